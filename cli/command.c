@@ -4,7 +4,7 @@
 
 #include "cli/compare/compare.h"
 #include "cli/diff/diff.h"
-#include "cli/meta/mooncake_meta.h"
+#include "cli/meta/meta.h"
 #include "cli/params.h"
 #include "cli/studio_exec.h"
 #include "results/schema.h"

@@ -7,7 +7,7 @@
 //     mail.c       messages on their way, and a node's sorted mail of a window
 //     window.c     one thread's share of one window: run units, sample
 //     appoint.c    when units want to run next
-//     engine.c     the loop over windows, how a run ends
+//     kernel/engine/run.c     the loop over windows, how a run ends
 //     barrier.c    where threads meet
 //     share.c      whether they need to
 //

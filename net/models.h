@@ -9,7 +9,7 @@
 //     framing    what of a frame takes time there                           network.framing
 //
 // A program adds rows of its own with net_register_*, between net_create and net_build, and chooses
-// them by name like those that net/ has; compat/hpcc/balance_hpcc.c is one. Tables are immutable
+// them by name like those that net/ has; compat/hpcc/balance.c is one. Tables are immutable
 // and outlive the network; each row's name is its own within its kind.
 //
 // They are looked up when the network is built. A switch whose buffer, marking and balance are

@@ -162,14 +162,14 @@ void net__registry_free(net_t *net);
 SIM_MUST_CHECK sim_err_t net__choose_models(net_t *net, sim_message_t *message);
 void net__extensions_before_build(net_t *net);
 void net__extensions_with_ports(net_t *net);
-// switch_setup.c: whether there are rows of the names in a switch's config.
+// net/switch/setup.c: whether there are rows of the names in a switch's config.
 SIM_MUST_CHECK sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message);
-extern const net_routes_ops_t net__routes_shortest; // routing_search.c
+extern const net_routes_ops_t net__routes_shortest; // net/route/search.c
 extern const net_buffer_ops_t net__buffer_standard; // switch/buffer.c
 extern const net_marking_ops_t net__marking_red;    // switch/marking.c
 extern const net_balance_ops_t net__balance_ecmp;   // switch/balance.c
 
-// link_changes.c: the routes of each state of the links; timers of the changes.
+// net/link/changes.c: the routes of each state of the links; timers of the changes.
 void net__changes_route(net_t *net);
 void net__changes_schedule(net_t *net);
 void net__changes_free(net_t *net);
@@ -178,7 +178,8 @@ void net__faults_schedule(net_t *net);
 void net__faults_free(net_t *net);
 void net__set_routes(const net_t *net, net_node_t *node, size_t state);
 
-// routing_search.c: routes of every forwarding node, by node index, with the links as link_up says.
+// net/route/search.c: routes of every forwarding node, by node index, with the links as link_up
+// says.
 net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
 // Puts a set of ports into a node's routes, or finds it there: most leaves share theirs.
 net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count);
@@ -189,7 +190,7 @@ static inline net_hop_t net__hop(net_hop_page_t *const *pages, uint32_t leaf)
 }
 void net__routes_put(net_routes_t *routes, uint32_t leaf, net_hop_t hop);
 
-// routing_fixed.c: before routes are computed, gives hosts of fixed routes entries of their own;
+// net/route/fixed.c: before routes are computed, gives hosts of fixed routes entries of their own;
 // puts fixed routes over searched ones; says of the first routes whether they lead to the hosts.
 void net__fixed_prepare(net_t *net);
 void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *routes);
@@ -199,7 +200,7 @@ void net__fixed_free(net_t *net);
 // port_names.c
 void net__port_names_free(const net_t *net, const net_node_t *node);
 
-// switch_check.c: what must hold of a port between events.
+// net/switch/check.c: what must hold of a port between events.
 void net__port_check(const net_port_t *port);
 
 // port.c
@@ -213,7 +214,8 @@ void net__pause_expired(net_port_t *port);
 // next_down_ps: when the link will go down the next time after this; NEVER.
 void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
-// loss.c: the state of a direction that loses, reorders or doubles; lists go with the network.
+// net/loss/models.c: the state of a direction that loses, reorders or doubles; lists go with the
+// network.
 void net__loss_build(net_t *net, uint32_t link);
 void net__loss_free(net_port_t *port);
 void net__loss_lists_free(net_t *net);

@@ -74,7 +74,7 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
 typedef enum net_wake {
     NET_WAKE_NONE,
     NET_WAKE_EVENT, // by a wake of its node
-    NET_WAKE_LATE,  // its node makes up for it (net/switch/switch_late.c, nic/steps_internal.h)
+    NET_WAKE_LATE,  // its node makes up for it (net/switch/late.c, nic/steps_internal.h)
 } net_wake_t;
 
 // What belongs to one class of a port lies apart from the port, in arrays in which the same class
@@ -244,7 +244,7 @@ struct net_port {
     // Where either is not as usual, ps_per_byte is 0 (net/models.h), but where times are cut.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config
-    struct net_loss *loss;               // net/loss/loss_state.h; NULL: nothing of it is wanted
+    struct net_loss *loss;               // net/loss/state.h; NULL: nothing of it is wanted
     struct net_listener *listeners;
     // Whether the frame that has just arrived is lost: asked by loops that know of it; both ends of
     // a link have the same. NULL: as a rule, the sender decides.

@@ -31,7 +31,8 @@ typedef struct nic_ideal {
 
 // NEVER: there is no path, or it takes longer than half of what simulated time can say (106 days).
 // Cost: O(hops x (frames of a piece's ends)), whatever the length and number of messages: what
-// repeats itself is counted (nic/ideal.c). At rates of more than ten significant digits, whose
+// repeats itself is counted (nic/device/ideal/closed_form.c). At rates of more than ten
+// significant digits, whose
 // frames do not repeat within a hundred thousand, a few parts in 10^9 short for messages of more
 // frames than that.
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal);

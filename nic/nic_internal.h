@@ -110,7 +110,8 @@ static inline sim_time_t nic__timeout_ps(const nic_qp_t *qp)
     return UINT64_C(4096000) << qp->timeout;
 }
 
-// transport.c: the round trip of the idle path: propagation, a full frame there and an ACK back on
+// nic/transport/transports.c: the round trip of the idle path: propagation, a full frame there and
+// an ACK back on
 // each link.
 sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);
 
@@ -144,7 +145,7 @@ static inline uint32_t nic__packet_count(const nic_qp_t *qp, uint32_t length_byt
                : (length_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
 }
 
-// host.c
+// nic/host/node.c
 // Something may be ready to be sent: it will be when this event is over, or when the port is free.
 void nic__kick(nic_t *nic);
 
@@ -182,7 +183,7 @@ static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp) // NULL
 {
     return qp->ops->next_packet(nic, qp);
 }
-// transport.c
+// nic/transport/transports.c
 size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops);
 void nic__transport_open(nic_qp_t *qp);
 void nic__transport_close(nic_qp_t *qp);
@@ -299,7 +300,7 @@ nic_sge_t nic__first_piece(const nic_place_t *place, uint64_t offset, uint64_t b
 
 // contents.c
 void nic__memory_fini(nic_memory_t *memory);
-// host.c
+// nic/host/node.c
 void nic__note_contents(nic_memory_t *memory); // from now on there are some
 
 nic_host_t *nic__host_of(const net_node_t *node);

@@ -470,8 +470,8 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send, looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
-    bool one_port;      // and nothing but events of the node: host.c runs it in a loop of its own
-    bool one_stepping;  // the same of one whose NIC has steps
+    bool one_port;      // one port and no events but the node's: nic/host/node.c has a loop for it
+    bool one_stepping;  // like one_port, for a host whose NIC has steps
     bool unsettled;     // something of the event is left to be done
     bool ending;        // packets go with their network
     uint8_t warm_class; // the class most packets are expected in

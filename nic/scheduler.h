@@ -13,7 +13,7 @@
 //     sent    a packet of it has left, and it may send another one now
 //
 // A scheduler with a `loop` does all of that itself, classes and rates included: its NICs call the
-// loop and nothing else. compat/hpcc/scan_hpcc.c is one.
+// loop and nothing else. compat/hpcc/scan.c is one.
 //
 // It is chosen by name, nic.scheduler, from nic_scheduler_all and what programs add (nic/extra.h),
 // or is a program's own: nic_config_t.custom_scheduler. examples/custom_scheduler.c is one.

@@ -4,7 +4,7 @@
 #ifndef TESTS_ALGORITHMS_H
 #define TESTS_ALGORITHMS_H
 
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 
 static inline const nic_cc_ops_t *algorithm_or_null(size_t index)
 {

@@ -6,7 +6,7 @@
 #ifndef TESTS_DCQCN_RIG_H
 #define TESTS_DCQCN_RIG_H
 
-#include "nic/cc/cc_dcqcn.h"
+#include "nic/cc/dcqcn.h"
 
 #include "tests/check_main.h"
 

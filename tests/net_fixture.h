@@ -11,7 +11,7 @@
 #ifndef TESTS_NET_FIXTURE_H
 #define TESTS_NET_FIXTURE_H
 
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 #include "net/switch.h"
 
 #define FIXTURE_GBPS UINT64_C(1000000000)

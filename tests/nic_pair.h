@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 #include "net/frame.h"
 #include "net/port.h"
 #include "net/switch.h"

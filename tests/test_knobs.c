@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 #include "net/switch.h"
 #include "nic/host.h"
 #include "nic/nic_internal.h"

@@ -9,7 +9,7 @@
 // Not pinned: that what it changes is right (tests/nic/test_fabric.c, tests/nic/test_core.c).
 #include <string.h>
 
-#include "nic/host/host_layout.h"
+#include "nic/host/layout.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

@@ -7,7 +7,7 @@
 #define WORLD_SCENARIO_H
 
 #include "apps/app.h"
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 #include "nic/cache.h"
 #include "nic/transport.h"
 #include "topologies/topology.h"

@@ -11,10 +11,10 @@
 #ifndef APPS_HERD_HERD_INTERNAL_H
 #define APPS_HERD_HERD_INTERNAL_H
 
-#include "apps/herd/herd_draw.h"
-#include "apps/herd/herd_series.h"
-#include "apps/herd/herd_table.h"
+#include "apps/herd/draw.h"
 #include "apps/herd/mica.h"
+#include "apps/herd/series.h"
+#include "apps/herd/table.h"
 #include "apps/machine_internal.h"
 #include "kernel/statistics.h"
 #include "nic/memory.h"
@@ -400,7 +400,7 @@ static inline bool app__herd_measured(const app__herd_t *herd, sim_time_t now_ps
            now_ps < app__span_end(&herd->config.span);
 }
 
-// -- herd_client.c, herd_read.c
+// -- client.c, read.c
 // The next operations, many at once: the first time before the run.
 void app__herd_draw_chunk(app__herd_client_t *client);
 bool app__herd_ask(nic_core_t *core, void *client);
@@ -414,18 +414,18 @@ void app__herd_answered(app__herd_client_t *client, uint32_t op, uint32_t bytes,
 // is not in the store: 0.
 bool app__herd_read_on(app__herd_client_t *client, uint32_t op, uint64_t *value_address);
 
-// -- herd_worker.c
+// -- worker.c
 bool app__herd_work(nic_core_t *core, void *worker);
 // A request by WRITE lies in a slot.
 void app__herd_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *peer);
 void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first, uint32_t count);
 
-// -- herd_report.c
+// -- report.c
 extern const sim_report_table_t app__herd_report;
 void app__herd_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned);
 
-// -- herd_notes.c
+// -- notes.c
 
 // Notes about a timeout that is longer than what is measured, or shorter than a round trip.
 void app__herd_tell(const app__herd_t *herd, const app_context_t *context);

@@ -13,7 +13,7 @@
 #ifndef APPS_HERD_MICA_H
 #define APPS_HERD_MICA_H
 
-#include "apps/herd/herd_wire.h"
+#include "apps/herd/wire.h"
 
 SIM_C_BEGIN
 
@@ -59,7 +59,7 @@ app_mica_stats_t app_mica_stats(const app_mica_t *mica);
 size_t app_mica_bytes(const app_mica_t *mica); // of its own
 
 // What a server's memory shows of a store: the index, buckets in order, then the log, entries as
-// PUTs are in memory (herd_wire.h) with the store's opcode. A slot is, from its lowest bit: used 1,
+// PUTs are in memory (wire.h) with the store's opcode. A slot is, from its lowest bit: used 1,
 // tag 16, offset in the log 47, of all that was ever appended.
 static inline uint64_t app_mica_shown_bytes(const app_mica_config_t *config)
 {

@@ -9,7 +9,7 @@
 #define APPS_MOONCAKE_MOONCAKE_INTERNAL_H
 
 #include "apps/app_internal.h"
-#include "apps/mooncake/mooncake_pure.h"
+#include "apps/mooncake/pure.h"
 #include "nic/core.h"
 #include "nic/memory.h"
 
@@ -24,7 +24,7 @@ typedef struct app__mc_task app__mc_task_t;
 typedef struct app__mc_batch app__mc_batch_t;
 typedef struct app__mc_segment app__mc_segment_t;
 
-// -- stations and messages (mooncake_station.c)
+// -- stations and messages (apps/mooncake/engine/station.c)
 
 typedef enum app__mc_kind {
     APP__MC_META_PUT,
@@ -157,7 +157,7 @@ sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
 sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message);
 void app__mc_stations_destroy(app_mooncake_cluster_t *cluster);
 
-// -- the metadata server (mooncake_metadata.c)
+// -- the metadata server (apps/mooncake/engine/metadata.c)
 
 typedef struct app__mc_server app__mc_server_t;
 app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
@@ -165,7 +165,7 @@ app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
 void app__mc_server_destroy(app__mc_server_t *server);
 void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx);
 
-// -- segments as an engine knows them (mooncake_segment.c)
+// -- segments as an engine knows them (apps/mooncake/engine/segment.c)
 
 typedef struct app__mc_rail { // between a NIC here and one of the segment's
     uint64_t failures;        // in a row
@@ -188,7 +188,7 @@ struct app__mc_segment {
     bool file_checked;      // a file: its operations say whether what came is right
 };
 
-// -- contexts, workers, endpoints (mooncake_context.c, mooncake_endpoint.c)
+// -- contexts, workers, endpoints (apps/mooncake/engine/context.c, apps/mooncake/engine/endpoint.c)
 
 typedef struct app__mc_queue {
     app__mc_slice_t *first;
@@ -370,7 +370,7 @@ struct app_mooncake {
     app_mooncake_counters_t counters;
 };
 
-// -- mooncake_segment.c
+// -- apps/mooncake/engine/segment.c
 
 // Writes the engine's own record, now or when the write under way is through.
 void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *ctx);
@@ -386,7 +386,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
                              app_mooncake_done_fn fn,
                              void *ctx);
 
-// -- mooncake_context.c
+// -- apps/mooncake/engine/context.c
 
 void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster);
 void app__mc_contexts_fini(app_mooncake_t *engine);
@@ -400,7 +400,7 @@ nic_qp_t *app__mc_context_qp(app__mc_context_t *context);
 void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice);
 app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue);
 
-// -- mooncake_lane.c
+// -- apps/mooncake/engine/lane.c
 
 void app__mc_lanes_init(app__mc_context_t *context);
 void app__mc_lanes_fini(app__mc_context_t *context);
@@ -420,7 +420,7 @@ void app__mc_lanes_serve(app__mc_context_t *context);
 // Of the two NICs; NULL: no record of the peer's names them.
 app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
 
-// -- mooncake_endpoint.c
+// -- apps/mooncake/engine/endpoint.c
 
 // Makes the lane's endpoint; another one may have to leave for it.
 app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane);
@@ -441,7 +441,7 @@ void app__mc_on_handshake(app__mc_station_t *station,
                           const app__mc_incoming_t *incoming,
                           void *ctx);
 
-// -- mooncake_route.c
+// -- apps/mooncake/engine/route.c
 
 // Chooses NICs for the slice and sends it on its way.
 void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice);
@@ -452,7 +452,7 @@ const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
                                                    uint64_t address,
                                                    uint64_t length);
 
-// -- mooncake_transfer.c, mooncake_batch.c
+// -- apps/mooncake/engine/transfer.c, apps/mooncake/engine/batch.c
 
 app__mc_task_t *app__mc_task_new(app_mooncake_t *engine,
                                  app__mc_batch_t *batch,
@@ -467,7 +467,7 @@ void app__mc_transfers_fini(app_mooncake_t *engine);
 void app__mc_task_end(app__mc_task_t *task, app_mooncake_task_status_t status);
 void app__mc_abandon(app_mooncake_t *engine);
 
-// -- mooncake_verify.c
+// -- apps/mooncake/engine/verify.c
 
 uint64_t app__mc_seed_of(const char *name);
 uint64_t app__mc_word(uint64_t seed, uint64_t address);
@@ -487,14 +487,14 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
 void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
 
-// -- mooncake_place.c
+// -- apps/mooncake/programs/place.c
 
 // The memory lies there. SIM_ERR_UNKNOWN: the host has no such socket or GPU.
 int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location);
 // Fills near.
 void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer);
 
-// -- mooncake_nvmeof.c
+// -- apps/mooncake/engine/nvmeof.c
 
 void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task);
 void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);

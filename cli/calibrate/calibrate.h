@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/calibrate/calibrate.h - `rocesim calibrate`: constants of a scenario from measured points.
 //
-// calibrate_plan.c reads what may change and what was measured, calibrate_fit.c finds the constants
+// plan.c reads what may change and what was measured, fit.c finds the constants
 // (least squares by Levenberg and Marquardt, each step some runs) and how sure they are,
-// calibrate_report.c prints and writes the file that scenarios include (world/constants.h),
-// calibrate.c is the command. docs/formats/calibrate.md
+// report.c prints and writes the file that scenarios include (world/constants.h),
+// command.c is the command. docs/formats/calibrate.md
 #ifndef CLI_CALIBRATE_CALIBRATE_H
 #define CLI_CALIBRATE_CALIBRATE_H
 

@@ -3,7 +3,7 @@
 #ifndef CLI_DIFF_DIFF_H
 #define CLI_DIFF_DIFF_H
 
-#include "cli/diff/diff_events.h"
+#include "cli/diff/events.h"
 
 // Prints parameters and numbers that differ, the flows whose completion time moved most, and the
 // first row in which events.csv or series.csv differ; the first event that does, where parameters

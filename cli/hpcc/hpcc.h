@@ -5,8 +5,8 @@
 #define CLI_HPCC_HPCC_H
 
 #include "apps/flow_file.h"
-#include "cli/hpcc/hpcc_config.h"
-#include "cli/hpcc/hpcc_paths.h"
+#include "cli/hpcc/config.h"
+#include "cli/hpcc/paths.h"
 #include "world/world.h"
 
 // A file the config names: the name it was found under, and its text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/plot.h - `rocesim plot`: what the kinds of figure share. cli/plot/plot.c is the command,
-// cli/plot_<kind>.c draw, cli/plot/plot_gnuplot.c hands the script to gnuplot.
+// cli/plot/plot.h - `rocesim plot`: what the kinds of figure share. cli/plot/command.c is the
+// command,
+// cli/plot_<kind>.c draw, cli/plot/gnuplot.c hands the script to gnuplot.
 //
 // A figure is a gnuplot script with its data inside, so that the same folders always give the same
 // script. Times are simulated ones; nothing depends on the day, the machine or the locale.
@@ -77,7 +78,7 @@ SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
                                        results_csv_t **csv,
                                        world_error_t *error);
 
-// -- scripts (cli/plot/plot_gnuplot.c)
+// -- scripts (cli/plot/gnuplot.c)
 
 // Utilisation in percent, from 0 to 100.
 #define CLI_PLOT_LOAD_PALETTE                                                           \

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
-// sweep_plan.c reads a sweep and lists its runs, sweep_columns.c looks at the columns it asks for,
-// sweep_twins.c at what is there twice, sweep_jobs.c runs them, several at a time,
-// sweep_table.c makes runs.csv and points.csv of what they left, sweep.c is the command. A run is a
+// plan.c reads a sweep and lists its runs, columns.c looks at the columns it asks for,
+// twins.c at what is there twice, jobs.c runs them, several at a time,
+// table.c makes runs.csv and points.csv of what they left, sweep.c is the command. A run is a
 // process of its own with a result folder of its own, so that one that fails is not in the way of
 // the others, and what is done is known by looking. docs/formats/sweep.md
 #ifndef CLI_SWEEP_SWEEP_H

@@ -169,7 +169,7 @@ static bool colour_units(sim_t *sim)
     return even;
 }
 
-// Those due in one width of time all fire, or none does (engine.c): how wide it is must not depend
+// Those due in one width of time all fire, or none does (run.c): how wide it is must not depend
 // on colours.
 static bool any_background(const sim_t *sim)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/sim.c - the simulation object: nodes, channels and observers are registered here,
-// before the run; partition.c, window.c and engine.c then run it.
+// before the run; partition.c, window.c and run.c then run it.
 #include "kernel/sim.h"
 
 #include "kernel/engine_internal.h"

@@ -3,7 +3,7 @@
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
-#include "net/loss/loss_state.h"
+#include "net/loss/state.h"
 #include "net/network_internal.h"
 
 typedef struct net_listener {

@@ -103,7 +103,7 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
 
 // Whether the computed headroom is enough: not where pause frames can be lost, nor where a pause is
 // so short that a refresh behind a large frame may come too late. (Links that change:
-// link_changes.c.)
+// net/link/changes.c.)
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);

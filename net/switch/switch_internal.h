@@ -20,7 +20,7 @@ static inline bool net__switch_must_be_exact(const net_switch_t *sw)
 {
     return sw->stopped_count > 0 || sw->node.one_by_one;
 }
-// switch_late.c: runs with net's own rows, as far as possible without a wake for each departure.
+// late.c: runs with net's own rows, as far as possible without a wake for each departure.
 void net__switch_run_late(sim_node_t *node);
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 void net__switch_warm_heads(const net_switch_t *sw);

@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "net/models.h"
-#include "nic/cc/cc_dcqcn.h"
-#include "nic/cc/cc_dctcp.h"
-#include "nic/cc/cc_hpcc.h"
-#include "nic/cc/cc_hpcc_pint.h"
-#include "nic/cc/cc_none.h"
-#include "nic/cc/cc_timely.h"
+#include "nic/cc/dcqcn.h"
+#include "nic/cc/dctcp.h"
+#include "nic/cc/hpcc.h"
+#include "nic/cc/hpcc_pint.h"
+#include "nic/cc/none.h"
+#include "nic/cc/timely.h"
 #include "nic/nic_internal.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {

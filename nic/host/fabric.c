@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "nic/host/host_layout.h"
+#include "nic/host/layout.h"
 #include "nic/nic_internal.h"
 
 #define FRACTION_BITS 20

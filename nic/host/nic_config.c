@@ -5,7 +5,7 @@
 
 #include "kernel/attribute.h"
 #include "nic/extra.h"
-#include "nic/host/host_layout.h"
+#include "nic/host/layout.h"
 #include "nic/nic_internal.h"
 #include "nic/transport.h"
 

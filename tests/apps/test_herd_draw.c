@@ -6,8 +6,8 @@
 // Does not pin: strings of 128 bytes and more, which keys are not.
 #include <math.h>
 
-#include "apps/herd/herd_draw.h"
-#include "apps/herd/herd_wire.h"
+#include "apps/herd/draw.h"
+#include "apps/herd/wire.h"
 #include "tests/check_main.h"
 
 START_TEST(generator_gives_the_benchmarks_numbers)

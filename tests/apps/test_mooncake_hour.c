@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "apps/mooncake/mooncake_pure.h"
+#include "apps/mooncake/pure.h"
 #include "tests/check_main.h"
 
 #define TRACE "../shared/data/mooncake/conversation_trace.jsonl"

@@ -5,7 +5,7 @@
 // Method: hosts with sockets, PCIe switches and GPUs; the text of the matrix; bytes of each NIC
 // after a transfer.
 // Not pinned: rates, which test_mooncake_rates.sh has.
-#include "apps/mooncake/mooncake_app.h"
+#include "apps/mooncake/programs/programs.h"
 #include "nic/fabric.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"

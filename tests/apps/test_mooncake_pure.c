@@ -3,8 +3,8 @@
 // Engine.
 // Method: small cases worked out by hand; LRU against another algorithm over random prompts.
 // Not pinned: anything with time or packets in it.
-#include "apps/mooncake/mooncake_chain.h"
-#include "apps/mooncake/mooncake_pure.h"
+#include "apps/mooncake/engine/chain.h"
+#include "apps/mooncake/pure.h"
 
 #include "tests/check_main.h"
 

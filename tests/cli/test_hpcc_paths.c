@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/cli/test_hpcc_paths.c - base RTT and BDP as HPCC's driver computes them
-// (cli/hpcc/hpcc_paths.h).
+// (cli/hpcc/paths.h).
 //
 // Goal: rtt is 2 x delays + a payload's time on each link of one way, in whole nanoseconds, and the
 // rate is the least of the path; hosts do not forward; of parallel links the last one counts.
 // Method: small files in memory, numbers by hand; the published values of a star and of a k=8
 // fat-tree at 100 Gbit/s and 1 us: 4160 ns and 52000 bytes, 12480 ns and 156000 bytes.
 // Not pinned: which of several shortest paths with different links is taken.
-#include "cli/hpcc/hpcc_paths.h"
+#include "cli/hpcc/paths.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 // Method: one algorithm on a node that runs only its timers, fed marked ACKs by a script, against a
 // loop over nanoseconds written here. Marks are never at the instant of a timer.
 // Not pinned: what is first of a mark and a timer at one instant (tests/test_hpcc_agreement.sh).
-#include "compat/hpcc/cc_dcqcn_hpcc.h"
+#include "compat/hpcc/cc_dcqcn.h"
 
 #include "kernel/random.h"
 #include "tests/check_main.h"

@@ -5,7 +5,7 @@
 // Method: 4000 frames at a port with gaps, queues and sizes of a linear congruence, against what a
 // second program, in another language and with libm and the C library's rand(), computed for them.
 // Not pinned: which event draws first (tests/test_hpcc_agreement.sh, input pint).
-#include "compat/hpcc/pint_hpcc.h"
+#include "compat/hpcc/pint.h"
 
 #include "tests/check_main.h"
 

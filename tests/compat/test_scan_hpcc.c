@@ -9,7 +9,7 @@
 // 4 ns an ACK, 1 us of delay, so that an ACK is back 2087 ns after its packet began. (8383 and 4191
 // ns where 8384 and 4192 are meant: see compat_hpcc_time_ps.)
 // Not pinned: ties (tests/test_hpcc_agreement.sh), losses.
-#include "compat/hpcc/compat_hpcc.h"
+#include "compat/hpcc/rules.h"
 #include "tests/nic_pair.h"
 
 #define NS SIM_PS_PER_NS

@@ -3,7 +3,7 @@
 // bytes, what does not fit is refused, nothing is read beyond its end.
 //
 // The first byte chooses: a token (0..127) of type byte % 4, or a context.
-#include "nic/device/rnic/store/token.h"
+#include "nic/store/tiered/token.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // or values that are there.
 #include "tests/fuzz/fuzz.h"
 
-#include "cli/hpcc/hpcc_config.h"
+#include "cli/hpcc/config.h"
 
 #include <string.h>
 

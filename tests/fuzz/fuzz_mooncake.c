@@ -5,7 +5,7 @@
 // The first byte chooses which of the four it is.
 #include <string.h>
 
-#include "apps/mooncake/mooncake_pure.h"
+#include "apps/mooncake/pure.h"
 #include "tests/fuzz/fuzz.h"
 #include "world/mooncake_json.h"
 

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "studio/data/expression.h"
+#include "studio/server/data/query/expression/expression.h"
 
 #define ROWS 8u
 

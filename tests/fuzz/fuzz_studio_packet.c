@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "studio/data/packet_file.h"
+#include "studio/server/data/packets/packet_file.h"
 
 static size_t place(const json_t *object, const char *key)
 {

@@ -6,7 +6,7 @@
 // write-back does, optimistic reads do not wait, a batch reads clusters and wakes who waits,
 // expands wait for the unit or the queue pair, objects that fit no token are counted, compression
 // saves, what is destroyed leaves.
-// Method: operations over queue pairs (apps/contexts.c) on two hosts, the cache's own report.
+// Method: operations over queue pairs (apps/rates/contexts.c) on two hosts, the cache's own report.
 // Not pinned: hit rates (tests/nic/test_cache_zipf.sh).
 #include "nic/reports.h"
 #include "tests/app_fixture.h"

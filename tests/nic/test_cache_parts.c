@@ -7,10 +7,10 @@
 // Method: random contexts, random accesses, models of a few lines that look at everything.
 // Not pinned: what the parts do together (tests/nic/test_cache.c).
 #include "nic/cache_policy.h"
-#include "nic/device/rnic/store/histogram.h"
-#include "nic/device/rnic/store/pages.h"
-#include "nic/device/rnic/store/token.h"
-#include "nic/device/rnic/store/window.h"
+#include "nic/store/tiered/histogram.h"
+#include "nic/store/tiered/pages.h"
+#include "nic/store/tiered/token.h"
+#include "nic/store/tiered/window.h"
 #include "tests/check_main.h"
 
 static sim_random_t random_of(const char *purpose)

@@ -5,13 +5,13 @@
 // Goal: with two readers, one writer and one move, whichever step comes when: a reader never gets
 // contents older than the last write that was over before it began, nor any that were never
 // written; no write is lost; the version only rises; one tier owns the token; nobody is stuck.
-// Method: the functions of nic/device/rnic/store/protocol.h are the steps; a search goes through
+// Method: the functions of nic/store/tiered/protocol.h are the steps; a search goes through
 // all interleavings (states that were met before are not searched again), waiting and optimistic,
 // each pair of tiers. Copies of a tier that does not own the token are overwritten with rubbish, as
 // its slot may be used again at once.
 // The same search with a mistake planted must find it: a commit that does not look whether the old
 // copy changed, a reader that does not look at the version again, a writer that does not.
-#include "nic/device/rnic/store/protocol.h"
+#include "nic/store/tiered/protocol.h"
 #include "tests/check_main.h"
 
 #define RUBBISH UINT64_C(0xbad)

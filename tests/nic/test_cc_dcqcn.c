@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/nic/test_cc_dcqcn.c - DCQCN's reaction point as a state machine (nic/cc/cc_dcqcn.h).
+// tests/nic/test_cc_dcqcn.c - DCQCN's reaction point as a state machine (nic/cc/dcqcn.h).
 //
 // Goal: rate, target rate and alpha move by the published rules, at the exact picosecond.
 // Method: one QP's state on a node that only runs timers; a script of CNPs, sent packets, stops

@@ -12,7 +12,7 @@
 // Not pinned: transients and stability.
 #include <math.h>
 
-#include "nic/cc/cc_dcqcn.h"
+#include "nic/cc/dcqcn.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

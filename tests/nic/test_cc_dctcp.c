@@ -4,7 +4,7 @@
 // Goal: rounds, alpha, cuts, increases and bounds against values worked out by hand.
 // Method: the operations of one queue pair with a script of ACKs; no network.
 // Source: docs/models/dctcp.md. Not pinned: what comes of it.
-#include "nic/cc/cc_dctcp.h"
+#include "nic/cc/dctcp.h"
 #include "tests/check_main.h"
 
 #define MBPS UINT64_C(1000000)

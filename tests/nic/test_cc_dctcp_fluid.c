@@ -9,7 +9,7 @@
 // queue, cuts per second and the range of the rate over 0.2 s must agree, and the swings be there.
 // On rates the queue is the integral of rate less capacity, so the published amplitudes, which are
 // of windows, do not apply. Not pinned: several flows.
-#include "nic/cc/cc_dctcp.h"
+#include "nic/cc/dctcp.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

@@ -9,11 +9,11 @@
 // the code, from the formulas of docs/models/hpcc.md.
 // Not pinned: what switches write and ACKs bring back (test_telemetry.c), queues and shares in a
 // network (test_cc_conformance.c, test_cc_hpcc_incast.c).
-#include "nic/cc/cc_hpcc.h"
+#include "nic/cc/hpcc.h"
 
 #include <string.h>
 
-#include "nic/cc/cc_hpcc_pint.h"
+#include "nic/cc/hpcc_pint.h"
 #include "tests/check_main.h"
 
 #define LINE_BPS UINT64_C(100000000000)

@@ -6,8 +6,8 @@
 // less often is worse; without telemetry from the switch nothing is controlled.
 // Method: a star at 100 Gbit/s with links of 1 us, MTU 1024; bounds are the paper's numbers, 10 %.
 // Not pinned: the whole figure (scenarios/papers/hpcc-incast); arithmetic (test_cc_hpcc.c).
-#include "nic/cc/cc_hpcc.h"
-#include "nic/cc/cc_hpcc_pint.h"
+#include "nic/cc/hpcc.h"
+#include "nic/cc/hpcc_pint.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

@@ -5,7 +5,7 @@
 // out by hand.
 // Method: the operations of one queue pair, called with round-trip times of a script; no network.
 // Source: docs/models/timely.md. Not pinned: what comes of it (test_cc_timely_fluid).
-#include "nic/cc/cc_timely.h"
+#include "nic/cc/timely.h"
 #include "nic/nic_internal.h"
 #include "tests/check_main.h"
 

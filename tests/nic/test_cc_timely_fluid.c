@@ -9,7 +9,7 @@
 // (beta C)); what is not the path's own time of it is the queue. Margins of stability from the
 // authors' data: 2 flows just below zero, 10 and 20 well above, 40 about zero, 64 far below.
 // Not pinned: how they oscillate; the tables of flow completion times, which are scenarios.
-#include "nic/cc/cc_timely.h"
+#include "nic/cc/timely.h"
 #include "nic/nic_internal.h"
 #include "tests/cc_star.h"
 

@@ -8,7 +8,7 @@
 // Method: after a run in which all holds, one field is made wrong in a child process, and its
 // check is called.
 // Not pinned: caches (test_cache_parts), transports' own checks (test_adamap_*), that builds with
-// dear checks call them (nic/host/host.c, net/switch_model.h).
+// dear checks call them (nic/host/node.c, net/switch_model.h).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -3,7 +3,7 @@
 // listening changes nothing.
 // Method: two hosts on one link, a few packets, moments by hand: 80 ps a byte, 1 us of delay.
 // Does not pin: the order of points within one instant where no cause orders them; cost.
-#include "nic/cc/cc_dcqcn.h"
+#include "nic/cc/dcqcn.h"
 #include "nic/trace.h"
 #include "tests/nic_pair.h"
 

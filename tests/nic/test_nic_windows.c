@@ -6,7 +6,7 @@
 // Method: in-flight bytes and queues against sums of windows; start times of packets of an
 // algorithm of the test's own, to the picosecond; counters of both ends.
 // Not pinned: what windows are good for.
-#include "nic/cc/cc_dcqcn.h"
+#include "nic/cc/dcqcn.h"
 #include "nic/nic_internal.h"
 #include "tests/cc_star.h"
 #include "tests/nic_pair.h"

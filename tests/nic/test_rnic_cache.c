@@ -5,7 +5,7 @@
 // Method: keys in patterns whose hits are known: a working set that fits, a cycle that does not,
 // keys at random, whose hit rate is capacity over keys.
 // Not pinned: which set a key falls into.
-#include "nic/device/rnic/rnic_cache.h"
+#include "nic/store/flat/set_cache.h"
 #include "tests/check_main.h"
 
 static uint64_t hits_of_cycle(uint64_t entries, uint64_t ways, bool at_random, uint64_t keys)

@@ -15,8 +15,8 @@
 #include <zlib.h>
 
 #include "kernel/bytes.h"
-#include "studio/data/import.h"
-#include "studio/data/packet_file.h"
+#include "studio/server/data/import/import.h"
+#include "studio/server/data/packets/packet_file.h"
 
 static char folder[64];
 static uint64_t capture_bytes_max;

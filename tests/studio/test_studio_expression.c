@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "studio/data/analysis.h"
-#include "studio/data/expression.h"
-#include "studio/data/import.h"
+#include "studio/server/data/analysis/analysis.h"
+#include "studio/server/data/import/import.h"
+#include "studio/server/data/query/expression/expression.h"
 
 static const studio_variable_t variables[] = {{"fct_ns", "ns", STUDIO_NUMBER},
                                               {"bytes", "bytes", STUDIO_NUMBER},

@@ -13,12 +13,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "studio/data/analysis.h"
-#include "studio/data/import.h"
-#include "studio/data/points.h"
-#include "studio/data/query.h"
-#include "studio/data/search.h"
-#include "studio/data/sql.h"
+#include "studio/server/data/analysis/analysis.h"
+#include "studio/server/data/import/import.h"
+#include "studio/server/data/import/points.h"
+#include "studio/server/data/query/query.h"
+#include "studio/server/data/query/search.h"
+#include "studio/server/data/query/sql.h"
 
 #define FLOWS 1000000
 #define PATHS 100

@@ -11,11 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "studio/data/import.h"
-#include "studio/data/points.h"
-#include "studio/data/query.h"
-#include "studio/data/search.h"
-#include "studio/data/sql.h"
+#include "studio/server/data/import/import.h"
+#include "studio/server/data/import/points.h"
+#include "studio/server/data/query/query.h"
+#include "studio/server/data/query/search.h"
+#include "studio/server/data/query/sql.h"
 
 #define FLOWS 40000
 #define SAMPLES 30000

@@ -6,9 +6,9 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "studio/data/turns.h"
+#include "studio/server/data/turns.h"
 
-// As studio/data/turns.c has them.
+// As studio/server/data/turns.c has them.
 enum { AT_ONCE = 4, OF_A_USER = 2, WAITING = 32 };
 
 typedef struct asking {

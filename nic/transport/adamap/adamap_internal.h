@@ -184,7 +184,7 @@ static inline sim_time_t nic__adamap_now(const nic_adamap_state_t *state)
 extern const sim_attr_table_t nic__adamap_attrs;
 uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config);
 
-// adamap_receive.c
+// receive.c
 void nic__adamap_open_receiver(nic_adamap_state_t *state);
 void nic__adamap_close_receiver(nic_adamap_state_t *state);
 void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
@@ -195,7 +195,7 @@ void nic__adamap_ask(nic_adamap_state_t *state,
                      uint32_t index,
                      sim_time_t ready_ps);
 
-// adamap_list.c
+// list.c
 bool nic__adamap_list_room(const nic_adamap_state_t *state);
 // A closed map joins the list; when it is stored, which its request waits for. There is room.
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map);
@@ -218,7 +218,7 @@ static inline uint64_t nic__adamap_list_count(const nic_adamap_state_t *state)
 }
 void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer);
 
-// adamap_table.c
+// table.c
 // All pieces of the map that miss something. There are blocks for them.
 void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, sim_time_t ready_ps);
 // A packet of round 2 or later. False: the entry is gone.
@@ -230,7 +230,7 @@ bool nic__adamap_table_match(nic_adamap_state_t *state,
 void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__adamap_table_free(nic_adamap_state_t *state);
 
-// adamap_memory.c
+// memory.c
 sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint32_t maps);
 sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint32_t maps);
 // A new packet came.
@@ -248,7 +248,7 @@ void nic__adamap_flight_free(nic_adamap_flight_t *flight);
 // The number of maps held by the NIC's queue pairs changes.
 void nic__adamap_count_nodes(nic_adamap_state_t *state, int64_t more);
 
-// adamap_check.c
+// check.c
 void nic__adamap_check(const nic_qp_t *qp);
 extern const nic_counter_info_t nic__adamap_counter_infos[];
 

@@ -48,7 +48,7 @@ static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, u
     return packets / chunk * chunk;
 }
 
-// gbn_receive.c
+// receive.c
 void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__gbn_not_ready(nic_qp_t *qp);
 

@@ -94,10 +94,10 @@ static inline nic_sdr_shared_t *nic__sdr_shared(const nic_sdr_t *sdr)
     return sdr->held.base.nic_state;
 }
 
-// sdr.c
+// chunks.c
 void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet); // a request, or one made from parity
 
-// sdr_code.c
+// code.c
 void nic__sdr_code_open(nic_sdr_t *sdr);
 void nic__sdr_code_close(nic_sdr_t *sdr);
 // A packet of a work request left for the first time.

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flows/chain.c - transfers of a plan that others start, by triggers.
+//
+// A trigger belongs to one host: what activates it happens there, and what it starts is requested
+// there. So it takes no time, and only that host's events touch it.
+#include "apps/flows/transfer_internal.h"
+
+void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count)
+{
+    SIM_CHECK(plan->count == 0 && plan->triggers == NULL);
+    plan->triggers = sim_alloc_array(count + 1, sizeof(*plan->triggers));
+    plan->trigger_count = count;
+    for (size_t i = 0; i < count; i++) {
+        plan->triggers[i] =
+            (app__trigger_t){.left = triggers[i].count,
+                             .one_by_one = triggers[i].kind == APP_TRIGGER_MULTISHOT};
+    }
+}
+
+void app__chains_begin(app__plan_t *plan)
+{
+    for (size_t i = 0; i < plan->count && plan->trigger_count > 0; i++) {
+        const uint32_t by = plan->chains[i].started_by;
+        if (by != 0) {
+            app__trigger_t *const trigger = &plan->triggers[by - 1];
+            SIM_GROW(trigger->targets, trigger->target_count, &trigger->target_capacity);
+            trigger->targets[trigger->target_count++] = (uint32_t)i;
+        }
+    }
+}
+
+void app__chains_free(app__plan_t *plan)
+{
+    for (size_t i = 0; i < plan->trigger_count; i++) {
+        sim_free(plan->triggers[i].targets);
+    }
+    for (size_t i = 0; i < plan->source_count; i++) {
+        sim_free(plan->sources[i].due);
+        sim_free(plan->sources[i].failures);
+    }
+    sim_free(plan->triggers);
+    sim_free(plan->chains);
+}
+
+// Sources are in the order of their interfaces.
+static app__source_t *source_of(const app__plan_t *plan, uint32_t interface)
+{
+    size_t low = 0;
+    size_t high = plan->source_count;
+    while (low + 1 < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (plan->sources[middle].endpoint->interface <= interface) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    SIM_CHECK(plan->sources[low].endpoint->interface == interface);
+    return &plan->sources[low];
+}
+
+// When the event under way is over: it may be within a completion of another queue pair.
+static void start_soon(app__plan_t *plan, uint32_t index)
+{
+    app__source_t *const source = source_of(plan, app__transfer(plan, index)->source);
+    SIM_GROW(source->due, source->due_count, &source->due_capacity);
+    source->due[source->due_count++] = index;
+    sim_timer_arm(source->endpoint->node, &source->due_timer, source->endpoint->node->now_ps);
+}
+
+void app__chain_activate(app__plan_t *plan, uint32_t number)
+{
+    if (number == 0) {
+        return;
+    }
+    app__trigger_t *const trigger = &plan->triggers[number - 1];
+    if (trigger->left > 1) {
+        trigger->left--;
+        return;
+    }
+    do {
+        if (trigger->next < trigger->target_count) {
+            start_soon(plan, trigger->targets[trigger->next++]);
+        }
+    } while (!trigger->one_by_one && trigger->next < trigger->target_count);
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flows/plan_results.c - what a plan tells of its transfers, before the run and after it.
+#include <stdlib.h>
+
+#include "apps/flows/transfer_internal.h"
+
+uint64_t app__plan_count(const app__plan_t *plan)
+{
+    return plan->count;
+}
+
+app__verb_t app__plan_verb(const app__plan_t *plan)
+{
+    return (app__verb_t)plan->shape.verb;
+}
+
+const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)
+{
+    return app__transfer(plan, index);
+}
+
+void app__plan_group(app__plan_t *plan, uint64_t parts)
+{
+    SIM_CHECK(parts > 0 && plan->count == 0);
+    plan->parts = parts;
+}
+
+sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
+                              const app__transfer_t *transfer,
+                              uint64_t index,
+                              uint64_t message_bytes)
+{
+    const nic_ideal_t ideal = {
+        .net = plan->net,
+        .requester = transfer->source,
+        .responder = transfer->destination,
+        .udp_source_port = app__plan_udp_source_port(plan, transfer, index),
+        .hashed_port = plan->shape.service == APP__UD ? 0 : transfer->service_port,
+        .opcode = app__transfer_opcode(transfer),
+        .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
+        .message_bytes = message_bytes,
+        .messages = transfer->messages - transfer->left_out,
+        .piece_bytes = app__piece_bytes(plan, transfer),
+        .service = app__plan_qp_type(plan),
+    };
+    return nic_ideal_ps(&ideal);
+}
+
+// Of a transfer that has not ended well: how far it came, or when it failed.
+typedef struct progress {
+    uint64_t index; // of the transfer
+    uint64_t delivered_bytes;
+    sim_time_t failed_ps;
+} progress_t;
+
+typedef struct unfinished {
+    progress_t *items; // in order of transfers
+    size_t count;
+    size_t capacity;
+} unfinished_t;
+
+// Payload in that many packets of the transfer, from its first one on.
+static uint64_t payload_of(const app__plan_t *plan,
+                           const app__transfer_t *transfer,
+                           uint64_t packets)
+{
+    const uint64_t mtu_bytes = app__plan_mtu_bytes(plan, transfer);
+    if (transfer->bytes == 0 || mtu_bytes == 0) {
+        return 0;
+    }
+    const uint64_t of_message = (transfer->bytes + mtu_bytes - 1) / mtu_bytes;
+    const uint64_t rest_bytes = packets % of_message * mtu_bytes;
+    const uint64_t bytes = packets / of_message * transfer->bytes + rest_bytes;
+    return bytes < app__transfer_bytes(transfer) ? bytes : app__transfer_bytes(transfer);
+}
+
+// What the sender of a reliable transfer knows to have arrived.
+static uint64_t delivered_bytes(const app__plan_t *plan, const app__transfer_run_t *run)
+{
+    const uint64_t una_psn = nic_qp_una_psn(run->qp);
+    return una_psn < run->first_psn
+               ? 0
+               : payload_of(plan, app__transfer(plan, run->index), una_psn - run->first_psn);
+}
+
+static int compare_progress(const void *left, const void *right)
+{
+    const progress_t *const a = left;
+    const progress_t *const b = right;
+    return a->index < b->index ? -1 : a->index > b->index;
+}
+
+// How far transfers under way are, and when others failed. The packets that those under way have
+// sent again go into the transfers.
+static unfinished_t look_at_unfinished(const app__plan_t *plan)
+{
+    unfinished_t unfinished = {0};
+    for (size_t i = 0; i < plan->source_count; i++) {
+        const app__source_t *const source = &plan->sources[i];
+        for (const app__transfer_run_t *run = source->runs; run != NULL; run = run->run_next) {
+            app__transfer_t *const transfer = app__transfer(plan, run->index);
+            if (plan->shape.service != APP__RC) {
+                continue;
+            }
+            if (run->connection == NULL) {
+                transfer->retransmitted = (uint32_t)nic_qp_retransmitted_packets(run->qp);
+            }
+            SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
+            unfinished.items[unfinished.count++] =
+                (progress_t){.index = run->index, .delivered_bytes = delivered_bytes(plan, run)};
+        }
+        for (size_t f = 0; f < source->failure_count; f++) {
+            SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
+            unfinished.items[unfinished.count++] =
+                (progress_t){.index = source->failures[f].index,
+                             .failed_ps = source->failures[f].time_ps};
+        }
+    }
+    if (unfinished.count > 0) {
+        qsort(unfinished.items, unfinished.count, sizeof(*unfinished.items), compare_progress);
+    }
+    return unfinished;
+}
+
+void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
+{
+    const bool reliable = plan->shape.service == APP__RC;
+    const unfinished_t unfinished = look_at_unfinished(plan);
+    app__reader_t reader = {.plan = plan};
+    size_t at = 0;
+    for (uint64_t i = 0; i < plan->count; i++) {
+        const app__transfer_t *const transfer = app__read(&reader, i);
+        const progress_t none = {.index = i};
+        const bool ended_well = at == unfinished.count || unfinished.items[at].index != i;
+        const progress_t *const progress = ended_well ? &none : &unfinished.items[at++];
+        const app_flow_result_t result = {
+            .flow_id = plan->first_flow_id + i,
+            .source = transfer->source,
+            .destination = transfer->destination,
+            .udp_source_port = app__plan_udp_source_port(plan, transfer, i),
+            .service_port = transfer->service_port,
+            .first_psn = app__plan_first_psn(plan, transfer, i),
+            .mtu_bytes = app__plan_mtu_bytes(plan, transfer),
+            .priority = app__plan_priority(plan, transfer),
+            .dscp = app__plan_dscp(plan, transfer),
+            .reads = transfer->verb == APP__VERB_READ,
+            .bytes = app__transfer_bytes(transfer),
+            .start_ps = transfer->start_ps,
+            .end_ps = transfer->end_ps,
+            .end_order = reliable ? transfer->end_order : 0,
+            .ideal_ps = app__plan_ideal_ps(plan, transfer, i, transfer->bytes),
+            .delivered_bytes = reliable ? progress->delivered_bytes : transfer->arrived_bytes,
+            .failed_ps = progress->failed_ps,
+            .retransmitted_packets = reliable ? transfer->retransmitted : 0,
+            .status = (nic_wc_status_t)transfer->status,
+            .label = plan->label,
+        };
+        fn(&result, ctx);
+    }
+    app__reader_close(&reader);
+    sim_free(unfinished.items);
+}
+
+void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned)
+{
+    *done = 0;
+    *planned = plan->count;
+    for (size_t i = 0; i < plan->source_count; i++) {
+        *done += plan->sources[i].completed + plan->sources[i].failed;
+    }
+}
+
+static double gbps(uint64_t bytes, sim_time_t time_ps)
+{
+    return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
+}
+
+typedef struct plan_report {
+    uint64_t planned;
+    uint64_t started;
+    uint64_t completed;
+    uint64_t failed;
+    uint64_t planned_bytes;
+    uint64_t completed_bytes;
+    double goodput_gbps;
+    sim_report_part_t rows; // of transfers in parts
+} plan_report_t;
+
+static void report_transfers(const app__plan_t *plan, plan_report_t *report)
+{
+    app__reader_t reader = {.plan = plan};
+    sim_time_t first_ps = 0;
+    sim_time_t last_end_ps = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const app__transfer_t *const transfer = app__read(&reader, i);
+        const uint64_t bytes = app__transfer_bytes(transfer);
+        first_ps = i == 0 ? transfer->start_ps : first_ps;
+        report->planned_bytes += bytes;
+        if (transfer->end_ps != SIM_TIME_NEVER) {
+            report->completed++;
+            report->completed_bytes += bytes;
+            last_end_ps = transfer->end_ps > last_end_ps ? transfer->end_ps : last_end_ps;
+        }
+    }
+    app__reader_close(&reader);
+    const sim_time_t active_ps = last_end_ps > first_ps ? last_end_ps - first_ps : 0;
+    report->goodput_gbps = gbps(report->completed_bytes, active_ps);
+}
+
+static void fill_report(const void *object, void *into)
+{
+    const app__plan_t *const plan = object;
+    plan_report_t *const report = into;
+    report->planned = plan->count;
+    for (size_t i = 0; i < plan->source_count; i++) {
+        report->started += plan->sources[i].started;
+        report->failed += plan->sources[i].failed;
+    }
+    report_transfers(plan, report);
+    if (plan->parts > 0) {
+        report->rows = (sim_report_part_t){&app__plan_rows_report, plan};
+    }
+}
+
+// clang-format off
+#define ROW(name_, kind_, unit_, field_, shown_, help_) \
+    {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(plan_report_t, field_), .shown = shown_}
+static const sim_report_row_t report_rows[] = {
+    ROW("transfers_planned", U64, "", planned, false, "all that were to be made"),
+    ROW("transfers_started", U64, "", started, false, "whose start came"),
+    ROW("transfers_completed", U64, "", completed, false, "acknowledged to the last byte; of uc and ud, arrived whole"),
+    ROW("transfers_failed", U64, "", failed, false, "ended by a completion error"),
+    ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all transfers"),
+    ROW("completed_bytes", U64, "bytes", completed_bytes, true, "payload of those completed"),
+    ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true, "completed_bytes, from the first start to the last end"),
+    {"rows", SIM_REPORT_PART, "", "of transfers in parts (qps above 1)", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
+};
+#undef ROW
+const sim_report_table_t app__plan_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(plan_report_t), .fill = fill_report};
+// clang-format on
+
+// -- applications that are nothing but a plan
+
+app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan)
+{
+    app__planned_t *const planned = sim_alloc(sizeof(*planned));
+    planned->app = (app_t){ops, context->net, context->index};
+    planned->plan = plan;
+    app__plan_begin(plan);
+    return &planned->app;
+}
+
+static const app__plan_t *plan_of(const app_t *app)
+{
+    return ((const app__planned_t *)(const void *)app)->plan;
+}
+
+void app__planned_destroy(app_t *app)
+{
+    app__planned_t *const planned = (app__planned_t *)(void *)app;
+    app__plan_destroy(planned->plan);
+    sim_free(planned);
+}
+
+void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    app__plan_flows(plan_of(app), fn, ctx);
+}
+
+void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    app__plan_progress(plan_of(app), done, planned);
+}
+
+double app__planned_under_way(const app_t *app)
+{
+    const app__plan_t *const plan = plan_of(app);
+    double parts = 0;
+    for (size_t i = 0; plan->shape.service == APP__RC && i < plan->source_count; i++) {
+        for (const app__transfer_run_t *run = plan->sources[i].runs; run != NULL;
+             run = run->run_next) {
+            const uint64_t bytes = app__transfer_bytes(app__transfer(plan, run->index));
+            parts += bytes == 0 ? 0 : (double)delivered_bytes(plan, run) / (double)bytes;
+        }
+    }
+    return parts;
+}
+
+static void fill_planned(const void *object, void *report)
+{
+    fill_report(plan_of(object), report);
+}
+
+const sim_report_table_t app__planned_report = {.rows = report_rows,
+                                                .count = SIM_COUNT_OF(report_rows),
+                                                .bytes = sizeof(plan_report_t),
+                                                .fill = fill_planned};
+
+sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps)
+{
+    return stop_ps == SIM_AUTO ? sim_options(net_sim(context->net))->until_ps : stop_ps;
+}

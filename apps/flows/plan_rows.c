@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flows/plan_rows.c - transfers cut into parts, each on a queue pair of its own, as wholes.
+//
+// A row of flows with qps above 1 is that many transfers with one start, one after another in the
+// plan: plans are ordered by start, and among equal starts as they were added. The whole is done
+// with its last part. Its ideal time is that of one transfer of all its bytes on the idle path of
+// its first part: what a single queue pair could reach, so more paths than the host's links can use
+// gain nothing.
+#include "apps/flows/transfer_internal.h"
+#include "kernel/statistics.h"
+
+typedef struct rows {
+    uint64_t completed;
+    sim_sample_set_t fct_ps;
+    sim_sample_set_t slowdown; // thousandths
+    sim_sample_set_t rate_kbps;
+} rows_t;
+
+static void take_row(const app__plan_t *plan, uint64_t first, rows_t *rows)
+{
+    const app__transfer_t *const row = app__transfer(plan, first);
+    uint64_t bytes = 0;
+    uint64_t message_bytes = 0;
+    sim_time_t end_ps = row->start_ps;
+    for (uint64_t i = 0; i < plan->parts; i++) {
+        const app__transfer_t *const part = &row[i];
+        SIM_CHECK(part->start_ps == row->start_ps && part->source == row->source &&
+                  part->destination == row->destination);
+        if (part->end_ps == SIM_TIME_NEVER) {
+            return;
+        }
+        end_ps = part->end_ps > end_ps ? part->end_ps : end_ps;
+        bytes += app__transfer_bytes(part);
+        message_bytes += part->bytes;
+    }
+    const sim_time_t fct_ps = end_ps - row->start_ps;
+    const sim_time_t ideal_ps = app__plan_ideal_ps(plan, row, first, message_bytes);
+    if (fct_ps == 0 || ideal_ps == 0) {
+        return;
+    }
+    rows->completed++;
+    sim_sample_set_add(&rows->fct_ps, fct_ps);
+    sim_sample_set_add(&rows->slowdown,
+                       (uint64_t)((double)fct_ps / (double)ideal_ps * 1000.0 + 0.5));
+    sim_sample_set_add(&rows->rate_kbps, (uint64_t)((double)bytes * 8e9 / (double)fct_ps + 0.5));
+}
+
+typedef struct rows_report {
+    uint64_t count;
+    uint64_t completed;
+    sim_percentiles_t fct_us;
+    sim_percentiles_t slowdown;
+    sim_percentiles_t goodput_gbps;
+} rows_report_t;
+
+static void fill_report(const void *object, void *into)
+{
+    const app__plan_t *const plan = object;
+    rows_report_t *const report = into;
+    rows_t rows = {0};
+    sim_sample_set_init(&rows.fct_ps);
+    sim_sample_set_init(&rows.slowdown);
+    sim_sample_set_init(&rows.rate_kbps);
+    SIM_CHECK(plan->count % plan->parts == 0);
+    for (uint64_t i = 0; i < plan->count; i += plan->parts) {
+        take_row(plan, i, &rows);
+    }
+    *report = (rows_report_t){
+        .count = plan->count / plan->parts,
+        .completed = rows.completed,
+        .fct_us = sim_percentiles(&rows.fct_ps, SIM_PS_PER_US),
+        .slowdown = sim_percentiles(&rows.slowdown, 1000),
+        .goodput_gbps = sim_percentiles(&rows.rate_kbps, 1000000),
+    };
+    sim_sample_set_fini(&rows.fct_ps);
+    sim_sample_set_fini(&rows.slowdown);
+    sim_sample_set_fini(&rows.rate_kbps);
+}
+
+// clang-format off
+#define ROW(name_, kind_, unit_, table_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(rows_report_t, name_), .table = table_, .shown = true}
+static const sim_report_row_t report_rows[] = {
+    ROW(count, U64, "", NULL, "rows of the traffic entry"),
+    ROW(completed, U64, "", NULL, "rows whose parts are all completed"),
+    ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "from the start to the end of the last part"),
+    ROW(slowdown, OBJECT, "", &sim_report_percentiles, "of that to the ideal time of one transfer of all bytes"),
+    ROW(goodput_gbps, OBJECT, "Gbps", &sim_report_percentiles, "payload of a row / its time"),
+};
+#undef ROW
+const sim_report_table_t app__plan_rows_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(rows_report_t), .fill = fill_report};
+// clang-format on

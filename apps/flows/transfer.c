@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/flows/transfer.c - transfers under way: QPs made when they are needed, messages posted in a
+// loop.
+//
+// Who writes what: the requester's host the transfer's end, status and count; the responder's host
+// the byte that says all was received. They are different bytes, so hosts on different threads do
+// not disturb each other. docs/models/traffic.md
+#include "apps/flows/transfer.h"
+
+#include <string.h>
+
+#include "apps/flows/transfer_internal.h"
+
+// A receiver is ready for so many messages at least, where there are so many.
+#define RECEIVES_POSTED_MAX 16u
+
+static app__plan_t *plan_of(const app__transfer_run_t *run)
+{
+    return run->source->plan;
+}
+
+static bool is_reliable(const app__plan_t *plan)
+{
+    return plan->shape.service == APP__RC;
+}
+
+static uint64_t pieces_of(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    return transfer->bytes <= most ? 1 : (transfer->bytes + most - 1) / most;
+}
+
+static uint64_t piece_bytes(const app__plan_t *plan,
+                            const app__transfer_t *transfer,
+                            uint64_t number)
+{
+    const uint64_t pieces = pieces_of(plan, transfer);
+    const uint64_t piece = number % pieces;
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    return piece + 1 < pieces ? most : transfer->bytes - piece * most;
+}
+
+static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
+{
+    const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
+    // Pieces are multiples of every MTU; a message of no bytes is one packet.
+    const uint64_t packets = transfer->bytes == 0 ? 1 : (transfer->bytes + mtu - 1) / mtu;
+    return packets * transfer->messages;
+}
+
+static void connect_qp(const app__plan_t *plan,
+                       const app__transfer_t *transfer,
+                       uint64_t index,
+                       nic_qp_t *qp,
+                       nic_qp_attr_t *attr)
+{
+    attr->path_mtu = app__plan_mtu_bytes(plan, transfer);
+    attr->udp_source_port = app__plan_udp_source_port(plan, transfer, index);
+    attr->hashed_port = transfer->service_port;
+    attr->access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    attr->priority = app__plan_priority(plan, transfer);
+    attr->dscp = app__plan_dscp(plan, transfer);
+    sim_message_t message = {.text = ""};
+    const sim_err_t error = nic_qp_connect(qp, attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
+}
+
+// -- the requester
+
+uint64_t app__run_post(app__transfer_run_t *run)
+{
+    const app__plan_t *const plan = plan_of(run);
+    const app__transfer_t *const transfer = app__transfer(plan, run->index);
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)run,
+        .opcode = app__transfer_opcode(transfer),
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {app__address_of_qp(transfer->source_qp),
+                piece_bytes(plan, transfer, run->posted),
+                run->local_key},
+        .rdma = {app__address_of_qp(transfer->destination_qp), run->remote_key},
+        .ud = {transfer->destination, transfer->destination_qp, 0},
+    };
+    const sim_err_t error = nic_post_send(run->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
+    run->posted++;
+    const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
+    return wr.sge.length <= mtu ? 1 : (wr.sge.length + mtu - 1) / mtu;
+}
+
+static void link_run(app__source_t *source, app__transfer_run_t *run)
+{
+    run->run_next = source->runs;
+    if (source->runs != NULL) {
+        source->runs->run_previous = run;
+    }
+    source->runs = run;
+}
+
+static void unlink_run(app__source_t *source, const app__transfer_run_t *run)
+{
+    if (run->run_previous != NULL) {
+        run->run_previous->run_next = run->run_next;
+    } else {
+        source->runs = run->run_next;
+    }
+    if (run->run_next != NULL) {
+        run->run_next->run_previous = run->run_previous;
+    }
+}
+
+nic_qp_t *app__requester_qp(const app__source_t *source,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint64_t depth,
+                            void *ctx)
+{
+    const app__plan_t *const plan = source->plan;
+    const app__endpoint_t *const endpoint = source->endpoint;
+    const nic_qp_init_attr_t init = {
+        .qp_type = app__plan_qp_type(plan),
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = (uint32_t)depth,
+        .qp_num = transfer->source_qp,
+        .ctx = ctx,
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->source_qp, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(endpoint->nic, &attr);
+    attr.dest_interface = transfer->destination;
+    attr.dest_qp_num = transfer->destination_qp;
+    attr.sq_psn = app__plan_first_psn(plan, transfer, index);
+    attr.rq_psn = attr.sq_psn; // nothing comes but answers
+    connect_qp(plan, transfer, index, qp, &attr);
+    return qp;
+}
+
+static void start_transfer(app__source_t *source, uint64_t index)
+{
+    app__plan_t *const plan = source->plan;
+    app__endpoint_t *const endpoint = source->endpoint;
+    const app__transfer_t *const transfer = app__transfer(plan, index);
+    app__transfer_run_t *const run = sim_alloc(sizeof(*run));
+    run->active.ops = &app__plan_range_ops;
+    run->source = source;
+    run->index = (uint32_t)index;
+    link_run(source, run);
+    run->count = transfer->messages * pieces_of(plan, transfer);
+    run->local_key = app__buffer_key(endpoint, transfer->source_qp);
+    run->remote_key = app__buffer_key(app__endpoint_of(plan->runtime, transfer->destination),
+                                      transfer->destination_qp);
+    sim_work_begin(source->endpoint->node, 1);
+    source->started++;
+    if (plan->shape.reuse) {
+        app__connection_start(run);
+        return;
+    }
+    const uint64_t depth = run->count < plan->shape.depth ? run->count : plan->shape.depth;
+    run->qp = app__requester_qp(source, transfer, index, depth, run);
+    run->first_psn = app__plan_first_psn(plan, transfer, index);
+    for (uint64_t i = 0; i < depth; i++) {
+        (void)app__run_post(run);
+    }
+}
+
+static void note_end(const app__transfer_run_t *run)
+{
+    const sim_node_t *const node = run->source->endpoint->node;
+    const uint64_t index = run->index;
+    memcpy(sim_stream_put(run->source->plan->ends, node, node->now_ps, sizeof(index)),
+           &index,
+           sizeof(index));
+}
+
+void app__run_end(app__transfer_run_t *run)
+{
+    app__source_t *const source = run->source;
+    app__transfer_t *const transfer = app__transfer(source->plan, run->index);
+    transfer->status = run->status;
+    if (run->status == NIC_WC_SUCCESS) {
+        const uint64_t left_out = run->count - run->posted;
+        transfer->left_out = (uint32_t)(left_out / pieces_of(source->plan, transfer));
+    }
+    if (is_reliable(source->plan)) {
+        transfer->retransmitted = run->connection != NULL
+                                      ? app__connection_retransmitted(run)
+                                      : (uint32_t)nic_qp_retransmitted_packets(run->qp);
+    }
+    if (run->status == NIC_WC_SUCCESS) {
+        if (is_reliable(source->plan)) {
+            transfer->end_ps = source->endpoint->node->now_ps;
+        }
+        if (source->plan->ends != NULL && is_reliable(source->plan)) {
+            note_end(run);
+        }
+        source->completed++;
+        if (source->plan->trigger_count > 0) {
+            app__chain_activate(source->plan, source->plan->chains[run->index].sent);
+        }
+    } else {
+        source->failed++;
+        SIM_GROW(source->failures, source->failure_count, &source->failure_capacity);
+        source->failures[source->failure_count++] =
+            (app__failure_t){run->index, source->endpoint->node->now_ps};
+    }
+    app__transfer_closed(source->plan, run->index, source->endpoint->node);
+    sim_work_end(source->endpoint->node, 1);
+    sim_progress(source->endpoint->node);
+    if (run->connection == NULL) {
+        nic_qp_destroy(run->qp);
+    }
+    unlink_run(source, run);
+    sim_free(run);
+}
+
+void app__run_drop(app__transfer_run_t *run)
+{
+    app__source_t *const source = run->source;
+    sim_work_end(source->endpoint->node, 1);
+    unlink_run(source, run);
+    sim_free(run);
+}
+
+// Whether there is another message, or piece of one that was begun, to post.
+bool app__run_goes_on(const app__transfer_run_t *run)
+{
+    if (run->status != NIC_WC_SUCCESS || run->posted == run->count) {
+        return false;
+    }
+    // What is to arrive whole cannot be cut by one end.
+    const app__plan_t *const plan = plan_of(run);
+    return !is_reliable(plan) || run->source->endpoint->node->now_ps < plan->stop_ps ||
+           run->posted % pieces_of(plan, app__transfer(plan, run->index)) != 0;
+}
+
+// A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
+static void message_completed(const nic_wc_t *wc)
+{
+    app__transfer_run_t *const run = (app__transfer_run_t *)(uintptr_t)wc->wr_id;
+    run->completed++;
+    if (wc->status != NIC_WC_SUCCESS && run->status == NIC_WC_SUCCESS) {
+        run->status = (uint8_t)wc->status;
+    }
+    if (run->connection != NULL) {
+        app__connection_completed(run);
+        return;
+    }
+    if (app__run_goes_on(run)) {
+        (void)app__run_post(run);
+    }
+    if (run->completed == run->posted) {
+        app__run_end(run);
+    }
+}
+
+// Where ties go by insertion, transfers of one instant start in the order of the plan, after
+// whatever else was scheduled for that instant: as if they had been scheduled just now.
+void app__source_arm(app__source_t *source)
+{
+    const app__plan_t *const plan = source->plan;
+    const uint32_t index = app__transfer_at_source(plan, source->endpoint->interface, source->next);
+    const sim_time_t start_ps = app__transfer(plan, index)->start_ps;
+    sim_node_t *const node = source->endpoint->node;
+    if (plan->first_number != 0) {
+        sim_fifo_arm(node, &source->timer, start_ps, plan->first_number + index);
+    } else {
+        sim_timer_arm(node, &source->timer, start_ps);
+    }
+}
+
+void app__source_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, timer);
+    const app__plan_t *const plan = source->plan;
+    if (plan->first_number != 0 && !source->late) {
+        source->late = true;
+        sim_timer_arm(node, timer, node->now_ps);
+        return;
+    }
+    source->late = false;
+    while (source->next < source->end) {
+        const uint32_t index =
+            app__transfer_at_source(plan, source->endpoint->interface, source->next);
+        if (app__transfer(plan, index)->start_ps > node->now_ps) {
+            app__source_arm(source);
+            break;
+        }
+        source->next++;
+        start_transfer(source, index);
+    }
+}
+
+void app__source_due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, due_timer);
+    app__plan_t *const plan = source->plan;
+    for (size_t i = 0; i < source->due_count && node->now_ps < plan->stop_ps; i++) {
+        app__transfer(plan, source->due[i])->start_ps = node->now_ps;
+        start_transfer(source, source->due[i]);
+    }
+    source->due_count = 0;
+}
+
+// -- the responder
+
+// The transfer of an interface's QP number `offset` in the plan's range: first its requesters', in
+// order of start, then its responders'. TRANSFER_NONE: a requester's.
+#define TRANSFER_NONE UINT32_MAX
+static uint32_t passive_transfer(const app__plan_t *plan, uint32_t interface, uint64_t offset)
+{
+    const uint64_t actives = app__requested_by(plan, interface);
+    return offset < actives ? TRANSFER_NONE
+                            : app__transfer_at_destination(plan, interface, offset - actives);
+}
+
+static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    const app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        return app__connection_is_passive(plan, offset) ? 0 : SIM_TIME_NEVER;
+    }
+    const uint64_t actives = app__requested_by(plan, interface);
+    if (offset < actives) {
+        return SIM_TIME_NEVER;
+    }
+    // The start of one that waited is its requester's to know: what comes for it has begun.
+    if (plan->trigger_count > 0 && app__waits(plan, passive_transfer(plan, interface, offset))) {
+        return 0;
+    }
+    return app__passive_start_ps(plan, interface, offset - actives);
+}
+
+static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
+{
+    const app__plan_t *const plan = passive->owner;
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    const uint64_t most = app__piece_bytes(plan, transfer);
+    const uint64_t bytes = transfer->bytes < most ? transfer->bytes : most;
+    const nic_recv_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)passive,
+        .sge = {app__address_of_qp(transfer->destination_qp),
+                bytes,
+                app__buffer_key(endpoint, transfer->destination_qp)},
+    };
+    const sim_err_t error = nic_post_recv(passive->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    passive->left--;
+}
+
+// Of UC and UD, at the responder: the transfer ends when all of it is there. Beyond all of it are
+// repetitions that a link has made of datagrams.
+static void take_arrived(const app__passive_t *passive, uint32_t bytes)
+{
+    app__plan_t *const plan = passive->owner;
+    const sim_node_t *const node = passive->endpoint->node;
+    app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    const uint64_t all_bytes = transfer->bytes * transfer->messages;
+    if (transfer->arrived_bytes == all_bytes) {
+        return;
+    }
+    transfer->arrived_bytes += bytes;
+    if (transfer->arrived_bytes >= all_bytes) {
+        transfer->arrived_bytes = all_bytes;
+        transfer->end_ps = node->now_ps;
+    }
+}
+
+static void message_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void *ctx)
+{
+    (void)qp;
+    (void)address;
+    take_arrived(ctx, bytes);
+}
+
+static void message_received(void *owner,
+                             app__endpoint_t *endpoint,
+                             app__passive_t *passive,
+                             uint32_t bytes)
+{
+    app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        app__connection_received(endpoint, passive);
+        return;
+    }
+    if (passive->left > 0) {
+        post_receive(endpoint, passive);
+    }
+    if (!is_reliable(plan)) {
+        take_arrived(passive, bytes);
+    }
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    if (plan->trigger_count > 0 &&
+        ++passive->done == transfer->messages * pieces_of(plan, transfer)) {
+        app__chain_activate(plan, plan->chains[passive->item].received);
+    }
+}
+
+static nic_qp_t *create_responder(const app__plan_t *plan,
+                                  const app__endpoint_t *endpoint,
+                                  const app__transfer_t *transfer,
+                                  uint32_t receives,
+                                  void *ctx)
+{
+    const nic_qp_init_attr_t init = {
+        .qp_type = app__plan_qp_type(plan),
+        .send_cq = endpoint->send_cq,
+        .recv_cq = endpoint->recv_cq,
+        .max_send_wr = 1,
+        .max_recv_wr = receives,
+        .qp_num = transfer->destination_qp,
+        .ctx = ctx,
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", transfer->destination_qp, sim_err_text(error));
+    return qp;
+}
+
+static void responder_attr(const app__plan_t *plan,
+                           const app__endpoint_t *endpoint,
+                           const app__transfer_t *transfer,
+                           uint64_t index,
+                           nic_qp_attr_t *attr)
+{
+    nic_qp_attr_default(endpoint->nic, attr);
+    attr->dest_interface = transfer->source;
+    attr->dest_qp_num = transfer->source_qp;
+    attr->rq_psn = app__plan_first_psn(plan, transfer, index);
+    attr->sq_psn = attr->rq_psn; // nothing is posted
+}
+
+nic_qp_t *app__responder_qp(const app__plan_t *plan,
+                            const app__endpoint_t *endpoint,
+                            const app__transfer_t *transfer,
+                            uint64_t index,
+                            uint32_t receives,
+                            void *ctx)
+{
+    nic_qp_t *const qp = create_responder(plan, endpoint, transfer, receives, ctx);
+    nic_qp_attr_t attr;
+    responder_attr(plan, endpoint, transfer, index, &attr);
+    connect_qp(plan, transfer, index, qp, &attr);
+    return qp;
+}
+
+static void accept_transfer(void *owner,
+                            app__endpoint_t *endpoint,
+                            uint64_t offset,
+                            app__passive_t *passive)
+{
+    app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        app__connection_accept(plan, endpoint, offset, passive);
+        return;
+    }
+    const uint32_t index = passive_transfer(plan, endpoint->interface, offset);
+    const app__transfer_t *const transfer = app__transfer(plan, index);
+    const app__block_t *const block = app__block_of(plan, index);
+    const bool again = block->received[index - block->first] != 0;
+    if (again) {
+        app__transfer_opened(plan, index);
+    }
+    passive->item = index;
+    if (transfer->verb == APP__VERB_SEND && !again) {
+        passive->left = transfer->messages * pieces_of(plan, transfer);
+    }
+    const uint32_t receives =
+        passive->left < RECEIVES_POSTED_MAX ? (uint32_t)passive->left : RECEIVES_POSTED_MAX;
+    passive->qp = create_responder(plan, endpoint, transfer, receives, passive);
+    nic_qp_attr_t attr;
+    responder_attr(plan, endpoint, transfer, index, &attr);
+    if (again) {
+        attr.rq_psn = (attr.rq_psn + (uint32_t)packets_of(plan, transfer)) & ROCE_PSN_MASK;
+        attr.rq_msn = (uint32_t)(transfer->messages * pieces_of(plan, transfer)) & ROCE_PSN_MASK;
+    }
+    connect_qp(plan, transfer, index, passive->qp, &attr);
+    if (!is_reliable(plan) && transfer->verb == APP__VERB_WRITE) {
+        nic_qp_on_write(passive->qp, message_written, passive);
+    }
+    for (uint32_t i = 0; i < receives; i++) {
+        post_receive(endpoint, passive);
+    }
+}
+
+static bool forget_responder(const app__passive_t *passive)
+{
+    const app__plan_t *const plan = passive->owner;
+    const app__block_t *const block = app__block_of(plan, passive->item);
+    block->received[passive->item - block->first] = 1;
+    app__transfer_closed(plan, passive->item, passive->endpoint->node);
+    return true;
+}
+
+static bool transfer_finished(void *owner, const app__passive_t *passive)
+{
+    app__plan_t *const plan = owner;
+    if (plan->shape.reuse) {
+        return false;
+    }
+    const app__transfer_t *const transfer = app__transfer(plan, passive->item);
+    if (!is_reliable(plan)) {
+        const bool all = transfer->arrived_bytes == transfer->bytes * transfer->messages;
+        return all && forget_responder(passive);
+    }
+    const uint64_t packets = packets_of(plan, transfer);
+    // With more, the PSN after the last one comes by earlier, too: such a QP is kept.
+    if (packets > ROCE_PSN_MASK / 2) {
+        return false;
+    }
+    const uint32_t end_psn =
+        (app__plan_first_psn(plan, transfer, passive->item) + (uint32_t)packets) & ROCE_PSN_MASK;
+    if (nic_qp_rq_psn(passive->qp) != end_psn || !nic_qp_quiet(passive->qp)) {
+        return false;
+    }
+    return forget_responder(passive);
+}
+
+const app__range_ops_t app__plan_range_ops = {
+    .passive_from_ps = passive_from_ps,
+    .accept = accept_transfer,
+    .finished = transfer_finished,
+    .received = message_received,
+    .completed = message_completed,
+};

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/herd/notes.c - what is told before the run of settings of HERD that hardly anybody
+// means (docs/models/herd.md).
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "apps/herd/herd_internal.h"
+
+#define FRAME_BYTES 128u // of a request or an answer, about
+
+static bool loses_frames(const net_t *net)
+{
+    for (size_t i = 0; i < net_link_count(net); i++) {
+        if (net_link_at(net, i)->config->loss_rate.num > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Each lost frame holds a client's oldest request for a time-out: whoever measures for less sees
+// clients stop one after the other, and none go on.
+static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
+{
+    const app__herd_config_t *const config = &herd->config;
+    if (context->note == NULL || config->timeout_ps < config->span.measure_ps ||
+        !loses_frames(context->net)) {
+        return;
+    }
+    char text[256];
+    (void)snprintf(text,
+                   sizeof(text),
+                   "traffic %" PRIu32 ", herd: links lose frames, and what is lost is asked for "
+                   "again after `timeout` (%.6g us), not within `measure` (%.6g us)",
+                   context->index,
+                   (double)config->timeout_ps / 1e6,
+                   (double)config->span.measure_ps / 1e6);
+    context->note(text, context->ctx);
+}
+
+// Between the last client's machine and the first server.
+static void tell_round_trip(const app__herd_t *herd, const app_context_t *context)
+{
+    const uint32_t server = herd->machines[0].endpoint->interface;
+    const uint32_t client = herd->machines[herd->machine_count - 1].endpoint->interface;
+    net_path_t there;
+    net_path_t back;
+    if (context->note == NULL || server == client ||
+        !net_path_of(context->net, client, server, 0, &there) ||
+        !net_path_of(context->net, server, client, 0, &back)) {
+        return;
+    }
+    const sim_time_t trip_ps =
+        net_path_time_ps(&there, 1, FRAME_BYTES, 0) + net_path_time_ps(&back, 1, FRAME_BYTES, 0);
+    if (trip_ps < herd->config.timeout_ps) {
+        return;
+    }
+    char text[256];
+    (void)snprintf(text,
+                   sizeof(text),
+                   "traffic %" PRIu32
+                   ", herd: a round trip takes %.6g us, and what is not answered "
+                   "within `timeout` (%.6g us) is asked for again: late answers are taken for "
+                   "others' (wrong_values)",
+                   context->index,
+                   (double)trip_ps / 1e6,
+                   (double)herd->config.timeout_ps / 1e6);
+    context->note(text, context->ctx);
+}
+
+void app__herd_tell(const app__herd_t *herd, const app_context_t *context)
+{
+    tell_timeout(herd, context);
+    tell_round_trip(herd, context);
+}

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/herd/report.c - what HERD tells at the end: rates, latencies, batches, the store, and
+// its log of operations.
+#include "apps/herd/herd_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LATE UINT64_C(10000)
+
+typedef struct worker_report {
+    uint64_t answered;
+    double mops;
+    double busy;
+    double batch_mean;
+    uint64_t gets;
+    uint64_t puts;
+} worker_report_t;
+
+typedef struct interval_report {
+    uint64_t index;
+    double start_us;
+    double mops;
+    double latency_us_mean;
+    double latency_us_max;
+    double get_hit_rate;
+    double response_bytes_mean;
+    double batch_mean;
+    double queue_mean;
+    double cores_busy;
+    double pcie_bytes_per_operation;
+    sim_report_list_t worker_mops;
+} interval_report_t;
+
+typedef struct count_report {
+    uint64_t number;
+    uint64_t times;
+} count_report_t;
+
+typedef struct point_report {
+    double percent;
+    double ms;
+} point_report_t;
+
+typedef struct herd_report {
+    double mops;
+    sim_percentiles_t latency_us;
+    double batch_mean;
+    double responses_per_batch;
+    double get_hit_rate;
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t gets;
+    uint64_t puts;
+    uint64_t hits;
+    uint64_t lost;
+    uint64_t retried;
+    uint64_t duplicates;
+    uint64_t wrong_values;
+    uint64_t failed;
+    uint64_t malformed;
+    uint64_t looked_back;
+    uint64_t reads;
+    uint64_t reads_again;
+    double request_bytes_mean;
+    double response_bytes_mean;
+    double queue_mean;
+    uint64_t queue_max;
+    double cores_busy;
+    uint64_t full_queue_waits;
+    uint64_t unsent_answers;
+    double pcie_bytes_per_operation;
+    double elapsed_us;
+    uint64_t index_evictions;
+    uint64_t tag_overwrites;
+    uint64_t updated_in_place;
+    uint64_t inserted;
+    uint64_t log_head_bytes;
+    uint64_t store_memory_bytes;
+    sim_report_list_t workers;
+    sim_report_list_t series;
+    sim_report_list_t batches;
+    sim_report_list_t response_sizes;
+    point_report_t *latencies; // where a series or the log is asked for
+    size_t latency_count;
+    double *worker_mops; // of the series, an interval's behind another's
+} herd_report_t;
+
+static double ratio(double a, double b)
+{
+    return b > 0.0 ? a / b : 0.0;
+}
+
+// None without GETs.
+static double hit_rate(uint64_t hits, uint64_t gets)
+{
+    return gets > 0 ? (double)hits / (double)gets : (double)NAN;
+}
+
+// What is measured: the span, or until the last answer where every request has been dealt with.
+static sim_time_t measured_ps(const app__herd_t *herd)
+{
+    const app__span_t *const span = &herd->config.span;
+    sim_time_t last_ps = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        if (client->answered + client->lost < herd->config.requests) {
+            return app__span_measured_ps(&herd->app, span);
+        }
+        last_ps = client->last_ps > last_ps ? client->last_ps : last_ps;
+    }
+    const sim_time_t begin_ps = app__span_begin(span);
+    const sim_time_t until_ps = last_ps < app__span_end(span) ? last_ps : app__span_end(span);
+    return until_ps > begin_ps ? until_ps - begin_ps : span->measure_ps;
+}
+
+// In steps of a hundredth, and the last thousandths.
+static void take_latencies(const app__herd_t *herd, sim_sample_set_t *all, herd_report_t *report)
+{
+    static const uint64_t last[] = {995, 999, 1000};
+    const app__herd_config_t *const config = &herd->config;
+    if (all->count == 0 || (config->series_ps == 0 && !config->log)) {
+        return;
+    }
+    const size_t count = 99 + SIM_COUNT_OF(last);
+    report->latencies = sim_alloc_array(count, sizeof(*report->latencies));
+    report->latency_count = count;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t permille = i < 99 ? 10 * (i + 1) : last[i - 99];
+        report->latencies[i] = (point_report_t){
+            .percent = (double)permille / 10,
+            .ms = (double)sim_sample_set_percentile(all, permille, 1000) / (double)SIM_PS_PER_MS,
+        };
+    }
+}
+
+static void take_clients(const app__herd_t *herd, herd_report_t *report)
+{
+    sim_sample_set_t all;
+    sim_sample_set_init(&all);
+    uint64_t request_bytes = 0;
+    uint64_t answer_bytes = 0;
+    uint64_t counted = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        sim_sample_set_add_all(&all, &client->latencies);
+        counted += client->thread.counted;
+        report->requests += client->sent;
+        report->responses += client->answered;
+        report->gets += client->gets;
+        report->puts += client->puts;
+        report->hits += client->hits;
+        report->lost += client->lost;
+        report->retried += client->retried;
+        report->duplicates += client->duplicates;
+        report->wrong_values += client->wrong;
+        report->failed += client->thread.failed;
+        report->reads += client->reads;
+        report->reads_again += client->reads_again;
+        request_bytes += client->request_bytes;
+        answer_bytes += client->answer_bytes;
+    }
+    const sim_time_t span_ps = measured_ps(herd);
+    report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
+    take_latencies(herd, &all, report);
+    report->mops = (double)counted * (double)SIM_PS_PER_US / (double)span_ps;
+    report->elapsed_us = (double)span_ps / (double)SIM_PS_PER_US;
+    report->get_hit_rate = hit_rate(report->hits, report->gets);
+    report->request_bytes_mean = ratio((double)request_bytes, (double)report->requests);
+    report->response_bytes_mean = ratio((double)answer_bytes, (double)report->responses);
+    sim_sample_set_fini(&all);
+}
+
+static void take_worker(const app__herd_worker_t *worker,
+                        sim_time_t span_ps,
+                        sim_time_t run_ps,
+                        worker_report_t *row)
+{
+    row->answered = worker->thread.total;
+    row->mops = (double)worker->thread.counted * (double)SIM_PS_PER_US / (double)span_ps;
+    row->busy = ratio((double)nic_core_busy_ps(worker->thread.core), (double)run_ps);
+    row->batch_mean = ratio((double)worker->taken, (double)worker->turns);
+    row->gets = worker->gets;
+    row->puts = worker->puts;
+}
+
+static void take_workers(const app__herd_t *herd, herd_report_t *report)
+{
+    const uint32_t count = herd->server_count * herd->worker_count;
+    worker_report_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    const sim_time_t span_ps = measured_ps(herd);
+    const sim_time_t run_ps = span_ps + herd->config.span.warm_ps;
+    uint64_t turns = 0;
+    uint64_t taken = 0;
+    uint64_t queue_sum = 0;
+    uint64_t lists = 0;
+    uint64_t listed = 0;
+    for (uint32_t w = 0; w < count; w++) {
+        const app__herd_worker_t *const worker = &herd->workers[w];
+        take_worker(worker, span_ps, run_ps, &rows[w]);
+        report->cores_busy += rows[w].busy;
+        turns += worker->turns;
+        taken += worker->taken;
+        lists += worker->lists;
+        listed += worker->listed;
+        queue_sum += worker->queue_sum;
+        report->queue_max =
+            worker->queue_max > report->queue_max ? worker->queue_max : report->queue_max;
+        report->full_queue_waits += worker->waited;
+        report->unsent_answers += worker->unsent;
+        report->malformed += worker->malformed;
+        report->looked_back += worker->looked_back;
+        report->failed += worker->thread.failed;
+        if (worker->mica != NULL) {
+            const app_mica_stats_t stats = app_mica_stats(worker->mica);
+            report->index_evictions += stats.evictions;
+            report->tag_overwrites += stats.overwrites;
+            report->updated_in_place += stats.updated;
+            report->inserted += stats.inserted;
+            report->log_head_bytes += stats.log_head_bytes;
+            report->store_memory_bytes += app_mica_bytes(worker->mica);
+        }
+    }
+    report->batch_mean = ratio((double)taken, (double)turns);
+    report->responses_per_batch = ratio((double)listed, (double)lists);
+    report->queue_mean = ratio((double)queue_sum, (double)turns);
+    report->workers = (sim_report_list_t){rows, count};
+}
+
+static void take_pcie(const app__herd_t *herd, herd_report_t *report)
+{
+    uint64_t bytes = 0;
+    for (uint32_t s = 0; s < herd->server_count; s++) {
+        nic_rnic_counters_t counters;
+        if (nic_get_rnic_counters(herd->machines[s].endpoint->nic, &counters)) {
+            bytes += counters.pcie_up_bytes + counters.pcie_down_bytes;
+        }
+    }
+    report->pcie_bytes_per_operation = ratio((double)bytes, (double)report->responses);
+}
+
+// An interval's share of each worker.
+static void take_worker_rates(const app__herd_t *herd,
+                              herd_report_t *report,
+                              interval_report_t *rows,
+                              size_t count)
+{
+    const size_t workers = (size_t)herd->server_count * herd->worker_count;
+    const double every_us = (double)herd->config.series_ps / (double)SIM_PS_PER_US;
+    report->worker_mops = sim_alloc_array(count * workers, sizeof(*report->worker_mops));
+    for (size_t i = 0; i < count; i++) {
+        double *const rates = &report->worker_mops[i * workers];
+        for (size_t w = 0; w < workers; w++) {
+            const app__herd_bins_t *const series = &herd->workers[w].series;
+            rates[w] = i < series->count ? (double)series->items[i].done / every_us : 0;
+        }
+        rows[i].worker_mops = (sim_report_list_t){rates, workers};
+    }
+}
+
+static void take_series(const app__herd_t *herd, herd_report_t *report)
+{
+    app__herd_bins_t clients = {0};
+    app__herd_bins_t workers = {0};
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        app__herd_bins_add(&clients, &herd->clients[c].series);
+    }
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        app__herd_bins_add(&workers, &herd->workers[w].series);
+    }
+    const size_t count = clients.count > workers.count ? clients.count : workers.count;
+    if (count == 0) {
+        return;
+    }
+    (void)app__herd_bin_at(&clients, count - 1, 1);
+    (void)app__herd_bin_at(&workers, count - 1, 1);
+    interval_report_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    const double us = (double)SIM_PS_PER_US;
+    const double every_us = (double)herd->config.series_ps / us;
+    for (size_t i = 0; i < count; i++) {
+        const app__herd_bin_t *const seen = &clients.items[i];
+        const app__herd_bin_t *const served = &workers.items[i];
+        rows[i] = (interval_report_t){
+            .index = i,
+            .start_us = (double)herd->config.span.start_ps / us + every_us * (double)i,
+            .mops = (double)seen->done / every_us,
+            .latency_us_mean = ratio((double)seen->latency_ps / us, (double)seen->done),
+            .latency_us_max = (double)seen->latency_max_ps / us,
+            .get_hit_rate = hit_rate(seen->hits, seen->gets),
+            .response_bytes_mean = ratio((double)seen->answer_bytes, (double)seen->done),
+            .batch_mean = ratio((double)served->done, (double)served->turns),
+            .queue_mean = ratio((double)served->queue, (double)served->turns),
+            .cores_busy = (double)served->busy_ps / (double)herd->config.series_ps,
+            .pcie_bytes_per_operation = ratio((double)served->pcie_bytes, (double)seen->done),
+        };
+    }
+    take_worker_rates(herd, report, rows, count);
+    report->series = (sim_report_list_t){rows, count};
+    app__herd_bins_fini(&clients);
+    app__herd_bins_fini(&workers);
+}
+
+static sim_report_list_t list_counts(const app__herd_counts_t *counts)
+{
+    count_report_t *const rows = sim_alloc_array(counts->count + 1, sizeof(*rows));
+    size_t used = 0;
+    for (size_t i = 0; i < counts->count; i++) {
+        if (counts->items[i] != 0) {
+            rows[used++] = (count_report_t){i, counts->items[i]};
+        }
+    }
+    return (sim_report_list_t){rows, used};
+}
+
+static void take_distributions(const app__herd_t *herd, herd_report_t *report)
+{
+    app__herd_counts_t batches = {0};
+    app__herd_counts_t sizes = {0};
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        app__herd_counts_add(&batches, &herd->workers[w].batches);
+    }
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        app__herd_counts_add(&sizes, &herd->clients[c].answer_sizes);
+    }
+    report->batches = list_counts(&batches);
+    report->response_sizes = list_counts(&sizes);
+    app__herd_counts_fini(&batches);
+    app__herd_counts_fini(&sizes);
+}
+
+static void fill(const void *object, void *into)
+{
+    const app__herd_t *const herd = object;
+    herd_report_t *const report = into;
+    take_clients(herd, report);
+    take_workers(herd, report);
+    take_pcie(herd, report);
+    take_series(herd, report);
+    take_distributions(herd, report);
+    if (herd->image != NULL) {
+        report->store_memory_bytes += app_mica_image_bytes(herd->image);
+    }
+    if (herd->table_image != NULL) {
+        report->store_memory_bytes += app_herd_table_image_bytes(herd->table_image);
+        report->index_evictions = app_herd_table_left_out(herd->table_image);
+    }
+}
+
+static void fini(void *object)
+{
+    herd_report_t *const report = object;
+    sim_free((void *)(uintptr_t)report->workers.items);
+    sim_free((void *)(uintptr_t)report->series.items);
+    sim_free((void *)(uintptr_t)report->batches.items);
+    sim_free((void *)(uintptr_t)report->response_sizes.items);
+    sim_free(report->worker_mops);
+    sim_free(report->latencies);
+}
+
+static bool get_latencies(const void *object, sim_report_value_t *value)
+{
+    const herd_report_t *const report = object;
+    value->list = (sim_report_list_t){report->latencies, report->latency_count};
+    return report->latency_count > 0;
+}
+
+// clang-format off
+#define ROW(type_, name_, kind_, unit_, shown_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(type_, name_), .shown = shown_}
+
+static const sim_report_row_t worker_rows[] = {
+    ROW(worker_report_t, answered, U64, "", false, "requests it answered"),
+    ROW(worker_report_t, mops, REAL, "M/s", false, "answers posted within the time measured"),
+    ROW(worker_report_t, busy, REAL, "", false, "share of the time in turns that found a request"),
+    ROW(worker_report_t, batch_mean, REAL, "", false, "requests taken in a turn"),
+    ROW(worker_report_t, gets, U64, "", false, "GETs served"),
+    ROW(worker_report_t, puts, U64, "", false, "PUTs served"),
+};
+static const sim_report_table_t worker_table = {
+    .rows = worker_rows, .count = SIM_COUNT_OF(worker_rows), .bytes = sizeof(worker_report_t)};
+
+static const sim_report_row_t interval_rows[] = {
+    ROW(interval_report_t, index, U64, "", false, "of the interval"),
+    ROW(interval_report_t, start_us, REAL, "us", false, "when it begins"),
+    ROW(interval_report_t, mops, REAL, "M/s", false, "answers seen in it"),
+    ROW(interval_report_t, latency_us_mean, REAL, "us", false, "of these"),
+    ROW(interval_report_t, latency_us_max, REAL, "us", false, "of these, at most"),
+    ROW(interval_report_t, get_hit_rate, REAL, "", false, "share of their GETs whose key was there; none without GETs"),
+    ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
+    ROW(interval_report_t, batch_mean, REAL, "", false, "requests that a worker took in a turn"),
+    ROW(interval_report_t, queue_mean, REAL, "", false, "requests that waited for a worker after its turn"),
+    ROW(interval_report_t, cores_busy, REAL, "", false, "cores' worth of time in turns that found a request"),
+    ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways; 0 with ideal NICs"),
+    {"worker_mops", SIM_REPORT_LIST, "M/s", "answers posted in it by each worker", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
+};
+static const sim_report_row_t point_rows[] = {
+    ROW(point_report_t, percent, REAL, "", false, "of the operations, at most so long"),
+    ROW(point_report_t, ms, REAL, "ms", false, "from the start to the look that found the answer"),
+};
+static const sim_report_table_t point_table = {
+    .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(point_report_t)};
+
+static const sim_report_row_t batch_rows[] = {
+    {"requests", SIM_REPORT_U64, "", "taken in a turn", .offset = offsetof(count_report_t, number)},
+    {"turns", SIM_REPORT_U64, "", "that took so many, within the time measured", .offset = offsetof(count_report_t, times)},
+};
+static const sim_report_table_t batch_table = {
+    .rows = batch_rows, .count = SIM_COUNT_OF(batch_rows), .bytes = sizeof(count_report_t)};
+
+static const sim_report_row_t size_rows[] = {
+    {"bytes", SIM_REPORT_U64, "bytes", "of an answer", .offset = offsetof(count_report_t, number)},
+    {"responses", SIM_REPORT_U64, "", "of this size, within the time measured", .offset = offsetof(count_report_t, times)},
+};
+static const sim_report_table_t size_table = {
+    .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(count_report_t)};
+
+static const sim_report_table_t interval_table = {
+    .rows = interval_rows, .count = SIM_COUNT_OF(interval_rows), .bytes = sizeof(interval_report_t)};
+
+static const sim_report_row_t report_rows[] = {
+    ROW(herd_report_t, mops, REAL, "M/s", true, "operations that clients saw done within the time measured"),
+    {"latency_us", SIM_REPORT_OBJECT, "us", "of these: from the request's post, or its arrival, to the look that found the answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
+    ROW(herd_report_t, batch_mean, REAL, "", true, "requests that a worker takes in a turn"),
+    ROW(herd_report_t, responses_per_batch, REAL, "", false, "answers posted together, a port's share of a turn"),
+    ROW(herd_report_t, get_hit_rate, REAL, "", true, "share of GETs whose key was there; none without GETs"),
+    ROW(herd_report_t, requests, U64, "", false, "operations begun"),
+    ROW(herd_report_t, responses, U64, "", false, "operations done"),
+    ROW(herd_report_t, gets, U64, "", false, "GETs done"),
+    ROW(herd_report_t, puts, U64, "", false, "PUTs done"),
+    ROW(herd_report_t, hits, U64, "", false, "GETs done that found their key"),
+    ROW(herd_report_t, lost, U64, "", true, "operations given up after all retries"),
+    ROW(herd_report_t, retried, U64, "", true, "requests written again"),
+    ROW(herd_report_t, duplicates, U64, "", false, "answers to what had been answered"),
+    ROW(herd_report_t, wrong_values, U64, "", true, "answers that are not what the key can have: always 0"),
+    ROW(herd_report_t, failed, U64, "", false, "completions with an error"),
+    ROW(herd_report_t, malformed, U64, "", false, "requests that workers could not read"),
+    ROW(herd_report_t, looked_back, U64, "", false, "requests found in slots that were not expected"),
+    ROW(herd_report_t, reads, U64, "", false, "READs of the systems that GET by them"),
+    ROW(herd_report_t, reads_again, U64, "", false, "of them, for what a PUT changed between or during READs"),
+    ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false, "payload of a request, those written again counted again"),
+    ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
+    ROW(herd_report_t, queue_mean, REAL, "", false, "requests that wait for a worker after its turn"),
+    ROW(herd_report_t, queue_max, U64, "", false, "the same, at most"),
+    ROW(herd_report_t, cores_busy, REAL, "", true, "cores' worth of time in turns that found a request"),
+    ROW(herd_report_t, full_queue_waits, U64, "", false, "times a worker stood still for room in a send queue"),
+    ROW(herd_report_t, unsent_answers, U64, "", false, "answers that a connection's full send queue did not take: earlier ones are not acknowledged, and the client asks again"),
+    ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways, headers included; 0 with ideal NICs"),
+    ROW(herd_report_t, elapsed_us, REAL, "us", false, "time that rates are over"),
+    ROW(herd_report_t, index_evictions, U64, "", false, "entries lost to full buckets, population included, all workers"),
+    ROW(herd_report_t, tag_overwrites, U64, "", false, "entries lost to keys of the same tag, likewise"),
+    ROW(herd_report_t, updated_in_place, U64, "", false, "PUTs of keys that were there"),
+    ROW(herd_report_t, inserted, U64, "", false, "entries appended to the logs, likewise"),
+    ROW(herd_report_t, log_head_bytes, U64, "bytes", false, "where the logs' heads are, summed"),
+    ROW(herd_report_t, store_memory_bytes, U64, "bytes", false, "memory of the simulation's own that the stores take"),
+    {"workers", SIM_REPORT_LIST, "", "each worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
+    {"latency_cdf", SIM_REPORT_LIST, "", "distribution of latency_us, where a series or the log is asked for", .get = get_latencies, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"batches", SIM_REPORT_LIST, "", "distribution of batch_mean", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
+    {"response_sizes", SIM_REPORT_LIST, "", "distribution of response_bytes_mean", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
+    {"series", SIM_REPORT_LIST, "", "over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
+};
+#undef ROW
+
+const sim_report_table_t app__herd_report = {
+    .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(herd_report_t), .fill = fill, .fini = fini};
+// clang-format on
+
+void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__herd_t *const herd = (const app__herd_t *)(const void *)app;
+    *done = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        *done += herd->clients[c].thread.stopped;
+    }
+    *planned = herd->client_count;
+}
+
+// -- the log
+
+static int by_start(const void *left, const void *right)
+{
+    const app_flow_result_t *const a = left;
+    const app_flow_result_t *const b = right;
+    if (a->start_ps != b->start_ps) {
+        return a->start_ps < b->start_ps ? -1 : 1;
+    }
+    return a->flow_id < b->flow_id ? -1 : a->flow_id > b->flow_id;
+}
+
+static const char *label(const app__herd_record_t *record)
+{
+    if (record->end_ps == SIM_TIME_NEVER) {
+        return record->put ? "put-lost" : "get-lost";
+    }
+    return record->put ? "put" : record->hit ? "get" : "get-miss";
+}
+
+void app__herd_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    const app__herd_t *const herd = (const app__herd_t *)(const void *)app;
+    size_t count = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        count += herd->clients[c].record_count;
+    }
+    if (count == 0) {
+        return;
+    }
+    app_flow_result_t *const rows = sim_alloc_array(count, sizeof(*rows));
+    size_t at = 0;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        const app__herd_client_t *const client = &herd->clients[c];
+        for (size_t i = 0; i < client->record_count; i++, at++) {
+            const app__herd_record_t *const record = &client->records[i];
+            const uint32_t workers = herd->server_count * herd->worker_count;
+            const uint32_t server = record->worker < workers ? record->worker / herd->worker_count
+                                                             : record->worker - workers;
+            rows[at] = (app_flow_result_t){
+                .flow_id = at,
+                .source = client->thread.machine->endpoint->interface,
+                .destination = herd->machines[server].endpoint->interface,
+                .service_port = record->request_bytes,
+                .bytes = (uint64_t)record->request_bytes + record->answer_bytes,
+                .start_ps = record->start_ps,
+                .end_ps = record->end_ps,
+                .label = label(record),
+            };
+        }
+    }
+    qsort(rows, count, sizeof(*rows), by_start);
+    for (size_t i = 0; i < count; i++) {
+        fn(&rows[i], ctx);
+    }
+    sim_free(rows);
+}

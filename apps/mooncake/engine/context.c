@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/engine/context.c - a NIC's worker threads: the first polls its completions, the
+// others post slices (docs/models/mooncake.md).
+//
+// A slice waits in the lane to its peer's NIC (lane.c); a lane belongs to the worker that
+// (target x 10007 + device) names, and stands in that worker's ring while it has slices and a
+// connection. A turn of the worker takes one lane of the ring, gives each of its next slices a
+// queue pair of its endpoint at random, posts them, and goes on to the next lane.
+#include "apps/mooncake/mooncake_internal.h"
+
+#define POST_MAX 16u
+#define POLL_MAX 16u
+#define NUMBERS_AT_ONCE UINT64_C(1024)
+
+void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice)
+{
+    slice->next = NULL;
+    if (queue->last != NULL) {
+        queue->last->next = slice;
+    } else {
+        queue->first = slice;
+    }
+    queue->last = slice;
+    queue->count++;
+}
+
+app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
+{
+    app__mc_slice_t *const slice = queue->first;
+    if (slice != NULL) {
+        queue->first = slice->next;
+        queue->last = slice->next == NULL ? NULL : queue->last;
+        queue->count--;
+        slice->next = NULL;
+    }
+    return slice;
+}
+
+// -- posting
+
+// One of the queue pairs with room, at random; false: none has.
+static bool choose_qp(app__mc_endpoint_t *endpoint, uint32_t *chosen)
+{
+    app_mooncake_t *const engine = endpoint->lane->context->engine;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        open += endpoint->posted[i] < engine->config.max_wr;
+    }
+    if (open == 0) {
+        return false;
+    }
+    uint64_t skip = sim_random_below(&engine->random, open);
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        if (endpoint->posted[i] < engine->config.max_wr && skip-- == 0) {
+            *chosen = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void fill_request(const app__mc_slice_t *slice, nic_send_wr_t *wr)
+{
+    const bool reads = slice->task->request.opcode == APP_MOONCAKE_READ;
+    *wr = (nic_send_wr_t){
+        .wr_id = (uint64_t)(uintptr_t)slice,
+        .opcode = reads ? NIC_WR_RDMA_READ : NIC_WR_RDMA_WRITE,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {.addr = slice->source, .length = slice->length, .lkey = slice->lkey},
+        .rdma = {slice->target, slice->rkey},
+    };
+}
+
+// Posts what was put together for one queue pair.
+static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, uint32_t count)
+{
+    nic_send_wr_t *first = NULL;
+    nic_send_wr_t *last = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        if (qp_of[i] != qp_of[0]) {
+            continue;
+        }
+        if (last != NULL) {
+            last->next = &list[i];
+        } else {
+            first = &list[i];
+        }
+        last = &list[i];
+    }
+    // A queue pair that has just failed still takes work, and flushes it.
+    const sim_err_t error = nic_post_send_list(qp, first, NULL);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
+// Returns how many slices went out.
+static uint32_t post_some(app__mc_lane_t *lane)
+{
+    app__mc_context_t *const context = lane->context;
+    app__mc_endpoint_t *const endpoint = lane->endpoint;
+    const app_mooncake_config_t *const config = &context->engine->config;
+    nic_send_wr_t list[POST_MAX];
+    uint32_t qp_of[POST_MAX];
+    uint32_t count = 0;
+    uint32_t qp = 0;
+    while (count < POST_MAX && lane->queue.count > 0 && context->outstanding < config->max_cqe &&
+           choose_qp(endpoint, &qp)) {
+        app__mc_slice_t *const slice = app__mc_queue_pop(&lane->queue);
+        if (slice->task->ended) {
+            context->load_bytes -= slice->length;
+            app__mc_slice_lost(context->engine, slice);
+            continue;
+        }
+        fill_request(slice, &list[count]);
+        qp_of[count] = qp;
+        slice->endpoint = endpoint;
+        slice->qp = (uint16_t)qp;
+        app__mc_slice_posted(slice);
+        endpoint->posted[qp]++;
+        endpoint->outstanding++;
+        context->outstanding++;
+        count++;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool earlier = false;
+        for (uint32_t k = 0; k < i; k++) {
+            earlier = earlier || qp_of[k] == qp_of[i];
+        }
+        if (!earlier) {
+            post_list(endpoint->qps[qp_of[i]], &list[i], &qp_of[i], count - i);
+        }
+    }
+    context->engine->counters.slices += count;
+    return count;
+}
+
+// After as many slices as a queue pair takes, or all that there is room for, others may have its
+// place among the endpoints.
+static void note_turn(app__mc_lane_t *lane, uint32_t count)
+{
+    app__mc_endpoint_t *const endpoint = lane->endpoint;
+    const app__mc_context_t *const context = lane->context;
+    endpoint->carried += count;
+    if (lane->queue.count == 0) {
+        app__mc_lane_sleep(lane);
+    }
+    endpoint->passed = endpoint->passed || lane->queue.count == 0 ||
+                       endpoint->carried >= context->engine->config.max_wr ||
+                       (count == 0 && endpoint->carried > 0);
+    app__mc_endpoint_pin(endpoint);
+    if (endpoint->leaves && endpoint->passed) {
+        app__mc_lane_detach(lane);
+        app__mc_endpoint_leave_if_empty(endpoint);
+    }
+}
+
+static bool post_turn(app__mc_worker_t *worker, nic_core_t *core)
+{
+    uint32_t posted = 0;
+    for (uint32_t left = worker->active_count; left > 0 && posted == 0 && worker->active != NULL;
+         left--) {
+        app__mc_lane_t *const lane = worker->active->next_active;
+        posted = post_some(lane);
+        if (lane->is_active) {
+            worker->active = lane;
+            note_turn(lane, posted);
+        }
+    }
+    if (posted > 0) {
+        nic_core_spend(core, posted * worker->context->engine->config.post_ps);
+    }
+    app__mc_lanes_serve(worker->context);
+    return posted > 0;
+}
+
+// -- completions
+
+static void completed(app__mc_context_t *context, const nic_wc_t *wc)
+{
+    app_mooncake_t *const engine = context->engine;
+    app__mc_slice_t *const slice = (app__mc_slice_t *)(uintptr_t)wc->wr_id;
+    app__mc_endpoint_t *const endpoint = slice->endpoint;
+    slice->endpoint = NULL;
+    context->outstanding--;
+    context->load_bytes -= slice->length;
+    const uint32_t qp = slice->qp;
+    if (wc->status == NIC_WC_SUCCESS) {
+        context->bytes += slice->length;
+        app__mc_rail_t *const rail = endpoint->leaves ? NULL : app__mc_lane_rail(endpoint->lane);
+        if (rail != NULL) {
+            rail->failures = 0;
+        }
+        app__mc_slice_done(engine, slice);
+    } else {
+        const bool refused = wc->status == NIC_WC_REM_ACCESS_ERR || wc->status == NIC_WC_REM_OP_ERR;
+        const bool own_fault = wc->status == NIC_WC_LOC_PROT_ERR ||
+                               wc->status == NIC_WC_LOC_ACCESS_ERR ||
+                               wc->status == NIC_WC_LOC_LEN_ERR;
+        const bool flushed = wc->status == NIC_WC_WR_FLUSH_ERR;
+        app__mc_endpoint_disconnect(endpoint, !refused && !own_fault && !flushed);
+        if (own_fault) {
+            app__mc_slice_lost(engine, slice);
+        } else {
+            app__mc_retry(engine, slice, refused);
+        }
+    }
+    app__mc_endpoint_returned(endpoint, qp);
+}
+
+static bool poll_turn(app__mc_worker_t *worker, nic_core_t *core)
+{
+    app__mc_context_t *const context = worker->context;
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(context->cq, POLL_MAX, wc);
+    nic_core_spend(core, (count == 0 ? 1 : count) * context->engine->config.poll_ps);
+    for (uint32_t i = 0; i < count; i++) {
+        completed(context, &wc[i]);
+    }
+    if (count > 0) {
+        sim_progress(context->endpoint->node);
+        for (uint32_t w = 0; w < context->worker_count; w++) {
+            if (context->workers[w].active != NULL && &context->workers[w] != worker) {
+                nic_core_wake(context->workers[w].core);
+            }
+        }
+    }
+    return count > 0;
+}
+
+static bool step(nic_core_t *core, void *ctx)
+{
+    app__mc_worker_t *const worker = ctx;
+    app__mc_context_t *const context = worker->context;
+    if (worker != &context->workers[0]) {
+        if (post_turn(worker, core)) {
+            return true;
+        }
+        nic_core_spend(core, context->engine->config.poll_ps);
+        return false;
+    }
+    const bool polled = poll_turn(worker, core);
+    const bool posted = context->worker_count == 1 && post_turn(worker, core);
+    return polled || posted;
+}
+
+// -- slices on their way
+
+void app__mc_dispatch(app__mc_context_t *context,
+                      app__mc_slice_t *slice,
+                      app__mc_segment_t *segment,
+                      uint32_t peer_device)
+{
+    char *const path = sim_format("%s@%s", segment->name, segment->desc->devices[peer_device].name);
+    app__mc_lane_t *const lane = app__mc_lane_of(context, path);
+    sim_free(path);
+    lane->segment = segment;
+    lane->peer_device = peer_device;
+    context->load_bytes += slice->length;
+    app__mc_queue_push(&lane->queue, slice);
+    app__mc_lane_go(lane);
+}
+
+// -- making them
+
+static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return SIM_TIME_NEVER;
+}
+
+static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
+
+nic_qp_t *app__mc_context_qp(app__mc_context_t *context)
+{
+    if (context->position == context->positions_end) {
+        context->position =
+            app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
+        context->positions_end = context->position + NUMBERS_AT_ONCE;
+    }
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = context->cq,
+        .recv_cq = context->cq,
+        .max_send_wr = (uint32_t)context->engine->config.max_wr,
+        .sq_sig_all = true,
+        .qp_num = app__qp_number(context->position++),
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    return qp;
+}
+
+static void init_context(app__mc_context_t *context, uint32_t index)
+{
+    app_mooncake_t *const engine = context->engine;
+    app__mc_station_t *const station = engine->station;
+    nic_t *const nic = nic_at(station->host, context->nic_index);
+    context->index = index;
+    context->path = sim_format("%s@%s", engine->name, context->name);
+    context->endpoint = app__endpoint_of(station->cluster->runtime, nic_interface(nic));
+    context->cq = nic_cq_create(nic, 1u << 20, NULL, NULL);
+    app__mooncake_keep_init(&context->keep,
+                            engine->config.endpoint_store,
+                            engine->config.max_endpoints);
+    app__mc_lanes_init(context);
+    context->worker_count = (uint32_t)engine->config.workers;
+    context->workers = sim_alloc_array(context->worker_count, sizeof(*context->workers));
+    for (uint32_t w = 0; w < context->worker_count; w++) {
+        app__mc_worker_t *const worker = &context->workers[w];
+        worker->context = context;
+        worker->core = nic_core_create(station->host, step, worker);
+        if (w == 0) {
+            nic_cq_set_core(context->cq, worker->core);
+        }
+        nic_core_start(worker->core, 0);
+    }
+}
+
+void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster)
+{
+    (void)cluster;
+    for (uint32_t i = 0; i < engine->context_count; i++) {
+        init_context(&engine->contexts[i], i);
+    }
+}
+
+void app__mc_contexts_fini(app_mooncake_t *engine)
+{
+    for (uint32_t i = 0; i < engine->context_count; i++) {
+        app__mc_context_t *const context = &engine->contexts[i];
+        app__mc_link_t *link = NULL;
+        while ((link = context->leaving.newest) != NULL) {
+            app__mc_chain_remove(&context->leaving, link);
+            app__mc_endpoint_destroy(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
+        }
+        app__mooncake_kept_t *kept = NULL;
+        while ((kept = app__mooncake_oldest(&context->keep)) != NULL) {
+            app__mooncake_keep_remove(&context->keep, kept);
+            app__mc_endpoint_destroy((app__mc_endpoint_t *)(void *)kept);
+        }
+        app__mooncake_keep_fini(&context->keep);
+        app__mc_lanes_fini(context);
+        sim_free(context->workers);
+        sim_free(context->name);
+        sim_free(context->path);
+    }
+    sim_free(engine->contexts);
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/engine/endpoint.c - the queue pairs between a NIC here and a NIC there: made,
+// connected by a handshake, disconnected, evicted (docs/models/mooncake.md).
+//
+// Both sides have an endpoint for the same two NICs. The active one asks with its queue pair
+// numbers; the passive one connects its own queue pairs to them and answers with their numbers.
+// Where both ask at once, each has connected by the other's question when the answer comes, which
+// then says nothing new. A question with other numbers than those known is from a peer that began
+// anew: what is connected is void.
+//
+// An endpoint that fails or has to leave is taken out of the store at once, so that the next slice
+// gets another, and is destroyed when its last slice has returned. One that has to leave before it
+// was connected and has carried something still does so, as the real engine's worker does, which
+// waits for the handshake and then posts.
+#include <string.h>
+
+#include "apps/mooncake/mooncake_internal.h"
+
+static app__mc_endpoint_t *endpoint_create(app__mc_lane_t *lane)
+{
+    const app_mooncake_config_t *const config = &lane->context->engine->config;
+    app__mc_endpoint_t *const endpoint = sim_alloc(sizeof(*endpoint));
+    endpoint->lane = lane;
+    endpoint->kept.key = lane->peer_path;
+    endpoint->qp_count = (uint32_t)config->qps_per_endpoint;
+    endpoint->qps = sim_alloc_array(endpoint->qp_count, sizeof(nic_qp_t *));
+    endpoint->posted = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
+    endpoint->peer_qps = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        endpoint->qps[i] = app__mc_context_qp(lane->context);
+    }
+    return endpoint;
+}
+
+void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint)
+{
+    sim_free(endpoint->qps);
+    sim_free(endpoint->posted);
+    sim_free(endpoint->peer_qps);
+    sim_free(endpoint);
+}
+
+static void bury_qps(app__mc_endpoint_t *endpoint)
+{
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        if (endpoint->qps[i] != NULL) {
+            app__mc_bury(endpoint->lane->context->engine->station, endpoint->qps[i]);
+            endpoint->qps[i] = NULL;
+        }
+    }
+}
+
+void app__mc_endpoints_crash(app__mc_context_t *context)
+{
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->lanes); kept != NULL;
+         kept = app__mooncake_newer(kept)) {
+        app__mc_lane_sleep((app__mc_lane_t *)(void *)kept);
+    }
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&context->keep); kept != NULL;
+         kept = app__mooncake_newer(kept)) {
+        bury_qps((app__mc_endpoint_t *)(void *)kept);
+    }
+    for (app__mc_link_t *link = context->leaving.newest; link != NULL; link = link->older) {
+        bury_qps(SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving));
+    }
+}
+
+void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint)
+{
+    if (!endpoint->leaves || endpoint->outstanding > 0 || endpoint->shaking_hands ||
+        endpoint->lane->endpoint == endpoint) {
+        return;
+    }
+    app__mc_chain_remove(&endpoint->lane->context->leaving, &endpoint->leaving);
+    bury_qps(endpoint);
+    app__mc_endpoint_destroy(endpoint);
+}
+
+static bool owes_a_turn(const app__mc_endpoint_t *endpoint)
+{
+    return !endpoint->passed && endpoint->lane->endpoint == endpoint &&
+           endpoint->lane->queue.count > 0 && endpoint->state != APP_MOONCAKE_UNCONNECTED;
+}
+
+void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint)
+{
+    if (!endpoint->leaves) {
+        app__mooncake_keep_pin(&endpoint->lane->context->keep,
+                               &endpoint->kept,
+                               owes_a_turn(endpoint));
+    }
+}
+
+static void leave(app__mc_endpoint_t *endpoint)
+{
+    SIM_CHECK(!endpoint->leaves);
+    endpoint->leaves = true;
+    app__mc_chain_add(&endpoint->lane->context->leaving, &endpoint->leaving);
+    if (endpoint->lane->endpoint == endpoint && !owes_a_turn(endpoint)) {
+        app__mc_lane_detach(endpoint->lane);
+    }
+}
+
+app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane)
+{
+    app__mc_context_t *const context = lane->context;
+    app__mc_endpoint_t *const endpoint = endpoint_create(lane);
+    app__mc_endpoint_t *const victim =
+        (app__mc_endpoint_t *)(void *)app__mooncake_keep_insert(&context->keep, &endpoint->kept);
+    app__mc_lane_sleep(lane);
+    app__mc_endpoint_t *const former = lane->endpoint; // which has left already
+    lane->endpoint = endpoint;
+    endpoint->kept.visited = true; // as the real engine has it
+    if (former != NULL) {
+        app__mc_endpoint_leave_if_empty(former);
+    }
+    if (victim != NULL) {
+        // What is out may still finish.
+        context->engine->counters.endpoints_evicted++;
+        leave(victim);
+        app__mc_endpoint_leave_if_empty(victim);
+    }
+    return endpoint;
+}
+
+void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
+{
+    SIM_CHECK(endpoint->posted[qp] > 0 && endpoint->outstanding > 0);
+    endpoint->posted[qp]--;
+    endpoint->outstanding--;
+    app__mc_endpoint_leave_if_empty(endpoint);
+}
+
+// -- connecting
+
+static bool connect_qps(app__mc_endpoint_t *endpoint,
+                        const app_mooncake_handshake_desc_t *peer,
+                        uint32_t interface)
+{
+    const app_mooncake_config_t *const config = &endpoint->lane->context->engine->config;
+    if (peer->qp_count != endpoint->qp_count) {
+        return false;
+    }
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        nic_qp_attr_t attr;
+        nic_qp_attr_default(endpoint->lane->context->endpoint->nic, &attr);
+        attr.dest_interface = interface;
+        attr.dest_qp_num = peer->qp_nums[i];
+        attr.timeout = (uint32_t)config->ack_timeout;
+        attr.retry_cnt = (uint32_t)config->ack_retries;
+        attr.rnr_retry = 7;
+        attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+        const uint32_t own = (uint32_t)config->mtu_bytes;
+        attr.path_mtu = own < attr.path_mtu ? own : attr.path_mtu;
+        attr.path_mtu = peer->mtu != 0 && peer->mtu < attr.path_mtu ? peer->mtu : attr.path_mtu;
+        sim_message_t message;
+        if (nic_qp_connect(endpoint->qps[i], &attr, &message) != SIM_OK) {
+            return false;
+        }
+        endpoint->peer_qps[i] = peer->qp_nums[i];
+    }
+    endpoint->state = APP_MOONCAKE_CONNECTED;
+    endpoint->lane->context->engine->counters.handshakes++;
+    return true;
+}
+
+static char *describe_qps(const app__mc_endpoint_t *endpoint)
+{
+    const app__mc_context_t *const context = endpoint->lane->context;
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(context->endpoint->nic, &attr);
+    const uint32_t own = (uint32_t)context->engine->config.mtu_bytes;
+    app_mooncake_handshake_desc_t desc = {
+        .local_nic_path = context->path,
+        .peer_nic_path = endpoint->lane->peer_path,
+        .qp_nums = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t)),
+        .qp_count = endpoint->qp_count,
+        .mtu = own < attr.path_mtu ? own : attr.path_mtu,
+    };
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        desc.qp_nums[i] = nic_qp_num(endpoint->qps[i]);
+    }
+    char *const text = context->engine->station->cluster->codec->write_handshake(&desc);
+    sim_free(desc.qp_nums);
+    return text;
+}
+
+// The station and the interface that "server@nic" means.
+static bool find_peer(const app_mooncake_cluster_t *cluster,
+                      const char *path,
+                      uint32_t *station,
+                      uint32_t *interface)
+{
+    const char *const at = strrchr(path, '@');
+    uint32_t nic = 0;
+    if (at == NULL || !app__mooncake_nic_index(at + 1, &nic)) {
+        return false;
+    }
+    char *const server = sim_format("%.*s", (int)(at - path), path);
+    const bool known = app__mc_station_named(cluster, server, station) == SIM_OK;
+    sim_free(server);
+    if (!known || nic >= cluster->stations[*station].nic_count) {
+        return false;
+    }
+    *interface = nic_interface(nic_at(cluster->stations[*station].host, nic));
+    return true;
+}
+
+// -- the active side
+
+// What it owes is over when there is nothing that waits for it.
+static void go_on(app__mc_endpoint_t *endpoint)
+{
+    app__mc_lane_t *const lane = endpoint->lane;
+    app__mc_lane_wake(lane);
+    if (endpoint->leaves && lane->endpoint == endpoint && lane->queue.count == 0) {
+        app__mc_lane_detach(lane);
+    }
+    app__mc_endpoint_leave_if_empty(endpoint);
+}
+
+static void answered(int32_t status, const char *body, size_t size, void *ctx)
+{
+    app__mc_endpoint_t *const endpoint = ctx;
+    app_mooncake_t *const engine = endpoint->lane->context->engine;
+    const app_mooncake_cluster_t *const cluster = engine->station->cluster;
+    endpoint->shaking_hands = false;
+    // Disconnected meanwhile, replaced, or connected by the peer's own question.
+    if ((endpoint->leaves && endpoint->lane->endpoint != endpoint) ||
+        endpoint->state == APP_MOONCAKE_CONNECTED) {
+        go_on(endpoint);
+        return;
+    }
+    app_mooncake_handshake_desc_t desc = {0};
+    sim_message_t message;
+    uint32_t station = 0;
+    uint32_t interface = 0;
+    bool good =
+        status == SIM_OK && cluster->codec->read_handshake(body, size, &desc, &message) == SIM_OK;
+    good = good && strcmp(desc.local_nic_path, endpoint->lane->peer_path) == 0 &&
+           find_peer(cluster, endpoint->lane->peer_path, &station, &interface) &&
+           connect_qps(endpoint, &desc, interface);
+    app_mooncake_handshake_desc_fini(&desc);
+    if (good) {
+        go_on(endpoint);
+        return;
+    }
+    engine->counters.handshakes_failed++;
+    app__mc_endpoint_disconnect(endpoint, true);
+}
+
+void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
+{
+    app__mc_context_t *const context = endpoint->lane->context;
+    const app_mooncake_config_t *const config = &context->engine->config;
+    app__mc_station_t *const station = context->engine->station;
+    if (endpoint->shaking_hands || endpoint->leaves) {
+        return;
+    }
+    uint32_t peer = 0;
+    uint32_t interface = 0;
+    endpoint->shaking_hands = true;
+    if (!find_peer(station->cluster, endpoint->lane->peer_path, &peer, &interface)) {
+        peer = station->index; // which will refuse it
+    }
+    char *const text = describe_qps(endpoint);
+    const app__mc_message_t message = {APP__MC_HANDSHAKE, NULL, text, strlen(text)};
+    app__mc_ask(station,
+                peer,
+                &message,
+                config->handshake_timeout_ps,
+                config->call_retries,
+                answered,
+                endpoint,
+                false);
+    sim_free(text);
+}
+
+// -- the passive side
+
+static app__mc_context_t *context_named(const app__mc_station_t *station, const char *path)
+{
+    for (app_mooncake_t *e = station->engines; e != NULL; e = e->next_on_station) {
+        for (uint32_t i = 0; !e->closed && i < e->context_count; i++) {
+            if (strcmp(e->contexts[i].path, path) == 0) {
+                return &e->contexts[i];
+            }
+        }
+    }
+    return NULL;
+}
+
+static bool same_qps(const app__mc_endpoint_t *endpoint, const app_mooncake_handshake_desc_t *desc)
+{
+    return desc->qp_count == endpoint->qp_count &&
+           memcmp(desc->qp_nums, endpoint->peer_qps, desc->qp_count * sizeof(uint32_t)) == 0;
+}
+
+static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
+{
+    if (lane->endpoint == NULL || lane->endpoint->leaves) {
+        return app__mc_endpoint_add(lane);
+    }
+    lane->endpoint->kept.visited = true;
+    return lane->endpoint;
+}
+
+// onSetupRdmaConnections: the text to answer with, or NULL.
+static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_handshake_desc_t *desc)
+{
+    uint32_t peer = 0;
+    uint32_t interface = 0;
+    app__mc_context_t *const context = context_named(station, desc->peer_nic_path);
+    if (context == NULL || !find_peer(station->cluster, desc->local_nic_path, &peer, &interface) ||
+        peer == station->index) {
+        return NULL;
+    }
+    app__mc_lane_t *const lane = app__mc_lane_of(context, desc->local_nic_path);
+    app__mc_endpoint_t *endpoint = kept_endpoint(lane);
+    if (endpoint->state == APP_MOONCAKE_CONNECTED && !same_qps(endpoint, desc)) {
+        app__mc_endpoint_disconnect(endpoint, false);
+        endpoint = kept_endpoint(lane);
+    }
+    if (endpoint->state != APP_MOONCAKE_CONNECTED && !connect_qps(endpoint, desc, interface)) {
+        app__mc_endpoint_disconnect(endpoint, false);
+        return NULL;
+    }
+    app__mc_endpoint_pin(endpoint);
+    app__mc_lane_wake(lane);
+    return describe_qps(endpoint);
+}
+
+void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    (void)ctx;
+    app_mooncake_handshake_desc_t desc = {0};
+    sim_message_t message;
+    char *text = NULL;
+    if (station->cluster->codec->read_handshake(incoming->body, incoming->size, &desc, &message) ==
+        SIM_OK) {
+        text = set_up_by_peer(station, &desc);
+    }
+    app__mc_answer(station,
+                   incoming->peer,
+                   incoming->id,
+                   text != NULL ? SIM_OK : SIM_ERR_STATE,
+                   text != NULL ? text : "",
+                   text != NULL ? strlen(text) : 0);
+    sim_free(text);
+    app_mooncake_handshake_desc_fini(&desc);
+}
+
+// -- disconnecting
+
+static void note_failure(const app__mc_lane_t *lane)
+{
+    const app__mc_context_t *const context = lane->context;
+    app_mooncake_t *const engine = context->engine;
+    app__mc_rail_t *const rail = app__mc_lane_rail(lane);
+    if (rail != NULL && ++rail->failures >= engine->config.rail_failures &&
+        engine->config.rail_pause_ps > 0) {
+        rail->failures = 0;
+        rail->paused_until_ps = context->endpoint->node->now_ps + engine->config.rail_pause_ps;
+        engine->counters.rails_paused++;
+    }
+}
+
+void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
+{
+    app__mc_lane_t *const lane = endpoint->lane;
+    app__mc_context_t *const context = lane->context;
+    app_mooncake_t *const engine = context->engine;
+    if (endpoint->state == APP_MOONCAKE_UNCONNECTED) {
+        return;
+    }
+    if (failed) {
+        note_failure(lane);
+    }
+    endpoint->state = APP_MOONCAKE_UNCONNECTED;
+    engine->counters.endpoints_disconnected++;
+    for (uint32_t i = 0; i < endpoint->qp_count; i++) {
+        if (endpoint->qps[i] != NULL && nic_qp_state(endpoint->qps[i]) != NIC_QPS_RESET) {
+            nic_qp_to_error(endpoint->qps[i]);
+        }
+    }
+    app__mc_queue_t waiting = {NULL, NULL, 0};
+    if (lane->endpoint == endpoint) {
+        waiting = app__mc_lane_empty(lane);
+        app__mc_lane_detach(lane);
+    }
+    if (!endpoint->leaves) {
+        app__mooncake_keep_remove(&context->keep, &endpoint->kept);
+        leave(endpoint);
+    }
+    app__mc_slice_t *slice = NULL;
+    while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
+        context->load_bytes -= slice->length;
+        if (failed) {
+            app__mc_retry(engine, slice, false);
+        } else {
+            app__mc_route(engine, slice);
+        }
+    }
+    app__mc_lanes_serve(context);
+    // With slices out it goes with the last of them.
+    app__mc_endpoint_leave_if_empty(endpoint);
+}
+
+// -- for programs
+
+static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
+                                         uint32_t nic,
+                                         const char *peer_nic_path)
+{
+    if (nic >= engine->context_count) {
+        return NULL;
+    }
+    for (app__mooncake_kept_t *kept = app__mooncake_oldest(&engine->contexts[nic].keep);
+         kept != NULL;
+         kept = app__mooncake_newer(kept)) {
+        if (strcmp(kept->key, peer_nic_path) == 0) {
+            return (app__mc_endpoint_t *)(void *)kept;
+        }
+    }
+    for (app__mc_link_t *link = engine->contexts[nic].leaving.newest; link != NULL;
+         link = link->older) {
+        app__mc_endpoint_t *const endpoint = SIM_CONTAINER_OF(link, app__mc_endpoint_t, leaving);
+        if (strcmp(endpoint->lane->peer_path, peer_nic_path) == 0) {
+            return endpoint;
+        }
+    }
+    return NULL;
+}
+
+bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
+                                 uint32_t nic,
+                                 const char *peer_nic_path,
+                                 app_mooncake_endpoint_state_t *state)
+{
+    const app__mc_endpoint_t *const endpoint = find_endpoint(engine, nic, peer_nic_path);
+    if (endpoint != NULL) {
+        *state = endpoint->state;
+    }
+    return endpoint != NULL;
+}
+
+int app_mooncake_disconnect(app_mooncake_t *engine, uint32_t nic, const char *peer_nic_path)
+{
+    app__mc_endpoint_t *const endpoint = find_endpoint(engine, nic, peer_nic_path);
+    if (endpoint == NULL) {
+        return SIM_ERR_UNKNOWN;
+    }
+    app__mc_endpoint_disconnect(endpoint, false);
+    return SIM_OK;
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/engine/lane.c - what a NIC here has to send to a NIC there: slices wait in a lane
+// for an endpoint, its connection, and a turn of the worker (docs/models/mooncake.md).
+//
+// Slices wait in the lane and not in an endpoint, as in the real engine, whose workers have a queue
+// for each peer's NIC: however many slices are tried again, there is one endpoint for a lane at a
+// time, and those that still have something out. Where a NIC may not keep as many endpoints as it
+// has lanes, a lane whose endpoint left wants another, and gets it in turn when one that carried
+// something may leave: each handshake carries at least a turn's slices.
+#include "apps/mooncake/mooncake_internal.h"
+
+void app__mc_lanes_init(app__mc_context_t *context)
+{
+    app__mooncake_keep_init(&context->lanes, APP_MOONCAKE_STORE_FIFO, UINT64_MAX);
+}
+
+void app__mc_lanes_fini(app__mc_context_t *context)
+{
+    app__mooncake_kept_t *kept = NULL;
+    while ((kept = app__mooncake_oldest(&context->lanes)) != NULL) {
+        app__mc_lane_t *const lane = (app__mc_lane_t *)(void *)kept;
+        app__mooncake_keep_remove(&context->lanes, &lane->kept);
+        sim_free(lane->peer_path);
+        sim_free(lane);
+    }
+    app__mooncake_keep_fini(&context->lanes);
+}
+
+static app__mc_lane_t *lane_create(app__mc_context_t *context, const char *peer_path)
+{
+    app__mc_lane_t *const lane = sim_alloc(sizeof(*lane));
+    lane->context = context;
+    lane->peer_path = sim_strdup(peer_path);
+    lane->kept.key = lane->peer_path;
+    const uint32_t posters = context->worker_count > 1 ? context->worker_count - 1 : 1;
+    uint64_t target = 0;
+    for (const char *c = peer_path; *c != '\0'; c++) {
+        target = target * 31 + (uint8_t)*c;
+    }
+    const uint64_t shard = (target * 10007 + context->index) % posters;
+    lane->worker = &context->workers[context->worker_count > 1 ? 1 + shard : 0];
+    return lane;
+}
+
+app__mc_lane_t *app__mc_lane_of(app__mc_context_t *context, const char *peer_path)
+{
+    app__mc_lane_t *lane =
+        (app__mc_lane_t *)(void *)app__mooncake_keep_find(&context->lanes, peer_path);
+    if (lane == NULL) {
+        lane = lane_create(context, peer_path);
+        (void)app__mooncake_keep_insert(&context->lanes, &lane->kept);
+    }
+    return lane;
+}
+
+app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane)
+{
+    const app__mc_segment_t *const segment = lane->segment;
+    if (segment == NULL || segment->desc == NULL ||
+        lane->peer_device >= segment->desc->device_count) {
+        return NULL;
+    }
+    return &segment->rails[lane->context->index * segment->desc->device_count + lane->peer_device];
+}
+
+app__mc_queue_t app__mc_lane_empty(app__mc_lane_t *lane)
+{
+    const app__mc_queue_t waiting = lane->queue;
+    lane->queue = (app__mc_queue_t){NULL, NULL, 0};
+    app__mc_lane_sleep(lane);
+    return waiting;
+}
+
+// -- rings of lanes; worker->active is the one served last
+
+void app__mc_lane_wake(app__mc_lane_t *lane)
+{
+    app__mc_worker_t *const worker = lane->worker;
+    if (lane->is_active || lane->queue.count == 0 || lane->endpoint == NULL ||
+        lane->endpoint->state != APP_MOONCAKE_CONNECTED) {
+        return;
+    }
+    if (worker->active == NULL) {
+        lane->next_active = lane;
+    } else {
+        lane->next_active = worker->active->next_active;
+        worker->active->next_active = lane;
+    }
+    worker->active = lane;
+    worker->active_count++;
+    lane->is_active = true;
+    nic_core_wake(worker->core);
+}
+
+void app__mc_lane_sleep(app__mc_lane_t *lane)
+{
+    app__mc_worker_t *const worker = lane->worker;
+    if (!lane->is_active) {
+        return;
+    }
+    lane->is_active = false;
+    worker->active_count--;
+    if (lane->next_active == lane) {
+        worker->active = NULL;
+        return;
+    }
+    app__mc_lane_t *before = lane;
+    while (before->next_active != lane) {
+        before = before->next_active;
+    }
+    before->next_active = lane->next_active;
+    if (worker->active == lane) {
+        worker->active = before;
+    }
+}
+
+// -- who gets an endpoint
+
+static void want(app__mc_lane_t *lane)
+{
+    app__mc_context_t *const context = lane->context;
+    if (lane->wants) {
+        return;
+    }
+    lane->wants = true;
+    lane->next_wanting = NULL;
+    if (context->wanting_last != NULL) {
+        context->wanting_last->next_wanting = lane;
+    } else {
+        context->wanting = lane;
+    }
+    context->wanting_last = lane;
+    nic_core_wake(lane->worker->core);
+}
+
+void app__mc_lane_go(app__mc_lane_t *lane)
+{
+    if (lane->queue.count == 0) {
+        return;
+    }
+    if (lane->endpoint == NULL) {
+        if (!app__mooncake_keep_has_room(&lane->context->keep)) {
+            want(lane);
+            return;
+        }
+        (void)app__mc_endpoint_add(lane);
+    }
+    lane->endpoint->kept.visited = true;
+    app__mc_endpoint_pin(lane->endpoint);
+    if (lane->endpoint->state == APP_MOONCAKE_CONNECTED) {
+        app__mc_lane_wake(lane);
+    } else {
+        app__mc_endpoint_set_up(lane->endpoint);
+    }
+}
+
+void app__mc_lane_detach(app__mc_lane_t *lane)
+{
+    app__mc_lane_sleep(lane);
+    lane->endpoint = NULL;
+    if (lane->queue.count > 0) {
+        want(lane);
+    }
+}
+
+void app__mc_lanes_serve(app__mc_context_t *context)
+{
+    while (context->wanting != NULL && app__mooncake_keep_has_room(&context->keep)) {
+        app__mc_lane_t *const lane = context->wanting;
+        context->wanting = lane->next_wanting;
+        context->wanting_last = context->wanting == NULL ? NULL : context->wanting_last;
+        lane->wants = false;
+        app__mc_lane_go(lane);
+    }
+}

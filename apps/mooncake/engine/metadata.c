@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/engine/metadata.c - the metadata node: records by key, each request taking its
+// time, one behind the other; and times when nobody answers (docs/models/mooncake.md).
+#include <string.h>
+
+#include "apps/mooncake/mooncake_internal.h"
+
+typedef struct record {
+    char *key;
+    char *value;
+    size_t size;
+} record_t;
+
+typedef struct pending pending_t;
+struct pending {
+    pending_t *next;
+    sim_time_t ready_ps;
+    app__mc_kind_t kind;
+    uint32_t peer;
+    uint64_t id;
+    char *key;
+    char *body;
+    size_t size;
+};
+
+struct app__mc_server {
+    app__mc_station_t *station;
+    app_mooncake_metadata_config_t config;
+    record_t *records; // by key
+    size_t count;
+    size_t capacity;
+    pending_t *first;
+    pending_t *last;
+    sim_timer_t timer;
+};
+
+// The record of the key, or where it would stand.
+static size_t find(const app__mc_server_t *server, const char *key, bool *found)
+{
+    size_t low = 0;
+    size_t high = server->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (strcmp(server->records[middle].key, key) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    *found = low < server->count && strcmp(server->records[low].key, key) == 0;
+    return low;
+}
+
+static void put(app__mc_server_t *server, pending_t *request)
+{
+    bool found = false;
+    const size_t at = find(server, request->key, &found);
+    if (!found) {
+        SIM_GROW(server->records, server->count, &server->capacity);
+        record_t *const place = &server->records[at];
+        memmove(place + 1, place, (server->count - at) * sizeof(*place));
+        *place = (record_t){.key = request->key};
+        request->key = NULL;
+        server->count++;
+    }
+    sim_free(server->records[at].value);
+    server->records[at].value = request->body;
+    server->records[at].size = request->size;
+    request->body = NULL;
+}
+
+static bool remove_record(app__mc_server_t *server, const char *key)
+{
+    bool found = false;
+    const size_t at = find(server, key, &found);
+    if (found) {
+        sim_free(server->records[at].key);
+        sim_free(server->records[at].value);
+        memmove(&server->records[at],
+                &server->records[at + 1],
+                (server->count - at - 1) * sizeof(record_t));
+        server->count--;
+    }
+    return found;
+}
+
+static void serve(app__mc_server_t *server, pending_t *request)
+{
+    int32_t status = SIM_OK;
+    const char *body = "";
+    size_t size = 0;
+    bool found = true;
+    if (request->kind == APP__MC_META_PUT) {
+        put(server, request);
+    } else if (request->kind == APP__MC_META_REMOVE) {
+        found = remove_record(server, request->key);
+    } else {
+        const size_t at = find(server, request->key, &found);
+        body = found ? server->records[at].value : "";
+        size = found ? server->records[at].size : 0;
+    }
+    status = found ? SIM_OK : SIM_ERR_UNKNOWN;
+    app__mc_answer(server->station, request->peer, request->id, status, body, size);
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__mc_server_t *const server = SIM_CONTAINER_OF(timer, app__mc_server_t, timer);
+    while (server->first != NULL && server->first->ready_ps <= node->now_ps) {
+        pending_t *const request = server->first;
+        server->first = request->next;
+        server->last = server->first == NULL ? NULL : server->last;
+        serve(server, request);
+        sim_free(request->key);
+        sim_free(request->body);
+        sim_free(request);
+    }
+    if (server->first != NULL) {
+        sim_timer_arm(node, timer, server->first->ready_ps);
+    }
+}
+
+static void take(app__mc_server_t *server, app__mc_kind_t kind, const app__mc_incoming_t *incoming)
+{
+    sim_node_t *const node = server->station->node;
+    const app_mooncake_metadata_config_t *const config = &server->config;
+    if (node->now_ps >= config->down_from_ps && node->now_ps < config->down_until_ps) {
+        return;
+    }
+    pending_t *const request = sim_alloc(sizeof(*request));
+    const sim_time_t free_ps = server->last == NULL ? node->now_ps : server->last->ready_ps;
+    *request = (pending_t){
+        .ready_ps = (free_ps > node->now_ps ? free_ps : node->now_ps) + config->latency_ps,
+        .kind = kind,
+        .peer = incoming->peer,
+        .id = incoming->id,
+        .key = sim_strdup(incoming->key),
+        .body = sim_alloc(incoming->size + 1),
+        .size = incoming->size,
+    };
+    memcpy(request->body, incoming->body, incoming->size);
+    if (server->last != NULL) {
+        server->last->next = request;
+    } else {
+        server->first = request;
+        sim_timer_arm(node, &server->timer, request->ready_ps);
+    }
+    server->last = request;
+}
+
+static void on_put(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    (void)station;
+    take(ctx, APP__MC_META_PUT, incoming);
+}
+static void on_get(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    (void)station;
+    take(ctx, APP__MC_META_GET, incoming);
+}
+static void on_remove(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    (void)station;
+    take(ctx, APP__MC_META_REMOVE, incoming);
+}
+
+app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
+                                        const app_mooncake_metadata_config_t *config)
+{
+    app__mc_server_t *const server = sim_alloc(sizeof(*server));
+    server->station = station;
+    server->config = *config;
+    sim_timer_init(&server->timer, fired);
+    app__mc_handle(station, APP__MC_META_PUT, on_put, server);
+    app__mc_handle(station, APP__MC_META_GET, on_get, server);
+    app__mc_handle(station, APP__MC_META_REMOVE, on_remove, server);
+    return server;
+}
+
+void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx)
+{
+    for (size_t i = 0; i < server->count; i++) {
+        fn(server->records[i].key, server->records[i].value, server->records[i].size, ctx);
+    }
+}
+
+void app__mc_server_destroy(app__mc_server_t *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < server->count; i++) {
+        sim_free(server->records[i].key);
+        sim_free(server->records[i].value);
+    }
+    while (server->first != NULL) {
+        pending_t *const request = server->first;
+        server->first = request->next;
+        sim_free(request->key);
+        sim_free(request->body);
+        sim_free(request);
+    }
+    sim_free(server->records);
+    sim_free(server);
+}

@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/engine/station.c - control messages between the hosts of a cluster
+// (docs/models/mooncake.md).
+//
+// The real system uses TCP on a port that everybody knows. Here it is a reliable queue pair per
+// pair of hosts, whose numbers everybody knows: those of host i on each NIC are, for peer j and the
+// g-th time the line is set up, at i's position + j * GENERATIONS + g. Whoever has something to say
+// makes his end; the other end is made by the first packet that comes. A line that fails is set up
+// again with the next g, which also takes the next NIC of both hosts; the higher g counts.
+#include "apps/mooncake/mooncake_internal.h"
+
+#include <string.h>
+
+#define GENERATIONS UINT64_C(256)
+#define RECEIVES 256u
+#define POSTED_MAX 128u
+#define SEND_AREA_BYTES (UINT64_C(1) << 38)
+#define RECEIVE_AREA (UINT64_C(1) << 39)
+#define ATTEMPTS 4u
+#define CONTROL_TIMEOUT 7u // 0.5 ms at least
+#define CONTROL_AHEAD_BITS (UINT64_C(32) * 1000 * 1000)
+#define CONTROL_RETRIES 7u
+#define LOCAL_PS SIM_PS_PER_US // from a host to itself
+#define POLL_MAX 16u
+
+struct app__mc_letter {
+    app__mc_letter_t *next;
+    app__mc_line_t *line;
+    uint64_t address;             // while posted
+    app__mc_letter_t **posted_at; // what points to it among those posted; posted_next follows
+    app__mc_letter_t *posted_next;
+    uint32_t attempts;
+    size_t size;
+    char *bytes;
+};
+
+// -- letters
+
+static void keep_posted(app__mc_station_t *station, app__mc_letter_t *letter)
+{
+    letter->posted_at = &station->posted;
+    letter->posted_next = station->posted;
+    if (letter->posted_next != NULL) {
+        letter->posted_next->posted_at = &letter->posted_next;
+    }
+    station->posted = letter;
+}
+
+static void forget_posted(app__mc_letter_t *letter)
+{
+    *letter->posted_at = letter->posted_next;
+    if (letter->posted_next != NULL) {
+        letter->posted_next->posted_at = letter->posted_at;
+    }
+}
+
+static void letter_destroy(app__mc_letter_t *letter)
+{
+    sim_free(letter->bytes);
+    sim_free(letter);
+}
+
+static void chores_soon(app__mc_station_t *station)
+{
+    if (!sim_timer_armed(&station->chores)) {
+        sim_timer_arm(station->node, &station->chores, station->node->now_ps);
+    }
+}
+
+void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp)
+{
+    SIM_GROW(station->dead, station->dead_count, &station->dead_capacity);
+    station->dead[station->dead_count++] = qp;
+    chores_soon(station);
+}
+
+// -- lines
+
+static app__mc_door_t *door_of(const app__mc_station_t *station, uint32_t generation)
+{
+    // The last NIC first, then the one before it.
+    return &station->doors[station->nic_count - 1 - generation % station->nic_count];
+}
+
+static uint32_t number_of(const app__mc_station_t *station, uint32_t peer, uint32_t generation)
+{
+    return app__qp_number(door_of(station, generation)->position + peer * GENERATIONS + generation);
+}
+
+// Local ACK timeout, by which a message has come through behind 4 MB of others.
+static uint32_t control_timeout(const app__mc_door_t *door)
+{
+    const uint64_t bps = nic_rate_bps(door->endpoint->nic);
+    uint32_t exponent = CONTROL_TIMEOUT;
+    while (exponent < 31 &&
+           (UINT64_C(4096) << exponent) < CONTROL_AHEAD_BITS * UINT64_C(1000000000) / bps) {
+        exponent++;
+    }
+    return exponent;
+}
+
+static void make_qp(app__mc_line_t *line)
+{
+    app__mc_station_t *const station = line->station;
+    const app__mc_station_t *const peer = &station->cluster->stations[line->peer];
+    const app__mc_door_t *const door = door_of(station, line->generation);
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = door->send_cq,
+        .recv_cq = door->recv_cq,
+        .max_send_wr = POSTED_MAX,
+        .srq = door->receives,
+        .sq_sig_all = true,
+        .qp_num = number_of(station, line->peer, line->generation),
+    };
+    sim_err_t error = nic_qp_create(door->endpoint->pd, &init, &line->qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(door->endpoint->nic, &attr);
+    attr.dest_interface = door_of(peer, line->generation)->endpoint->interface;
+    attr.dest_qp_num = number_of(peer, station->index, line->generation);
+    attr.timeout = control_timeout(door);
+    attr.retry_cnt = CONTROL_RETRIES;
+    attr.rnr_retry = 7;
+    sim_message_t message = {.text = ""};
+    error = nic_qp_connect(line->qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
+}
+
+static void post_letter(app__mc_line_t *line, app__mc_letter_t *letter)
+{
+    app__mc_station_t *const station = line->station;
+    const app__mc_door_t *const door = door_of(station, line->generation);
+    const uint64_t base = APP__MC_AREA + ((uint64_t)station->cluster->index << 40);
+    const uint64_t aligned_bytes = (letter->size + 4095) / 4096 * 4096;
+    if (station->next_address + aligned_bytes > SEND_AREA_BYTES) {
+        station->next_address = 0;
+    }
+    letter->address = base + station->next_address;
+    station->next_address += aligned_bytes;
+    nic_memory_write(station->memory, letter->address, letter->bytes, letter->size);
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)letter,
+        .opcode = NIC_WR_SEND,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {letter->address, letter->size, nic_mr_lkey(door->region)},
+    };
+    const sim_err_t error = nic_post_send(line->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    letter->attempts++;
+    line->posted++;
+    keep_posted(station, letter);
+}
+
+static void pump(app__mc_line_t *line)
+{
+    if (line->waiting != NULL && line->qp == NULL && !line->broken) {
+        make_qp(line);
+    }
+    while (line->waiting != NULL && !line->broken && line->posted < POSTED_MAX) {
+        if (nic_qp_state(line->qp) != NIC_QPS_RTS) {
+            line->broken = true;
+            chores_soon(line->station);
+            return;
+        }
+        app__mc_letter_t *const letter = line->waiting;
+        line->waiting = letter->next;
+        if (line->waiting == NULL) {
+            line->waiting_last = NULL;
+        }
+        post_letter(line, letter);
+    }
+}
+
+static void enqueue(app__mc_letter_t **first, app__mc_letter_t **last, app__mc_letter_t *letter)
+{
+    letter->next = NULL;
+    if (*last != NULL) {
+        (*last)->next = letter;
+    } else {
+        *first = letter;
+    }
+    *last = letter;
+}
+
+void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t size)
+{
+    if (station->crashed) {
+        sim_free(bytes);
+        return;
+    }
+    app__mc_letter_t *const letter = sim_alloc(sizeof(*letter));
+    letter->bytes = bytes;
+    letter->size = size;
+    if (peer == station->index) {
+        enqueue(&station->local, &station->local_last, letter);
+        if (!sim_timer_armed(&station->local_timer)) {
+            sim_timer_arm(station->node, &station->local_timer, station->node->now_ps + LOCAL_PS);
+        }
+        return;
+    }
+    app__mc_line_t *const line = &station->lines[peer];
+    letter->line = line;
+    enqueue(&line->waiting, &line->waiting_last, letter);
+    pump(line);
+}
+
+// The line was set up anew: gives up what was posted on the old one.
+static void renew(app__mc_line_t *line, uint32_t generation)
+{
+    if (line->qp != NULL) {
+        app__mc_bury(line->station, line->qp);
+        line->qp = NULL;
+    }
+    line->generation = generation;
+    line->broken = false;
+}
+
+static void chores_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__mc_station_t *const station = SIM_CONTAINER_OF(timer, app__mc_station_t, chores);
+    for (uint32_t i = 0; i < station->cluster->station_count; i++) {
+        app__mc_line_t *const line = &station->lines[i];
+        if (line->broken && line->posted == 0) {
+            // The last generation stays broken: its messages are lost, and calls run into their
+            // timeouts.
+            if (line->generation + 1 < GENERATIONS) {
+                renew(line, line->generation + 1);
+                pump(line);
+            }
+        } else if (!line->broken && line->qp != NULL) {
+            pump(line);
+        }
+    }
+    for (size_t i = 0; i < station->dead_count; i++) {
+        nic_qp_destroy(station->dead[i]);
+    }
+    station->dead_count = 0;
+    sim_timer_cancel(station->node, &station->chores);
+}
+
+static void sent(nic_cq_t *cq, void *ctx)
+{
+    app__mc_door_t *const door = ctx;
+    app__mc_station_t *const station = door->station;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            app__mc_letter_t *const letter = (app__mc_letter_t *)(uintptr_t)wc[i].wr_id;
+            app__mc_line_t *const line = letter->line;
+            nic_memory_forget(station->memory, letter->address, letter->size);
+            line->posted--;
+            forget_posted(letter);
+            const bool again = wc[i].status != NIC_WC_SUCCESS && letter->attempts < ATTEMPTS;
+            if (wc[i].status != NIC_WC_SUCCESS) {
+                line->broken =
+                    line->broken || line->qp == NULL || nic_qp_num(line->qp) == wc[i].qp_num;
+                chores_soon(station);
+            }
+            if (again && !station->crashed) {
+                enqueue(&line->waiting, &line->waiting_last, letter);
+            } else {
+                letter_destroy(letter);
+            }
+            if (!line->broken && !station->crashed) {
+                pump(line);
+            }
+        }
+    }
+}
+
+// -- what comes in
+
+static uint64_t receive_address(const app__mc_station_t *station, uint64_t slot)
+{
+    return APP__MC_AREA + ((uint64_t)station->cluster->index << 40) + RECEIVE_AREA +
+           slot * APP__MC_MESSAGE_MAX;
+}
+
+static void post_receive(const app__mc_door_t *door, uint64_t slot)
+{
+    const uint64_t address = receive_address(door->station, door->nic * RECEIVES + slot);
+    const nic_recv_wr_t wr = {
+        .wr_id = slot,
+        .sge = {address, APP__MC_MESSAGE_MAX, nic_mr_lkey(door->region)},
+    };
+    const sim_err_t error = nic_post_srq_recv(door->receives, &wr, 1, NULL);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+}
+
+static uint32_t peer_of(const app__mc_door_t *door, uint32_t qp_num)
+{
+    const uint32_t first = app__qp_number(door->position);
+    return (uint32_t)((qp_num - first) / GENERATIONS);
+}
+
+static void received(nic_cq_t *cq, void *ctx)
+{
+    app__mc_door_t *const door = ctx;
+    app__mc_station_t *const station = door->station;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            const uint64_t slot = wc[i].wr_id;
+            const uint64_t address = receive_address(station, door->nic * RECEIVES + slot);
+            if (wc[i].status != NIC_WC_SUCCESS || station->crashed) {
+                post_receive(door, slot);
+                continue;
+            }
+            char *const bytes = sim_alloc((size_t)wc[i].byte_len + 1);
+            nic_memory_read(station->memory, address, bytes, wc[i].byte_len);
+            nic_memory_forget(station->memory, address, wc[i].byte_len);
+            post_receive(door, slot);
+            app__mc_deliver(station, peer_of(door, wc[i].qp_num), bytes, wc[i].byte_len);
+            sim_free(bytes);
+        }
+    }
+}
+
+static void local_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__mc_station_t *const station = SIM_CONTAINER_OF(timer, app__mc_station_t, local_timer);
+    app__mc_letter_t *letter = station->local;
+    station->local = NULL;
+    station->local_last = NULL;
+    while (letter != NULL) {
+        app__mc_letter_t *const next = letter->next;
+        app__mc_deliver(station, station->index, letter->bytes, letter->size);
+        letter_destroy(letter);
+        letter = next;
+    }
+}
+
+// -- QPs that a peer's packet makes
+
+// A line of an older generation than what is known is over: its packets go nowhere. So do all that
+// come to a host that has lost power.
+static sim_time_t when_acceptable(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)interface;
+    const app__mc_door_t *const door = owner;
+    const app__mc_station_t *const station = door->station;
+    const app__mc_line_t *const line = &station->lines[offset / GENERATIONS];
+    const uint32_t generation = (uint32_t)(offset % GENERATIONS);
+    const bool older =
+        line->qp != NULL ? generation <= line->generation : generation < line->generation;
+    return station->crashed || older || door_of(station, generation) != door ? SIM_TIME_NEVER : 0;
+}
+
+static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app__passive_t *passive)
+{
+    (void)endpoint;
+    const app__mc_door_t *const door = owner;
+    app__mc_line_t *const line = &door->station->lines[offset / GENERATIONS];
+    renew(line, (uint32_t)(offset % GENERATIONS));
+    make_qp(line);
+    passive->qp = line->qp;
+    chores_soon(line->station); // what waits may go out on it
+}
+
+// The station looks after it.
+static bool finished(void *owner, const app__passive_t *passive)
+{
+    (void)owner;
+    (void)passive;
+    return false;
+}
+
+static const app__range_ops_t range_ops = {
+    .passive_from_ps = when_acceptable,
+    .accept = accept,
+    .finished = finished,
+};
+
+// -- the cluster's stations
+
+sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
+                                const char *name,
+                                uint32_t *station)
+{
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        if (app__mc_engine_named(&cluster->stations[i], name) != NULL) {
+            *station = i;
+            return SIM_OK;
+        }
+    }
+    return SIM_ERR_UNKNOWN;
+}
+
+app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const char *name)
+{
+    for (app_mooncake_t *e = station->engines; e != NULL; e = e->next_on_station) {
+        if (strcmp(e->name, name) == 0) {
+            return e;
+        }
+    }
+    return NULL;
+}
+
+static void make_door(app__mc_station_t *station, uint32_t nic)
+{
+    app_mooncake_cluster_t *const cluster = station->cluster;
+    app__mc_door_t *const door = &station->doors[nic];
+    const uint32_t interface = nic_interface(nic_at(station->host, nic));
+    *door = (app__mc_door_t){
+        .station = station,
+        .endpoint = app__endpoint_of(cluster->runtime, interface),
+        .nic = nic,
+    };
+    const sim_err_t error = nic_mr_register(door->endpoint->pd,
+                                            APP__MC_AREA + ((uint64_t)cluster->index << 40),
+                                            UINT64_C(1) << 40,
+                                            NIC_ACCESS_LOCAL_WRITE,
+                                            &door->region);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    nic_t *const card = door->endpoint->nic;
+    door->send_cq = nic_cq_create(card, 1u << 20, sent, door);
+    door->recv_cq = nic_cq_create(card, 1u << 20, received, door);
+    door->receives = nic_srq_create(door->endpoint->pd, RECEIVES);
+    for (uint64_t slot = 0; slot < RECEIVES; slot++) {
+        post_receive(door, slot);
+    }
+    door->position =
+        app__reserve_qps(door->endpoint, &range_ops, door, cluster->station_count * GENERATIONS);
+}
+
+sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t *message)
+{
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        app__mc_station_t *const station = &cluster->stations[i];
+        station->cluster = cluster;
+        station->index = i;
+        station->node = &station->host->sim;
+        station->memory = nic_host_memory(station->host);
+        station->nic_count = nic_count(station->host);
+        for (uint32_t j = 0; j < i; j++) {
+            const net_node_t *const other = cluster->stations[j].host;
+            if (other == station->host) {
+                return sim_fail(message, SIM_ERR_INVALID, "a host stands in the cluster twice");
+            }
+            if (!app__can_talk(cluster->net,
+                               nic_interface(nic_at(station->host, 0)),
+                               nic_interface(nic_at(other, 0)))) {
+                return app__cannot_talk(cluster->net,
+                                        nic_interface(nic_at(station->host, 0)),
+                                        nic_interface(nic_at(other, 0)),
+                                        "the cluster",
+                                        message);
+            }
+        }
+    }
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        app__mc_station_t *const station = &cluster->stations[i];
+        sim_timer_init(&station->chores, chores_fired);
+        sim_timer_init(&station->local_timer, local_fired);
+        station->lines = sim_alloc_array(cluster->station_count, sizeof(*station->lines));
+        for (uint32_t j = 0; j < cluster->station_count; j++) {
+            station->lines[j] = (app__mc_line_t){.station = station, .peer = j};
+        }
+        station->doors = sim_alloc_array(station->nic_count, sizeof(*station->doors));
+        for (uint32_t n = 0; n < station->nic_count; n++) {
+            make_door(station, n);
+        }
+    }
+    return SIM_OK;
+}
+
+void app__mc_station_crash(app__mc_station_t *station)
+{
+    station->crashed = true;
+    for (uint32_t i = 0; i < station->cluster->station_count; i++) {
+        if (station->lines[i].qp != NULL) {
+            app__mc_bury(station, station->lines[i].qp);
+            station->lines[i].qp = NULL;
+        }
+    }
+}
+
+static void free_letters(app__mc_letter_t *letter)
+{
+    while (letter != NULL) {
+        app__mc_letter_t *const next = letter->next;
+        letter_destroy(letter);
+        letter = next;
+    }
+}
+
+void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
+{
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        app__mc_station_t *const station = &cluster->stations[i];
+        free_letters(station->local);
+        while (station->posted != NULL) { // the run ended before they were through
+            app__mc_letter_t *const letter = station->posted;
+            forget_posted(letter);
+            letter_destroy(letter);
+        }
+        for (uint32_t j = 0; station->lines != NULL && j < cluster->station_count; j++) {
+            free_letters(station->lines[j].waiting);
+        }
+        app__mc_calls_fini(station);
+        sim_free(station->lines);
+        sim_free(station->doors);
+        sim_free(station->dead);
+    }
+}

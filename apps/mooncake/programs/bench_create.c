@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/programs/bench_create.c - what the application mooncake-bench is told, and how it
+// is made (docs/models/mooncake.md).
+#include "apps/mooncake/programs/bench.h"
+
+#define PREFIX "traffic.mooncake-bench"
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, from), "host0", NULL, NULL, NULL,
+     "host that submits"},
+    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, to), "host1", NULL, NULL, NULL,
+     "hosts that are the targets; threads take them in turn"},
+    {PREFIX ".metadata.host", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, metadata_host), "host2",
+     NULL, NULL, NULL, "host that keeps the metadata"},
+    {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, matrix), "auto", NULL, NULL, NULL,
+     "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each socket and GPU of "
+     "nic.host are preferred, the others available"},
+    {PREFIX ".source-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, source_location),
+     "cpu:0", NULL, NULL, NULL, "where the blocks lie here; of several (cpu:0, cpu:1) threads take "
+     "them in turn"},
+    {PREFIX ".target-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, target_location),
+     "cpu:0", NULL, NULL, NULL, "where they lie there, likewise"},
+    {PREFIX ".threads", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, threads), "12", "1", "4096", NULL,
+     "threads that submit"},
+    {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, batch), "128", "1", "65536", NULL,
+     "requests of a batch"},
+    {PREFIX ".block", SIM_ATTR_BYTES, false, offsetof(app__mc_bench_config_t, block_bytes), "64KiB", "64",
+     "1024GiB", NULL, "size of a request"},
+    {PREFIX ".operation", SIM_ATTR_ENUM, false, offsetof(app__mc_bench_config_t, operation), "read", NULL, NULL,
+     "read|write", "what requests do"},
+    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, start_ps), "1ms", "0s", "1000s",
+     NULL, "when the target is looked up; threads begin with the answer"},
+    {PREFIX ".warm-up", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, warm_ps), "1ms", "0s", "1000s",
+     NULL, "time from then on that is not measured"},
+    {PREFIX ".duration", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, duration_ps), "5ms", "1us",
+     "1000s", NULL, "time that is measured; then threads stop"},
+    {PREFIX ".total", SIM_ATTR_BYTES, true, offsetof(app__mc_bench_config_t, total_bytes), "auto", "64", "1000000GB",
+     NULL, "move this much and measure all of it; auto: as much as goes in warm-up and duration"},
+    {PREFIX ".file", SIM_ATTR_BYTES, false, offsetof(app__mc_bench_config_t, file_bytes), "0", "0", "8192GiB", NULL,
+     "the target is a file of this size on a storage node; 0: it is memory"},
+    {PREFIX ".drive.queue-depth", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, drive.queue_depth),
+     "64", "1", "65536", NULL, "commands the drive takes at a time"},
+    {PREFIX ".drive.latency", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, drive.latency_ps), "80us",
+     "0ps", "1s", NULL, "of a command, besides its transfer"},
+    {PREFIX ".drive.rate", SIM_ATTR_RATE, false, offsetof(app__mc_bench_config_t, drive.rate_bps), "56Gbps",
+     "1bps", "100Tbps", NULL, "of the drive, for all commands together"},
+    {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_bench_config_t, verify), "on", NULL, NULL, NULL,
+     "look at everything that arrives"},
+    {PREFIX ".interval", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, interval_ps), "never", "1us",
+     NULL, NULL, "report the bandwidth of each interval of this length"},
+    {PREFIX ".crash-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, crash_ps), "never", "0ps", NULL,
+     NULL, "the first target loses power"},
+    {PREFIX ".unregister-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, unregister_ps), "never",
+     "0ps", NULL, NULL, "the first target unregisters its buffers"},
+    APP__MC_METADATA_ATTRS(PREFIX, app__mc_bench_config_t, metadata),
+    APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_bench_config_t, engine),
+};
+// clang-format on
+
+const sim_attr_table_t app__mc_bench_attrs = {PREFIX,
+                                              "application",
+                                              sizeof(app__mc_bench_config_t),
+                                              attrs,
+                                              SIM_COUNT_OF(attrs)};
+
+// -- what happens to the first target
+
+static void crash_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app_mooncake_crash(SIM_CONTAINER_OF(timer, app__mc_bench_target_t, crash_timer)->engine);
+}
+
+static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    app__mc_bench_target_t *const target =
+        SIM_CONTAINER_OF(timer, app__mc_bench_target_t, unregister_timer);
+    uint64_t address = app__mc_bench_address(target->bench->app.index);
+    while (app_mooncake_unregister_local_memory(target->engine, address, NULL, NULL) == SIM_OK) {
+        address += APP__MC_BENCH_AREA_BYTES;
+    }
+}
+
+// -- creation
+
+// Each location has room for all threads.
+static sim_err_t add_memory(app_mooncake_t *engine,
+                            uint32_t index,
+                            const app__mc_bench_config_t *config,
+                            const char *locations,
+                            sim_message_t *message)
+{
+    const uint64_t blocks = config->threads * 2 * config->batch;
+    if (blocks > APP__MC_BENCH_AREA_BYTES / config->block_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "threads",
+                              " x batch x block x 2 is above 64 TiB");
+    }
+    for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
+        const sim_err_t error =
+            app__mc_register_location(engine,
+                                      locations,
+                                      i,
+                                      app__mc_bench_address(index) + i * APP__MC_BENCH_AREA_BYTES,
+                                      blocks * config->block_bytes,
+                                      message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t make_engine(app__mc_bench_t *bench,
+                             const app__mc_bench_config_t *config,
+                             uint32_t interface,
+                             const char *locations,
+                             app_mooncake_t **engine,
+                             sim_message_t *message)
+{
+    net_node_t *const host = nic_node(nic_of_interface(bench->app.net, interface));
+    char *const matrix = app__mc_matrix(host, config->matrix);
+    app_mooncake_config_t settings = config->engine;
+    if (settings.verify_stride_bytes == SIM_AUTO) {
+        uint64_t least =
+            config->block_bytes < settings.slice_bytes ? config->block_bytes : settings.slice_bytes;
+        least = config->total_bytes < least ? config->total_bytes : least; // AUTO is the largest
+        settings.verify_stride_bytes = least / 4 < 16384 ? least / 4 : 16384;
+    }
+    const sim_err_t error = app_mooncake_create(bench->cluster,
+                                                host,
+                                                app__host_name(bench->app.net, interface),
+                                                matrix,
+                                                &settings,
+                                                engine,
+                                                message);
+    sim_free(matrix);
+    if (error != SIM_OK) {
+        return error;
+    }
+    (*engine)->verify = config->verify;
+    return add_memory(*engine, bench->app.index, config, locations, message);
+}
+
+static sim_err_t make_targets(app__mc_bench_t *bench,
+                              const app__mc_bench_config_t *config,
+                              const app__places_t *to,
+                              sim_message_t *message)
+{
+    const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
+    for (uint32_t i = 0; i < bench->target_count; i++) {
+        app__mc_bench_target_t *const target = &bench->targets[i];
+        target->bench = bench;
+        const sim_err_t error = make_engine(bench,
+                                            config,
+                                            to->list.interfaces[i * nics],
+                                            config->target_location,
+                                            &target->engine,
+                                            message);
+        if (error != SIM_OK) {
+            return error;
+        }
+        if (config->file_bytes > 0) {
+            (void)app_mooncake_serve_file(target->engine,
+                                          APP__MC_BENCH_FILE,
+                                          config->file_bytes,
+                                          &config->drive,
+                                          NULL,
+                                          NULL);
+        }
+    }
+    app__mc_bench_target_t *const first = &bench->targets[0];
+    sim_node_t *const node = &app_mooncake_host(first->engine)->sim;
+    sim_timer_init(&first->crash_timer, crash_fired);
+    sim_timer_init(&first->unregister_timer, unregister_fired);
+    if (config->crash_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(node, &first->crash_timer, config->crash_ps);
+    }
+    if (config->unregister_ps != SIM_TIME_NEVER) {
+        sim_timer_arm(node, &first->unregister_timer, config->unregister_ps);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t find_hosts(const app_context_t *context,
+                            const app__mc_bench_config_t *config,
+                            uint32_t *from,
+                            uint32_t *metadata,
+                            app__places_t *to,
+                            sim_message_t *message)
+{
+    app__places_t one;
+    sim_err_t error = app__places_find(context, "from", config->from, &one, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    *from = one.list.interfaces[0];
+    app__places_fini(&one);
+    error = app__places_find(context, "metadata.host", config->metadata_host, &one, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    *metadata = one.list.interfaces[0];
+    app__places_fini(&one);
+    error = app__places_find(context, "to", config->to, to, message);
+    if (error == SIM_OK && config->file_bytes > 0 && to->host_count != 1) {
+        error =
+            sim_fail_about(message, SIM_ERR_INVALID, "to", " names several hosts: a file has one");
+    }
+    if (error == SIM_OK && context->mooncake_codec == NULL) {
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "from",
+                               ": there is no codec for descriptions");
+    }
+    return error;
+}
+
+static sim_err_t make_cluster(app__mc_bench_t *bench,
+                              const app_context_t *context,
+                              const app__mc_bench_config_t *config,
+                              const uint32_t *ends,
+                              const app__places_t *to,
+                              sim_message_t *message)
+{
+    net_node_t **const hosts = sim_alloc_array(bench->target_count + 2u, sizeof(net_node_t *));
+    const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
+    size_t count = 0;
+    hosts[count++] = nic_node(nic_of_interface(context->net, ends[0]));
+    for (uint32_t i = 0; i < bench->target_count; i++) {
+        hosts[count++] = nic_node(nic_of_interface(context->net, to->list.interfaces[i * nics]));
+    }
+    net_node_t *const metadata = nic_node(nic_of_interface(context->net, ends[1]));
+    bool known = false;
+    for (size_t i = 0; i < count; i++) {
+        known = known || hosts[i] == metadata;
+    }
+    hosts[count] = metadata;
+    count += !known;
+    const app_mooncake_plan_t plan = {
+        .net = context->net,
+        .runtime = context->runtime,
+        .index = context->index,
+        .hosts = hosts,
+        .host_count = count,
+        .metadata_host = metadata,
+        .codec = context->mooncake_codec,
+        .metadata = config->metadata,
+    };
+    const sim_err_t error = app_mooncake_cluster_create(&plan, &bench->cluster, message);
+    sim_free(hosts);
+    return error;
+}
+
+static app__mc_bench_t *bench_new(const app_context_t *context,
+                                  const app__mc_bench_config_t *config,
+                                  uint32_t targets)
+{
+    app__mc_bench_t *const bench = sim_alloc(sizeof(*bench));
+    bench->app = (app_t){&app_mooncake_bench, context->net, context->index};
+    bench->target_count = targets;
+    bench->targets = sim_alloc_array(targets, sizeof(*bench->targets));
+    bench->thread_count = (uint32_t)config->threads;
+    bench->threads = sim_alloc_array(bench->thread_count, sizeof(*bench->threads));
+    for (uint32_t i = 0; i < bench->thread_count; i++) {
+        const uint64_t address = app__mc_bench_address(context->index);
+        const uint32_t source = i % app__mc_location_count(config->source_location);
+        const uint32_t target = i % app__mc_location_count(config->target_location);
+        bench->threads[i] = (app__mc_bench_thread_t){
+            .bench = bench,
+            .index = i,
+            .submitted = {APP__MC_BENCH_NONE, APP__MC_BENCH_NONE},
+            .source = address + source * APP__MC_BENCH_AREA_BYTES,
+            .target = address + target * APP__MC_BENCH_AREA_BYTES,
+        };
+    }
+    bench->batch = config->batch;
+    bench->block_bytes = config->block_bytes;
+    bench->operation = config->operation;
+    bench->warm_ps = config->warm_ps;
+    bench->duration_ps = config->duration_ps;
+    bench->total_bytes = config->total_bytes;
+    bench->file_bytes = config->file_bytes;
+    bench->interval_ps = config->interval_ps;
+    bench->requests = sim_alloc_array(config->batch, sizeof(*bench->requests));
+    bench->statuses = sim_alloc_array(config->batch, sizeof(*bench->statuses));
+    app__mc_bench_init(bench);
+    return bench;
+}
+
+// What is written to a file has a place of its own, or two would write there at a time, and neither
+// be found.
+static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t *message)
+{
+    const double batch_bytes = (double)config->batch * (double)config->block_bytes;
+    const bool one = (double)config->total_bytes <= batch_bytes;
+    const double places_bytes =
+        one ? (double)config->total_bytes : 2.0 * (double)config->threads * batch_bytes;
+    if (config->file_bytes == 0) {
+        return SIM_OK;
+    }
+    if (config->file_bytes % config->block_bytes != 0) {
+        return sim_fail_about(message, SIM_ERR_INVALID, "file", " is not a multiple of block");
+    }
+    if (config->verify && config->operation == APP_MOONCAKE_WRITE &&
+        (double)config->file_bytes < places_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "file",
+                              " is smaller than what is written at a time, two batches of each "
+                              "thread: expected at least %.0f bytes, or verify: off",
+                              places_bytes);
+    }
+    return SIM_OK;
+}
+
+sim_err_t app__mc_bench_create(const app_context_t *context,
+                               const void *config_void,
+                               app_t **app,
+                               sim_message_t *message)
+{
+    const app__mc_bench_config_t *const config = config_void;
+    uint32_t ends[2] = {0, 0};
+    app__places_t to;
+    sim_err_t error = check_file(config, message);
+    if (error == SIM_OK) {
+        error = find_hosts(context, config, &ends[0], &ends[1], &to, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__mc_bench_t *const bench = bench_new(context, config, to.host_count);
+    error = make_cluster(bench, context, config, ends, &to, message);
+    if (error == SIM_OK) {
+        error =
+            make_engine(bench, config, ends[0], config->source_location, &bench->engine, message);
+    }
+    if (error == SIM_OK) {
+        error = make_targets(bench, config, &to, message);
+    }
+    app__places_fini(&to);
+    if (error != SIM_OK) {
+        app__mc_bench_destroy(&bench->app);
+        return error;
+    }
+    bench->node = &app_mooncake_host(bench->engine)->sim;
+    sim_timer_arm(bench->node, &bench->start_timer, config->start_ps);
+    *app = &bench->app;
+    return SIM_OK;
+}
+
+void app__mc_bench_destroy(app_t *app)
+{
+    app__mc_bench_t *const bench = (app__mc_bench_t *)(void *)app;
+    app_mooncake_cluster_destroy(bench->cluster);
+    sim_sample_set_fini(&bench->batches_ps);
+    sim_free(bench->targets);
+    sim_free(bench->threads);
+    sim_free(bench->requests);
+    sim_free(bench->statuses);
+    sim_free(bench->moments);
+    sim_free(bench);
+}

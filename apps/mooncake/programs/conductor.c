@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/programs/conductor.c - who counts hits and decides where a prompt is computed
+// (docs/models/mooncake.md).
+//
+// Prompts are admitted in the order of the trace. Their leading blocks that are in the store count
+// as hits, at most their input; then all their blocks go in. With one store for all nodes neither
+// the schedule nor any time can show in these counts.
+#include <string.h>
+
+#include "apps/mooncake/programs/replay.h"
+
+#define JOB_HEADER_BYTES 40u
+#define PLACE_BYTES 16u
+// Where estimates of what the network takes end, so that sums fit.
+#define BYTES_PS_MAX UINT64_C(1000000000000000000)
+
+uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens)
+{
+    const uint64_t bytes = tokens * replay->kv_bytes;
+    const uint64_t grains = (bytes + APP__MC_GRAIN_BYTES - 1) / APP__MC_GRAIN_BYTES;
+    return grains == 0 ? APP__MC_GRAIN_BYTES : grains * APP__MC_GRAIN_BYTES;
+}
+
+uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens)
+{
+    const uint64_t most = app__mc_kv_bytes(replay, tokens) / APP__MC_PART_BYTES;
+    const uint64_t groups = replay->layer_groups < most ? replay->layer_groups : most;
+    return groups == 0 ? 1 : groups;
+}
+
+sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, uint64_t cached)
+{
+    SIM_CHECK(cached <= tokens);
+    const uint64_t squares = tokens * tokens - cached * cached;
+    const sim_time_t time_ps =
+        replay->fixed_ps + (tokens - cached) * replay->token_ps + squares * replay->square_ps;
+    return time_ps / 100 * replay->time_percent + time_ps % 100 * replay->time_percent / 100;
+}
+
+sim_time_t app__mc_decode_ps(const app__mc_replay_t *replay)
+{
+    return replay->decode_ps / 100 * replay->time_percent;
+}
+
+double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt)
+{
+    const double tokens = (double)prompt->input_tokens;
+    const double compute_ps = (double)replay->fixed_ps + tokens * (double)replay->token_ps +
+                              tokens * tokens * (double)replay->square_ps;
+    const double decode_ps = (double)prompt->output_tokens * (double)replay->decode_ps;
+    return (compute_ps + decode_ps) * (double)(100 + replay->time_percent) / 100.0;
+}
+
+typedef struct choice {
+    uint32_t prefill;
+    uint32_t decode;
+    size_t hits; // blocks
+    size_t used; // of these, what the node need not compute
+} choice_t;
+
+static app__mooncake_prefix_t *store_of(const app__mc_replay_t *replay, uint32_t node)
+{
+    return replay->stores[replay->local_store ? node : 0];
+}
+
+static uint64_t cached_tokens(const app__mc_replay_t *replay,
+                              const app__mooncake_prompt_t *prompt,
+                              size_t blocks)
+{
+    const uint64_t tokens = blocks * replay->block_tokens;
+    return tokens < prompt->input_tokens ? tokens : prompt->input_tokens;
+}
+
+static sim_time_t later(sim_time_t a, sim_time_t b)
+{
+    return a > b ? a : b;
+}
+
+// What bytes take at the rate of a node's NICs, as far as the conductor knows it.
+static sim_time_t bytes_ps(const app__mc_replay_t *replay, uint64_t bytes)
+{
+    const double time_ps = (double)bytes * 8.0 / (double)replay->fetch_bps * 1e12;
+    return time_ps < (double)BYTES_PS_MAX ? (sim_time_t)time_ps : BYTES_PS_MAX;
+}
+
+static void book_time(sim_time_t *until_ps, sim_time_t from_ps, sim_time_t time_ps)
+{
+    const sim_time_t end_ps = later(*until_ps, from_ps) + time_ps;
+    *until_ps = end_ps < from_ps + BYTES_PS_MAX ? end_ps : from_ps + BYTES_PS_MAX;
+}
+
+static bool fetches(const app__mc_replay_t *replay)
+{
+    return !replay->local_store && replay->scheduler == APP__MC_CACHE_AWARE;
+}
+
+// -- blocks of the prompt to be admitted that are in the store: slot, and whom to fetch it from
+
+static size_t find_blocks(app__mc_replay_t *replay,
+                          const app__mooncake_prompt_t *prompt,
+                          uint32_t store)
+{
+    const app__mooncake_prefix_t *const prefix = replay->stores[store];
+    const uint64_t *const ids = &replay->trace.ids[prompt->first_id];
+    const size_t hits = app__mooncake_prefix_match(prefix, ids, prompt->id_count);
+    for (size_t i = 0; i < hits; i++) {
+        const bool there = app__mooncake_prefix_slot(prefix, ids[i], &replay->slots[i]);
+        SIM_CHECK(there);
+    }
+    return hits;
+}
+
+// Of those that have a copy, the one that will have sent all it has to send first.
+static void find_sources(app__mc_replay_t *replay, size_t hits)
+{
+    for (size_t i = 0; i < hits; i++) {
+        bool found = false;
+        for (uint32_t n = 0; n < replay->prefill_count; n++) {
+            if (app__mooncake_prefix_has(replay->stores[0], replay->slots[i], n) &&
+                (!found || replay->send_until_ps[n] < replay->send_until_ps[replay->sources[i]])) {
+                replay->sources[i] = n;
+                found = true;
+            }
+        }
+        SIM_CHECK(found);
+    }
+}
+
+static bool is_on(const app__mc_replay_t *replay, size_t block, uint32_t node)
+{
+    return replay->local_store ||
+           app__mooncake_prefix_has(replay->stores[0], replay->slots[block], node);
+}
+
+// Leading blocks that lie on the node itself.
+static size_t leading_on(const app__mc_replay_t *replay, size_t hits, uint32_t node)
+{
+    size_t on = 0;
+    while (on < hits && is_on(replay, on, node)) {
+        on++;
+    }
+    return on;
+}
+
+// How long the blocks that lie elsewhere take to come, behind what their nodes have to send.
+static sim_time_t fetch_ps(const app__mc_replay_t *replay,
+                           size_t hits,
+                           uint32_t node,
+                           sim_time_t now_ps)
+{
+    uint64_t far = 0;
+    sim_time_t from_ps = now_ps;
+    for (size_t i = 0; i < hits; i++) {
+        if (!is_on(replay, i, node)) {
+            far++;
+            from_ps = later(from_ps, replay->send_until_ps[replay->sources[i]]);
+        }
+    }
+    return far == 0 ? 0 : from_ps - now_ps + bytes_ps(replay, far * replay->block_bytes);
+}
+
+// Time until the node would have computed the prompt and sent its KV. With stores of their own the
+// network does not count: what is a hit must not depend on it.
+static sim_time_t estimate(const app__mc_replay_t *replay,
+                           const app__mooncake_prompt_t *prompt,
+                           sim_time_t now_ps,
+                           uint32_t node,
+                           size_t used)
+{
+    const sim_time_t wait_ps = later(replay->prefill_until_ps[node], now_ps) - now_ps;
+    const sim_time_t far_ps = fetches(replay) ? fetch_ps(replay, used, node, now_ps) : 0;
+    const uint64_t cached = cached_tokens(replay, prompt, used);
+    const sim_time_t done_ps =
+        later(wait_ps, far_ps) + app__mc_compute_ps(replay, prompt->input_tokens, cached);
+    if (replay->local_store) {
+        return done_ps;
+    }
+    const sim_time_t send_ps = bytes_ps(replay, app__mc_kv_bytes(replay, prompt->input_tokens));
+    return later(now_ps + done_ps, replay->sent_ps[node]) - now_ps + send_ps;
+}
+
+// Lower is better; of equal ones the node that has been idle for longest.
+static bool is_better(const app__mc_replay_t *replay,
+                      uint32_t node,
+                      sim_time_t time_ps,
+                      const choice_t *best,
+                      sim_time_t best_ps)
+{
+    return time_ps < best_ps || (time_ps == best_ps && replay->prefill_until_ps[node] <
+                                                           replay->prefill_until_ps[best->prefill]);
+}
+
+static choice_t choose_prefill(app__mc_replay_t *replay,
+                               const app__mooncake_prompt_t *prompt,
+                               sim_time_t now_ps)
+{
+    choice_t choice = {0, 0, 0, 0};
+    sim_time_t best_ps = SIM_TIME_NEVER;
+    size_t hits = find_blocks(replay, prompt, 0);
+    if (fetches(replay)) {
+        find_sources(replay, hits);
+    }
+    const uint32_t random = (uint32_t)sim_random_below(&replay->random, replay->prefill_count);
+    for (uint32_t n = 0; n < replay->prefill_count; n++) {
+        if (replay->local_store) {
+            hits = find_blocks(replay, prompt, n);
+        }
+        const size_t used = fetches(replay) ? hits : leading_on(replay, hits, n);
+        sim_time_t time_ps = later(replay->prefill_until_ps[n], now_ps) - now_ps;
+        if (replay->scheduler == APP__MC_CACHE_AWARE || replay->scheduler == APP__MC_LOCAL) {
+            time_ps = estimate(replay, prompt, now_ps, n, used);
+        }
+        if (replay->scheduler == APP__MC_RANDOM ? n == random
+                                                : is_better(replay, n, time_ps, &choice, best_ps)) {
+            choice = (choice_t){n, 0, hits, used};
+            best_ps = time_ps;
+        }
+    }
+    if (replay->local_store) {
+        (void)find_blocks(replay, prompt, choice.prefill); // others' slots were found last
+    }
+    return choice;
+}
+
+// The node that can receive first when the prompt is computed, of equal ones with the least left to
+// decode.
+static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
+{
+    if (replay->scheduler == APP__MC_RANDOM) {
+        return (uint32_t)sim_random_below(&replay->random, replay->decode_count);
+    }
+    uint32_t best = 0;
+    for (uint32_t d = 1; d < replay->decode_count; d++) {
+        const sim_time_t least_ps = later(replay->received_ps[best], done_ps);
+        const sim_time_t time_ps = later(replay->received_ps[d], done_ps);
+        if (time_ps < least_ps ||
+            (time_ps == least_ps && replay->decode_until_ps[d] < replay->decode_until_ps[best])) {
+            best = d;
+        }
+    }
+    return best;
+}
+
+// Blocks come at once; the prompt's own KV goes when it is computed.
+static void book_network(app__mc_replay_t *replay,
+                         const app__mooncake_prompt_t *prompt,
+                         const choice_t *choice,
+                         sim_time_t now_ps,
+                         sim_time_t done_ps)
+{
+    for (size_t i = 0; fetches(replay) && i < choice->used; i++) {
+        if (!is_on(replay, i, choice->prefill)) {
+            book_time(&replay->send_until_ps[replay->sources[i]],
+                      now_ps,
+                      bytes_ps(replay, replay->block_bytes));
+        }
+    }
+    const sim_time_t kv_ps = bytes_ps(replay, app__mc_kv_bytes(replay, prompt->input_tokens));
+    book_time(&replay->send_until_ps[choice->prefill], now_ps, kv_ps);
+    book_time(&replay->sent_ps[choice->prefill], done_ps, kv_ps);
+    book_time(&replay->received_ps[choice->decode], done_ps, kv_ps);
+}
+
+// Chooses where it is decoded, too: when it is computed is known now.
+static void book(app__mc_replay_t *replay,
+                 const app__mooncake_prompt_t *prompt,
+                 choice_t *choice,
+                 sim_time_t now_ps)
+{
+    const uint64_t cached = cached_tokens(replay, prompt, choice->used);
+    const sim_time_t wait_ps =
+        fetches(replay) ? fetch_ps(replay, choice->used, choice->prefill, now_ps) : 0;
+    sim_time_t *const until_ps = &replay->prefill_until_ps[choice->prefill];
+    *until_ps = later(*until_ps, now_ps + wait_ps) +
+                app__mc_compute_ps(replay, prompt->input_tokens, cached);
+    choice->decode = choose_decode(replay, *until_ps);
+    sim_time_t *const decode_ps = &replay->decode_until_ps[choice->decode];
+    *decode_ps = later(*decode_ps, now_ps) + prompt->output_tokens * app__mc_decode_ps(replay);
+    book_network(replay, prompt, choice, now_ps, *until_ps);
+    replay->tokens += prompt->input_tokens;
+    replay->token_hits += cached_tokens(replay, prompt, choice->hits);
+    replay->reused_tokens += cached;
+    replay->blocks += prompt->id_count;
+    replay->block_hits += choice->hits;
+}
+
+// -- jobs go out
+
+static void accepted(int32_t status, const char *body, size_t size, void *ctx)
+{
+    (void)body;
+    (void)size;
+    app__mc_replay_t *const replay = ctx;
+    replay->refused += status != SIM_OK;
+}
+
+static char *write_job(const app__mc_replay_t *replay,
+                       size_t number,
+                       const choice_t *choice,
+                       size_t *size)
+{
+    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
+    *size = JOB_HEADER_BYTES + choice->used * PLACE_BYTES;
+    char *const body = sim_alloc(*size);
+    app__mc_put64(body, number);
+    app__mc_put64(body + 8, choice->decode);
+    app__mc_put64(body + 16, cached_tokens(replay, prompt, choice->used));
+    app__mc_put64(body + 24, choice->used);
+    app__mc_put64(body + 32, replay->conductor->node->now_ps);
+    for (size_t i = 0; i < choice->used; i++) {
+        const bool on = is_on(replay, i, choice->prefill);
+        char *const place = body + JOB_HEADER_BYTES + i * PLACE_BYTES;
+        app__mc_put64(place, replay->slots[i]);
+        app__mc_put64(place + 8, on ? choice->prefill : replay->sources[i]);
+    }
+    return body;
+}
+
+static void admit(app__mc_replay_t *replay)
+{
+    const size_t number = replay->next++;
+    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
+    const sim_time_t now_ps = replay->conductor->node->now_ps;
+    choice_t choice = choose_prefill(replay, prompt, now_ps);
+    book(replay, prompt, &choice, now_ps);
+    replay->courses[number].admitted_ps = now_ps;
+    replay->courses[number].prefill = choice.prefill;
+    replay->courses[number].decode = choice.decode;
+    size_t size = 0;
+    char *const body = write_job(replay, number, &choice, &size);
+    app__mooncake_prefix_insert(store_of(replay, choice.prefill),
+                                &replay->trace.ids[prompt->first_id],
+                                prompt->id_count,
+                                replay->local_store ? 0 : choice.prefill);
+    const app_mooncake_t *const engine = replay->prefills[choice.prefill].engine;
+    const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(engine), body, size};
+    app__mc_ask(replay->conductor,
+                engine->station->index,
+                &message,
+                engine->config.handshake_timeout_ps,
+                engine->config.call_retries,
+                accepted,
+                replay,
+                false);
+    replay->admitted++;
+    sim_free(body);
+}
+
+static sim_time_t arrival_ps(const app__mc_replay_t *replay, size_t number)
+{
+    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
+    return replay->start_ps + prompt->timestamp_ms * SIM_PS_PER_MS + prompt->timestamp_rest_ps;
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__mc_replay_t *const replay = SIM_CONTAINER_OF(timer, app__mc_replay_t, timer);
+    sim_progress(node);
+    while (replay->next < replay->trace.count && arrival_ps(replay, replay->next) <= node->now_ps) {
+        admit(replay);
+    }
+    if (replay->next < replay->trace.count) {
+        sim_timer_arm(node, timer, arrival_ps(replay, replay->next));
+    }
+}
+
+void app__mc_conductor_begin(app__mc_replay_t *replay)
+{
+    sim_timer_init(&replay->timer, fired);
+    sim_timer_arm(replay->conductor->node, &replay->timer, arrival_ps(replay, 0));
+}

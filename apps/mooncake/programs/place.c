@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/programs/place.c - where memory lies in its host, and which NICs are near it
+// (nic/fabric.h, docs/models/mooncake.md).
+#include <string.h>
+
+#include "apps/mooncake/programs/programs.h"
+#include "nic/fabric.h"
+
+static bool host_has(const net_node_t *host, const char *location, nic_location_t *place)
+{
+    sim_message_t message;
+    return nic_location_parse(host, location, place, &message) == SIM_OK;
+}
+
+// A host without GPUs takes "cuda:0" for a name, as one with a single socket does "cpu:1".
+int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location)
+{
+    nic_location_t place;
+    if (host_has(host, location, &place)) {
+        nic_memory_place(host, address, size, place);
+        return SIM_OK;
+    }
+    const char *const described = strncmp(location, "cuda:", 5) == 0  ? "cuda:0"
+                                  : strncmp(location, "cpu:", 4) == 0 ? "cpu:1"
+                                                                      : NULL;
+    return described != NULL && host_has(host, described, &place) ? SIM_ERR_UNKNOWN : SIM_OK;
+}
+
+void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer)
+{
+    const net_node_t *const host = engine->station->host;
+    const uint32_t all = buffer->choice.preferred + buffer->choice.available;
+    const uint32_t front = buffer->choice.preferred > 0 ? buffer->choice.preferred : all;
+    buffer->near = sim_alloc_array(front, sizeof(*buffer->near));
+    nic_location_t place;
+    const bool placed = host_has(host, buffer->location, &place);
+    nic_distance_t least = NIC_OTHER_SOCKET;
+    for (uint32_t i = 0; i < front; i++) {
+        const nic_t *const nic = nic_at(host, engine->contexts[buffer->contexts[i]].nic_index);
+        const nic_distance_t distance = placed ? nic_distance(nic, place) : NIC_SAME_SOCKET;
+        if (distance < least) {
+            least = distance;
+            buffer->near_count = 0;
+        }
+        if (distance == least) {
+            buffer->near[buffer->near_count++] = i;
+        }
+    }
+}
+
+// -- the matrix "auto"
+
+static char *append(char *text, const char *more)
+{
+    char *const longer = sim_format("%s%s", text, more);
+    sim_free(text);
+    return longer;
+}
+
+static char *append_list(char *text, const net_node_t *host, const uint8_t *distances, bool nearest)
+{
+    uint8_t least = UINT8_MAX;
+    for (uint32_t i = 0; i < nic_count(host); i++) {
+        least = distances[i] < least ? distances[i] : least;
+    }
+    bool first = true;
+    text = append(text, "[");
+    for (uint32_t i = 0; i < nic_count(host); i++) {
+        if ((distances[i] == least) == nearest) {
+            char *const name = sim_format("%s\"mlx5_%u\"", first ? "" : ", ", i);
+            text = append(text, name);
+            sim_free(name);
+            first = false;
+        }
+    }
+    return append(text, "]");
+}
+
+// The nearest NICs are preferred, the others available.
+static char *append_location(char *text, const net_node_t *host, const char *location)
+{
+    nic_location_t place;
+    const bool placed = host_has(host, location, &place);
+    uint8_t *const distances = sim_alloc(nic_count(host) + 1u);
+    for (uint32_t i = 0; i < nic_count(host); i++) {
+        distances[i] = placed ? (uint8_t)nic_distance(nic_at(host, i), place) : 0;
+    }
+    char *const begin = sim_format("%s\"%s\": [", text[1] == '\0' ? "" : ", ", location);
+    text = append(text, begin);
+    sim_free(begin);
+    text = append_list(text, host, distances, true);
+    text = append(text, ", ");
+    text = append_list(text, host, distances, false);
+    sim_free(distances);
+    return append(text, "]");
+}
+
+char *app__mc_matrix(const net_node_t *host, const char *matrix)
+{
+    if (strcmp(matrix, "auto") != 0) {
+        return sim_strdup(matrix);
+    }
+    char *text = sim_strdup("{");
+    for (unsigned kind = 0; kind < 2; kind++) {
+        nic_location_t place;
+        bool there = true;
+        for (uint32_t i = 0; there; i++) {
+            char *const location = sim_format("%s:%u", kind == 0 ? "cpu" : "cuda", i);
+            there = host_has(host, location, &place);
+            if (there || i == 0) {
+                text = append_location(text, host, location);
+            }
+            sim_free(location);
+        }
+    }
+    return append(text, "}");
+}
+
+// -- lists of locations
+
+// "cpu:0, cpu:1": the index-th of them, again from the first on after the last.
+char *app__mc_location_of(const char *list, uint64_t index)
+{
+    const uint32_t skip = (uint32_t)(index % app__mc_location_count(list));
+    const char *at = list;
+    for (uint32_t i = 0; i < skip; i++) {
+        at = strchr(at, ',') + 1;
+    }
+    at += strspn(at, " ");
+    return sim_format("%.*s", (int)strcspn(at, ", "), at);
+}
+
+uint32_t app__mc_location_count(const char *list)
+{
+    uint32_t count = 1;
+    for (const char *c = list; *c != '\0'; c++) {
+        count += *c == ',';
+    }
+    return count;
+}
+
+sim_err_t app__mc_register_location(app_mooncake_t *engine,
+                                    const char *list,
+                                    uint64_t index,
+                                    uint64_t address,
+                                    uint64_t bytes,
+                                    sim_message_t *message)
+{
+    char *const location = app__mc_location_of(list, index);
+    const int result = app_mooncake_register_local_memory(engine,
+                                                          address,
+                                                          bytes,
+                                                          location,
+                                                          APP_MOONCAKE_ALL,
+                                                          NULL,
+                                                          NULL);
+    sim_err_t error = SIM_OK;
+    if (result != SIM_OK) {
+        error = sim_fail(message,
+                         SIM_ERR_INVALID,
+                         "%s has no location '%s': it is not in the matrix, or nic.host does not "
+                         "have it",
+                         app_mooncake_name(engine),
+                         location);
+    }
+    sim_free(location);
+    return error;
+}
+
+// -- what was busy
+
+static void add_part(app__mc_report_t *report, const app__mc_part_t *part)
+{
+    report->parts = sim_realloc_array(report->parts, report->part_count + 1, sizeof(*part));
+    report->parts[report->part_count++] = *part;
+}
+
+void app__mc_report_parts(app__mc_report_t *report,
+                          const app_mooncake_t *engine,
+                          sim_time_t time_ps)
+{
+    nic_part_t part;
+    const double percent = time_ps == 0 ? 0.0 : 100.0 / (double)time_ps;
+    for (uint32_t i = 0; nic_host_part(engine->station->host, i, &part); i++) {
+        if (part.bytes == 0) {
+            continue;
+        }
+        const app__mc_part_t row = {
+            .engine = engine->name,
+            .part = sim_strdup(part.name),
+            .gbytes_per_s = (double)part.rate_bps / 8e9,
+            .bytes = part.bytes,
+            .busy_percent = (double)part.busy_ps * percent,
+        };
+        add_part(report, &row);
+    }
+    for (uint32_t c = 0; c < engine->context_count; c++) {
+        const app__mc_context_t *const context = &engine->contexts[c];
+        for (uint32_t w = 0; w < context->worker_count; w++) {
+            const sim_time_t busy_ps = nic_core_busy_ps(context->workers[w].core);
+            if (busy_ps == 0) {
+                continue;
+            }
+            const app__mc_part_t row = {
+                .engine = engine->name,
+                .part = sim_format("%s worker %u", context->name, w),
+                .bytes = context->bytes,
+                .busy_percent = (double)busy_ps * percent,
+            };
+            add_part(report, &row);
+        }
+    }
+}

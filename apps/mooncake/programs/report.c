@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/mooncake/programs/report.c - what the applications on the Transfer Engine tell
+// (docs/models/mooncake.md).
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/mooncake/programs/programs.h"
+
+// clang-format off
+#define SHARE(name_, kind_, unit_, help_, field_) \
+    {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_share_t, field_)}
+static const sim_report_row_t share_rows[] = {
+    SHARE("engine", STRING, "", "name of the engine", engine),
+    SHARE("nic", U64, "", "NIC of its host", nic),
+    SHARE("bytes", U64, "bytes", "payload of its completed slices", bytes),
+};
+static const sim_report_table_t share_table = {
+    .rows = share_rows, .count = SIM_COUNT_OF(share_rows), .bytes = sizeof(app__mc_share_t)};
+
+#define MOMENT(name_, unit_, help_) \
+    {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_moment_t, name_)}
+static const sim_report_row_t moment_rows[] = {
+    MOMENT(time_us, "us", "end of the interval"),
+    MOMENT(gbytes_per_s, "GB/s", "payload of slices that completed in it"),
+};
+static const sim_report_table_t moment_table = {
+    .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
+
+#define POINT(name_, unit_, help_) \
+    {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_point_t, name_)}
+static const sim_report_row_t point_rows[] = {
+    POINT(percent, "%", "of them are at most"),
+    POINT(ms, "ms", "this long"),
+};
+static const sim_report_table_t point_table = {
+    .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(app__mc_point_t)};
+
+#define PART(name_, kind_, unit_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_part_t, name_)}
+static const sim_report_row_t part_rows[] = {
+    PART(engine, STRING, "", "name of the engine on its host"),
+    PART(part, STRING, "", "a part of nic.host (cpu:0, switch:1 up), or a worker thread of a NIC"),
+    PART(gbytes_per_s, REAL, "GB/s", "what it can carry; 0: a thread"),
+    PART(bytes, U64, "bytes", "payload that went through; of a thread: its NIC's"),
+    PART(busy_percent, REAL, "%", "of the time from the first transfer to the last"),
+};
+static const sim_report_table_t part_table = {
+    .rows = part_rows, .count = SIM_COUNT_OF(part_rows), .bytes = sizeof(app__mc_part_t)};
+
+#define PROMPT(name_, kind_, unit_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_told_prompt_t, name_)}
+static const sim_report_row_t prompt_rows[] = {
+    PROMPT(prompt, U64, "", "its number in the trace, from 0"),
+    PROMPT(prefill, STRING, "", "node that computed it"),
+    PROMPT(decode, STRING, "", "node that its KV went to"),
+    PROMPT(input_tokens, U64, "", "its length"),
+    PROMPT(cached_tokens, REAL, "", "of these, those that were not computed again"),
+    PROMPT(admitted_ms, REAL, "ms", "from the beginning of the run"),
+    PROMPT(wait_ms, REAL, "ms", "then until it was computed: prompts before it, and its blocks"),
+    PROMPT(compute_ms, REAL, "ms", "until all of it was computed"),
+    PROMPT(send_ms, REAL, "ms", "until the decode node knew that all of its KV had arrived"),
+    PROMPT(ttft_ms, REAL, "ms", "these three, and a decoding step"),
+};
+static const sim_report_table_t prompt_table = {
+    .rows = prompt_rows, .count = SIM_COUNT_OF(prompt_rows), .bytes = sizeof(app__mc_told_prompt_t)};
+
+static const sim_report_row_t record_rows[] = {
+    {"key", SIM_REPORT_STRING, "", "mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
+    {"value", SIM_REPORT_STRING, "", "JSON", .offset = offsetof(app__mc_record_t, value)},
+};
+static const sim_report_table_t record_table = {
+    .rows = record_rows, .count = SIM_COUNT_OF(record_rows), .bytes = sizeof(app__mc_record_t)};
+
+static bool get_records(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->records, report->record_count};
+    return true;
+}
+
+static bool get_shares(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->shares, report->share_count};
+    return true;
+}
+
+static bool get_parts(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->parts, report->part_count};
+    return true;
+}
+
+static bool get_ttft(const void *object, sim_report_value_t *value)
+{
+    const app__mc_points_t *const points = &((const app__mc_report_t *)object)->ttft;
+    value->list = (sim_report_list_t){points->points, points->count};
+    return points->count > 0;
+}
+
+static bool get_transfer(const void *object, sim_report_value_t *value)
+{
+    const app__mc_points_t *const points = &((const app__mc_report_t *)object)->transfer;
+    value->list = (sim_report_list_t){points->points, points->count};
+    return points->count > 0;
+}
+
+static bool get_prompts(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->prompts, report->prompt_count};
+    return report->prompt_count > 0;
+}
+
+static bool get_moments(const void *object, sim_report_value_t *value)
+{
+    const app__mc_report_t *const report = object;
+    value->list = (sim_report_list_t){report->moments, report->moment_count};
+    return report->moment_count > 0;
+}
+
+#define ROW(name_, kind_, unit_, shown_, help_) \
+    {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_report_t, name_), .shown = shown_}
+const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
+    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, by the time it took"),
+    ROW(requests, U64, "", true, "requests that were served"),
+    ROW(token_hit_rate, REAL, "", true, "of all input tokens, those whose cached blocks were there"),
+    ROW(block_hit_rate, REAL, "", true, "of all blocks, those that counted as there"),
+    ROW(verified_bytes, U64, "bytes", true, "arrived and found right"),
+    ROW(unverified_bytes, U64, "bytes", true, "arrived and not found right"),
+    ROW(failed, U64, "", true, "requests that failed after all retries"),
+    ROW(unanswered, U64, "", false, "of failed, prompts given to a prefill node that did not answer"),
+    ROW(retried, U64, "", true, "slices that were tried again"),
+    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "arrival of a prompt until its first token",
+     .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
+    {"transfer_ms", SIM_REPORT_OBJECT, "ms", "bench: a batch; trace: while KV of a prompt is under way",
+     .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true},
+    ROW(wait_ms, REAL, "ms", false, "of ttft_ms, in the mean: until a prompt is computed: prompts before it, and its blocks"),
+    ROW(compute_ms, REAL, "ms", false, "likewise: until all of it is computed"),
+    ROW(send_ms, REAL, "ms", false, "likewise: until its decode node knows that all of its KV has arrived"),
+    ROW(decode_ms, REAL, "ms", false, "likewise: a decoding step"),
+    ROW(seconds, REAL, "s", false, "time that gbytes_per_s is about"),
+    ROW(bytes, U64, "bytes", false, "payload that gbytes_per_s is about"),
+    ROW(token_hits, U64, "", false, "input tokens whose blocks were there"),
+    ROW(tokens, U64, "", false, "input tokens"),
+    ROW(block_hits, U64, "", false, "leading blocks that were there"),
+    ROW(blocks, U64, "", false, "blocks of prompts"),
+    ROW(evictions, U64, "", false, "blocks that left for others"),
+    ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
+    ROW(fetches_failed, U64, "", false, "prompts computed in full, since blocks of theirs did not come"),
+    ROW(reused_tokens, U64, "", false, "of token_hits, those that were not computed again"),
+    ROW(late, U64, "", false, "prompts whose timestamp was before that of one above: admitted right behind it"),
+    ROW(slices, U64, "", false, "work requests posted"),
+    ROW(handshakes, U64, "", false, "endpoints connected, both sides counted"),
+    ROW(endpoints_evicted, U64, "", false, "endpoints that left for others"),
+    ROW(endpoints_disconnected, U64, "", false, "connections given up"),
+    ROW(rails_paused, U64, "", false, "pairs of NICs left alone for a while"),
+    ROW(timed_out, U64, "", false, "requests of which a slice took too long"),
+    ROW(invalid, U64, "", false, "requests outside of registered memory"),
+    ROW(metadata_failures, U64, "", false, "requests the metadata node did not serve"),
+    ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
+    ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
+    {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"ttft_cdf", SIM_REPORT_LIST, "", "distribution of ttft_ms", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"transfer_cdf", SIM_REPORT_LIST, "", "distribution of transfer_ms", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"parts", SIM_REPORT_LIST, "", "what data went through in the hosts, and the engines' threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
+    {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
+    {"prompts", SIM_REPORT_LIST, "", "each prompt that was admitted, where log is on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table},
+    {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
+};
+// clang-format on
+
+void app__mc_report_fini(void *report_void)
+{
+    app__mc_report_t *const report = report_void;
+    sim_free(report->shares);
+    sim_free(report->moments);
+    sim_free(report->ttft.points);
+    sim_free(report->transfer.points);
+    for (size_t i = 0; i < report->part_count; i++) {
+        sim_free(report->parts[i].part);
+    }
+    sim_free(report->parts);
+    for (size_t i = 0; i < report->record_count; i++) {
+        sim_free(report->records[i].key);
+        sim_free(report->records[i].value);
+    }
+    sim_free(report->records);
+    sim_free(report->prompts);
+}
+
+void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps)
+{
+    static const uint64_t thousandths[] = {995, 999, 1000}; // after 0, 1... 99 per cent
+    if (samples_ps->count == 0) {
+        return;
+    }
+    points->count = 100 + SIM_COUNT_OF(thousandths);
+    points->points = sim_alloc_array(points->count, sizeof(*points->points));
+    for (size_t i = 0; i < points->count; i++) {
+        const uint64_t share = i < 100 ? i * 10 : thousandths[i - 100];
+        points->points[i] = (app__mc_point_t){
+            (double)share / 10.0,
+            (double)sim_sample_set_percentile(samples_ps, share, 1000) / (double)SIM_PS_PER_MS,
+        };
+    }
+}
+
+static void take_record(const char *key, const char *value, size_t size, void *ctx)
+{
+    app__mc_report_t *const report = ctx;
+    report->records =
+        sim_realloc_array(report->records, report->record_count + 1, sizeof(app__mc_record_t));
+    report->records[report->record_count++] =
+        (app__mc_record_t){sim_strdup(key), sim_format("%.*s", (int)size, value)};
+}
+
+void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster)
+{
+    app_mooncake_records(cluster, take_record, report);
+}
+
+void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine)
+{
+    report->endpoints_lost += engine->counters.endpoints_evicted;
+    report->retries = engine->config.retry_count;
+    for (uint32_t n = 0; n < engine->context_count; n++) {
+        const uint64_t lanes = engine->contexts[n].lanes.count;
+        report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
+    }
+}
+
+void app__mc_report_warn(const app__mc_report_t *report,
+                         void (*write)(const char *text, void *ctx),
+                         void *ctx)
+{
+    char line[256];
+    if (report->endpoints_lost > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: %" PRIu64 " endpoints left for others, and what a peer had under way on "
+                 "them was lost: expected engine.max-endpoints of at least %" PRIu64
+                 ", the NICs that a NIC talks to\n",
+                 report->endpoints_lost,
+                 report->lanes_max);
+        write(line, ctx);
+    }
+    if (report->retried > 0 && report->failed > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: slices were tried again %" PRIu64 " times (engine.retries: %" PRIu64
+                 " each), and %" PRIu64 " requests failed\n",
+                 report->retried,
+                 report->retries,
+                 report->failed);
+        write(line, ctx);
+    }
+    if (report->unanswered > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: %" PRIu64 " prompts were given to prefill nodes that did not answer: "
+                 "the conductor does not learn that a node has failed\n",
+                 report->unanswered);
+        write(line, ctx);
+    }
+}
+
+void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine)
+{
+    app__mc_report_lanes(report, engine);
+    const app_mooncake_counters_t *const counters = app_mooncake_get_counters(engine);
+    report->verified_bytes += counters->verified_bytes;
+    report->unverified_bytes += counters->unverified_bytes;
+    report->retried += counters->retried;
+    report->memory_bytes_max += engine->memory_bytes_max;
+    report->slices += counters->slices;
+    report->handshakes += counters->handshakes;
+    report->endpoints_evicted += counters->endpoints_evicted;
+    report->endpoints_disconnected += counters->endpoints_disconnected;
+    report->rails_paused += counters->rails_paused;
+    report->timed_out += counters->timed_out;
+    report->invalid += counters->invalid;
+    report->metadata_failures += counters->metadata_failures;
+    for (uint32_t n = 0; n < engine->context_count; n++) {
+        report->shares =
+            sim_realloc_array(report->shares, report->share_count + 1, sizeof(app__mc_share_t));
+        report->shares[report->share_count++] = (app__mc_share_t){engine->name,
+                                                                  engine->contexts[n].nic_index,
+                                                                  engine->contexts[n].bytes};
+    }
+}

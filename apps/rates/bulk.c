@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/bulk.c - long transfers between pairs of hosts, and how fast they go once they go.
+//
+// Host k of `from` sends to host k of `to` (the shorter list starts over), on `qps` queue pairs
+// each. Goodput is that of the steady state: new payload that the receiving NICs accepted, from one
+// round trip after the start until one before the end (half a one each where a transport went
+// back), and not beyond what the senders sent last while they were busy, since then only single
+// losses are repaired. Where nothing went back whole round trips count, since a window that is the
+// limit makes a burst of each. Both are sampled 64 times a round trip and interpolated.
+// docs/models/traffic.md
+#include <stdio.h>
+
+#include "apps/flows/transfer.h"
+#include "nic/transport.h"
+
+#define PREFIX "traffic.bulk"
+#define SAMPLES_PER_RTT 64
+
+typedef struct bulk_config {
+    char *from;
+    char *to;
+    uint64_t qps;
+    uint64_t bytes;
+    sim_time_t start_ps;
+    app__shape_t shape;
+} bulk_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(bulk_config_t, from), "host0", NULL, NULL,
+     NULL, "hosts that send"},
+    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(bulk_config_t, to), "host1", NULL, NULL,
+     NULL, "hosts that receive: the k-th from the k-th"},
+    {PREFIX ".qps", SIM_ATTR_COUNT, false, offsetof(bulk_config_t, qps), "1", "1", "1000000", NULL,
+     "queue pairs of each two hosts"},
+    {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(bulk_config_t, bytes), "1GB", "1", "100TB",
+     NULL, "of each queue pair's message"},
+    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(bulk_config_t, start_ps), "0s", "0s",
+     "10000s", NULL, "when all begin"},
+    APP__SHAPE_ATTRS(PREFIX, bulk_config_t, shape),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(bulk_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+typedef struct sample {
+    sim_time_t time_ps;
+    uint64_t sent_bytes; // payload, retransmissions too
+    uint64_t accepted_bytes;
+} sample_t;
+
+// A NIC that sends or receives, watched from its own host's events.
+typedef struct watch {
+    sim_timer_t timer; // first
+    const nic_t *nic;
+    sim_node_t *node;
+    sim_time_t every_ps;
+    sample_t *samples;
+    size_t count;
+    size_t capacity;
+    bool receives;
+} watch_t;
+
+typedef struct bulk {
+    app__planned_t planned; // first
+    watch_t *watches;
+    size_t watch_count;
+    sim_time_t start_ps;
+    sim_time_t rtt_ps; // the longest of a pair
+} bulk_t;
+
+// -- watching
+
+static void look(sim_node_t *node, sim_timer_t *timer)
+{
+    watch_t *const watch = SIM_CONTAINER_OF(timer, watch_t, timer);
+    const nic_counters_t *const counters = nic_get_counters(watch->nic);
+    SIM_GROW(watch->samples, watch->count, &watch->capacity);
+    watch->samples[watch->count++] =
+        (sample_t){node->now_ps, counters->tx_data_bytes, counters->rx_data_bytes};
+    sim_timer_arm(node, timer, node->now_ps + watch->every_ps);
+}
+
+static void watch_nic(bulk_t *bulk, uint32_t interface, bool receives)
+{
+    const nic_t *const nic = nic_of_interface(bulk->planned.app.net, interface);
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        if (bulk->watches[i].nic == nic && bulk->watches[i].receives == receives) {
+            return;
+        }
+    }
+    watch_t *const watch = &bulk->watches[bulk->watch_count++];
+    net_node_t *const host = net_interface_port(bulk->planned.app.net, interface)->node;
+    const sim_time_t every_ps = bulk->rtt_ps / SAMPLES_PER_RTT;
+    *watch = (watch_t){
+        .nic = nic,
+        .node = &host->sim,
+        .every_ps = every_ps < SIM_PS_PER_US ? SIM_PS_PER_US : every_ps,
+        .receives = receives,
+    };
+    sim_timer_init_background(&watch->timer, look);
+    sim_timer_arm(watch->node, &watch->timer, bulk->start_ps);
+}
+
+static void watch_all(bulk_t *bulk)
+{
+    const app__plan_t *const plan = bulk->planned.plan;
+    const uint64_t count = app__plan_count(plan);
+    for (uint64_t i = 0; i < count; i++) {
+        const app__transfer_t *const transfer = app__plan_at(plan, i);
+        net_path_t path;
+        if (net_path_of(bulk->planned.app.net, transfer->source, transfer->destination, 0, &path) &&
+            2 * path.delay_ps > bulk->rtt_ps) {
+            bulk->rtt_ps = 2 * path.delay_ps;
+        }
+    }
+    bulk->watches = sim_alloc_array(2 * count + 1, sizeof(*bulk->watches));
+    uint32_t latest[2] = {UINT32_MAX, UINT32_MAX};
+    for (uint64_t i = 0; i < count; i++) {
+        const app__transfer_t *const transfer = app__plan_at(plan, i);
+        const bool read = transfer->verb == APP__VERB_READ;
+        const uint32_t sender = read ? transfer->destination : transfer->source;
+        const uint32_t receiver = read ? transfer->source : transfer->destination;
+        if (sender != latest[0] || receiver != latest[1]) {
+            watch_nic(bulk, sender, false);
+            watch_nic(bulk, receiver, true);
+        }
+        latest[0] = sender;
+        latest[1] = receiver;
+    }
+}
+
+// -- the steady state
+
+static uint64_t accepted_at(const watch_t *watch, sim_time_t time_ps)
+{
+    size_t low = 0;
+    size_t high = watch->count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (watch->samples[middle].time_ps <= time_ps) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    if (watch->count == 0) {
+        return 0;
+    }
+    const sample_t *const a = &watch->samples[low];
+    if (low + 1 == watch->count || time_ps < a->time_ps) {
+        return a->accepted_bytes;
+    }
+    const sample_t *const b = a + 1;
+    const double share = (double)(time_ps - a->time_ps) / (double)(b->time_ps - a->time_ps);
+    return a->accepted_bytes + (uint64_t)(share * (double)(b->accepted_bytes - a->accepted_bytes));
+}
+
+// What was sent in the `samples` samples that end with the i-th.
+static uint64_t sent_until(const watch_t *watch, size_t i, size_t samples)
+{
+    const size_t from = i > samples ? i - samples : 0;
+    return watch->samples[i].sent_bytes - watch->samples[from].sent_bytes;
+}
+
+// When the NIC last sent at half of its own greatest pace or more, and had over half a round trip:
+// a burst of losses that is repaired after the end is as fast, but alone.
+static sim_time_t busy_until_ps(const watch_t *watch, sim_time_t rtt_ps)
+{
+    const size_t long_samples = (size_t)(rtt_ps / 2 / watch->every_ps) + 1;
+    uint64_t most = 0;
+    uint64_t most_long = 0;
+    for (size_t i = 1; i < watch->count; i++) {
+        const uint64_t bytes = sent_until(watch, i, 1);
+        const uint64_t bytes_long = sent_until(watch, i, long_samples);
+        most = bytes > most ? bytes : most;
+        most_long = bytes_long > most_long ? bytes_long : most_long;
+    }
+    for (size_t i = watch->count; i > 1 && most > 0; i--) {
+        if (sent_until(watch, i - 1, 1) * 2 >= most &&
+            sent_until(watch, i - 1, long_samples) * 2 >= most_long) {
+            return watch->samples[i - 1].time_ps;
+        }
+    }
+    return 0;
+}
+
+// Of few losses that each take a round trip a share of one would be left out with the full round
+// trips: where a transport went back, only the way of the first packet and of the last ACK is.
+static bool went_back(const bulk_t *bulk)
+{
+    nic_transport_totals_t totals = {0};
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        nic_transport_add_totals(bulk->watches[i].nic, &totals);
+    }
+    return totals.went_back != 0;
+}
+
+static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_bytes)
+{
+    sim_time_t busy_ps = 0;
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        const watch_t *const watch = &bulk->watches[i];
+        const sim_time_t until_ps = watch->receives ? 0 : busy_until_ps(watch, bulk->rtt_ps);
+        busy_ps = until_ps > busy_ps ? until_ps : busy_ps;
+    }
+    const bool back = went_back(bulk);
+    const sim_time_t edge_ps = back ? bulk->rtt_ps / 2 : bulk->rtt_ps;
+    const sim_time_t from_ps = bulk->start_ps + edge_ps;
+    sim_time_t to_ps = end_ps > edge_ps ? end_ps - edge_ps : 0;
+    if (!back && busy_ps + bulk->rtt_ps / 2 < to_ps) {
+        to_ps = busy_ps + bulk->rtt_ps / 2;
+    }
+    // Else there could be one burst of a window more than round trips.
+    if (!back && bulk->rtt_ps > 0 && to_ps > from_ps + bulk->rtt_ps) {
+        to_ps -= (to_ps - from_ps) % bulk->rtt_ps;
+    }
+    if (to_ps <= from_ps || end_ps <= bulk->start_ps) {
+        return end_ps <= bulk->start_ps
+                   ? 0
+                   : (double)all_bytes * 8000 / (double)(end_ps - bulk->start_ps);
+    }
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        const watch_t *const watch = &bulk->watches[i];
+        if (watch->receives) {
+            bytes += accepted_at(watch, to_ps) - accepted_at(watch, from_ps);
+        }
+    }
+    return (double)bytes * 8000 / (double)(to_ps - from_ps);
+}
+
+// -- the report
+
+typedef struct transport_report {
+    nic_transport_totals_t totals;
+    double repair_us_mean;
+    double repair_us_max;
+    double stalled_us;
+    double core_us;
+    double work_per_repair;
+    sim_report_list_t by_round;
+} transport_report_t;
+
+typedef struct bulk_report {
+    double goodput_gbps;
+    double whole_gbps;
+    double rtt_us;
+    uint64_t completed;
+    uint64_t completed_bytes;
+    uint64_t lost;
+    uint64_t loss_events;
+    sim_report_list_t fct_ns;
+    transport_report_t transport;
+    double *fcts;
+} bulk_report_t;
+
+static void fill_transport(const bulk_t *bulk, transport_report_t *report)
+{
+    nic_transport_totals_t *const totals = &report->totals;
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        bool seen = false;
+        for (size_t j = 0; j < i; j++) {
+            seen = seen || bulk->watches[j].nic == bulk->watches[i].nic;
+        }
+        if (!seen) {
+            nic_transport_add_totals(bulk->watches[i].nic, totals);
+        }
+    }
+    if (totals->rounds_max == 0 && totals->retransmitted != 0) {
+        totals->rounds_max = 1; // a transport that does not count
+    }
+    uint32_t rounds = 0;
+    for (uint32_t i = 0; i < SIM_COUNT_OF(totals->by_round); i++) {
+        rounds = totals->by_round[i] != 0 ? i + 1 : rounds;
+    }
+    report->by_round = (sim_report_list_t){totals->by_round, rounds};
+    const double repaired = totals->repaired == 0 ? 1 : (double)totals->repaired;
+    report->repair_us_mean = (double)totals->repair_ps / repaired / 1e6;
+    report->repair_us_max = (double)totals->repair_ps_max / 1e6;
+    report->stalled_us = (double)totals->stalled_ps / 1e6;
+    report->core_us = (double)totals->core_ps / 1e6;
+    report->work_per_repair = (double)totals->work / repaired;
+}
+
+static void fill_report(const void *object, void *into)
+{
+    const bulk_t *const bulk = object;
+    bulk_report_t *const report = into;
+    const app__plan_t *const plan = bulk->planned.plan;
+    const uint64_t count = app__plan_count(plan);
+    report->fcts = sim_alloc_array(count + 1, sizeof(*report->fcts));
+    sim_time_t end_ps = bulk->start_ps;
+    for (uint64_t i = 0; i < count; i++) {
+        const app__transfer_t *const transfer = app__plan_at(plan, i);
+        const bool ended = transfer->end_ps != SIM_TIME_NEVER;
+        report->fcts[i] = ended ? (double)(transfer->end_ps - transfer->start_ps) / 1e3
+                                : (double)__builtin_nan("");
+        if (ended) {
+            report->completed++;
+            report->completed_bytes += app__transfer_bytes(transfer);
+            end_ps = transfer->end_ps > end_ps ? transfer->end_ps : end_ps;
+        }
+    }
+    if (report->completed < count) {
+        end_ps = sim_end_time_ps(net_sim(bulk->planned.app.net));
+    }
+    report->fct_ns = (sim_report_list_t){report->fcts, count};
+    report->rtt_us = (double)bulk->rtt_ps / 1e6;
+    report->goodput_gbps = steady_gbps(bulk, end_ps, report->completed_bytes);
+    report->whole_gbps = end_ps <= bulk->start_ps ? 0
+                                                  : (double)report->completed_bytes * 8000 /
+                                                        (double)(end_ps - bulk->start_ps);
+    nic_link_losses(bulk->planned.app.net, &report->lost, &report->loss_events);
+    fill_transport(bulk, &report->transport);
+}
+
+static void free_report(void *report)
+{
+    sim_free(((bulk_report_t *)report)->fcts);
+}
+
+// clang-format off
+#define WHOLE(name_, unit_, shown_, help_) \
+    {.name = #name_, .kind = SIM_REPORT_U64, .unit = unit_, .help = help_, \
+     .offset = offsetof(transport_report_t, totals.name_), .shown = shown_}
+#define REAL(field_, name_, unit_, shown_, help_) \
+    {.name = name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, \
+     .offset = offsetof(transport_report_t, field_), .shown = shown_}
+static const sim_report_row_t transport_rows[] = {
+    WHOLE(retransmitted, "packets", true, "packets sent again"),
+    {.name = "by_round", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_U64, .unit = "packets",
+     .help = "of them, first, second... retransmissions; the sixteenth: or more",
+     .offset = offsetof(transport_report_t, by_round)},
+    WHOLE(rounds_max, "", true, "most often that one packet was sent again"),
+    WHOLE(went_back, "", true, "NAKs after which go-back-n went back"),
+    WHOLE(timeouts, "", true, "of senders"),
+    WHOLE(nodes_max, "", true, "maps of losses that a NIC's queue pairs held at most, as sampled"),
+    WHOLE(nodes_peak, "", false, "the same at any time"),
+    REAL(totals.nodes_mean, "nodes_mean", "", true, "mean over the samples, from the start of the run to the last progress"),
+    REAL(totals.nodes_steady, "nodes_steady", "", false, "mean in the steady state: from two round trips after the first packet came to the last new one; 0: there is none"),
+    REAL(totals.nodes_p50, "nodes_p50", "", false, "median of the samples"),
+    REAL(totals.nodes_p95, "nodes_p95", "", false, "95th percentile of the samples"),
+    REAL(totals.nodes_p99, "nodes_p99", "", false, "99th"),
+    REAL(core_us, "core_us", "us", false, "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
+    WHOLE(blocks_max, "", true, "blocks of a host's knitting buffer in use at most"),
+    WHOLE(nic_bytes_per_qp, "bytes", true, "of the NIC's memory for repairs, whatever happens"),
+    WHOLE(nic_bytes_per_qp_max, "bytes", false, "that a queue pair used at most: where that grows with the window"),
+    WHOLE(host_bytes_max, "bytes", true, "of a host's knitting buffer at most"),
+    WHOLE(host_grown, "", false, "times that it grew"),
+    WHOLE(host_refused, "", false, "times that it could not"),
+    WHOLE(prefetch_hits, "", true, "first retransmissions whose map was on the NIC"),
+    WHOLE(prefetch_stalls, "", true, "first retransmissions whose map was still in the host"),
+    REAL(stalled_us, "stalled_us", "us", false, "time they waited for it, summed"),
+    WHOLE(dma_reads, "", false, "reads of the knitting buffer"),
+    WHOLE(dma_writes, "", false, "writes to it"),
+    WHOLE(table_access, "", false, "look-ups in the table, of later rounds"),
+    WHOLE(table_hits, "", false, "of them, found on the NIC"),
+    WHOLE(parity, "packets", false, "packets of an erasure code (nic.sdr.code)"),
+    WHOLE(decoded, "packets", false, "packets that were made from it"),
+    WHOLE(fallbacks, "", false, "groups of chunks for which it did not suffice"),
+    WHOLE(duplicates, "packets", true, "that came although they had come before"),
+    WHOLE(dropped, "packets", false, "that came but could not be recorded, and so were not taken"),
+    WHOLE(repaired, "packets", false, "that were missed and came"),
+    REAL(repair_us_mean, "repair_us_mean", "us", true, "from when a packet was missed until it came"),
+    REAL(repair_us_max, "repair_us_max", "us", false, "the longest"),
+    REAL(work_per_repair, "work_per_repair", "", false, "steps of the NIC's control path per packet repaired"),
+};
+#undef WHOLE
+#undef REAL
+// clang-format on
+static const sim_report_table_t transport_table = {
+    .rows = transport_rows,
+    .count = SIM_COUNT_OF(transport_rows),
+    .bytes = sizeof(transport_report_t),
+};
+
+// clang-format off
+static const sim_report_row_t rows[] = {
+    {.name = "goodput_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
+     .help = "new payload in the steady state, without the first and the last round trip",
+     .offset = offsetof(bulk_report_t, goodput_gbps)},
+    {.name = "whole_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
+     .help = "payload of completed transfers over the whole time", .offset = offsetof(bulk_report_t, whole_gbps)},
+    {.name = "rtt_us", .kind = SIM_REPORT_REAL, .unit = "us", .help = "propagation there and back",
+     .offset = offsetof(bulk_report_t, rtt_us)},
+    {.name = "completed", .kind = SIM_REPORT_U64, .unit = "", .help = "transfers done", .shown = true,
+     .offset = offsetof(bulk_report_t, completed)},
+    {.name = "completed_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help = "payload of those transfers",
+     .offset = offsetof(bulk_report_t, completed_bytes)},
+    {.name = "lost", .kind = SIM_REPORT_U64, .unit = "packets", .help = "frames lost on links", .shown = true,
+     .offset = offsetof(bulk_report_t, lost)},
+    {.name = "loss_events", .kind = SIM_REPORT_U64, .unit = "", .help = "in so many events",
+     .offset = offsetof(bulk_report_t, loss_events)},
+    {.name = "fct_ns", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_REAL, .unit = "ns",
+     .help = "time of each transfer, in order; null: not done", .offset = offsetof(bulk_report_t, fct_ns)},
+    {.name = "transport", .kind = SIM_REPORT_OBJECT, .unit = "", .help = "what repairs took, of the NICs at both ends",
+     .offset = offsetof(bulk_report_t, transport), .table = &transport_table, .shown = true},
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = rows,
+    .count = SIM_COUNT_OF(rows),
+    .bytes = sizeof(bulk_report_t),
+    .fill = fill_report,
+    .fini = free_report,
+};
+
+// -- life
+
+static sim_err_t fill_plan(const app_context_t *context,
+                           const bulk_config_t *config,
+                           const app__places_t *places,
+                           app__plan_t *plan,
+                           sim_message_t *message)
+{
+    const app_hosts_t *const from = &places[0].list;
+    const app_hosts_t *const to = &places[1].list;
+    const size_t pairs = from->count > to->count ? from->count : to->count;
+    (void)context;
+    for (size_t i = 0; i < pairs; i++) {
+        for (uint64_t q = 0; q < config->qps; q++) {
+            const app__request_t request = {
+                .source = from->interfaces[i % from->count],
+                .destination = to->interfaces[i % to->count],
+                .bytes = config->bytes,
+                .start_ps = config->start_ps,
+                .priority = SIM_AUTO,
+            };
+            const sim_err_t error = app__plan_add(plan, &request, "to", message);
+            if (error != SIM_OK) {
+                return error;
+            }
+        }
+    }
+    return SIM_OK;
+}
+
+// Known before anything is sent, whatever will be lost.
+static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64_t qps)
+{
+    uint64_t bytes = 0;
+    const nic_transport_ops_t *const ops =
+        bulk->watch_count == 0 ? NULL : nic_transport_usual(bulk->watches[0].nic, &bytes);
+    if (bytes != 0 && context->note != NULL) {
+        char text[160];
+        (void)snprintf(text,
+                       sizeof(text),
+                       "%s takes %" PRIu64 " bytes of a NIC's memory for each queue pair, %" PRIu64
+                       " for the %" PRIu64 " between two hosts",
+                       ops->name,
+                       bytes,
+                       bytes * qps,
+                       qps);
+        context->note(text, context->ctx);
+    }
+}
+
+static sim_err_t bulk_create(const app_context_t *context,
+                             const void *config_void,
+                             app_t **app,
+                             sim_message_t *message)
+{
+    const bulk_config_t *const config = config_void;
+    app__places_t places[2];
+    sim_err_t error = app__places_find(context, "from", config->from, &places[0], message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    error = app__places_find(context, "to", config->to, &places[1], message);
+    if (error != SIM_OK) {
+        app__places_fini(&places[0]);
+        return error;
+    }
+    app__plan_t *const plan = app__plan_create(context, &config->shape, app_bulk.name);
+    error = fill_plan(context, config, places, plan, message);
+    if (error != SIM_OK) {
+        app__plan_destroy(plan);
+    } else {
+        app__plan_begin(plan);
+        bulk_t *const bulk = sim_alloc(sizeof(*bulk));
+        bulk->planned.app = (app_t){.ops = &app_bulk, .net = context->net, .index = context->index};
+        bulk->planned.plan = plan;
+        bulk->start_ps = config->start_ps;
+        watch_all(bulk);
+        tell_memory(bulk, context, config->qps);
+        *app = &bulk->planned.app;
+    }
+    app__places_fini(&places[0]);
+    app__places_fini(&places[1]);
+    return error;
+}
+
+static void bulk_destroy(app_t *app)
+{
+    bulk_t *const bulk = (bulk_t *)(void *)app;
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        sim_free(bulk->watches[i].samples);
+    }
+    sim_free(bulk->watches);
+    app__planned_destroy(app);
+}
+
+const app_ops_t app_bulk = {
+    .name = "bulk",
+    .help = "long transfers between pairs of hosts, and their steady state",
+    .attrs = &attr_table,
+    .create = bulk_create,
+    .destroy = bulk_destroy,
+    .flows = app__planned_flows,
+    .progress = app__planned_progress,
+    .under_way = app__planned_under_way,
+    .report = &report_table,
+};

@@ -1,0 +1,577 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/contexts.c - operations over many queue pairs and memory regions of one NIC, in
+// patterns
+// that try its caches (docs/models/tiered-cache.md).
+//
+// The host under study has `tokens` queue pairs, each connected to one of the peer's. An operation
+// is a WRITE or READ on one of them: which one, the pattern says. It begins at the host under study
+// (outbound), at the peer (inbound), or both have operations of their own. Operations follow each
+// other: `outstanding` are under way at a time, each completion posts the next.
+#include <stdio.h>
+#include <string.h>
+
+#include "apps/rates/contexts_internal.h"
+
+#define PREFIX "traffic.contexts"
+#define REGION_ADDRESS (UINT64_C(1) << 44) // of the first of many
+#define POLL_MAX 16u
+
+// clang-format off
+#define ATTR(path_, type_, field, default_, min_, max_, help_)                                    \
+    {.path = PREFIX "." path_, .type = SIM_ATTR_##type_,                                          \
+     .offset = offsetof(app__contexts_config_t, field), .default_text = default_,                 \
+     .min_text = min_, .max_text = max_, .help = help_}
+#define AUTO(path_, type_, field, min_, max_, help_)                                              \
+    {.path = PREFIX "." path_, .type = SIM_ATTR_##type_,                                          \
+     .offset = offsetof(app__contexts_config_t, field), .default_text = "auto",                   \
+     .min_text = min_, .max_text = max_, .help = help_, .auto_ok = true}
+#define CHOICE(path_, field, default_, choices_, help_)                                           \
+    {.path = PREFIX "." path_, .type = SIM_ATTR_ENUM,                                             \
+     .offset = offsetof(app__contexts_config_t, field), .default_text = default_,                 \
+     .choices = choices_, .help = help_}
+static const sim_attr_t attrs[] = {
+    ATTR("host", STRING, host, "host0", NULL, NULL, "the host under study"),
+    ATTR("peer", STRING, peer, "host1", NULL, NULL, "the other one"),
+    ATTR("tokens", COUNT, tokens, "1024", "1", "1000000", "queue pairs of the host under study"),
+    CHOICE("pattern", pattern, "zipf", "uniform|zipf|scan|bursty|replay",
+           "which queue pair is next: any; one of rank k with 1/k^skew; one after the other; one of a set that changes; as in a file"),
+    ATTR("skew", RATIO, skew, "0.99", "0", "4", "of zipf"),
+    ATTR("shuffle", BOOL, shuffle, "true", NULL, NULL, "ranks and sets are queue pairs in any order; off: in theirs"),
+    ATTR("working-set", COUNT, working_set, "64", "1", "1000000", "bursty: queue pairs in use at a time"),
+    ATTR("phase", COUNT, phase, "10000", "1", "1000000000000", "bursty: operations until another set is in use"),
+    ATTR("replay-file", STRING, replay_file, "", NULL, NULL,
+         "replay: a file with the number of a queue pair, from 0, in each line"),
+    ATTR("record-file", STRING, record_file, "", NULL, NULL,
+         "file to be written in that format with the operations of this run; empty: none"),
+    CHOICE("direction", direction, "outbound", "outbound|inbound|both",
+           "who begins operations: the host under study, its peer, or each of them"),
+    CHOICE("verb", verb, "write", "write|read", "the operation"),
+    CHOICE("transport", transport, "rc", "rc|uc", "of the queue pairs"),
+    ATTR("bytes", BYTES, bytes, "8", "0", "1MiB", "of an operation"),
+    ATTR("outstanding", COUNT, outstanding, "1", "1", "65536", "operations under way at a time, of each side that begins some"),
+    ATTR("interval", TIME, interval_ps, "0ps", "0ps", "1s", "operations begin no faster than this"),
+    ATTR("churn", COUNT, churn, "0", "0", "1000000000000",
+         "after so many operations a queue pair is destroyed and made anew; 0: never; outbound uc only"),
+    ATTR("regions", COUNT, regions, "0", "0", "1000000",
+         "memory regions of the host under study, any of which an operation is for; 0: one for all, and payloads of writes in the WQE"),
+    ATTR("region-bytes", BYTES, region_bytes, "4KiB", "4KiB", "1TiB", "of each of them"),
+    AUTO("warm-up", COUNT, warm_up, "0", "1000000000000",
+         "operations before the tiered cache counts; auto: 30 for each queue pair, 100,000 at least"),
+    AUTO("operations", COUNT, operations, "1", "1000000000000",
+         "operations after that; auto: 15 for each queue pair, 500,000 at least; replay: all of the file"),
+    ATTR("start", TIME, start_ps, "1us", "0ps", "1000s", "when the first begins"),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(app__contexts_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+typedef struct op {
+    uint32_t qp;
+    sim_time_t start_ps;
+} op_t;
+
+typedef struct contexts contexts_t;
+
+// A side that begins operations.
+typedef struct side {
+    contexts_t *contexts;
+    app__machine_t *machine;
+    sim_node_t *node;
+    nic_cq_t *cq;
+    nic_qp_t **qps;
+    bool *broken;
+    uint32_t *busy; // operations under way of each
+    op_t *ops;      // under way, by place
+    uint32_t *free_ops;
+    uint32_t free_count;
+    app__choice_t choice;
+    sim_random_t region_random;
+    sim_timer_t timer;
+    sim_time_t next_ps;
+    uint64_t posted;
+    uint64_t done;
+    uint64_t failed;
+    uint64_t remade;
+    uint32_t remake_next;
+    sim_time_t measured_from_ps;
+    sim_time_t last_ps;
+    sim_sample_set_t latency_ps;
+    bool begins;
+} side_t;
+
+struct contexts {
+    app_t app; // first
+    app__contexts_config_t config;
+    app__machine_t machines[2];
+    side_t sides[2]; // the host under study, its peer
+    nic_mr_t **regions;
+    uint64_t warm_up;
+    uint64_t total; // operations of each side
+    char *record_file;
+    uint32_t *recorded;
+    size_t recorded_count;
+    size_t recorded_capacity;
+};
+
+// -- operations
+
+static uint64_t region_address(const contexts_t *contexts, uint32_t region)
+{
+    // Far enough apart that no two share a page.
+    const uint64_t huge = UINT64_C(1) << 30;
+    const uint64_t stride = (contexts->config.region_bytes + huge - 1) / huge * huge;
+    return REGION_ADDRESS + region * stride;
+}
+
+static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
+{
+    contexts_t *const contexts = side->contexts;
+    const app__contexts_config_t *const config = &contexts->config;
+    const bool outbound = side == &contexts->sides[0];
+    const app__machine_t *const other = &contexts->machines[outbound ? 1 : 0];
+    const bool writes = config->verb == 0;
+    *wr = (nic_send_wr_t){
+        .wr_id = place,
+        .opcode = writes ? NIC_WR_RDMA_WRITE : NIC_WR_RDMA_READ,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {side->machine->address, config->bytes, app__machine_key(side->machine)},
+    };
+    wr->rdma.remote_addr = other->address;
+    wr->rdma.rkey = app__machine_key(other);
+    if (config->regions == 0) {
+        const bool fits = config->bytes <= 28; // in the first line of a WQE
+        wr->send_flags |= writes && fits ? (uint32_t)NIC_SEND_INLINE : 0;
+        return;
+    }
+    const uint32_t region = (uint32_t)sim_random_below(&side->region_random, config->regions);
+    // Any place in it, by 4 KiB.
+    const uint64_t places = config->region_bytes / 4096;
+    const uint64_t place_in = sim_random_below(&side->region_random, places) * 4096;
+    const bool inside = place_in + config->bytes <= config->region_bytes;
+    const uint64_t address = region_address(contexts, region) + (inside ? place_in : 0);
+    if (outbound) {
+        wr->sge.addr = address;
+        wr->sge.lkey = nic_mr_lkey(contexts->regions[region]);
+    } else {
+        wr->rdma.remote_addr = address;
+        wr->rdma.rkey = nic_mr_rkey(contexts->regions[region]);
+    }
+}
+
+static void connect_again(side_t *side, uint32_t q)
+{
+    contexts_t *const contexts = side->contexts;
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(side->machine->endpoint->nic, &attr);
+    attr.dest_interface = contexts->machines[1].endpoint->interface;
+    attr.dest_qp_num = nic_qp_num(contexts->sides[1].qps[q]);
+    attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    sim_message_t message = {.text = ""};
+    const sim_err_t error = nic_qp_connect(side->qps[q], &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "%s", message.text);
+}
+
+// A queue pair without work makes room for a new one, connected to the same peer.
+static void remake_one(side_t *side)
+{
+    const uint32_t q = side->remake_next;
+    side->remake_next = (q + 1) % (uint32_t)side->contexts->config.tokens;
+    if (side->busy[q] != 0 || side->broken[q]) {
+        return;
+    }
+    nic_qp_destroy(side->qps[q]);
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_UC,
+        .send_cq = side->cq,
+        .recv_cq = side->cq,
+        .max_send_wr = (uint32_t)side->contexts->config.outstanding,
+    };
+    const sim_err_t error = nic_qp_create(side->machine->endpoint->pd, &init, &side->qps[q]);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    connect_again(side, q);
+    side->remade++;
+}
+
+// A queue pair that failed has its operations counted as failed without being posted.
+static void post_one(side_t *side)
+{
+    contexts_t *const contexts = side->contexts;
+    const uint32_t q = app__choose(&side->choice, side->posted);
+    if (contexts->record_file != NULL &&
+        side == &contexts->sides[side->contexts->sides[0].begins ? 0 : 1]) {
+        SIM_GROW(contexts->recorded, contexts->recorded_count, &contexts->recorded_capacity);
+        contexts->recorded[contexts->recorded_count++] = q;
+    }
+    if (side->posted == contexts->warm_up) {
+        side->measured_from_ps = side->node->now_ps;
+    }
+    side->posted++;
+    if (contexts->config.churn != 0 && side->posted % contexts->config.churn == 0) {
+        remake_one(side);
+    }
+    if (side->broken[q]) {
+        side->failed++;
+        side->done++;
+        return;
+    }
+    const uint32_t place = side->free_ops[--side->free_count];
+    side->ops[place] = (op_t){q, side->node->now_ps};
+    side->busy[q]++;
+    nic_send_wr_t wr;
+    fill(side, place, &wr);
+    if (nic_post_send(side->qps[q], &wr) != SIM_OK) {
+        side->broken[q] = true;
+        side->busy[q]--;
+        side->free_ops[side->free_count++] = place;
+        side->failed++;
+        side->done++;
+    }
+}
+
+static void post_more(side_t *side)
+{
+    const contexts_t *const contexts = side->contexts;
+    const sim_time_t interval_ps = contexts->config.interval_ps;
+    while (side->posted < contexts->total && side->free_count != 0) {
+        const sim_time_t now_ps = side->node->now_ps;
+        if (interval_ps != 0) {
+            if (now_ps < side->next_ps) {
+                if (!sim_timer_armed(&side->timer)) {
+                    sim_timer_arm(side->node, &side->timer, side->next_ps);
+                }
+                return;
+            }
+            side->next_ps = now_ps + interval_ps;
+        }
+        post_one(side);
+    }
+}
+
+static void timer_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    post_more(SIM_CONTAINER_OF(timer, side_t, timer));
+}
+
+static void completed(nic_cq_t *cq, void *ctx)
+{
+    side_t *const side = ctx;
+    const contexts_t *const contexts = side->contexts;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            const uint32_t place = (uint32_t)wc[i].wr_id;
+            const op_t op = side->ops[place];
+            side->free_ops[side->free_count++] = place;
+            side->busy[op.qp]--;
+            if (wc[i].status != NIC_WC_SUCCESS) {
+                side->failed++;
+                side->broken[op.qp] = true;
+            } else if (side->done >= contexts->warm_up) {
+                sim_sample_set_add(&side->latency_ps, side->node->now_ps - op.start_ps);
+            }
+            side->done++;
+            side->last_ps = side->node->now_ps;
+        }
+        sim_progress(side->node);
+    }
+    post_more(side);
+}
+
+// -- creation
+
+static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *context)
+{
+    const app__contexts_config_t *const config = &contexts->config;
+    side_t *const side = &contexts->sides[s];
+    side->contexts = contexts;
+    side->machine = &contexts->machines[s];
+    side->node = side->machine->endpoint->node;
+    side->begins = config->direction == 2 || config->direction == s;
+    side->cq = nic_cq_create(side->machine->endpoint->nic,
+                             (uint32_t)config->outstanding + 1,
+                             completed,
+                             side);
+    const size_t tokens = config->tokens;
+    side->qps = sim_alloc_array(tokens, sizeof(nic_qp_t *));
+    side->broken = sim_alloc_array(tokens, sizeof(*side->broken));
+    side->busy = sim_alloc_array(tokens, sizeof(*side->busy));
+    side->ops = sim_alloc_array(config->outstanding, sizeof(*side->ops));
+    side->free_ops = sim_alloc_array(config->outstanding, sizeof(*side->free_ops));
+    for (uint32_t i = 0; i < config->outstanding; i++) {
+        side->free_ops[side->free_count++] = i;
+    }
+    for (size_t q = 0; q < tokens; q++) {
+        side->qps[q] = app__machine_qp(side->machine,
+                                       config->transport == 0 ? NIC_QPT_RC : NIC_QPT_UC,
+                                       side->cq,
+                                       (uint32_t)config->outstanding,
+                                       0);
+    }
+    sim_sample_set_init(&side->latency_ps);
+    sim_timer_init(&side->timer, timer_fired);
+    app__random_init(&side->choice.random, context, s, "contexts");
+    app__random_init(&side->region_random, context, s, "contexts regions");
+    if (side->begins) {
+        sim_timer_arm(side->node, &side->timer, config->start_ps);
+    }
+}
+
+static void make_regions(contexts_t *contexts)
+{
+    const app__contexts_config_t *const config = &contexts->config;
+    const uint32_t rights =
+        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    contexts->regions = sim_alloc_array(config->regions + 1, sizeof(nic_mr_t *));
+    for (uint32_t r = 0; r < config->regions; r++) {
+        const sim_err_t error = nic_mr_register(contexts->machines[0].endpoint->pd,
+                                                region_address(contexts, r),
+                                                config->region_bytes,
+                                                rights,
+                                                &contexts->regions[r]);
+        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    }
+}
+
+static uint64_t or_auto(uint64_t value, uint64_t automatic, uint64_t least)
+{
+    return value != SIM_AUTO ? value : automatic > least ? automatic : least;
+}
+
+static void make(contexts_t *contexts, const app_context_t *context, const uint32_t interfaces[2])
+{
+    const app__contexts_config_t *const config = &contexts->config;
+    for (uint32_t s = 0; s < 2; s++) {
+        app__machine_init(&contexts->machines[s],
+                          context,
+                          interfaces[s],
+                          UINT64_C(1) << 21,
+                          config->tokens);
+    }
+    for (uint32_t s = 0; s < 2; s++) {
+        make_side(contexts, s, context);
+    }
+    for (size_t q = 0; q < config->tokens; q++) {
+        app__join(contexts->sides[0].qps[q], contexts->sides[1].qps[q]);
+    }
+    make_regions(contexts);
+    const bool both = contexts->sides[0].begins && contexts->sides[1].begins;
+    (void)nic_cache_count_from(contexts->machines[0].endpoint->nic,
+                               contexts->warm_up * (both ? 2 : 1));
+}
+
+static sim_err_t check(const app__contexts_config_t *config, sim_message_t *message)
+{
+    if (config->transport == 1 && (config->verb == 1 || config->direction != 0)) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "transport",
+                              ": uc has writes only, and tells their sender nothing: expected "
+                              "outbound writes, or rc");
+    }
+    if (config->churn != 0 && config->transport != 1) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "churn",
+                              ": a peer would have to be told: expected outbound uc");
+    }
+    if (config->regions != 0 && config->bytes > config->region_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              ": expected region-bytes, %" PRIu64 ", at most",
+                              config->region_bytes);
+    }
+    if (config->working_set > config->tokens && config->pattern == APP__BURSTY) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "working-set",
+                              ": %" PRIu64 ", expected tokens, %" PRIu64 ", at most",
+                              config->working_set,
+                              config->tokens);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t find_interface(const app_context_t *context,
+                                const char *attribute,
+                                const char *pattern,
+                                uint32_t *interface,
+                                sim_message_t *message)
+{
+    app__places_t places;
+    const sim_err_t error = app__machines_find(context, attribute, pattern, 1, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const bool one = places.host_count == 1;
+    *interface = places.list.interfaces[0];
+    app__places_fini(&places);
+    return one ? SIM_OK
+               : sim_fail_about(message, SIM_ERR_INVALID, attribute, ": expected one host");
+}
+
+static sim_err_t contexts_create(const app_context_t *context,
+                                 const void *config_void,
+                                 app_t **app,
+                                 sim_message_t *message)
+{
+    const app__contexts_config_t *const config = config_void;
+    uint32_t interfaces[2];
+    sim_err_t error = check(config, message);
+    if (error == SIM_OK) {
+        error = find_interface(context, "host", config->host, &interfaces[0], message);
+    }
+    if (error == SIM_OK) {
+        error = find_interface(context, "peer", config->peer, &interfaces[1], message);
+    }
+    if (error == SIM_OK && !app__can_talk(context->net, interfaces[0], interfaces[1])) {
+        error = app__cannot_talk(context->net, interfaces[0], interfaces[1], "peer", message);
+    }
+    app__choice_config_t choice;
+    if (error == SIM_OK) {
+        error = app__choice_prepare(context, config, &choice, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    contexts_t *const contexts = sim_alloc(sizeof(*contexts));
+    contexts->app = (app_t){&app_contexts, context->net, context->index};
+    contexts->config = *config;
+    contexts->warm_up = or_auto(config->warm_up, 30 * config->tokens, 100000);
+    const uint64_t measured =
+        config->pattern == APP__REPLAY && config->operations == SIM_AUTO
+            ? (choice.replay_count > contexts->warm_up ? choice.replay_count - contexts->warm_up
+                                                       : 1)
+            : or_auto(config->operations, 15 * config->tokens, 500000);
+    contexts->total = contexts->warm_up + measured;
+    contexts->record_file = config->record_file[0] != '\0' ? sim_strdup(config->record_file) : NULL;
+    make(contexts, context, interfaces);
+    for (uint32_t s = 0; s < 2; s++) {
+        app__choice_init(&contexts->sides[s].choice, &choice, context);
+    }
+    app__choice_config_fini(&choice);
+    *app = &contexts->app;
+    return SIM_OK;
+}
+
+static void write_record(const contexts_t *contexts)
+{
+    FILE *const file = fopen(contexts->record_file, "w");
+    bool failed = file == NULL;
+    for (size_t i = 0; !failed && i < contexts->recorded_count; i++) {
+        failed = fprintf(file, "%" PRIu32 "\n", contexts->recorded[i]) < 0;
+    }
+    failed = (file != NULL && fclose(file) != 0) || failed;
+    if (failed) {
+        fprintf(stderr, "rocesim: %s: could not be written\n", contexts->record_file);
+    }
+}
+
+static void contexts_destroy(app_t *app)
+{
+    contexts_t *const contexts = (contexts_t *)(void *)app;
+    if (contexts->record_file != NULL) {
+        write_record(contexts);
+    }
+    for (uint32_t s = 0; s < 2; s++) {
+        side_t *const side = &contexts->sides[s];
+        sim_free(side->qps);
+        sim_free(side->broken);
+        sim_free(side->busy);
+        sim_free(side->ops);
+        sim_free(side->free_ops);
+        sim_sample_set_fini(&side->latency_ps);
+        app__choice_fini(&side->choice);
+    }
+    sim_free(contexts->regions);
+    sim_free(contexts->recorded);
+    sim_free(contexts->record_file);
+    sim_free(contexts);
+}
+
+// -- results
+
+static void contexts_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const contexts_t *const contexts = (const contexts_t *)(const void *)app;
+    *done = 0;
+    *planned = 0;
+    for (uint32_t s = 0; s < 2; s++) {
+        *done += contexts->sides[s].done;
+        *planned += contexts->sides[s].begins ? contexts->total : 0;
+    }
+}
+
+typedef struct contexts_report {
+    uint64_t operations;
+    uint64_t warm_up;
+    uint64_t failed;
+    uint64_t remade;
+    double mops;
+    sim_percentiles_t latency_us;
+} contexts_report_t;
+
+static void fill_report(const void *object, void *into)
+{
+    const contexts_t *const contexts = object;
+    contexts_report_t *const report = into;
+    const side_t *const first = &contexts->sides[contexts->sides[0].begins ? 0 : 1];
+    sim_sample_set_t all;
+    sim_sample_set_init(&all);
+    for (uint32_t s = 0; s < 2; s++) {
+        const side_t *const side = &contexts->sides[s];
+        report->operations += side->done > contexts->warm_up ? side->done - contexts->warm_up : 0;
+        report->warm_up += side->begins ? contexts->warm_up : 0;
+        report->failed += side->failed;
+        report->remade += side->remade;
+        sim_sample_set_add_all(&all, &side->latency_ps);
+    }
+    const sim_time_t span_ps =
+        first->last_ps > first->measured_from_ps ? first->last_ps - first->measured_from_ps : 1;
+    report->mops = (double)report->operations * (double)SIM_PS_PER_US / (double)span_ps;
+    report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
+    sim_sample_set_fini(&all);
+}
+
+#define ROW(name_, kind_, unit_, help_)                                           \
+    {                                                                             \
+        .name = #name_, .kind = SIM_REPORT_##kind_, .unit = unit_, .help = help_, \
+        .offset = offsetof(contexts_report_t, name_), .shown = true               \
+    }
+static const sim_report_row_t report_rows[] = {
+    ROW(operations, U64, "", "done after the warm-up"),
+    ROW(warm_up, U64, "", "operations before"),
+    ROW(failed, U64, "", "operations that failed, or whose queue pair had"),
+    ROW(remade, U64, "", "queue pairs destroyed and made anew"),
+    ROW(mops, REAL, "M/s", "operations a second after the warm-up"),
+    {.name = "latency_us",
+     .kind = SIM_REPORT_OBJECT,
+     .unit = "us",
+     .help = "of operations after the warm-up, from post to completion",
+     .offset = offsetof(contexts_report_t, latency_us),
+     .table = &sim_report_percentiles,
+     .shown = true},
+};
+
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(contexts_report_t),
+    .fill = fill_report,
+};
+
+const app_ops_t app_contexts = {
+    .name = "contexts",
+    .help = "operations over many queue pairs and regions of one NIC, in patterns",
+    .attrs = &attr_table,
+    .create = contexts_create,
+    .destroy = contexts_destroy,
+    .progress = contexts_progress,
+    .report = &report_table,
+};

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/contexts_internal.h - what apps/rates/contexts.c is told, and which queue pair is next
+// (docs/models/tiered-cache.md).
+#ifndef APPS_RATES_CONTEXTS_INTERNAL_H
+#define APPS_RATES_CONTEXTS_INTERNAL_H
+
+#include "apps/machine_internal.h"
+#include "apps/zipf.h"
+#include "nic/cache.h"
+
+typedef enum app__pattern {
+    APP__UNIFORM,
+    APP__ZIPF,
+    APP__SCAN,
+    APP__BURSTY,
+    APP__REPLAY
+} app__pattern_t;
+
+typedef struct app__contexts_config {
+    char *host;
+    char *peer;
+    uint64_t tokens;
+    uint32_t pattern; // app__pattern_t
+    sim_ratio_t skew;
+    bool shuffle;
+    uint64_t working_set;
+    uint64_t phase;
+    char *replay_file;
+    char *record_file;
+    uint32_t direction; // 0 outbound, 1 inbound, 2 both
+    uint32_t verb;      // 0 write, 1 read
+    uint32_t transport; // 0 rc, 1 uc
+    uint64_t bytes;
+    uint64_t outstanding;
+    sim_time_t interval_ps;
+    uint64_t churn;
+    uint64_t regions;
+    uint64_t region_bytes;
+    uint64_t warm_up;
+    uint64_t operations;
+    sim_time_t start_ps;
+} app__contexts_config_t;
+
+// What all choices of a run share.
+typedef struct app__choice_config {
+    const app__contexts_config_t *config;
+    uint32_t *replay;
+    size_t replay_count;
+} app__choice_config_t;
+
+typedef struct app__choice {
+    app__pattern_t pattern;
+    uint32_t tokens;
+    uint32_t *order; // queue pair by rank
+    app_zipf_t zipf;
+    sim_random_t random; // set by the owner
+    uint64_t working_set;
+    uint64_t phase;
+    uint32_t set_first;
+    uint32_t *replay;
+    size_t replay_count;
+} app__choice_t;
+
+// Reads the file of pattern replay, if it is that.
+SIM_MUST_CHECK sim_err_t app__choice_prepare(const app_context_t *context,
+                                             const app__contexts_config_t *config,
+                                             app__choice_config_t *choice,
+                                             sim_message_t *message);
+void app__choice_config_fini(app__choice_config_t *choice);
+void app__choice_init(app__choice_t *choice,
+                      const app__choice_config_t *config,
+                      const app_context_t *context);
+void app__choice_fini(app__choice_t *choice);
+// The queue pair of operation `index`; calls come in this order.
+uint32_t app__choose(app__choice_t *choice, uint64_t index);
+
+#endif // APPS_RATES_CONTEXTS_INTERNAL_H

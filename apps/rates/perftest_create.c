@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/perftest_create.c - attributes of a perftest, its queue pairs at both ends. Page:
+// docs/models/traffic.md
+#include "apps/rates/perftest_internal.h"
+
+#define PREFIX "traffic.perftest"
+
+typedef struct perftest_config {
+    uint32_t test; // app__perftest_kind_t
+    char *from;
+    char *to;
+    uint64_t size_bytes; // SIM_AUTO: the tool's default
+    bool all;
+    uint64_t iterations; // SIM_AUTO: the tool's default
+    uint64_t tx_depth;
+    uint64_t post_list;
+    uint64_t qps;
+    sim_time_t start_ps;
+    sim_time_t stop_ps; // SIM_AUTO: none
+    uint64_t priority;  // SIM_AUTO: the NIC's
+    uint64_t dscp;
+} perftest_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".test", SIM_ATTR_ENUM, false, offsetof(perftest_config_t, test), "ib_write_bw", NULL,
+     NULL, "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat",
+     "which tool"},
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(perftest_config_t, from), "host0", NULL,
+     NULL, NULL, "the client"},
+    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(perftest_config_t, to), "host1", NULL, NULL,
+     NULL, "the server"},
+    {PREFIX ".size", SIM_ATTR_BYTES, true, offsetof(perftest_config_t, size_bytes), "auto", "1",
+     "1GiB", NULL, "size of a message (-s); auto: 64KiB for bandwidth, 2 for latency"},
+    {PREFIX ".all", SIM_ATTR_BOOL, false, offsetof(perftest_config_t, all), "off", NULL, NULL,
+     NULL, "all powers of two from 2 to 2^23 in turn (-a), whatever size says"},
+    {PREFIX ".iterations", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, iterations), "auto",
+     "1", "10000000", NULL, "messages of each QP and size (-n); auto: 5000 for ib_write_bw, else "
+     "1000"},
+    {PREFIX ".tx-depth", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, tx_depth), "128",
+     "1", "65536", NULL, "messages posted and not completed, of each QP (-t)"},
+    {PREFIX ".post-list", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, post_list), "1", "1",
+     "65536", NULL, "messages posted at a time (-l), at most tx-depth"},
+    {PREFIX ".qps", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, qps), "1", "1", "16384",
+     NULL, "QPs, for bandwidth (-q)"},
+    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(perftest_config_t, start_ps), "0s", "0s",
+     "10000s", NULL, "when the client posts first"},
+    {PREFIX ".stop", SIM_ATTR_TIME, true, offsetof(perftest_config_t, stop_ps), "auto", "0s", NULL,
+     NULL, "the client posts nothing from here on, and what is done is measured; auto: no such "
+     "time"},
+    {PREFIX ".priority", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, priority), "auto", "0",
+     "7", NULL, "class of both hosts' packets; auto: nic.priority"},
+    {PREFIX ".dscp", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, dscp), "auto", "0", "63",
+     NULL, "DSCP of both hosts' packets; auto: priority x 8, or nic.dscp where priority is auto"},
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(perftest_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+// -- creation
+
+// perftest's QPs exist before the first packet: none is ever made by one.
+static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return SIM_TIME_NEVER;
+}
+
+static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
+
+typedef struct end {
+    app__endpoint_t *endpoint;
+    nic_cq_t *send_cq;
+    nic_cq_t *recv_cq;
+    uint64_t position; // of its first QP number
+} end_t;
+
+static end_t make_end(app__perftest_t *test, bool client)
+{
+    app__endpoint_t *const endpoint = client ? test->client : test->server;
+    const uint32_t capacity = (uint32_t)(test->tx_depth * test->qp_count);
+    const uint64_t position = app__reserve_qps(endpoint, &range_ops, test, test->qp_count);
+    app__register_buffers(endpoint);
+    return (end_t){
+        endpoint,
+        nic_cq_create(endpoint->nic,
+                      capacity,
+                      client ? app__perftest_client_completed : app__perftest_server_completed,
+                      test),
+        nic_cq_create(endpoint->nic,
+                      capacity,
+                      client ? app__perftest_client_received : app__perftest_server_received,
+                      test),
+        position,
+    };
+}
+
+static nic_qp_t *create_qp(const app__perftest_t *test, const end_t *end, uint64_t index)
+{
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = end->send_cq,
+        .recv_cq = end->recv_cq,
+        .max_send_wr = (uint32_t)test->tx_depth,
+        .max_recv_wr = (uint32_t)test->tx_depth,
+        .qp_num = app__qp_number(end->position + index),
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(end->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    return qp;
+}
+
+static void connect_qp(const perftest_config_t *config,
+                       const end_t *end,
+                       const end_t *other,
+                       nic_qp_t *qp,
+                       nic_qp_t *peer)
+{
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(end->endpoint->nic, &attr);
+    const uint64_t mtu = nic_get_config(other->endpoint->nic)->mtu_bytes;
+    attr.path_mtu = mtu < attr.path_mtu ? (uint32_t)mtu : attr.path_mtu;
+    attr.dest_interface = other->endpoint->interface;
+    attr.dest_qp_num = nic_qp_num(peer);
+    attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    if (config->priority != SIM_AUTO) {
+        attr.priority = (uint8_t)config->priority;
+        attr.dscp = (uint8_t)(config->priority * 8);
+    }
+    if (config->dscp != SIM_AUTO) {
+        attr.dscp = (uint8_t)config->dscp;
+    }
+    sim_message_t message = {.text = ""};
+    const sim_err_t error = nic_qp_connect(qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), message.text);
+}
+
+static void create_pair(app__perftest_t *test,
+                        const perftest_config_t *config,
+                        const end_t *client,
+                        const end_t *server,
+                        uint64_t index)
+{
+    app__perftest_qp_t *const pair = &test->qps[index];
+    pair->client = create_qp(test, client, index);
+    pair->server = create_qp(test, server, index);
+    connect_qp(config, client, server, pair->client, pair->server);
+    connect_qp(config, server, client, pair->server, pair->client);
+    if (app__perftest_opcode_of(test) == NIC_WR_SEND) {
+        for (uint64_t i = 0; i < test->tx_depth; i++) {
+            app__perftest_post_receive(test, pair, false);
+            if (test->kind == APP__PERFTEST_SEND_LAT) {
+                app__perftest_post_receive(test, pair, true);
+            }
+        }
+    }
+    if (test->kind == APP__PERFTEST_WRITE_LAT) {
+        nic_qp_on_write(pair->client, app__perftest_client_sees_write, test);
+        nic_qp_on_write(pair->server, app__perftest_server_sees_write, test);
+    }
+}
+
+// How long a ping and its answer take at most: each end tries as often as it may, and twice that
+// for what queues in between. 0: an end never gives up.
+static sim_time_t answer_time_ps(const app__perftest_t *test)
+{
+    const app__endpoint_t *const ends[] = {test->client, test->server};
+    sim_time_t sum_ps = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        const nic_config_t *const config = nic_get_config(ends[i]->nic);
+        if (config->timeout == 0) {
+            return 0;
+        }
+        sum_ps += (config->retry_count + 1) * (UINT64_C(4096000) << config->timeout);
+    }
+    return 2 * sum_ps;
+}
+
+static void choose_sizes(app__perftest_t *test, const perftest_config_t *config)
+{
+    if (config->all) {
+        for (uint32_t i = 0; i < APP__PERFTEST_SIZES_MAX; i++) {
+            test->sizes[test->size_count++] = UINT64_C(2) << i;
+        }
+    } else if (config->size_bytes != SIM_AUTO) {
+        test->sizes[test->size_count++] = config->size_bytes;
+    } else {
+        test->sizes[test->size_count++] = app__perftest_is_latency(test) ? 2 : 65536;
+    }
+}
+
+static sim_err_t find_ends(const app_context_t *context,
+                           const perftest_config_t *config,
+                           uint32_t ends[2],
+                           sim_message_t *message)
+{
+    sim_err_t error = app__interface_find(context, "from", config->from, &ends[0], message);
+    if (error == SIM_OK) {
+        error = app__interface_find(context, "to", config->to, &ends[1], message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (!app__can_talk(context->net, ends[0], ends[1])) {
+        return app__cannot_talk(context->net, ends[0], ends[1], "to", message);
+    }
+    if (config->post_list > config->tx_depth) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "post-list",
+                              " is %" PRIu64 ": expected at most tx-depth (%" PRIu64 ")",
+                              config->post_list,
+                              config->tx_depth);
+    }
+    if (config->stop_ps != SIM_AUTO && config->stop_ps <= config->start_ps) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "stop",
+                              ": nothing starts before it, expected a time after start");
+    }
+    const bool latency = config->test >= APP__PERFTEST_WRITE_LAT;
+    if (latency && config->qps != 1) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "qps",
+                              " is %" PRIu64 ": expected 1 for a latency test",
+                              config->qps);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t perftest_create(const app_context_t *context,
+                                 const void *config_void,
+                                 app_t **app,
+                                 sim_message_t *message)
+{
+    SIM_CHECKF(context->runtime != NULL, "applications need a runtime: app_runtime_create");
+    const perftest_config_t *const config = config_void;
+    uint32_t ends[2];
+    const sim_err_t error = find_ends(context, config, ends, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__perftest_t *const test = sim_alloc(sizeof(*test));
+    test->app = (app_t){&app_perftest, context->net, context->index};
+    test->kind = (app__perftest_kind_t)config->test;
+    test->iterations = config->iterations != SIM_AUTO         ? config->iterations
+                       : test->kind == APP__PERFTEST_WRITE_BW ? 5000
+                                                              : 1000;
+    test->tx_depth = config->tx_depth;
+    test->post_list = config->post_list;
+    test->stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
+    test->qp_count = config->qps;
+    choose_sizes(test, config);
+    test->client = app__endpoint_of(context->runtime, ends[0]);
+    test->server = app__endpoint_of(context->runtime, ends[1]);
+    test->posted_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
+    test->completed_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
+    test->qps = sim_alloc_array(test->qp_count, sizeof(*test->qps));
+    const end_t client = make_end(test, true);
+    const end_t server = make_end(test, false);
+    for (uint64_t i = 0; i < test->qp_count; i++) {
+        create_pair(test, config, &client, &server, i);
+    }
+    sim_timer_init(&test->start_timer, app__perftest_start_fired);
+    sim_timer_init(&test->answer_timer, app__perftest_answer_due);
+    test->answer_ps = answer_time_ps(test);
+    sim_timer_arm(test->client->node, &test->start_timer, config->start_ps);
+    *app = &test->app;
+    return SIM_OK;
+}
+
+static void perftest_destroy(app_t *app)
+{
+    app__perftest_t *const test = (app__perftest_t *)(void *)app;
+    sim_free(test->posted_ps);
+    sim_free(test->completed_ps);
+    sim_free(test->qps);
+    sim_free(test);
+}
+
+static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
+    *done = test->done;
+    *planned = test->ended ? test->done : app__perftest_messages_of_size(test) * test->size_count;
+}
+
+const app_ops_t app_perftest = {
+    .name = "perftest",
+    .help = "bandwidth and latency between two hosts, as perftest's tools measure them",
+    .attrs = &attr_table,
+    .create = perftest_create,
+    .destroy = perftest_destroy,
+    .progress = perftest_progress,
+    .report = &app__perftest_report,
+    .print = app__perftest_print,
+};

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/verbs_rate.c - how many verbs a second: what threads of one kind of operation do,
+// from some
+// machines to others. docs/models/guidelines.md says it in words.
+#include "apps/rates/verbs_rate_internal.h"
+
+#define POLL_MAX 16u
+#define BATCH_MAX 64u
+
+// -- posting
+
+static nic_wr_opcode_t opcode_of(const app__rate_t *rate)
+{
+    switch (rate->verb) {
+    case APP__RATE_READ:
+        return NIC_WR_RDMA_READ;
+    case APP__RATE_SEND:
+        return rate->bytes == 0 ? NIC_WR_SEND_WITH_IMM : NIC_WR_SEND;
+    case APP__RATE_FETCH_ADD:
+        return NIC_WR_ATOMIC_FETCH_AND_ADD;
+    case APP__RATE_WRITE:
+        break;
+    }
+    return NIC_WR_RDMA_WRITE;
+}
+
+static void fill(app__rate_sender_t *sender, uint32_t q, nic_send_wr_t *wr)
+{
+    const app__rate_t *const rate = sender->rate;
+    const app__machine_t *const peer = &rate->to[sender->peers[q]];
+    const bool fetch = rate->verb == APP__RATE_READ || rate->verb == APP__RATE_FETCH_ADD;
+    const uint64_t bytes = rate->verb == APP__RATE_FETCH_ADD ? 8 : rate->bytes;
+    *wr = (nic_send_wr_t){
+        .wr_id = q,
+        .opcode = opcode_of(rate),
+        .send_flags = rate->inlined && !fetch ? (uint32_t)NIC_SEND_INLINE : 0,
+        .sge = {sender->thread.machine->address, bytes, app__machine_key(sender->thread.machine)},
+    };
+    if (rate->verb == APP__RATE_FETCH_ADD) {
+        wr->atomic.remote_addr =
+            peer->address + 8 * sim_random_below(&sender->random, rate->counters);
+        wr->atomic.compare_add = 1;
+        wr->atomic.rkey = app__machine_key(peer);
+    } else if (rate->verb != APP__RATE_SEND) {
+        wr->rdma.remote_addr =
+            peer->address +
+            sim_random_below(&sender->random, APP__RATE_OFFSETS / rate->align) * rate->align;
+        wr->rdma.rkey = app__machine_key(peer);
+    }
+    if (rate->transport == NIC_QPT_UD) {
+        const uint32_t r =
+            rate->random_peer
+                ? (uint32_t)sim_random_below(&sender->random, rate->receiver_count)
+                : (uint32_t)((sender - rate->senders) * rate->qps + q) % rate->receiver_count;
+        const app__rate_receiver_t *const receiver = &rate->receivers[r];
+        const uint32_t at = rate->random_peer
+                                ? (uint32_t)sim_random_below(&sender->random, receiver->qp_count)
+                                : q % receiver->qp_count;
+        wr->ud.remote_interface = receiver->thread.machine->endpoint->interface;
+        wr->ud.remote_qpn = nic_qp_num(receiver->qps[at]);
+    }
+}
+
+static void post_batch(app__rate_sender_t *sender, uint32_t q)
+{
+    const app__rate_t *const rate = sender->rate;
+    nic_send_wr_t list[BATCH_MAX];
+    SIM_CHECK(rate->batch > 0);
+    for (uint32_t i = 0; i < rate->batch; i++) {
+        fill(sender, q, &list[i]);
+        sender->posted[q]++;
+        list[i].send_flags |=
+            sender->posted[q] % rate->signal_every == 0 ? (uint32_t)NIC_SEND_SIGNALED : 0;
+        list[i].next = i + 1 < rate->batch ? &list[i + 1] : NULL;
+    }
+    app__post(sender->qps[q], list);
+}
+
+static bool has_room(const app__rate_sender_t *sender, uint32_t q)
+{
+    const app__rate_t *const rate = sender->rate;
+    const uint64_t outstanding = sender->posted[q] - sender->done[q];
+    if (SIM_UNLIKELY(sender->broken[q])) {
+        return false;
+    }
+    if (rate->whole_window && sender->posted[q] % rate->window == 0) {
+        return outstanding == 0;
+    }
+    return outstanding + rate->batch <= rate->window;
+}
+
+bool app__rate_send_on(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    app__rate_sender_t *const sender = ctx;
+    const app__rate_t *const rate = sender->rate;
+    for (uint32_t i = 0; i < rate->qps; i++) {
+        const uint32_t q = sender->next_qp;
+        sender->next_qp = (q + 1) % rate->qps;
+        if (has_room(sender, q)) {
+            post_batch(sender, q);
+            return true;
+        }
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(sender->cq, POLL_MAX, wc);
+    uint32_t succeeded = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (app__thread_succeeded(&sender->thread, &wc[i])) {
+            sender->done[wc[i].wr_id] += rate->signal_every;
+            succeeded++;
+        } else {
+            sender->broken[wc[i].wr_id] = true;
+        }
+    }
+    app__thread_count(&sender->thread, (uint64_t)succeeded * rate->signal_every);
+    return count != 0;
+}
+
+bool app__rate_receive_on(nic_core_t *core, void *ctx)
+{
+    app__rate_receiver_t *const receiver = ctx;
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(receiver->cq, POLL_MAX, wc);
+    uint32_t same = 0;
+    uint32_t received = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!app__thread_succeeded(&receiver->thread, &wc[i])) {
+            continue;
+        }
+        received++;
+        same++;
+        if (i + 1 == count || wc[i + 1].wr_id != wc[i].wr_id ||
+            wc[i + 1].status != NIC_WC_SUCCESS) {
+            app__post_receives((nic_qp_t *)(uintptr_t)wc[i].wr_id,
+                               receiver->thread.machine,
+                               same,
+                               receiver->rate->bytes);
+            same = 0;
+        }
+    }
+    app__thread_count(&receiver->thread, received);
+    nic_core_only_polls(core);
+    return count != 0;
+}
+
+// An unreliable WRITE tells its sender nothing: it counts where it arrives.
+void app__rate_count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+{
+    (void)qp;
+    (void)address;
+    (void)byte_len;
+    app__thread_count(ctx, 1);
+}
+
+// -- the span that is app__rate_measured
+
+// Operations that the sender's NIC has done, whether a completion tells of them or not.
+static uint32_t operations_done(const app__rate_sender_t *sender)
+{
+    uint32_t done = 0;
+    for (uint32_t q = 0; q < sender->rate->qps; q++) {
+        done += nic_qp_sends_done(sender->qps[q]);
+    }
+    return done;
+}
+
+void app__rate_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    (void)node;
+    (void)time_ps;
+    app__rate_sender_t *const sender = ctx;
+    if (sender->samples == 0) {
+        sender->begin = operations_done(sender);
+    } else if (sender->samples == 1) {
+        sender->end = operations_done(sender);
+    }
+    sender->samples += sender->samples < 2;
+}
+
+uint32_t app__rate_measured(const app__rate_sender_t *sender)
+{
+    if (sender->samples == 0) {
+        return 0;
+    }
+    return (sender->samples == 1 ? operations_done(sender) : sender->end) - sender->begin;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/rates/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue
+// pairs. Page:
+// docs/models/guidelines.md
+#include "apps/rates/verbs_rate_internal.h"
+
+#define PREFIX "traffic.verbs-rate"
+
+typedef struct rate_config {
+    char *from;
+    char *to;
+    uint32_t verb;      // app__rate_verb_t
+    uint32_t transport; // nic_qp_type_t
+    uint64_t bytes;
+    uint64_t align;
+    bool inlined;
+    bool random_peer;
+    bool whole_window;
+    uint64_t threads;
+    uint64_t qps;
+    uint64_t window;
+    uint64_t batch;
+    uint64_t signal_every;
+    uint64_t receivers;
+    uint64_t receiver_qps;
+    uint64_t counters;
+    uint64_t region_bytes;
+    app__span_t span;
+} rate_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(rate_config_t, from), "host0", NULL, NULL,
+     NULL, "machines that post"},
+    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(rate_config_t, to), "host[1-*]", NULL, NULL,
+     NULL, "machines it goes to"},
+    {PREFIX ".verb", SIM_ATTR_ENUM, false, offsetof(rate_config_t, verb), "write", NULL, NULL,
+     "write|read|send|fetch-add", "the operation; a send of 0 bytes has an immediate"},
+    {PREFIX ".transport", SIM_ATTR_ENUM, false, offsetof(rate_config_t, transport), "rc", NULL,
+     NULL, "rc|uc|ud", "of the queue pairs"},
+    {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(rate_config_t, bytes), "32", "0", "1MiB",
+     NULL, "size of a write, read or send"},
+    {PREFIX ".align", SIM_ATTR_BYTES, false, offsetof(rate_config_t, align), "64", "1", "4096",
+     NULL, "writes and reads go to a random multiple of it"},
+    {PREFIX ".inline", SIM_ATTR_BOOL, false, offsetof(rate_config_t, inlined), "on", NULL, NULL,
+     NULL, "the payload is in the WQE, where the NIC takes so much (nic.detailed.wqe.inline-max)"},
+    {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(rate_config_t, threads), "14",
+     "1", "256", NULL, "threads that post on a machine, a core each"},
+    {PREFIX ".qps-per-thread", SIM_ATTR_COUNT, false, offsetof(rate_config_t, qps), "1", "1",
+     "65536", NULL, "queue pairs of a thread, used in turn"},
+    {PREFIX ".window", SIM_ATTR_COUNT, false, offsetof(rate_config_t, window), "128", "1", "65536",
+     NULL, "operations outstanding of a queue pair"},
+    {PREFIX ".whole-window", SIM_ATTR_BOOL, false, offsetof(rate_config_t, whole_window), "off",
+     NULL, NULL, NULL, "a window is waited for before the next one begins"},
+    {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(rate_config_t, batch), "1", "1", "64", NULL,
+     "operations posted with one Doorbell; 1: written into the NIC"},
+    {PREFIX ".signal-every", SIM_ATTR_COUNT, true, offsetof(rate_config_t, signal_every), "auto",
+     "1", "65536", NULL, "one completion for so many operations; auto: 64, half the window at "
+     "most"},
+    {PREFIX ".receivers", SIM_ATTR_COUNT, false, offsetof(rate_config_t, receivers), "14", "1",
+     "256", NULL, "threads that receive on a machine, for send"},
+    {PREFIX ".receiver-qps", SIM_ATTR_COUNT, false, offsetof(rate_config_t, receiver_qps), "1",
+     "1", "256", NULL, "queue pairs of such a thread, for ud"},
+    {PREFIX ".counters", SIM_ATTR_COUNT, false, offsetof(rate_config_t, counters), "1", "1",
+     "100000000", NULL, "8-byte words of a machine that fetch-add goes to, at random"},
+    {PREFIX ".random-peer", SIM_ATTR_BOOL, false, offsetof(rate_config_t, random_peer), "on", NULL,
+     NULL, NULL, "ud: each send goes to a random receiver; off: those of a queue pair to one"},
+    {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(rate_config_t, region_bytes), "16MiB",
+     "4KiB", "1TiB", NULL, "memory of a machine, registered; writes and reads go to the first "
+     "64 KiB of it"},
+    APP__SPAN_ATTRS(PREFIX, rate_config_t),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(rate_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+// -- creation
+
+static nic_qp_t *add_receiving(app__rate_receiver_t *receiver)
+{
+    app__rate_t *const rate = receiver->rate;
+    const bool sends = rate->verb == APP__RATE_SEND;
+    SIM_CHECK(receiver->qp_count < receiver->qp_capacity);
+    nic_qp_t *const qp = app__machine_qp(receiver->thread.machine,
+                                         rate->transport,
+                                         receiver->cq,
+                                         1,
+                                         sends ? APP__RATE_RECEIVES : 0);
+    receiver->qps[receiver->qp_count++] = qp;
+    return qp;
+}
+
+static void make_receivers(app__rate_t *rate, uint32_t threads, uint32_t ud_qps)
+{
+    const uint32_t all = rate->sender_count * rate->qps;
+    for (uint32_t r = 0; r < rate->receiver_count; r++) {
+        app__rate_receiver_t *const receiver = &rate->receivers[r];
+        app__thread_init(&receiver->thread,
+                         &rate->to[r / threads],
+                         &rate->span,
+                         r,
+                         app__rate_receive_on,
+                         receiver);
+        receiver->rate = rate;
+        receiver->cq = app__thread_cq(&receiver->thread);
+        receiver->qp_capacity = rate->transport == NIC_QPT_UD ? ud_qps : all;
+        receiver->qps = sim_alloc_array(receiver->qp_capacity, sizeof(nic_qp_t *));
+        for (uint32_t q = 0; rate->transport == NIC_QPT_UD && q < ud_qps; q++) {
+            app__post_receives(add_receiving(receiver),
+                               receiver->thread.machine,
+                               APP__RATE_RECEIVES,
+                               rate->bytes);
+        }
+    }
+}
+
+static void make_senders(app__rate_t *rate, const app_context_t *context, uint32_t threads)
+{
+    const uint32_t per_machine = rate->receiver_count / rate->to_count;
+    for (uint32_t s = 0; s < rate->sender_count; s++) {
+        app__rate_sender_t *const sender = &rate->senders[s];
+        app__thread_init(&sender->thread,
+                         &rate->from[s / threads],
+                         &rate->span,
+                         s,
+                         app__rate_send_on,
+                         sender);
+        sender->rate = rate;
+        sender->cq = app__thread_cq(&sender->thread);
+        sender->qps = sim_alloc_array(rate->qps, sizeof(*sender->qps));
+        sender->peers = sim_alloc_array(rate->qps, sizeof(*sender->peers));
+        sender->posted = sim_alloc_array(rate->qps, sizeof(*sender->posted));
+        sender->done = sim_alloc_array(rate->qps, sizeof(*sender->done));
+        sender->broken = sim_alloc_array(rate->qps, sizeof(*sender->broken));
+        app__random_init(&sender->random, context, s, "verbs-rate");
+        sim_sample(net_sim(context->net),
+                   sender->thread.machine->endpoint->node,
+                   app__span_begin(&rate->span),
+                   rate->span.measure_ps,
+                   app__rate_sample,
+                   sender);
+        for (uint32_t q = 0; q < rate->qps; q++) {
+            const uint32_t all = s * rate->qps + q;
+            sender->qps[q] = app__machine_qp(sender->thread.machine,
+                                             rate->transport,
+                                             sender->cq,
+                                             rate->window,
+                                             0);
+            sender->peers[q] = all % rate->to_count;
+            if (rate->transport != NIC_QPT_UD) {
+                SIM_CHECK(per_machine > 0);
+                app__rate_receiver_t *const receiver =
+                    &rate->receivers[all % rate->to_count * per_machine +
+                                     all / rate->to_count % per_machine];
+                nic_qp_t *const peer = add_receiving(receiver);
+                app__join(sender->qps[q], peer);
+                if (rate->verb == APP__RATE_WRITE && rate->transport == NIC_QPT_UC) {
+                    nic_qp_on_write(peer, app__rate_count_write, &receiver->thread);
+                }
+                if (rate->verb == APP__RATE_SEND) {
+                    app__post_receives(peer,
+                                       receiver->thread.machine,
+                                       APP__RATE_RECEIVES,
+                                       rate->bytes);
+                }
+            }
+        }
+    }
+}
+
+static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_message_t *message)
+{
+    const bool send = config->verb == APP__RATE_SEND;
+    if ((config->transport == NIC_QPT_UD && !send) ||
+        (config->transport == NIC_QPT_UC &&
+         (config->verb == APP__RATE_READ || config->verb == APP__RATE_FETCH_ADD))) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "transport",
+                              ": it does not have this verb, expected rc");
+    }
+    if (config->bytes > APP__RATE_OFFSETS || config->counters > config->region_bytes / 8) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              ", counters: expected 64 KiB and region / 8 at most");
+    }
+    const bool fits = config->whole_window ? config->window % config->batch == 0 &&
+                                                 config->window % signal_every == 0
+                                           : config->window + 1 >= config->batch + signal_every;
+    if (!fits) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "window",
+                              " is %" PRIu64 ": expected room for a batch behind a completion "
+                              "(batch + signal-every - 1), or with whole-window a multiple of both",
+                              config->window);
+    }
+    return SIM_OK;
+}
+
+static void init_machines(app__rate_t *rate,
+                          const app_context_t *context,
+                          const rate_config_t *config,
+                          const app__places_t places[2])
+{
+    const uint64_t sending = config->threads * config->qps;
+    const uint64_t all = sending * rate->from_count;
+    const uint64_t receiving = config->transport == NIC_QPT_UD
+                                   ? config->receivers * config->receiver_qps
+                                   : all / rate->to_count + 1;
+    for (uint32_t m = 0; m < rate->from_count; m++) {
+        app__machine_init(&rate->from[m],
+                          context,
+                          places[0].list.interfaces[m],
+                          config->region_bytes,
+                          sending);
+    }
+    for (uint32_t m = 0; m < rate->to_count; m++) {
+        app__machine_init(&rate->to[m],
+                          context,
+                          places[1].list.interfaces[m],
+                          config->region_bytes,
+                          receiving);
+    }
+}
+
+// A payload in the WQE must fit every sender's.
+static bool all_inline(const app__rate_t *rate)
+{
+    for (uint32_t m = 0; m < rate->from_count; m++) {
+        if (rate->bytes > nic_inline_max(rate->from[m].endpoint->nic)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static app__rate_t *make(const app_context_t *context,
+                         const rate_config_t *config,
+                         const app__places_t places[2],
+                         uint64_t signal_every)
+{
+    app__rate_t *const rate = sim_alloc(sizeof(*rate));
+    rate->app = (app_t){&app_verbs_rate, context->net, context->index};
+    rate->span = config->span;
+    rate->verb = (app__rate_verb_t)config->verb;
+    rate->transport = (nic_qp_type_t)config->transport;
+    rate->whole_window = config->whole_window;
+    rate->random_peer = config->random_peer;
+    rate->bytes = config->bytes;
+    rate->align = config->align;
+    rate->counters = config->counters;
+    rate->qps = (uint32_t)config->qps;
+    rate->window = (uint32_t)config->window;
+    rate->batch = (uint32_t)config->batch;
+    rate->signal_every = (uint32_t)signal_every;
+    rate->from_count = places[0].host_count;
+    rate->to_count = places[1].host_count;
+    rate->sender_count = rate->from_count * (uint32_t)config->threads;
+    rate->receiver_count = rate->to_count * (uint32_t)config->receivers;
+    rate->from = sim_alloc_array(rate->from_count, sizeof(*rate->from));
+    rate->to = sim_alloc_array(rate->to_count, sizeof(*rate->to));
+    rate->senders = sim_alloc_array(rate->sender_count, sizeof(*rate->senders));
+    rate->receivers = sim_alloc_array(rate->receiver_count, sizeof(*rate->receivers));
+    init_machines(rate, context, config, places);
+    rate->inlined = config->inlined && all_inline(rate);
+    make_receivers(rate, (uint32_t)config->receivers, (uint32_t)config->receiver_qps);
+    make_senders(rate, context, (uint32_t)config->threads);
+    return rate;
+}
+
+static sim_err_t check_pair(const app_context_t *context,
+                            const rate_config_t *config,
+                            uint32_t from,
+                            uint32_t to,
+                            sim_message_t *message)
+{
+    if (!app__can_talk(context->net, from, to)) {
+        return app__cannot_talk(context->net, from, to, "to", message);
+    }
+    const uint64_t mtu_bytes = nic_get_config(nic_of_interface(context->net, from))->mtu_bytes;
+    if (config->transport == NIC_QPT_UD && config->bytes > mtu_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "bytes",
+                              " is %" PRIu64 ": a datagram has nic.mtu (%" PRIu64 ") at most",
+                              config->bytes,
+                              mtu_bytes);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t rate_create(const app_context_t *context,
+                             const void *config_void,
+                             app_t **app,
+                             sim_message_t *message)
+{
+    const rate_config_t *const config = config_void;
+    app__places_t places[2];
+    const uint64_t half = config->window / 2 < 1 ? 1 : config->window / 2;
+    const uint64_t automatic = config->whole_window ? 1 : half < 64 ? half : 64;
+    const uint64_t signal_every =
+        config->signal_every == SIM_AUTO ? automatic : config->signal_every;
+    sim_err_t error = check(config, signal_every, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    error = app__machines_find(context, "from", config->from, 1, &places[0], message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    error = app__machines_find(context, "to", config->to, 1, &places[1], message);
+    for (size_t f = 0; error == SIM_OK && f < places[0].list.count; f++) {
+        for (size_t t = 0; error == SIM_OK && t < places[1].list.count; t++) {
+            const uint32_t a = places[0].list.interfaces[f];
+            const uint32_t b = places[1].list.interfaces[t];
+            error = check_pair(context, config, a, b, message);
+            if (error != SIM_OK) {
+                app__places_fini(&places[1]);
+            }
+        }
+    }
+    if (error != SIM_OK) {
+        app__places_fini(&places[0]);
+        return error;
+    }
+    *app = &make(context, config, places, signal_every)->app;
+    app__places_fini(&places[0]);
+    app__places_fini(&places[1]);
+    return SIM_OK;
+}
+
+static void rate_destroy(app_t *app)
+{
+    app__rate_t *const rate = (app__rate_t *)(void *)app;
+    for (uint32_t s = 0; s < rate->sender_count; s++) {
+        sim_free(rate->senders[s].qps);
+        sim_free(rate->senders[s].peers);
+        sim_free(rate->senders[s].posted);
+        sim_free(rate->senders[s].done);
+        sim_free(rate->senders[s].broken);
+    }
+    for (uint32_t r = 0; r < rate->receiver_count; r++) {
+        sim_free(rate->receivers[r].qps);
+    }
+    sim_free(rate->senders);
+    sim_free(rate->receivers);
+    sim_free(rate->from);
+    sim_free(rate->to);
+    sim_free(rate);
+}
+
+static void rate_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__rate_t *const rate = (const app__rate_t *)(const void *)app;
+    *done = 0;
+    for (uint32_t s = 0; s < rate->sender_count; s++) {
+        *done += rate->senders[s].thread.stopped;
+    }
+    *planned = rate->sender_count;
+}
+
+const app_ops_t app_verbs_rate = {
+    .name = "verbs-rate",
+    .help = "the rate of one verb from machines to machines (detailed NIC)",
+    .attrs = &attr_table,
+    .create = rate_create,
+    .destroy = rate_destroy,
+    .progress = rate_progress,
+    .report = &app__rate_report,
+};

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/services/drtm_kv.c - a key-value store that clients use by the NIC alone, as DrTM-KV: a GET
+// is one
+// READ, a PUT two atomics (Kalia et al., USENIX ATC 2016, 4.3.3; docs/models/guidelines.md).
+//
+// As in the suite's program the operations of a PUT are not tied to each other: each operation that
+// is posted is an atomic or a READ by chance, in the proportion that the mix of PUTs and GETs has,
+// to an item of its own.
+#include "apps/machine_internal.h"
+#include "apps/report_rows.h"
+
+#define PREFIX "traffic.drtm-kv"
+#define ITEM_BYTES 64u // key, value, and the word that atomics go to
+#define WORD_OFFSET 24u
+#define POST_LIST_MAX 32u
+#define SIGNAL_EVERY 32u // UNSIG_BATCH and HRD_Q_DEPTH of the suite
+#define SEND_DEPTH 128u
+
+typedef struct drtm_config {
+    char *server;
+    char *clients_on;
+    uint64_t clients;
+    uint64_t qps;
+    uint64_t post_list;
+    uint64_t items;
+    uint64_t put_percent;
+    app__span_t span;
+} drtm_config_t;
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".server", SIM_ATTR_STRING, false, offsetof(drtm_config_t, server), "host0", NULL,
+     NULL, NULL, "the machine with the items"},
+    {PREFIX ".clients-on", SIM_ATTR_STRING, false, offsetof(drtm_config_t, clients_on),
+     "host[1-*]", NULL, NULL, NULL, "the clients' machines"},
+    {PREFIX ".clients", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, clients), "70", "1",
+     "4096", NULL, "client threads, spread over their machines"},
+    {PREFIX ".qps-per-client", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, qps), "2", "1",
+     "1024", NULL, "queue pairs of a client, used in turn"},
+    {PREFIX ".post-list", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, post_list), "16", "1",
+     "32", NULL, "READs and atomics posted at a time; one in 32 is signaled and waited for"},
+    {PREFIX ".items", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, items), "16000000", "1",
+     "1000000000", NULL, "items of 64 bytes: keys of 16, values of 32"},
+    {PREFIX ".put-percent", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, put_percent), "0", "0",
+     "100", NULL, "how many of a hundred operations are PUTs"},
+    APP__SPAN_ATTRS(PREFIX, drtm_config_t),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(drtm_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+typedef struct drtm drtm_t;
+
+// What was posted on a queue pair, and how much of it with the one that is signaled and under way.
+typedef struct queue {
+    nic_qp_t *qp;
+    nic_cq_t *cq;
+    uint64_t gets;
+    uint64_t halves; // of PUTs
+    uint64_t signaled_gets;
+    uint64_t signaled_halves;
+    uint64_t done_gets;
+    uint64_t done_halves;
+    bool broken; // it failed, nothing more is posted to it
+} queue_t;
+
+typedef struct client {
+    app__thread_t thread;
+    drtm_t *drtm;
+    queue_t *queues;
+    uint32_t next_queue;
+    nic_send_wr_t list[POST_LIST_MAX];
+    uint32_t filled;
+    bool waits; // for the signaled one of the queue
+    sim_random_t random;
+    uint64_t gets; // done within the span
+    uint64_t halves;
+} client_t;
+
+struct drtm {
+    app_t app; // first
+    app__span_t span;
+    uint64_t items;
+    uint64_t put_percent;
+    uint32_t post_list;
+    uint32_t qps;
+    app__machine_t *machines; // the server's first
+    uint32_t machine_count;
+    client_t *clients;
+    uint32_t client_count;
+};
+
+static uint64_t random_item(client_t *client)
+{
+    return client->drtm->machines[0].address +
+           ITEM_BYTES * sim_random_below(&client->random, client->drtm->items);
+}
+
+static nic_send_wr_t read_of(client_t *client)
+{
+    return (nic_send_wr_t){
+        .opcode = NIC_WR_RDMA_READ,
+        .sge = {client->thread.machine->address,
+                ITEM_BYTES,
+                app__machine_key(client->thread.machine)},
+        .rdma = {random_item(client), app__machine_key(&client->drtm->machines[0])},
+    };
+}
+
+// Each adds one, so that the words hold the sum at the end.
+static nic_send_wr_t half_of_put(client_t *client)
+{
+    return (nic_send_wr_t){
+        .opcode = NIC_WR_ATOMIC_FETCH_AND_ADD,
+        .sge = {client->thread.machine->address, 8, app__machine_key(client->thread.machine)},
+        .atomic = {random_item(client) + WORD_OFFSET,
+                   1,
+                   0,
+                   app__machine_key(&client->drtm->machines[0])},
+    };
+}
+
+// The signaled one is done, and with it all before it.
+static bool is_done(client_t *client, queue_t *queue)
+{
+    nic_wc_t wc;
+    if (nic_poll_cq(queue->cq, 1, &wc) == 0) {
+        return false;
+    }
+    if (!app__thread_succeeded(&client->thread, &wc)) {
+        queue->broken = true;
+        return false;
+    }
+    const uint64_t gets = queue->signaled_gets - queue->done_gets;
+    const uint64_t halves = queue->signaled_halves - queue->done_halves;
+    const sim_time_t now_ps = nic_core_now_ps(client->thread.core);
+    const app__span_t *const span = client->thread.span;
+    const bool within = now_ps >= app__span_begin(span) && now_ps < app__span_end(span);
+    client->gets += within ? gets : 0;
+    client->halves += within ? halves : 0;
+    queue->done_gets = queue->signaled_gets;
+    queue->done_halves = queue->signaled_halves;
+    app__thread_count(&client->thread, gets + halves);
+    client->waits = false;
+    return true;
+}
+
+static void add_to_list(client_t *client, queue_t *queue)
+{
+    const drtm_t *const drtm = client->drtm;
+    nic_send_wr_t *const wr = &client->list[client->filled++];
+    const bool signaled = (queue->gets + queue->halves) % SIGNAL_EVERY == 0;
+    const bool half =
+        sim_random_below(&client->random, 100 + drtm->put_percent) < 2 * drtm->put_percent;
+    *wr = half ? half_of_put(client) : read_of(client);
+    queue->halves += half;
+    queue->gets += !half;
+    wr->send_flags = signaled ? NIC_SEND_SIGNALED : 0;
+    wr->next = client->filled < drtm->post_list ? wr + 1 : NULL;
+    if (signaled) {
+        queue->signaled_gets = queue->gets;
+        queue->signaled_halves = queue->halves;
+    }
+}
+
+// The list that was begun goes to the next queue that works: with all that was counted for this
+// one.
+static void leave_broken(client_t *client)
+{
+    queue_t *const queue = &client->queues[client->next_queue];
+    nic_wc_t wc[POST_LIST_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(queue->cq, POST_LIST_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            (void)app__thread_succeeded(&client->thread, &wc[i]);
+        }
+    }
+    client->waits = false;
+    client->filled = 0;
+    for (uint32_t q = 0; q < client->drtm->qps && client->queues[client->next_queue].broken; q++) {
+        client->next_queue = (client->next_queue + 1) % client->drtm->qps;
+    }
+}
+
+static bool run(nic_core_t *core, void *ctx)
+{
+    (void)core;
+    client_t *const client = ctx;
+    const drtm_t *const drtm = client->drtm;
+    if (SIM_UNLIKELY(client->queues[client->next_queue].broken)) {
+        leave_broken(client);
+    }
+    queue_t *const queue = &client->queues[client->next_queue];
+    if (SIM_UNLIKELY(queue->broken)) {
+        return false;
+    }
+    if (client->waits && !is_done(client, queue)) {
+        return queue->broken;
+    }
+    while (client->filled < drtm->post_list) {
+        const uint64_t order = queue->gets + queue->halves;
+        const uint64_t under_way = order - (queue->done_gets + queue->done_halves);
+        if (order % SIGNAL_EVERY == 0 && under_way >= SIGNAL_EVERY) {
+            client->waits = true;
+            if (!is_done(client, queue)) {
+                return queue->broken;
+            }
+        }
+        add_to_list(client, queue);
+    }
+    app__post(queue->qp, client->list);
+    client->filled = 0;
+    client->next_queue = (client->next_queue + 1) % drtm->qps;
+    return true;
+}
+
+// -- creation
+
+static void make_clients(drtm_t *drtm, const app_context_t *context)
+{
+    nic_cq_t *const unused = nic_cq_create(drtm->machines[0].endpoint->nic, 1, NULL, NULL);
+    SIM_CHECK(drtm->machine_count > 1); // the first is the server
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        client_t *const client = &drtm->clients[c];
+        app__machine_t *const machine = &drtm->machines[1 + c % (drtm->machine_count - 1)];
+        app__thread_init(&client->thread, machine, &drtm->span, c, run, client);
+        client->drtm = drtm;
+        client->queues = sim_alloc_array(drtm->qps, sizeof(*client->queues));
+        app__random_init(&client->random, context, c, "drtm-kv");
+        for (uint32_t q = 0; q < drtm->qps; q++) {
+            queue_t *const queue = &client->queues[q];
+            queue->cq = app__thread_cq(&client->thread);
+            queue->qp = app__machine_qp(machine, NIC_QPT_RC, queue->cq, SEND_DEPTH, 0);
+            app__join(queue->qp, app__machine_qp(&drtm->machines[0], NIC_QPT_RC, unused, 1, 0));
+        }
+    }
+}
+
+static sim_err_t find_machines(const app_context_t *context,
+                               const drtm_config_t *config,
+                               app__places_t *places,
+                               uint32_t *server,
+                               sim_message_t *message)
+{
+    sim_err_t error = app__interface_find(context, "server", config->server, server, message);
+    if (error == SIM_OK) {
+        error = app__machines_find(context, "clients-on", config->clients_on, 1, places, message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    for (size_t i = 0; i < places->list.count && error == SIM_OK; i++) {
+        const uint32_t client = places->list.interfaces[i];
+        if (!app__can_talk(context->net, *server, client)) {
+            error = app__cannot_talk(context->net, *server, client, "clients-on", message);
+        }
+    }
+    if (error != SIM_OK) {
+        app__places_fini(places);
+    }
+    return error;
+}
+
+static sim_err_t drtm_create(const app_context_t *context,
+                             const void *config_void,
+                             app_t **app,
+                             sim_message_t *message)
+{
+    const drtm_config_t *const config = config_void;
+    app__places_t places;
+    uint32_t server = 0;
+    const sim_err_t error = find_machines(context, config, &places, &server, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    drtm_t *const drtm = sim_alloc(sizeof(*drtm));
+    drtm->app = (app_t){&app_drtm_kv, context->net, context->index};
+    drtm->span = config->span;
+    drtm->items = config->items;
+    drtm->put_percent = config->put_percent;
+    drtm->post_list = (uint32_t)config->post_list;
+    drtm->qps = (uint32_t)config->qps;
+    drtm->machine_count = places.host_count + 1;
+    drtm->client_count = (uint32_t)config->clients;
+    drtm->machines = sim_alloc_array(drtm->machine_count, sizeof(*drtm->machines));
+    drtm->clients = sim_alloc_array(drtm->client_count, sizeof(*drtm->clients));
+    for (uint32_t m = 0; m < drtm->machine_count; m++) {
+        app__machine_init(&drtm->machines[m],
+                          context,
+                          m == 0 ? server : places.list.interfaces[m - 1],
+                          m == 0 ? drtm->items * ITEM_BYTES : 4096,
+                          config->clients * config->qps);
+    }
+    app__places_fini(&places);
+    make_clients(drtm, context);
+    *app = &drtm->app;
+    return SIM_OK;
+}
+
+static void drtm_destroy(app_t *app)
+{
+    drtm_t *const drtm = (drtm_t *)(void *)app;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        sim_free(drtm->clients[c].queues);
+    }
+    sim_free(drtm->clients);
+    sim_free(drtm->machines);
+    sim_free(drtm);
+}
+
+// -- results
+
+static void drtm_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const drtm_t *const drtm = (const drtm_t *)(const void *)app;
+    *done = 0;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        *done += drtm->clients[c].thread.stopped;
+    }
+    *planned = drtm->client_count;
+}
+
+typedef struct drtm_report {
+    double mops;
+    double gets_mops;
+    double puts_mops;
+    uint64_t atomics;
+    uint64_t failed;
+    uint64_t words_sum;
+} drtm_report_t;
+
+static void fill_report(const void *object, void *report)
+{
+    const drtm_t *const drtm = object;
+    uint64_t gets = 0;
+    uint64_t halves = 0;
+    uint64_t posted = 0;
+    uint64_t failed = 0;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        gets += drtm->clients[c].gets;
+        halves += drtm->clients[c].halves;
+        failed += drtm->clients[c].thread.failed;
+        for (uint32_t q = 0; q < drtm->qps; q++) {
+            posted += drtm->clients[c].queues[q].halves;
+        }
+    }
+    // Words nobody wrote are 0; looking at each item's is what a test with few items can do.
+    uint64_t sum = 0;
+    for (uint64_t i = 0; drtm->items <= 100000 && i < drtm->items; i++) {
+        sum += nic_mr_read64(drtm->machines[0].memory,
+                             drtm->machines[0].address + i * ITEM_BYTES + WORD_OFFSET);
+    }
+    *(drtm_report_t *)report = (drtm_report_t){
+        .mops = app__mops(&drtm->app, &drtm->span, gets) +
+                app__mops(&drtm->app, &drtm->span, halves) / 2,
+        .gets_mops = app__mops(&drtm->app, &drtm->span, gets),
+        .puts_mops = app__mops(&drtm->app, &drtm->span, halves) / 2,
+        .atomics = posted,
+        .failed = failed,
+        .words_sum = sum,
+    };
+}
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(drtm_report_t, mops, "M/s", "operations per second of all clients"),
+    APP__REAL(drtm_report_t, gets_mops, "M/s", "of them GETs"),
+    APP__REAL(drtm_report_t, puts_mops, "M/s", "of them PUTs, two atomics each"),
+    APP__WHOLE(drtm_report_t, atomics, "", "that were posted"),
+    APP__WHOLE(drtm_report_t, failed, "", "work requests that ended with an error"),
+    APP__WHOLE(drtm_report_t, words_sum, "", "of the items' words at the end, of 100000 items at most: each atomic adds one"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(drtm_report_t),
+    .fill = fill_report,
+};
+
+const app_ops_t app_drtm_kv = {
+    .name = "drtm-kv",
+    .help = "a key-value store by READs and atomics, as DrTM-KV (detailed NIC)",
+    .attrs = &attr_table,
+    .create = drtm_create,
+    .destroy = drtm_destroy,
+    .progress = drtm_progress,
+    .report = &report_table,
+};

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/services/rpc_internal.h - remote procedure calls as HERD makes them (Kalia et al., SIGCOMM
+// 2014; and
+// USENIX ATC 2016, 4.1): a client writes its request into a slot at the server by an unreliable
+// WRITE; a worker that polls the slots answers by a SEND over unreliable datagrams.
+//
+// Requests carry nothing that the program needs but which worker they are for, and their slot says
+// that. What a response says is its immediate.
+#ifndef APPS_SERVICES_RPC_INTERNAL_H
+#define APPS_SERVICES_RPC_INTERNAL_H
+
+#include "apps/machine_internal.h"
+
+#define APP__RPC_COLLECT_MAX 128u
+#define APP__RPC_SLOT_BYTES UINT64_C(64)
+
+typedef struct app__rpc app__rpc_t;
+
+typedef struct app__rpc_request {
+    uint32_t worker;
+    uint16_t bytes; // at most APP__RPC_SLOT_BYTES
+} app__rpc_request_t;
+
+typedef struct app__rpc_call {
+    uint32_t client;
+    uint32_t qp; // of the worker: the answer goes there
+    bool signaled;
+    // The program's answer.
+    uint32_t imm;
+    uint32_t bytes; // 0: header only
+} app__rpc_call_t;
+
+typedef struct app__rpc_ops {
+    // Request `index` of a client.
+    app__rpc_request_t (*draw)(const app__rpc_t *rpc, uint64_t index);
+    // In a worker's step: spends its core's time for count calls, and answers them.
+    void (*serve)(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count);
+    // In a client's step.
+    void (*answered)(app__rpc_t *rpc, uint32_t client, uint32_t imm);
+} app__rpc_ops_t;
+
+typedef struct app__rpc_config {
+    char *server;
+    char *clients_on;
+    uint64_t workers;
+    uint64_t clients;
+    uint64_t window;
+    bool post_list;
+    uint64_t collect;
+    uint64_t ports;
+    uint64_t qps_per_port;
+    uint64_t requests; // of each client; SIM_AUTO: until the span is over
+    sim_time_t look_ps;
+    sim_time_t request_ps;
+    uint64_t overlap;
+    sim_time_t timeout_ps;
+} app__rpc_config_t;
+
+// clang-format off
+#define APP__RPC_ATTRS(prefix, type, qps_, clients_)                                               \
+    {prefix ".server", SIM_ATTR_STRING, false, offsetof(type, rpc.server), "host0", NULL, NULL,    \
+     NULL, "the server's machine"},                                                                \
+    {prefix ".clients-on", SIM_ATTR_STRING, false, offsetof(type, rpc.clients_on), "host[1-*]",    \
+     NULL, NULL, NULL, "the clients' machines"},                                                   \
+    {prefix ".workers", SIM_ATTR_COUNT, false, offsetof(type, rpc.workers), "6", "1", "64", NULL,  \
+     "threads that answer, a core each"},                                                          \
+    {prefix ".clients", SIM_ATTR_COUNT, false, offsetof(type, rpc.clients), clients_, "1", "4096", \
+     NULL, "threads that ask, spread over their machines"},                                        \
+    {prefix ".window", SIM_ATTR_COUNT, false, offsetof(type, rpc.window), "32", "1", "256", NULL,  \
+     "requests of a client; rpc: sent one after the other, all answered before the next ones"},    \
+    {prefix ".batch", SIM_ATTR_BOOL, false, offsetof(type, rpc.post_list), "on", NULL, NULL, NULL, \
+     "responses are posted with one Doorbell per port; off: each is written into the NIC"},        \
+    {prefix ".collect", SIM_ATTR_COUNT, false, offsetof(type, rpc.collect), "32", "1", "128",      \
+     NULL, "requests that a worker takes at a time, at most"},                                     \
+    {prefix ".ports", SIM_ATTR_COUNT, false, offsetof(type, rpc.ports), "2", "1", "4", NULL,       \
+     "ports of the server's card that clients are spread over: each has queue pairs of its own"},  \
+    {prefix ".qps-per-port", SIM_ATTR_COUNT, false, offsetof(type, rpc.qps_per_port), qps_, "1",   \
+     "64", NULL, "UD queue pairs of a worker on each port, used in turn"},                         \
+    {prefix ".requests", SIM_ATTR_COUNT, true, offsetof(type, rpc.requests), "auto", "1",          \
+     "100000000", NULL, "of each client; auto: until the time is over"},                           \
+    {prefix ".cpu.look", SIM_ATTR_TIME, false, offsetof(type, rpc.look_ps), "1ns", "1ps", "1us",   \
+     NULL, "worker: to look at a slot without a request, in its first cache"},                     \
+    {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
+     "1us", NULL, "to take a request, which the NIC put into the last cache"},                     \
+    {prefix ".cpu.overlap", SIM_ATTR_COUNT, false, offsetof(type, rpc.overlap), "3", "1", "64",    \
+     NULL, "so many requests taken in one turn are waited for together, after the first"},         \
+    {prefix ".timeout", SIM_ATTR_TIME, false, offsetof(type, rpc.timeout_ps), "1ms", "1us",        \
+     "1000s", NULL, "a client that got nothing for so long counts what it waits for as lost"}
+// clang-format on
+
+typedef struct app__rpc_client {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_cq_t *cq;
+    nic_qp_t *request_qp;
+    nic_qp_t *response_qp;
+    uint64_t sent;
+    uint64_t answered;
+    uint64_t lost;     // given up
+    uint64_t late;     // answered after that
+    uint32_t waiting;  // for answers
+    uint32_t receives; // posted, not used
+    sim_timer_t timeout;
+    sim_time_t heard_ps; // something was sent or came
+    bool overdue;
+} app__rpc_client_t;
+
+// The server's end of a client.
+typedef struct app__rpc_slot {
+    app__rpc_t *rpc;
+    uint32_t index;
+} app__rpc_slot_t;
+
+typedef struct app__rpc_worker {
+    app__thread_t thread;
+    app__rpc_t *rpc;
+    uint32_t index;
+    nic_qp_t **qps; // ports x qps_per_port
+    nic_cq_t **cqs; // one each
+    uint64_t *posted;
+    uint32_t next_qp;
+    uint32_t next_client;
+    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // of this turn
+    uint32_t call_count;
+    uint32_t looked; // clients' slots in this turn
+    bool waits;      // for a completion of the queue pair
+    uint32_t waits_for;
+    uint64_t waited; // times
+    uint32_t *count; // requests that lie in slots, by client
+    uint64_t lists;  // posted within the span: what a batch is
+    uint64_t answers;
+} app__rpc_worker_t;
+
+struct app__rpc {
+    const app__rpc_ops_t *ops;
+    void *program;
+    app__span_t span;
+    app__machine_t *machines; // the server's first
+    uint32_t machine_count;
+    uint32_t worker_count;
+    uint32_t client_count;
+    uint32_t window;
+    uint32_t collect;
+    uint32_t ports;
+    uint32_t qps_per_port;
+    bool post_list;
+    uint64_t requests;
+    sim_time_t look_ps;
+    sim_time_t request_ps;
+    uint64_t overlap;
+    sim_time_t timeout_ps;
+    app__rpc_worker_t *workers;
+    app__rpc_client_t *clients;
+    app__rpc_slot_t *slots;
+};
+
+// Finds the machines: the server's, then the clients'. The caller frees interfaces with sim_free.
+SIM_MUST_CHECK sim_err_t app__rpc_machines(const app_context_t *context,
+                                           const app__rpc_config_t *config,
+                                           uint32_t **interfaces,
+                                           uint32_t *count,
+                                           sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
+                                       const app_context_t *context,
+                                       const app__rpc_config_t *config,
+                                       const app__span_t *span,
+                                       const app__rpc_ops_t *ops,
+                                       void *program,
+                                       sim_message_t *message);
+void app__rpc_fini(app__rpc_t *rpc);
+void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
+// mops, responses_per_batch, full_queue_waits, requests, responses, lost, late.
+// What requests and answers came to. Some are counted by one of both kinds of servers only.
+typedef struct app__server_sums {
+    double mops;
+    double responses_per_batch;
+    uint64_t full_queue_waits; // of rpc
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t lost;
+    uint64_t late;   // of rpc
+    uint64_t failed; // of the others
+} app__server_sums_t;
+app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc);
+
+#endif // APPS_SERVICES_RPC_INTERNAL_H

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/services/sequencer.c - a server that gives out increasing 8-byte numbers, in the versions
+// of Kalia et
+// al., USENIX ATC 2016, 4.2 (docs/models/guidelines.md); here the one on remote procedure calls.
+#include "apps/report_rows.h"
+#include "apps/services/sequencer_internal.h"
+
+#include <stdlib.h>
+
+#define PREFIX "traffic.sequencer"
+#define REQUEST_BYTES 8u
+#define RESPONSE_BYTES 8u
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {PREFIX ".version", SIM_ATTR_ENUM, false, offsetof(app__sequencer_config_t, version), "rpc",
+     NULL, NULL, "rpc|spec|fetch-add",
+     "HERD's calls; header-only SENDs and a guess of the upper half; the NIC's atomic"},
+    {PREFIX ".first-number", SIM_ATTR_COUNT, false,
+     offsetof(app__sequencer_config_t, first_number), "0", "0", NULL, NULL, "where it begins"},
+    {PREFIX ".cpu.count", SIM_ATTR_TIME, false, offsetof(app__sequencer_config_t, count_ps), "8ns",
+     "0ps", "1us", NULL, "to add to the shared counter, which is in the core's own cache"},
+    {PREFIX ".cpu.move", SIM_ATTR_TIME, false, offsetof(app__sequencer_config_t, move_ps), "40ns",
+     "0ps", "1us", NULL, "to add to it where another core added last; others wait meanwhile"},
+    APP__RPC_ATTRS(PREFIX, app__sequencer_config_t, "3", "70"),
+    APP__SPAN_ATTRS(PREFIX, app__sequencer_config_t),
+};
+// clang-format on
+
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "application",
+                                            sizeof(app__sequencer_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+// -- the counter
+
+uint64_t app__sequencer_take(app__sequencer_t *sequencer,
+                             nic_core_t *core,
+                             uint32_t worker,
+                             uint32_t count)
+{
+    const sim_time_t now_ps = nic_core_now_ps(core);
+    const sim_time_t cost_ps =
+        sequencer->owner == worker ? sequencer->count_ps : sequencer->move_ps;
+    const sim_time_t start_ps = sequencer->free_ps > now_ps ? sequencer->free_ps : now_ps;
+    sequencer->owner = worker;
+    sequencer->free_ps = start_ps + cost_ps;
+    nic_core_wait(core, sequencer->free_ps - now_ps);
+    sequencer->next += count;
+    return sequencer->next - count;
+}
+
+void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t number)
+{
+    if (got->numbers != NULL) {
+        if (got->count == requests) {
+            return; // all have come: this one is a repetition that a link made
+        }
+        got->numbers[got->count] = number;
+    }
+    got->backward += got->count > 0 && number <= got->last;
+    got->last = number;
+    got->count++;
+}
+
+// -- on remote procedure calls
+
+static app__rpc_request_t draw(const app__rpc_t *rpc, uint64_t index)
+{
+    return (app__rpc_request_t){(uint32_t)(index % rpc->worker_count), REQUEST_BYTES};
+}
+
+static void serve(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count)
+{
+    app__sequencer_t *const sequencer = rpc->program;
+    nic_core_t *const core = rpc->workers[worker].thread.core;
+    const uint64_t base = app__sequencer_take(sequencer, core, worker, count);
+    for (uint32_t i = 0; i < count; i++) {
+        calls[i].imm = (uint32_t)(base + i);
+        calls[i].bytes = RESPONSE_BYTES;
+    }
+}
+
+static void answered(app__rpc_t *rpc, uint32_t client, uint32_t imm)
+{
+    app__sequencer_t *const sequencer = rpc->program;
+    app__sequencer_got_t *const got = &sequencer->got[client];
+    app__sequencer_keep(got, sequencer->requests, app__sequencer_near(got, imm));
+}
+
+static const app__rpc_ops_t rpc_ops = {draw, serve, answered};
+
+// -- creation
+
+static sim_err_t sequencer_create(const app_context_t *context,
+                                  const void *config_void,
+                                  app_t **app,
+                                  sim_message_t *message)
+{
+    const app__sequencer_config_t *const config = config_void;
+    app__sequencer_t *const sequencer = sim_alloc(sizeof(*sequencer));
+    sequencer->app = (app_t){&app_sequencer, context->net, context->index};
+    sequencer->version = (app__sequencer_version_t)config->version;
+    sequencer->next = config->first_number;
+    sequencer->first_number = config->first_number;
+    sequencer->owner = UINT32_MAX;
+    sequencer->count_ps = config->count_ps;
+    sequencer->move_ps = config->move_ps;
+    sequencer->requests = config->rpc.requests == SIM_AUTO ? UINT64_MAX : config->rpc.requests;
+    const sim_err_t error = sequencer->version == APP__SEQUENCER_RPC
+                                ? app__rpc_init(&sequencer->rpc,
+                                                context,
+                                                &config->rpc,
+                                                &config->span,
+                                                &rpc_ops,
+                                                sequencer,
+                                                message)
+                                : app__spec_create(sequencer, context, config, message);
+    if (error != SIM_OK) {
+        sim_free(sequencer);
+        return error;
+    }
+    sequencer->client_count = (uint32_t)config->rpc.clients;
+    sequencer->got = sim_alloc_array(sequencer->client_count, sizeof(*sequencer->got));
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        sequencer->got[c].last = config->first_number;
+        if (config->rpc.requests != SIM_AUTO) {
+            sequencer->got[c].numbers = sim_alloc_array(config->rpc.requests, sizeof(uint64_t));
+        }
+    }
+    *app = &sequencer->app;
+    return SIM_OK;
+}
+
+static void sequencer_destroy(app_t *app)
+{
+    app__sequencer_t *const sequencer = (app__sequencer_t *)(void *)app;
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        sim_free(sequencer->got[c].numbers);
+    }
+    sim_free(sequencer->got);
+    if (sequencer->version == APP__SEQUENCER_RPC) {
+        app__rpc_fini(&sequencer->rpc);
+    } else {
+        app__spec_destroy(sequencer->spec);
+    }
+    sim_free(sequencer);
+}
+
+// -- results
+
+static int compare_numbers(const void *left, const void *right)
+{
+    const uint64_t a = *(const uint64_t *)left;
+    const uint64_t b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+// How many different numbers clients got, of those from first on without a hole: with every request
+// answered that is all of them.
+static uint64_t count_without_hole(const app__sequencer_t *sequencer)
+{
+    uint64_t all = 0;
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        all += sequencer->got[c].numbers == NULL ? 0 : sequencer->got[c].count;
+    }
+    uint64_t *const numbers = sim_alloc_array(all + 1, sizeof(*numbers));
+    uint64_t at = 0;
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        const app__sequencer_got_t *const got = &sequencer->got[c];
+        for (uint64_t i = 0; got->numbers != NULL && i < got->count; i++) {
+            numbers[at++] = got->numbers[i];
+        }
+    }
+    qsort(numbers, all, sizeof(*numbers), compare_numbers);
+    uint64_t good = 0;
+    while (good < all && numbers[good] == sequencer->first_number + good) {
+        good++;
+    }
+    sim_free(numbers);
+    return good;
+}
+
+static void sequencer_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__sequencer_t *const sequencer = (const app__sequencer_t *)(const void *)app;
+    if (sequencer->version == APP__SEQUENCER_RPC) {
+        app__rpc_progress(&sequencer->rpc, done, planned);
+    } else {
+        app__spec_progress(sequencer->spec, done, planned);
+    }
+}
+
+typedef struct sequencer_report {
+    double mops;
+    double responses_per_batch;
+    uint64_t requests;
+    uint64_t responses;
+    uint64_t lost;
+    uint64_t numbers;
+    uint64_t backward;
+    uint64_t wrong_guesses;
+    app__server_sums_t sums;
+    bool rpc;
+} sequencer_report_t;
+
+static void fill_report(const void *object, void *report)
+{
+    const app__sequencer_t *const sequencer = object;
+    const bool rpc = sequencer->version == APP__SEQUENCER_RPC;
+    const app__server_sums_t sums = rpc ? app__rpc_sums(&sequencer->app, &sequencer->rpc)
+                                        : app__spec_sums(&sequencer->app, sequencer->spec);
+    uint64_t backward = 0;
+    uint64_t wrong = 0;
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        backward += sequencer->got[c].backward;
+        wrong += sequencer->got[c].wrong;
+    }
+    *(sequencer_report_t *)report = (sequencer_report_t){
+        .mops = sums.mops,
+        .responses_per_batch = sums.responses_per_batch,
+        .requests = sums.requests,
+        .responses = sums.responses,
+        .lost = sums.lost,
+        .numbers = count_without_hole(sequencer),
+        .backward = backward,
+        .wrong_guesses = wrong,
+        .sums = sums,
+        .rpc = rpc,
+    };
+}
+
+// What only one kind of server counts.
+static bool get_waits(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.full_queue_waits;
+    return report->rpc;
+}
+
+static bool get_late(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.late;
+    return report->rpc;
+}
+
+static bool get_failed(const void *object, sim_report_value_t *value)
+{
+    const sequencer_report_t *const report = object;
+    value->whole = report->sums.failed;
+    return !report->rpc;
+}
+
+// clang-format off
+static const sim_report_row_t report_rows[] = {
+    APP__REAL(sequencer_report_t, mops, "M/s", "numbers per second that clients got"),
+    APP__REAL(sequencer_report_t, responses_per_batch, "", "answers that a worker posts with one Doorbell"),
+    {.name = "full_queue_waits", .kind = SIM_REPORT_U64, .unit = "", .get = get_waits, .shown = true,
+     .help = "times that a worker waited for room in a queue; of version rpc"},
+    APP__WHOLE(sequencer_report_t, requests, "", "that clients sent"),
+    APP__WHOLE(sequencer_report_t, responses, "", "that clients took"),
+    APP__WHOLE(sequencer_report_t, lost, "", "requests given up as lost"),
+    {.name = "late", .kind = SIM_REPORT_U64, .unit = "", .get = get_late, .shown = true,
+     .help = "answers to what was given up; of version rpc"},
+    {.name = "failed", .kind = SIM_REPORT_U64, .unit = "", .get = get_failed, .shown = true,
+     .help = "work requests that ended with an error; not of version rpc"},
+    APP__WHOLE(sequencer_report_t, numbers, "", "given out without a hole, from 0 on"),
+    APP__WHOLE(sequencer_report_t, backward, "", "numbers that a client got after a larger one"),
+    APP__WHOLE(sequencer_report_t, wrong_guesses, "", "compare-and-swaps that met another value"),
+};
+// clang-format on
+static const sim_report_table_t report_table = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(sequencer_report_t),
+    .fill = fill_report,
+};
+
+const app_ops_t app_sequencer = {
+    .name = "sequencer",
+    .help = "a networked sequencer: HERD's calls, Spec-S0 or fetch-and-add (detailed NIC)",
+    .attrs = &attr_table,
+    .create = sequencer_create,
+    .destroy = sequencer_destroy,
+    .progress = sequencer_progress,
+    .report = &report_table,
+};

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/services/sequencer_internal.h - a sequencer's versions share the counter, and what clients
+// got.
+#ifndef APPS_SERVICES_SEQUENCER_INTERNAL_H
+#define APPS_SERVICES_SEQUENCER_INTERNAL_H
+
+#include "apps/services/rpc_internal.h"
+
+typedef enum app__sequencer_version {
+    APP__SEQUENCER_RPC,
+    APP__SEQUENCER_SPEC,
+    APP__SEQUENCER_FETCH_ADD,
+} app__sequencer_version_t;
+
+typedef struct app__sequencer_config {
+    uint32_t version; // app__sequencer_version_t
+    uint64_t first_number;
+    sim_time_t count_ps;
+    sim_time_t move_ps;
+    app__rpc_config_t rpc;
+    app__span_t span;
+} app__sequencer_config_t;
+
+// What a client got. Numbers are kept where each client makes a given number of requests.
+typedef struct app__sequencer_got {
+    uint64_t *numbers;
+    uint64_t count;
+    uint64_t last;
+    uint64_t backward; // numbers below the one before
+    uint64_t high;     // the upper half that it expects
+    uint64_t wrong;    // guesses
+} app__sequencer_got_t;
+
+typedef struct app__spec app__spec_t;
+
+typedef struct app__sequencer {
+    app_t app; // first
+    app__sequencer_version_t version;
+    app__rpc_t rpc;    // RPC
+    app__spec_t *spec; // SPEC, FETCH_ADD
+    // The counter: a line of memory that one core has at a time. Touched by the server's events.
+    uint64_t next;
+    sim_time_t free_ps;
+    uint32_t owner;
+    sim_time_t count_ps;
+    sim_time_t move_ps;
+    uint64_t requests;
+    uint64_t first_number;
+    app__sequencer_got_t *got;
+    uint32_t client_count;
+} app__sequencer_t;
+
+// In a worker's step: `count` numbers, from the one returned on. The core waits for the line, and
+// for what bringing it from another core takes.
+uint64_t app__sequencer_take(app__sequencer_t *sequencer,
+                             nic_core_t *core,
+                             uint32_t worker,
+                             uint32_t count);
+// The number with this lower half that is nearest to the last one: memory has no contents, so that
+// a response says half of what its payload would.
+static inline uint64_t app__sequencer_near(const app__sequencer_got_t *got, uint32_t low)
+{
+    return got->last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)got->last);
+}
+void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t number);
+
+// sequencer_spec.c
+SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer,
+                                          const app_context_t *context,
+                                          const app__sequencer_config_t *config,
+                                          sim_message_t *message);
+void app__spec_destroy(app__spec_t *spec);
+void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *planned);
+app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec);
+
+#endif // APPS_SERVICES_SEQUENCER_INTERNAL_H

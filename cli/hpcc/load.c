@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/hpcc/load.c - reads a config of the HPCC ns-3 simulator and the files it names.
+#include "cli/hpcc/hpcc.h"
+
+#include "world/yaml_tree.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 30)
+
+void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *format, ...)
+{
+    world_error_t text;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text.text, sizeof(text.text), format, arguments);
+    va_end(arguments);
+    SIM_GROW(hpcc->notes, hpcc->note_count, &hpcc->note_capacity);
+    hpcc->notes[hpcc->note_count++] =
+        sim_format("note: %s:%d:%d: %s", place->origin, place->line, place->column, text.text);
+}
+
+// -- finding files
+
+// "a/b" -> "a/"; without a slash: "".
+static char *folder_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    return slash == NULL ? sim_strdup("") : sim_format("%.*s", (int)(slash - path) + 1, path);
+}
+
+// Where the driver would find it, else beside the config: as it is named, from the folder above
+// (configs that name mix/x lie in mix themselves), or by its own name alone. NULL: nowhere.
+static char *find_input(const char *config_name, const char *name)
+{
+    char *const folder = folder_of(config_name);
+    const char *const slash = strrchr(name, '/');
+    char *const candidates[] = {
+        sim_strdup(name),
+        sim_format("%s%s", folder, name),
+        sim_format("%s../%s", folder, name),
+        sim_format("%s%s", folder, slash != NULL ? slash + 1 : name),
+    };
+    char *found = NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(candidates); i++) {
+        const bool usable = i == 0 || name[0] != '/';
+        if (found == NULL && usable && access(candidates[i], R_OK) == 0) {
+            found = sim_strdup(candidates[i]);
+        }
+        sim_free(candidates[i]);
+    }
+    sim_free(folder);
+    return found;
+}
+
+static void note_moved(cli_hpcc_t *hpcc, cli_hpcc_key_t key, const cli_hpcc_file_t *file)
+{
+    const cli_hpcc_value_t *const value = &hpcc->config->values[key];
+    if (strcmp(file->path, value->text) != 0) {
+        cli_hpcc_note(hpcc,
+                      &value->place,
+                      "%s is not in the current folder: %s is read",
+                      value->text,
+                      file->path);
+    }
+}
+
+static sim_err_t read_input(const cli_hpcc_t *hpcc,
+                            cli_hpcc_key_t key,
+                            cli_hpcc_file_t *file,
+                            world_error_t *error)
+{
+    const cli_hpcc_value_t *const value = &hpcc->config->values[key];
+    if (value->text == NULL) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &value->place,
+                          "no %s, expected the name of a file",
+                          cli_hpcc_key_name(key));
+    }
+    file->path = find_input(hpcc->config->file_name, value->text);
+    if (file->path == NULL) {
+        world_shown_t shown;
+        return world_fail(
+            error,
+            SIM_ERR_IO,
+            &value->place,
+            "%s %s cannot be read, expected a file in the current folder or beside the "
+            "config",
+            cli_hpcc_key_name(key),
+            world_show(&shown, value->text));
+    }
+    return world_read_file(file->path, FILE_BYTES_MAX, &file->text, &file->size_bytes, error);
+}
+
+// -- what is in them
+
+// Notes are not kept: the scenario's own reading of the files tells them.
+static sim_err_t read_topology(cli_hpcc_t *hpcc, world_error_t *error)
+{
+    sim_message_t message;
+    sim_err_t result = read_input(hpcc, CLI_HPCC_TOPOLOGY_FILE, &hpcc->topology_file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const cli_hpcc_file_t *const file = &hpcc->topology_file;
+    result = topo_file_parse(TOPO_FILE_HPCC,
+                             file->path,
+                             file->text,
+                             file->size_bytes,
+                             NULL,
+                             NULL,
+                             &hpcc->topology,
+                             &message);
+    return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
+}
+
+static sim_err_t read_flows(cli_hpcc_t *hpcc, world_error_t *error)
+{
+    sim_message_t message;
+    sim_err_t result = read_input(hpcc, CLI_HPCC_FLOW_FILE, &hpcc->flow_file, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const cli_hpcc_file_t *const file = &hpcc->flow_file;
+    result = app_flow_file_parse(APP_FLOW_HPCC,
+                                 file->path,
+                                 file->text,
+                                 file->size_bytes,
+                                 NULL,
+                                 NULL,
+                                 &hpcc->flows,
+                                 &message);
+    return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
+}
+
+static sim_err_t read_traced(cli_hpcc_t *hpcc, sim_message_t *message)
+{
+    sim_words_t words;
+    sim_word_t word;
+    uint64_t count = 0;
+    uint64_t node = 0;
+    const uint64_t nodes = hpcc->topology->node_count;
+    const cli_hpcc_file_t *const file = &hpcc->trace_file;
+    sim_words_init(&words, file->path, file->text, file->size_bytes);
+    static const char what[] = "the number of traced nodes";
+    sim_err_t result = sim_words_need(&words, &word, what, message);
+    if (result == SIM_OK) {
+        result = sim_word_count(&words, &word, what, 0, nodes, &count, message);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    hpcc->traced = sim_alloc_array(count + 1, sizeof(*hpcc->traced));
+    for (uint64_t i = 0; i < count; i++) {
+        static const char id[] = "the id of a node";
+        result = sim_words_need(&words, &word, id, message);
+        if (result == SIM_OK) {
+            result = sim_word_count(&words, &word, id, 0, nodes - 1, &node, message);
+        }
+        if (result != SIM_OK) {
+            return result;
+        }
+        hpcc->traced[hpcc->traced_count++] = (uint32_t)node;
+    }
+    return SIM_OK;
+}
+
+// A trace file that is not there traces nothing: the driver goes on, too.
+static sim_err_t read_trace_file(cli_hpcc_t *hpcc, world_error_t *error)
+{
+    const cli_hpcc_value_t *const value = &hpcc->config->values[CLI_HPCC_TRACE_FILE];
+    if (cli_hpcc_number(hpcc->config, CLI_HPCC_ENABLE_TRACE) == 0 || value->text == NULL) {
+        return SIM_OK;
+    }
+    char *const path = find_input(hpcc->config->file_name, value->text);
+    if (path == NULL) {
+        cli_hpcc_note(hpcc, &value->place, "there is no %s: no node is traced", value->text);
+        return SIM_OK;
+    }
+    sim_free(path);
+    sim_err_t result = read_input(hpcc, CLI_HPCC_TRACE_FILE, &hpcc->trace_file, error);
+    sim_message_t message;
+    if (result == SIM_OK) {
+        result = read_traced(hpcc, &message);
+        if (result != SIM_OK) {
+            return world_fail(error, result, NULL, "%s", message.text);
+        }
+    }
+    return result;
+}
+
+// -- notes
+
+static void note_unknown(cli_hpcc_t *hpcc)
+{
+    const cli_hpcc_config_t *const config = hpcc->config;
+    if (config->unknown_count == 0) {
+        return;
+    }
+    const char *names[CLI_HPCC_KEY_COUNT];
+    for (cli_hpcc_key_t key = 0; key < CLI_HPCC_KEY_COUNT; key++) {
+        names[key] = cli_hpcc_key_name(key);
+    }
+    world_error_t text = {""};
+    for (size_t i = 0; i < config->unknown_count; i++) {
+        const char *const near = sim_nearest_name(config->unknown[i], names, CLI_HPCC_KEY_COUNT);
+        world_error_add(&text, "%s %s", i > 0 ? "," : "", config->unknown[i]);
+        if (near != NULL) {
+            world_error_add(&text, " (did you mean %s?)", near);
+        }
+    }
+    cli_hpcc_note(hpcc,
+                  &config->unknown_place,
+                  "unknown keys, ignored as the simulator does:%s",
+                  text.text);
+}
+
+static void note_key(cli_hpcc_t *hpcc, cli_hpcc_key_t key, const char *text)
+{
+    const world_place_t *const place = &hpcc->config->values[key].place;
+    cli_hpcc_note(hpcc, place, "%s %s", cli_hpcc_key_name(key), text);
+}
+
+// Keys that do not do what their documentation says: treated as the driver's code does.
+static void note_backward_keys(cli_hpcc_t *hpcc)
+{
+    const cli_hpcc_config_t *const config = hpcc->config;
+    if (cli_hpcc_number(config, CLI_HPCC_L2_BACK_TO_ZERO) != 0) {
+        note_key(hpcc,
+                 CLI_HPCC_L2_BACK_TO_ZERO,
+                 "1 is go-back-0 as in its code; its documentation has the meaning reversed");
+    }
+    if (cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
+        note_key(
+            hpcc,
+            CLI_HPCC_L2_ACK_INTERVAL,
+            "holds back ACKs of the first bytes of a flow only, as in its code: a shorter flow "
+            "that is no multiple of L2_CHUNK_SIZE never ends");
+    }
+    if (cli_hpcc_number(config, CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD) == 0) {
+        note_key(hpcc,
+                 CLI_HPCC_USE_DYNAMIC_PFC_THRESHOLD,
+                 "does nothing: thresholds are always dynamic in its code");
+    }
+    if (cli_hpcc_number(config, CLI_HPCC_ACK_HIGH_PRIO) != 0 && hpcc->compat) {
+        note_key(hpcc,
+                 CLI_HPCC_ACK_HIGH_PRIO,
+                 "gates the ACKs of hosts by another pause bit; switches never prefer ACKs, as in "
+                 "its code");
+    }
+    if (cli_hpcc_number(config, CLI_HPCC_HAS_WIN) == 0 && hpcc->compat &&
+        cli_hpcc_number(config, CLI_HPCC_CC_MODE) == 3) {
+        note_key(hpcc,
+                 CLI_HPCC_HAS_WIN,
+                 "0 lets HPCC divide queues by a window of 0, as in its code: flows end up at "
+                 "MIN_RATE");
+    }
+    if (cli_hpcc_number(config, CLI_HPCC_LB_MODE) != 0) {
+        note_key(hpcc, CLI_HPCC_LB_MODE, "is not modelled: flows are spread by ECMP");
+    }
+}
+
+sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name, world_error_t *error)
+{
+    sim_err_t result = cli_hpcc_config_load(file_name, &hpcc->config, error);
+    if (result == SIM_OK) {
+        result = read_topology(hpcc, error);
+    }
+    if (result == SIM_OK) {
+        result = read_flows(hpcc, error);
+    }
+    if (result == SIM_OK) {
+        result = read_trace_file(hpcc, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    note_moved(hpcc, CLI_HPCC_TOPOLOGY_FILE, &hpcc->topology_file);
+    note_moved(hpcc, CLI_HPCC_FLOW_FILE, &hpcc->flow_file);
+    note_unknown(hpcc);
+    note_backward_keys(hpcc);
+    hpcc->paths =
+        cli_hpcc_paths_create(hpcc->topology,
+                              cli_hpcc_number(hpcc->config, CLI_HPCC_PACKET_PAYLOAD_SIZE));
+    cli_hpcc_paths_max(hpcc->paths, &hpcc->rtt_ns_max, &hpcc->bdp_bytes_max);
+    return SIM_OK;
+}
+
+static void file_fini(cli_hpcc_file_t *file)
+{
+    sim_free(file->path);
+    sim_free(file->text);
+}
+
+void cli_hpcc_fini(cli_hpcc_t *hpcc)
+{
+    cli_hpcc_paths_destroy(hpcc->paths);
+    app_flow_file_fini(&hpcc->flows);
+    topo_file_destroy(hpcc->topology);
+    sim_free(hpcc->traced);
+    file_fini(&hpcc->topology_file);
+    file_fini(&hpcc->flow_file);
+    file_fini(&hpcc->trace_file);
+    for (size_t i = 0; i < hpcc->note_count; i++) {
+        sim_free(hpcc->notes[i]);
+    }
+    sim_free(hpcc->notes);
+    cli_hpcc_config_destroy(hpcc->config);
+}

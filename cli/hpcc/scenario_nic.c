@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/hpcc/scenario_nic.c - what a config of the HPCC ns-3 simulator says about hosts:
+// packets, windows, congestion control.
+#include "cli/hpcc/scenario_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void put_time(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key)
+{
+    cli__maker_key(maker, path, key, "%sus", cli_hpcc_text(maker->config, key));
+}
+
+// A key of the config is the value of an attribute.
+typedef struct row {
+    const char *path;
+    void (*put)(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
+    cli_hpcc_key_t key;
+} row_t;
+
+static void put_rows(const cli__maker_t *maker, const row_t *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        rows[i].put(maker, rows[i].path, rows[i].key);
+    }
+}
+
+static sim_err_t need_keys(const cli__maker_t *maker,
+                           const cli_hpcc_key_t *keys,
+                           size_t count,
+                           world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        result = cli__maker_need(maker, keys[i], error);
+    }
+    return result;
+}
+
+// DCQCN as the simulator has it.
+static const row_t dcqcn_compat_rows[] = {
+    {"nic.dcqcn-hpcc.alpha-period", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
+    {"nic.dcqcn-hpcc.cut-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
+    {"nic.dcqcn-hpcc.increase-period", put_time, CLI_HPCC_RP_TIMER},
+    {"nic.dcqcn-hpcc.gain", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dcqcn-hpcc.fast-recovery", cli__maker_count, CLI_HPCC_FAST_RECOVERY_TIMES},
+    {"nic.dcqcn-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.dcqcn-hpcc.hyper-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.dcqcn-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+    {"nic.dcqcn-hpcc.clamp-target", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
+};
+
+static void put_dcqcn_compat(const cli__maker_t *maker)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn-hpcc");
+    put_rows(maker, dcqcn_compat_rows, SIM_COUNT_OF(dcqcn_compat_rows));
+    cli__maker_key(maker,
+                   "nic.dcqcn-hpcc.scaled-window",
+                   CLI_HPCC_VAR_WIN,
+                   "%s",
+                   cli__maker_bool(cli__maker_on(maker, CLI_HPCC_HAS_WIN) &&
+                                   cli__maker_on(maker, CLI_HPCC_VAR_WIN)));
+}
+
+// The window of algorithms that have none of their own: a BDP, whole or in proportion to the rate.
+static void put_bdp_window(const cli__maker_t *maker)
+{
+    cli__maker_key(maker,
+                   "nic.bdp-window",
+                   CLI_HPCC_HAS_WIN,
+                   !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+                   : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                                            : "fixed");
+}
+
+static const row_t dcqcn_rows[] = {
+    {"nic.dcqcn.dce-tcp-rtt", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
+    {"nic.dcqcn.rate-reduce-monitor-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
+    {"nic.dcqcn.rpg-time-reset", put_time, CLI_HPCC_RP_TIMER},
+    {"nic.dcqcn.rpg-ai-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.dcqcn.rpg-hai-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.dcqcn.rpg-min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+    {"nic.dcqcn.rpg-threshold", cli__maker_count, CLI_HPCC_FAST_RECOVERY_TIMES},
+    {"nic.dcqcn.clamp-tgt-rate", cli__maker_flag, CLI_HPCC_CLAMP_TARGET_RATE},
+};
+
+static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RP_TIMER,
+                                            CLI_HPCC_EWMA_GAIN,
+                                            CLI_HPCC_RATE_AI,
+                                            CLI_HPCC_RATE_HAI};
+    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    if (maker->hpcc->compat) {
+        put_dcqcn_compat(maker);
+        if (!cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+            put_bdp_window(maker); // each pair of hosts has its own
+        }
+        return SIM_OK;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
+    cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // as CC_MODE 1 has it
+    put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows));
+    const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
+    cli__maker_key(maker,
+                   "nic.dcqcn.dce-tcp-g",
+                   CLI_HPCC_EWMA_GAIN,
+                   "%d",
+                   gain < 1.0 ? (int)(1024.0 * (1.0 - gain) + 0.5) : 0);
+    cli__maker_fixed(maker, "nic.dcqcn.rpg-byte-reset", "0");
+    cli__maker_fixed(maker, "nic.dcqcn.initial-alpha-value", "1024");
+    put_bdp_window(maker);
+    return SIM_OK;
+}
+
+// CC_MODE 3 and 10 share their law; prefix is "nic.hpcc" or "nic.hpcc-pint".
+static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, world_error_t *error)
+{
+    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const char *const limit = !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
+                              : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
+                                                                       : "fixed";
+    // Its PINT reacts to each ACK, whatever FAST_REACT says.
+    const bool pint = maker->hpcc->compat && strcmp(prefix, "nic.hpcc-pint") == 0;
+    const char *const reaction =
+        pint || cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
+    char path[64];
+#define PATH(name) (snprintf(path, sizeof(path), "%s." name, prefix), path)
+    cli__maker_key(maker, PATH("law"), CLI_HPCC_RATE_AI, "rate");
+    cli__maker_key(maker, PATH("reaction"), CLI_HPCC_FAST_REACT, "%s", reaction);
+    cli__maker_key(maker, PATH("limit"), CLI_HPCC_HAS_WIN, "%s", limit);
+    cli__maker_text(maker, PATH("eta"), CLI_HPCC_U_TARGET);
+    cli__maker_count(maker, PATH("max-stage"), CLI_HPCC_MI_THRESH);
+    cli__maker_rate(maker, PATH("rate-ai"), CLI_HPCC_RATE_AI);
+    cli__maker_rate(maker, PATH("min-rate"), CLI_HPCC_MIN_RATE);
+#undef PATH
+    return SIM_OK;
+}
+
+static sim_err_t put_hpcc(const cli__maker_t *maker, world_error_t *error)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc");
+    cli__maker_flag(maker, "nic.hpcc.multi-rate", CLI_HPCC_MULTI_RATE);
+    if (maker->hpcc->compat) {
+        cli__maker_fixed(maker, "nic.hpcc.check-path", "false");
+    }
+    cli__maker_flag(maker, "nic.hpcc.sample-feedback", CLI_HPCC_SAMPLE_FEEDBACK);
+    cli__maker_count(maker, "network.int-multiplier", CLI_HPCC_INT_MULTI);
+    return put_hpcc_law(maker, "nic.hpcc", error);
+}
+
+static sim_err_t put_hpcc_pint(const cli__maker_t *maker, world_error_t *error)
+{
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "hpcc-pint");
+    cli__maker_text(maker, "nic.hpcc-pint.probability", CLI_HPCC_PINT_PROB);
+    cli__maker_text(maker, "network.pint-base", CLI_HPCC_PINT_LOG_BASE);
+    cli__maker_key(maker,
+                   "network.pint-rtt",
+                   CLI_HPCC_TOPOLOGY_FILE,
+                   "%" PRIu64 "ns",
+                   maker->hpcc->rtt_ns_max);
+    return put_hpcc_law(maker, "nic.hpcc-pint", error);
+}
+
+// As the simulator has it, and ours.
+static const row_t timely_compat_rows[] = {
+    {"nic.timely-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.timely-hpcc.hyper-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.timely-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+static const row_t timely_rows[] = {
+    {"nic.timely.ai-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
+    {"nic.timely.hai-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
+    {"nic.timely.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+
+static sim_err_t put_timely(const cli__maker_t *maker, world_error_t *error)
+{
+    static const cli_hpcc_key_t needed[] = {CLI_HPCC_RATE_AI, CLI_HPCC_RATE_HAI};
+    const sim_err_t result = need_keys(maker, needed, SIM_COUNT_OF(needed), error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_bdp_window(maker);
+    if (maker->hpcc->compat) {
+        cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely-hpcc");
+        put_rows(maker, timely_compat_rows, SIM_COUNT_OF(timely_compat_rows));
+        return SIM_OK;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "timely");
+    cli__maker_key(maker, "nic.timely.update", CLI_HPCC_CC_MODE, "rtt");
+    cli__maker_key(maker, "nic.timely.burst", CLI_HPCC_CC_MODE, "false");
+    cli__maker_key(maker, "nic.timely.start", CLI_HPCC_CC_MODE, "line");
+    cli__maker_key(maker, "nic.timely.exclude-serialisation", CLI_HPCC_CC_MODE, "false");
+    put_rows(maker, timely_rows, SIM_COUNT_OF(timely_rows));
+    return SIM_OK;
+}
+
+static const row_t dctcp_compat_rows[] = {
+    {"nic.dctcp-hpcc.gain", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dctcp-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_DCTCP_RATE_AI},
+    {"nic.dctcp-hpcc.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+static const row_t dctcp_rows[] = {
+    {"nic.dctcp.g", cli__maker_text, CLI_HPCC_EWMA_GAIN},
+    {"nic.dctcp.ai-rate", cli__maker_rate, CLI_HPCC_DCTCP_RATE_AI},
+    {"nic.dctcp.min-rate", cli__maker_rate, CLI_HPCC_MIN_RATE},
+};
+
+static sim_err_t put_dctcp(const cli__maker_t *maker, world_error_t *error)
+{
+    const sim_err_t result = cli__maker_need(maker, CLI_HPCC_EWMA_GAIN, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_bdp_window(maker);
+    if (maker->hpcc->compat) {
+        cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp-hpcc");
+        put_rows(maker, dctcp_compat_rows, SIM_COUNT_OF(dctcp_compat_rows));
+        return SIM_OK;
+    }
+    cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dctcp");
+    put_rows(maker, dctcp_rows, SIM_COUNT_OF(dctcp_rows));
+    return SIM_OK;
+}
+
+static sim_err_t put_algorithm(const cli__maker_t *maker, world_error_t *error)
+{
+    static const struct {
+        uint64_t mode;
+        sim_err_t (*put)(const cli__maker_t *maker, world_error_t *error);
+    } modes[] = {
+        {1, put_dcqcn},
+        {3, put_hpcc},
+        {7, put_timely},
+        {8, put_dctcp},
+        {10, put_hpcc_pint},
+    };
+    const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
+    for (size_t i = 0; i < SIM_COUNT_OF(modes); i++) {
+        if (modes[i].mode == mode) {
+            return modes[i].put(maker, error);
+        }
+    }
+    return world_fail(error,
+                      SIM_ERR_UNKNOWN,
+                      &maker->config->values[CLI_HPCC_CC_MODE].place,
+                      "CC_MODE %" PRIu64 ", expected " CLI_HPCC_CC_MODES,
+                      mode);
+}
+
+sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
+{
+    const cli_hpcc_config_t *const config = maker->config;
+    const uint64_t payload = cli_hpcc_number(config, CLI_HPCC_PACKET_PAYLOAD_SIZE);
+    uint64_t mtu = 256;
+    while (mtu < payload && mtu < 4096) {
+        mtu *= 2;
+    }
+    cli__maker_key(maker,
+                   "nic.mtu",
+                   CLI_HPCC_PACKET_PAYLOAD_SIZE,
+                   "%" PRIu64,
+                   maker->hpcc->compat ? payload : mtu);
+    cli__maker_flag(maker, "nic.scan.rate-bound", CLI_HPCC_RATE_BOUND);
+    if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
+        cli__maker_count(maker, "nic.ack-from", CLI_HPCC_L2_ACK_INTERVAL);
+        cli__maker_count(maker, "nic.ack-chunk", CLI_HPCC_L2_CHUNK_SIZE);
+    }
+    if (cli__maker_on(maker, CLI_HPCC_L2_BACK_TO_ZERO)) {
+        cli__maker_key(maker, "nic.retransmission", CLI_HPCC_L2_BACK_TO_ZERO, "go-back-0");
+        cli__maker_count(maker, "nic.retransmission-chunk", CLI_HPCC_L2_CHUNK_SIZE);
+    }
+    const uint64_t mode = cli_hpcc_number(config, CLI_HPCC_CC_MODE);
+    const bool own = mode == 7 || mode == 8 || (mode == 1 && !maker->hpcc->compat); // bdp-window
+    if (cli__maker_on(maker, CLI_HPCC_HAS_WIN) && cli__maker_on(maker, CLI_HPCC_GLOBAL_T) && !own) {
+        cli__maker_key(maker,
+                       "nic.window",
+                       CLI_HPCC_HAS_WIN,
+                       "%" PRIu64,
+                       maker->hpcc->bdp_bytes_max);
+    }
+    if (mode == 3 && maker->hpcc->compat && !cli__maker_on(maker, CLI_HPCC_HAS_WIN)) {
+        cli__maker_key(maker, "nic.bdp", CLI_HPCC_HAS_WIN, "0"); // it divides by its window
+    } else if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+        cli__maker_key(maker, "nic.bdp", CLI_HPCC_GLOBAL_T, "%" PRIu64, maker->hpcc->bdp_bytes_max);
+    }
+    if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
+        cli__maker_key(maker,
+                       "nic.base-rtt",
+                       CLI_HPCC_GLOBAL_T,
+                       "%" PRIu64 "ns",
+                       maker->hpcc->rtt_ns_max);
+    }
+    return put_algorithm(maker, error);
+}

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/plot/app.c - what applications tell in summary.json as lists: bandwidth over time, with
+// the times at which links went down and up, and distributions of times.
+//
+// Any application is drawn whose report has a list "bandwidth" of {time_us, gbytes_per_s}, or lists
+// whose names end in "_cdf" of {percent, ms}.
+#include "cli/plot/plot.h"
+
+#include <string.h>
+
+#define MARKS_MAX 32u
+
+typedef struct mark {
+    sim_time_t time_ps;
+    bool up;
+} mark_t;
+
+// "run", "app 1", "run, app 1": as much as tells curves apart.
+static void print_title(FILE *script, const cli_plot_t *plot, size_t run, size_t app, size_t apps)
+{
+    const char *const name = plot->runs[run].name;
+    char *title = NULL;
+    if (apps > 1) {
+        title =
+            plot->run_count > 1 ? sim_format("%s, app %zu", name, app) : sim_format("app %zu", app);
+    } else {
+        title = sim_strdup(name);
+    }
+    cli_figure_quote(script, title);
+    sim_free(title);
+}
+
+static const json_t *list_of(const cli_plot_t *plot, size_t run, size_t app, const char *name)
+{
+    const json_t *const apps = json_object_get(plot->runs[run].summary, "apps");
+    return json_object_get(json_array_get(apps, app), name);
+}
+
+static size_t app_count(const cli_plot_t *plot, size_t run)
+{
+    return json_array_size(json_object_get(plot->runs[run].summary, "apps"));
+}
+
+static sim_err_t not_numbers(const cli_plot_t *plot,
+                             size_t run,
+                             const char *list,
+                             world_error_t *error)
+{
+    world_shown_t shown;
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      NULL,
+                      "%s/summary.json: apps: '%s' is not what it should be, expected a list of "
+                      "objects with numbers",
+                      plot->runs[run].folder,
+                      world_show(&shown, list));
+}
+
+// Writes the rows of a list as a data block. *count: how many there are.
+static sim_err_t print_rows(FILE *script,
+                            const cli_plot_t *plot,
+                            size_t run,
+                            const json_t *list,
+                            const char *const names[2],
+                            const double ones[2],
+                            world_error_t *error)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const x = json_object_get(json_array_get(list, i), names[0]);
+        const json_t *const y = json_object_get(json_array_get(list, i), names[1]);
+        if (!json_is_number(x) || !json_is_number(y)) {
+            return not_numbers(plot, run, names[1], error);
+        }
+        fprintf(script,
+                "%.9g %.9g\n",
+                json_number_value(x) / ones[0],
+                json_number_value(y) / ones[1]);
+    }
+    return SIM_OK;
+}
+
+// -- bandwidth over time
+
+// When links of the first run went down and up.
+static sim_err_t read_marks(const cli_plot_t *plot,
+                            mark_t marks[MARKS_MAX],
+                            size_t *count,
+                            world_error_t *error)
+{
+    static const char *const names[] = {"time_ns", "event"};
+    results_csv_t *csv = NULL;
+    *count = 0;
+    sim_err_t result =
+        cli_plot_open(&plot->runs[0], "events.csv", names, SIM_COUNT_OF(names), &csv, error);
+    bool end = csv == NULL;
+    while (result == SIM_OK && !end && *count < MARKS_MAX) {
+        result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            break;
+        }
+        const bool up = strcmp(results_csv_text(csv, 1), "link_up") == 0;
+        if (!up && strcmp(results_csv_text(csv, 1), "link_down") != 0) {
+            continue;
+        }
+        mark_t mark = {.up = up};
+        result = results_csv_time(csv, 0, &mark.time_ps, error);
+        // A link is two ports.
+        if (*count == 0 || marks[*count - 1].time_ps != mark.time_ps ||
+            marks[*count - 1].up != mark.up) {
+            marks[(*count)++] = mark;
+        }
+    }
+    results_csv_close(csv);
+    return result;
+}
+
+static void print_marks(FILE *script, const mark_t *marks, size_t count, double one)
+{
+    for (size_t i = 0; i < count; i++) {
+        const double x = (double)marks[i].time_ps / one;
+        fprintf(script,
+                "set arrow from %.9g, graph 0 to %.9g, graph 1 nohead dashtype 2 linecolor '%s'\n"
+                "set label '%s' at %.9g, graph 0.97 rotate by 90 right offset -0.4,0 textcolor "
+                "'%s'\n",
+                x,
+                x,
+                marks[i].up ? "#009E73" : "#D55E00",
+                marks[i].up ? "up" : "down",
+                x,
+                marks[i].up ? "#009E73" : "#D55E00");
+    }
+}
+
+sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    size_t curves = 0;
+    double most_us = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r); a++) {
+            const json_t *const list = list_of(plot, r, a, "bandwidth");
+            const size_t rows = json_array_size(list);
+            const json_t *const last = json_array_get(list, rows == 0 ? 0 : rows - 1);
+            const double time_us = json_number_value(json_object_get(last, "time_us"));
+            curves += rows > 0;
+            most_us = time_us > most_us ? time_us : most_us;
+        }
+    }
+    if (curves == 0) {
+        cli_figure_nothing(figure,
+                           "no application of %s tells its bandwidth over time, expected one with "
+                           "an interval: mooncake-bench: {interval: 500us}",
+                           plot->runs[0].folder);
+        return SIM_OK;
+    }
+    mark_t marks[MARKS_MAX];
+    size_t mark_count = 0;
+    sim_err_t result = read_marks(plot, marks, &mark_count, error);
+    const cli_plot_unit_t unit = cli_plot_time_unit(most_us * 1e6);
+    cli_figure_begin(figure, 760, 420);
+    FILE *const script = figure->script;
+    fprintf(script,
+            "set lmargin 9\nset rmargin 3\nset xrange [0:%.9g]\nset yrange [0:*]\n"
+            "set ylabel 'payload that arrived (GB/s)'\nset xlabel 'time (%s)'\n",
+            most_us * 1e6 / unit.one,
+            unit.name);
+    print_marks(script, marks, mark_count, unit.one);
+    static const char *const names[2] = {"time_us", "gbytes_per_s"};
+    const double ones[2] = {unit.one / 1e6, 1};
+    size_t number = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r) && result == SIM_OK; a++) {
+            const json_t *const list = list_of(plot, r, a, "bandwidth");
+            if (json_array_size(list) > 0 && number < CLI_PLOT_CURVES_MAX) {
+                fprintf(script, "$c%zu << EOD\n", number++);
+                result = print_rows(script, plot, r, list, names, ones, error);
+                fputs("EOD\n", script);
+            }
+        }
+    }
+    number = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r); a++) {
+            if (json_array_size(list_of(plot, r, a, "bandwidth")) > 0 &&
+                number < CLI_PLOT_CURVES_MAX) {
+                fprintf(script,
+                        "%s $c%zu using 1:2 with fsteps linewidth 2 linecolor '%s' title ",
+                        number == 0 ? "plot" : ",",
+                        number,
+                        cli_figure_color(number));
+                print_title(script, plot, r, a, app_count(plot, r));
+                number++;
+            }
+        }
+    }
+    fputc('\n', script);
+    if (number < curves) {
+        (void)snprintf(figure->note,
+                       sizeof(figure->note),
+                       "the first %zu of %zu curves",
+                       number,
+                       curves);
+    }
+    figure->what = sim_format("bandwidth of applications over time, %zu curves", number);
+    return result;
+}
+
+// -- distributions
+
+#define NAMES_MAX 4u
+
+static bool is_distribution(const char *name)
+{
+    const size_t size = strlen(name);
+    return size > 4 && strcmp(name + size - 4, "_cdf") == 0;
+}
+
+// The lists' names, in order of their first sight.
+static size_t find_names(const cli_plot_t *plot, const char *names[NAMES_MAX])
+{
+    size_t count = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r); a++) {
+            const json_t *const apps = json_object_get(plot->runs[r].summary, "apps");
+            const char *name = NULL;
+            json_t *list = NULL;
+            json_object_foreach(json_array_get(apps, a), name, list)
+            {
+                size_t known = 0;
+                while (known < count && strcmp(names[known], name) != 0) {
+                    known++;
+                }
+                if (is_distribution(name) && json_array_size(list) > 0 && known == count &&
+                    count < NAMES_MAX) {
+                    names[count++] = name;
+                }
+            }
+        }
+    }
+    return count;
+}
+
+static sim_err_t draw_distribution(FILE *script,
+                                   const cli_plot_t *plot,
+                                   const char *name,
+                                   size_t *number,
+                                   world_error_t *error)
+{
+    static const char *const names[2] = {"ms", "percent"};
+    static const double ones[2] = {1, 100};
+    sim_err_t result = SIM_OK;
+    const size_t first = *number;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r) && result == SIM_OK; a++) {
+            const json_t *const list = list_of(plot, r, a, name);
+            if (json_array_size(list) > 0 && *number - first < CLI_PLOT_CURVES_MAX) {
+                fprintf(script, "$c%zu << EOD\n", (*number)++);
+                result = print_rows(script, plot, r, list, names, ones, error);
+                fputs("EOD\n", script);
+            }
+        }
+    }
+    char *const label = sim_format("%.*s (ms)", (int)strlen(name) - 4, name);
+    fputs("set xlabel ", script);
+    cli_figure_quote(script, label);
+    fputc('\n', script);
+    sim_free(label);
+    size_t n = first;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        for (size_t a = 0; a < app_count(plot, r); a++) {
+            if (json_array_size(list_of(plot, r, a, name)) > 0 && n < *number) {
+                fprintf(script,
+                        "%s $c%zu using 1:2 with lines linewidth 2 linecolor '%s' title ",
+                        n == first ? "plot" : ",",
+                        n,
+                        cli_figure_color(n - first));
+                print_title(script, plot, r, a, app_count(plot, r));
+                n++;
+            }
+        }
+    }
+    fputc('\n', script);
+    return result;
+}
+
+sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    const char *names[NAMES_MAX];
+    const size_t count = find_names(plot, names);
+    if (count == 0) {
+        cli_figure_nothing(figure,
+                           "no application of %s tells a distribution, expected one as "
+                           "mooncake-trace does: ttft_cdf",
+                           plot->runs[0].folder);
+        return SIM_OK;
+    }
+    cli_figure_begin(figure, 460 * (unsigned)count + 40, 420);
+    FILE *const script = figure->script;
+    fputs("set yrange [0:1]\nset logscale x 10\nset key bottom right\n"
+          "set ylabel 'share of them at or below (CDF)'\n",
+          script);
+    if (count > 1) {
+        fprintf(script, "set multiplot layout 1,%zu\n", count);
+    }
+    sim_err_t result = SIM_OK;
+    size_t number = 0;
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        result = draw_distribution(script, plot, names[i], &number, error);
+    }
+    if (count > 1) {
+        fputs("unset multiplot\n", script);
+    }
+    figure->what = sim_format("distributions of applications' times, %zu curves", number);
+    return result;
+}

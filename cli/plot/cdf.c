@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/plot/cdf.c - for which share of the time was a queue at most so long?
+//
+// A value counts for the time until the next row of its path, the last one until the end of the
+// run: samples at equal distances weigh the same, rows on change weigh what they lasted.
+#include "cli/plot/curves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define POINTS_MAX 1500u
+
+typedef struct share {
+    uint64_t value;
+    uint64_t time_ps;
+} share_t;
+
+static int compare_shares(const void *a, const void *b)
+{
+    const share_t *const x = a;
+    const share_t *const y = b;
+    return (x->value > y->value) - (x->value < y->value);
+}
+
+static bool is_queue(const char *name)
+{
+    return strcmp(name, "queue_bytes") == 0;
+}
+
+// Rows of a data block: value, share of the time at or below it. Of many points, those kept are a
+// step apart in value or in share.
+static void print_curve(FILE *script,
+                        const cli_curve_t *curve,
+                        size_t number,
+                        sim_time_t end_ps,
+                        const cli_plot_unit_t *unit,
+                        uint64_t most)
+{
+    share_t *const shares = sim_alloc_array(curve->count, sizeof(*shares));
+    double total_ps = 0;
+    for (size_t i = 0; i < curve->count; i++) {
+        const sim_time_t from_ps = curve->times_ps[i];
+        const sim_time_t to_ps = i + 1 < curve->count ? curve->times_ps[i + 1] : end_ps;
+        shares[i] = (share_t){curve->values[i], to_ps > from_ps ? to_ps - from_ps : 0};
+        total_ps += (double)shares[i].time_ps;
+    }
+    if (total_ps <= 0) {
+        total_ps = 1;
+        shares[0].time_ps = 1;
+    }
+    qsort(shares, curve->count, sizeof(*shares), compare_shares);
+    fprintf(script, "$c%zu << EOD\n0 0\n", number);
+    double below_ps = 0;
+    double kept_value = -1;
+    double kept_share = -1;
+    for (size_t i = 0; i < curve->count; i++) {
+        below_ps += (double)shares[i].time_ps;
+        const bool last = i + 1 == curve->count;
+        if (!last && shares[i + 1].value == shares[i].value) {
+            continue;
+        }
+        const double value = (double)shares[i].value;
+        const double share = below_ps / total_ps;
+        if (last || kept_value < 0 || value - kept_value > (double)most / POINTS_MAX ||
+            share - kept_share > 1.0 / POINTS_MAX) {
+            fprintf(script, "%.6g %.6g\n", value / unit->one, share);
+            kept_value = value;
+            kept_share = share;
+        }
+    }
+    fprintf(script, "%.6g 1\nEOD\n", (double)most / unit->one);
+    sim_free(shares);
+}
+
+static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_t *figure)
+{
+    // By entity and class, all together: what is compared is the length of queues.
+    bool *const chosen = sim_alloc_array(curves->count, sizeof(*chosen));
+    size_t shown = 0;
+    uint64_t most = 1;
+    for (size_t n = 0; n < curves->count && n < CLI_PLOT_CURVES_MAX; n++) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < curves->count; i++) {
+            if (!chosen[i] &&
+                (best == SIZE_MAX || curves->curves[i].most > curves->curves[best].most)) {
+                best = i;
+            }
+        }
+        chosen[best] = true;
+        most = curves->curves[best].most > most ? curves->curves[best].most : most;
+        shown++;
+    }
+    if (shown < curves->count) {
+        (void)snprintf(figure->note,
+                       sizeof(figure->note),
+                       "the highest %zu of %zu curves",
+                       shown,
+                       curves->count);
+    }
+    if (curves->cut) {
+        (void)snprintf(figure->note, sizeof(figure->note), "%s", CLI_CURVES_CUT(curves));
+    }
+    const cli_plot_unit_t unit = cli_plot_bytes_unit((double)most);
+    cli_figure_begin(figure, 640, 420);
+    FILE *const script = figure->script;
+    fprintf(script,
+            "set lmargin 9\nset rmargin 3\nset xrange [0:%.9g]\nset yrange [0:1]\n"
+            "set ylabel 'share of time at or below (CDF)'\nset xlabel ",
+            (double)most * 1.02 / unit.one);
+    const char *const entity = cli_curves_entity(curves);
+    char *const label = entity != NULL ? sim_format("queue of %s (%s)", entity, unit.name)
+                                       : sim_format("queue length (%s)", unit.name);
+    cli_figure_quote(script, label);
+    fputc('\n', script);
+    sim_free(label);
+    size_t number = 0;
+    for (size_t i = 0; i < curves->count; i++) {
+        if (chosen[i]) {
+            const sim_time_t end_ps = curves->end_ps[curves->curves[i].run];
+            print_curve(script, &curves->curves[i], number++, end_ps, &unit, most);
+        }
+    }
+    number = 0;
+    for (size_t i = 0; i < curves->count; i++) {
+        if (chosen[i]) {
+            fprintf(script,
+                    "%s $c%zu using 1:2 with steps linewidth 2 linecolor '%s' title ",
+                    number == 0 ? "plot" : ",",
+                    number,
+                    cli_figure_color(number));
+            cli_curve_title(script, plot, curves, &curves->curves[i]);
+            number++;
+        }
+    }
+    fputc('\n', script);
+    sim_free(chosen);
+}
+
+sim_err_t cli_plot_queue_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    cli_curves_t curves;
+    const sim_err_t result = cli_curves_load(plot, is_queue, &curves, error);
+    if (result == SIM_OK && curves.count > 0) {
+        draw(plot, &curves, figure);
+        figure->what = sim_format("distribution of queue lengths, %zu series", curves.count);
+    } else {
+        cli_figure_nothing(figure,
+                           "no queue in series.csv of %s, expected observe: [{series: "
+                           "\"port[leaf0->host5].queue_bytes\"}]",
+                           plot->runs[0].folder);
+    }
+    cli_curves_fini(&curves);
+    return result;
+}

@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/plot/load.c - how busy each link was while traffic arrived, as a map: a row per bundle
+// of links, a cell per link and direction.
+//
+// A bundle is what a reader looks for in a fabric: from one node to all peers of a kind ("leaf0 ->
+// spine*"), or, where a node has only one such link, from all nodes of its kind to that peer
+// ("host* -> leaf0"). Kinds are names without their number. Rows and cells come in the order of
+// ports.csv.
+#include "cli/plot/plot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOAD_ONE UINT64_C(1000000)
+#define ROWS_MAX 64u
+#define NUMBERED_MAX 160u // cells with their number in them, at most
+#define JOIN_ABOVE 32u    // rows
+#define JOINED_CELLS 32u  // at most, in a row that several nodes share
+
+typedef struct port {
+    char *node;
+    char *peer; // without the number of parallel links
+    double load;
+    size_t row;
+} port_t;
+
+typedef struct row {
+    char *node;    // the one node that all its links share
+    char *last;    // of nodes that share a row, the last one; NULL: it has a row of its own
+    char *kind;    // of the nodes at the other ends
+    bool outgoing; // from the node, else to it
+    size_t tier;   // rows of the same kinds have the same
+    size_t into;   // row it is shown in: itself, or the one it was joined to
+    size_t count;
+    double most;
+    size_t place; // in the figure, from 1; 0: not shown
+} row_t;
+
+typedef struct map {
+    port_t *ports;
+    size_t port_count;
+    size_t port_capacity;
+    row_t *rows;
+    size_t row_count;
+    size_t row_capacity;
+    size_t all; // rows there would be
+    size_t shown;
+    size_t columns;
+} map_t;
+
+static size_t stem_size(const char *name)
+{
+    size_t size = strlen(name);
+    while (size > 1 && name[size - 1] >= '0' && name[size - 1] <= '9') {
+        size--;
+    }
+    return size;
+}
+
+static bool same_stem(const char *a, const char *b)
+{
+    const size_t size = stem_size(a);
+    return size == stem_size(b) && memcmp(a, b, size) == 0;
+}
+
+static sim_err_t read_ports(results_csv_t *csv, map_t *map, world_error_t *error)
+{
+    for (;;) {
+        bool end = false;
+        sim_err_t result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            return result;
+        }
+        uint64_t millionths = 0;
+        result = results_csv_number(csv, 1, LOAD_ONE, &millionths, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        const char *const name = results_csv_text(csv, 0);
+        const char *const arrow = strstr(name, "->");
+        if (arrow == NULL) {
+            continue;
+        }
+        SIM_GROW(map->ports, map->port_count, &map->port_capacity);
+        map->ports[map->port_count++] = (port_t){
+            .node = sim_format("%.*s", (int)(arrow - name), name),
+            .peer = sim_format("%.*s", (int)strcspn(arrow + 2, "#"), arrow + 2),
+            .load = (double)millionths / (double)LOAD_ONE,
+        };
+    }
+}
+
+static sim_err_t load(const cli_plot_run_t *run, map_t *map, world_error_t *error)
+{
+    static const char *const names[] = {"port", "utilisation"};
+    results_csv_t *csv = NULL;
+    sim_err_t result = cli_plot_open(run, "ports.csv", names, SIM_COUNT_OF(names), &csv, error);
+    if (csv != NULL) {
+        result = read_ports(csv, map, error);
+        results_csv_close(csv);
+    }
+    return result;
+}
+
+static void map_fini(map_t *map)
+{
+    for (size_t i = 0; i < map->port_count; i++) {
+        sim_free(map->ports[i].node);
+        sim_free(map->ports[i].peer);
+    }
+    for (size_t i = 0; i < map->row_count; i++) {
+        sim_free(map->rows[i].node);
+        sim_free(map->rows[i].last);
+        sim_free(map->rows[i].kind);
+    }
+    sim_free(map->ports);
+    sim_free(map->rows);
+}
+
+// -- rows
+
+// Whether the node has several links to nodes of the peer's kind; its ports stand together.
+static bool has_siblings(const map_t *map, size_t index)
+{
+    const port_t *const port = &map->ports[index];
+    size_t first = index;
+    while (first > 0 && strcmp(map->ports[first - 1].node, port->node) == 0) {
+        first--;
+    }
+    for (size_t i = first; i < map->port_count && strcmp(map->ports[i].node, port->node) == 0;
+         i++) {
+        if (i != index && same_stem(map->ports[i].peer, port->peer)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_row_of(const row_t *row, const char *node, const char *other, bool outgoing)
+{
+    return row->outgoing == outgoing && strcmp(row->node, node) == 0 &&
+           strlen(row->kind) == stem_size(other) &&
+           memcmp(row->kind, other, strlen(row->kind)) == 0;
+}
+
+static bool same_tier(const row_t *a, const row_t *b)
+{
+    return a->outgoing == b->outgoing && same_stem(a->node, b->node) &&
+           strcmp(a->kind, b->kind) == 0;
+}
+
+static void find_rows(map_t *map)
+{
+    for (size_t i = 0; i < map->port_count; i++) {
+        port_t *const port = &map->ports[i];
+        const bool outgoing = has_siblings(map, i);
+        const char *const node = outgoing ? port->node : port->peer;
+        const char *const other = outgoing ? port->peer : port->node;
+        size_t r = map->row_count;
+        while (r > 0 && !is_row_of(&map->rows[r - 1], node, other, outgoing)) {
+            r--;
+        }
+        if (r == 0) {
+            SIM_GROW(map->rows, map->row_count, &map->row_capacity);
+            r = ++map->row_count;
+            map->rows[r - 1] = (row_t){
+                .node = sim_strdup(node),
+                .kind = sim_format("%.*s", (int)stem_size(other), other),
+                .outgoing = outgoing,
+                .into = r - 1,
+            };
+        }
+        row_t *const row = &map->rows[r - 1];
+        port->row = r - 1;
+        row->count++;
+        row->most = port->load > row->most ? port->load : row->most;
+    }
+}
+
+// Numbers the tiers in the order they appear, and joins neighbours of one tier where there are many
+// rows.
+static void join_rows(map_t *map)
+{
+    size_t tiers = 0;
+    for (size_t r = 0; r < map->row_count; r++) {
+        row_t *const row = &map->rows[r];
+        size_t before = r; // the row of the tier before this one, plus 1
+        while (before > 0 && !same_tier(&map->rows[before - 1], row)) {
+            before--;
+        }
+        if (before == 0) {
+            row->tier = tiers++;
+            continue;
+        }
+        row->tier = map->rows[before - 1].tier;
+        const size_t into = map->rows[before - 1].into;
+        row_t *const open = &map->rows[into];
+        if (map->row_count > JOIN_ABOVE && open->count + row->count <= JOINED_CELLS) {
+            row->into = into;
+            open->count += row->count;
+            open->most = row->most > open->most ? row->most : open->most;
+            sim_free(open->last);
+            open->last = sim_strdup(row->node);
+        }
+    }
+}
+
+// "leaf0 → spine*", "host* → edge0–7"; free with sim_free.
+static char *label_of(const row_t *row)
+{
+    char *const nodes = row->last != NULL
+                            ? sim_format("%s–%s", row->node, row->last + stem_size(row->last))
+                            : sim_strdup(row->node);
+    char *const label = row->outgoing ? sim_format("%s → %s*", nodes, row->kind)
+                                      : sim_format("%s* → %s", row->kind, nodes);
+    sim_free(nodes);
+    return label;
+}
+
+// The busiest rows, where there are too many, in their order.
+static void choose_rows(map_t *map)
+{
+    for (size_t n = 0; n < ROWS_MAX; n++) {
+        row_t *best = NULL;
+        for (size_t r = 0; r < map->row_count; r++) {
+            row_t *const row = &map->rows[r];
+            if (row->into == r && row->place == 0 && (best == NULL || row->most > best->most)) {
+                best = row;
+            }
+        }
+        if (best == NULL) {
+            break;
+        }
+        best->place = 1;
+    }
+    for (size_t tier = 0; tier < map->row_count; tier++) {
+        for (size_t r = 0; r < map->row_count; r++) {
+            row_t *const row = &map->rows[r];
+            map->all += row->into == r && row->tier == tier;
+            if (row->place != 0 && row->tier == tier) {
+                row->place = ++map->shown;
+                map->columns = row->count > map->columns ? row->count : map->columns;
+            }
+        }
+    }
+}
+
+// -- the script
+
+static void draw_map(FILE *script, map_t *map, size_t run, size_t columns, bool numbered)
+{
+    size_t *const next = sim_alloc_array(map->row_count + 1, sizeof(*next));
+    fprintf(script, "$run%zu << EOD\n", run);
+    for (size_t i = 0; i < map->port_count; i++) {
+        const port_t *const port = &map->ports[i];
+        const size_t into = map->rows[port->row].into;
+        const size_t place = map->rows[into].place;
+        if (place != 0) {
+            fprintf(script, "%zu %zu %.4g\n", ++next[into], place, port->load * 100);
+        }
+    }
+    sim_free(next);
+    fputs("EOD\nset ytics (", script);
+    const char *separator = "";
+    for (size_t r = 0; r < map->row_count; r++) {
+        if (map->rows[r].place != 0) {
+            fputs(separator, script);
+            char *const label = label_of(&map->rows[r]);
+            cli_figure_quote_tic(script, label);
+            sim_free(label);
+            fprintf(script, " %zu", map->rows[r].place);
+            separator = ", ";
+        }
+    }
+    fprintf(script,
+            ")\nset yrange [%zu.5:0.5]\nset xrange [0.4:%zu.6]\n"
+            "plot $run%zu using 1:2:($1-0.46):($1+0.46):($2-0.42):($2+0.42):3 with boxxyerror "
+            "fillstyle solid 1.0 noborder linecolor palette notitle",
+            map->shown,
+            columns,
+            run);
+    if (numbered) {
+        for (unsigned dark = 0; dark < 2; dark++) {
+            fprintf(script,
+                    ", $run%zu using 1:2:($3 %s 55 ? sprintf('%%.0f', $3) : '') with labels font "
+                    "'sans-serif,10' textcolor '%s' notitle",
+                    run,
+                    dark ? ">=" : "<",
+                    dark ? "#ffffff" : "#303030");
+        }
+    }
+    fputc('\n', script);
+}
+
+static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_t *figure)
+{
+    size_t rows = 0;
+    size_t all_rows = 0;
+    size_t cells = 0;
+    size_t columns = 1;
+    size_t label_size = 8;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        map_t *const map = &maps[r];
+        find_rows(map);
+        join_rows(map);
+        choose_rows(map);
+        rows += map->shown;
+        all_rows += map->all;
+        columns = map->columns > columns ? map->columns : columns;
+        for (size_t i = 0; i < map->row_count; i++) {
+            if (map->rows[i].place == 0) {
+                continue;
+            }
+            char *const label = label_of(&map->rows[i]);
+            // An arrow is one character of three bytes, as is a dash.
+            const size_t size = strlen(label) - (map->rows[i].last != NULL ? 4 : 2);
+            sim_free(label);
+            label_size = size > label_size ? size : label_size;
+            cells += map->rows[i].count;
+        }
+    }
+    if (rows < all_rows) {
+        (void)snprintf(figure->note,
+                       sizeof(figure->note),
+                       "the busiest %zu of %zu rows",
+                       rows,
+                       all_rows);
+    }
+    const unsigned wide = (unsigned)(columns * 30 + label_size * 8 + 140);
+    cli_figure_begin(figure,
+                     wide < 480    ? 480
+                     : wide > 1100 ? 1100
+                                   : wide,
+                     (unsigned)(80 * panels + 50 + rows * 22));
+    FILE *const script = figure->script;
+    fprintf(script,
+            "set lmargin %zu\nset rmargin 12\nunset grid\nunset border\n"
+            "set ytics font 'sans-serif,11' scale 0\nset xtics 1,%zu font 'sans-serif,11' scale 0\n"
+            "set cbrange [0:100]\nset cblabel 'utilisation (%%)'\n" CLI_PLOT_LOAD_PALETTE,
+            label_size * 7 / 8 + 2,
+            columns > 32   ? (size_t)4
+            : columns > 16 ? (size_t)2
+                           : (size_t)1);
+    if (panels > 1) {
+        fprintf(script, "set multiplot layout %zu,1\n", panels);
+    }
+    size_t panel = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        if (maps[r].port_count == 0) {
+            continue;
+        }
+        cli_plot_run_title(script, plot, r);
+        if (++panel == panels) {
+            fputs("set xlabel 'link, in the order of the ports'\n", script);
+        }
+        draw_map(script, &maps[r], r, columns, cells <= NUMBERED_MAX);
+    }
+    if (panels > 1) {
+        fputs("unset multiplot\n", script);
+    }
+    figure->what = sim_format("utilisation of %zu links and directions over the run", cells);
+}
+
+sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    map_t maps[CLI_PLOT_RUNS_MAX] = {{NULL, 0, 0, NULL, 0, 0, 0, 0, 0}};
+    sim_err_t result = SIM_OK;
+    size_t panels = 0;
+    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        result = load(&plot->runs[r], &maps[r], error);
+        panels += maps[r].port_count > 0;
+    }
+    if (result == SIM_OK && panels > 0) {
+        draw(plot, maps, panels, figure);
+    } else {
+        cli_figure_nothing(figure, "no ports in ports.csv of %s", plot->runs[0].folder);
+    }
+    for (size_t r = 0; r < plot->run_count; r++) {
+        map_fini(&maps[r]);
+    }
+    return result;
+}

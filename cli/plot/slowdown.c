@@ -1,0 +1,607 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/plot/slowdown.c - the figure of slowdowns: FCT over the ideal FCT, by flow size.
+//
+// As the field draws it (HPCC, Li et al., SIGCOMM 2019, and its published analysis): flows
+// in order of size, cut into bins of equally many, and of each bin the median, the 95th and the
+// 99th percentile, the element at floor(n x p) of its sorted slowdowns; a slowdown below 1 is 1.
+// An x position therefore is a share of the flows, not a size; its label is the largest size of the
+// bin.
+// Runs whose flows differ in size have the bins of all their flows together, by size. Kinds of
+// traffic have panels of their own: flows of one size among others would be a hump of their bin.
+#include "cli/plot/plot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BINS_MAX 20u
+#define BIN_FLOWS_MIN 20u
+#define SLOWDOWN_ONE UINT64_C(1000000)
+#define PERCENTILES 3u
+#define KINDS_MAX 4u // of traffic: rows of panels
+
+static const struct {
+    unsigned percent;
+    const char *name;
+} percentiles[PERCENTILES] = {{50, "median"}, {95, "95th percentile"}, {99, "99th percentile"}};
+
+typedef struct flow {
+    uint64_t bytes;
+    uint64_t slowdown; // millionths
+    size_t order;      // in the file
+} flow_t;
+
+typedef struct flows {
+    flow_t *flows; // finished ones, by size, then as in the file
+    size_t count;
+    size_t capacity;
+    size_t unfinished;
+} flows_t;
+
+// Flows of one kind of traffic, of each run.
+typedef struct kind {
+    const char *name; // NULL: of all
+    flows_t flows[CLI_PLOT_RUNS_MAX];
+    size_t with_flows; // runs
+    size_t most;       // finished flows of a run
+} kind_t;
+
+typedef struct kinds {
+    char *names[KINDS_MAX];
+    size_t count;
+    bool more; // than KINDS_MAX
+} kinds_t;
+
+typedef struct bins {
+    size_t count;
+    size_t wanted; // more than count where many flows have the same size
+    bool by_rank;  // else by size
+    uint64_t bytes_max[BINS_MAX];
+} bins_t;
+
+static int compare_flows(const void *a, const void *b)
+{
+    const flow_t *const x = a;
+    const flow_t *const y = b;
+    if (x->bytes != y->bytes) {
+        return x->bytes < y->bytes ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_u64(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+// The slowdown is drawn; a time that is none says that the row was damaged.
+static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t *error)
+{
+    uint64_t fct_ps = 0;
+    sim_err_t result = results_csv_number(csv, 0, 1, &flow->bytes, error);
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 1, SLOWDOWN_ONE, &flow->slowdown, error);
+    }
+    if (result == SIM_OK) {
+        result = results_csv_number(csv, 3, SIM_PS_PER_NS, &fct_ps, error);
+    }
+    flow->slowdown = flow->slowdown < SLOWDOWN_ONE ? SLOWDOWN_ONE : flow->slowdown;
+    return result;
+}
+
+static sim_err_t read_flows(results_csv_t *csv,
+                            const char *app,
+                            flows_t *flows,
+                            world_error_t *error)
+{
+    for (;;) {
+        bool end = false;
+        sim_err_t result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            return result;
+        }
+        if (app != NULL && strcmp(results_csv_text(csv, 2), app) != 0) {
+            continue;
+        }
+        if (results_csv_text(csv, 1)[0] == '\0') {
+            flows->unfinished++;
+            continue;
+        }
+        flow_t flow = {.order = flows->count};
+        result = read_flow(csv, &flow, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        SIM_GROW(flows->flows, flows->count, &flows->capacity);
+        flows->flows[flows->count++] = flow;
+    }
+}
+
+static bool has_flows(const cli_plot_run_t *run)
+{
+    char *const path = sim_format("%s/flows.csv", run->folder);
+    const bool there = access(path, R_OK) == 0;
+    sim_free(path);
+    return there;
+}
+
+// Leaves flows empty where the run wrote no flows.csv.
+static sim_err_t load(const cli_plot_run_t *run,
+                      const char *app,
+                      flows_t *flows,
+                      world_error_t *error)
+{
+    static const char *const names[] = {"bytes", "slowdown", "app", "fct_ns"};
+    results_csv_t *csv = NULL;
+    sim_err_t result = cli_plot_open(run, "flows.csv", names, SIM_COUNT_OF(names), &csv, error);
+    if (csv != NULL) {
+        result = read_flows(csv, app, flows, error);
+        results_csv_close(csv);
+    }
+    if (result == SIM_OK && flows->count > 0) {
+        qsort(flows->flows, flows->count, sizeof(flow_t), compare_flows);
+    }
+    return result;
+}
+
+static sim_err_t read_kinds(results_csv_t *csv, kinds_t *kinds, world_error_t *error)
+{
+    for (;;) {
+        bool end = false;
+        const sim_err_t result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            return result;
+        }
+        const char *const name = results_csv_text(csv, 0);
+        size_t k = 0;
+        while (k < kinds->count && strcmp(kinds->names[k], name) != 0) {
+            k++;
+        }
+        if (k == KINDS_MAX) {
+            kinds->more = true;
+        } else if (k == kinds->count) {
+            kinds->names[kinds->count++] = sim_strdup(name);
+        }
+    }
+}
+
+// The kinds of traffic of all runs, in the order of their files.
+static sim_err_t find_kinds(const cli_plot_t *plot, kinds_t *kinds, world_error_t *error)
+{
+    static const char *const names[] = {"app"};
+    sim_err_t result = SIM_OK;
+    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        results_csv_t *csv = NULL;
+        result = cli_plot_open(&plot->runs[r], "flows.csv", names, 1, &csv, error);
+        if (csv != NULL) {
+            result = read_kinds(csv, kinds, error);
+            results_csv_close(csv);
+        }
+    }
+    return result;
+}
+
+// -- bins
+
+static bool same_sizes(const flows_t *a, const flows_t *b)
+{
+    bool same = a->count == b->count;
+    for (size_t i = 0; same && i < a->count; i++) {
+        same = a->flows[i].bytes == b->flows[i].bytes;
+    }
+    return same;
+}
+
+static size_t bin_count(size_t flow_count)
+{
+    const size_t count = flow_count / BIN_FLOWS_MIN;
+    return count < 1 ? 1 : count > BINS_MAX ? BINS_MAX : count;
+}
+
+static void bins_by_rank(const flows_t *flows, bins_t *bins)
+{
+    bins->by_rank = true;
+    bins->count = bins->wanted = bin_count(flows->count);
+    for (size_t b = 0; b < bins->count; b++) {
+        bins->bytes_max[b] = flows->flows[(b + 1) * flows->count / bins->count - 1].bytes;
+    }
+}
+
+static void bins_by_size(const flows_t *flows, size_t run_count, bins_t *bins)
+{
+    size_t total = 0;
+    size_t least = SIZE_MAX;
+    for (size_t r = 0; r < run_count; r++) {
+        total += flows[r].count;
+        least = flows[r].count > 0 && flows[r].count < least ? flows[r].count : least;
+    }
+    uint64_t *const sizes = sim_alloc_array(total, sizeof(*sizes));
+    size_t next = 0;
+    for (size_t r = 0; r < run_count; r++) {
+        for (size_t i = 0; i < flows[r].count; i++) {
+            sizes[next++] = flows[r].flows[i].bytes;
+        }
+    }
+    qsort(sizes, total, sizeof(*sizes), compare_u64);
+    bins->wanted = bin_count(least);
+    for (size_t b = 0; b < bins->wanted; b++) {
+        const uint64_t bytes = sizes[(b + 1) * total / bins->wanted - 1];
+        if (bins->count == 0 || bins->bytes_max[bins->count - 1] < bytes) {
+            bins->bytes_max[bins->count++] = bytes;
+        }
+    }
+    sim_free(sizes);
+}
+
+// The flows [*first, *end) of a bin.
+static void flows_of(const flows_t *flows,
+                     const bins_t *bins,
+                     size_t bin,
+                     size_t *first,
+                     size_t *end)
+{
+    if (bins->by_rank) {
+        *first = bin * flows->count / bins->count;
+        *end = (bin + 1) * flows->count / bins->count;
+        return;
+    }
+    *first = 0;
+    while (bin > 0 && *first < flows->count &&
+           flows->flows[*first].bytes <= bins->bytes_max[bin - 1]) {
+        ++*first;
+    }
+    *end = *first;
+    while (*end < flows->count && flows->flows[*end].bytes <= bins->bytes_max[bin]) {
+        ++*end;
+    }
+}
+
+// -- the script
+
+// The name of a data block.
+static void print_block(FILE *script, size_t kind, size_t run)
+{
+    fprintf(script, kind == 0 ? "$run%zu" : "$run%zu_%zu", run, kind);
+}
+
+// Rows of a data block: bin, then the percentiles.
+static void print_data(FILE *script,
+                       size_t kind,
+                       size_t run,
+                       const flows_t *flows,
+                       const bins_t *bins,
+                       double *most)
+{
+    uint64_t *const sorted = sim_alloc_array(flows->count + 1, sizeof(*sorted));
+    print_block(script, kind, run);
+    fputs(" << EOD\n", script);
+    for (size_t b = 0; b < bins->count; b++) {
+        size_t first = 0;
+        size_t end = 0;
+        flows_of(flows, bins, b, &first, &end);
+        const size_t count = end - first;
+        if (count == 0) {
+            continue;
+        }
+        for (size_t i = 0; i < count; i++) {
+            sorted[i] = flows->flows[first + i].slowdown;
+        }
+        qsort(sorted, count, sizeof(*sorted), compare_u64);
+        fprintf(script, "%zu", b + 1);
+        for (size_t p = 0; p < PERCENTILES; p++) {
+            const size_t position = count * percentiles[p].percent / 100;
+            const double slowdown = (double)sorted[position] / (double)SLOWDOWN_ONE;
+            *most = slowdown > *most ? slowdown : *most;
+            fprintf(script, " %.6g", slowdown);
+        }
+        fputc('\n', script);
+    }
+    fputs("EOD\n", script);
+    sim_free(sorted);
+}
+
+static void print_size(FILE *script, uint64_t bytes)
+{
+    static const struct {
+        double one;
+        const char *unit;
+    } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "K"}};
+    for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
+        if ((double)bytes >= units[i].one) {
+            fprintf(script, "'%.3g%s'", (double)bytes / units[i].one, units[i].unit);
+            return;
+        }
+    }
+    fprintf(script, "'%u'", (unsigned)bytes);
+}
+
+// 1, 2, 5, 10, 20, 50...
+static uint64_t round_number(unsigned n)
+{
+    static const uint64_t digits[] = {1, 2, 5};
+    uint64_t number = digits[n % 3];
+    for (unsigned i = 0; i < n / 3 && i < 18; i++) {
+        number *= 10;
+    }
+    return number;
+}
+
+static void print_axes(FILE *script, const bins_t *bins, double most, size_t label_step)
+{
+    fputs("set xtics rotate by -45 font 'sans-serif,11' (", script);
+    for (size_t b = 0; b < bins->count; b++) {
+        if ((bins->count - 1 - b) % label_step == 0) {
+            fputs(b < label_step ? "" : ", ", script);
+            print_size(script, bins->bytes_max[b]);
+            fprintf(script, " %zu", b + 1);
+        }
+    }
+    fputs(")\n", script);
+    fprintf(script, "set xrange [0.5:%zu.5]\n", bins->count);
+    // Up to the next 1, 2 or 5 above everything.
+    uint64_t top = 2;
+    for (unsigned n = 2; (double)top < most * 1.05; n++) {
+        top = round_number(n);
+    }
+    fprintf(script, "set logscale y\nset yrange [1:%" PRIu64 "]\nset ytics (", top);
+    for (unsigned n = 0; round_number(n) <= top; n++) {
+        fprintf(script,
+                "%s'%" PRIu64 "' %" PRIu64,
+                n > 0 ? ", " : "",
+                round_number(n),
+                round_number(n));
+    }
+    fputs(")\n", script);
+}
+
+static void print_title(FILE *script, const cli_plot_t *plot, size_t run, const flows_t *flows)
+{
+    char *const title = flows->unfinished == 0 ? sim_strdup(plot->runs[run].name)
+                                               : sim_format("%s (%zu of %zu flows)",
+                                                            plot->runs[run].name,
+                                                            flows->count,
+                                                            flows->count + flows->unfinished);
+    cli_figure_quote(script, title);
+    sim_free(title);
+}
+
+static void print_curve(FILE *script, size_t kind, size_t run, size_t percentile)
+{
+    fputc(' ', script);
+    print_block(script, kind, run);
+    fprintf(script, " using 1:%zu with linespoints linewidth 2", percentile + 2);
+}
+
+// One panel: the percentiles of one run.
+static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, size_t k, const kind_t *kind)
+{
+    fputs("set key title ", script);
+    print_title(script, plot, run, &kind->flows[run]);
+    fputs(" left\nset ylabel 'FCT slowdown'\nplot", script);
+    for (size_t p = 0; p < PERCENTILES; p++) {
+        fputs(p > 0 ? "," : "", script);
+        print_curve(script, k, run, p);
+        fprintf(script,
+                " pointtype 7 pointsize 0.5 linecolor '%s' title '%s'",
+                cli_figure_color(p),
+                percentiles[p].name);
+    }
+    fputc('\n', script);
+}
+
+// Three panels side by side; the first of all has the legend, a line per run above them.
+static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const kind_t *kind)
+{
+    for (size_t p = 0; p < PERCENTILES; p++) {
+        char *const title = kind->name == NULL || plot->app != NULL
+                                ? sim_strdup(percentiles[p].name)
+                                : sim_format("%s: %s", kind->name, percentiles[p].name);
+        fputs("set title ", script);
+        cli_figure_quote(script, title);
+        fputs(" offset 0,-0.5\n", script);
+        sim_free(title);
+        fputs(p == 0 ? "set ylabel 'FCT slowdown' offset 1,0\n" : "unset ylabel\n", script);
+        fputs(p == 0 && k == 0 ? "set key at screen 0.055,0.985 left top Left reverse vertical "
+                                 "samplen 2 maxcols 1\n"
+                               : "unset key\n",
+              script);
+        const char *separator = "plot";
+        for (size_t r = 0; r < plot->run_count; r++) {
+            if (kind->flows[r].count == 0) {
+                continue;
+            }
+            fputs(separator, script);
+            print_curve(script, k, r, p);
+            fprintf(script,
+                    " dashtype %zu pointtype 7 pointsize 0.4 linecolor '%s' title ",
+                    r / CLI_PLOT_CURVES_MAX + 1,
+                    cli_figure_color(r));
+            print_title(script, plot, r, &kind->flows[r]);
+            separator = ",";
+        }
+        fputc('\n', script);
+    }
+}
+
+// True: the runs have the same sizes.
+static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
+{
+    *bins = (bins_t){.count = 0};
+    const flows_t *const flows = kind->flows;
+    size_t first = 0;
+    while (flows[first].count == 0) {
+        first++;
+    }
+    bool same = true;
+    for (size_t r = first + 1; r < plot->run_count; r++) {
+        same = same && (flows[r].count == 0 || same_sizes(&flows[first], &flows[r]));
+    }
+    // Flows of one size alone are one bin.
+    const flows_t *const any = &flows[first];
+    if (same && any->flows[0].bytes != any->flows[any->count - 1].bytes) {
+        bins_by_rank(&flows[first], bins);
+    } else {
+        bins_by_size(flows, plot->run_count, bins);
+    }
+    return same;
+}
+
+// A row of panels.
+static void draw_kind(const cli_plot_t *plot,
+                      size_t k,
+                      const kind_t *kind,
+                      const bins_t *bins,
+                      bool several,
+                      FILE *script)
+{
+    double most = 1;
+    size_t run = 0;
+    for (size_t r = 0; r < plot->run_count; r++) {
+        if (kind->flows[r].count > 0) {
+            print_data(script, k, r, &kind->flows[r], bins, &most);
+            run = r;
+        }
+    }
+    print_axes(script, bins, most, several ? 2 : 1);
+    fputs("set xlabel 'flow size up to (bytes)'\n", script);
+    if (several) {
+        draw_several(script, plot, k, kind);
+    } else {
+        draw_one(script, plot, run, k, kind);
+    }
+}
+
+static void print_layout(FILE *script,
+                         bool several,
+                         unsigned rows,
+                         unsigned legend,
+                         unsigned height)
+{
+    if (several) {
+        fprintf(script,
+                "set multiplot layout %u,3 margins 0.055,0.985,%.4g,%.4g spacing 0.045,%.4g\n",
+                rows,
+                95.0 / height,
+                1 - (legend + 30.0) / height,
+                rows > 1 ? 125.0 / height : 0.0);
+    } else if (rows > 1) {
+        fprintf(script, "set multiplot layout %u,1\n", rows);
+    }
+}
+
+// Rows of panels, of those kinds that have enough flows.
+static void draw(const cli_plot_t *plot,
+                 const kind_t *kinds,
+                 size_t count,
+                 size_t few,
+                 cli_figure_t *figure)
+{
+    bins_t bins[KINDS_MAX] = {{.count = 0}};
+    size_t runs = 0;
+    bool same = true;
+    for (size_t k = 0; k < count; k++) {
+        runs = kinds[k].with_flows > runs ? kinds[k].with_flows : runs;
+        const bool alike = find_bins(plot, &kinds[k], &bins[k]);
+        same = k == 0 ? alike : same;
+    }
+    if (bins[0].count == bins[0].wanted && bins[0].count > 1) {
+        (void)snprintf(figure->note,
+                       sizeof(figure->note),
+                       "a point: %s%.3g %% of the flows",
+                       same ? "" : "about ",
+                       100.0 / (double)bins[0].count);
+    }
+    if (few > 0) {
+        const size_t used = strlen(figure->note);
+        (void)snprintf(figure->note + used,
+                       sizeof(figure->note) - used,
+                       "%sof %zu kind%s of traffic under %u flows",
+                       used > 0 ? "; left out: " : "left out: ",
+                       few,
+                       few == 1 ? "" : "s",
+                       BIN_FLOWS_MIN);
+    }
+    const bool several = runs > 1;
+    const unsigned rows = (unsigned)count;
+    const unsigned legend = 12 + 19 * (unsigned)runs;
+    const unsigned height = several ? 360 * rows + legend : 440 * rows;
+    cli_figure_begin(figure, several ? 1200 : 640, height);
+    print_layout(figure->script, several, rows, legend, height);
+    for (size_t k = 0; k < count; k++) {
+        if (!several && rows > 1) {
+            fputs("set title ", figure->script);
+            cli_figure_quote(figure->script, kinds[k].name);
+            fputc('\n', figure->script);
+        }
+        draw_kind(plot, k, &kinds[k], &bins[k], several, figure->script);
+    }
+    if (several || rows > 1) {
+        fputs("unset multiplot\n", figure->script);
+    }
+    figure->what = sim_format("FCT slowdown by flow size, %zu run%s%s",
+                              runs,
+                              runs == 1 ? "" : "s",
+                              rows > 1 ? ", by traffic" : "");
+}
+
+static sim_err_t load_kind(const cli_plot_t *plot, kind_t *kind, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t r = 0; r < plot->run_count && result == SIM_OK; r++) {
+        result = load(&plot->runs[r], kind->name, &kind->flows[r], error);
+        kind->with_flows += kind->flows[r].count > 0;
+        kind->most = kind->flows[r].count > kind->most ? kind->flows[r].count : kind->most;
+    }
+    return result;
+}
+
+sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    kinds_t found = {.count = 0};
+    kind_t *const kinds = sim_alloc_array(KINDS_MAX, sizeof(*kinds));
+    sim_err_t result = plot->app == NULL ? find_kinds(plot, &found, error) : SIM_OK;
+    // One kind of traffic, that which was asked for, or too many to be told apart: together.
+    const bool apart = found.count > 1 && !found.more;
+    size_t count = 0;
+    size_t few = 0;
+    size_t most = 0;
+    for (size_t k = 0; k < (apart ? found.count : 1) && result == SIM_OK; k++) {
+        kind_t *const kind = &kinds[count];
+        *kind = (kind_t){.name = apart ? found.names[k] : plot->app};
+        result = load_kind(plot, kind, error);
+        most = kind->most > most ? kind->most : most;
+        if (kind->most >= BIN_FLOWS_MIN) {
+            count++;
+        } else {
+            few++;
+            for (size_t r = 0; r < plot->run_count; r++) {
+                sim_free(kind->flows[r].flows);
+            }
+        }
+    }
+    if (result == SIM_OK && count > 0) {
+        draw(plot, kinds, count, few, figure);
+    } else if (!has_flows(&plot->runs[0])) {
+        cli_figure_nothing(figure, "no flows.csv in %s", plot->runs[0].folder);
+    } else {
+        cli_figure_nothing(figure,
+                           "%zu finished flows%s%s in flows.csv of %s, expected at least %u",
+                           most,
+                           plot->app != NULL ? " of " : "",
+                           plot->app != NULL ? plot->app : "",
+                           plot->runs[0].folder,
+                           BIN_FLOWS_MIN);
+    }
+    for (size_t k = 0; k < count; k++) {
+        for (size_t r = 0; r < plot->run_count; r++) {
+            sim_free(kinds[k].flows[r].flows);
+        }
+    }
+    for (size_t k = 0; k < found.count; k++) {
+        sim_free(found.names[k]);
+    }
+    sim_free(kinds);
+    return result;
+}

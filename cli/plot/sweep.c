@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/plot/sweep.c - the points of a sweep (docs/formats/sweep.md): a curve for each
+// combination of the parameters that are not along x, means with their 95 % intervals.
+#include "cli/plot/plot.h"
+
+#include "kernel/attribute.h"
+#include "world/yaml_tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TABLE_BYTES_MAX ((size_t)64 << 20)
+
+typedef struct table {
+    char *text;   // the file, cut into cells
+    char **cells; // row by row, the header first
+    size_t count;
+    size_t capacity;
+    size_t width; // cells of a row
+} table_t;
+
+// A cell of RFC 4180 from *p on, unquoted in place; *p goes to what follows its separator. *ends:
+// the row does.
+static char *take_cell(char **p, bool *ends)
+{
+    char *const cell = *p + (**p == '"');
+    char *to = cell;
+    char *from = cell;
+    if (**p == '"') {
+        while (*from != '\0' && (*from != '"' || from[1] == '"')) {
+            from += *from == '"';
+            *to++ = *from;
+            from += *from != '\0';
+        }
+        from += *from == '"';
+    } else {
+        from += strcspn(from, ",\n");
+        to = from;
+    }
+    *ends = *from != ',';
+    *p = *from == '\0' ? from : from + 1;
+    *to = '\0';
+    return cell;
+}
+
+static bool read_table(const char *path, table_t *table)
+{
+    size_t size = 0;
+    world_error_t ignored;
+    *table = (table_t){0};
+    if (world_read_file(path, TABLE_BYTES_MAX, &table->text, &size, &ignored) != SIM_OK) {
+        return false;
+    }
+    size_t row_cells = 0;
+    for (char *p = table->text; *p != '\0';) {
+        bool ends = false;
+        SIM_GROW(table->cells, table->count, &table->capacity);
+        table->cells[table->count++] = take_cell(&p, &ends);
+        row_cells++;
+        if (ends) {
+            table->width = table->width == 0 ? row_cells : table->width;
+            if (row_cells != table->width) {
+                return false;
+            }
+            row_cells = 0;
+        }
+    }
+    return row_cells == 0 && table->width > 0;
+}
+
+static void table_fini(table_t *table)
+{
+    sim_free(table->cells);
+    sim_free(table->text);
+}
+
+static const char *cell(const table_t *table, size_t row, size_t column)
+{
+    return table->cells[row * table->width + column];
+}
+
+static size_t find(const table_t *table, const char *name)
+{
+    size_t column = 0;
+    while (column < table->width && strcmp(cell(table, 0, column), name) != 0) {
+        column++;
+    }
+    return column;
+}
+
+// A value as a number, in its smallest unit; NAN: it is none.
+static double number_of(const char *text)
+{
+    sim_message_t message;
+    uint64_t whole = 0;
+    sim_ratio_t ratio;
+    if (sim_parse_ratio(text, &ratio, &message) == SIM_OK) {
+        return (double)ratio.num / (double)ratio.den;
+    }
+    if (sim_parse_bytes(text, &whole, &message) == SIM_OK) {
+        return (double)whole;
+    }
+    if (sim_parse_rate(text, &whole, &message) == SIM_OK) {
+        return (double)whole / 1e9; // Gbps
+    }
+    if (sim_parse_time(text, &whole, &message) == SIM_OK) {
+        return (double)whole / 1e6; // us
+    }
+    return (double)NAN;
+}
+
+static const char *unit_of(const char *text)
+{
+    sim_message_t message;
+    uint64_t whole = 0;
+    sim_ratio_t ratio;
+    return sim_parse_ratio(text, &ratio, &message) == SIM_OK   ? ""
+           : sim_parse_bytes(text, &whole, &message) == SIM_OK ? " (bytes)"
+           : sim_parse_rate(text, &whole, &message) == SIM_OK  ? " (Gbps)"
+           : sim_parse_time(text, &whole, &message) == SIM_OK  ? " (us)"
+                                                               : "";
+}
+
+typedef struct layout {
+    size_t x;
+    size_t y; // its interval is the column behind
+    size_t parameters_end;
+    bool numbers; // along x
+} layout_t;
+
+static bool has_values(const table_t *table, size_t column, bool numbers)
+{
+    bool differ = false;
+    for (size_t row = 1; row * table->width < table->count; row++) {
+        differ = differ || strcmp(cell(table, row, column), cell(table, 1, column)) != 0;
+        if (numbers && isnan(number_of(cell(table, row, column)))) {
+            return false;
+        }
+    }
+    return differ;
+}
+
+static bool choose(const cli_plot_t *plot, const table_t *table, layout_t *layout)
+{
+    layout->parameters_end = find(table, "runs");
+    layout->y = plot->y != NULL ? find(table, plot->y) : layout->parameters_end + 2;
+    layout->x = plot->x != NULL ? find(table, plot->x) : layout->parameters_end;
+    for (int pass = 0; pass < 2 && plot->x == NULL; pass++) {
+        for (size_t c = 1; c < layout->parameters_end && layout->x == layout->parameters_end; c++) {
+            layout->x = has_values(table, c, pass == 0) ? c : layout->x;
+        }
+    }
+    if (layout->x == layout->parameters_end && plot->x == NULL) {
+        layout->x = 1;
+    }
+    if (layout->x == 0 || layout->x >= layout->parameters_end ||
+        layout->y < layout->parameters_end + 2 || layout->y + 1 >= table->width) {
+        return false;
+    }
+    layout->numbers = true;
+    for (size_t row = 1; row * table->width < table->count; row++) {
+        layout->numbers = layout->numbers && !isnan(number_of(cell(table, row, layout->x)));
+    }
+    return true;
+}
+
+static bool same_curve(const table_t *table, const layout_t *layout, size_t a, size_t b)
+{
+    for (size_t c = 1; c < layout->parameters_end; c++) {
+        if (c != layout->x && strcmp(cell(table, a, c), cell(table, b, c)) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The first row of each curve, in order.
+static size_t find_curves(const table_t *table, const layout_t *layout, size_t *firsts)
+{
+    size_t count = 0;
+    for (size_t row = 1; row * table->width < table->count; row++) {
+        bool known = false;
+        for (size_t i = 0; i < count && !known; i++) {
+            known = same_curve(table, layout, firsts[i], row);
+        }
+        if (!known) {
+            firsts[count++] = row;
+        }
+    }
+    return count;
+}
+
+// Where a value that is no number stands along x: after those before it.
+static double place_of(const table_t *table, const layout_t *layout, size_t row)
+{
+    if (layout->numbers) {
+        return number_of(cell(table, row, layout->x));
+    }
+    size_t place = 0;
+    for (size_t r = 1; r <= row; r++) {
+        bool first = true;
+        for (size_t before = 1; before < r && first; before++) {
+            first = strcmp(cell(table, before, layout->x), cell(table, r, layout->x)) != 0;
+        }
+        place += first;
+        if (strcmp(cell(table, r, layout->x), cell(table, row, layout->x)) == 0) {
+            break;
+        }
+    }
+    return (double)place;
+}
+
+static void print_data(FILE *script,
+                       const table_t *table,
+                       const layout_t *layout,
+                       size_t first,
+                       size_t n)
+{
+    fprintf(script, "$c%zu << EOD\n", n);
+    for (size_t row = first; row * table->width < table->count; row++) {
+        const char *const mean = cell(table, row, layout->y);
+        const char *const half = cell(table, row, layout->y + 1);
+        if (same_curve(table, layout, first, row) && mean[0] != '\0') {
+            fprintf(script,
+                    "%.9g %s %s\n",
+                    place_of(table, layout, row),
+                    mean,
+                    half[0] != '\0' ? half : "0");
+        }
+    }
+    fputs("EOD\n", script);
+}
+
+static void print_title(FILE *script, const table_t *table, const layout_t *layout, size_t row)
+{
+    char *title = sim_strdup("");
+    for (size_t c = 1; c < layout->parameters_end; c++) {
+        if (c != layout->x && has_values(table, c, false)) {
+            char *const longer =
+                sim_format("%s%s%s", title, *title == '\0' ? "" : ", ", cell(table, row, c));
+            sim_free(title);
+            title = longer;
+        }
+    }
+    cli_figure_quote(script, title);
+    sim_free(title);
+}
+
+static void draw(const table_t *table, const layout_t *layout, cli_figure_t *figure)
+{
+    size_t *const firsts = sim_alloc_array(table->count / table->width, sizeof(*firsts));
+    const size_t curves = find_curves(table, layout, firsts);
+    const size_t shown = curves < CLI_PLOT_CURVES_MAX ? curves : CLI_PLOT_CURVES_MAX;
+    if (shown < curves) {
+        (void)snprintf(figure->note,
+                       sizeof(figure->note),
+                       "the first %zu of %zu curves",
+                       shown,
+                       curves);
+    }
+    cli_figure_begin(figure, 640, 420);
+    FILE *const script = figure->script;
+    char *const x =
+        sim_format("%s%s", cell(table, 0, layout->x), unit_of(cell(table, 1, layout->x)));
+    char *const y = sim_format("%s, mean and 95 %% interval", cell(table, 0, layout->y));
+    fputs("set lmargin 10\nset rmargin 3\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0\n"
+          "set yrange [0:*]\nset key left top\nset xlabel ",
+          script);
+    cli_figure_quote(script, x);
+    fputs("\nset ylabel ", script);
+    cli_figure_quote(script, y);
+    fputc('\n', script);
+    sim_free(x);
+    sim_free(y);
+    for (size_t row = 1; !layout->numbers && row * table->width < table->count; row++) {
+        fputs(row == 1 ? "set xtics (" : ", ", script);
+        cli_figure_quote_tic(script, cell(table, row, layout->x));
+        fprintf(script, " %.9g", place_of(table, layout, row));
+    }
+    fputs(layout->numbers ? "" : ")\n", script);
+    for (size_t i = 0; i < shown; i++) {
+        print_data(script, table, layout, firsts[i], i);
+    }
+    for (size_t i = 0; i < shown; i++) {
+        fprintf(script,
+                "%s $c%zu using 1:2:3 with yerrorlines linewidth 2 pointtype 7 pointsize 0.6 "
+                "linecolor '%s' title ",
+                i == 0 ? "plot" : ",",
+                i,
+                cli_figure_color(i));
+        print_title(script, table, layout, firsts[i]);
+    }
+    fputc('\n', script);
+    figure->what = sim_format("%s by %s, %zu curves",
+                              cell(table, 0, layout->y),
+                              cell(table, 0, layout->x),
+                              curves);
+    sim_free(firsts);
+}
+
+sim_err_t cli_plot_sweep(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error)
+{
+    (void)error;
+    char *const path = sim_format("%s/points.csv", plot->runs[0].folder);
+    table_t table;
+    layout_t layout;
+    const bool read = read_table(path, &table) && table.count > table.width;
+    if (read && choose(plot, &table, &layout)) {
+        draw(&table, &layout, figure);
+    } else if (read) {
+        cli_figure_nothing(figure,
+                           "%s has no such parameter (--x) or column (--y); its header has them",
+                           path);
+    } else {
+        cli_figure_nothing(figure, "%s is not the table of a sweep", path);
+    }
+    table_fini(&table);
+    sim_free(path);
+    return SIM_OK;
+}

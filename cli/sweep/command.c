@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/sweep/command.c - the command.
+#include "cli/sweep/sweep.h"
+
+#include "cli/command.h"
+#include "results/file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define JOBS_MAX 1024u
+#define SCENARIO_BYTES_MAX ((size_t)64 << 20)
+
+// What the folder is the work of: version, scenario and runs. A folder of something else is not
+// gone on with.
+static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    if (world_read_file(sweep->scenario, SCENARIO_BYTES_MAX, &bytes, &size, error) != SIM_OK) {
+        return NULL;
+    }
+    const unsigned long sum = crc32(0, (const Bytef *)bytes, (uInt)size);
+    sim_free(bytes);
+    char *buffer = NULL;
+    size_t length = 0;
+    FILE *const out = open_memstream(&buffer, &length);
+    SIM_CHECK(out != NULL);
+    fprintf(out, "# rocesim %s, %s %08lx\n", ROCESIM_VERSION, sweep->scenario, sum);
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        char *const line = cli_sweep_command(sweep, &sweep->runs[i]);
+        fprintf(out, "%s\n", line);
+        sim_free(line);
+    }
+    (void)fclose(out);
+    char *const text = sim_strdup(buffer);
+    free(buffer);
+    return text;
+}
+
+static sim_err_t make_folder(const char *path, world_error_t *error)
+{
+    struct stat status;
+    if (mkdir(path, 0777) == 0 || (stat(path, &status) == 0 && S_ISDIR(status.st_mode))) {
+        return SIM_OK;
+    }
+    const world_place_t place = {path, 0, 0};
+    return world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(errno));
+}
+
+static sim_err_t write_plan(const char *path, const char *text, world_error_t *error)
+{
+    char *const aside = sim_format("%s.part", path);
+    results_file_t *file = NULL;
+    sim_err_t result = results_file_open(aside, &file, error);
+    if (result == SIM_OK) {
+        results_file_put(file, text);
+        result = results_file_close(file, error);
+    }
+    if (result == SIM_OK && rename(aside, path) != 0) {
+        const world_place_t place = {path, 0, 0};
+        result = world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", strerror(errno));
+    }
+    sim_free(aside);
+    return result;
+}
+
+// New, or begun by the same sweep.
+static sim_err_t take_folder(const cli_sweep_t *sweep, world_error_t *error)
+{
+    char *const path = sim_format("%s/jobs.txt", sweep->folder);
+    char *const runs = sim_format("%s/runs", sweep->folder);
+    char *const text = plan_text(sweep, error);
+    sim_err_t result = text == NULL ? SIM_ERR_IO : make_folder(sweep->folder, error);
+    char *before = NULL;
+    size_t size = 0;
+    world_error_t ignored;
+    if (result == SIM_OK &&
+        world_read_file(path, SIZE_MAX / 2, &before, &size, &ignored) == SIM_OK) {
+        const world_place_t place = {sweep->folder, 0, 0};
+        if (strcmp(before, text) != 0) {
+            result =
+                world_fail(error,
+                           SIM_ERR_EXISTS,
+                           &place,
+                           "holds another sweep (its jobs.txt differs), expected a new folder");
+        }
+    } else if (result == SIM_OK && rmdir(sweep->folder) != 0 && errno == ENOTEMPTY) {
+        const world_place_t place = {sweep->folder, 0, 0};
+        result = world_fail(error,
+                            SIM_ERR_EXISTS,
+                            &place,
+                            "holds something and no sweep, expected a new or empty folder");
+    } else if (result == SIM_OK) {
+        result = make_folder(sweep->folder, error);
+        if (result == SIM_OK) {
+            result = write_plan(path, text, error);
+        }
+    }
+    if (result == SIM_OK) {
+        result = make_folder(runs, error);
+    }
+    sim_free(before);
+    sim_free(text);
+    sim_free(runs);
+    sim_free(path);
+    return result;
+}
+
+static void print_jobs(const cli_sweep_t *sweep, FILE *out)
+{
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        char *const line = cli_sweep_command(sweep, &sweep->runs[i]);
+        fprintf(out, "%s\n", line);
+        sim_free(line);
+    }
+}
+
+// A job array: each task is the line of its number. `rocesim sweep` with the same folder afterwards
+// finds the runs done, and writes the tables.
+static void print_slurm(const cli_sweep_t *sweep, FILE *out)
+{
+    char folder[4096] = ".";
+    if (getcwd(folder, sizeof(folder)) == NULL) {
+        snprintf(folder, sizeof(folder), ".");
+    }
+    fprintf(out,
+            "#!/bin/bash\n"
+            "#SBATCH --job-name=rocesim\n"
+            "#SBATCH --array=1-%zu\n"
+            "#SBATCH --ntasks=1\n"
+            "#SBATCH --output=/dev/null\n"
+            "cd '%s' || exit 1\n"
+            "sed -n \"${SLURM_ARRAY_TASK_ID}p\" <<'ROCESIM_JOBS' | bash\n",
+            sweep->run_count,
+            folder);
+    print_jobs(sweep, out);
+    fprintf(out, "ROCESIM_JOBS\n");
+}
+
+static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
+{
+    world_error_t error;
+    if (take_folder(sweep, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    size_t done = 0;
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        cli_sweep_look(&sweep->runs[i]);
+        done += sweep->runs[i].summary != NULL;
+    }
+    bool interrupted = false;
+    const size_t failed = cli_sweep_work(sweep, jobs, args->quiet, &interrupted);
+    if (interrupted) {
+        fprintf(stderr, "interrupted: the same command goes on with the runs that are left\n");
+        return CLI_EXIT_FAILED;
+    }
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        if (sweep->runs[i].failure != NULL) {
+            fprintf(stderr, "%s: %s\n", sweep->runs[i].name, sweep->runs[i].failure);
+        }
+    }
+    if (cli_sweep_write(sweep, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_FAILED);
+    }
+    printf("%zu points, %zu runs (%zu were there), %zu failed: %s/points.csv, %s/runs.csv\n",
+           sweep->point_count,
+           sweep->run_count,
+           done,
+           failed,
+           sweep->folder,
+           sweep->folder);
+    return failed > 0 ? CLI_EXIT_FAILED : CLI_EXIT_DONE;
+}
+
+static sim_err_t take_jobs(const cli_args_t *args, unsigned *jobs, world_error_t *error)
+{
+    uint64_t number = 1;
+    sim_message_t message;
+    if (args->jobs != NULL && (sim_parse_count(args->jobs, &number, &message) != SIM_OK ||
+                               number == 0 || number > JOBS_MAX)) {
+        world_shown_t shown;
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          NULL,
+                          "rocesim sweep: -j is '%s', expected 1 to %u",
+                          world_show(&shown, args->jobs),
+                          JOBS_MAX);
+    }
+    *jobs = (unsigned)number;
+    return SIM_OK;
+}
+
+int cli_command_sweep(const cli_args_t *args)
+{
+    world_error_t error;
+    unsigned jobs = 1;
+    cli_sweep_t sweep = {0};
+    sim_err_t result = take_jobs(args, &jobs, &error);
+    if (result == SIM_OK && args->folder == NULL) {
+        result = world_fail(&error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "rocesim sweep: no -o, expected a folder for the runs");
+    }
+    if (result == SIM_OK) {
+        result = cli_sweep_load(args->operands[0], args->folder, &sweep, &error);
+    }
+    int status = CLI_EXIT_DONE;
+    if (result != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else if (args->print_jobs || args->slurm) {
+        // Its jobs fill the folder before this program sees it again.
+        if (take_folder(&sweep, &error) != SIM_OK) {
+            status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        } else if (args->slurm) {
+            print_slurm(&sweep, stdout);
+        } else {
+            print_jobs(&sweep, stdout);
+        }
+    } else {
+        status = work(args, &sweep, jobs);
+    }
+    cli_sweep_fini(&sweep);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        status = CLI_EXIT_FAILED;
+    }
+    return status;
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/sweep/jobs.c - runs of a sweep as processes, a few at a time.
+//
+// What is done is known by the result folders alone: a folder with a summary is whole, since runs
+// write aside (results/stage.h). Nothing else has to survive a kill.
+#include "cli/sweep/sweep.h"
+#include "results/result_folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FAILURE_BYTES_MAX 400u
+
+static volatile sig_atomic_t stopped;
+
+static void on_signal(int number)
+{
+    (void)number;
+    stopped = 1;
+}
+
+void cli_sweep_look(cli_sweep_run_t *run)
+{
+    world_error_t ignored;
+    json_t *summary = NULL;
+    json_decref(run->summary);
+    run->summary = NULL;
+    if (results_result_summary(run->folder, &summary, &ignored) != SIM_OK) {
+        return;
+    }
+    const char *const ended = json_string_value(json_object_get(summary, "ended"));
+    if (ended == NULL || strcmp(ended, "interrupted") == 0) {
+        json_decref(summary); // by whoever stopped the sweep: to be run again
+        return;
+    }
+    run->summary = summary;
+}
+
+// The process of a run. Its messages go into a file beside its folder.
+static pid_t begin(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
+{
+    char **const arguments = cli_sweep_arguments(sweep, run);
+    char *const log = sim_format("%s.log", run->folder);
+    const pid_t child = fork();
+    if (child == 0) {
+        // Runs must not go on writing when the sweep itself is killed and begun again.
+        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+        const int in = open("/dev/null", O_RDONLY);
+        const int out = open("/dev/null", O_WRONLY);
+        const int messages = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+        if (in >= 0 && out >= 0) {
+            (void)dup2(in, STDIN_FILENO);
+            (void)dup2(out, STDOUT_FILENO);
+            (void)dup2(messages >= 0 ? messages : out, STDERR_FILENO);
+            (void)execv("/proc/self/exe", arguments);
+        }
+        _exit(127);
+    }
+    sim_free(log);
+    cli_sweep_arguments_free(arguments);
+    return child;
+}
+
+// The first line of what it said; else how it ended.
+static char *failure_of(const cli_sweep_run_t *run, int status)
+{
+    char *const log = sim_format("%s.log", run->folder);
+    FILE *const file = fopen(log, "re");
+    char line[FAILURE_BYTES_MAX] = "";
+    if (file != NULL) {
+        if (fgets(line, sizeof(line), file) == NULL) {
+            line[0] = '\0';
+        }
+        (void)fclose(file);
+    }
+    line[strcspn(line, "\r\n")] = '\0';
+    sim_free(log);
+    if (WIFSIGNALED(status)) {
+        return sim_format("ended by signal %d", WTERMSIG(status));
+    }
+    return line[0] != '\0' ? sim_strdup(line) : sim_format("exit status %d", WEXITSTATUS(status));
+}
+
+static void ended(cli_sweep_run_t *run, int status, size_t *failed)
+{
+    cli_sweep_look(run);
+    char *const log = sim_format("%s.log", run->folder);
+    if (run->summary != NULL) {
+        (void)unlink(log);
+    } else {
+        run->failure = failure_of(run, status);
+        (*failed)++;
+    }
+    sim_free(log);
+}
+
+static void show(size_t done, size_t count, bool quiet, bool last)
+{
+    if (!quiet && isatty(STDERR_FILENO) == 1) {
+        fprintf(stderr, "\r\033[K");
+        if (!last) {
+            fprintf(stderr, "%zu of %zu runs", done, count);
+        }
+        fflush(stderr);
+    }
+}
+
+typedef struct slot {
+    pid_t process; // 0: free
+    size_t run;
+} slot_t;
+
+static void wait_for_one(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t *failed)
+{
+    int status = 0;
+    const pid_t process = waitpid(-1, &status, 0);
+    for (unsigned i = 0; process > 0 && i < jobs; i++) {
+        if (slots[i].process == process) {
+            slots[i].process = 0;
+            ended(&sweep->runs[slots[i].run], status, failed);
+        }
+    }
+}
+
+static unsigned busy(const slot_t *slots, unsigned jobs)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < jobs; i++) {
+        count += slots[i].process != 0;
+    }
+    return count;
+}
+
+static void begin_next(cli_sweep_t *sweep, slot_t *slots, unsigned jobs, size_t run, size_t *failed)
+{
+    for (unsigned i = 0; i < jobs; i++) {
+        if (slots[i].process != 0) {
+            continue;
+        }
+        const pid_t process = begin(sweep, &sweep->runs[run]);
+        if (process < 0) {
+            sweep->runs[run].failure = sim_format("no process: %s", strerror(errno));
+            (*failed)++;
+        } else {
+            slots[i] = (slot_t){process, run};
+        }
+        return;
+    }
+}
+
+size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    stopped = 0;
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    slot_t *const slots = sim_alloc_array(jobs, sizeof(*slots));
+    size_t failed = 0;
+    size_t next = 0;
+    while (busy(slots, jobs) > 0 || (next < sweep->run_count && stopped == 0)) {
+        while (next < sweep->run_count && sweep->runs[next].summary != NULL) {
+            next++;
+        }
+        if (stopped != 0) {
+            for (unsigned i = 0; i < jobs; i++) {
+                if (slots[i].process != 0) {
+                    (void)kill(slots[i].process, SIGKILL);
+                }
+            }
+        }
+        if (stopped == 0 && next < sweep->run_count && busy(slots, jobs) < jobs) {
+            begin_next(sweep, slots, jobs, next++, &failed);
+            continue;
+        }
+        if (busy(slots, jobs) > 0) {
+            wait_for_one(sweep, slots, jobs, &failed);
+            show(next - busy(slots, jobs), sweep->run_count, quiet, false);
+        }
+    }
+    show(0, 0, quiet, true);
+    sim_free(slots);
+    *interrupted = stopped != 0;
+    return failed;
+}

@@ -1,0 +1,468 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/sweep/plan.c - from a sweep file to a list of runs.
+#include "cli/sweep/sweep.h"
+#include "world/bind.h"
+#include "world/scenario.h"
+#include "world/world.h"
+
+#include <string.h>
+
+#define RUNS_MAX 100000u
+#define SEEDS_MAX 10000u
+
+static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
+
+// What most want to know of a run, where the sweep does not say.
+static const char *const columns[] = {"flows.completed",
+                                      "flows.failed",
+                                      "flows.fct_us.p50",
+                                      "flows.fct_us.p99",
+                                      "flows.slowdown.p50",
+                                      "flows.slowdown.p99",
+                                      "packets.dropped",
+                                      "ecn_marked",
+                                      "pfc.pause_frames",
+                                      "sim_time_ps"};
+
+static const world_tree_t *value_of(const world_tree_t *map, const char *key)
+{
+    const world_tree_entry_t *const entry = world_tree_find(map, key);
+    return entry == NULL || entry->value->is_null ? NULL : entry->value;
+}
+
+static sim_err_t check_keys(const world_tree_t *root, world_error_t *error)
+{
+    if (root->kind != WORLD_TREE_MAP) {
+        return world_tree_fail(root,
+                               "the sweep",
+                               "a mapping with 'scenario' and 'grid' or 'points'",
+                               error);
+    }
+    return world_tree_check_keys(root,
+                                 "a sweep",
+                                 keys,
+                                 SIM_COUNT_OF(keys),
+                                 "docs/formats/sweep.md",
+                                 error);
+}
+
+static sim_err_t take_scenario(cli_sweep_t *sweep, const world_tree_t *root, world_error_t *error)
+{
+    const world_tree_t *const value = value_of(root, "scenario");
+    if (value == NULL || value->kind != WORLD_TREE_SCALAR) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          value == NULL ? &root->place : &value->place,
+                          "no scenario, expected the name of its file: 'scenario: base.yaml'");
+    }
+    const char *const slash = strrchr(sweep->file_name, '/');
+    sweep->scenario =
+        value->text[0] == '/' || slash == NULL
+            ? sim_strdup(value->text)
+            : sim_format("%.*s/%s", (int)(slash - sweep->file_name), sweep->file_name, value->text);
+    return SIM_OK;
+}
+
+static sim_err_t take_settings(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
+{
+    if (map == NULL) {
+        return SIM_OK;
+    }
+    if (map->kind != WORLD_TREE_MAP) {
+        return world_tree_fail(map, "set", "a mapping of paths to values", error);
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        char *const text =
+            world_value_text(map->entries[i].value, map->entries[i].key->text, error);
+        if (text == NULL) {
+            return SIM_ERR_INVALID;
+        }
+        SIM_GROW(sweep->settings, sweep->setting_count, &sweep->setting_capacity);
+        sweep->settings[sweep->setting_count++] =
+            sim_format("%s=%s", map->entries[i].key->text, text);
+        sim_free(text);
+    }
+    return SIM_OK;
+}
+
+static void add_parameter(cli_sweep_t *sweep, const char *name)
+{
+    SIM_GROW(sweep->parameters, sweep->parameter_count, &sweep->parameter_capacity);
+    sweep->parameters[sweep->parameter_count++] = sim_strdup(name);
+}
+
+// A point with no values yet: where they go.
+static char **add_point(cli_sweep_t *sweep)
+{
+    SIM_GROW(sweep->points, sweep->point_count, &sweep->point_capacity);
+    cli_sweep_point_t *const point = &sweep->points[sweep->point_count++];
+    point->values = sim_alloc_array(sweep->parameter_count + 1, sizeof(*point->values));
+    return point->values;
+}
+
+static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
+{
+    return world_fail(error,
+                      SIM_ERR_RANGE,
+                      &tree->place,
+                      "more than %u runs, expected fewer",
+                      RUNS_MAX);
+}
+
+// Every combination; the last parameter changes fastest.
+static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
+{
+    if (map->kind != WORLD_TREE_MAP || map->count == 0) {
+        return world_tree_fail(map, "grid", "a mapping of paths to lists of values", error);
+    }
+    size_t count = 1;
+    for (size_t i = 0; i < map->count; i++) {
+        const world_tree_t *const list = map->entries[i].value;
+        if (list->kind != WORLD_TREE_LIST || list->count == 0) {
+            return world_tree_fail(list, map->entries[i].key->text, "a list of values", error);
+        }
+        add_parameter(sweep, map->entries[i].key->text);
+        if (list->count > RUNS_MAX / count) {
+            return too_many(list, error);
+        }
+        count *= list->count;
+    }
+    for (size_t p = 0; p < count; p++) {
+        char **const values = add_point(sweep);
+        size_t rest = p;
+        for (size_t i = map->count; i-- > 0;) {
+            const world_tree_t *const list = map->entries[i].value;
+            const world_tree_t *const value = list->entries[rest % list->count].value;
+            values[i] = world_value_text(value, sweep->parameters[i], error);
+            if (values[i] == NULL) {
+                return SIM_ERR_INVALID;
+            }
+            rest /= list->count;
+        }
+    }
+    return SIM_OK;
+}
+
+// Each entry of the list is a point; all have the keys of the first.
+static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
+{
+    SIM_CHECK(list != NULL);
+    if (list->kind != WORLD_TREE_LIST || list->count == 0 ||
+        list->entries[0].value->kind != WORLD_TREE_MAP) {
+        return world_tree_fail(list, "points", "a list of mappings of paths to values", error);
+    }
+    if (list->count > RUNS_MAX) {
+        return too_many(list, error);
+    }
+    const world_tree_t *const first = list->entries[0].value;
+    for (size_t i = 0; i < first->count; i++) {
+        add_parameter(sweep, first->entries[i].key->text);
+    }
+    for (size_t p = 0; p < list->count; p++) {
+        const world_tree_t *const map = list->entries[p].value;
+        if (map->kind != WORLD_TREE_MAP || map->count != first->count) {
+            return world_tree_fail(map,
+                                   "a point",
+                                   "a mapping with the same keys as the first",
+                                   error);
+        }
+        char **const values = add_point(sweep);
+        for (size_t i = 0; i < sweep->parameter_count; i++) {
+            const world_tree_entry_t *const entry = world_tree_find(map, sweep->parameters[i]);
+            if (entry == NULL) {
+                return world_tree_fail(map, "a point", "the same keys as the first", error);
+            }
+            values[i] = world_value_text(entry->value, sweep->parameters[i], error);
+            if (values[i] == NULL) {
+                return SIM_ERR_INVALID;
+            }
+        }
+    }
+    return SIM_OK;
+}
+
+static void add_seed(cli_sweep_t *sweep, uint64_t seed)
+{
+    SIM_GROW(sweep->seeds, sweep->seed_count, &sweep->seed_capacity);
+    sweep->seeds[sweep->seed_count++] = seed;
+}
+
+// A number n stands for 1 to n.
+static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world_error_t *error)
+{
+    const bool list = value != NULL && value->kind == WORLD_TREE_LIST;
+    if (value == NULL) {
+        add_seed(sweep, 1);
+        return SIM_OK;
+    }
+    const size_t count = list ? value->count : 1;
+    for (size_t i = 0; i < count; i++) {
+        const world_tree_t *const item = list ? value->entries[i].value : value;
+        uint64_t number = 0;
+        sim_message_t message;
+        if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
+            sim_parse_count(item->text, &number, &message) != SIM_OK ||
+            (!list && (number == 0 || number > SEEDS_MAX))) {
+            return world_tree_fail(item,
+                                   "seeds",
+                                   "how many (1 to 10000) or a list of numbers",
+                                   error);
+        }
+        for (uint64_t seed = 1; !list && seed <= number; seed++) {
+            add_seed(sweep, seed);
+        }
+        if (list) {
+            add_seed(sweep, number);
+        }
+    }
+    return sweep->seed_count > 0 ? SIM_OK : world_tree_fail(value, "seeds", "at least one", error);
+}
+
+static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
+{
+    const size_t count = list == NULL ? SIM_COUNT_OF(columns) : list->count;
+    if (list != NULL && (list->kind != WORLD_TREE_LIST || list->count == 0)) {
+        return world_tree_fail(list, "columns", "a list of paths in summary.json", error);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const world_tree_t *const item = list == NULL ? NULL : list->entries[i].value;
+        if (item != NULL && (item->kind != WORLD_TREE_SCALAR || item->is_null ||
+                             strncmp(item->text, "wall_", 5) == 0)) {
+            return world_tree_fail(item,
+                                   "a column",
+                                   "a path in summary.json that is no wall_ value",
+                                   error);
+        }
+        SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
+        sweep->columns[sweep->column_count++] = sim_strdup(item != NULL ? item->text : columns[i]);
+    }
+    return list == NULL ? SIM_OK : cli_sweep_check_columns(list, error);
+}
+
+static void list_runs(cli_sweep_t *sweep)
+{
+    sweep->run_count = sweep->point_count * sweep->seed_count;
+    sweep->runs = sim_alloc_array(sweep->run_count, sizeof(*sweep->runs));
+    int digits = 1;
+    for (size_t most = sweep->point_count; most >= 10; most /= 10) {
+        digits++;
+    }
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        const size_t point = i / sweep->seed_count;
+        const uint64_t seed = sweep->seeds[i % sweep->seed_count];
+        char *const name = sim_format("p%0*zu-s%" PRIu64, digits, point + 1, seed);
+        sweep->runs[i] = (cli_sweep_run_t){
+            .point = point,
+            .seed = seed,
+            .name = name,
+            .folder = sim_format("%s/runs/%s", sweep->folder, name),
+        };
+    }
+}
+
+// What can be built: a file that is missing, or a pattern that matches nothing, shows only here.
+static bool builds(const world_scenario_t *scenario, world_error_t *why)
+{
+    world_t *world = NULL;
+    if (world_create(scenario, WORLD_BUILD_ALL, &world, why) != SIM_OK) {
+        return false;
+    }
+    world_destroy(world);
+    return true;
+}
+
+// A mistake is told before anything runs, and not by each of a thousand runs. Points that cannot be
+// built are in nobody's way as long as there is one that can.
+static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    bool built = false;
+    world_error_t first;
+    const size_t count = sweep->setting_count + sweep->parameter_count;
+    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    for (size_t p = 0; p < sweep->point_count && result == SIM_OK; p++) {
+        char **const texts = sim_alloc_array(count + 1, sizeof(*texts));
+        for (size_t i = 0; i < count; i++) {
+            const size_t own = i - sweep->setting_count;
+            texts[i] =
+                i < sweep->setting_count
+                    ? sim_strdup(sweep->settings[i])
+                    : sim_format("%s=%s", sweep->parameters[own], sweep->points[p].values[own]);
+            overrides[i] = (world_override_t){texts[i], texts[i]};
+        }
+        world_scenario_t *scenario = NULL;
+        result = world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
+        if (result == SIM_OK) {
+            world_error_t ignored;
+            built = built || builds(scenario, p == 0 ? &first : &ignored);
+            world_scenario_destroy(scenario);
+        }
+        for (size_t i = 0; i < count; i++) {
+            sim_free(texts[i]);
+        }
+        sim_free(texts);
+    }
+    sim_free(overrides);
+    if (result == SIM_OK && !built) {
+        *error = first;
+        result = SIM_ERR_INVALID;
+    }
+    return result;
+}
+
+sim_err_t cli_sweep_load(const char *file_name,
+                         const char *folder,
+                         cli_sweep_t *sweep,
+                         world_error_t *error)
+{
+    *sweep = (cli_sweep_t){.file_name = file_name, .folder = folder};
+    sweep->document = world_document_create();
+    world_tree_t *root = NULL;
+    sim_err_t result = world_yaml_read(sweep->document, file_name, &root, error);
+    if (result == SIM_OK) {
+        result = check_keys(root, error);
+    }
+    if (result == SIM_OK) {
+        result = take_scenario(sweep, root, error);
+    }
+    if (result == SIM_OK) {
+        result = take_settings(sweep, value_of(root, "set"), error);
+    }
+    const world_tree_t *const grid = result == SIM_OK ? value_of(root, "grid") : NULL;
+    const world_tree_t *const points = result == SIM_OK ? value_of(root, "points") : NULL;
+    if (result == SIM_OK && (grid != NULL) == (points != NULL)) {
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            &root->place,
+                            "%s, expected one of them: 'grid: {nic.congestion-control: [dcqcn, "
+                            "hpcc]}'",
+                            grid != NULL ? "both grid and points" : "neither grid nor points");
+    }
+    if (result == SIM_OK) {
+        result = grid != NULL ? take_grid(sweep, grid, error) : take_points(sweep, points, error);
+    }
+    if (result == SIM_OK) {
+        result = take_seeds(sweep, value_of(root, "seeds"), error);
+    }
+    if (result == SIM_OK) {
+        result = take_columns(sweep, value_of(root, "columns"), error);
+    }
+    SIM_CHECK(result != SIM_OK || sweep->seed_count > 0);
+    if (result == SIM_OK && sweep->point_count > RUNS_MAX / sweep->seed_count) {
+        result = too_many(root, error);
+    }
+    if (result == SIM_OK) {
+        result = cli_sweep_check_twins(sweep, root, error);
+    }
+    if (result == SIM_OK) {
+        result = check_points(sweep, error);
+    }
+    if (result == SIM_OK) {
+        list_runs(sweep);
+    }
+    return result;
+}
+
+static void free_texts(char **texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sim_free(texts[i]);
+    }
+    sim_free(texts);
+}
+
+void cli_sweep_fini(cli_sweep_t *sweep)
+{
+    for (size_t i = 0; i < sweep->point_count; i++) {
+        free_texts(sweep->points[i].values, sweep->parameter_count);
+    }
+    sim_free(sweep->points);
+    for (size_t i = 0; i < sweep->run_count; i++) {
+        sim_free(sweep->runs[i].name);
+        sim_free(sweep->runs[i].folder);
+        sim_free(sweep->runs[i].failure);
+        json_decref(sweep->runs[i].summary);
+    }
+    sim_free(sweep->runs);
+    free_texts(sweep->parameters, sweep->parameter_count);
+    free_texts(sweep->settings, sweep->setting_count);
+    free_texts(sweep->columns, sweep->column_count);
+    sim_free(sweep->seeds);
+    sim_free(sweep->scenario);
+    world_document_destroy(sweep->document);
+}
+
+// -- runs as commands
+
+char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
+{
+    const size_t most = 10 + 2 * (sweep->setting_count + sweep->parameter_count);
+    char **const arguments = sim_alloc_array(most, sizeof(*arguments));
+    size_t count = 0;
+    arguments[count++] = sim_strdup("rocesim");
+    arguments[count++] = sim_strdup("run");
+    arguments[count++] = sim_strdup(sweep->scenario);
+    arguments[count++] = sim_strdup("--quiet");
+    for (size_t i = 0; i < sweep->setting_count; i++) {
+        arguments[count++] = sim_strdup("--set");
+        arguments[count++] = sim_strdup(sweep->settings[i]);
+    }
+    for (size_t i = 0; i < sweep->parameter_count; i++) {
+        arguments[count++] = sim_strdup("--set");
+        arguments[count++] =
+            sim_format("%s=%s", sweep->parameters[i], sweep->points[run->point].values[i]);
+    }
+    arguments[count++] = sim_strdup("--seed");
+    arguments[count++] = sim_format("%" PRIu64, run->seed);
+    arguments[count++] = sim_strdup("-o");
+    arguments[count++] = sim_strdup(run->folder);
+    SIM_CHECK(count < most);
+    return arguments;
+}
+
+void cli_sweep_arguments_free(char **arguments)
+{
+    for (char **argument = arguments; *argument != NULL; argument++) {
+        sim_free(*argument);
+    }
+    sim_free(arguments);
+}
+
+// In single quotes where a shell would read more than letters.
+static char *quoted(const char *text)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "-_=+./:,@%";
+    if (text[0] != '\0' && strspn(text, plain) == strlen(text)) {
+        return sim_strdup(text);
+    }
+    char *const made = sim_alloc(4 * strlen(text) + 3);
+    char *to = made;
+    *to++ = '\'';
+    for (const char *p = text; *p != '\0'; p++) {
+        if (*p == '\'') {
+            memcpy(to, "'\\''", 4);
+            to += 4;
+        } else {
+            *to++ = *p;
+        }
+    }
+    *to++ = '\'';
+    *to = '\0';
+    return made;
+}
+
+char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
+{
+    char **const arguments = cli_sweep_arguments(sweep, run);
+    char *line = sim_strdup("");
+    for (size_t i = 0; arguments[i] != NULL; i++) {
+        char *const word = quoted(arguments[i]);
+        char *const longer = sim_format("%s%s%s", line, i > 0 ? " " : "", word);
+        sim_free(word);
+        sim_free(line);
+        line = longer;
+    }
+    cli_sweep_arguments_free(arguments);
+    return line;
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+// DCQCN as the HPCC project's simulator computes it, for agreement with its runs.
+//
+// Each packet is acknowledged, and the ACK of a marked one says so. From the first such ACK on,
+// three timers run free: alpha's, one that cuts if a marked ACK came since the last cut, and, from
+// a cut on, one that increases. The cut's timer is a nanosecond late, so that alpha of that moment
+// counts. Rates are whole bit/s, cut after each operation. Where nic/cc/dcqcn.c keeps deadlines
+// and computes alpha when it is needed, this one fires every timer: what is first of a timer and an
+// ACK at one instant is part of what it reproduces.
+// Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
+#include "compat/hpcc/cc_dcqcn.h"
+
+#define ALPHA_METRIC_ONE 1000000.0
+
+static compat_dcqcn_hpcc_t *dcqcn_of(nic_cc_t *cc)
+{
+    return SIM_CONTAINER_OF(cc, compat_dcqcn_hpcc_t, cc);
+}
+
+static const compat_dcqcn_hpcc_config_t *config_of(const compat_dcqcn_hpcc_t *dcqcn)
+{
+    return dcqcn->cc.config;
+}
+
+static void set_rate(compat_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    nic_cc_t *const cc = &dcqcn->cc;
+    cc->rate_bps = rate_bps < cc->line_bps ? rate_bps : cc->line_bps;
+    if (config_of(dcqcn)->scaled_window && dcqcn->window_own_bytes != NIC_WINDOW_UNLIMITED) {
+        const wide_t scaled = (wide_t)dcqcn->window_own_bytes * cc->rate_bps / cc->line_bps;
+        cc->window_bytes = scaled == 0 ? 1 : (uint64_t)scaled;
+    }
+}
+
+static void again(compat_dcqcn_hpcc_t *dcqcn, sim_timer_t *timer, sim_time_t after_ps)
+{
+    sim_node_t *const node = dcqcn->cc.node;
+    sim_timer_arm(node, timer, node->now_ps + after_ps);
+}
+
+static void alpha_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, alpha_timer);
+    const double kept = (1.0 - dcqcn->gain) * dcqcn->alpha;
+    dcqcn->alpha = dcqcn->marked_alpha ? kept + dcqcn->gain : kept;
+    dcqcn->marked_alpha = false;
+    again(dcqcn, timer, config_of(dcqcn)->alpha_period_ps);
+}
+
+static void cut_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, cut_timer);
+    const compat_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
+    again(dcqcn, timer, config->cut_period_ps);
+    if (!dcqcn->marked_to_cut) {
+        return;
+    }
+    const uint64_t rate_bps = dcqcn->cc.rate_bps;
+    if (config->clamp_target || dcqcn->stage != 0) {
+        dcqcn->target_bps = rate_bps;
+    }
+    const uint64_t cut_bps = (uint64_t)((double)rate_bps * (1.0 - dcqcn->alpha / 2.0));
+    set_rate(dcqcn, cut_bps < config->min_rate_bps ? config->min_rate_bps : cut_bps);
+    dcqcn->stage = 0;
+    dcqcn->marked_to_cut = false;
+    again(dcqcn, &dcqcn->increase_timer, config->increase_period_ps);
+    nic_cc_rate_changed(&dcqcn->cc);
+}
+
+static void increase_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    compat_dcqcn_hpcc_t *const dcqcn = SIM_CONTAINER_OF(timer, compat_dcqcn_hpcc_t, increase_timer);
+    const compat_dcqcn_hpcc_config_t *const config = config_of(dcqcn);
+    again(dcqcn, timer, config->increase_period_ps);
+    if (dcqcn->stage >= config->fast_recovery_stages) {
+        const bool hyper = dcqcn->stage > config->fast_recovery_stages;
+        dcqcn->target_bps += hyper ? config->hyper_bps : config->additive_bps;
+        if (dcqcn->target_bps > dcqcn->cc.line_bps) {
+            dcqcn->target_bps = dcqcn->cc.line_bps;
+        }
+    }
+    set_rate(dcqcn, dcqcn->cc.rate_bps / 2 + dcqcn->target_bps / 2);
+    dcqcn->stage++;
+    nic_cc_rate_changed(&dcqcn->cc);
+}
+
+// -- operations
+
+static void dcqcn_init(nic_cc_t *cc)
+{
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    const sim_ratio_t gain = config_of(dcqcn)->gain;
+    sim_timer_init(&dcqcn->alpha_timer, alpha_fired);
+    sim_timer_init(&dcqcn->cut_timer, cut_fired);
+    sim_timer_init(&dcqcn->increase_timer, increase_fired);
+    dcqcn->gain = (double)gain.num / (double)gain.den;
+    dcqcn->window_own_bytes = cc->window_bytes;
+    dcqcn->target_bps = cc->line_bps;
+    set_rate(dcqcn, cc->line_bps);
+}
+
+// There, each flow has a queue pair of its own.
+static void dcqcn_start(nic_cc_t *cc)
+{
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    dcqcn->marked = false;
+    dcqcn->marked_to_cut = false;
+    dcqcn->stage = 0;
+    dcqcn->target_bps = cc->line_bps;
+    set_rate(dcqcn, cc->line_bps);
+}
+
+static void dcqcn_stop(nic_cc_t *cc)
+{
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    sim_timer_cancel(cc->node, &dcqcn->alpha_timer);
+    sim_timer_cancel(cc->node, &dcqcn->cut_timer);
+    sim_timer_cancel(cc->node, &dcqcn->increase_timer);
+}
+
+static void dcqcn_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
+{
+    if (!ack->ecn_echo || !cc->active) {
+        return;
+    }
+    compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
+    dcqcn->marked_alpha = true;
+    dcqcn->marked_to_cut = true;
+    if (dcqcn->marked) {
+        return;
+    }
+    dcqcn->marked = true;
+    dcqcn->alpha = 1.0;
+    dcqcn->marked_alpha = false;
+    dcqcn->target_bps = cc->rate_bps;
+    again(dcqcn, &dcqcn->alpha_timer, config_of(dcqcn)->alpha_period_ps);
+    again(dcqcn, &dcqcn->cut_timer, config_of(dcqcn)->cut_period_ps + SIM_PS_PER_NS);
+}
+
+static const char *const metric_names[] = {
+    "alpha", // millionths
+    "target_rate",
+    "stage",
+    NULL,
+};
+
+static uint64_t dcqcn_metric(const nic_cc_t *cc, uint32_t index)
+{
+    const compat_dcqcn_hpcc_t *const dcqcn = (const compat_dcqcn_hpcc_t *)cc;
+    switch (index) {
+    case 0:
+        return (uint64_t)(dcqcn->alpha * ALPHA_METRIC_ONE + 0.5);
+    case 1:
+        return dcqcn->target_bps;
+    case 2:
+        return dcqcn->stage;
+    default:
+        SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
+        return 0;
+    }
+}
+
+const nic_cc_ops_t compat_cc_dcqcn_hpcc = {
+    .name = "dcqcn-hpcc",
+    .state_bytes = sizeof(compat_dcqcn_hpcc_t),
+    .attrs = &compat_dcqcn_hpcc_attrs,
+    .acks_every_packet = true,
+    .echoes_ecn = true,
+    .init = dcqcn_init,
+    .start = dcqcn_start,
+    .stop = dcqcn_stop,
+    .ack = dcqcn_ack,
+    .metric_names = metric_names,
+    .metric = dcqcn_metric,
+};
+
+// -- parameters
+
+#define FIELD(name) offsetof(compat_dcqcn_hpcc_config_t, name)
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {.path = "nic.dcqcn-hpcc.alpha-period", .type = SIM_ATTR_TIME, .offset = FIELD(alpha_period_ps),
+     .default_text = "1us", .min_text = "1ns", .max_text = "10s",
+     .help = "time between updates of alpha"},
+    {.path = "nic.dcqcn-hpcc.cut-period", .type = SIM_ATTR_TIME, .offset = FIELD(cut_period_ps),
+     .default_text = "4us", .min_text = "1ns", .max_text = "10s",
+     .help = "at most one cut in it, at its end"},
+    {.path = "nic.dcqcn-hpcc.increase-period", .type = SIM_ATTR_TIME,
+     .offset = FIELD(increase_period_ps), .default_text = "300us", .min_text = "1ns",
+     .max_text = "10s",
+     .help = "time between rate increases, counted from the last cut"},
+    {.path = "nic.dcqcn-hpcc.gain", .type = SIM_ATTR_RATIO, .offset = FIELD(gain),
+     .default_text = "1/256", .max_text = "1",
+     .help = "g, the weight of the newest period in alpha"},
+    {.path = "nic.dcqcn-hpcc.fast-recovery", .type = SIM_ATTR_COUNT,
+     .offset = FIELD(fast_recovery_stages), .default_text = "1", .max_text = "1000000",
+     .help = "increases after a cut that only halve the way to the target rate"},
+    {.path = "nic.dcqcn-hpcc.additive-rate", .type = SIM_ATTR_RATE, .offset = FIELD(additive_bps),
+     .default_text = "20Mbps",
+     .help = "what the increase after those adds to the target rate"},
+    {.path = "nic.dcqcn-hpcc.hyper-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hyper_bps),
+     .default_text = "200Mbps",
+     .help = "what each later increase adds to it"},
+    {.path = "nic.dcqcn-hpcc.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
+     .default_text = "1Gbps", .min_text = "1Mbps",
+     .help = "no cut goes below"},
+    {.path = "nic.dcqcn-hpcc.clamp-target", .type = SIM_ATTR_BOOL, .offset = FIELD(clamp_target),
+     .default_text = "false",
+     .help = "each cut lowers the target rate to the current one, not only the first after an increase"},
+    {.path = "nic.dcqcn-hpcc.scaled-window", .type = SIM_ATTR_BOOL, .offset = FIELD(scaled_window),
+     .default_text = "false",
+     .help = "the queue pair's window (nic.window) shrinks in proportion to the rate"},
+};
+// clang-format on
+
+const sim_attr_table_t compat_dcqcn_hpcc_attrs = {
+    .prefix = "nic.dcqcn-hpcc",
+    .scope = "node",
+    .config_bytes = sizeof(compat_dcqcn_hpcc_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// TIMELY as the HPCC project's simulator computes it, for agreement with its runs.
+//
+// One update per round trip: at the first ACK beyond what was sent at the last one. Its round-trip
+// time is that of the packet it answers, from the time stamp in it, also where that packet was
+// repeated or refused. Times are whole nanoseconds, rates whole bit/s, cut after each operation;
+// the average difference is a double.
+// Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
+#include "compat/hpcc/cc_timely.h"
+
+#define INCREASES_BEFORE_HYPER 5 // a constant there
+
+static compat_timely_hpcc_t *timely_of(nic_cc_t *cc)
+{
+    return SIM_CONTAINER_OF(cc, compat_timely_hpcc_t, cc);
+}
+
+static const compat_timely_hpcc_config_t *config_of(const compat_timely_hpcc_t *timely)
+{
+    return timely->cc.config;
+}
+
+static void increase(compat_timely_hpcc_t *timely)
+{
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
+    nic_cc_t *const cc = &timely->cc;
+    const bool hyper = timely->increases >= INCREASES_BEFORE_HYPER;
+    const uint64_t gain_bps = hyper ? config->hyper_bps : config->additive_bps;
+    const uint64_t room_bps = cc->line_bps - cc->rate_bps;
+    cc->rate_bps = gain_bps < room_bps ? cc->rate_bps + gain_bps : cc->line_bps;
+    timely->increases++;
+}
+
+static void decrease(compat_timely_hpcc_t *timely, double factor)
+{
+    nic_cc_t *const cc = &timely->cc;
+    const uint64_t min_bps = config_of(timely)->min_rate_bps;
+    const uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * factor);
+    const uint64_t least_bps = min_bps < cc->line_bps ? min_bps : cc->line_bps;
+    cc->rate_bps = rate_bps < least_bps ? least_bps : rate_bps;
+    timely->increases = 0;
+}
+
+static void update_rate(compat_timely_hpcc_t *timely, uint64_t rtt_ns)
+{
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
+    const uint64_t t_low_ns = config->t_low_ps / SIM_PS_PER_NS;
+    const uint64_t t_high_ns = config->t_high_ps / SIM_PS_PER_NS;
+    const uint64_t min_rtt_ns = config->min_rtt_ps / SIM_PS_PER_NS;
+    const double newest_ns = (double)((int64_t)rtt_ns - (int64_t)timely->rtt_ns);
+    timely->difference_ns =
+        (1.0 - timely->alpha) * timely->difference_ns + timely->alpha * newest_ns;
+    const double gradient = timely->difference_ns / (double)min_rtt_ns;
+    if (rtt_ns < t_low_ns) {
+        increase(timely);
+    } else if (rtt_ns > t_high_ns) {
+        decrease(timely, 1.0 - timely->beta * (1.0 - (double)t_high_ns / (double)rtt_ns));
+    } else if (gradient <= 0.0) {
+        increase(timely);
+    } else {
+        const double factor = 1.0 - timely->beta * gradient;
+        decrease(timely, factor < 0.0 ? 0.0 : factor);
+    }
+}
+
+// -- operations
+
+static void timely_init(nic_cc_t *cc)
+{
+    compat_timely_hpcc_t *const timely = timely_of(cc);
+    const compat_timely_hpcc_config_t *const config = config_of(timely);
+    timely->alpha = (double)config->alpha.num / (double)config->alpha.den;
+    timely->beta = (double)config->beta.num / (double)config->beta.den;
+}
+
+// There, each flow has a queue pair of its own.
+static void timely_start(nic_cc_t *cc)
+{
+    compat_timely_hpcc_t *const timely = timely_of(cc);
+    cc->rate_bps = cc->line_bps;
+    timely->difference_ns = 0.0;
+    timely->rtt_ns = 0;
+    timely->update_psn = timely->acked_psn;
+    timely->increases = 0;
+    timely->measured = false;
+}
+
+static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
+{
+    compat_timely_hpcc_t *const timely = timely_of(cc);
+    timely->acked_psn = ack->acked_psn;
+    if (ack->acked_psn <= timely->update_psn || ack->rtt_ps == 0) {
+        return;
+    }
+    const uint64_t rtt_ns = ack->rtt_ps / SIM_PS_PER_NS;
+    if (timely->measured) {
+        update_rate(timely, rtt_ns);
+    }
+    timely->measured = true;
+    timely->rtt_ns = rtt_ns;
+    timely->update_psn = ack->next_psn;
+}
+
+static const char *const metric_names[] = {
+    "rtt",       // ps, of the last update
+    "increases", // in a row
+    NULL,
+};
+
+static uint64_t timely_metric(const nic_cc_t *cc, uint32_t index)
+{
+    const compat_timely_hpcc_t *const timely = (const compat_timely_hpcc_t *)cc;
+    SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
+    return index == 0 ? timely->rtt_ns * SIM_PS_PER_NS : timely->increases;
+}
+
+const nic_cc_ops_t compat_cc_timely_hpcc = {
+    .name = "timely-hpcc",
+    .state_bytes = sizeof(compat_timely_hpcc_t),
+    .attrs = &compat_timely_hpcc_attrs,
+    .acks_every_packet = true,
+    .echoes_ecn = true, // and ignores it: no CNPs in vain
+    .stamps_packets = true,
+    .init = timely_init,
+    .start = timely_start,
+    .ack = timely_ack,
+    .metric_names = metric_names,
+    .metric = timely_metric,
+};
+
+// -- parameters
+
+#define FIELD(name) offsetof(compat_timely_hpcc_config_t, name)
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    {.path = "nic.timely-hpcc.alpha", .type = SIM_ATTR_RATIO, .offset = FIELD(alpha),
+     .default_text = "0.875", .max_text = "1",
+     .help = "weight of the newest difference of round-trip times in the gradient"},
+    {.path = "nic.timely-hpcc.beta", .type = SIM_ATTR_RATIO, .offset = FIELD(beta),
+     .default_text = "0.8", .max_text = "1",
+     .help = "strength of a decrease"},
+    {.path = "nic.timely-hpcc.t-low", .type = SIM_ATTR_TIME, .offset = FIELD(t_low_ps),
+     .default_text = "50us", .min_text = "1ns", .max_text = "1s",
+     .help = "below this round-trip time the rate always increases"},
+    {.path = "nic.timely-hpcc.t-high", .type = SIM_ATTR_TIME, .offset = FIELD(t_high_ps),
+     .default_text = "500us", .min_text = "1ns", .max_text = "1s",
+     .help = "above this round-trip time the rate always decreases"},
+    {.path = "nic.timely-hpcc.min-rtt", .type = SIM_ATTR_TIME, .offset = FIELD(min_rtt_ps),
+     .default_text = "20us", .min_text = "1ns", .max_text = "1s",
+     .help = "unit of the gradient"},
+    {.path = "nic.timely-hpcc.additive-rate", .type = SIM_ATTR_RATE, .offset = FIELD(additive_bps),
+     .default_text = "10Mbps",
+     .help = "what each of the first five increases in a row adds to the rate"},
+    {.path = "nic.timely-hpcc.hyper-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hyper_bps),
+     .default_text = "50Mbps",
+     .help = "what each later increase in a row adds"},
+    {.path = "nic.timely-hpcc.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
+     .default_text = "100Mbps", .min_text = "1Mbps",
+     .help = "no decrease goes below"},
+};
+// clang-format on
+
+const sim_attr_table_t compat_timely_hpcc_attrs = {
+    .prefix = "nic.timely-hpcc",
+    .scope = "node",
+    .config_bytes = sizeof(compat_timely_hpcc_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};

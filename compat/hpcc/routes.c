@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/routes.c - shortest paths with the next hops in the order of ns-3 programs.
+//
+// Programs for ns-3 that keep neighbours in maps by address have switches made later lower in
+// memory, and equal paths come in the order in which the search found their next nodes. That order
+// is each leaf's own, so each leaf is searched for itself. Page: docs/models/hpcc-compat.md.
+#include <stdlib.h>
+#include <string.h>
+
+#include "compat/hpcc/hpcc_internal.h"
+
+typedef struct search {
+    const net_t *net;
+    const bool *link_up;
+    uint32_t *distance; // by node index; UINT32_MAX: not reached
+    uint32_t *position; // in the queue, by node index
+    net_node_t **queue;
+    uint32_t *ports;   // of one switch
+    uint32_t **orders; // by node index, its ports with the last neighbour first
+} search_t;
+
+typedef struct neighbour {
+    uint32_t node_index;
+    uint32_t port;
+} neighbour_t;
+
+static int compare_neighbours(const void *a, const void *b)
+{
+    const neighbour_t *const x = a;
+    const neighbour_t *const y = b;
+    if (x->node_index != y->node_index) {
+        return x->node_index > y->node_index ? -1 : 1;
+    }
+    return (x->port > y->port) - (x->port < y->port);
+}
+
+static uint32_t *last_neighbour_first(const net_node_t *node)
+{
+    neighbour_t *const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
+    uint32_t *const ports = sim_alloc_array(node->port_count + 1, sizeof(*ports));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        sorted[p] = (neighbour_t){node->ports[p].peer->node->sim.index, p};
+    }
+    qsort(sorted, node->port_count, sizeof(*sorted), compare_neighbours);
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        ports[p] = sorted[p].port;
+    }
+    sim_free(sorted);
+    return ports;
+}
+
+static void order_by_position(const search_t *search, const net_node_t *node, uint32_t count)
+{
+    uint32_t *const ports = search->ports;
+    for (uint32_t i = 1; i < count; i++) {
+        const uint32_t port = ports[i];
+        const uint32_t position = search->position[node->ports[port].peer->node->sim.index];
+        uint32_t j = i;
+        while (j > 0 &&
+               search->position[node->ports[ports[j - 1]].peer->node->sim.index] > position) {
+            ports[j] = ports[j - 1];
+            j--;
+        }
+        ports[j] = port;
+    }
+}
+
+// -- the search
+
+static void measure_distances(search_t *search, net_node_t *leaf)
+{
+    memset(search->distance, 0xff, net_node_count(search->net) * sizeof(*search->distance));
+    size_t head = 0;
+    size_t tail = 0;
+    search->distance[leaf->sim.index] = 0;
+    search->position[leaf->sim.index] = 0;
+    search->queue[tail++] = leaf;
+    while (head < tail) {
+        const net_node_t *const node = search->queue[head++];
+        const uint32_t *const order = search->orders[node->sim.index];
+        for (uint32_t i = 0; i < node->port_count; i++) {
+            const uint32_t p = order[i];
+            net_node_t *const next = node->ports[p].peer->node;
+            if (next->forward != NULL && search->link_up[node->ports[p].link] &&
+                search->distance[next->sim.index] == UINT32_MAX) {
+                search->distance[next->sim.index] = search->distance[node->sim.index] + 1;
+                search->position[next->sim.index] = (uint32_t)tail;
+                search->queue[tail++] = next;
+            }
+        }
+    }
+}
+
+static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_routes_t *routes)
+{
+    const uint32_t distance = search->distance[node->sim.index];
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < node->port_count && distance != UINT32_MAX; p++) {
+        const net_node_t *const next = node->ports[p].peer->node;
+        if (next->forward != NULL && search->link_up[node->ports[p].link] &&
+            search->distance[next->sim.index] + 1 == distance) {
+            search->ports[count++] = p;
+        }
+    }
+    order_by_position(search, node, count);
+    if (count > 0) {
+        net_routes_set(routes, node, leaf, search->ports, count);
+    }
+}
+
+static void search_ordered(const net_t *net, const bool *link_up, net_routes_t *routes)
+{
+    search_t search = {
+        .net = net,
+        .link_up = link_up,
+        .distance = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t)),
+        .position = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t)),
+        .queue = sim_alloc_array(net_node_count(net) + 1, sizeof(net_node_t *)),
+        .ports = sim_alloc_array(SIM_PORTS_PER_NODE_MAX, sizeof(uint32_t)),
+        .orders = sim_alloc_array(net_node_count(net) + 1, sizeof(uint32_t *)),
+    };
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        search.orders[i] = last_neighbour_first(net_node_at(net, i));
+    }
+    for (uint32_t leaf = 0; leaf < net_leaf_count(net); leaf++) {
+        measure_distances(&search, net_leaf_at(net, leaf));
+        for (size_t i = 0; i < net_node_count(net); i++) {
+            if (net_node_at(net, i)->forward != NULL) {
+                add_hops(&search, net_node_at(net, i), leaf, routes);
+            }
+        }
+    }
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        sim_free(search.orders[i]);
+    }
+    sim_free(search.orders);
+    sim_free(search.position);
+    sim_free(search.distance);
+    sim_free(search.queue);
+    sim_free(search.ports);
+}
+
+const net_routes_ops_t compat__hpcc_routes = {.name = "hpcc", .search = search_ordered};

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/rules.c - the attributes "hpcc.", and how the rules get into a network.
+#include "compat/hpcc/rules.h"
+
+#include "compat/hpcc/cc_dcqcn.h"
+#include "compat/hpcc/cc_dctcp.h"
+#include "compat/hpcc/cc_timely.h"
+#include "compat/hpcc/hpcc_internal.h"
+#include "compat/hpcc/pint.h"
+#include "kernel/order/fifo.h"
+
+// clang-format off
+#define AT(member) offsetof(compat_hpcc_config_t, member)
+static const sim_attr_t attrs[] = {
+    {"hpcc.pause-expires", SIM_ATTR_BOOL, false, AT(pause_expires), "true", NULL, NULL,
+     NULL, "a pause ends with its quanta; false: only with a resume, as in simulators without that timer"},
+    {"hpcc.down-first", SIM_ATTR_BOOL, false, AT(down_first), "false", NULL, NULL,
+     NULL, "what arrives at the very instant at which its link goes down is lost"},
+    {"hpcc.ecmp-port", SIM_ATTR_COUNT, false, AT(ecmp_port), "4791", "0", "65535",
+     NULL, "UDP destination port of data in the hash of network.load-balancer hpcc; 0: each flow's own"},
+    {"hpcc.draws", SIM_ATTR_ENUM, false, AT(draws), "own", NULL, NULL,
+     "own|hpcc", "random numbers of marks, losses and PINT; hpcc: with ties by insertion those of that simulator, whose RngRun is the seed"},
+    {"hpcc.draws-used", SIM_ATTR_COUNT, false, AT(draws_used), "0", "0", "1000000000",
+     NULL, "streams of random numbers that the simulator's set-up uses up"},
+};
+#undef AT
+const sim_attr_table_t compat_hpcc_config_attrs = {
+    "hpcc", "simulation", sizeof(compat_hpcc_config_t), attrs, SIM_COUNT_OF(attrs),
+};
+// clang-format on
+
+#define EXTENSION "hpcc"
+
+compat_hpcc_t *compat__hpcc_of(const net_t *net)
+{
+    return net_extension_state(net, EXTENSION);
+}
+
+// -- NICs
+
+const nic_extra_t compat_hpcc_nic_rows[] = {
+    {NIC_EXTRA_CC, "dcqcn-hpcc", &compat_dcqcn_hpcc_attrs, &compat_cc_dcqcn_hpcc},
+    {NIC_EXTRA_CC, "dctcp-hpcc", &compat_dctcp_hpcc_attrs, &compat_cc_dctcp_hpcc},
+    {NIC_EXTRA_CC, "timely-hpcc", &compat_timely_hpcc_attrs, &compat_cc_timely_hpcc},
+    {NIC_EXTRA_FRAMES, "bare", &compat_hpcc_bare_config_attrs, &compat_hpcc_bare},
+    {NIC_EXTRA_SCHEDULER, "scan", &compat_hpcc_scan_config_attrs, &compat_hpcc_scan},
+    {NIC_EXTRA_PATH_RTT, "hpcc", NULL, &compat__hpcc_path_rtt},
+};
+const size_t compat_hpcc_nic_row_count = SIM_COUNT_OF(compat_hpcc_nic_rows);
+
+// -- PINT
+
+static void pint_init(void *ctx, net_pint_t *pint, sim_ratio_t base, sim_time_t rtt_ps)
+{
+    compat_hpcc_t *const rules = ctx;
+    sim_need_one_list(net_sim(rules->net));
+    rules->pint = compat__pint_init(pint, base, rtt_ps);
+}
+
+static void pint_frame(void *ctx,
+                       net_meter_t *meter,
+                       sim_time_t now_ps,
+                       net_packet_t *packet,
+                       uint64_t queue_bytes,
+                       bool asks)
+{
+    compat_hpcc_t *const rules = ctx;
+    compat__pint_frame(rules->pint, rules->draws, meter, now_ps, packet, queue_bytes, asks);
+}
+
+// -- life
+
+static void before_build(net_t *net, void *state)
+{
+    compat_hpcc_t *const rules = state;
+    compat__decisions_prepare(rules);
+    if (rules->draws != NULL) {
+        const net_pint_ops_t ops = {
+            .init = pint_init,
+            .per_byte = compat__pint_log_rate,
+            .frame = pint_frame,
+            .ctx = rules,
+        };
+        net_set_pint(net, &ops);
+    }
+}
+
+static void with_ports(net_t *net, void *state)
+{
+    (void)net;
+    compat__losses_prepare(state);
+}
+
+static void destroy(void *state)
+{
+    compat_hpcc_t *const rules = state;
+    compat__pint_destroy(rules->pint);
+    compat__decisions_free(rules);
+    compat__losses_free(rules);
+    sim_free(rules->address_words);
+    sim_free(rules);
+}
+
+void compat_hpcc_register(net_t *net, const compat_hpcc_config_t *config)
+{
+    compat_hpcc_t *const rules = sim_alloc(sizeof(*rules));
+    rules->net = net;
+    rules->config = *config;
+    net_register_buffer(net, &compat__hpcc_buffer);
+    net_register_balance(net, &compat__hpcc_balance);
+    net_register_routes(net, &compat__hpcc_routes);
+    net_register_timing(net, &compat__hpcc_timing);
+    net_register_framing(net, &compat__hpcc_framing);
+    const net_link_rules_t links = {
+        .pauses_last = !config->pause_expires,
+        .down_first = config->down_first,
+    };
+    net_set_link_rules(net, &links);
+    const net_extension_t extension = {
+        .name = EXTENSION,
+        .state = rules,
+        .before_build = before_build,
+        .with_ports = with_ports,
+        .destroy = destroy,
+    };
+    net_extend(net, &extension);
+}

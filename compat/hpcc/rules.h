@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/rules.h - the rules of the HPCC project's ns-3 simulator, for runs that must
+// come out as its own do: docs/models/hpcc-compat.md.
+//
+// They are rows "hpcc" of the tables of net/models.h, chosen by name (network.timing: hpcc, ...),
+// and a group of attributes of their own, "hpcc.", for what has no table. All are off by default.
+#ifndef COMPAT_HPCC_RULES_H
+#define COMPAT_HPCC_RULES_H
+
+#include "kernel/attribute.h"
+#include "net/network.h"
+#include "nic/extra.h"
+#include "nic/frames.h"
+#include "nic/scheduler.h"
+
+SIM_C_BEGIN
+
+typedef enum compat_hpcc_draws {
+    COMPAT_HPCC_DRAWS_OWN,
+    COMPAT_HPCC_DRAWS_HPCC
+} compat_hpcc_draws_t;
+
+// One for the whole network.
+typedef struct compat_hpcc_config {
+    bool pause_expires;  // with its quanta
+    bool down_first;     // a link goes down before what arrives at that instant
+    uint64_t ecmp_port;  // destination port in the hash of load balancer "hpcc"; 0: each flow's
+    uint32_t draws;      // compat_hpcc_draws_t; where ties go by insertion
+    uint64_t draws_used; // streams before the first
+} compat_hpcc_config_t;
+
+extern const sim_attr_table_t compat_hpcc_config_attrs; // "hpcc."
+
+// -- the NIC's side: rows for nic_config_init_with (nic/extra.h)
+
+typedef enum compat_hpcc_rate_change {
+    COMPAT_HPCC_RATE_CHANGE_NEVER,
+    COMPAT_HPCC_RATE_CHANGE_LAST_PACKET
+} compat_hpcc_rate_change_t;
+
+// Of the scheduler "scan".
+typedef struct compat_hpcc_scan_config {
+    uint32_t rate_change;     // compat_hpcc_rate_change_t
+    bool rate_bound;          // queue pairs keep to their rate
+    uint64_t ack_pause_class; // whose pause stops ACKs; SIM_AUTO: their own
+} compat_hpcc_scan_config_t;
+extern const sim_attr_table_t compat_hpcc_scan_config_attrs; // "nic.scan."
+extern const nic_scheduler_ops_t compat_hpcc_scan;
+
+// Of the frames "bare".
+typedef struct compat_hpcc_bare_config {
+    uint64_t header_bytes; // all of a frame of data but payload
+    uint64_t answer_bytes; // of an ACK's or NAK's frame
+} compat_hpcc_bare_config_t;
+extern const sim_attr_table_t compat_hpcc_bare_config_attrs; // "nic.bare."
+extern const nic_frames_ops_t compat_hpcc_bare;
+
+extern const nic_extra_t compat_hpcc_nic_rows[];
+extern const size_t compat_hpcc_nic_row_count;
+
+// Makes the rows of the network known to a network, and follows config (copied). Before switches
+// are added.
+void compat_hpcc_register(net_t *net, const compat_hpcc_config_t *config);
+
+// The time of so many bytes as that simulator's links have it: whole nanoseconds.
+sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps);
+
+SIM_C_END
+
+#endif // COMPAT_HPCC_RULES_H

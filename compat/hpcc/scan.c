@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/scan.c - the scheduler "scan": one list of queue pairs, looked through in turn.
+//
+// All queue pairs with unfinished work stand in a list, in the order they came, and whenever the
+// port may be free the NIC looks from the one behind the last served for one that may send: O(QPs)
+// a packet. What waits in the port's queues (ACKs, NAKs, CNPs) goes first, unless its class is
+// paused. A queue pair may send if its class is not paused, it has something unsent, its window is
+// open, and the time its last packet takes at its rate is over. If none may, a timer is set to the
+// earliest such time over all with something unsent, whatever else they wait for, unless that time
+// has come or the timer is set already. Those that have finished leave the list when a search meets
+// them. Page: docs/models/hpcc-compat.md. Behaviour learnt from
+// alibaba-edu/High-Precision-Congestion-Control: qbb-net-device.cc, rdma-hw.cc.
+#include "compat/hpcc/rules.h"
+
+#include "kernel/order/fifo.h"
+#include "net/models.h"
+#include "nic/scheduler.h"
+
+// clang-format off
+#define AT(member) offsetof(compat_hpcc_scan_config_t, member)
+static const sim_attr_t attrs[] = {
+    {"nic.scan.rate-change", SIM_ATTR_ENUM, false, AT(rate_change), "never", NULL, NULL,
+     "never|last-packet", "whether a new rate moves the end of the last packet's time at the queue pair's rate"},
+    {"nic.scan.rate-bound", SIM_ATTR_BOOL, false, AT(rate_bound), "true", NULL, NULL,
+     NULL, "queue pairs keep to their rate, not only to the line's"},
+    {"nic.scan.ack-pause-class", SIM_ATTR_COUNT, true, AT(ack_pause_class), "auto", "0", "7",
+     NULL, "the class whose pause holds back ACKs, NAKs and CNPs; auto: their own"},
+};
+#undef AT
+const sim_attr_table_t compat_hpcc_scan_config_attrs = {
+    "nic.scan", "node", sizeof(compat_hpcc_scan_config_t), attrs, SIM_COUNT_OF(attrs),
+};
+// clang-format on
+
+typedef struct scan_qp {
+    nic_qp_t *qp;
+    sim_time_t next_send_ps;   // no packet before
+    uint64_t pace_bps;         // the rate that next_send_ps stands for
+    sim_time_t pace_ps;        // what the last packet takes at that
+    uint32_t last_frame_bytes; // of the last packet sent; 0: none
+    uint8_t class;
+    bool listed;
+} scan_qp_t;
+#define QP_STATE_BYTES SIM_CACHE_LINE
+static_assert(sizeof(scan_qp_t) <= QP_STATE_BYTES, "a line per queue pair");
+
+typedef struct scan {
+    nic_t *nic;
+    net_port_t *port;
+    sim_node_t *node;
+    const compat_hpcc_scan_config_t *config;
+    scan_qp_t **list; // NULL: finished
+    uint32_t count;
+    uint32_t capacity;
+    uint32_t last;     // position served last, of the list as it was then
+    uint8_t ack_class; // whose pause holds back what is in the port's queues, and whose queue it is
+    bool receiving;    // a packet is being looked at
+    sim_timer_t wake;
+} scan_t;
+
+static scan_t *scan_of(const nic_t *nic)
+{
+    return nic_scheduler_state(nic);
+}
+
+static scan_qp_t *entry_of(nic_qp_t *qp)
+{
+    return nic_scheduler_qp_state(qp);
+}
+
+static inline bool is_free(const scan_t *scan)
+{
+    const sim_node_t *const node = scan->node;
+    return node->now_ps > scan->port->busy_until_ps ||
+           (node->now_ps == scan->port->busy_until_ps && sim_fifo_passed(node, scan->port->index));
+}
+
+static inline bool is_finished(const scan_qp_t *entry)
+{
+    return entry == NULL || nic_scheduler_finished(entry->qp);
+}
+
+// -- the list
+
+static void forget(scan_t *scan, uint32_t position)
+{
+    if (scan->list[position] != NULL) {
+        scan->list[position]->listed = false;
+        scan->list[position] = NULL;
+    }
+}
+
+static void stopped(nic_qp_t *qp)
+{
+    scan_t *const scan = scan_of(nic_qp_nic(qp));
+    const scan_qp_t *const entry = entry_of(qp);
+    for (uint32_t i = 0; entry->listed && i < scan->count; i++) {
+        if (scan->list[i] == entry) {
+            forget(scan, i);
+        }
+    }
+}
+
+// Takes finished ones out, from the first that the search met; returns where `chosen` is then.
+static uint32_t compact(scan_t *scan, uint32_t first, uint32_t chosen)
+{
+    uint32_t to = first;
+    uint32_t moved = chosen;
+    forget(scan, first);
+    for (uint32_t i = first + 1; i < scan->count; i++) {
+        if (is_finished(scan->list[i])) {
+            forget(scan, i);
+            continue;
+        }
+        if (i == chosen) {
+            moved = to;
+        }
+        scan->list[to++] = scan->list[i];
+    }
+    scan->count = to;
+    return moved;
+}
+
+#define NONE UINT32_MAX
+static uint32_t search(scan_t *scan)
+{
+    const sim_time_t now_ps = scan->node->now_ps;
+    uint32_t chosen = NONE;
+    uint32_t first_finished = NONE;
+    uint32_t position = scan->last;
+    for (uint32_t i = 0; i < scan->count && chosen == NONE; i++) {
+        position++;
+        if (position >= scan->count) {
+            position = position == scan->count ? 0 : position % scan->count;
+        }
+        const scan_qp_t *const entry = scan->list[position];
+        if (is_finished(entry)) {
+            first_finished = position < first_finished ? position : first_finished;
+        } else if (entry->next_send_ps <= now_ps &&
+                   (scan->port->paused & 1u << entry->class) == 0 &&
+                   nic_scheduler_can_send(entry->qp)) {
+            chosen = position;
+        }
+    }
+    return first_finished == NONE ? chosen : compact(scan, first_finished, chosen);
+}
+
+// -- pacing
+
+static sim_time_t packet_time_ps(const scan_t *scan, uint32_t bytes, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const net_timing_ops_t *const timing = scan->port->timing;
+    return timing != NULL ? timing->rate_time_ps(bytes, rate_bps)
+                          : (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
+}
+
+// Most packets are as long as the one before, and go at the same rate.
+static void set_pace(const scan_t *scan, scan_qp_t *entry, uint32_t bytes, uint64_t rate_bps)
+{
+    if (bytes != entry->last_frame_bytes || rate_bps != entry->pace_bps) {
+        entry->pace_ps = packet_time_ps(scan, bytes, rate_bps);
+        entry->pace_bps = rate_bps;
+        entry->last_frame_bytes = bytes;
+    }
+}
+
+static void sent(nic_qp_t *qp, uint32_t bytes)
+{
+    const scan_t *const scan = scan_of(nic_qp_nic(qp));
+    scan_qp_t *const entry = entry_of(qp);
+    const nic_cc_t *const cc = nic_scheduler_cc(qp);
+    nic_scheduler_tell_sent(qp, bytes);
+    set_pace(scan, entry, bytes, cc->rate_bps);
+    entry->next_send_ps =
+        scan->node->now_ps +
+        (scan->config->rate_bound ? entry->pace_ps : packet_time_ps(scan, bytes, cc->line_bps));
+}
+
+static void controlled(nic_qp_t *qp)
+{
+    scan_t *const scan = scan_of(nic_qp_nic(qp));
+    if (scan->config->rate_change != COMPAT_HPCC_RATE_CHANGE_LAST_PACKET) {
+        return;
+    }
+    scan_qp_t *const entry = entry_of(qp);
+    const uint64_t rate_bps = nic_scheduler_cc(qp)->rate_bps;
+    const bool set = nic_scheduler_take_rate_set(qp) || rate_bps != entry->pace_bps;
+    if (entry->last_frame_bytes == 0 || !set) {
+        return;
+    }
+    sim_node_t *const node = scan->node;
+    entry->next_send_ps -= entry->pace_ps;
+    set_pace(scan, entry, entry->last_frame_bytes, rate_bps);
+    entry->next_send_ps += entry->pace_ps;
+    if (sim_timer_armed(&scan->wake) &&
+        entry->next_send_ps < sim_timer_time_ps(node, &scan->wake)) {
+        sim_timer_arm(node,
+                      &scan->wake,
+                      entry->next_send_ps < node->now_ps ? node->now_ps : entry->next_send_ps);
+    }
+}
+
+// -- sending
+
+static void wake_later(scan_t *scan)
+{
+    sim_time_t earliest_ps = SIM_TIME_NEVER;
+    for (uint32_t i = 0; i < scan->count; i++) {
+        const scan_qp_t *const entry = scan->list[i];
+        if (entry != NULL && entry->next_send_ps < earliest_ps && nic_scheduler_unsent(entry->qp)) {
+            earliest_ps = entry->next_send_ps;
+        }
+    }
+    if (!sim_timer_armed(&scan->wake) && earliest_ps != SIM_TIME_NEVER &&
+        earliest_ps > scan->node->now_ps) {
+        sim_timer_arm(scan->node, &scan->wake, earliest_ps);
+    }
+}
+
+// Starts one packet, with the port free. False: nothing may be sent.
+static bool transmit_next(scan_t *scan)
+{
+    net_port_t *const port = scan->port;
+    if (port->control != NULL) {
+        net_packet_t *const control = port->control;
+        net_port_set_control(port, control->next);
+        net_port_transmit(port, control);
+        return true;
+    }
+    if (port->waiting != 0 && (port->paused & 1u << scan->ack_class) == 0) {
+        nic_scheduler_transmit_queued(scan->nic, (uint32_t)__builtin_ctz(port->waiting));
+        return true;
+    }
+    for (;;) {
+        const uint32_t chosen = search(scan);
+        if (chosen == NONE) {
+            wake_later(scan);
+            return false;
+        }
+        scan->last = chosen;
+        if (nic_scheduler_transmit(scan->nic, scan->list[chosen]->qp)) {
+            return true;
+        }
+    }
+}
+
+static void port_free(nic_t *nic)
+{
+    scan_t *const scan = scan_of(nic);
+    const net_port_t *const port = scan->port;
+    // At the end of each frame it looks again, and may set its timer then.
+    if (transmit_next(scan) && (scan->count > 0 || port->waiting != 0 || port->control != NULL)) {
+        net_port_wake(scan->port);
+    }
+}
+
+static void look(scan_t *scan)
+{
+    if (is_free(scan)) {
+        port_free(scan->nic);
+    } else {
+        net_port_wake(scan->port);
+    }
+}
+
+static void wake_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    look(SIM_CONTAINER_OF(timer, scan_t, wake));
+}
+
+static void ready(nic_qp_t *qp)
+{
+    nic_t *const nic = nic_qp_nic(qp);
+    scan_t *const scan = scan_of(nic);
+    scan_qp_t *const entry = entry_of(qp);
+    if (!entry->listed) {
+        entry->qp = qp;
+        entry->class = (uint8_t)nic_scheduler_class(qp);
+        entry->listed = true;
+        if (scan->count == scan->capacity) {
+            scan->capacity = scan->capacity == 0 ? 16 : scan->capacity * 2;
+            scan->list = sim_realloc_array((void *)scan->list, scan->capacity, sizeof(*scan->list));
+        }
+        scan->list[scan->count++] = entry;
+        const sim_time_t now_ps = scan->node->now_ps;
+        entry->next_send_ps = entry->next_send_ps > now_ps ? entry->next_send_ps : now_ps;
+        if (nic_scheduler_in_event(nic) && !scan->receiving) {
+            look(scan); // before others come in the same event
+            return;
+        }
+    }
+    nic_scheduler_kick(nic);
+}
+
+// -- receiving
+
+// The port looks for something to send after a release and each answer. Data brings nothing to
+// send but an ACK, of which the port is told.
+static void arrived(nic_t *nic, net_packet_t *packet)
+{
+    scan_t *const scan = scan_of(nic);
+    net_port_t *const port = scan->port;
+    uint8_t released = UINT8_MAX;
+    if (net_port_lost_on_arrival(port)) {
+        net_port_drop(port, packet, NET_DROP_LINK_LOSS);
+        return;
+    }
+    if (packet->kind == NET_PACKET_ROCE) {
+        const bool data = packet->opcode != ROCE_CNP &&
+                          (packet->opcode & ROCE_OPERATION_MASK) < ROCE_READ_REQUEST;
+        released = data ? 0 : UINT8_MAX;
+        scan->receiving = true;
+        nic_scheduler_receive(nic, packet);
+        scan->receiving = false;
+    } else {
+        released = net_port_pause_received(port, packet);
+        nic_scheduler_consume(nic, packet);
+    }
+    if (released != 0) {
+        nic_scheduler_kick(nic);
+    }
+}
+
+// One queue for all; switches go by the DSCP.
+static uint8_t answer_queue(const nic_t *nic, uint8_t class)
+{
+    (void)class;
+    return scan_of(nic)->ack_class;
+}
+
+// -- life
+
+static void create(nic_t *nic, const void *config)
+{
+    scan_t *const scan = scan_of(nic);
+    const nic_config_t *const common = nic_get_config(nic);
+    scan->nic = nic;
+    scan->port = nic_scheduler_port(nic);
+    scan->node = &scan->port->node->sim;
+    scan->config = config;
+    const uint64_t own_class =
+        common->ack_priority == SIM_AUTO ? common->priority : common->ack_priority;
+    const uint64_t class =
+        scan->config->ack_pause_class == SIM_AUTO ? own_class : scan->config->ack_pause_class;
+    scan->ack_class = (uint8_t) class;
+    sim_timer_init(&scan->wake, wake_fired);
+}
+
+static void destroy(nic_t *nic)
+{
+    sim_free((void *)scan_of(nic)->list);
+}
+
+static const nic_schedule_loop_t loop = {
+    .ready = ready,
+    .stopped = stopped,
+    .controlled = controlled,
+    .port_free = port_free,
+    .sent = sent,
+    .arrived = arrived,
+    .answer_queue = answer_queue,
+    .hears_late_acks = true,
+};
+
+const nic_scheduler_ops_t compat_hpcc_scan = {
+    .name = "scan",
+    .attrs = &compat_hpcc_scan_config_attrs,
+    .state_bytes = sizeof(scan_t),
+    .qp_state_bytes = QP_STATE_BYTES,
+    .create = create,
+    .destroy = destroy,
+    .loop = &loop,
+};

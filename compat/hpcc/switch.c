@@ -1,0 +1,537 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/switch.c - a switch whose buffer works as in the HPCC project's ns-3 simulator.
+//
+// Every packet is charged to its ingress (port, class) and queued, also where its egress is idle;
+// a pause is decided after each charge and a resume when a packet of that (port, class) leaves.
+// Each pause and resume is a frame of its own, and none is repeated. The threshold is alpha x the
+// free shared buffer, with alpha doubled for each doubling of the port's rate over the hosts';
+// headroom is three times what the link holds one way. Classes take turns packet by packet.
+// Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
+// switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
+// Page: docs/models/hpcc-compat.md.
+#include "compat/hpcc/hpcc_internal.h"
+#include "kernel/order/fifo.h"
+
+// A port, receiving: what each packet needs, four to a cache line.
+typedef struct row {
+    net_received_t (*received)[NET_RECEIVED_PORTS]; // as in net_port_t
+    uint64_t alpha;                                 // like net_switch_t.pfc_alpha
+} row_t;
+
+typedef struct state {
+    compat_hpcc_t *rules;
+    row_t *rows; // by port
+    uint64_t reserved_bytes;
+    uint64_t
+        free_min; // of the shared buffer: with so much no port's threshold is 0. Not red: never
+    bool red;     // net_switch_marks_red
+    bool losses;  // some links lose what arrives
+} state_t;
+
+static inline state_t *state_of(const net_switch_t *sw)
+{
+    return sw->buffer_state;
+}
+
+static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
+{
+    return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->rows[in->port->index].alpha);
+}
+
+static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
+{
+    return ((uint32_t)sw->lossless >> priority & 1u) != 0;
+}
+
+// -- transmitting
+
+// Whether a frame can start now. At the very end of a frame that depends on who is first.
+static inline bool is_free(const net_switch_t *sw, const net_port_t *port)
+{
+    const sim_node_t *const node = &sw->node.sim;
+    return node->now_ps > port->busy_until_ps ||
+           (node->now_ps == port->busy_until_ps && sim_fifo_passed(node, port->index));
+}
+
+static void serve(net_switch_t *sw, net_port_t *port);
+
+static inline void serve_or_wait(net_switch_t *sw, net_port_t *port)
+{
+    if (is_free(sw, port)) {
+        serve(sw, port);
+    } else {
+        net_port_wake(port);
+    }
+}
+
+static __attribute__((noinline)) void send_pause(net_switch_t *sw,
+                                                 net_ingress_t *in,
+                                                 uint32_t priority,
+                                                 bool stop)
+{
+    in->port->received[priority]->stopped = stop;
+    if (state_of(sw)->rules->draws != NULL) {
+        compat__identify_pause(sw);
+    }
+    net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
+    serve_or_wait(sw, in->port);
+}
+
+static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
+{
+    return bytes > reserved_bytes ? bytes - reserved_bytes : 0;
+}
+
+static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t bytes)
+{
+    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
+    const uint64_t before = above(held->stored_bytes, reserved_bytes);
+    held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
+    SIM_CHECK(held->stored_bytes >= bytes - from_headroom);
+    held->stored_bytes -= bytes - from_headroom;
+    sw->shared_bytes -= before - above(held->stored_bytes, reserved_bytes);
+}
+
+// Of a peer that is stopped.
+static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, const net_received_t *held)
+{
+    const uint64_t shared = above(held->stored_bytes, state_of(sw)->reserved_bytes);
+    return held->headroom_bytes == 0 &&
+           (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
+}
+
+// The class after the one served last that has a packet and is not stopped.
+static uint32_t next_class(const net_port_t *port, uint8_t candidates)
+{
+    const uint32_t from = port->turn + 1u;
+    const uint32_t twice = candidates | (uint32_t)candidates << NET_PRIORITIES;
+    return (from + (uint32_t)__builtin_ctz(twice >> from)) % NET_PRIORITIES;
+}
+
+static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+{
+    if (state_of(sw)->rules->draws != NULL) {
+        compat__mark_drawn(sw, port, packet);
+    } else if (sw->marking->leaves != NULL) {
+        sw->marking->leaves(sw, port, packet);
+    }
+}
+
+static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_t priority)
+{
+    const net_queued_t queued = net_queue_take(port, priority);
+    const net_class_t *const queue = port->classes[priority];
+    if (queue->bytes != 0) {
+        __builtin_prefetch(net_queue_head(queue)->packet); // it has been there for long
+    }
+    net_received_t *const held = state_of(sw)->rows[queued.ingress_port].received[priority];
+    SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
+    sw->held_bytes -= queued.frame_bytes;
+    if (is_lossless(sw, priority)) {
+        discharge(sw, held, queued.frame_bytes);
+    }
+    if (queue->bytes > sw->mark_above_bytes || !state_of(sw)->red) {
+        mark(sw, port, queued.packet);
+    }
+    if (SIM_UNLIKELY(held->stopped)) {
+        net_ingress_t *const in = &sw->ingress[queued.ingress_port];
+        if (may_resume(sw, in, held)) {
+            send_pause(sw, in, priority, false);
+        }
+    }
+    return queued.packet;
+}
+
+static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
+{
+    const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
+    if (SIM_UNLIKELY(port->controlled)) {
+        net_packet_t *const control = port->control;
+        net_port_set_control(port, control->next);
+        net_port_transmit(port, control);
+    } else if (candidates != 0) {
+        const uint32_t priority = next_class(port, candidates);
+        port->turn = (uint8_t)priority;
+        net_port_transmit(port, take_from_queue(sw, port, priority));
+    } else {
+        return;
+    }
+    if (port->controlled || (port->waiting & (uint8_t)~port->paused) != 0) {
+        net_port_wake(port);
+    }
+}
+
+// -- receiving
+
+// Whether a packet goes where most do: to the reserve and the shared buffer, with nobody to be
+// stopped for it. *taken: what of the shared buffer.
+static inline bool fits_plainly(const net_switch_t *sw,
+                                const row_t *row,
+                                const net_received_t *held,
+                                uint64_t bytes,
+                                uint64_t *taken)
+{
+    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t before = above(held->stored_bytes, reserved_bytes);
+    const uint64_t after = above(held->stored_bytes + bytes, reserved_bytes);
+    const uint64_t free_bytes = net_switch_shared_free(sw);
+    *taken = after - before;
+    return *taken <= free_bytes && held->headroom_bytes == 0 &&
+           after < net_fraction_of(free_bytes - *taken, row->alpha);
+}
+
+// False: there is no room for it.
+static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
+{
+    net_received_t *const held = in->port->received[priority];
+    const uint64_t limit = threshold(sw, in);
+    const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
+    const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
+    // Above alpha 1 a threshold can be more than what is free; below, it never is.
+    const bool full = after - before > net_switch_shared_free(sw);
+    if (bytes + held->headroom_bytes > in->headroom_limit && (bytes + before > limit || full)) {
+        return false;
+    }
+    if (after > limit || full) {
+        held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
+    } else {
+        held->stored_bytes += bytes;
+        sw->shared_bytes += after - before;
+    }
+    return true;
+}
+
+static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t priority)
+{
+    const net_received_t *const held = in->port->received[priority];
+    return !held->stopped &&
+           (held->headroom_bytes > 0 ||
+            net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));
+}
+
+// False: it was dropped.
+static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
+                                                      net_ingress_t *in,
+                                                      net_packet_t *packet)
+{
+    if (!charge(sw, in, packet->priority, packet->frame_bytes)) {
+        net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
+        return false;
+    }
+    if (must_stop(sw, in, packet->priority)) {
+        send_pause(sw, in, packet->priority, true);
+    }
+    return true;
+}
+
+static inline bool store(net_switch_t *sw, net_packet_t *packet)
+{
+    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    net_received_t *const held = row->received[packet->priority];
+    uint64_t taken = 0;
+    if (!fits_plainly(sw, row, held, packet->frame_bytes, &taken)) {
+        return store_otherwise(sw, &sw->ingress[packet->ingress_port], packet);
+    }
+    held->stored_bytes += packet->frame_bytes;
+    sw->shared_bytes += taken;
+    return true;
+}
+
+static __attribute__((noinline)) void enqueue(net_switch_t *sw,
+                                              net_port_t *egress,
+                                              net_packet_t *packet)
+{
+    if (is_lossless(sw, packet->priority) && !store(sw, packet)) {
+        return;
+    }
+    sw->held_bytes += packet->frame_bytes;
+    if (sw->marking->joins != NULL && (!state_of(sw)->red || sw->marks_early != 0)) {
+        sw->marking->joins(sw, egress, packet);
+    }
+    net_queue_push(egress, packet);
+    serve_or_wait(sw, egress);
+}
+
+// The reserve has room, and no threshold is 0.
+static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *held, uint64_t bytes)
+{
+    const state_t *const state = state_of(sw);
+    return held->crowded == 0 && held->stored_bytes + bytes <= state->reserved_bytes &&
+           net_switch_shared_free(sw) >= state->free_min;
+}
+
+// Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
+// let go by it.
+static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
+{
+    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    const net_received_t *const held = row->received[packet->priority];
+    uint64_t taken;
+    if (fits_reserve(sw, held, packet->frame_bytes)) {
+        return true;
+    }
+    return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
+}
+
+// Apart, so that the usual way through the switch needs no frame.
+static __attribute__((noinline)) void transmit_usual(net_port_t *egress, net_packet_t *packet)
+{
+    net_port_transmit(egress, packet);
+}
+
+// It is in the queue for no time.
+static inline void go_straight(net_port_t *egress, net_packet_t *packet)
+{
+    net_class_t *const queue = egress->classes[packet->priority];
+    if (SIM_UNLIKELY(queue->bytes_max < packet->frame_bytes)) {
+        queue->bytes_max = packet->frame_bytes;
+    }
+    egress->turn = packet->priority;
+    if (SIM_LIKELY(egress->special)) {
+        net__port_transmit_special(egress, packet); // in its timing
+    } else {
+        transmit_usual(egress, packet);
+    }
+}
+
+static __attribute__((noinline)) void pass(net_switch_t *sw,
+                                           net_port_t *egress,
+                                           net_packet_t *packet)
+{
+    // Without a branch for each: whether any of them is so is mostly known, not which.
+    const uint32_t against = egress->waiting | egress->controlled |
+                             ((uint32_t)egress->paused >> packet->priority & 1u) |
+                             (egress->trace_points & NET_TRACE_ENQUEUE);
+    if (against == 0 && is_free(sw, egress) && state_of(sw)->red &&
+        (!is_lossless(sw, packet->priority) || leaves_no_trace(sw, packet))) {
+        go_straight(egress, packet);
+    } else {
+        enqueue(sw, egress, packet);
+    }
+}
+
+static __attribute__((noinline)) void expire(net_switch_t *sw, uint32_t from, net_packet_t *packet)
+{
+    net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
+}
+
+static inline bool is_expired(const net_switch_t *sw, const net_packet_t *packet)
+{
+    return sw->routed && SIM_UNLIKELY(packet->ttl <= 1);
+}
+
+// What a switch changes in a packet that it forwards.
+static inline void enter(const net_switch_t *sw, uint32_t from, net_packet_t *packet)
+{
+    packet->ttl = (uint8_t)(packet->ttl - sw->routed);
+    if (sw->trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    }
+    packet->ingress_port = (uint16_t)from;
+}
+
+static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
+                                                    net_port_t *ingress,
+                                                    net_packet_t *packet)
+{
+    const uint8_t released = net_port_pause_received(ingress, packet);
+    net_packet_deliver(&sw->node, packet);
+    if (released & ingress->waiting) {
+        serve_or_wait(sw, ingress);
+    }
+}
+
+// A packet that does not say where it goes; or that may be lost, listened to or a pause.
+static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
+                                                       uint32_t from,
+                                                       net_packet_t *packet,
+                                                       uint32_t brought)
+{
+    net_port_t *const ingress = &sw->node.ports[from];
+    if (sw->node.one_by_one) {
+        net_port_trace(ingress, NET_TRACE_RX, packet, 0);
+    }
+    if (state_of(sw)->losses && net_port_lost_on_arrival(ingress)) {
+        net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
+        return;
+    }
+    if (packet->kind == NET_PACKET_PFC) {
+        pause_arrived(sw, ingress, packet);
+        return;
+    }
+    const uint32_t out = brought != NET_NO_PORT ? brought : net_switch_route(sw, packet);
+    if (out == NET_NO_PORT) {
+        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+        return;
+    }
+    if (is_expired(sw, packet)) {
+        expire(sw, from, packet);
+        return;
+    }
+    enter(sw, from, packet);
+    pass(sw, &sw->node.ports[out], packet);
+}
+
+// A usual packet; it was received in a class that `held` is of. Apart from arrival, since neither
+// needs a frame of its own then.
+static __attribute__((noinline)) void forward(net_switch_t *sw,
+                                              uint32_t from,
+                                              const net_received_t *held,
+                                              net_packet_t *packet,
+                                              uint32_t out)
+{
+    const uint32_t class = packet->priority;
+    if (is_expired(sw, packet)) {
+        expire(sw, from, packet);
+        return;
+    }
+    enter(sw, from, packet);
+    if (SIM_UNLIKELY(packet->priority != class)) {
+        held = state_of(sw)->rows[from].received[packet->priority];
+    }
+    // Most find their port free, nothing that waits there, and room in the reserve.
+    net_port_t *const egress = &sw->node.ports[out];
+    if (SIM_LIKELY((egress->waiting | egress->controlled | egress->paused) == 0 &&
+                   sw->node.sim.now_ps > egress->busy_until_ps &&
+                   fits_reserve(sw, held, packet->frame_bytes))) {
+        go_straight(egress, packet);
+    } else {
+        pass(sw, egress, packet);
+    }
+}
+
+static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet)
+{
+    const state_t *const state = state_of(sw);
+    net_received_t *const received = state->rows[from].received[packet->priority];
+    received->packets++;
+    received->bytes += packet->frame_bytes;
+    const uint32_t out = net_switch_brought(sw, packet);
+    if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || packet->kind == NET_PACKET_PFC ||
+                     out == NET_NO_PORT)) {
+        arrive_otherwise(sw, from, packet, out);
+    } else {
+        forward(sw, from, received, packet, out);
+    }
+}
+
+// Ends in calls where nothing is checked after each event: most packets need no frame.
+static void arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    arrival(sw, port, message);
+    net_switch_event_over(sw, port);
+}
+
+static void take_event(sim_node_t *node, const sim_event_t *event)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrive(node, event->port, event->message);
+        return;
+    case SIM_EVENT_WAKE:
+        sw->node.ports[event->port].wake_pending = false;
+        serve(sw, &sw->node.ports[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(node, event->timer);
+        break;
+    }
+    net_switch_event_over(sw, event->port);
+}
+
+static void run(sim_node_t *node)
+{
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        take_event(node, &event);
+    }
+}
+
+// -- set-up
+
+compat_hpcc_t *compat__switch_rules(const net_switch_t *sw)
+{
+    return state_of(sw)->rules;
+}
+
+uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port)
+{
+    return state_of(sw)->rows[port].alpha;
+}
+
+static void built(net_switch_t *sw)
+{
+    const net_t *const net = sw->node.net;
+    const uint64_t host_bps =
+        net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
+    state_t *const state = state_of(sw);
+    state->rules = compat__hpcc_of(net);
+    state->red = net_switch_marks_red(sw);
+    state->losses = state->rules->losses != NULL;
+    state->reserved_bytes = sw->config.pfc_reserved_bytes;
+    if (sw->balance == &compat__hpcc_balance) {
+        sw->node.follows_routes = true;
+        sw->node.route_mask = UINT8_MAX;
+    }
+    state->rows = sim_alloc_lines((sw->node.port_count + 1) * sizeof(*state->rows));
+    uint64_t dedicated = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        net_ingress_t *const in = &sw->ingress[p];
+        const net_port_t *const port = in->port;
+        in->headroom_limit = sw->config.pfc_headroom_bytes;
+        if (sw->config.pfc_headroom_bytes == SIM_AUTO) {
+            const uint64_t delay_ns = port->delay_ps / SIM_PS_PER_NS;
+            in->headroom_limit = port->rate_bps * delay_ns / 8 / 1000000000 * 3;
+        }
+        uint64_t *const alpha = &state->rows[p].alpha;
+        state->rows[p].received = port->received;
+        *alpha = sw->pfc_alpha;
+        for (uint64_t bps = port->rate_bps; bps > host_bps && *alpha < NET_ALPHA_ONE; bps /= 2) {
+            *alpha *= 2;
+        }
+        const uint64_t least = *alpha == 0 ? UINT64_MAX : (NET_ALPHA_ONE + *alpha - 1) / *alpha;
+        state->free_min = least > state->free_min ? least : state->free_min;
+        dedicated += in->headroom_limit + sw->config.pfc_reserved_bytes;
+    }
+    state->free_min = state->red ? state->free_min : UINT64_MAX;
+    sw->shared_limit =
+        sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
+}
+
+static void fini(net_switch_t *sw)
+{
+    sim_free(state_of(sw)->rows);
+}
+
+// Its classes share one headroom.
+static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
+{
+    *headroom_bytes = 0;
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        *headroom_bytes += sw->ingress[p].headroom_limit;
+    }
+    *reserved_bytes = sw->config.pfc_reserved_bytes * sw->node.port_count;
+}
+
+static void check(const net_switch_t *sw)
+{
+    net_switch_check_sums(sw, false);
+}
+
+static const sim_node_ops_t loop = {.kind = "switch",
+                                    .run = run,
+                                    .arrive = arrive,
+                                    .take = take_event};
+
+const net_buffer_ops_t compat__hpcc_buffer = {
+    .name = "hpcc",
+    .loop = &loop,
+    .state_bytes = sizeof(state_t),
+    .built = built,
+    .fini = fini,
+    .dedicated = dedicated,
+    .check = check,
+};

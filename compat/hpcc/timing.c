@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// compat/hpcc/timing.c - timing and framing "hpcc": times are cut to whole nanoseconds, and
+// frames take their own bytes only. Page: docs/models/hpcc-compat.md.
+#include "compat/hpcc/hpcc_internal.h"
+
+// bytes x 8 / rate seconds as a double, its fraction cut to 64 bits, times 10^9 cut to a whole
+// number: the roundings of ns-3's DataRate and Time, which differ from those of integer arithmetic
+// where the quotient is a whole number of nanoseconds but its double lies just below.
+sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const double seconds = (double)bytes * 8.0 / (double)rate_bps;
+    const uint64_t whole = (uint64_t)seconds;
+    const uint64_t fraction = (uint64_t)((seconds - (double)whole) * 0x1p64);
+    const uint64_t ns = (uint64_t)((wide_t)fraction * 1000000000 >> 64);
+    return whole * SIM_PS_PER_S + ns * SIM_PS_PER_NS;
+}
+
+// The same in integers where that is safe: what doubles lose of less than a second is far less
+// than a picosecond, so only a quotient that is a whole number of nanoseconds may lose one.
+static sim_time_t time_ps(const net_port_t *port, uint64_t bytes)
+{
+    const uint64_t exact_ps = bytes * port->exact_ps_per_byte;
+    const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
+    if (SIM_LIKELY(cut_ps != 0 && exact_ps < SIM_PS_PER_S)) {
+        return exact_ps - cut_ps;
+    }
+    return compat_hpcc_time_ps(bytes, port->rate_bps);
+}
+
+const net_timing_ops_t compat__hpcc_timing = {
+    .name = "hpcc",
+    .time_ps = time_ps,
+    .rate_time_ps = compat_hpcc_time_ps,
+    .cuts_to_ns = true,
+};
+
+// Propagation both ways, and the payload alone, one way. The slowest link of the path counts.
+static sim_time_t path_rtt_ps(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps)
+{
+    sim_time_t rtt_ps = 2 * path->delay_ps;
+    *rate_bps = path->ports[0]->rate_bps;
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const uint64_t hop_bps = path->ports[h]->rate_bps;
+        rtt_ps += payload_bytes * UINT64_C(8000000000) / hop_bps * SIM_PS_PER_NS;
+        *rate_bps = hop_bps < *rate_bps ? hop_bps : *rate_bps;
+    }
+    return rtt_ps;
+}
+
+const nic_path_rtt_ops_t compat__hpcc_path_rtt = {.name = "hpcc", .rtt_ps = path_rtt_ps};
+const net_framing_t compat__hpcc_framing = {.name = "hpcc", .pause_bytes = 43};

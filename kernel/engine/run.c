@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/run.c - the loop over windows, on one thread or several, and how a run ends.
+//
+// Every thread runs its units through the same window, then all meet. Thread 0 alone then looks at
+// the whole: which window is next, whether the run ends, what observers want to see. A second
+// meeting hands out its decision. Two meetings cost well under a microsecond where the window holds
+// tens of them, and nothing else is shared.
+#include <pthread.h>
+
+#include "kernel/engine/jitter.h"
+#include "kernel/engine_internal.h"
+
+#define WAIT_COUNTED_PS SIM_PS_PER_MS
+// Nodes of two colours are not at the same time after a window; but where one colour stops in the
+// middle of its window the other has just come there, and a run that has stalled ends at that time.
+static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
+{
+    const sim_time_t width_ps = sim->window_ps;
+    const sim_time_t passed_ps = (next_window - sim->window) * width_ps;
+    if (sim->options.stall_ps == 0) {
+        return false;
+    }
+    if (!sim->quiet) {
+        const uint64_t after = sim_last_progress_ps(sim) / width_ps + 1;
+        sim->quiet = true;
+        sim->quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
+        sim->excused_ps = 0;
+    }
+    sim->excused_ps += passed_ps > WAIT_COUNTED_PS ? passed_ps - WAIT_COUNTED_PS : 0;
+    const sim_time_t limit_ps = sim->options.stall_ps + sim->excused_ps;
+    const uint64_t end = sim->quiet_cell + (limit_ps + width_ps - 1) / width_ps;
+    sim->last_try = end == next_window;
+    return end < next_window;
+}
+
+// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
+// for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
+static bool is_stalled(sim_t *sim, uint64_t next_window)
+{
+    uint64_t progress = 0;
+    const bool last_try = sim->last_try;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        progress += sim->threads[t]->worker.progress;
+    }
+    sim->last_try = false;
+    if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
+        sim->progress_seen = progress;
+        sim->fruitless_ps = 0;
+        sim->quiet = false;
+        return false;
+    }
+    if (sim->coloured) {
+        return last_try || is_stalled_in_colours(sim, next_window);
+    }
+    const sim_time_t passed_ps = (next_window - sim->window) * sim->window_ps;
+    sim->fruitless_ps += passed_ps < WAIT_COUNTED_PS ? passed_ps : WAIT_COUNTED_PS;
+    return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
+}
+
+static uint64_t earliest_window(const sim_t *sim)
+{
+    uint64_t next = SIM_NO_WINDOW;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
+    }
+    return next;
+}
+
+// Whether mail is on its way, or a node has something to do besides its background timers.
+static bool anything_to_come(const sim_t *sim)
+{
+    if (sim->listed && sim__one_list_waiting(sim)) {
+        return true;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_thread_t *const thread = sim->threads[t];
+        for (size_t i = 0; i < sim->node_count * SIM_SLOTS; i++) {
+            if (thread->worker.boxes[i % SIM_SLOTS][i / SIM_SLOTS].filled_bytes > 0) {
+                return true;
+            }
+        }
+        for (unsigned to = 0; to < sim->thread_count; to++) {
+            if (thread->parcels[to][0].count > 0 || thread->parcels[to][1].count > 0) {
+                return true;
+            }
+        }
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        if (node->wake_ps != SIM_TIME_NEVER || sim__timers_armed(node) > node->background_armed) {
+            return true;
+        }
+        for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
+            if (sim__ends(sim, node->far->channels[c])->far->count > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static sim_time_t next_background_ps(const sim_t *sim)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        for (uint32_t t = 0; node->background_armed > 0 && t < node->timer_count; t++) {
+            const sim_timer_entry_t *const entry = &node->timers[t];
+            if (entry->timer->background && entry->time_ps < next_ps) {
+                next_ps = entry->time_ps;
+            }
+        }
+    }
+    return next_ps;
+}
+
+// Whether background timers due in this cell, which is one width of time, fire is asked where all
+// nodes are at its beginning, and once: they all do, or none does. Of two colours one has come
+// further by then, so the next window is run up to its middle, which is that time.
+static void come_level(sim_t *sim, uint64_t next_window, uint64_t cell)
+{
+    if (cell == next_window && cell != sim->level_cell) {
+        sim->level_cell = cell;
+        sim->clipped = true;
+    } else if (cell <= next_window) {
+        sim->judged_cell = cell;
+    }
+}
+
+// Whether nothing is left but background timers, which nobody is waiting for. Looks closely only
+// where the next window may have one: what comes in any other window is something else.
+static bool only_background(sim_t *sim, uint64_t next_window)
+{
+    sim_time_t due_ps = SIM_TIME_NEVER;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_time_t other_ps = sim->threads[t]->worker.background_ps;
+        due_ps = other_ps < due_ps ? other_ps : due_ps;
+    }
+    if (due_ps / sim->window_ps > next_window) {
+        return false;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->worker.background_ps = SIM_TIME_NEVER;
+    }
+    due_ps = next_background_ps(sim);
+    sim->threads[0]->worker.background_ps = due_ps;
+    const uint64_t cell = due_ps / sim->window_ps;
+    if (sim->coloured && cell <= next_window && cell == sim->judged_cell) {
+        return false;
+    }
+    if (sim_work_outstanding(sim) == 0 && !anything_to_come(sim)) {
+        return true;
+    }
+    if (sim->coloured) {
+        come_level(sim, next_window, cell);
+    }
+    return false;
+}
+
+// The window to run next; NO_WINDOW, and sim->ended, when the run is over.
+static uint64_t choose_next(sim_t *sim)
+{
+    const uint64_t next = earliest_window(sim);
+    sim->clipped = false;
+    if (next == SIM_NO_WINDOW || only_background(sim, next)) {
+        sim->ended = SIM_ENDED_DONE;
+    } else if (sim__window_start(sim, next) >= sim->options.until_ps) {
+        sim->ended = SIM_ENDED_UNTIL;
+    } else if (atomic_load_explicit(&sim->interrupted, memory_order_relaxed)) {
+        sim->ended = SIM_ENDED_INTERRUPTED;
+    } else if (is_stalled(sim, next)) {
+        sim->ended = SIM_ENDED_STALLED;
+    } else {
+        sim->clipped = sim->clipped || sim->last_try;
+        return next;
+    }
+    return SIM_NO_WINDOW;
+}
+
+static bool samples_due(const sim_t *sim, uint64_t next)
+{
+    const sim_time_t before_ps = sim__window_start(sim, next);
+    bool due = false;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        due = due || sim->threads[t]->sample_next_ps < before_ps;
+    }
+    return due;
+}
+
+// Thread 0, between the meetings.
+static void decide(sim_t *sim)
+{
+    if (sim->fifo != NULL && !sim->listed) {
+        sim__lineage_turns(sim);
+    }
+    uint64_t next = choose_next(sim);
+    // Samplers see time pass as long as events are to come, and no further.
+    while (next != SIM_NO_WINDOW && samples_due(sim, next) && sim__is_empty(sim, next)) {
+        sim__pass_empty(sim, next);
+        next = choose_next(sim);
+    }
+    if (next != SIM_NO_WINDOW) {
+        // Nothing happens before the next window, so nodes look the same up to its start.
+        const sim_time_t before_ps = sim__window_start(sim, next);
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], before_ps);
+        }
+        sim__streams_flush(sim, before_ps);
+        for (size_t i = 0; i < sim->observer_count; i++) {
+            sim->observers[i].fn(before_ps, sim->observers[i].ctx);
+        }
+        if (sim->fifo != NULL && !sim->listed) {
+            sim__lineage_renumber(sim);
+        }
+    }
+    sim->decided_window = next;
+}
+
+static void go_on(sim_t *sim)
+{
+    decide(sim);
+    sim->window = sim->decided_window;
+    sim->parity ^= 1;
+}
+
+// Thread 0, while the others wait at their meeting.
+static void run_alone(sim_t *sim)
+{
+    while (sim->share.alone && sim->decided_window != SIM_NO_WINDOW) {
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__run_window(sim->threads[t]);
+        }
+        go_on(sim);
+        if (sim__share_looks(&sim->share)) {
+            sim__share_reconsider(&sim->share, sim__share_clock_ns());
+        }
+        sim->share.alone = sim__jitter_alone(sim->share.alone);
+    }
+}
+
+static void judge(sim_t *sim, uint64_t began_ns)
+{
+    const uint64_t now_ns = sim__share_clock_ns();
+    uint64_t shares_ns = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        shares_ns += sim->threads[t]->share_ns;
+    }
+    sim__share_judge(&sim->share, now_ns, now_ns - began_ns, shares_ns);
+    sim->share.alone = sim__jitter_alone(sim->share.alone);
+}
+
+// Of the nodes that were dealt to this thread, when the run is over.
+static void sum_digests(sim_thread_t *thread)
+{
+    for (uint32_t u = thread->first_bit; u < thread->end_bit; u++) {
+        const sim_unit_t *const unit = thread->seats[u - thread->first_bit].unit;
+        for (uint32_t m = 0; m < unit->count; m++) {
+            const sim_node_t *const node = unit->members[m];
+            sim_digest_t sum = {sim_mix64((uint64_t)node->index + 1)};
+            sim_digest_add(&sum, node->digest);
+            sim_digest_add(&sum, node->happened);
+            if (node->ops->digest != NULL) {
+                node->ops->digest(node, &sum);
+            }
+            thread->digest += sum.value;
+        }
+    }
+}
+
+static void run_thread(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    const unsigned index = thread->worker.index;
+    do {
+        const uint64_t began_ns = sim__share_clock_ns();
+        sim__run_window(thread);
+        thread->share_ns = sim__share_clock_ns() - began_ns;
+        sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+        if (index == 0) {
+            judge(sim, began_ns);
+            go_on(sim);
+            run_alone(sim);
+        }
+        sim__barrier_meet(&sim->barrier, index, sim->thread_count);
+    } while (sim->decided_window != SIM_NO_WINDOW);
+    sum_digests(thread);
+}
+
+static void run_single(sim_t *sim)
+{
+    do {
+        sim__run_window(sim->threads[0]);
+        go_on(sim);
+    } while (sim->decided_window != SIM_NO_WINDOW);
+    sum_digests(sim->threads[0]);
+}
+
+// Threads are made before units are shared out among them, since some may not start; they wait here
+// until that is done.
+#define STACK_BYTES ((size_t)1 << 20)
+typedef struct crew {
+    sim_t *sim;
+    pthread_mutex_t mutex;
+    pthread_cond_t may_go;
+    bool go;
+    bool needed;    // there is something to run
+    unsigned count; // of handles, from 1
+    unsigned kept;  // those from here on go home at once
+    pthread_t handles[SIM_THREADS_MAX];
+} crew_t;
+
+typedef struct recruit {
+    crew_t *crew;
+    unsigned index;
+} recruit_t;
+
+static void *thread_main(void *argument)
+{
+    const recruit_t recruit = *(const recruit_t *)argument;
+    crew_t *const crew = recruit.crew;
+    pthread_mutex_lock(&crew->mutex);
+    while (!crew->go && recruit.index < crew->kept) {
+        pthread_cond_wait(&crew->may_go, &crew->mutex);
+    }
+    pthread_mutex_unlock(&crew->mutex);
+    // There may be fewer units than threads.
+    if (crew->go && crew->needed && recruit.index < crew->sim->thread_count) {
+        run_thread(crew->sim->threads[recruit.index]);
+    }
+    return NULL;
+}
+
+// The system has no room for another thread: it shall have some for the run itself.
+static void keep_some(crew_t *crew)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->kept = (crew->count + 7) / 8;
+    pthread_cond_broadcast(&crew->may_go);
+    pthread_mutex_unlock(&crew->mutex);
+    while (crew->count > crew->kept) {
+        pthread_join(crew->handles[--crew->count], NULL);
+    }
+    crew->sim->options.threads = crew->count;
+    crew->sim->threads_missing = true;
+}
+
+// As many threads as the run may have and the system gives. Results do not depend on how many.
+static void recruit_threads(crew_t *crew, recruit_t *recruits)
+{
+    sim_t *const sim = crew->sim;
+    const size_t most =
+        sim->options.threads < sim->node_count ? sim->options.threads : sim->node_count;
+    // Nothing here is deep; the system's default, 8 MB for each of 64, is more than some limits
+    // allow.
+    pthread_attr_t small;
+    pthread_attr_init(&small);
+    pthread_attr_setstacksize(&small, STACK_BYTES);
+    crew->count = 1;
+    while (crew->count < most) {
+        recruits[crew->count] = (recruit_t){crew, crew->count};
+        if (pthread_create(&crew->handles[crew->count],
+                           &small,
+                           thread_main,
+                           &recruits[crew->count]) != 0) {
+            keep_some(crew);
+            break;
+        }
+        crew->count++;
+    }
+    pthread_attr_destroy(&small);
+}
+
+static void run_crew(crew_t *crew)
+{
+    pthread_mutex_lock(&crew->mutex);
+    crew->go = true;
+    pthread_cond_broadcast(&crew->may_go);
+    pthread_mutex_unlock(&crew->mutex);
+    for (unsigned t = 0; t < crew->sim->thread_count && !crew->needed; t++) {
+        sum_digests(crew->sim->threads[t]);
+    }
+    if (crew->needed && crew->sim->thread_count == 1) {
+        run_single(crew->sim);
+    } else if (crew->needed) {
+        run_thread(crew->sim->threads[0]);
+    }
+    for (unsigned t = 1; t < crew->count; t++) {
+        pthread_join(crew->handles[t], NULL);
+    }
+}
+
+// What nodes armed before the run puts their units into the windows they begin in.
+static uint64_t first_window(sim_t *sim)
+{
+    sim_time_t first_ps = sim->listed ? sim__one_list_when_ps(sim) : SIM_TIME_NEVER;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        first_ps = next_ps < first_ps ? next_ps : first_ps;
+    }
+    sim->level_cell = first_ps / sim->window_ps;
+    sim->judged_cell = SIM_NO_WINDOW;
+    if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
+        return SIM_NO_WINDOW;
+    }
+    sim->window = sim->listed ? first_ps / sim->window_ps : SIM_NO_WINDOW;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        if (next_ps != SIM_TIME_NEVER) {
+            const uint64_t window = sim__window_of(sim, sim->nodes[i]->unit, next_ps);
+            sim->window = window < sim->window ? window : sim->window;
+        }
+    }
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim_node_t *const node = sim->nodes[i];
+        sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
+    }
+    return sim->window;
+}
+
+// Whether a node still had something to do when the limit was reached. Background timers count
+// where work might have waited for them.
+static bool anything_left(const sim_t *sim)
+{
+    if (sim->listed && sim__one_list_waiting(sim)) {
+        return true;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        if (sim->threads[t]->cut) {
+            return true;
+        }
+    }
+    const bool waiting = sim_work_outstanding(sim) > 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        const uint32_t ignored = waiting ? 0 : node->background_armed;
+        if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
+            sim__timers_armed(node) > ignored) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// When the node did something last; background timers count where work waited for them.
+static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
+{
+    return !waiting && node->background_events == node->events + 1 ? node->event_ps : node->now_ps;
+}
+
+static void finish(sim_t *sim)
+{
+    sim_time_t last_ps = 0;
+    const bool waiting = sim_work_outstanding(sim) > 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_time_t node_ps = last_event_ps(sim->nodes[i], waiting);
+        last_ps = node_ps > last_ps ? node_ps : last_ps;
+    }
+    if (sim->ended == SIM_ENDED_DONE && anything_left(sim)) {
+        sim->ended = SIM_ENDED_UNTIL;
+    }
+    sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? sim->options.until_ps : last_ps;
+    if (sim->ended == SIM_ENDED_DONE && waiting) {
+        sim->ended = SIM_ENDED_STALLED;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->digest += sim->threads[t]->digest;
+        sim__sample_until(sim->threads[t], sim->end_ps);
+    }
+    // Of background timers after the last event nothing is to be seen.
+    sim__streams_flush(sim, sim->end_ps + 1);
+}
+
+sim_ended_t sim_run(sim_t *sim)
+{
+    SIM_CHECK(!sim->ran);
+    crew_t crew = {
+        .sim = sim,
+        .mutex = PTHREAD_MUTEX_INITIALIZER,
+        .may_go = PTHREAD_COND_INITIALIZER,
+        .kept = SIM_THREADS_MAX,
+    };
+    recruit_t recruits[SIM_THREADS_MAX];
+    recruit_threads(&crew, recruits);
+    sim__partition(sim);
+    sim->ran = true;
+    sim->ended = SIM_ENDED_DONE;
+    if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
+        // Samples from before anything happens see what was there at the beginning.
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], sim__window_start(sim, sim->window));
+        }
+        crew.needed = true;
+    }
+    run_crew(&crew);
+    finish(sim);
+    return sim->ended;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/link/changes.c - links that go down and up over time, and the routes that follow.
+#include <string.h>
+
+#include "net/network_internal.h"
+
+void net__changes_free(net_t *net)
+{
+    sim_free(net->change_timers);
+    sim_free(net->changes);
+}
+
+void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
+{
+    SIM_CHECK(!net->built);
+    SIM_CHECK(link < net->link_count);
+    SIM_GROW(net->changes, net->change_count, &net->change_capacity);
+    size_t i = net->change_count++;
+    while (i > 0 && net->changes[i - 1].time_ps > time_ps) {
+        net->changes[i] = net->changes[i - 1];
+        i--;
+    }
+    net->changes[i] = (net_link_change_t){link, up, time_ps};
+}
+
+void net__set_routes(const net_t *net, net_node_t *node, size_t state)
+{
+    if (node->forward != NULL && net->routes[state] != NULL) {
+        node->forward->set_routes(node, &net->routes[state][node->sim.index]);
+    }
+}
+
+// State s + 1 of the links is after the first s + 1 changes. Of several changes at one instant (a
+// switch that goes down) only the last has routes.
+void net__changes_route(net_t *net)
+{
+    bool *const up = sim_alloc_array(net->link_count + 1, sizeof(*up));
+    memset(up, true, net->link_count);
+    net->state_count = net->change_count + 1;
+    net->routes = sim_alloc_array(net->state_count, sizeof(*net->routes));
+    net->unreached = sim_alloc(sizeof(*net->unreached));
+    net->unreached->users = 1; // the network
+    for (uint32_t leaf = 0; leaf < NET_HOPS_OF_A_PAGE; leaf++) {
+        net->unreached->hops[leaf].base = NET_HOP_SCATTERED;
+    }
+    net->routes[0] = net__routes_compute(net, up);
+    for (size_t i = 0; i < net->change_count; i++) {
+        up[net->changes[i].link] = net->changes[i].up;
+        const bool last =
+            i + 1 == net->change_count || net->changes[i + 1].time_ps != net->changes[i].time_ps;
+        net->routes[i + 1] = last ? net__routes_compute(net, up) : NULL;
+    }
+    sim_free(up);
+}
+
+// Ends of a link notice at once, everyone's routes follow later. Two walks over the same list of
+// changes per node: even timers for the node's own ports, odd ones for its routes.
+static void arm_next(net_change_timer_t *change, bool routes)
+{
+    const net_t *const net = change->net;
+    if (change->next < net->change_count) {
+        sim_timer_arm(&change->node->sim,
+                      &change->timer,
+                      net->changes[change->next].time_ps +
+                          (routes ? net->config.convergence_ps : 0));
+    }
+}
+
+// When a link goes down the next time, from the change with that index on.
+static sim_time_t next_down(const net_t *net, uint32_t link, size_t from)
+{
+    for (size_t i = from; i < net->change_count; i++) {
+        if (net->changes[i].link == link && !net->changes[i].up) {
+            return net->changes[i].time_ps;
+        }
+    }
+    return SIM_TIME_NEVER;
+}
+
+static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
+    const net_link_change_t *const what = &change->net->changes[change->next++];
+    const net_link_t *const link = &change->net->links[what->link];
+    (void)sim_node;
+    if (link->a == change->node || link->b == change->node) {
+        const bool is_a = link->a == change->node;
+        net_port_t *const port =
+            is_a ? &link->a->ports[link->a_port] : &link->b->ports[link->b_port];
+        net__port_set_down(port, !what->up, next_down(change->net, what->link, change->next));
+    }
+    arm_next(change, false);
+}
+
+static void routes_change(sim_node_t *sim_node, sim_timer_t *timer)
+{
+    net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
+    (void)sim_node;
+    net__set_routes(change->net, change->node, ++change->next);
+    arm_next(change, true);
+}
+
+void net__changes_schedule(net_t *net)
+{
+    if (net->change_count == 0) {
+        return;
+    }
+    for (size_t i = 0; i < net->change_count; i++) {
+        const net_link_t *const link = &net->links[net->changes[i].link];
+        const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
+        net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
+        for (int e = 0; e < 2; e++) {
+            net__port_set_down(ends[e], false, down_ps);
+            ends[e]->lossless_guaranteed = false; // a link that went down has forgotten its pauses
+        }
+    }
+    net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));
+    for (size_t i = 0; i < net->node_count * 2; i++) {
+        net_change_timer_t *const change = &net->change_timers[i];
+        const bool routes = i % 2 == 1;
+        change->net = net;
+        change->node = net->nodes[i / 2];
+        sim_timer_init_background(&change->timer, routes ? routes_change : ports_change);
+        arm_next(change, routes);
+    }
+}

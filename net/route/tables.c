@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/route/tables.c - what routes are used for: the ports towards an interface, whole paths. How
+// they are found: search.c.
+#include "net/network_internal.h"
+
+uint32_t net_routes_ports(const net_node_t *node,
+                          const net_routes_t *routes,
+                          uint32_t interface,
+                          const uint32_t **ports)
+{
+    const net_t *const net = node->net;
+    SIM_CHECK(interface < net->interface_count);
+    const net_attachment_t *const attachment = &net->attachments[interface];
+    if (attachment->leaf == NET_NO_LEAF) {
+        return 0;
+    }
+    if (attachment->leaf == net->leaf_of[node->sim.index]) {
+        *ports = &attachment->port;
+        return 1;
+    }
+    const net_hop_t hop = net__hop(routes->pages, attachment->leaf);
+    *ports = routes->ports + hop.first;
+    return hop.count;
+}
+
+// -- paths
+
+bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)
+{
+    path->hop_count = 0;
+    path->delay_ps = 0;
+    path->bottleneck_bps = UINT64_MAX;
+    const net_port_t *port = net_interface_port(net, from);
+    while (port != NULL && path->hop_count < SIM_COUNT_OF(path->ports)) {
+        path->ports[path->hop_count++] = port;
+        path->delay_ps += port->delay_ps;
+        path->bottleneck_bps =
+            port->rate_bps < path->bottleneck_bps ? port->rate_bps : path->bottleneck_bps;
+        const net_port_t *const arrived = port->peer;
+        if (arrived->interface == to) {
+            return true;
+        }
+        const net_node_t *const node = arrived->node;
+        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        port =
+            node->forward != NULL ? node->forward->route(node, routes, from, to, flow_hash) : NULL;
+    }
+    return false;
+}
+
+uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash)
+{
+    uint64_t route = 0;
+    const net_port_t *arrived = net_interface_port(net, from)->peer;
+    for (uint32_t hop = 0; hop < sizeof(route) && arrived->interface != to; hop++) {
+        const net_node_t *const node = arrived->node;
+        if (!node->follows_routes) {
+            break;
+        }
+        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        const net_port_t *const port = node->forward->route(node, routes, from, to, flow_hash);
+        if (port == NULL || port->index + 1 > UINT8_MAX) {
+            break;
+        }
+        route |= (uint64_t)(port->index + 1) << (8 * hop);
+        arrived = port->peer;
+    }
+    return route;
+}
+
+bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
+{
+    net_path_t path;
+    return from != to && net_path_of(net, from, to, 0, &path);
+}
+
+// Time between the first and the last of count frames of these bytes, back to back.
+static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_bps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
+    return count <= 1 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
+}
+
+// Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the
+// slowest hop sets the pace, and a shorter last frame can catch up: followed exactly, hop by hop,
+// for the last frame; the full frames before it need only their spread.
+sim_time_t net_path_time_ps(const net_path_t *path,
+                            uint64_t full_count,
+                            uint32_t full_frame_bytes,
+                            uint32_t last_frame_bytes)
+{
+    sim_time_t first_ps = 0; // when the first full frame has arrived at the hop's end
+    sim_time_t last_ps = 0;  // when the last frame has arrived at the hop's end
+    uint64_t slowest_bps = UINT64_MAX;
+    for (uint32_t h = 0; h < path->hop_count; h++) {
+        const net_port_t *const port = path->ports[h];
+        const sim_time_t full_ps = net_port_frame_time_ps(port, full_frame_bytes);
+        slowest_bps = port->rate_bps < slowest_bps ? port->rate_bps : slowest_bps;
+        const uint32_t link_bytes = full_frame_bytes + port->overhead_bytes;
+        const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
+        if (full_count > 0) {
+            // The transmitter is free again when the last of the full frames and its gap are out.
+            const sim_time_t free_ps = first_ps + spread + full_ps;
+            first_ps += full_ps - port->gap_ps + port->delay_ps;
+            last_ps = last_ps > free_ps ? last_ps : free_ps;
+        }
+        if (last_frame_bytes > 0) {
+            last_ps +=
+                net_port_frame_time_ps(port, last_frame_bytes) - port->gap_ps + port->delay_ps;
+        } else {
+            last_ps = first_ps + spread;
+        }
+    }
+    return last_ps;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/loop.c - the switch: route, admit, queue, serve.
+//
+// A packet that finds its egress port idle passes through without touching the buffer. One that
+// must wait is stored once and accounted at its ingress (port, class) and in its egress queue; it
+// leaves the buffer when its transmission starts.
+//
+// The loop is written once. `own` says at compile time that buffer, marking and balance are net's
+// own: then they are compiled in; else they are called through the switch's tables.
+#include "net/switch/switch_internal.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
+{
+    egress->wake_pending = NET_WAKE_NONE;
+    net_packet_t *const control = egress->controlled ? egress->control : NULL;
+    const uint8_t candidates = egress->waiting & (uint8_t)~egress->paused;
+    if (control != NULL) {
+        net_port_set_control(egress, NULL);
+        net_port_transmit(egress, control);
+        if (candidates != 0) {
+            net_port_wake(egress);
+        }
+        return;
+    }
+    if (candidates == 0) {
+        return;
+    }
+    uint32_t priority = (uint32_t)__builtin_ctz(candidates);
+    if (candidates & (candidates - 1)) {
+        uint32_t head_bytes[NET_PRIORITIES];
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            head_bytes[p] =
+                candidates & (1u << p) ? net_queue_head(egress->classes[p])->frame_bytes : 0;
+        }
+        priority = net_port_choose(egress, candidates, head_bytes);
+    }
+    net_class_t *const queue = egress->classes[priority];
+    const net_queued_t queued = net__queue_take(egress, queue, priority);
+    if (own) {
+        net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
+    } else if (sw->marking->leaves != NULL) {
+        sw->marking->leaves(sw, egress, queued.packet);
+    }
+    if (SIM_UNLIKELY(egress->special)) {
+        net__port_transmit_special(egress, queued.packet);
+    } else {
+        sim_node_t *const node = &sw->node.sim;
+        net__port_send(egress, node, node->now_ps, queue, queued.packet, queued.frame_bytes);
+    }
+    sw->held_bytes -= queued.frame_bytes;
+    if (own) {
+        net__release(sw, queued.ingress_port, priority, queued.frame_bytes);
+    } else {
+        sw->buffer->release(sw, queued.ingress_port, priority, queued.frame_bytes);
+    }
+    net_port_trace(egress, NET_TRACE_RELEASE, NULL, 0);
+    if (egress->controlled || (egress->waiting & (uint8_t)~egress->paused)) {
+        net_port_wake(egress);
+    }
+}
+
+static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
+                                      net_port_t *egress,
+                                      net_packet_t *packet,
+                                      const bool own)
+{
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
+    const bool admitted = own ? net__admit(sw, egress, packet, &reason)
+                              : sw->buffer->admit(sw, egress, packet, &reason);
+    if (!admitted) {
+        // Headroom is the ingress port's: that is the port to look at.
+        const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
+        net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
+        return;
+    }
+    sw->held_bytes += packet->frame_bytes;
+    if (own) {
+        if (SIM_UNLIKELY(sw->marks_early & bit)) {
+            net__mark_early(sw, egress, packet);
+        }
+    } else if (sw->marking->joins != NULL) {
+        sw->marking->joins(sw, egress, packet);
+    }
+    net_queue_push(egress, packet);
+    if (!(egress->paused & bit)) {
+        net_port_wake(egress);
+    } else if (SIM_UNLIKELY(egress->rare->discards_stopped & bit)) {
+        net__watchdog_drop(sw, egress, packet->priority);
+    }
+}
+
+// Functions of their own: what a packet that goes straight through needs stays short.
+void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    enqueue_any(sw, egress, packet, true);
+}
+
+static void enqueue_by_tables(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    enqueue_any(sw, egress, packet, false);
+}
+
+static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *egress)
+{
+    serve_any(sw, egress, true);
+}
+
+static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
+{
+    serve_any(sw, egress, false);
+}
+
+void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+{
+    const uint8_t released = net_port_pause_received(port, packet);
+    net_packet_deliver(&sw->node, packet);
+    if (released & port->waiting) {
+        net_port_wake(port);
+    }
+}
+
+static ALWAYS_INLINE void arrival(net_switch_t *sw,
+                                  uint32_t port_index,
+                                  net_packet_t *packet,
+                                  const bool own)
+{
+    net_port_t *const ingress = &sw->node.ports[port_index];
+    net_port_count_rx(ingress, packet);
+    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
+        net__switch_pause_arrived(sw, ingress, packet);
+        return;
+    }
+    const uint32_t out = own ? net__route_of(sw, packet) : net_switch_route(sw, packet);
+    if (SIM_UNLIKELY(out == NET_NO_PORT)) {
+        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+        return;
+    }
+    if (sw->routed && SIM_UNLIKELY(--packet->ttl == 0)) {
+        packet->ttl = 1; // as it came
+        net_port_drop(ingress, packet, NET_DROP_TTL);
+        return;
+    }
+    if (sw->trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    }
+    packet->ingress_port = (uint16_t)port_index;
+    net_port_t *const egress = &sw->node.ports[out];
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    // At the very end of a frame the port is still busy, unless nobody else arrives at this
+    // instant: then there is nothing to choose from.
+    const bool idle = egress->wake_pending == NET_WAKE_NONE &&
+                      (now_ps > egress->busy_until_ps ||
+                       (now_ps == egress->busy_until_ps && !sim_node_arrivals_tie(&sw->node.sim)));
+    if (idle && !(egress->paused & bit)) {
+        net_port_transmit(egress, packet);
+    } else {
+        (own ? net__switch_enqueue : enqueue_by_tables)(sw, egress, packet);
+    }
+}
+
+// What sending needs of a port: looking for it brings the port itself.
+static inline void warm_port(const net_port_t *port, uint32_t class)
+{
+    __builtin_prefetch(port->channel);
+    __builtin_prefetch(port->classes[class]);
+}
+
+// Since its last window other nodes have used the cache. Where most ports will be busy in the next
+// one, their lines are fetched all at once, before the switch runs...
+void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    const uint32_t class = sw->warm_class;
+    if (arrivals >= sw->node.port_count) {
+        for (uint32_t p = 0; p < sw->node.port_count; p++) {
+            warm_port(&sw->node.ports[p], class);
+            __builtin_prefetch(sw->node.ports[p].received[class]);
+        }
+        return;
+    }
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            warm_port(&sw->node.ports[p + net__late_first(late)], class);
+        }
+    }
+    for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
+        warm_port(&sw->node.ports[node->wakes[i].port], class);
+    }
+}
+
+// ...and then the packets at the head of the queues that will be served.
+void net__switch_warm_heads(const net_switch_t *sw)
+{
+    const sim_node_t *const node = &sw->node.sim;
+    for (uint32_t i = node->wake_first; i < node->wake_end; i++) {
+        const net_port_t *const port = &sw->node.ports[node->wakes[i].port];
+        if (port->waiting != 0) {
+            __builtin_prefetch(net_queue_head(port->classes[__builtin_ctz(port->waiting)]));
+        }
+    }
+    for (uint32_t p = 0; p < sw->late_ports; p += 8) {
+        for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
+            const net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
+            __builtin_prefetch(net_queue_head(port->classes[__builtin_ctz(port->waiting | 128u)]));
+        }
+    }
+}
+
+static ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const bool own)
+{
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrival(sw, event->port, event->message, own);
+        break;
+    case SIM_EVENT_WAKE:
+        (own ? serve : serve_by_tables)(sw, &sw->node.ports[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(&sw->node.sim, event->timer);
+        break;
+    }
+    net_switch_event_over(sw, event->port);
+}
+
+bool net__switch_run_exactly(net_switch_t *sw)
+{
+    sim_event_t event;
+    while (net__switch_must_be_exact(sw)) {
+        if (!sim_node_next(&sw->node.sim, &event)) {
+            return false;
+        }
+        take(sw, &event, true);
+    }
+    return true;
+}
+
+void net__switch_run_tables(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    net__switch_warm_heads(sw);
+    sim_event_t event;
+    while (sim_node_next(node, &event)) {
+        take(sw, &event, false);
+    }
+}

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/setup.c - makes a switch of its parts, and what can be asked of it. Page:
+// docs/models/switch.md.
+#include <string.h>
+
+#include "net/switch/switch_internal.h"
+
+static const net_switch_t *const_switch_of(const net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    return (const net_switch_t *)(const void *)node;
+}
+
+// -- as a forwarding node
+
+static const net_port_t *route_when_up(const net_node_t *node,
+                                       const net_routes_t *routes,
+                                       uint32_t source,
+                                       uint32_t interface,
+                                       uint32_t flow_hash)
+{
+    const net_switch_t *const sw = const_switch_of(node);
+    const net_attachment_t attachment = sw->attachments[interface];
+    if (attachment.leaf == sw->leaf) {
+        return &node->ports[attachment.port];
+    }
+    const net_hop_t hop = attachment.leaf == NET_NO_LEAF ? (net_hop_t){.count = 0}
+                                                         : net__hop(routes->pages, attachment.leaf);
+    if (hop.count == 0) {
+        return NULL;
+    }
+    const uint32_t index = sw->balance->path(sw, source, interface, flow_hash, hop.count);
+    return &node->ports[routes->ports[hop.first + index]];
+}
+
+static void set_routes(net_node_t *node, const net_routes_t *routes)
+{
+    net_switch_t *const sw = net_switch_of(node);
+    sw->hop_pages = routes->pages;
+    sw->hop_ports = routes->ports;
+    node->route_mask = 0; // a change: the first routes of all come before the switch is built
+}
+
+static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route_when_up};
+
+// -- as a node of the simulation
+
+static void add_digest(const sim_node_t *node, sim_digest_t *digest)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    net_node_digest(&sw->node, digest);
+    sim_digest_add(digest, sw->held_bytes);
+    sim_digest_add(digest, sw->shared_bytes);
+}
+
+static void fini_parts(net_switch_t *sw)
+{
+    net__watchdog_free(sw);
+    if (sw->buffer->fini != NULL) {
+        sw->buffer->fini(sw);
+    }
+    if (sw->marking->fini != NULL) {
+        sw->marking->fini(sw);
+    }
+    if (sw->balance->fini != NULL) {
+        sw->balance->fini(sw);
+    }
+    sim_free(sw->buffer_state);
+    sim_free(sw->marking_state);
+    sim_free(sw->balance_state);
+    sim_free(sw->late);
+}
+
+static void destroy(sim_node_t *node)
+{
+    net_switch_t *const sw = (net_switch_t *)(void *)node;
+    if (sw->buffer != NULL) {
+        fini_parts(sw);
+    }
+    net_node_fini(&sw->node);
+    sim_free(sw->ingress);
+    sim_free(sw);
+}
+
+static const sim_node_ops_t switch_ops = {
+    .kind = "switch",
+    .run = net__switch_run_tables,
+    .warm = net__switch_warm,
+    .digest = add_digest,
+    .destroy = destroy,
+};
+
+// -- set-up
+
+static void *state_of(size_t bytes)
+{
+    return bytes > 0 ? sim_alloc_lines(bytes) : NULL;
+}
+
+// The loop of the switch: its buffer's own; one with net's parts compiled in; by tables.
+static void choose_loop(net_switch_t *sw)
+{
+    const bool own = sw->buffer == &net__buffer_standard && sw->marking == &net__marking_red &&
+                     sw->balance == &net__balance_ecmp;
+    sw->loop = switch_ops;
+    if (sw->buffer->loop != NULL) {
+        sw->loop.run = sw->buffer->loop->run;
+        sw->loop.arrive = sw->buffer->loop->arrive;
+        sw->loop.take = sw->buffer->loop->take;
+        sw->loop.warm = sw->buffer->loop->warm;
+    } else if (!own) {
+        sw->loop.run = net__switch_run_tables;
+    } else {
+        sw->node.follows_routes = true;
+        sw->node.route_mask = UINT8_MAX;
+        sw->loop.run = net__switch_run_late;
+        sw->late_ports = (sw->node.port_count + 7) & ~7u;
+        sw->late = sim_alloc_array(sw->late_ports, sizeof(*sw->late));
+    }
+    sw->node.sim.ops = &sw->loop;
+}
+
+static void build_parts(net_switch_t *sw)
+{
+    const net_t *const net = sw->node.net;
+    sw->buffer = net_registered(net, "buffer", sw->config.mmu.text);
+    sw->marking = net_registered(net, "marking", sw->config.marking.text);
+    sw->balance = net->balance;
+    SIM_CHECKF(sw->buffer != NULL, "no buffer \"%s\"", sw->config.mmu.text);
+    SIM_CHECKF(sw->marking != NULL, "no marking \"%s\"", sw->config.marking.text);
+    sw->buffer_state = state_of(sw->buffer->state_bytes);
+    sw->marking_state = state_of(sw->marking->state_bytes);
+    sw->balance_state = state_of(sw->balance->state_bytes);
+    choose_loop(sw);
+    sw->marking->built(sw);
+    sw->balance->built(sw);
+    sw->buffer->built(sw);
+    net__watchdog_start(sw);
+}
+
+static void built(net_node_t *node)
+{
+    net_switch_t *const sw = net_switch_of(node);
+    const net_t *const net = node->net;
+    sw->attachments = net->attachments;
+    sw->leaf = net->leaf_of[node->sim.index];
+    // A switch without hosts matches no attachment, not even that of hosts on hosts.
+    sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
+    sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
+    sw->routed_by_dscp = sw->routed && sw->trust_dscp;
+    for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+        sw->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
+    }
+    sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        net_port_t *const port = &node->ports[p];
+        sw->ingress[p].port = port;
+        sw->ingress[p].quanta = (uint16_t)sw->config.pfc_quanta;
+        port->strict = sw->config.strict_priorities;
+        port->quantum_bytes = sw->quantum_bytes;
+        if (sw->config.telemetry) {
+            net__port_start_meter(port);
+        }
+    }
+    build_parts(sw);
+    sw->odd_classes = (uint8_t)(~sw->lossless | sw->marks_early);
+}
+
+sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message_t *message)
+{
+    if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "switch.ecn.kmin",
+                              " is above switch.ecn.kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                              config->ecn_kmin_bytes,
+                              config->ecn_kmax_bytes);
+    }
+    for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {
+        const sim_profile_t *const row = &config->ecn_profiles.rows[i];
+        if (row->low_bytes > row->high_bytes) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "switch.ecn.profiles",
+                                  ": kmin is above kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                                  row->low_bytes,
+                                  row->high_bytes);
+        }
+    }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        if (config->weights[p] == 0) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "switch.weights",
+                                  ": class %u has weight 0",
+                                  p);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message)
+{
+    const net_switch_t *const sw = const_switch_of(node);
+    const sim_err_t error =
+        net_registered_check(node->net, "switch.mmu", "buffer", sw->config.mmu.text, message);
+    return error != SIM_OK ? error
+                           : net_registered_check(node->net,
+                                                  "switch.marking",
+                                                  "marking",
+                                                  sw->config.marking.text,
+                                                  message);
+}
+
+net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config)
+{
+    net_switch_t *const sw = sim_alloc_lines(sizeof(*sw));
+    net_node_init(net, &sw->node, NET_NODE_SWITCH, &switch_ops, name, built);
+    net_node_forward(&sw->node, &forward_ops);
+    sw->config = *config;
+    sw->pfc_alpha = net_alpha_of(config->pfc_alpha);
+    sw->lossy_alpha = net_alpha_of(config->lossy_alpha);
+    sw->lossless = config->pfc_enabled ? config->pfc_priorities : 0;
+    sw->warm_class = sw->lossless != 0 ? (uint8_t)__builtin_ctz(sw->lossless) : 0;
+    sw->trust_dscp = config->trust == NET_TRUST_DSCP;
+    sw->reserved_bytes = config->pfc_reserved_bytes;
+    return &sw->node;
+}
+
+const net_switch_config_t *net_switch_config(const net_node_t *node)
+{
+    return &const_switch_of(node)->config;
+}
+
+sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
+{
+    const net_switch_t *const sw = const_switch_of(node);
+    uint64_t headroom = 0;
+    uint64_t reserved = 0;
+    if (sw->buffer->dedicated != NULL) {
+        sw->buffer->dedicated(sw, &headroom, &reserved);
+    }
+    if (headroom + reserved >= sw->config.buffer_bytes) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%s: its buffer of %" PRIu64 " bytes cannot hold the headroom (%" PRIu64
+                        ") and the reserved bytes (%" PRIu64 ") of its %u ports",
+                        node->sim.name,
+                        sw->config.buffer_bytes,
+                        headroom,
+                        reserved,
+                        node->port_count);
+    }
+    return SIM_OK;
+}
+
+uint64_t net_switch_buffer_bytes(const net_node_t *node)
+{
+    return const_switch_of(node)->held_bytes;
+}
+
+uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port)
+{
+    SIM_CHECK(port < node->port_count);
+    return const_switch_of(node)->ingress[port].headroom_limit;
+}
+
+uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            bytes += node->ports[p].received[c]->headroom_bytes;
+        }
+    }
+    return bytes;
+}
+
+uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority)
+{
+    SIM_CHECK(node->kind == NET_NODE_SWITCH);
+    SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
+    const net_received_t *const held = node->ports[port].received[priority];
+    return held->stored_bytes + held->headroom_bytes;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/device.c - the detailed NIC as a row of the table of devices.
+// docs/models/rnic.md
+#include "nic/device.h"
+
+#include "nic/device/rnic/rnic.h"
+
+static void *create(nic_t *nic, const void *config)
+{
+    (void)config; // it has attributes: nic.detailed
+    nic__rnic_create(nic);
+    return nic->device_state;
+}
+
+// -- queue pairs
+
+static void qp_created(nic_qp_t *qp)
+{
+    nic__rnic_place(qp);
+    nic__store_add(qp->nic, NIC_STORE_CONTEXT, qp->number);
+}
+
+static void qp_changed(nic_qp_t *qp)
+{
+    nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
+}
+
+static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
+{
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
+    nic__items_forget(nic__rnic(qp->nic), qp);
+    state->sq_ready = state->sq_here = qp->sq_posted;
+    state->ready_ps = state->response_ps = 0;
+    state->waiting = NULL;
+    state->waiting_packet = NULL;
+}
+
+static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
+{
+    nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
+    nic__items_forget(nic__rnic(qp->nic), qp);
+    nic__rnic_forget_receiving(nic__rnic(qp->nic), qp);
+    nic__store_remove(qp->nic, NIC_STORE_CONTEXT, qp->number);
+}
+
+static void pd_created(nic_t *nic, uint32_t number)
+{
+    nic__store_add(nic, NIC_STORE_PD, number);
+}
+
+static void mr_registered(nic_t *nic, uint32_t key)
+{
+    nic__store_add(nic, NIC_STORE_KEY, key);
+}
+
+static void mr_deregistered(nic_t *nic, uint32_t key)
+{
+    nic__store_remove(nic, NIC_STORE_KEY, key);
+}
+
+// -- packets and completions
+
+static void completed(nic_t *nic)
+{
+    nic__rnic(nic)->counters.cqes_written++;
+}
+
+// -- cores
+
+static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    rnic->counters.cqes_polled += count;
+    if (core != NULL) {
+        nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
+        // The NIC wrote CQEs into the last cache; one behind the other they come together.
+        nic__core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
+    }
+}
+
+const nic_device_ops_t nic_device_rnic = {
+    .name = "detailed",
+    .qp_state_bytes = sizeof(nic_rnic_qp_t),
+    .create = create,
+    .destroy = nic__rnic_destroy,
+    .qp_created = qp_created,
+    .qp_connected = nic__rnic_gate,
+    .qp_changed = qp_changed,
+    .qp_closed = nic__rnic_forget_early,
+    .qp_flushed = nic__rnic_flushed,
+    .qp_reset = qp_reset,
+    .qp_destroyed = qp_destroyed,
+    .cq_created = nic__rnic_place_cq,
+    .pd_created = pd_created,
+    .mr_registered = mr_registered,
+    .mr_deregistered = mr_deregistered,
+    .post = nic__rnic_post,
+    .post_receive = nic__rnic_post_receive,
+    .inline_max = nic__rnic_inline_max,
+    .sent = nic__rnic_sent,
+    .moved = nic__rnic_gate,
+    .rewound = nic__rnic_rewound,
+    .done = nic__rnic_wqe_done,
+    .respond = nic__rnic_respond,
+    .answer = nic__rnic_answer,
+    .arrive = nic__rnic_arrive,
+    .payload = nic__rnic_payload,
+    .lands = nic__rnic_lands,
+    .atomic_done = nic__rnic_atomic_done,
+    .wrote = nic__rnic_tell_write,
+    .completion = nic__rnic_completion,
+    .completed = completed,
+    .polled = polled,
+    .host_read_ps = nic__rnic_host_read,
+    .host_write_ps = nic__rnic_host_write,
+    .check_qp = nic__rnic_check_qp,
+    .conserved = nic__rnic_conserved,
+};

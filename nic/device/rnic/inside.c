@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/inside.c - the inside of a detailed NIC: its life, what is under way in it, cache
+// misses.
+#include "nic/device/rnic/rnic.h"
+
+// Reads of a context: a cache line (a QP's context is larger, its hot part is not).
+#define CONTEXT_BYTES NIC_PCIE_LINE_BYTES
+
+static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t seed)
+{
+    const nic_detail_t *const detail = &rnic->detail;
+    const struct {
+        uint64_t entries;
+        uint64_t ways;
+        uint64_t stall_ps;
+    } caches[NIC_CACHE_COUNT] = {
+        [NIC_STORE_CONTEXT] = {detail->context_entries,
+                               detail->context_ways,
+                               detail->context_stall_ps},
+        [NIC_STORE_TRANSLATION] = {detail->translation_entries,
+                                   detail->translation_ways,
+                                   detail->translation_stall_ps},
+        [NIC_STORE_WQE] = {detail->wqe_entries, detail->wqe_ways, detail->wqe_stall_ps},
+        [NIC_STORE_CQ] = {detail->cq_entries, detail->cq_ways, detail->cq_stall_ps},
+        [NIC_STORE_KEY] = {detail->key_entries, detail->key_ways, detail->key_stall_ps},
+    };
+    uint64_t all_entries = 0;
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        all_entries += (rnic->answered >> c & 1) == 0 ? caches[c].entries : 0;
+        rnic->stall_ps[c] = caches[c].stall_ps;
+    }
+    const bool at_random = config->replacement == NIC_REPLACE_RANDOM;
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_init(&rnic->near[side],
+                       detail->near_entries,
+                       detail->near_ways,
+                       at_random,
+                       seed + side);
+    }
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        // Shared: the first one holds everything, the others a single entry that nobody uses.
+        const uint64_t alone =
+            (rnic->answered >> c & 1) != 0 || caches[c].entries == 0 ? 1 : caches[c].entries;
+        const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : alone;
+        nic_cache_init(&rnic->caches[c], own, caches[c].ways, at_random, seed + c);
+        const bool shared = config->sram_shared && (rnic->answered >> c & 1) == 0;
+        rnic->held[c] = &rnic->caches[shared ? 0 : c];
+    }
+    if (detail->uc_context_entries != 0 && !config->sram_shared) {
+        nic_cache_init(&rnic->uc_contexts,
+                       detail->uc_context_entries,
+                       detail->context_ways,
+                       at_random,
+                       seed + NIC_CACHE_COUNT);
+    }
+}
+
+// What is no payload: the driver's rings and contexts, or a core that writes into the NIC.
+static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
+{
+    if (use == NIC_PCIE_WQE_MMIO || use == NIC_PCIE_DOORBELL) {
+        return nic__dma_from_core(ctx, now_ps, bytes);
+    }
+    const bool to_memory = use >= NIC_PCIE_PAYLOAD_WRITE;
+    return nic__dma_own(ctx, now_ps, bytes, to_memory);
+}
+
+void nic__rnic_create(nic_t *nic)
+{
+    const nic_config_t *const config = nic->host->config;
+    nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
+    nic_detail_resolve(config, &rnic->detail);
+    const uint32_t lanes = nic__fabric_lanes(nic);
+    rnic->detail.lanes = lanes != 0 ? lanes : rnic->detail.lanes;
+    nic_pcie_config_t pcie;
+    nic_detail_pcie(&rnic->detail, &pcie);
+    nic_pcie_init(&rnic->pcie, &pcie);
+    rnic->pcie.beyond = nic->bound ? on_the_fabric : NULL;
+    rnic->pcie.beyond_ctx = nic;
+    nic->device_state = rnic;
+    nic__store_create(nic);
+    make_caches(rnic, config, nic->interface);
+    rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
+    rnic->wqes_know = rnic->held[NIC_STORE_WQE]->sets * rnic->held[NIC_STORE_WQE]->ways <=
+                      (uint64_t)UINT16_MAX + 1;
+    rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
+    rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
+    rnic->nic = nic;
+    rnic->coming_ps = SIM_TIME_NEVER;
+    sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
+    rnic->coming_look = nic__items_grow(nic);
+    rnic->free_items = rnic->coming_look->next;
+    rnic->coming_look->kind = NIC_ITEM_COMING;
+    nic__rnic_set_costs(rnic);
+    nic__units_create(nic);
+}
+
+void nic__rnic_destroy(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic__store_destroy(nic);
+    while (rnic->item_blocks != NULL) {
+        nic_item_block_t *const block = rnic->item_blocks;
+        rnic->item_blocks = block->next;
+        sim_free(block);
+    }
+    for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
+        nic_cache_fini(&rnic->caches[c]);
+    }
+    for (uint32_t side = 0; side < 2; side++) {
+        nic_cache_fini(&rnic->near[side]);
+    }
+    nic_cache_fini(&rnic->uc_contexts);
+    nic_pcie_fini(&rnic->pcie);
+    sim_free(rnic->lock_free_ps);
+    sim_free(rnic->tx_units);
+    sim_free(rnic->rx_units);
+    sim_free(rnic);
+    nic->device_state = NULL;
+}
+
+uint32_t nic__rnic_inline_max(const nic_t *nic)
+{
+    return (uint32_t)nic__rnic(nic)->detail.inline_max_bytes;
+}
+
+sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes)
+{
+    nic__rnic_begin(nic);
+    return nic_pcie_read(&nic__rnic(nic)->pcie,
+                         nic__rnic(nic)->at_ps,
+                         bytes,
+                         NIC_PCIE_CONTEXT_READ);
+}
+
+sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes)
+{
+    nic__rnic_begin(nic);
+    return nic_pcie_write(&nic__rnic(nic)->pcie,
+                          nic__rnic(nic)->at_ps,
+                          bytes,
+                          NIC_PCIE_PAYLOAD_WRITE);
+}
+
+nic_item_t *nic__items_grow(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
+    block->next = rnic->item_blocks;
+    rnic->item_blocks = block;
+    for (uint32_t i = NIC_ITEM_BLOCK; i-- > 0;) {
+        nic_item_t *const item = &block->items[i];
+        sim_timer_init(&item->timer, nic__rnic_item_fired);
+        item->nic = nic;
+        item->next = rnic->free_items;
+        rnic->free_items = item;
+    }
+    return &block->items[0];
+}
+
+void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp)
+{
+    for (nic_item_block_t *block = rnic->item_blocks; block != NULL; block = block->next) {
+        for (uint32_t i = 0; i < NIC_ITEM_BLOCK; i++) {
+            if (block->items[i].qp == qp) {
+                block->items[i].qp = NULL;
+            }
+        }
+    }
+}
+
+// -- cache misses
+
+static nic_contexts_t contexts_of(const nic_rnic_t *rnic, nic_qp_type_t type)
+{
+    const bool apart = type == NIC_QPT_UC && rnic->uc_contexts.slots != NULL;
+    if (apart || (rnic->answered >> NIC_STORE_CONTEXT & 1) != 0) {
+        return NIC_CONTEXTS_ELSEWHERE;
+    }
+    return type == NIC_QPT_RC ? NIC_CONTEXTS_NEAR : NIC_CONTEXTS_FLAT;
+}
+
+void nic__rnic_place(nic_qp_t *qp)
+{
+    const nic_rnic_t *const rnic = nic__rnic(qp->nic);
+    for (uint32_t side = 0; side < 2; side++) {
+        const uint64_t key = nic__context_key(qp->number, side);
+        nic__rnic_qp(qp)->context_slot[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+        nic__rnic_qp(qp)->near_slot[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
+    }
+    nic__rnic_qp(qp)->unit = (uint8_t)(qp->number % (uint32_t)rnic->detail.pu_count);
+    nic__rnic_qp(qp)->contexts = (uint8_t)contexts_of(rnic, (nic_qp_type_t)qp->type);
+}
+
+void nic__rnic_place_cq(nic_cq_t *cq)
+{
+    const nic_cache_t *const held = nic__rnic(cq->nic)->held[NIC_STORE_CQ];
+    cq->context_slot = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
+    nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
+}
+
+nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
+                                  uint32_t cache,
+                                  uint32_t *slot,
+                                  uint64_t key,
+                                  nic_cost_t cost)
+{
+    if (SIM_UNLIKELY((rnic->answered >> cache & 1) != 0)) {
+        nic_store_lookup_t lookup = {
+            .kind = (nic_store_kind_t)cache,
+            .side = NIC_SIDE_RECEIVE,
+            .key = (key - 4) >> 2,
+            .ready_ps = cost.ready_ps,
+        };
+        nic__store_look_up(rnic->nic, &lookup);
+        return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
+    }
+    nic_cache_t *const held = rnic->held[cache];
+    if (nic__cache_use(held, slot, key)) {
+        rnic->caches[cache].hits++;
+        return cost;
+    }
+    nic_store_t *const store = rnic->store;
+    sim_time_t here_ps = SIM_TIME_NEVER;
+    if (SIM_UNLIKELY(store->ops->fetch != NULL)) {
+        here_ps = store->ops->fetch(store, (nic_store_kind_t)cache, (key - 4) >> 2, rnic->at_ps);
+    }
+    if (SIM_LIKELY(here_ps == SIM_TIME_NEVER)) {
+        here_ps = nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    }
+    rnic->caches[cache].misses++;
+    return (nic_cost_t){cost.stall_ps + rnic->stall_ps[cache], nic__later(cost.ready_ps, here_ps)};
+}
+
+// A store has one context for both sides.
+static nic_cost_t look_up_context(nic_rnic_t *rnic,
+                                  uint32_t number,
+                                  nic_side_t side,
+                                  bool begins,
+                                  nic_cost_t cost)
+{
+    nic_store_lookup_t lookup = {
+        .kind = NIC_STORE_CONTEXT,
+        .side = (uint8_t)side,
+        .begins = begins,
+        .urgent = begins && (side == NIC_SIDE_RECEIVE || !rnic->asynchronous),
+        .key = number,
+        .ready_ps = cost.ready_ps,
+    };
+    nic__store_look_up(rnic->nic, &lookup);
+    return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
+}
+
+// Of an unreliable connection's receiver little is needed, the next PSN and the rights: where their
+// contexts lie apart, a miss costs less.
+static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receives, nic_cost_t cost)
+{
+    nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
+    if (nic_cache_insert(&rnic->uc_contexts, key)) {
+        contexts->hits++;
+        return cost;
+    }
+    contexts->misses++;
+    const sim_time_t here_ps =
+        nic_pcie_read(&rnic->pcie, rnic->at_ps, CONTEXT_BYTES, NIC_PCIE_CONTEXT_READ);
+    const sim_time_t stall_ps =
+        receives ? rnic->detail.put_context_stall_ps : rnic->detail.context_stall_ps;
+    return (nic_cost_t){cost.stall_ps + stall_ps, nic__later(cost.ready_ps, here_ps)};
+}
+
+nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
+                                       const nic_qp_t *qp,
+                                       uint32_t number,
+                                       nic_side_t side,
+                                       bool begins,
+                                       nic_cost_t cost)
+{
+    if ((rnic->answered & 1u << NIC_STORE_CONTEXT) != 0) {
+        return look_up_context(rnic, number, side, begins, cost);
+    }
+    const uint64_t key = nic__context_key(number, side);
+    if (qp != NULL) {
+        return look_up_unreliable(rnic, key, side == NIC_SIDE_RECEIVE, cost);
+    }
+    uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
+    return nic__rnic_lookup(rnic, NIC_STORE_CONTEXT, &slot, key, cost);
+}
+
+// The region of a key, and where a store has them its protection domain.
+nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost)
+{
+    if (SIM_LIKELY((rnic->answered & 1u << NIC_STORE_KEY) == 0)) {
+        // Translations and keys have names apart in a memory that all kinds share.
+        const uint64_t name =
+            nic__cache_key(NIC_STORE_TRANSLATION, (uint64_t)key | UINT64_C(1) << 60);
+        uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
+        return nic__rnic_lookup(rnic, NIC_STORE_KEY, &slot, name, cost);
+    }
+    const uint64_t keys[] = {key, nic__pd_number(rnic->nic, key)};
+    for (uint32_t i = 0; i < SIM_COUNT_OF(keys) && keys[i] != 0; i++) {
+        nic_store_lookup_t lookup = {
+            .kind = i == 0 ? NIC_STORE_KEY : NIC_STORE_PD,
+            .key = keys[i],
+            .ready_ps = cost.ready_ps,
+        };
+        if ((rnic->answered >> lookup.kind & 1) != 0) {
+            nic__store_look_up(rnic->nic, &lookup);
+            cost.stall_ps += lookup.stall_ps;
+            cost.ready_ps = lookup.ready_ps;
+        }
+    }
+    return cost;
+}
+
+void nic__rnic_check_qp(const nic_qp_t *qp)
+{
+    const nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    const uint32_t held = qp->sq_posted - qp->sq_done;
+    SIM_CHECK(qp->sq_posted - state->sq_here <= held);
+    SIM_CHECK((int32_t)(state->sq_here - state->sq_ready) >= 0);
+    const bool through = (int32_t)(state->sq_ready - qp->sq_send) > 0;
+    SIM_CHECK(through || (qp->flags & NIC_QP_FETCHING) != 0);
+}
+
+// -- counters
+
+bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
+{
+    if (nic->device != &nic_device_rnic) {
+        return false;
+    }
+    const nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_pcie_counters_t *const pcie = &rnic->pcie.counters;
+    const nic_cache_t *const caches = rnic->caches;
+    *counters = rnic->counters;
+    counters->doorbells = pcie->transactions[NIC_PCIE_DOORBELL];
+    counters->mmio_lines = pcie->transactions[NIC_PCIE_WQE_MMIO];
+    for (uint32_t use = 0; use < NIC_PCIE_USE_COUNT; use++) {
+        const bool read = use >= NIC_PCIE_WQE_READ && use <= NIC_PCIE_ATOMIC_READ;
+        const bool written = use >= NIC_PCIE_PAYLOAD_WRITE;
+        counters->pcie_reads += read ? pcie->transactions[use] : 0;
+        counters->pcie_writes += written ? pcie->transactions[use] : 0;
+    }
+    counters->pcie_up_bytes = rnic->pcie.up.bytes;
+    counters->pcie_down_bytes = rnic->pcie.down.bytes;
+    counters->context_hits = caches[NIC_STORE_CONTEXT].hits;
+    counters->context_misses = caches[NIC_STORE_CONTEXT].misses;
+    counters->translation_hits = caches[NIC_STORE_TRANSLATION].hits;
+    counters->translation_misses = caches[NIC_STORE_TRANSLATION].misses;
+    counters->wqe_hits = caches[NIC_STORE_WQE].hits;
+    counters->wqe_misses = caches[NIC_STORE_WQE].misses;
+    counters->cq_hits = caches[NIC_STORE_CQ].hits;
+    counters->cq_misses = caches[NIC_STORE_CQ].misses;
+    counters->key_hits = caches[NIC_STORE_KEY].hits;
+    counters->key_misses = caches[NIC_STORE_KEY].misses;
+    return true;
+}
+
+static void count_queued(const nic_qp_t *qp, void *ctx)
+{
+    uint64_t *const queued = ctx;
+    *queued += qp->sq_posted - qp->sq_done;
+}
+
+bool nic__rnic_conserved(const nic_t *nic)
+{
+    const nic_rnic_counters_t *const counters = &nic__rnic(nic)->counters;
+    uint64_t queued = 0;
+    nic_for_each_qp(nic, count_queued, &queued);
+    uint64_t waiting = 0;
+    for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
+        waiting += cq->count;
+    }
+    return counters->wqes_posted == counters->wqes_completed + queued &&
+           counters->cqes_written == counters->cqes_polled + waiting &&
+           nic_pcie_conserved(&nic__rnic(nic)->pcie);
+}
+
+// clang-format off
+#define COUNTER(field, help_) {#field, help_, offsetof(nic_rnic_counters_t, field)}
+const nic_counter_info_t nic_rnic_counter_infos[] = {
+    COUNTER(wqes_posted, "send work requests posted"),
+    COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
+    COUNTER(cqes_written, "completions written to completion queues"),
+    COUNTER(cqes_polled, "completions taken out of them"),
+    COUNTER(doorbells, "Doorbells rung"),
+    COUNTER(mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
+    COUNTER(pcie_reads, "read requests of the NIC"),
+    COUNTER(pcie_writes, "writes of the NIC"),
+    COUNTER(pcie_up_bytes, "bytes from the NIC to the host, headers included"),
+    COUNTER(pcie_down_bytes, "bytes from the host to the NIC, headers included"),
+    COUNTER(context_hits, "contexts of queue pairs found on the NIC"),
+    COUNTER(context_misses, "contexts of queue pairs read from the host"),
+    COUNTER(translation_hits, "page translations found on the NIC"),
+    COUNTER(translation_misses, "page translations read from the host"),
+    COUNTER(wqe_hits, "WQEs found on the NIC"),
+    COUNTER(wqe_misses, "WQEs read again from the host"),
+    COUNTER(cq_hits, "contexts of completion queues found on the NIC"),
+    COUNTER(cq_misses, "contexts of completion queues read from the host"),
+    COUNTER(key_hits, "memory keys found on the NIC"),
+    COUNTER(key_misses, "memory keys read from the host"),
+    COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
+    COUNTER(pauses_sent, "times the NIC asked its link to pause"),
+    COUNTER(atomics, "atomics executed"),
+    COUNTER(atomics_waited, "of those, how many waited for their lock"),
+    {NULL, NULL, 0},
+};
+// clang-format on

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/payload.h - payloads that are sent: when they are there, and how long the
+// sending side works on them.
+#ifndef NIC_DEVICE_RNIC_PAYLOAD_H
+#define NIC_DEVICE_RNIC_PAYLOAD_H
+
+#include "nic/device/rnic/rnic.h"
+
+static inline bool nic__wqe_fetches(const nic_wqe_t *wqe)
+{
+    return wqe->opcode >= NIC_WR_RDMA_READ;
+}
+
+static inline bool nic__wqe_carries(const nic_wqe_t *wqe)
+{
+    return !nic__wqe_fetches(wqe) && wqe->length != 0 && (wqe->flags & NIC_SEND_INLINE) == 0;
+}
+
+// A packet's payload, read from host memory, passes the sending side line by line, and what comes
+// in several completions is put together: completions end at multiples of their largest size
+// (PCI Express, 2.3.1.1), so that where a payload lies matters.
+static inline sim_time_t nic__payload_ps(const nic_detail_t *detail,
+                                         uint64_t address,
+                                         uint32_t bytes)
+{
+    if (bytes == 0 || (detail->tx_line_ps | detail->tx_long_ps) == 0) {
+        return 0;
+    }
+    const uint64_t last = address + (bytes - 1);
+    const uint64_t lines = last / NIC_PCIE_LINE_BYTES - address / NIC_PCIE_LINE_BYTES + 1;
+    const uint64_t size = detail->completion_max_bytes;
+    return lines * detail->tx_line_ps + (last / size != address / size ? detail->tx_long_ps : 0);
+}
+
+// The same of a part of a work request's payload.
+static inline sim_time_t nic__part_ps(const nic_detail_t *detail,
+                                      const nic_wqe_t *wqe,
+                                      uint64_t offset,
+                                      uint32_t bytes)
+{
+    if (SIM_LIKELY((detail->tx_line_ps | detail->tx_long_ps) == 0)) {
+        return 0;
+    }
+    const nic_place_t place = nic__wqe_place(wqe);
+    return nic__payload_ps(detail, nic__first_piece(&place, offset, 1).addr, bytes);
+}
+
+static inline sim_time_t nic__from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
+{
+    return SIM_LIKELY(!nic->bound) ? 0 : nic__dma(nic, address, bytes, false);
+}
+
+// A packet's payload: a read for each place that it comes from, all asked for at once.
+static inline sim_time_t nic__read_payload_ps(nic_t *nic,
+                                              const nic_wqe_t *wqe,
+                                              uint64_t offset,
+                                              uint32_t bytes,
+                                              bool prefetched)
+{
+    nic_pcie_t *const pcie = &nic__rnic(nic)->pcie;
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const nic_place_t place = nic__wqe_place(wqe);
+    sim_time_t ready_ps = now_ps;
+    for (uint64_t done = 0; done < bytes;) {
+        const nic_sge_t piece = nic__first_piece(&place, offset + done, bytes - done);
+        const uint64_t piece_bytes = piece.length;
+        ready_ps = nic__later(ready_ps, nic__from_memory_ps(nic, piece.addr, piece_bytes));
+        ready_ps = nic__later(
+            ready_ps,
+            prefetched
+                ? nic_pcie_prefetched(pcie, now_ps, piece.addr, piece_bytes)
+                : nic_pcie_read_at(pcie, now_ps, piece.addr, piece_bytes, NIC_PCIE_PAYLOAD_READ));
+        done += piece_bytes;
+    }
+    return ready_ps;
+}
+
+#endif // NIC_DEVICE_RNIC_PAYLOAD_H

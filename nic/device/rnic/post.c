@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/post.c - posting to a detailed NIC: from the core to the processing unit.
+//
+// WQE-by-MMIO: the core writes the WQE in lines of 64 bytes; it arrives with the last one.
+// Doorbell: the core writes 8 bytes, and the NIC reads all new WQEs, padded to lines, at once.
+// Either way they enter the WQE cache, the queue of the processing unit, and, when that is through
+// with them and the payload is there, what nic/transport/requester.c may send from.
+#include "nic/device/rnic/payload.h"
+
+#define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
+
+// A pointer in the WQE for each.
+static inline uint64_t places(const nic_wqe_t *wqe)
+{
+    return SIM_LIKELY((wqe->flags & NIC_WQE_LIST) == 0) ? 1 : wqe->lkey;
+}
+
+static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const uint64_t header =
+        qp->type == NIC_QPT_UD ? detail->datagram_header_bytes : detail->wqe_header_bytes;
+    if (wqe->opcode == NIC_WR_RDMA_READ) {
+        return header + places(wqe) * detail->pointer_bytes;
+    }
+    if (nic__wqe_fetches(wqe)) {
+        return header + detail->pointer_bytes + detail->atomic_bytes;
+    }
+    if (wqe->length == 0) {
+        return nic__min((uint32_t)header, NIC_PCIE_LINE_BYTES); // the address fits without payload
+    }
+    if ((wqe->flags & NIC_SEND_INLINE) == 0) {
+        return header + places(wqe) * detail->pointer_bytes;
+    }
+    // A payload fills the line that the header ends in; each further one begins with a header.
+    const uint64_t room =
+        (NIC_PCIE_LINE_BYTES - header % NIC_PCIE_LINE_BYTES) % NIC_PCIE_LINE_BYTES;
+    const uint64_t line = NIC_PCIE_LINE_BYTES - detail->block_header_bytes;
+    const uint64_t blocks = wqe->length > room ? (wqe->length - room + line - 1) / line : 0;
+    return header + wqe->length + blocks * detail->block_header_bytes;
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES * NIC_PCIE_LINE_BYTES;
+}
+
+sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe)
+{
+    const uint64_t bytes =
+        nic_pcie_mmio_bytes(&rnic->pcie.config, wqe_bytes(&rnic->detail, qp, wqe));
+    return bytes * rnic->pcie.mmio_byte_time >> NIC_PCIE_FRACTION_BITS;
+}
+
+// -- WQEs on their way by MMIO: the link keeps their order
+
+// Until a unit could be through with it: what it does before shows nowhere outside.
+void nic__rnic_look_for_coming(nic_rnic_t *rnic)
+{
+    rnic->looks = true;
+    nic__item_at(rnic->coming_look, rnic->coming_ps + rnic->detail.pu_send_ps);
+}
+
+static void add_coming(nic_t *nic, nic_item_t *item)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    if (rnic->coming == NULL) {
+        rnic->coming = item;
+        rnic->coming_ps = item->arrives_ps;
+        if (!rnic->looks) {
+            nic__rnic_look_for_coming(rnic);
+        }
+    } else {
+        SIM_ASSERT(rnic->coming_last->arrives_ps <= item->arrives_ps);
+        rnic->coming_last->next = item;
+    }
+    rnic->coming_last = item;
+}
+
+// -- posting
+
+// Pieces that a core copies of an inline payload.
+static inline uint64_t copies_of(const nic_wqe_t *wqe)
+{
+    const bool inlined = !nic__wqe_fetches(wqe) && (wqe->flags & NIC_SEND_INLINE) != 0;
+    return inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
+}
+
+// A core posts by a Doorbell: the last so many WQEs.
+static void spend_on_doorbell(nic_core_t *core,
+                              const nic_detail_t *detail,
+                              const nic_qp_t *qp,
+                              uint32_t count)
+{
+    uint64_t copies = 0;
+    for (uint32_t i = 1; i <= count; i++) {
+        copies += copies_of(nic__wqe(qp, qp->sq_posted - i));
+    }
+    nic__core_spend(core, count * detail->cpu_post_ps);
+    nic__core_spend(core, copies * detail->cpu_copy_ps);
+    nic__core_spend(core, detail->cpu_doorbell_ps);
+}
+
+// A core posts a WQE of so many bytes by MMIO.
+static inline void spend_on_lines(nic_core_t *core,
+                                  const nic_detail_t *detail,
+                                  const nic_wqe_t *wqe,
+                                  uint64_t bytes)
+{
+    nic__core_spend(core, detail->cpu_post_ps);
+    if (detail->cpu_copy_ps != 0 && copies_of(wqe) != 0) {
+        nic__core_spend(core, copies_of(wqe) * detail->cpu_copy_ps);
+    }
+    nic__core_spend(core, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
+}
+
+static __attribute__((noinline)) void post_by_doorbell(nic_qp_t *qp, uint32_t count)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_host_t *const host = nic->host;
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_DOORBELL, qp);
+    item->first = qp->sq_posted - count;
+    item->count = count;
+    item->fetched = true;
+    if (host->core != NULL) {
+        spend_on_doorbell(host->core, &rnic->detail, qp, count);
+    }
+    nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
+}
+
+static inline void post_by_mmio(nic_qp_t *qp)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_host_t *const host = nic->host;
+    const uint32_t index = qp->sq_posted - 1;
+    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    const uint64_t bytes = wqe_bytes(&rnic->detail, qp, wqe);
+    if (host->core != NULL) {
+        spend_on_lines(host->core, &rnic->detail, wqe, bytes);
+    }
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WQE, qp);
+    item->first = index;
+    item->count = 1;
+    item->fetched = false;
+    item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
+                              nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index)));
+    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
+    add_coming(nic, item);
+}
+
+void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
+{
+    nic__rnic_begin(qp->nic);
+    nic__rnic(qp->nic)->counters.wqes_posted += count;
+    if (doorbell) {
+        post_by_doorbell(qp, count);
+    } else {
+        SIM_ASSERT(count == 1);
+        post_by_mmio(qp);
+    }
+}
+
+void nic__rnic_post_receive(nic_t *nic, uint32_t count)
+{
+    nic_core_t *const core = nic->host->core;
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
+    if (core != NULL) {
+        nic__core_spend(core, count * detail->cpu_receive_ps);
+        // The count of receives is a word in host memory that the NIC reads with them, so that its
+        // line is in no core's cache.
+        nic__core_wait(core, detail->cpu_line_wait_ps);
+    }
+}
+
+void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < item->count; i++) {
+        bytes += padded(wqe_bytes(&rnic->detail, qp, nic__wqe(qp, item->first + i)));
+    }
+    item->kind = NIC_ITEM_WQE;
+    const sim_time_t now_ps = nic__node(item->nic)->now_ps;
+    sim_time_t here_ps = nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_WQE_READ);
+    nic_store_t *const store = rnic->store;
+    if (SIM_UNLIKELY(store->ops->hold_doorbell != NULL)) {
+        here_ps += store->ops->hold_doorbell(store, now_ps, here_ps);
+    }
+    nic__item_at(item, here_ps);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/send.c - the sending side of a detailed NIC: which WQE may go, and when the
+// next part of a message, a READ's response or an acknowledgement may.
+#include "nic/device/rnic/payload.h"
+
+// -- what is taken back
+
+// What is under way to the NIC of a flushed queue pair has no effect any more.
+void nic__rnic_flushed(nic_qp_t *qp)
+{
+    nic__rnic_qp(qp)->sq_here = nic__rnic_qp(qp)->sq_ready = qp->sq_posted;
+    nic__rnic_qp(qp)->waiting = NULL;
+    nic__rnic_qp(qp)->lap++;
+    nic__rnic_gate(qp);
+}
+
+// Packets that are sent again pass the processing unit again, and their payload is read again: all
+// work requests on the NIC from the one on that the queue pair goes back to.
+void nic__rnic_rewound(nic_qp_t *qp)
+{
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    nic__rnic_begin(qp->nic);
+    state->lap++;
+    state->sq_ready = qp->sq_send;
+    state->waiting = NULL;
+    const uint32_t count = state->sq_here - qp->sq_send;
+    nic__rnic_gate(qp);
+    if (count == 0) {
+        return;
+    }
+    nic_item_t *const item = nic__item_new(qp->nic, NIC_ITEM_WQE, qp);
+    item->first = qp->sq_send;
+    item->count = count;
+    item->fetched = true;
+    nic__tx_unit_push(item, qp);
+}
+
+void nic__rnic_forget_early(nic_qp_t *qp)
+{
+    while (nic__rnic_qp(qp)->early != NULL) {
+        nic_item_t *const item = nic__rnic_qp(qp)->early;
+        nic__rnic_qp(qp)->early = item->next;
+        nic__item_free(item);
+    }
+}
+
+// -- what the protocol's part may send
+
+// The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
+static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, nic__node(nic)->now_ps) + cost_ps;
+    return nic__later(rnic->tx_free_ps, here_ps);
+}
+
+static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
+{
+    const nic_read_t *const read = &qp->reads[qp->read_first];
+    if (!read->started) {
+        return;
+    }
+    const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t here_ps =
+        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, read->address, bytes),
+                   nic__from_memory_ps(nic, read->address, bytes));
+    const sim_time_t cost_ps =
+        rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, read->address, bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
+    if (ready_ps > nic->port->busy_until_ps) {
+        qp->flags &= (uint16_t)~NIC_QP_READS;
+        // None where the requester went back meanwhile: what it asks for again is not here yet.
+        qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
+        nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), ready_ps);
+    }
+}
+
+// A part of a work request, and not its last.
+static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    if (!nic__wqe_carries(wqe)) {
+        return;
+    }
+    const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
+    const sim_time_t here_ps = nic__read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
+    const nic_detail_t *const detail = &nic__rnic(nic)->detail;
+    const sim_time_t cost_ps =
+        detail->tx_send_ps + nic__part_ps(detail, wqe, qp->send_offset, bytes);
+    const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
+    if (ready_ps > nic->port->busy_until_ps) {
+        qp->flags |= NIC_QP_FETCHING;
+        nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
+    }
+}
+
+// WQEs have come meanwhile.
+static __attribute__((noinline)) void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    nic__rnic_take_coming(nic);
+    nic__rnic_sent(nic, qp, response);
+}
+
+// Most packets are whole messages, and mostly no WQE has come meanwhile: calls at the end, so that
+// they need no frame.
+void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
+{
+    if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
+        sent_when_come(nic, qp, response);
+        return;
+    }
+    nic__rnic(nic)->at_ps = nic__node(nic)->now_ps;
+    if (response) {
+        if ((qp->flags & NIC_QP_READS) != 0) {
+            response_sent(nic, qp);
+        }
+    } else if (qp->send_offset == 0) {
+        nic__rnic_gate(qp);
+    } else {
+        segment_sent(nic, qp);
+    }
+}
+
+void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic_cost_t cost = {
+        rnic->detail.tx_response_ps + (atomic ? 0 : nic__payload_ps(&rnic->detail, address, bytes)),
+        now_ps,
+    };
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, false, cost);
+    sim_time_t data_ps = cost.ready_ps;
+    if (atomic) {
+        data_ps = nic__later(data_ps, rnic->granted_ps);
+    } else if (bytes != 0) {
+        cost = nic__rnic_translate(rnic, 0, address, cost);
+        data_ps = nic__later(
+            cost.ready_ps,
+            nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
+        data_ps = nic__later(data_ps, nic__from_memory_ps(nic, address, bytes));
+    }
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
+    data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +
+              rnic->detail.tx_answer_latency_ps;
+    nic__rnic_qp(qp)->response_ps = nic__later(nic__rnic_qp(qp)->response_ps, data_ps);
+    nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
+}
+
+// An ACK or NAK takes its turn of the sending side. It goes when that comes up, so that one which
+// finds the side idle is not late; what is sent next is.
+void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_t *const nic = qp->nic;
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t turn_ps = nic__later(rnic->tx_free_ps, now_ps);
+    const sim_time_t sent_ps = turn_ps + rnic->detail.tx_answer_latency_ps;
+    rnic->tx_free_ps = turn_ps + rnic->detail.tx_ack_ps;
+    if (sent_ps == now_ps) {
+        nic_device_answer(nic, packet);
+        return;
+    }
+    nic_item_t *const item = nic__item_new(nic, NIC_ITEM_ANSWER, qp);
+    item->packet = packet;
+    nic__item_at(item, sent_ps);
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/device/rnic/unit.c - processing units: each serves WQEs or packets of its queue pairs in
+// order.
+//
+// What waits for a unit are queue pairs: WQEs that come while their queue pair waits for its turn
+// to send are served in the same turn, one after the other, and so are packets.
+//
+// Sending and receiving have units apart, as many of each: on the card, a server's single queue
+// pair takes more requests than one unit could if the responses went through it too (Spec-S0).
+// A queue pair belongs to the units of its number: operations of one have an order to keep, so one
+// queue pair cannot use more than one unit, and several can (Kalia et al., USENIX ATC 2016, 3.3).
+#include "nic/device/rnic/payload.h"
+
+static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
+static void tx_unit_step(nic_step_t *step);
+
+void nic__units_create(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const uint64_t count = rnic->detail.pu_count;
+    rnic->tx_units = sim_alloc_lines(count * sizeof(*rnic->tx_units));
+    rnic->rx_units = sim_alloc_lines(count * sizeof(*rnic->rx_units));
+    for (uint64_t i = 0; i < count; i++) {
+        rnic->tx_units[i].nic = nic;
+        rnic->rx_units[i].nic = nic;
+        sim_timer_init(&rnic->tx_units[i].timer, tx_unit_fired);
+        sim_timer_init(&rnic->rx_units[i].timer, nic__rx_unit_fired);
+    }
+    nic__steps_create(nic->host);
+    nic_steps_t *const steps = nic->host->steps;
+    if (steps != NULL) {
+        steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
+        steps->lanes[NIC_LANE_RECEIVE].fn = nic__rx_unit_step;
+        steps->lanes[NIC_LANE_DATA].fn = nic__rnic_data_step;
+        steps->lanes[NIC_LANE_HOST].fn = nic__rnic_item_step;
+    }
+}
+
+// -- serving a WQE
+
+static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost_t cost)
+{
+    const nic_place_t place = nic__wqe_place(wqe);
+    if (SIM_LIKELY(place.list == NULL)) {
+        return nic__rnic_translate(rnic, place.key, place.address, cost);
+    }
+    for (uint32_t i = 0; i < place.count; i++) {
+        if (place.list[i].length != 0) {
+            cost = nic__rnic_translate(rnic, place.list[i].lkey, place.list[i].addr, cost);
+        }
+    }
+    return cost;
+}
+
+// Begins with the WQE item->first.
+static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
+                                                 const nic_qp_t *qp,
+                                                 nic_wqe_t *wqe)
+{
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
+    const nic_detail_t *const detail = &rnic->detail;
+    const sim_time_t now_ps = rnic->at_ps;
+    if ((qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
+        return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
+    }
+    sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
+    sim_time_t here_ps = now_ps;
+    sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
+    nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
+                       *context_ps};
+    // Of more lines than one are those of datagrams, and those with a payload within them.
+    if (!item->fetched && (qp->type == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
+        cost.stall_ps = nic__later(cost.stall_ps, nic__rnic_lines_ps(rnic, qp, wqe));
+    }
+    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, true, cost);
+    *context_ps = cost.ready_ps;
+    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
+    cost.ready_ps = here_ps;
+    cost = nic__rnic_lookup_wqe(rnic, qp, wqe, item->first, cost);
+    here_ps = cost.ready_ps;
+    cost.ready_ps = data_ps;
+    if (nic__wqe_carries(wqe)) {
+        cost = translate_all(rnic, wqe, cost);
+        cost.stall_ps += nic__part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
+    }
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
+    return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
+}
+
+static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t index)
+{
+    nic_t *const nic = unit->nic;
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    if (SIM_UNLIKELY((int32_t)(index - qp->sq_done) < 0)) {
+        nic__rnic_make_ready(qp); // acknowledged while it was on its way again
+        return;
+    }
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    sim_time_t ready_ps = unit->here_ps;
+    if (unit->carries) {
+        const nic_wqe_t *const wqe = nic__wqe(qp, index);
+        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
+        const sim_time_t late_ps = nic__later(unit->here_ps, now_ps) - now_ps;
+        ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
+    }
+    // WQEs are sent in order: one behind another whose payload is on its way waits for that.
+    nic__rnic_qp(qp)->ready_ps = nic__later(nic__rnic_qp(qp)->ready_ps, ready_ps);
+    if (nic__rnic_qp(qp)->ready_ps <= now_ps) {
+        nic__rnic_make_ready(qp);
+    } else {
+        nic__item_at(nic__item_new(nic, NIC_ITEM_READY, qp), nic__rnic_qp(qp)->ready_ps);
+    }
+}
+
+// -- the queue
+
+static SIM_ALWAYS_INLINE void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
+{
+    const nic_item_t *const item = unit->head;
+    const sim_time_t now_ps = nic__rnic(unit->nic)->at_ps;
+    nic_service_t service = {now_ps, now_ps};
+    unit->carries = false;
+    if (SIM_LIKELY(qp != NULL)) {
+        nic_wqe_t *const wqe = nic__wqe(qp, item->first);
+        if (nic__rnic_qp(qp)->waiting == item) {
+            nic__rnic_qp(qp)->waiting = NULL; // its turn has come
+        }
+        service = serve_wqe(item, qp, wqe);
+        unit->carries = nic__wqe_carries(wqe);
+    }
+    unit->here_ps = service.here_ps;
+    unit->busy = true;
+    nic__unit_arm(unit->nic, NIC_LANE_SEND, &unit->step, &unit->timer, service.end_ps);
+}
+
+static SIM_ALWAYS_INLINE void push(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_item_t *const waiting = nic__rnic_qp(qp)->waiting;
+    if (waiting != NULL && waiting->fetched == item->fetched) {
+        SIM_ASSERT(waiting->first + waiting->count == item->first);
+        waiting->count += item->count;
+        nic__item_free(item);
+        return;
+    }
+    nic__rnic_qp(qp)->waiting = item;
+    item->lap = nic__rnic_qp(qp)->lap;
+    nic_tx_unit_t *const unit = &nic__rnic(item->nic)->tx_units[nic__rnic_qp(qp)->unit];
+    item->next = NULL;
+    if (unit->head == NULL) {
+        unit->head = item;
+    } else {
+        unit->tail->next = item;
+    }
+    unit->tail = item;
+    if (!unit->busy) {
+        tx_begin(unit, qp);
+    }
+}
+
+void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp)
+{
+    push(item, qp);
+}
+
+static void tx_end(nic_tx_unit_t *unit)
+{
+    nic__rnic_begin(unit->nic);
+    nic_item_t *const item = unit->head;
+    nic_qp_t *const qp = item->qp;
+    const uint32_t index = item->first;
+    const uint16_t lap = item->lap;
+    item->first++;
+    if (--item->count == 0) {
+        unit->head = item->next;
+        nic__item_free(item);
+    }
+    if (qp != NULL && lap == nic__rnic_qp(qp)->lap) {
+        wqe_served(unit, qp, index);
+    }
+    // What happened just now may have pushed more: the unit still counts as busy.
+    unit->busy = false;
+    if (unit->head != NULL) {
+        tx_begin(unit, unit->head->qp);
+    }
+}
+
+static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    tx_end(SIM_CONTAINER_OF(timer, nic_tx_unit_t, timer));
+}
+
+static void tx_unit_step(nic_step_t *step)
+{
+    tx_end(SIM_CONTAINER_OF(step, nic_tx_unit_t, step));
+}
+
+// -- WQEs arriving
+
+// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
+// it still reads after a Doorbell.
+static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_rnic_qp_t *const state = nic__rnic_qp(qp);
+    if (SIM_LIKELY(state->early == NULL) && SIM_LIKELY(item->first == state->sq_here)) {
+        state->sq_here += item->count;
+        push(item, qp);
+        return;
+    }
+    nic_item_t **link = &state->early;
+    while (*link != NULL && (int32_t)((*link)->first - item->first) < 0) {
+        link = &(*link)->next;
+    }
+    item->next = *link;
+    *link = item;
+    while (nic__rnic_qp(qp)->early != NULL &&
+           nic__rnic_qp(qp)->early->first == nic__rnic_qp(qp)->sq_here) {
+        nic_item_t *const next = nic__rnic_qp(qp)->early;
+        nic__rnic_qp(qp)->early = next->next;
+        nic__rnic_qp(qp)->sq_here += next->count;
+        push(next, qp);
+    }
+}
+
+// A WQE has arrived: the cache has it, in this set.
+static inline void keep(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t index, uint32_t set)
+{
+    const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
+    nic_wqe_t *const wqe = nic__wqe(qp, index);
+    wqe->device_slot = (uint16_t)nic__cache_put(rnic->held[NIC_STORE_WQE], set, key);
+}
+
+static inline bool was_flushed(const nic_item_t *item, const nic_qp_t *qp)
+{
+    return (int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0;
+}
+
+// Those that were read after a Doorbell: the processing unit gets to know.
+void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
+{
+    nic_rnic_t *const rnic = nic__rnic(item->nic);
+    if (SIM_UNLIKELY(was_flushed(item, qp))) {
+        nic__item_free(item);
+        return;
+    }
+    for (uint32_t i = 0; i < item->count; i++) {
+        const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, item->first + i));
+        keep(rnic, qp, item->first + i, nic_cache_set(rnic->held[NIC_STORE_WQE], key));
+    }
+    push_in_order(item, qp);
+}
+
+// Prefetches what the WQEs that come next will need, in steps: the item, then its queue pair, then
+// the WQE and its set in the cache.
+static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item_t *next)
+{
+    if (next == NULL) {
+        return;
+    }
+    const nic_item_t *const second = next->next;
+    __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[next->set]);
+    if (second == NULL) {
+        return;
+    }
+    if (second->qp != NULL) {
+        __builtin_prefetch(nic__rnic_qp(second->qp));
+        __builtin_prefetch(second->qp);
+        __builtin_prefetch((const char *)second->qp + SIM_CACHE_LINE);
+    }
+    if (second->next != NULL) {
+        __builtin_prefetch(second->next);
+    }
+}
+
+void nic__rnic_take_coming(nic_t *nic)
+{
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    while (rnic->coming_ps <= now_ps) {
+        nic_item_t *const item = rnic->coming;
+        SIM_CHECK(item != NULL);
+        rnic->coming = item->next;
+        rnic->coming_ps = item->next == NULL ? SIM_TIME_NEVER : item->next->arrives_ps;
+        rnic->at_ps = item->arrives_ps;
+        expect_wqes(rnic, item->next);
+        nic_qp_t *const qp = item->qp;
+        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || was_flushed(item, qp))) {
+            nic__item_free(item);
+            continue;
+        }
+        SIM_ASSERT(item->count == 1);
+        keep(rnic, qp, item->first, item->set);
+        push_in_order(item, qp);
+    }
+}

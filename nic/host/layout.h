@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/layout.h - where a host's NICs, PCIe switches and GPUs are: behind which switch, at
+// which socket. From the attributes nic.host.*: evenly, or as lists of places say.
+#ifndef NIC_HOST_LAYOUT_H
+#define NIC_HOST_LAYOUT_H
+
+#include "nic/host.h"
+
+SIM_C_BEGIN
+
+#define NIC_NO_SWITCH UINT16_MAX // at a root port of its socket
+
+typedef struct nic_spot {
+    uint16_t pcie_switch; // or NIC_NO_SWITCH
+    uint16_t socket;
+    uint16_t lanes; // 0: not said
+} nic_spot_t;
+
+typedef struct nic_layout {
+    uint32_t sockets;
+    uint32_t switches;
+    uint32_t nics;
+    uint32_t gpus;
+    nic_spot_t *nic_spots;
+    nic_spot_t *switch_spots; // their sockets
+    nic_spot_t *gpu_spots;
+} nic_layout_t;
+
+// For a host of so many NICs; ANY_NICS: as many as it has places for. SIM_ERR_RANGE,
+// SIM_ERR_INVALID or SIM_ERR_UNKNOWN with a message about an attribute: nothing to destroy then.
+#define NIC_LAYOUT_ANY_NICS UINT32_MAX
+SIM_MUST_CHECK sim_err_t nic__layout_create(const nic_host_config_t *config,
+                                            uint32_t nics,
+                                            nic_layout_t *layout,
+                                            sim_message_t *message);
+void nic__layout_destroy(nic_layout_t *layout);
+
+SIM_C_END
+
+#endif // NIC_HOST_LAYOUT_H

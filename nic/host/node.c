@@ -1,0 +1,561 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/node.c - the host as a node: what it does with an event, its life, how it is found.
+#include "nic/nic_internal.h"
+#include "nic/steps_internal.h"
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+#define APART __attribute__((noinline)) // what is rare
+
+static void host_built(net_node_t *node);
+
+nic_host_t *nic__host_of(const net_node_t *node)
+{
+    SIM_CHECKF(node->built == host_built, "%s is no host with NICs", node->sim.name);
+    return (nic_host_t *)(void *)(uintptr_t)node;
+}
+
+// -- events
+
+// What does not go straight to the protocol.
+APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
+{
+    if (nic->loop != NULL) {
+        nic->loop->arrived(nic, packet);
+    } else if (packet->kind == NET_PACKET_ROCE && nic->served) {
+        nic->device->arrive(nic, packet);
+    } else if (packet->kind == NET_PACKET_ROCE) {
+        nic__receive(nic, packet);
+        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+    } else {
+        const uint8_t released = net_port_pause_received(nic->port, packet);
+        nic__consume(nic, packet);
+        if (released != 0) {
+            nic__kick(nic);
+        }
+    }
+}
+
+static ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
+{
+    net_port_count_rx(nic->port, packet);
+    if (SIM_LIKELY(nic->plain && packet->kind == NET_PACKET_ROCE &&
+                   !nic__traced(nic, NIC_TRACE_RECEIVE))) {
+        nic__receive(nic, packet);
+    } else {
+        arrive_otherwise(nic, packet);
+    }
+}
+
+// The port is free. A NIC that is still reading what it sent goes on when it has.
+static inline void transmit(nic_t *nic)
+{
+    if (SIM_LIKELY(!nic->bound) || !nic__dma_holds_back(nic)) {
+        nic__transmit(nic);
+    }
+}
+
+// What an event left to be done once nothing refers to its QPs any more.
+static void settle(nic_host_t *host)
+{
+    while (host->kicked != NULL || host->notice_count != 0) {
+        if (SIM_UNLIKELY(host->notice_count != 0)) {
+            nic__hand_over(host);
+        }
+        if (host->kicked == NULL) {
+            break;
+        }
+        nic_t *const nic = host->kicked;
+        host->kicked = nic->next_kicked;
+        nic->kicked = false;
+        if (net_port_idle(nic->port)) {
+            transmit(nic);
+        } else {
+            nic__wake(nic);
+        }
+    }
+    if (SIM_UNLIKELY(host->dead != NULL)) {
+        nic__free_dead(host);
+    }
+    host->unsettled = false;
+}
+
+#ifdef SIM_DEAR_CHECKS
+static void check_after_event(const nic_host_t *host)
+{
+    SIM_CHECK(host->notice_count == 0 && host->kicked == NULL && host->dead == NULL);
+    SIM_CHECK(!host->unsettled);
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        nic__check_after_event(&host->nics[i]);
+    }
+}
+#endif
+
+static inline void handle(nic_host_t *host, const sim_event_t *event)
+{
+    switch (event->kind) {
+    case SIM_EVENT_ARRIVAL:
+        arrive(&host->nics[event->port], event->message);
+        break;
+    case SIM_EVENT_WAKE:
+        host->nics[event->port].port->wake_pending = false;
+        transmit(&host->nics[event->port]);
+        break;
+    case SIM_EVENT_TIMER:
+        event->timer->fn(&host->node.sim, event->timer);
+        break;
+    }
+}
+
+static inline void after_event(nic_host_t *host)
+{
+    if (host->unsettled) {
+        settle(host);
+    }
+#ifdef SIM_DEAR_CHECKS
+    check_after_event(host);
+#endif
+}
+
+// False: none is left in this window.
+static ALWAYS_INLINE bool take_event(nic_host_t *host)
+{
+    sim_event_t event;
+    if (!sim_node_next(&host->node.sim, &event)) {
+        return false;
+    }
+    handle(host, &event);
+    after_event(host);
+    return true;
+}
+
+// Steps until then, and the moments when the port is free, in their turn among events.
+static ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t until_ps)
+{
+    for (;;) {
+        const nic_turn_t turn = nic__turn(host, steps, until_ps);
+        if (turn == NIC_TURN_STEP) {
+            nic__step(host, steps);
+        } else if (turn == NIC_TURN_WAKE) {
+            nic__port_free(host, steps);
+            transmit(&host->nics[0]);
+        } else {
+            return;
+        }
+        after_event(host);
+    }
+}
+
+// A host whose NICs have steps.
+static void run_with_steps(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    nic_steps_t *const steps = host->steps;
+    host->lanes = steps;
+    for (;;) {
+        const sim_time_t mail_ps = sim__mail_time(node); // steps do not change that
+        take_steps(host, steps, mail_ps < node->run_end_ps ? mail_ps : node->run_end_ps);
+        if (SIM_UNLIKELY(mail_ps > node->wake_ps || mail_ps > node->timer_ps)) {
+            if (!take_event(host)) {
+                break;
+            }
+            continue;
+        }
+        if (mail_ps >= node->run_end_ps) {
+            break;
+        }
+        const sim_mail_t *const mail = sim__take_mail(node, mail_ps);
+        nic_t *const nic = &host->nics[sim_mail_port(mail)];
+        net_packet_t *const packet = mail->message;
+        if (SIM_LIKELY(nic->served && packet->kind == NET_PACKET_ROCE)) {
+            net_port_count_rx(nic->port, packet);
+            nic->device->arrive(nic, packet);
+        } else {
+            arrive(nic, packet);
+        }
+        after_event(host);
+    }
+    host->lanes = NULL;
+    nic__steps_rest(host);
+}
+
+// The usual host: what wakes it is its only port.
+static void run_one_port(nic_host_t *host)
+{
+    sim_node_t *const node = &host->node.sim;
+    for (;;) {
+        const sim_time_t mail_ps = sim__mail_time(node);
+        const sim_time_t timer_ps = node->timer_ps;
+        if (mail_ps <= node->wake_ps && mail_ps <= timer_ps) {
+            if (mail_ps >= node->run_end_ps) {
+                break;
+            }
+            arrive(host->nics, sim__take_mail(node, mail_ps)->message);
+        } else if (node->wake_ps <= timer_ps) {
+            if (node->wake_ps >= node->run_end_ps) {
+                break;
+            }
+            sim_take_only_wake(node);
+            host->nics->port->wake_pending = NET_WAKE_NONE;
+            transmit(host->nics);
+        } else {
+            if (timer_ps >= node->run_end_ps) {
+                break;
+            }
+            sim_timer_t *const timer = sim__timer_pop(node);
+            timer->fn(node, timer);
+        }
+        after_event(host);
+    }
+}
+
+static void host_run(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    if (SIM_LIKELY(host->one_port)) {
+        run_one_port(host);
+    } else if (host->steps != NULL) {
+        run_with_steps(host);
+    } else {
+        while (take_event(host)) {
+        }
+    }
+    host->in_event = false;
+}
+
+static void host_arrive(sim_node_t *node, uint32_t port, void *message)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    arrive(&host->nics[port], message);
+    after_event(host);
+    host->in_event = false;
+}
+
+static void host_take(sim_node_t *node, const sim_event_t *event)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->in_event = true;
+    handle(host, event);
+    after_event(host);
+    host->in_event = false;
+}
+
+// Prefetches the NICs, their ports, and the QPs used last: likely the next ones too.
+static void host_warm(const sim_node_t *node, uint32_t arrivals)
+{
+    (void)arrivals;
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    for (uint32_t i = 0; i < host->node.port_count && i < 4; i++) {
+        const net_port_t *const port = &host->node.ports[i];
+        __builtin_prefetch(&host->nics[i]);
+        __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
+        __builtin_prefetch(&host->nics[i].counters.rx_packets);
+        __builtin_prefetch(&host->nics[i].queue_pushed);
+        __builtin_prefetch(&host->nics[i].device);
+        __builtin_prefetch(port);
+        __builtin_prefetch(port->classes[host->warm_class]);
+        __builtin_prefetch(port->received[host->warm_class]);
+    }
+    for (uint32_t line = 0; line < 4; line++) {
+        __builtin_prefetch((const char *)host->sent_last + line * SIM_CACHE_LINE);
+        __builtin_prefetch((const char *)host->received_last + line * SIM_CACHE_LINE);
+    }
+    __builtin_prefetch((const char *)host->sent_last + NIC_QP_BYTES); // its algorithm's
+}
+
+// -- digest
+
+static void digest_qp(const nic_qp_t *qp, void *ctx)
+{
+    sim_digest_t *const digest = ctx;
+    sim_digest_add(digest, qp->number);
+    sim_digest_add(digest, qp->state);
+    sim_digest_add(digest, qp->next_psn);
+    sim_digest_add(digest, qp->una_psn);
+    sim_digest_add(digest, qp->expected_psn);
+    sim_digest_add(digest, qp->msn);
+    sim_digest_add(digest, nic__cc_const(qp)->rate_bps);
+}
+
+static void host_digest(const sim_node_t *node, sim_digest_t *digest)
+{
+    const nic_host_t *const host = (const nic_host_t *)(const void *)node;
+    net_node_digest(&host->node, digest);
+    for (uint32_t i = 0; i < host->node.port_count; i++) {
+        const nic_t *const nic = &host->nics[i];
+        for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
+            const char *const counters = (const char *)&nic->counters;
+            sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
+        }
+        nic_for_each_qp(nic, digest_qp, digest);
+        nic_rnic_counters_t inside;
+        if (nic_get_rnic_counters(nic, &inside)) {
+            const uint64_t *const counters = (const uint64_t *)&inside;
+            for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
+                sim_digest_add(digest, counters[c]);
+            }
+        }
+    }
+}
+
+// -- life
+
+static void nic_init(nic_t *nic)
+{
+    nic_host_t *const host = nic->host;
+    net_port_t *const port = nic->port;
+    const nic_config_t *const config = host->config;
+    nic->interface = net_port_interface(port);
+    nic->overhead_bytes = (uint16_t)port->overhead_bytes;
+    nic__frames_create(nic);
+    nic__scheduler_create(nic);
+    nic->cnp_priority = (uint8_t)config->cnp_priority;
+    nic->cnp_dscp =
+        (uint8_t)(config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp);
+    nic->ack_interval = (uint16_t)config->ack_interval;
+    nic->next_qp_num = ROCE_QPN_FIRST;
+    nic->mr_free = 1;
+    nic->contents = host->memory.page_count != 0 || nic->bound;
+    nic__device_create(nic);
+    if (nic->detailed) {
+        sim_expect_timers(&host->node.sim);
+    }
+    nic->plain = nic->loop == NULL && !nic->detailed;
+    nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
+    nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net);
+    nic->cc_ops = nic__config_cc(config, &nic->cc_config);
+    SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
+    SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+    nic->transport = nic__config_transport(config);
+    SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
+
+    port->strict = (uint8_t)(1u << config->cnp_priority);
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        nic->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
+    }
+    port->quantum_bytes = nic->quantum_bytes;
+}
+
+static void host_built(net_node_t *node)
+{
+    nic_host_t *const host = nic__host_of(node);
+    host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        host->nics[i].host = host;
+        host->nics[i].port = &node->ports[i];
+    }
+    nic__fabric_build(host); // devices ask it where they are
+    nic__cores_set_clock(host);
+    for (uint32_t i = 0; i < node->port_count; i++) {
+        nic_init(&host->nics[i]);
+    }
+    host->one_port =
+        node->port_count == 1 && host->steps == NULL && !sim_ties_by_insertion(&node->sim);
+    host->one_stepping = node->port_count == 1 && host->steps != NULL;
+}
+
+static void close_qp(const nic_qp_t *qp, void *ctx)
+{
+    (void)ctx;
+    nic__transport_close((nic_qp_t *)(uintptr_t)qp);
+}
+
+static void free_qp(const nic_qp_t *qp, void *ctx)
+{
+    (void)ctx;
+    nic__qp_free((nic_qp_t *)(uintptr_t)qp);
+}
+
+static void nic_fini(nic_t *nic)
+{
+    nic_for_each_qp(nic, close_qp, NULL);
+    nic__transports_free(nic);
+    nic_for_each_qp(nic, free_qp, NULL);
+    for (uint32_t i = 0; i < nic->qp_page_count; i++) {
+        sim_free(nic->qp_pages[i]);
+    }
+    sim_free(nic->qp_pages);
+    sim_free(nic->qp_gone);
+    for (uint32_t i = 0; i < nic->mr_count; i++) {
+        sim_free(nic->mrs[i]);
+    }
+    sim_free(nic->mrs);
+    while (nic->pds != NULL) {
+        nic_pd_t *const pd = nic->pds;
+        nic->pds = pd->next;
+        sim_free(pd);
+    }
+    while (nic->cqs != NULL) {
+        nic_cq_t *const cq = nic->cqs;
+        nic->cqs = cq->next;
+        sim_free(cq->ring);
+        sim_free(cq->seen_ps);
+        sim_free(cq);
+    }
+    nic__srqs_free(nic);
+    sim_free(nic->cnp_slots);
+    sim_free(nic->reports);
+    nic__scheduler_destroy(nic);
+    nic__trace_forget(nic, NULL);
+    nic__device_destroy(nic);
+}
+
+typedef struct shared_config {
+    nic_config_t config; // first
+    size_t users;
+} shared_config_t;
+
+static void give_config(const nic_config_t *config)
+{
+    shared_config_t *const shared = (shared_config_t *)(uintptr_t)config;
+    if (--shared->users == 0) {
+        nic_config_fini(&shared->config);
+        sim_free(shared);
+    }
+}
+
+static void host_destroy(sim_node_t *node)
+{
+    nic_host_t *const host = (nic_host_t *)(void *)node;
+    host->ending = true;
+    if (host->nics != NULL) { // not after a failed net_build
+        nic__free_dead(host);
+        for (uint32_t i = 0; i < host->node.port_count; i++) {
+            nic_fini(&host->nics[i]);
+        }
+        sim_free(host->nics);
+    }
+    nic__cores_free(host);
+    nic__memory_fini(&host->memory);
+    nic__fabric_destroy(host);
+    nic__steps_destroy(host);
+    sim_free(host->notices);
+    give_config(host->config);
+    net_node_fini(&host->node);
+    sim_free(host);
+}
+
+static const sim_node_ops_t host_ops = {
+    .kind = "host",
+    .run = host_run,
+    .arrive = host_arrive,
+    .take = host_take,
+    .warm = host_warm,
+    .digest = host_digest,
+    .destroy = host_destroy,
+};
+
+static const nic_config_t *share(const nic_config_t *config)
+{
+    ((shared_config_t *)(uintptr_t)config)->users++;
+    return config;
+}
+
+// One for the host created before and this one, if they are equal.
+static const nic_config_t *take_config(const net_t *net, const nic_config_t *config)
+{
+    size_t before = net_node_count(net);
+    while (before > 0 && net_node_at(net, before - 1)->sim.ops != &host_ops) {
+        before--;
+    }
+    if (before > 0) {
+        const nic_config_t *const shared = nic__host_of(net_node_at(net, before - 1))->config;
+        if (nic_config_equal(shared, config)) {
+            return share(shared);
+        }
+    }
+    shared_config_t *const own = sim_alloc(sizeof(*own));
+    nic_config_copy(&own->config, config);
+    own->users = 1;
+    return &own->config;
+}
+
+// Takes the reference to the config.
+static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
+{
+    nic_host_t *const host = sim_alloc_lines(sizeof(*host));
+    host->config = config;
+    host->warm_class = config->priority & (NET_PRIORITIES - 1);
+    const void *cc_config;
+    const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
+    if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
+        net_want_telemetry(net, ops->telemetry);
+    }
+    net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
+    return &host->node;
+}
+
+net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config)
+{
+    return create(net, name, take_config(net, config));
+}
+
+net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host)
+{
+    return create(net, name, share(nic__host_of(host)->config));
+}
+
+// -- finding
+
+nic_memory_t *nic_host_memory(net_node_t *host)
+{
+    return &nic__host_of(host)->memory;
+}
+
+void nic__note_contents(nic_memory_t *memory)
+{
+    const nic_host_t *const host = SIM_CONTAINER_OF(memory, nic_host_t, memory);
+    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+        host->nics[i].contents = true;
+    }
+}
+
+uint32_t nic_count(const net_node_t *host)
+{
+    return nic__host_of(host)->node.port_count;
+}
+
+nic_t *nic_at(const net_node_t *host, uint32_t index)
+{
+    SIM_CHECK(index < host->port_count);
+    return &nic__host_of(host)->nics[index];
+}
+
+nic_t *nic_of_interface(const net_t *net, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(net, interface);
+    return nic_at(port->node, port->index);
+}
+
+uint64_t nic_rate_bps(const nic_t *nic)
+{
+    return nic->port->rate_bps;
+}
+
+const nic_config_t *nic_get_config(const nic_t *nic)
+{
+    return nic->host->config;
+}
+
+net_node_t *nic_node(const nic_t *nic)
+{
+    return &nic->host->node;
+}
+
+uint32_t nic_interface(const nic_t *nic)
+{
+    return nic->interface;
+}
+
+const nic_counters_t *nic_get_counters(const nic_t *nic)
+{
+    return &nic->counters;
+}
+
+void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx)
+{
+    nic->accept = fn;
+    nic->accept_ctx = ctx;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/batch.c - Prefetched Batch: the miss queue of L2, and the staging
+// area next to L1 (docs/models/tiered-cache.md).
+//
+// Tokens that missed L1 and are in L2 are collected until there are enough, or the first has waited
+// long enough. Those whose pages lie next to each other are read in one transfer. When L2's link
+// has more to do than it can, the queue waits for it, or drops what nobody waits for.
+#include "nic/store/tiered/tiered.h"
+
+#include <stdlib.h>
+
+// Tokens of one transfer.
+typedef struct tiered_flight {
+    sim_timer_t timer; // first
+    tiered_t *tiered;
+    struct tiered_flight *next;
+    struct tiered_flight *previous;
+    uint32_t count;
+    uint32_t tokens[];
+} tiered_flight_t;
+
+// -- staging area: copies of tokens that stay where they are
+
+void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered->staging[token->staging] = TIERED_NONE;
+    token->staging = TIERED_NONE;
+    if (!token->staged_dirty) {
+        return;
+    }
+    // What changed goes to its owner.
+    token->staged_dirty = false;
+    nic_cell_t *const cell = &token->cell;
+    nic_cell_view_t view;
+    const bool entered = nic_cell_enter(cell, false, &view);
+    const bool written = nic_cell_write(cell, &view, token->staged);
+    SIM_CHECK(entered && written);
+    tiered->counters.write_backs++;
+    if (cell->entry.layer == 3) {
+        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
+    } else {
+        cell->entry.flags |= NIC_DIRECTORY_DIRTY;
+        (void)nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES);
+    }
+}
+
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
+{
+    if (tiered->config.staging_entries == 0 || token->staging != TIERED_NONE ||
+        nic_cell_moving(&token->cell)) {
+        return;
+    }
+    const uint32_t place = tiered->staging_next;
+    tiered->staging_next = place + 1 < tiered->config.staging_entries ? place + 1 : 0;
+    if (tiered->staging[place] != TIERED_NONE) {
+        nic__tiered_unstage(tiered, &tiered->tokens[tiered->staging[place]]);
+    }
+    tiered->staging[place] = nic__tiered_number(tiered, token);
+    token->staging = place;
+    token->staged = token->contents;
+    token->staged_dirty = false;
+}
+
+// -- those who wait
+
+void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    SIM_CHECK(tiered->last != TIERED_NONE);
+    tiered_token_t *const token = &tiered->tokens[tiered->last];
+    SIM_CHECK(token->queued);
+    tiered_waiter_t *waiter = tiered->free_waiters;
+    if (waiter != NULL) {
+        tiered->free_waiters = waiter->next;
+    } else {
+        waiter = sim_alloc(sizeof(*waiter));
+    }
+    *waiter = (tiered_waiter_t){timer, least_ps, tiered->now_ps, token->waiters};
+    token->waiters = waiter;
+    tiered->last = TIERED_NONE;
+}
+
+static void wake(tiered_t *tiered, tiered_token_t *token)
+{
+    const sim_time_t here_ps = tiered->now_ps + tiered->config.l1_latency_ps;
+    token->here_ps = nic__later(token->here_ps, here_ps);
+    while (token->waiters != NULL) {
+        tiered_waiter_t *const waiter = token->waiters;
+        token->waiters = waiter->next;
+        const sim_time_t took_ps = here_ps - waiter->begin_ps;
+        nic_histogram_add(&tiered->all, took_ps);
+        nic_histogram_add(&tiered->paths[TIERED_L2], took_ps);
+        sim_timer_arm(tiered->node, waiter->timer, nic__later(waiter->least_ps, here_ps));
+        waiter->next = tiered->free_waiters;
+        tiered->free_waiters = waiter;
+    }
+}
+
+static void land(sim_node_t *node, sim_timer_t *timer)
+{
+    tiered_flight_t *const flight = SIM_CONTAINER_OF(timer, tiered_flight_t, timer);
+    tiered_t *const tiered = flight->tiered;
+    nic__rnic_begin(tiered->store.nic);
+    tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
+    nic__tiered_catch_up(tiered);
+    for (uint32_t i = 0; i < flight->count; i++) {
+        tiered_token_t *const token = &tiered->tokens[flight->tokens[i]];
+        token->queued = false;
+        wake(tiered, token);
+        if (!token->live) {
+            SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
+            tiered->freed[tiered->freed_count++] = flight->tokens[i];
+        } else if (token->cell.entry.layer != 1 &&
+                   !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+            nic__tiered_stage(tiered, token);
+        }
+    }
+    if (flight->next != NULL) {
+        flight->next->previous = flight->previous;
+    }
+    *(flight->previous != NULL ? &flight->previous->next : &tiered->flights) = flight->next;
+    sim_free(flight);
+}
+
+// -- the worker
+
+typedef struct place {
+    uint64_t page; // in L2, or where it was when it was asked for
+    uint32_t token;
+} place_t;
+
+static int by_page(const void *a, const void *b)
+{
+    const place_t *const left = a;
+    const place_t *const right = b;
+    if (left->page != right->page) {
+        return left->page < right->page ? -1 : 1;
+    }
+    return left->token < right->token ? -1 : left->token > right->token;
+}
+
+static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count)
+{
+    const uint64_t pages = places[count - 1].page - places[0].page + 1;
+    const nic_pages_t *const kind = &tiered->parts[0].pages[NIC_TOKEN_QP];
+    const sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+                               nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
+    tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
+    sim_timer_init(&flight->timer, land);
+    flight->tiered = tiered;
+    flight->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        flight->tokens[i] = places[i].token;
+    }
+    flight->next = tiered->flights;
+    if (flight->next != NULL) {
+        flight->next->previous = flight;
+    }
+    tiered->flights = flight;
+    tiered->counters.batch_clusters++;
+    sim_timer_arm(tiered->node, &flight->timer, tiered->now_ps + took_ps);
+}
+
+// Takes up to batch_max from the queue's head into places.
+static uint32_t drain(tiered_t *tiered, place_t *places)
+{
+    uint32_t count = 0;
+    size_t taken = 0;
+    while (taken < tiered->queue_count && count < tiered->config.batch_max) {
+        const uint32_t number = tiered->queue[taken++];
+        places[count++] = (place_t){tiered->tokens[number].queued_page, number};
+    }
+    for (size_t i = taken; i < tiered->queue_count; i++) {
+        tiered->queue[i - taken] = tiered->queue[i];
+    }
+    tiered->queue_count -= taken;
+    return count;
+}
+
+static void run_worker(tiered_t *tiered)
+{
+    tiered->counters.batches++;
+    place_t *const places = sim_alloc_array(tiered->config.batch_max, sizeof(*places));
+    const uint32_t count = drain(tiered, places);
+    tiered->counters.batch_tokens += count;
+    qsort(places, count, sizeof(*places), by_page);
+    const uint64_t page_bytes = nic_pages_page_bytes(&tiered->parts[0].pages[NIC_TOKEN_QP]);
+    const uint64_t pages_max = tiered->config.cluster_bytes / page_bytes;
+    for (uint32_t first = 0; first < count;) {
+        uint32_t end = first + 1;
+        while (end < count && places[end].page <= places[end - 1].page + 1 &&
+               places[end].page - places[first].page < pages_max) {
+            end++;
+        }
+        read_cluster(tiered, &places[first], end - first);
+        first = end;
+    }
+    sim_free(places);
+    if (tiered->queue_count != 0) {
+        sim_timer_arm(tiered->node,
+                      &tiered->batch_timer,
+                      tiered->now_ps + tiered->config.batch_wait_ps);
+    }
+}
+
+// L2's link is behind by more than a batch may wait.
+sim_time_t nic__tiered_behind_ps(const tiered_t *tiered)
+{
+    const sim_time_t free_ps = tiered->cxl.read_free_ps;
+    const sim_time_t queue_ps = free_ps > tiered->now_ps ? free_ps - tiered->now_ps : 0;
+    return queue_ps > tiered->config.backlog_ps ? queue_ps : 0;
+}
+
+void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    tiered_t *const tiered = SIM_CONTAINER_OF(timer, tiered_t, batch_timer);
+    nic__rnic_begin(tiered->store.nic);
+    tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
+    tiered->cxl.own_ps = 0;
+    const sim_time_t late_ps = nic__tiered_behind_ps(tiered);
+    if (late_ps != 0) {
+        tiered->counters.batch_delays++;
+        sim_timer_arm(node, timer, tiered->now_ps + late_ps);
+    } else if (tiered->queue_count != 0) {
+        run_worker(tiered);
+    }
+}
+
+void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
+{
+    token->queued = true;
+    token->queued_page =
+        token->cell.entry.token_offset / nic__tiered_part(tiered, token)->pages[token->type].slots;
+    SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
+    tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
+    if (tiered->queue_count == tiered->config.batch_threshold) {
+        // Enough: now, as an event of its own, when all of this moment have joined.
+        sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->node->now_ps);
+    } else if (!sim_timer_armed(&tiered->batch_timer)) {
+        sim_timer_arm(tiered->node,
+                      &tiered->batch_timer,
+                      tiered->node->now_ps + tiered->config.batch_wait_ps);
+    }
+}
+
+void nic__tiered_batch_fini(tiered_t *tiered)
+{
+    for (size_t i = 0; i < tiered->token_count; i++) {
+        while (tiered->tokens[i].waiters != NULL) {
+            tiered_waiter_t *const waiter = tiered->tokens[i].waiters;
+            tiered->tokens[i].waiters = waiter->next;
+            sim_free(waiter);
+        }
+    }
+    while (tiered->free_waiters != NULL) {
+        tiered_waiter_t *const waiter = tiered->free_waiters;
+        tiered->free_waiters = waiter->next;
+        sim_free(waiter);
+    }
+    while (tiered->flights != NULL) {
+        tiered_flight_t *const flight = tiered->flights;
+        tiered->flights = flight->next;
+        sim_free(flight);
+    }
+    sim_free(tiered->queue);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/cost.c - what each step of an access takes
+// (docs/models/tiered-cache.md).
+//
+// Links and the driver's core are times until which they are busy. A step is booked when the access
+// begins, as everything in the detailed NIC: what queues at that moment is waited for, and the
+// latencies of the steps behind each other are added.
+#include "nic/store/tiered/tiered.h"
+
+#define LINE_BYTES 64u // of CXL memory
+#define MAILBOX_BYTES 64u
+#define FRACTION_BITS 20
+
+// -- L2
+
+static sim_time_t line_time_ps(const tiered_t *tiered, uint64_t bytes)
+{
+    const uint64_t lines = (bytes + LINE_BYTES - 1) / LINE_BYTES;
+    return (lines * LINE_BYTES * tiered->cxl_byte_time) >> FRACTION_BITS;
+}
+
+static sim_time_t setup_ps(const tiered_t *tiered)
+{
+    return tiered->config.l2_access == NIC_CACHE_DMA ? tiered->config.l2_setup_ps : 0;
+}
+
+sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes)
+{
+    tiered_cxl_t *const cxl = &tiered->cxl;
+    const sim_time_t now_ps = tiered->now_ps;
+    const sim_time_t busy_ps = line_time_ps(tiered, bytes);
+    const sim_time_t queue_ps = cxl->read_free_ps > now_ps ? cxl->read_free_ps - now_ps : 0;
+    // What this access itself has booked is over when its next step begins.
+    const sim_time_t wait_ps = queue_ps > cxl->own_ps ? queue_ps - cxl->own_ps : 0;
+    cxl->read_free_ps = now_ps + queue_ps + busy_ps;
+    cxl->own_ps += busy_ps;
+    cxl->busy_ps += busy_ps;
+    cxl->read_bytes += bytes;
+    return setup_ps(tiered) + wait_ps + busy_ps + tiered->config.l2_latency_ps;
+}
+
+sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes)
+{
+    tiered_cxl_t *const cxl = &tiered->cxl;
+    const sim_time_t now_ps = tiered->now_ps;
+    const sim_time_t busy_ps = line_time_ps(tiered, bytes);
+    const sim_time_t queue_ps = cxl->write_free_ps > now_ps ? cxl->write_free_ps - now_ps : 0;
+    cxl->write_free_ps = now_ps + queue_ps + busy_ps;
+    cxl->busy_ps += busy_ps;
+    cxl->write_bytes += bytes;
+    return setup_ps(tiered) + queue_ps + busy_ps + tiered->config.l2_latency_ps;
+}
+
+// -- PCIe
+
+sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes)
+{
+    tiered->counters.dma_read_bytes += bytes;
+    return nic_pcie_read(tiered->pcie, tiered->now_ps, bytes, NIC_PCIE_CONTEXT_READ) -
+           tiered->now_ps;
+}
+
+sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes)
+{
+    tiered->counters.dma_write_bytes += bytes;
+    return nic_pcie_write(tiered->pcie, tiered->now_ps, bytes, NIC_PCIE_CONTEXT_WRITE) -
+           tiered->now_ps;
+}
+
+sim_time_t nic__tiered_read_directory(tiered_t *tiered)
+{
+    tiered->counters.directory_reads++;
+    if (tiered->directory_on_nic) {
+        return tiered->config.l1_latency_ps;
+    }
+    if (tiered->directory_in_cxl) {
+        return nic__tiered_cxl_read(tiered, sizeof(nic_directory_entry_t));
+    }
+    return nic__tiered_dma_read(tiered, sizeof(nic_directory_entry_t));
+}
+
+// -- the driver: one core that takes requests in order
+
+static sim_time_t drive(tiered_t *tiered, sim_time_t work_ps)
+{
+    const sim_time_t now_ps = tiered->now_ps;
+    const sim_time_t queue_ps =
+        tiered->driver_free_ps > now_ps ? tiered->driver_free_ps - now_ps : 0;
+    tiered->driver_free_ps = now_ps + queue_ps + work_ps;
+    tiered->counters.driver_busy_ps += work_ps;
+    tiered->counters.driver_requests++;
+    return queue_ps + work_ps;
+}
+
+sim_time_t nic__tiered_expand(tiered_t *tiered,
+                              const tiered_token_t *token,
+                              uint32_t count,
+                              bool stage)
+{
+    const nic_cache_config_t *const config = &tiered->config;
+    const uint64_t context_bytes =
+        (uint64_t)count * nic_context_bytes((nic_token_type_t)token->type);
+    const sim_time_t unpack_ps = token->compressed ? config->decompress_ps * count : 0;
+    // The mailbox's write, the driver with its check of rights at the IOMMU.
+    sim_time_t took_ps =
+        nic_pcie_write(tiered->pcie, tiered->now_ps, MAILBOX_BYTES, NIC_PCIE_CONTEXT_WRITE) -
+        tiered->now_ps;
+    took_ps +=
+        drive(tiered,
+              config->driver_ps + config->iommu_ps + (config->decompress_on_nic ? 0 : unpack_ps));
+    if (tiered->has_l2 && (stage || config->expand_answer == NIC_CACHE_TO_CXL)) {
+        // The driver writes it into L2, and the NIC takes it from there where it is wanted at once.
+        took_ps += nic__tiered_cxl_write(tiered, (uint64_t)count * nic__tiered_bytes(token));
+        if (stage) {
+            return took_ps;
+        }
+        took_ps += nic__tiered_cxl_read(tiered, (uint64_t)count * nic__tiered_bytes(token));
+    } else {
+        took_ps += tiered->pcie->config.write_latency_ps; // "it lies there"
+        took_ps += nic__tiered_dma_read(tiered, context_bytes);
+    }
+    return took_ps + (config->decompress_on_nic ? unpack_ps : 0);
+}
+
+// -- L1
+
+// Reads the fields, and swaps them cas_ps later: in vain if another did so in between. After
+// cas_retries it takes the entry's lock: it waits for those before it, and writes the fields where
+// the directory can see it.
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps)
+{
+    const sim_time_t cas_ps = tiered->config.cas_ps;
+    const sim_time_t begin_ps = tiered->now_ps + after_ps;
+    // Others' swaps up to cas_ps lie one behind the other: each makes one of ours fail.
+    const uint64_t failed = cas_ps != 0 && token->cas_ps > begin_ps
+                                ? (token->cas_ps - begin_ps + cas_ps - 1) / cas_ps
+                                : 0;
+    sim_time_t took_ps = (failed + 1) * cas_ps;
+    tiered->counters.cas_failures += failed;
+    if (failed > tiered->config.cas_retries) {
+        tiered->counters.cas_retries += tiered->config.cas_retries;
+        tiered->counters.cas_fallbacks++;
+        took_ps += nic__tiered_read_directory(tiered);
+    } else {
+        tiered->counters.cas_retries += failed;
+    }
+    token->cas_ps = begin_ps + took_ps;
+    return took_ps;
+}

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/lookup.c - the tiered store: lookups, its life, its invariants
+// (docs/models/tiered-cache.md).
+//
+// A lookup goes one of three ways. Hot Inline: the token is in L1 (or staged next to it), one
+// compare-and-swap serves the work request. Prefetched Batch: the directory says L2, the token is
+// loaded from there, alone or with others. On-demand Expand: it is with the host, whose driver
+// answers a request for it.
+#include "nic/store/tiered/tiered.h"
+
+#include <string.h>
+
+// -- lookups
+
+typedef struct serving {
+    tiered_path_t path;
+    sim_time_t took_ps;
+} serving_t;
+
+// From L2: after the directory, alone.
+static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
+{
+    return tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+           nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
+}
+
+static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
+{
+    const sim_time_t l1_ps = tiered->config.l1_latency_ps;
+    if (layer == 1) {
+        const sim_time_t swap_ps =
+            token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps) : 0;
+        return (serving_t){TIERED_L1, l1_ps + swap_ps};
+    }
+    if (layer == 2) {
+        return (serving_t){TIERED_L2, load(tiered, token)};
+    }
+    const sim_time_t directory_ps = nic__tiered_read_directory(tiered);
+    return (serving_t){TIERED_EXPAND,
+                       l1_ps + directory_ps + nic__tiered_expand(tiered, token, 1, false)};
+}
+
+// An access to a token that moves: it waits for the end, or takes the old copy and looks again
+// whether that still holds.
+static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token)
+{
+    const sim_time_t end_ps = tiered->moves[token->move].end_ps;
+    const sim_time_t left_ps = end_ps > tiered->now_ps ? end_ps - tiered->now_ps : 0;
+    const uint32_t to = nic_move_target(&token->cell);
+    if (tiered->config.waiting == NIC_CACHE_WAIT) {
+        tiered->counters.waits++;
+        serving_t serving = serve_from(tiered, token, to);
+        serving.took_ps += left_ps;
+        return serving;
+    }
+    serving_t serving = serve_from(tiered, token, token->cell.entry.layer);
+    if (serving.took_ps > left_ps && serving.path != TIERED_L1) {
+        tiered->counters.version_retries++; // the version is another one now
+        const serving_t again = serve_from(tiered, token, to);
+        serving.took_ps += again.took_ps;
+        serving.path = again.path > serving.path ? again.path : serving.path;
+    }
+    return serving;
+}
+
+static serving_t serve(tiered_t *tiered, tiered_token_t *token)
+{
+    const sim_time_t now_ps = tiered->now_ps;
+    serving_t serving;
+    if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
+        serving = serve_from(tiered, token, 1);
+        tiered->counters.staging_hits++;
+        tiered->counters.prefetches_used += token->prefetched;
+        token->prefetched = false;
+    } else if (nic_cell_moving(&token->cell)) {
+        serving = serve_moving(tiered, token);
+    } else {
+        serving = serve_from(tiered, token, token->cell.entry.layer);
+    }
+    // What an earlier access asked for is on its way: this one needs it, too.
+    if (token->here_ps > now_ps + serving.took_ps) {
+        serving.took_ps = token->here_ps - now_ps;
+    }
+    return serving;
+}
+
+static void count_path(tiered_t *tiered,
+                       const tiered_token_t *token,
+                       const nic_store_lookup_t *lookup,
+                       tiered_path_t path)
+{
+    tiered_counters_t *const counters = &tiered->counters;
+    tiered_type_counters_t *const type = &counters->types[token->type];
+    type->lookups++;
+    type->l1_hits += path == TIERED_L1;
+    type->l2_hits += path == TIERED_L2;
+    type->expands += path == TIERED_EXPAND;
+    if (token->type != NIC_TOKEN_QP) {
+        return;
+    }
+    if (!lookup->begins) {
+        counters->follow_ups++;
+        counters->follow_up_misses += path != TIERED_L1;
+        return;
+    }
+    const bool background = path == TIERED_EXPAND && !lookup->urgent;
+    counters->accesses++;
+    counters->l1_hits += path == TIERED_L1;
+    counters->l2_hits += path == TIERED_L2;
+    counters->expands_urgent += path == TIERED_EXPAND && !background;
+    counters->expands_background += background;
+}
+
+static void count_time(tiered_t *tiered, tiered_path_t path, sim_time_t took_ps)
+{
+    nic_histogram_add(&tiered->all, took_ps);
+    nic_histogram_add(&tiered->paths[path], took_ps);
+}
+
+static void begin_counting(tiered_t *tiered)
+{
+    tiered->counted_from_ps = tiered->now_ps;
+    tiered->recorded_from = tiered->recorded_count;
+    if (tiered->count_from == 0) {
+        return; // there was no warm-up: what came before the first access counts
+    }
+    memset(&tiered->counters, 0, sizeof(tiered->counters));
+    memset(&tiered->at_adaptation, 0, sizeof(tiered->at_adaptation));
+    for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
+        nic_histogram_clear(&tiered->paths[path]);
+    }
+    nic_histogram_clear(&tiered->all);
+    nic_histogram_clear(&tiered->move_times);
+    tiered->cxl.read_bytes = 0;
+    tiered->cxl.write_bytes = 0;
+    tiered->cxl.busy_ps = 0;
+    tiered->cxl_busy_at_adaptation_ps = 0;
+}
+
+static void note_access(tiered_t *tiered, uint32_t number)
+{
+    if (tiered->seen++ == tiered->count_from) {
+        begin_counting(tiered);
+    }
+    if (tiered->config.record) {
+        SIM_GROW(tiered->recorded, tiered->recorded_count, &tiered->recorded_capacity);
+        tiered->recorded[tiered->recorded_count++] = number;
+    }
+}
+
+// A token of L2 joins the miss queue, where the caller can wait. Policies that take everything in
+// give it its place in L1 now: only its data are late.
+static bool joins_batch(tiered_t *tiered, tiered_token_t *token, const nic_store_lookup_t *lookup)
+{
+    if (!lookup->begins || !lookup->urgent || token->type != NIC_TOKEN_QP ||
+        tiered->config.l2_path != NIC_CACHE_BATCH) {
+        return false;
+    }
+    return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
+}
+
+static void trace(const tiered_t *tiered,
+                  const tiered_token_t *token,
+                  tiered_path_t path,
+                  sim_time_t took_ps)
+{
+    const nic_t *const nic = tiered->store.nic;
+    if (token->type == NIC_TOKEN_QP && nic__traced(nic, NIC_TRACE_CACHE)) {
+        const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
+        nic__trace_value(nic, qp, NIC_TRACE_CACHE, path, took_ps);
+    }
+}
+
+static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const nic_token_type_t type = nic__tiered_type_of(lookup->kind);
+    nic__tiered_move_time_on(tiered, lookup->at_ps);
+    nic__tiered_catch_up(tiered);
+    tiered->cxl.own_ps = 0;
+    uint32_t number = nic__tiered_find(tiered, type, lookup->key);
+    if (number == TIERED_NONE) {
+        if (type == NIC_TOKEN_QP) {
+            return; // no such queue pair: there is nothing to be brought
+        }
+        number = nic__tiered_make(tiered, type, lookup->key);
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    const bool counted = type == NIC_TOKEN_QP && lookup->begins;
+    if (counted) {
+        note_access(tiered, number);
+    }
+    if (joins_batch(tiered, token, lookup)) {
+        const bool first = !token->queued;
+        count_path(tiered,
+                   token,
+                   lookup,
+                   first || !nic__tiered_in_l1(token) ? TIERED_L2 : TIERED_L1);
+        trace(tiered, token, TIERED_L2, 0);
+        if (first) {
+            nic__tiered_queue_miss(tiered, token);
+        }
+        lookup->waits = true;
+        tiered->last = number;
+    } else {
+        const serving_t serving = serve(tiered, token);
+        count_path(tiered, token, lookup, serving.path);
+        trace(tiered, token, serving.path, serving.took_ps);
+        if (counted) {
+            count_time(tiered, serving.path, serving.took_ps);
+        }
+        lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + serving.took_ps);
+        if (serving.path != TIERED_L1) {
+            token->here_ps = nic__later(token->here_ps, tiered->now_ps + serving.took_ps);
+        }
+    }
+    if (counted || type != NIC_TOKEN_QP || !nic__tiered_in_l1(token)) {
+        nic__tiered_after_access(tiered, token, counted || type != NIC_TOKEN_QP);
+    }
+    if (type == NIC_TOKEN_QP || type == NIC_TOKEN_CQ) {
+        nic__tiered_note_write(tiered, token);
+    }
+    if (counted || type != NIC_TOKEN_QP) {
+        nic__tiered_consider(tiered, token);
+    }
+}
+
+// -- what else is kept: page tables, WQEs that L1 has no room for, Doorbells
+
+#define WQE_BYTES 64u
+
+static sim_time_t tiered_fetch(nic_store_t *store,
+                               nic_store_kind_t kind,
+                               uint64_t key,
+                               sim_time_t at_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const bool table = kind == NIC_STORE_TRANSLATION && tiered->table.slots != NULL;
+    if (!table && (kind != NIC_STORE_WQE || !tiered->has_l2)) {
+        return SIM_TIME_NEVER;
+    }
+    nic__tiered_move_time_on(tiered, at_ps);
+    if (table) {
+        return nic__tiered_read_table(tiered, key);
+    }
+    tiered->counters.wqe_reads++;
+    return tiered->now_ps + nic__tiered_cxl_read(tiered, WQE_BYTES);
+}
+
+// Places are taken in turn, so the next one is the first to be free.
+static sim_time_t tiered_hold_doorbell(nic_store_t *store, sim_time_t at_ps, sim_time_t done_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    sim_time_t *const free_ps = &tiered->doorbell_free_ps[tiered->next_doorbell];
+    tiered->next_doorbell = (tiered->next_doorbell + 1) % tiered->config.doorbells;
+    const sim_time_t wait_ps = *free_ps > at_ps ? *free_ps - at_ps : 0;
+    tiered->counters.doorbell_waits += wait_ps != 0;
+    *free_ps = done_ps + wait_ps;
+    return wait_ps;
+}
+
+// -- life
+
+static nic_store_t *tiered_create(const nic_store_place_t *place)
+{
+    tiered_t *const tiered = sim_alloc(sizeof(*tiered));
+    const nic_cache_config_t *const config = place->config;
+    tiered->config = *config;
+    tiered->store.ops = &nic__store_tiered;
+    tiered->store.nic = place->nic;
+    tiered->node = place->node;
+    tiered->pcie = place->pcie;
+    tiered->has_l2 = config->l2_bytes != 0;
+    tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
+    tiered->directory_in_cxl = tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
+                                                  config->directory == NIC_CACHE_DIRECTORY_AUTO);
+    __extension__ typedef unsigned __int128 wide_t;
+    const wide_t work = (wide_t)8 * SIM_PS_PER_S << 20;
+    tiered->cxl_byte_time = (uint64_t)((work + config->l2_rate_bps - 1) / config->l2_rate_bps);
+    tiered->promote_l1 = config->promote_l1;
+    tiered->promote_l2 = config->promote_l2;
+    tiered->next_aging_ps = config->aging_ps;
+    tiered->next_maintenance_ps = config->maintenance_ps;
+    tiered->next_adaptation_ps = config->adaptive ? config->adaptive_interval_ps : SIM_TIME_NEVER;
+    tiered->reset_ps = config->reset_ps;
+    tiered->last = TIERED_NONE;
+    tiered->staging = sim_alloc_array(config->staging_entries + 1, sizeof(*tiered->staging));
+    for (uint64_t i = 0; i < config->staging_entries; i++) {
+        tiered->staging[i] = TIERED_NONE;
+    }
+    tiered->doorbell_free_ps =
+        sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
+    sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
+    nic__tiered_parts_init(tiered, place->seed);
+    nic__tiered_table_init(tiered, place->seed);
+    nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
+    return &tiered->store;
+}
+
+static void tiered_destroy(nic_store_t *store)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    nic__tiered_parts_fini(tiered);
+    nic__tiered_batch_fini(tiered);
+    nic__tiered_table_fini(tiered);
+    for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
+        nic_histogram_fini(&tiered->paths[path]);
+    }
+    nic_histogram_fini(&tiered->all);
+    nic_histogram_fini(&tiered->move_times);
+    sim_free(tiered->tokens);
+    sim_free(tiered->freed);
+    sim_free(tiered->map_keys);
+    sim_free(tiered->map_tokens);
+    sim_free(tiered->moves);
+    sim_free(tiered->staging);
+    sim_free(tiered->recorded);
+    sim_free(tiered->doorbell_free_ps);
+    sim_free(tiered);
+}
+
+// -- invariants
+
+static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *token, uint32_t number)
+{
+    const tiered_partition_t *const part = &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
+    const nic_directory_entry_t *const entry = &token->cell.entry;
+    if (!nic_cell_check(&token->cell)) {
+        return "its state, layer and flags differ";
+    }
+    if ((entry->layer == 1) != (token->l1_slot != TIERED_NONE) ||
+        (entry->layer == 1 && part->held[token->l1_slot] != number)) {
+        return "directory and L1 differ";
+    }
+    if (entry->layer == 2 && part->pages[token->type].owner[entry->token_offset] != number) {
+        return "directory and L2 differ";
+    }
+    if (token->staging != TIERED_NONE && tiered->staging[token->staging] != number) {
+        return "directory and staging area differ";
+    }
+    const bool staged = token->staging != TIERED_NONE && token->staged_dirty;
+    if ((staged ? token->staged : token->cell.copy[entry->layer]) != token->contents) {
+        return "a write is lost";
+    }
+    if (nic_cell_moving(&token->cell) != (token->move != TIERED_NONE)) {
+        return "it moves without a move";
+    }
+    return NULL;
+}
+
+static bool tiered_check(const nic_store_t *store, sim_message_t *message)
+{
+    const tiered_t *const tiered = (const tiered_t *)(const void *)store;
+    uint32_t in_l1[2] = {0, 0};
+    uint32_t in_l2[2] = {0, 0};
+    for (uint32_t number = 0; number < tiered->token_count; number++) {
+        const tiered_token_t *const token = &tiered->tokens[number];
+        if (!token->live) {
+            continue;
+        }
+        const char *const wrong = wrong_with(tiered, token, number);
+        if (wrong != NULL) {
+            (void)sim_fail(message, SIM_ERR_STATE, "token %u: %s", number, wrong);
+            return false;
+        }
+        in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 1;
+        in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 2;
+    }
+    for (uint32_t p = 0; p < 2; p++) {
+        const tiered_partition_t *const part = &tiered->parts[p];
+        uint32_t slots = 0;
+        for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+            const nic_pages_t *const pages = &part->pages[type];
+            if (pages->slots != 0 && !nic_pages_check(pages)) {
+                (void)sim_fail(message, SIM_ERR_STATE, "pages of type %u do not add up", type);
+                return false;
+            }
+            slots += pages->used_slots;
+        }
+        if (part->slots_used != in_l1[p] || part->units_used > part->units ||
+            part->free_count + part->slots_used != part->slots || slots != in_l2[p] ||
+            part->l2_used_bytes > part->l2_bytes) {
+            (void)sim_fail(message, SIM_ERR_STATE, "tiers of partition %u do not add up", p);
+            return false;
+        }
+    }
+    return true;
+}
+
+const nic_store_ops_t nic__store_tiered = {
+    .name = "tiered",
+    .help = "compressed tokens in SRAM, CXL memory and host memory (nic.cache.*)",
+    .kinds =
+        1u << NIC_STORE_CONTEXT | 1u << NIC_STORE_CQ | 1u << NIC_STORE_KEY | 1u << NIC_STORE_PD,
+    .create = tiered_create,
+    .destroy = tiered_destroy,
+    .look_up = tiered_look_up,
+    .wait = nic__tiered_wait,
+    .add = nic__tiered_add,
+    .change = nic__tiered_change,
+    .remove = nic__tiered_remove,
+    .fetch = tiered_fetch,
+    .hold_doorbell = tiered_hold_doorbell,
+    .check = tiered_check,
+};
+
+bool nic_cache_count_from(nic_t *nic, uint64_t access)
+{
+    const nic_store_t *const store = nic_store_of(nic);
+    if (store == NULL || store->ops != &nic__store_tiered) {
+        return false;
+    }
+    ((tiered_t *)(void *)nic__rnic(nic)->store)->count_from = access;
+    return true;
+}

@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/move.c - who moves where, and when: after an access, and by the
+// maintenance worker; thresholds that adapt (docs/models/tiered-cache.md).
+//
+// A move takes time: the token's state says that it moves, accesses meet it (lookup.c), and its
+// layer changes when the data are there. Policies that take everything in have no moves of this
+// kind: their tokens change places in the access that misses, and only their data are late.
+#include "nic/store/tiered/tiered.h"
+
+// -- the heap of moves, the one that ends first on top
+
+static bool sooner(const tiered_move_t *a, const tiered_move_t *b)
+{
+    return a->end_ps != b->end_ps ? a->end_ps < b->end_ps : a->token < b->token;
+}
+
+static void set_move(tiered_t *tiered, size_t place, tiered_move_t move)
+{
+    tiered->moves[place] = move;
+    tiered->tokens[move.token].move = (uint32_t)place;
+}
+
+static void sift(tiered_t *tiered, size_t place)
+{
+    const tiered_move_t move = tiered->moves[place];
+    while (place > 0 && sooner(&move, &tiered->moves[(place - 1) / 2])) {
+        set_move(tiered, place, tiered->moves[(place - 1) / 2]);
+        place = (place - 1) / 2;
+    }
+    for (;;) {
+        size_t child = 2 * place + 1;
+        if (child + 1 < tiered->move_count &&
+            sooner(&tiered->moves[child + 1], &tiered->moves[child])) {
+            child++;
+        }
+        if (child >= tiered->move_count || !sooner(&tiered->moves[child], &move)) {
+            break;
+        }
+        set_move(tiered, place, tiered->moves[child]);
+        place = child;
+    }
+    set_move(tiered, place, move);
+}
+
+static tiered_move_t take_move(tiered_t *tiered, size_t place)
+{
+    const tiered_move_t move = tiered->moves[place];
+    tiered->tokens[move.token].move = TIERED_NONE;
+    const tiered_move_t last = tiered->moves[--tiered->move_count];
+    if (place < tiered->move_count) {
+        set_move(tiered, place, last);
+        sift(tiered, place);
+    }
+    return move;
+}
+
+void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token)
+{
+    if (token->move != TIERED_NONE) {
+        (void)take_move(tiered, token->move);
+        nic_move_give_up(&token->cell);
+    }
+}
+
+// -- moves
+
+static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
+{
+    if (token->staging != TIERED_NONE) {
+        nic__tiered_unstage(tiered, token); // the copy that moves is the newest
+    }
+    const bool began = nic_move_begin(&token->cell, to);
+    SIM_CHECK(began);
+    nic_move_take(&token->cell);
+    SIM_GROW(tiered->moves, tiered->move_count, &tiered->move_capacity);
+    const size_t place = tiered->move_count++;
+    set_move(tiered,
+             place,
+             (tiered_move_t){
+                 .begin_ps = tiered->now_ps,
+                 .end_ps = tiered->now_ps + took_ps,
+                 .token = nic__tiered_number(tiered, token),
+             });
+    sift(tiered, place);
+}
+
+static void end_move(tiered_t *tiered, const tiered_move_t *move)
+{
+    tiered_token_t *const token = &tiered->tokens[move->token];
+    nic_cell_t *const cell = &token->cell;
+    nic_move_put(cell);
+    if (cell->copy[cell->entry.layer] != cell->snapshot &&
+        tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
+        // The old copy was written meanwhile: the difference follows.
+        tiered->counters.reconciled++;
+        (void)(tiered->has_l2 ? nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
+                              : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
+    }
+    const uint32_t to = nic_move_target(cell);
+    if (to == 1) {
+        token->uses = nic_window_count(&token->window,
+                                       tiered->now_ps,
+                                       tiered->config.window_ps / NIC_WINDOW_PARTS);
+    }
+    nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
+}
+
+static bool may_move(const tiered_token_t *token)
+{
+    return !nic_cell_moving(&token->cell) && !token->queued &&
+           (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0;
+}
+
+// A full L1 gives up its victim only for what is used more often.
+static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count)
+{
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (nic__tiered_l1_has_room(tiered, token)) {
+        return true;
+    }
+    const uint32_t slot = part->policy->victim(part->ranks);
+    return slot != NIC_POLICY_NONE && tiered->tokens[part->held[slot]].uses < count;
+}
+
+static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t count)
+{
+    if (!is_hotter(tiered, token, count)) {
+        tiered->counters.refused_moves++;
+        return;
+    }
+    const bool near = token->cell.entry.layer == 2;
+    tiered->counters.fills += !near;
+    const sim_time_t took_ps = near ? nic__tiered_cxl_read(tiered, nic__tiered_bytes(token))
+                                    : nic__tiered_expand(tiered, token, 1, false);
+    begin_move(tiered, token, 1, took_ps);
+}
+
+static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    const sim_ratio_t pressure = tiered->config.l2_pressure;
+    return (wide_t)part->l2_used_bytes * pressure.den >= (wide_t)part->l2_bytes * pressure.num;
+}
+
+// With it come those that lie behind it in host memory, where there is room for them: one request,
+// one transfer.
+static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
+{
+    if (!nic__tiered_has_l2(tiered, token)) {
+        return;
+    }
+    uint32_t batch[64];
+    uint32_t count = 0;
+    batch[count++] = nic__tiered_number(tiered, token);
+    const uint64_t in_cluster =
+        tiered->config.cluster_bytes / nic_context_bytes((nic_token_type_t)token->type);
+    const bool room = !l2_is_tight(tiered, nic__tiered_part(tiered, token));
+    for (uint64_t k = 1; room && k <= tiered->config.neighbours && count < SIM_COUNT_OF(batch);
+         k++) {
+        if (in_cluster == 0 || (token->key + k) / in_cluster != token->key / in_cluster) {
+            break;
+        }
+        const uint32_t number =
+            nic__tiered_find(tiered, (nic_token_type_t)token->type, token->key + k);
+        if (number != TIERED_NONE && tiered->tokens[number].cell.state == NIC_TOKEN_IN_L3 &&
+            may_move(&tiered->tokens[number]) &&
+            nic__tiered_has_l2(tiered, &tiered->tokens[number])) {
+            if (tiered->config.saturated == NIC_CACHE_DROP && nic__tiered_behind_ps(tiered) != 0) {
+                tiered->counters.prefetches_dropped++; // L2 has enough to do without it
+                continue;
+            }
+            batch[count++] = number;
+            tiered->tokens[number].prefetched = true;
+            tiered->counters.prefetches++;
+        }
+    }
+    tiered->counters.fills++;
+    const sim_time_t took_ps = nic__tiered_expand(tiered, token, count, true);
+    for (uint32_t i = 0; i < count; i++) {
+        begin_move(tiered, &tiered->tokens[batch[i]], 2, took_ps);
+    }
+}
+
+static uint64_t count_of(tiered_t *tiered, tiered_token_t *token)
+{
+    return nic_window_count(&token->window,
+                            tiered->now_ps,
+                            tiered->config.window_ps / NIC_WINDOW_PARTS);
+}
+
+static void promote(tiered_t *tiered, tiered_token_t *token)
+{
+    const uint64_t count = count_of(tiered, token);
+    if (!may_move(token) || token->cell.entry.layer == 1) {
+        return;
+    }
+    if (count >= tiered->promote_l1) {
+        promote_to_l1(tiered, token, count);
+    } else if (count >= tiered->promote_l2 && token->cell.entry.layer == 3) {
+        promote_to_l2(tiered, token);
+    }
+}
+
+// -- after an access
+
+static void count_access(tiered_t *tiered, tiered_token_t *token)
+{
+    token->uses++;
+    token->last_access_ps = tiered->now_ps;
+    if (++tiered->sampled >= tiered->config.sample_every) {
+        tiered->sampled = 0;
+        nic_window_add(&token->window,
+                       tiered->now_ps,
+                       tiered->config.window_ps / NIC_WINDOW_PARTS,
+                       (uint32_t)tiered->config.sample_every);
+    }
+    if (token->cell.entry.layer == 1 && (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+        const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+        part->policy->use(part->ranks, token->l1_slot, token->uses);
+    } else if (token->cell.entry.layer == 2) {
+        nic__tiered_use_l2(tiered, token);
+    }
+    tiered->counters.prefetches_used += token->prefetched && token->cell.entry.layer == 2;
+    token->prefetched = token->prefetched && token->cell.entry.layer != 2;
+}
+
+void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
+{
+    if (counted) {
+        count_access(tiered, token);
+    }
+    if (token->cell.entry.layer == 1) {
+        return;
+    }
+    if (nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+        const sim_time_t took_ps =
+            token->here_ps > tiered->now_ps ? token->here_ps - tiered->now_ps : 0;
+        nic__tiered_move_now(tiered, token, 1, took_ps);
+        return;
+    }
+    if (!token->queued) {
+        nic__tiered_stage(tiered, token);
+    }
+}
+
+void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token)
+{
+    if (!nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+        promote(tiered, token);
+    }
+}
+
+// -- the maintenance worker
+
+static void maintain_token(tiered_t *tiered, tiered_token_t *token)
+{
+    if (!may_move(token)) {
+        return;
+    }
+    const nic_cache_config_t *const config = &tiered->config;
+    const sim_time_t idle_ps = tiered->now_ps - token->last_access_ps;
+    const uint32_t layer = token->cell.entry.layer;
+    if (layer == 1 && idle_ps > config->demote_l1_ps) {
+        const uint32_t to = nic__tiered_has_l2(tiered, token) ? 2 : 3;
+        begin_move(tiered, token, to, nic__tiered_write_back(tiered, token, to));
+    } else if (layer == 2 && idle_ps > config->demote_l2_ps &&
+               l2_is_tight(tiered, nic__tiered_part(tiered, token))) {
+        begin_move(tiered, token, 3, nic__tiered_write_back(tiered, token, 3));
+    } else {
+        promote(tiered, token);
+    }
+}
+
+static void maintain(tiered_t *tiered)
+{
+    tiered->counters.maintenance_runs++;
+    for (uint64_t i = 0; i < tiered->config.maintenance_tokens && i < tiered->token_count; i++) {
+        tiered->hand = tiered->hand + 1 < tiered->token_count ? tiered->hand + 1 : 0;
+        tiered_token_t *const token = &tiered->tokens[tiered->hand];
+        if (token->live && !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+            maintain_token(tiered, token);
+        }
+    }
+}
+
+static void age(tiered_t *tiered)
+{
+    for (uint32_t p = 0; p < 2; p++) {
+        const tiered_partition_t *const part = &tiered->parts[p];
+        if (part->policy->age == NULL) {
+            continue;
+        }
+        tiered->counters.agings++;
+        for (uint32_t slot = 0; slot < part->slots; slot++) {
+            if (part->held[slot] != TIERED_NONE) {
+                tiered->tokens[part->held[slot]].uses >>= 1;
+            }
+        }
+        part->policy->age(part->ranks);
+    }
+}
+
+// -- thresholds that adapt
+
+static bool at_least(uint64_t part, uint64_t whole, sim_ratio_t ratio)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    return (wide_t)part * ratio.den >= (wide_t)whole * ratio.num;
+}
+
+static void adapt(tiered_t *tiered)
+{
+    const nic_cache_config_t *const config = &tiered->config;
+    const tiered_counters_t *const now = &tiered->counters;
+    const tiered_counters_t *const then = &tiered->at_adaptation;
+    const uint64_t l1 = now->l1_hits - then->l1_hits;
+    const uint64_t l2 = now->l2_hits - then->l2_hits;
+    const uint64_t expands = now->expands_urgent + now->expands_background - then->expands_urgent -
+                             then->expands_background;
+    const sim_time_t driver_ps = now->driver_busy_ps - then->driver_busy_ps;
+    const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
+    const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
+    const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
+    const sim_time_t link_ps = nic__later(cxl_ps, nic__later(up_ps, down_ps));
+    const sim_time_t interval_ps = config->adaptive_interval_ps;
+    const bool misses_l1 = !at_least(l1, l1 + l2 + expands, config->adaptive_hits);
+    const bool misses_l2 = !at_least(l2, l2 + expands, config->adaptive_hits);
+    if (l1 + l2 + expands == 0) {
+        return;
+    }
+    if (at_least(link_ps, interval_ps, config->saturation) && misses_l2) {
+        tiered->promote_l1 *= tiered->promote_l1 < 1u << 20 ? 2 : 1;
+        tiered->promote_l2 *= tiered->promote_l2 < config->promote_l2 ? 2 : 1;
+        tiered->counters.raised++;
+    } else if (misses_l1 && at_least(driver_ps, interval_ps, config->adaptive_cpu)) {
+        // Not below what would have the driver busy with moves alone.
+        tiered->promote_l1 /= tiered->promote_l1 * 16 > config->promote_l1 * 2 - 1 ? 2 : 1;
+        tiered->promote_l2 /= tiered->promote_l2 * 4 > config->promote_l2 * 2 - 1 ? 2 : 1;
+        tiered->promote_l1 += tiered->promote_l1 == 0;
+        tiered->promote_l2 += tiered->promote_l2 == 0;
+        tiered->counters.lowered++;
+    }
+}
+
+static void adaptation_over(tiered_t *tiered)
+{
+    tiered->at_adaptation = tiered->counters;
+    tiered->cxl_busy_at_adaptation_ps = tiered->cxl.busy_ps;
+    tiered->up_busy_ps = tiered->pcie->up.busy_ps;
+    tiered->down_busy_ps = tiered->pcie->down.busy_ps;
+}
+
+// -- what is due, in the order of time
+
+void nic__tiered_catch_up(tiered_t *tiered)
+{
+    const sim_time_t until_ps = tiered->now_ps;
+    const nic_cache_config_t *const config = &tiered->config;
+    for (;;) {
+        const sim_time_t move_ps =
+            tiered->move_count != 0 ? tiered->moves[0].end_ps : SIM_TIME_NEVER;
+        sim_time_t due_ps = move_ps;
+        const sim_time_t others_ps[] = {tiered->reset_ps,
+                                        tiered->next_aging_ps,
+                                        tiered->next_maintenance_ps,
+                                        tiered->next_adaptation_ps};
+        for (uint32_t i = 0; i < SIM_COUNT_OF(others_ps); i++) {
+            due_ps = others_ps[i] < due_ps ? others_ps[i] : due_ps;
+        }
+        if (due_ps > until_ps) {
+            break;
+        }
+        tiered->now_ps = due_ps;
+        if (due_ps == move_ps) {
+            const tiered_move_t move = take_move(tiered, 0);
+            end_move(tiered, &move);
+        } else if (due_ps == tiered->reset_ps) {
+            tiered->reset_ps = SIM_TIME_NEVER;
+            nic__tiered_reset(tiered);
+        } else if (due_ps == tiered->next_aging_ps) {
+            tiered->next_aging_ps += config->aging_ps;
+            age(tiered);
+        } else if (due_ps == tiered->next_maintenance_ps) {
+            tiered->next_maintenance_ps += config->maintenance_ps;
+            maintain(tiered);
+        } else {
+            tiered->next_adaptation_ps += config->adaptive_interval_ps;
+            adapt(tiered);
+            adaptation_over(tiered);
+        }
+    }
+    tiered->now_ps = until_ps;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/object.c - the tokens of the tiered store: found by key, made,
+// changed, removed (docs/models/tiered-cache.md).
+#include "nic/store/tiered/tiered.h"
+
+#include <string.h>
+
+// -- objects by key
+
+nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind)
+{
+    switch (kind) {
+    case NIC_STORE_CONTEXT:
+        return NIC_TOKEN_QP;
+    case NIC_STORE_CQ:
+        return NIC_TOKEN_CQ;
+    case NIC_STORE_KEY:
+        return NIC_TOKEN_MR;
+    case NIC_STORE_PD:
+        return NIC_TOKEN_PD;
+    case NIC_STORE_TRANSLATION:
+    case NIC_STORE_WQE:
+    case NIC_STORE_KIND_COUNT:
+        break;
+    }
+    SIM_CHECK(false);
+    return NIC_TOKEN_PD;
+}
+
+static uint64_t map_key(nic_token_type_t type, uint64_t key)
+{
+    return (key << 2 | (uint64_t)type) + 1;
+}
+
+static size_t map_place(const tiered_t *tiered, uint64_t name)
+{
+    const size_t mask = tiered->map_capacity - 1;
+    size_t place = (size_t)sim_mix64(name) & mask;
+    while (tiered->map_keys[place] != 0 && tiered->map_keys[place] != name) {
+        place = (place + 1) & mask;
+    }
+    return place;
+}
+
+static void map_grow(tiered_t *tiered)
+{
+    const size_t old_capacity = tiered->map_capacity;
+    uint64_t *const keys = tiered->map_keys;
+    uint32_t *const tokens = tiered->map_tokens;
+    tiered->map_capacity = old_capacity == 0 ? 64 : old_capacity * 2;
+    tiered->map_keys = sim_alloc_array(tiered->map_capacity, sizeof(*keys));
+    tiered->map_tokens = sim_alloc_array(tiered->map_capacity, sizeof(*tokens));
+    for (size_t i = 0; i < old_capacity; i++) {
+        if (keys[i] != 0) {
+            const size_t place = map_place(tiered, keys[i]);
+            tiered->map_keys[place] = keys[i];
+            tiered->map_tokens[place] = tokens[i];
+        }
+    }
+    sim_free(keys);
+    sim_free(tokens);
+}
+
+static void map_remove(tiered_t *tiered, size_t place)
+{
+    const size_t mask = tiered->map_capacity - 1;
+    tiered->map_keys[place] = 0;
+    tiered->map_count--;
+    // What lies behind it may have wanted its place.
+    for (size_t i = (place + 1) & mask; tiered->map_keys[i] != 0; i = (i + 1) & mask) {
+        const uint64_t name = tiered->map_keys[i];
+        const uint32_t number = tiered->map_tokens[i];
+        tiered->map_keys[i] = 0;
+        const size_t to = map_place(tiered, name);
+        tiered->map_keys[to] = name;
+        tiered->map_tokens[to] = number;
+    }
+}
+
+uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key)
+{
+    if (tiered->map_capacity == 0) {
+        return TIERED_NONE;
+    }
+    const size_t place = map_place(tiered, map_key(type, key));
+    return tiered->map_keys[place] == 0 ? TIERED_NONE : tiered->map_tokens[place];
+}
+
+void nic__tiered_context_of(const tiered_t *tiered,
+                            const tiered_token_t *token,
+                            nic_context_t *context)
+{
+    const uint32_t number = (uint32_t)token->key;
+    memset(context, 0, sizeof(*context));
+    context->type = (nic_token_type_t)token->type;
+    const nic_t *const nic = tiered->store.nic;
+    switch (context->type) {
+    case NIC_TOKEN_PD:
+        context->pd = (nic_pd_context_t){.index = token->index, .pdn = number};
+        break;
+    case NIC_TOKEN_CQ:
+        context->cq = (nic_cq_context_t){.index = token->index, .cqn = number};
+        break;
+    case NIC_TOKEN_MR: {
+        const nic_mr_t *const mr =
+            nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
+        context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
+        if (mr != NULL) {
+            const uint64_t shift = nic__rnic(nic)->page_shift;
+            context->mr.access_flags = mr->access;
+            context->mr.page_bits = (uint32_t)shift;
+            context->mr.page_count =
+                ((mr->address + (mr->length_bytes - 1)) >> shift) - (mr->address >> shift) + 1;
+            context->mr.address = mr->address;
+            context->mr.length_bytes = mr->length_bytes;
+            context->mr.pdn = mr->pd->number;
+        }
+        break;
+    }
+    case NIC_TOKEN_QP: {
+        const nic_qp_t *const qp = nic__find_qp(nic, number);
+        context->qp = (nic_qp_context_t){.index = token->index, .qpn = number};
+        context->qp.small_fields = token->contents;
+        if (qp != NULL) {
+            context->qp.qp_type = qp->type;
+            context->qp.state = qp->state;
+            context->qp.pd_index = qp->pd->number - 1;
+            context->qp.send_cq_index = qp->send_cq->number - 1;
+            context->qp.recv_cq_index = qp->recv_cq->number - 1;
+            context->qp.access_flags = qp->access;
+            context->qp.mtu_bytes = qp->mtu_bytes;
+        }
+        break;
+    }
+    case NIC_TOKEN_TYPE_COUNT:
+        break;
+    }
+}
+
+static bool fits_in_token(const tiered_t *tiered, const tiered_token_t *token)
+{
+    nic_context_t context;
+    uint8_t bytes[NIC_TOKEN_BYTES_MAX];
+    nic__tiered_context_of(tiered, token, &context);
+    return tiered->config.compression && nic_token_encode(&context, 0, bytes);
+}
+
+uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
+{
+    uint32_t number = 0;
+    if (tiered->freed_count != 0) {
+        number = tiered->freed[--tiered->freed_count];
+    } else {
+        SIM_GROW(tiered->tokens, tiered->token_count, &tiered->token_capacity);
+        number = (uint32_t)tiered->token_count++;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    *token = (tiered_token_t){
+        .key = key,
+        .type = (uint8_t)type,
+        .live = true,
+        .l1_slot = TIERED_NONE,
+        .staging = TIERED_NONE,
+        .move = TIERED_NONE,
+        // Indices of a pool are given out in order, and again when they are free.
+        .index = tiered->type_live[type],
+        .last_access_ps = tiered->now_ps,
+    };
+    nic_cell_init(&token->cell, 3, 0);
+    token->cell.entry.token_offset = (uint32_t)key;
+    token->compressed = fits_in_token(tiered, token);
+    if (!token->compressed) {
+        token->cell.entry.flags |= NIC_DIRECTORY_UNCOMPRESSED;
+        tiered->uncompressed++;
+    }
+    if (2 * (tiered->map_count + 1) > tiered->map_capacity) {
+        map_grow(tiered);
+    }
+    const size_t place = map_place(tiered, map_key(type, key));
+    tiered->map_keys[place] = map_key(type, key);
+    tiered->map_tokens[place] = number;
+    tiered->map_count++;
+    tiered->type_live[type]++;
+    tiered->type_peak[type] = tiered->type_live[type] > tiered->type_peak[type]
+                                  ? tiered->type_live[type]
+                                  : tiered->type_peak[type];
+    if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
+        tiered->pins++;
+        nic__tiered_move_now(tiered, token, 1, 0);
+        nic__tiered_part(tiered, token)
+            ->policy->remove(nic__tiered_part(tiered, token)->ranks, token->l1_slot);
+        token->cell.entry.flags |= NIC_DIRECTORY_PINNED;
+    }
+    return number;
+}
+
+void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    nic__tiered_move_time_on(tiered, tiered->node->now_ps);
+    const nic_token_type_t type = nic__tiered_type_of(kind);
+    SIM_CHECK(nic__tiered_find(tiered, type, key) == TIERED_NONE);
+    (void)nic__tiered_make(tiered, type, key);
+}
+
+void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    const nic_token_type_t type = nic__tiered_type_of(kind);
+    const uint32_t number = nic__tiered_find(tiered, type, key);
+    if (number == TIERED_NONE) {
+        return;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    nic__tiered_forget_move(tiered, token);
+    if (token->staging != TIERED_NONE) {
+        tiered->staging[token->staging] = TIERED_NONE;
+    }
+    nic__tiered_leave(tiered, token);
+    map_remove(tiered, map_place(tiered, map_key(type, key)));
+    tiered->type_live[type]--;
+    tiered->uncompressed -= !token->compressed;
+    tiered->pins -= (token->cell.entry.flags & NIC_DIRECTORY_PINNED) != 0;
+    token->live = false;
+    if (!token->queued) { // else the batch gives its number back
+        SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
+        tiered->freed[tiered->freed_count++] = number;
+    }
+}
+
+// Rights, keys and states go to the host at once.
+void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    nic__tiered_move_time_on(tiered, tiered->node->now_ps);
+    const uint32_t number = nic__tiered_find(tiered, nic__tiered_type_of(kind), key);
+    if (number == TIERED_NONE) {
+        return;
+    }
+    tiered_token_t *const token = &tiered->tokens[number];
+    tiered->counters.strong_writes++;
+    if (token->cell.entry.layer != 3) {
+        const sim_time_t took_ps =
+            nic__tiered_dma_write(tiered, nic__tiered_bytes(token)) +
+            (tiered->has_l2 ? nic__tiered_cxl_write(tiered, nic__tiered_bytes(token)) : 0);
+        token->here_ps = nic__later(token->here_ps, tiered->now_ps + took_ps);
+    }
+}
+
+// -- contents
+
+void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
+{
+    nic_cell_t *const cell = &token->cell;
+    token->contents++;
+    const bool through = tiered->config.write == NIC_CACHE_WRITE_THROUGH;
+    if (token->staging != TIERED_NONE && !through) {
+        token->staged = token->contents;
+        token->staged_dirty = true;
+        return;
+    }
+    nic_cell_view_t view;
+    const bool entered = nic_cell_enter(cell, false, &view);
+    const bool written = nic_cell_write(cell, &view, token->contents);
+    SIM_CHECK(entered && written);
+    token->staged = token->contents;
+    if (cell->entry.layer == 3 || through) {
+        tiered->counters.write_throughs += through;
+        cell->copy[3] = token->contents;
+        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
+    } else {
+        cell->entry.flags |= NIC_DIRECTORY_DIRTY;
+    }
+}
+
+// What was not written through is lost: of L1 and of the staging area, which are on the NIC.
+void nic__tiered_reset(tiered_t *tiered)
+{
+    tiered->counters.resets++;
+    for (uint32_t i = 0; i < tiered->config.staging_entries; i++) {
+        const uint32_t number = tiered->staging[i];
+        if (number != TIERED_NONE) {
+            tiered_token_t *const token = &tiered->tokens[number];
+            const uint64_t kept = token->cell.copy[token->cell.entry.layer];
+            if (token->staged_dirty) {
+                tiered->counters.dirty_lost += token->contents != kept;
+                tiered->counters.lost_writes += token->contents - kept;
+                token->contents = kept;
+            }
+            token->staged_dirty = false;
+            token->staging = TIERED_NONE;
+            tiered->staging[i] = TIERED_NONE;
+        }
+    }
+    for (uint32_t number = 0; number < tiered->token_count; number++) {
+        tiered_token_t *const token = &tiered->tokens[number];
+        if (!token->live || token->cell.entry.layer != 1) {
+            continue;
+        }
+        nic__tiered_forget_move(tiered, token);
+        const uint64_t kept = token->cell.copy[3];
+        tiered->counters.dirty_lost += token->contents != kept;
+        tiered->counters.lost_writes += token->contents - kept;
+        token->contents = kept;
+        token->cell.copy[1] = kept;
+        token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
+        if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+            nic__tiered_move_now(tiered, token, 3, 0);
+        }
+    }
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/place.c - L1 and L2: what is put where, and what gives way
+// (docs/models/tiered-cache.md).
+//
+// A token is in one tier. L1 gives up what its policy says, to L2 where there is one; L2 gives up
+// what was not used for longest, to L3, where there is always room.
+#include "nic/store/tiered/tiered.h"
+
+// -- partitions
+
+static void init_l1(tiered_partition_t *part,
+                    const tiered_t *tiered,
+                    uint64_t entries,
+                    const nic_policy_ops_t *policy,
+                    uint64_t seed)
+{
+    part->units = (uint32_t)entries;
+    part->slots = (uint32_t)entries;
+    part->held = sim_alloc_array(entries, sizeof(*part->held));
+    part->free = sim_alloc_array(entries, sizeof(*part->free));
+    for (uint32_t i = 0; i < part->slots; i++) {
+        part->held[i] = TIERED_NONE;
+        part->free[i] = part->slots - 1 - i;
+    }
+    part->free_count = part->slots;
+    part->policy = policy;
+    const nic_policy_place_t place = {part->slots, seed, tiered->config.alpha};
+    part->ranks = policy->create(&place);
+}
+
+void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
+{
+    const nic_cache_config_t *const config = &tiered->config;
+    const nic_policy_ops_t *const policy = nic__config_policy(tiered->store.nic->host->config);
+    init_l1(&tiered->parts[0], tiered, config->l1_entries, policy, seed);
+    // Few objects, each used by many queue pairs: they come into L1 when they are used.
+    init_l1(&tiered->parts[1], tiered, config->l1_other_entries, nic_policy_find("lru"), seed);
+    const uint64_t others_bytes =
+        config->l2_other_bytes == SIM_AUTO ? config->l2_bytes / 4 : config->l2_other_bytes;
+    for (uint32_t p = 0; p < 2; p++) {
+        tiered_partition_t *const part = &tiered->parts[p];
+        part->l2_bytes = p == 0 ? config->l2_bytes : others_bytes;
+        for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+            if ((type == NIC_TOKEN_QP) == (p == 0)) {
+                const uint32_t slot_bytes = config->compression
+                                                ? nic_token_bytes((nic_token_type_t)type)
+                                                : nic_context_bytes((nic_token_type_t)type);
+                nic_pages_init(&part->pages[type],
+                               part->l2_bytes,
+                               (uint32_t)config->l2_slots,
+                               slot_bytes);
+            }
+        }
+        // The ring's anchor is a token of no object.
+        SIM_GROW(tiered->tokens, tiered->token_count, &tiered->token_capacity);
+        part->anchor = (uint32_t)tiered->token_count++;
+        tiered->tokens[part->anchor] = (tiered_token_t){
+            .newer = part->anchor,
+            .older = part->anchor,
+            .type = p == 0 ? NIC_TOKEN_QP : NIC_TOKEN_CQ,
+        };
+    }
+}
+
+void nic__tiered_parts_fini(tiered_t *tiered)
+{
+    for (uint32_t p = 0; p < 2; p++) {
+        tiered_partition_t *const part = &tiered->parts[p];
+        part->policy->destroy(part->ranks);
+        sim_free(part->held);
+        sim_free(part->free);
+        for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+            nic_pages_fini(&part->pages[type]);
+        }
+    }
+}
+
+// -- L1
+
+bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token)
+{
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    return part->units_used + nic__tiered_units(token) <= part->units;
+}
+
+static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    while (part->units_used + nic__tiered_units(token) > part->units) {
+        const uint32_t slot = part->policy->victim(part->ranks);
+        SIM_CHECKF(slot != NIC_POLICY_NONE && slot < part->slots && part->held[slot] != TIERED_NONE,
+                   "policy %s has no victim",
+                   part->policy->name);
+        tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
+        nic__tiered_forget_move(tiered, victim);
+        const uint32_t to = nic__tiered_has_l2(tiered, victim) ? 2 : 3;
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, to);
+        nic__tiered_move_now(tiered, victim, to, took_ps);
+    }
+}
+
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token)
+{
+    make_room_l1(tiered, token);
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    SIM_CHECK(part->free_count != 0 && token->l1_slot == TIERED_NONE);
+    const uint32_t slot = part->free[--part->free_count];
+    const uint32_t number = nic__tiered_number(tiered, token);
+    part->held[slot] = number;
+    part->units_used += nic__tiered_units(token);
+    part->units_max = part->units_used > part->units_max ? part->units_used : part->units_max;
+    part->slots_used++;
+    part->slots_max = part->slots_used > part->slots_max ? part->slots_used : part->slots_max;
+    token->l1_slot = slot;
+    token->cell.entry.token_offset = slot * (uint32_t)sizeof(nic_l1_entry_t);
+    if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+        part->policy->insert(part->ranks, slot, nic_handle(token->type, number), token->uses);
+    }
+}
+
+static void leave_l1(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+        part->policy->remove(part->ranks, token->l1_slot);
+    }
+    part->held[token->l1_slot] = TIERED_NONE;
+    part->free[part->free_count++] = token->l1_slot;
+    part->units_used -= nic__tiered_units(token);
+    part->slots_used--;
+    token->l1_slot = TIERED_NONE;
+    if (!part->policy->remembers) {
+        token->uses = 0;
+    }
+}
+
+// -- L2
+
+bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token)
+{
+    const tiered_partition_t *const part = &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
+    const nic_pages_t *const pages = &part->pages[token->type];
+    return nic__tiered_bytes(token) <= pages->slot_bytes && pages->page_limit != 0;
+}
+
+static void ring_push(tiered_t *tiered, const tiered_partition_t *part, uint32_t number)
+{
+    tiered_token_t *const tokens = tiered->tokens;
+    const uint32_t newest = tokens[part->anchor].older;
+    tokens[number].newer = part->anchor;
+    tokens[number].older = newest;
+    tokens[newest].newer = number;
+    tokens[part->anchor].older = number;
+}
+
+static void ring_take_out(tiered_t *tiered, const tiered_token_t *token)
+{
+    tiered->tokens[token->older].newer = token->newer;
+    tiered->tokens[token->newer].older = token->older;
+}
+
+void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token)
+{
+    ring_take_out(tiered, token);
+    ring_push(tiered, nic__tiered_part(tiered, token), nic__tiered_number(tiered, token));
+}
+
+static uint64_t used_bytes(const tiered_partition_t *part)
+{
+    uint64_t bytes = 0;
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        const nic_pages_t *const pages = &part->pages[type];
+        if (pages->slots != 0) {
+            bytes += (uint64_t)pages->pages_used * nic_pages_page_bytes(pages);
+        }
+    }
+    return bytes;
+}
+
+// Whether another token fits without a victim.
+static bool l2_fits(const tiered_partition_t *part, uint32_t type)
+{
+    const nic_pages_t *const pages = &part->pages[type];
+    if (pages->used_slots < pages->pages_used * pages->slots) {
+        return true; // in a page that is used already
+    }
+    return part->l2_used_bytes + nic_pages_page_bytes(pages) <= part->l2_bytes &&
+           nic_pages_has_room(pages, 1);
+}
+
+// The one not used for longest that does not move; TIERED_NONE: there is none.
+static uint32_t l2_victim(const tiered_t *tiered, const tiered_partition_t *part)
+{
+    uint32_t number = tiered->tokens[part->anchor].newer;
+    while (number != part->anchor && nic_cell_moving(&tiered->tokens[number].cell)) {
+        number = tiered->tokens[number].newer;
+    }
+    return number == part->anchor ? TIERED_NONE : number;
+}
+
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (!nic__tiered_has_l2(tiered, token)) {
+        return false;
+    }
+    while (!l2_fits(part, token->type)) {
+        const uint32_t number = l2_victim(tiered, part);
+        if (number == TIERED_NONE) {
+            return false;
+        }
+        tiered_token_t *const victim = &tiered->tokens[number];
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, 3);
+        nic__tiered_move_now(tiered, victim, 3, took_ps);
+    }
+    const uint32_t number = nic__tiered_number(tiered, token);
+    uint8_t bytes[NIC_CONTEXT_BYTES_MAX] = {0};
+    const uint32_t size_bytes = nic__tiered_bytes(token);
+    nic_context_t context = {.type = (nic_token_type_t)token->type};
+    nic__tiered_context_of(tiered, token, &context);
+    if (token->compressed) {
+        const bool fits = nic_token_encode(&context, (uint8_t)token->cell.entry.version, bytes);
+        SIM_CHECK(fits);
+    } else {
+        nic_context_encode(&context, bytes);
+    }
+    const uint32_t offset = nic_pages_put(&part->pages[token->type], number, 1, bytes, size_bytes);
+    SIM_CHECK(offset != NIC_PAGE_NONE);
+    token->cell.entry.token_offset = offset;
+    part->l2_used_bytes = used_bytes(part);
+    part->l2_used_bytes_max = part->l2_used_bytes > part->l2_used_bytes_max
+                                  ? part->l2_used_bytes
+                                  : part->l2_used_bytes_max;
+    SIM_CHECK(part->l2_used_bytes <= part->l2_bytes);
+    ring_push(tiered, part, number);
+    return true;
+}
+
+static void leave_l2(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    const uint32_t offset = token->cell.entry.token_offset;
+    SIM_CHECK(part->pages[token->type].owner[offset] == nic__tiered_number(tiered, token));
+    nic_pages_remove(&part->pages[token->type], offset, 1);
+    part->l2_used_bytes = used_bytes(part);
+    ring_take_out(tiered, token);
+}
+
+void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
+{
+    if (token->cell.entry.layer == 1) {
+        leave_l1(tiered, token);
+    } else if (token->cell.entry.layer == 2) {
+        leave_l2(tiered, token);
+    }
+}
+
+// -- moves
+
+static void tell(const tiered_t *tiered,
+                 const tiered_token_t *token,
+                 uint64_t value,
+                 sim_time_t took_ps)
+{
+    const nic_t *const nic = tiered->store.nic;
+    if (token->type != NIC_TOKEN_QP || !nic__traced(nic, NIC_TRACE_TIER)) {
+        return;
+    }
+    const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
+    if (qp != NULL) { // else it is about to go
+        nic__trace_value(nic, qp, NIC_TRACE_TIER, value, took_ps);
+    }
+}
+
+// The difference goes where the token goes: its hot fields, and the token where L2 takes it in.
+sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
+{
+    const bool dirty = (token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0;
+    uint64_t bytes = dirty ? NIC_SMALL_FIELDS_BYTES : 0;
+    tiered->counters.write_backs += dirty;
+    if (dirty) {
+        tell(tiered, token, NIC_TRACE_TIER_WRITTEN | token->cell.entry.layer * 4u | to, 0);
+    }
+    if (to == 2) {
+        return nic__tiered_cxl_write(tiered, bytes + nic__tiered_bytes(token));
+    }
+    if (!dirty) {
+        return 0; // L3 has it
+    }
+    if (token->cell.entry.layer == 2) {
+        const sim_time_t read_ps = nic__tiered_cxl_read(tiered, bytes);
+        return read_ps + nic__tiered_dma_write(tiered, bytes);
+    }
+    return nic__tiered_dma_write(tiered, bytes);
+}
+
+void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
+{
+    nic_cell_t *const cell = &token->cell;
+    const uint32_t from = cell->entry.layer;
+    if (token->staging != TIERED_NONE) {
+        nic__tiered_unstage(tiered, token);
+    }
+    if (!nic_cell_moving(cell)) {
+        const bool began = nic_move_begin(cell, to);
+        SIM_CHECK(began);
+    }
+    SIM_CHECK(nic_move_target(cell) == to);
+    nic_move_take(cell);
+    nic_move_put(cell);
+    nic__tiered_leave(tiered, token);
+    if (to == 1) {
+        cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
+        // Its newest contents come along; what L3 has may be older: then it is dirty still.
+        cell->entry.flags |= cell->copy[from] != cell->copy[3] ? NIC_DIRECTORY_DIRTY : 0;
+    }
+    bool placed = true;
+    const bool committed = nic_move_commit(cell);
+    SIM_CHECK(committed);
+    if (to == 1) {
+        nic__tiered_fill_l1(tiered, token);
+    } else if (to == 2) {
+        placed = nic__tiered_fill_l2(tiered, token);
+    }
+    if (!placed) {
+        // All of L2 is on its way elsewhere: on to L3.
+        const bool began = nic_move_begin(cell, 3);
+        SIM_CHECK(began);
+        nic_move_take(cell);
+        nic_move_put(cell);
+        const bool again = nic_move_commit(cell);
+        SIM_CHECK(again);
+        to = 3;
+    }
+    if (to == 3) {
+        cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
+        cell->entry.token_offset = (uint32_t)(token->key & UINT32_MAX);
+    }
+    SIM_CHECKF(cell->copy[to] == token->contents,
+               "a write of token %u was lost on its way from tier %u to tier %u",
+               nic__tiered_number(tiered, token),
+               from,
+               to);
+    if (token->type == NIC_TOKEN_QP) {
+        tiered->counters.migrations[to]++;
+        tell(tiered, token, from * 4 + to, took_ps);
+        nic_histogram_add(&tiered->move_times, took_ps);
+    }
+}
+
+uint64_t nic__tiered_occupied_saving(const tiered_t *tiered)
+{
+    uint64_t saved = 0;
+    for (uint32_t p = 0; p < 2; p++) {
+        const tiered_partition_t *const part = &tiered->parts[p];
+        for (uint32_t slot = 0; slot < part->slots; slot++) {
+            if (part->held[slot] != TIERED_NONE) {
+                const tiered_token_t *const token = &tiered->tokens[part->held[slot]];
+                const uint32_t bare =
+                    TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
+                saved += token->compressed ? bare - sizeof(nic_l1_entry_t) : 0;
+            }
+        }
+        for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+            const nic_pages_t *const pages = &part->pages[type];
+            if (pages->slots != 0 && tiered->config.compression) {
+                saved += (uint64_t)pages->used_slots * (nic_context_bytes((nic_token_type_t)type) -
+                                                        nic_token_bytes((nic_token_type_t)type));
+            }
+        }
+    }
+    return saved;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/protocol.c - the steps of a move, and of those who meet it
+// (docs/models/tiered-cache.md).
+#include "nic/store/tiered/protocol.h"
+
+void nic_cell_init(nic_cell_t *cell, uint32_t layer, uint64_t contents)
+{
+    SIM_CHECK(layer >= 1 && layer <= 3);
+    *cell = (nic_cell_t){.entry = {.layer = (uint8_t)layer}, .state = (uint8_t)layer};
+    cell->copy[layer] = contents;
+}
+
+uint32_t nic_move_target(const nic_cell_t *cell)
+{
+    SIM_CHECK(nic_cell_moving(cell));
+    return cell->state - NIC_TOKEN_TO_L1 + 1u;
+}
+
+bool nic_move_begin(nic_cell_t *cell, uint32_t to)
+{
+    SIM_CHECK(to >= 1 && to <= 3);
+    if (nic_cell_moving(cell) || cell->entry.layer == to ||
+        (cell->entry.flags & NIC_DIRECTORY_PINNED) != 0) {
+        return false;
+    }
+    cell->state = (uint8_t)(NIC_TOKEN_TO_L1 + to - 1);
+    cell->entry.flags |= NIC_DIRECTORY_MIGRATING;
+    return true;
+}
+
+void nic_move_take(nic_cell_t *cell)
+{
+    SIM_CHECK(nic_cell_moving(cell));
+    cell->snapshot = cell->copy[cell->entry.layer];
+}
+
+void nic_move_put(nic_cell_t *cell)
+{
+    cell->copy[nic_move_target(cell)] = cell->snapshot;
+}
+
+bool nic_move_commit(nic_cell_t *cell)
+{
+    const uint32_t to = nic_move_target(cell);
+    if (cell->copy[cell->entry.layer] != cell->snapshot) {
+        return false;
+    }
+    cell->entry.layer = (uint8_t)to;
+    cell->entry.version++;
+    cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_MIGRATING;
+    cell->state = (uint8_t)to;
+    return true;
+}
+
+void nic_move_give_up(nic_cell_t *cell)
+{
+    SIM_CHECK(nic_cell_moving(cell));
+    cell->state = cell->entry.layer;
+    cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_MIGRATING;
+}
+
+bool nic_cell_enter(const nic_cell_t *cell, bool waits, nic_cell_view_t *view)
+{
+    if (waits && nic_cell_moving(cell)) {
+        return false;
+    }
+    *view = (nic_cell_view_t){.version = cell->entry.version, .layer = cell->entry.layer};
+    return true;
+}
+
+uint64_t nic_cell_read(const nic_cell_t *cell, const nic_cell_view_t *view)
+{
+    return cell->copy[view->layer];
+}
+
+bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view)
+{
+    return cell->entry.version == view->version;
+}
+
+bool nic_cell_write(nic_cell_t *cell, const nic_cell_view_t *view, uint64_t contents)
+{
+    if (cell->entry.version != view->version) {
+        return false;
+    }
+    SIM_ASSERT(cell->entry.layer == view->layer);
+    cell->copy[view->layer] = contents;
+    return true;
+}
+
+bool nic_cell_check(const nic_cell_t *cell)
+{
+    const bool moving = (cell->entry.flags & NIC_DIRECTORY_MIGRATING) != 0;
+    return cell->entry.layer >= 1 && cell->entry.layer <= 3 && moving == nic_cell_moving(cell) &&
+           (moving ? nic_move_target(cell) != cell->entry.layer
+                   : cell->state == cell->entry.layer) &&
+           (!moving || (cell->entry.flags & NIC_DIRECTORY_PINNED) == 0);
+}

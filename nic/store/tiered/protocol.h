@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/protocol.h - how a token moves between tiers while others read and write it
+// (docs/models/tiered-cache.md).
+//
+// A cell is what readers, writers and a move share: the token's directory entry, its state, and the
+// copies of its contents. Each function below is one atomic step (a compare-and-swap on the
+// directory entry, one word of contents); everything else may happen between two steps. Rules:
+//   - one tier owns a token: the entry's layer. A move changes it in one step, with the version;
+//   - while a token moves its state says so. Readers and writers wait for the end of it, or go on
+//     with the old copy (optimistic); what they write there is merged before the layer changes;
+//   - who has read looks at the version again, and reads again if it changed.
+// tests/nic/test_cache_protocol.c goes through all orders of two readers, a writer and a move.
+#ifndef NIC_STORE_TIERED_PROTOCOL_H
+#define NIC_STORE_TIERED_PROTOCOL_H
+
+#include "nic/store/tiered/token.h"
+
+SIM_C_BEGIN
+
+typedef enum nic_token_state {
+    NIC_TOKEN_IN_L1 = 1,
+    NIC_TOKEN_IN_L2,
+    NIC_TOKEN_IN_L3,
+    NIC_TOKEN_TO_L1, // MIGRATING_TO_L1
+    NIC_TOKEN_TO_L2,
+    NIC_TOKEN_TO_L3,
+} nic_token_state_t;
+
+typedef struct nic_cell {
+    nic_directory_entry_t entry;
+    uint8_t state;     // nic_token_state_t
+    uint64_t copy[4];  // contents by layer, 1..3; [0] is not used
+    uint64_t snapshot; // that a move has taken from the old copy
+} nic_cell_t;
+
+static inline bool nic_cell_moving(const nic_cell_t *cell)
+{
+    return cell->state >= NIC_TOKEN_TO_L1;
+}
+
+void nic_cell_init(nic_cell_t *cell, uint32_t layer, uint64_t contents);
+
+// -- a move: begin, copy, commit until it succeeds
+
+// CAS(state: layer -> MIGRATING_TO_to). False: it moves already, is pinned, or is there.
+bool nic_move_begin(nic_cell_t *cell, uint32_t to);
+void nic_move_take(nic_cell_t *cell); // reads the old copy
+void nic_move_put(nic_cell_t *cell);  // writes what was read to the new one
+// The old copy is as it was read: layer, version and state change at once. False: it was written
+// since; the move reads, puts and commits again.
+bool nic_move_commit(nic_cell_t *cell);
+void nic_move_give_up(nic_cell_t *cell); // before it was committed
+uint32_t nic_move_target(const nic_cell_t *cell);
+
+// -- access
+
+typedef struct nic_cell_view {
+    uint32_t version;
+    uint8_t layer;
+} nic_cell_view_t;
+
+// False: it moves, and `waits` says to wait for that.
+bool nic_cell_enter(const nic_cell_t *cell, bool waits, nic_cell_view_t *view);
+uint64_t nic_cell_read(const nic_cell_t *cell, const nic_cell_view_t *view);
+// False: the version changed since it was entered, what was read may be of before.
+bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view);
+// CAS: contents change if the token is still where it was entered. False: enter again.
+bool nic_cell_write(nic_cell_t *cell, const nic_cell_view_t *view, uint64_t contents);
+
+// State, layer and flags say the same.
+bool nic_cell_check(const nic_cell_t *cell);
+
+SIM_C_END
+
+#endif // NIC_STORE_TIERED_PROTOCOL_H

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/tiered.h - what the files of the tiered store share
+// (docs/models/tiered-cache.md).
+//
+// Objects are tokens with a number; queue pairs are in one partition of L1 and L2, all other types
+// in another, so that they cannot push each other out. Moves, aging and maintenance are no events:
+// whatever looks something up next makes up for what is due, in the order of time.
+//
+//     lookup.c          lookups, life, invariants
+//     object.c   tokens by key: made, changed, removed
+//     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
+//     place.c    L1 and L2: what is put where, and what gives way
+//     move.c     the thresholds' moves, the maintenance worker, adaptive thresholds
+//     batch.c    the miss queue, and the staging area
+//     table.c    page tables
+//     report.c   what it tells
+#ifndef NIC_STORE_TIERED_TIERED_H
+#define NIC_STORE_TIERED_TIERED_H
+
+#include "nic/cache.h"
+#include "nic/device/rnic/pcie.h"
+#include "nic/device/rnic/rnic.h"
+#include "nic/reports.h"
+#include "nic/store/tiered/histogram.h"
+#include "nic/store/tiered/pages.h"
+#include "nic/store/tiered/protocol.h"
+#include "nic/store/tiered/window.h"
+
+#define TIERED_NONE UINT32_MAX
+// An entry of L1 besides a context that is not compressed: all of nic_l1_entry_t but the fields.
+#define TIERED_ENTRY_BARE_BYTES 20u
+
+typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
+
+// Who waits for a batch.
+typedef struct tiered_waiter {
+    sim_timer_t *timer;
+    sim_time_t least_ps;
+    sim_time_t begin_ps;
+    struct tiered_waiter *next;
+} tiered_waiter_t;
+
+typedef struct tiered_token {
+    nic_cell_t cell;
+    uint64_t key;
+    uint64_t contents; // as they are: what any copy must not fall behind unnoticed
+    uint64_t uses;     // lfu: all; hybrid: of its L1 entry, halved by aging
+    nic_window_t window;
+    sim_time_t last_access_ps;
+    sim_time_t here_ps; // what was asked for last is on the NIC; or the end of its move
+    sim_time_t cas_ps;  // the last compare-and-swap on it
+    uint32_t l1_slot;   // TIERED_NONE: none
+    uint32_t staging;   // place in the staging area; TIERED_NONE: none
+    uint32_t newer;     // in L2, by last use
+    uint32_t older;
+    uint32_t move;  // in the heap of moves; TIERED_NONE: none
+    uint32_t index; // in the pool of its type
+    uint8_t type;   // nic_token_type_t
+    bool live;
+    bool compressed;
+    bool queued; // in the miss queue or on its way from there
+    bool staged_dirty;
+    bool prefetched; // and not used since
+    uint32_t queued_page;
+    uint64_t staged; // contents of the staging area's copy
+    tiered_waiter_t *waiters;
+} tiered_token_t;
+
+typedef struct tiered_partition {
+    uint32_t slots; // of L1
+    uint32_t units; // of 28 bytes: capacity
+    uint32_t units_used;
+    uint32_t units_max;
+    uint32_t slots_used;
+    uint32_t slots_max;
+    uint32_t *held; // token by slot; TIERED_NONE: free
+    uint32_t *free; // stack of free slots
+    uint32_t free_count;
+    const nic_policy_ops_t *policy;
+    void *ranks;
+    nic_pages_t pages[NIC_TOKEN_TYPE_COUNT]; // L2; types that are not of the partition have none
+    uint64_t l2_bytes;                       // capacity, of all pages together
+    uint64_t l2_used_bytes;
+    uint64_t l2_used_bytes_max;
+    uint32_t anchor; // of the ring by last use: a token that stands for none
+} tiered_partition_t;
+
+typedef struct tiered_cxl {
+    sim_time_t read_free_ps;
+    sim_time_t write_free_ps;
+    uint64_t read_bytes;
+    uint64_t write_bytes;
+    sim_time_t busy_ps;
+    sim_time_t own_ps; // of reads that the access at hand has booked
+} tiered_cxl_t;
+
+typedef struct tiered_move {
+    sim_time_t begin_ps;
+    sim_time_t end_ps;
+    uint32_t token;
+} tiered_move_t;
+
+typedef struct tiered_type_counters {
+    uint64_t lookups;
+    uint64_t l1_hits;
+    uint64_t l2_hits;
+    uint64_t expands;
+} tiered_type_counters_t;
+
+typedef struct tiered_counters {
+    uint64_t accesses;
+    uint64_t l1_hits;
+    uint64_t staging_hits; // lookups of any type, follow-ups too
+    uint64_t l2_hits;
+    uint64_t expands_urgent;
+    uint64_t expands_background;
+    uint64_t follow_ups; // lookups of operations under way
+    uint64_t follow_up_misses;
+    uint64_t fills; // asked for by the thresholds and the prefetch
+    uint64_t migrations[4];
+    uint64_t refused_moves;
+    uint64_t cas_failures;
+    uint64_t cas_retries;
+    uint64_t cas_fallbacks;
+    uint64_t version_retries;
+    uint64_t waits;
+    uint64_t reconciled;
+    uint64_t write_backs;
+    uint64_t write_throughs;
+    uint64_t strong_writes;
+    uint64_t batches;
+    uint64_t batch_tokens;
+    uint64_t batch_clusters;
+    uint64_t batch_delays;
+    uint64_t prefetches;
+    uint64_t prefetches_used;
+    uint64_t prefetches_dropped;
+    uint64_t directory_reads;
+    uint64_t agings;
+    uint64_t maintenance_runs;
+    uint64_t raised; // thresholds
+    uint64_t lowered;
+    uint64_t resets;
+    uint64_t lost_writes;
+    uint64_t dirty_lost; // tokens
+    uint64_t dma_read_bytes;
+    uint64_t dma_write_bytes;
+    uint64_t driver_requests;
+    uint64_t doorbell_waits;
+    uint64_t wqe_reads;
+    uint64_t table_hits;
+    uint64_t table_misses;
+    sim_time_t driver_busy_ps;
+    tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
+} tiered_counters_t;
+
+typedef struct tiered {
+    nic_store_t store; // first
+    nic_cache_config_t config;
+    sim_node_t *node;
+    nic_pcie_t *pcie;
+    sim_time_t now_ps; // of the lookup at hand; does not go back
+    bool has_l2;
+    bool directory_in_cxl;
+    bool directory_on_nic;
+    uint64_t cxl_byte_time; // in units of 2^-20 ps
+    tiered_cxl_t cxl;
+    sim_time_t driver_free_ps;
+    tiered_token_t *tokens;
+    size_t token_count; // ever
+    size_t token_capacity;
+    uint32_t *freed; // numbers to be used again
+    size_t freed_count;
+    size_t freed_capacity;
+    uint64_t *map_keys; // open addressing: (key << 2 | type) + 1; 0: free
+    uint32_t *map_tokens;
+    size_t map_count;
+    size_t map_capacity;
+    uint32_t type_live[NIC_TOKEN_TYPE_COUNT];
+    uint32_t type_peak[NIC_TOKEN_TYPE_COUNT];
+    uint64_t pins;
+    sim_time_t reset_ps;
+    uint32_t uncompressed;
+    tiered_partition_t parts[2]; // 0: queue pairs
+    // thresholds' moves
+    tiered_move_t *moves; // heap by end
+    size_t move_count;
+    size_t move_capacity;
+    uint64_t promote_l1; // as adapted
+    uint64_t promote_l2;
+    uint32_t sampled; // accesses since the last one counted
+    sim_time_t next_aging_ps;
+    sim_time_t next_maintenance_ps;
+    uint32_t hand; // of maintenance
+    sim_time_t next_adaptation_ps;
+    tiered_counters_t at_adaptation;
+    sim_time_t cxl_busy_at_adaptation_ps;
+    sim_time_t up_busy_ps; // of PCIe, at the last adaptation
+    sim_time_t down_busy_ps;
+    // miss queue
+    uint32_t *queue;
+    size_t queue_count;
+    size_t queue_capacity;
+    sim_time_t queued_ps; // its oldest
+    sim_timer_t batch_timer;
+    tiered_waiter_t *free_waiters;
+    uint32_t last; // token of the lookup that waits
+    struct tiered_flight *flights;
+    uint32_t *staging; // ring of tokens
+    uint32_t staging_next;
+    nic_cache_t table;            // lines of page tables in L2; without slots: none
+    sim_time_t *doorbell_free_ps; // of each place
+    uint64_t next_doorbell;
+    // counting
+    uint64_t count_from;
+    uint64_t seen; // counted accesses, ever
+    tiered_counters_t counters;
+    nic_histogram_t paths[TIERED_PATH_COUNT];
+    nic_histogram_t all;
+    nic_histogram_t move_times;
+    sim_time_t counted_from_ps;
+    uint32_t *recorded;
+    size_t recorded_count;
+    size_t recorded_capacity;
+    size_t recorded_from;
+} tiered_t;
+
+static inline tiered_partition_t *nic__tiered_part(tiered_t *tiered, const tiered_token_t *token)
+{
+    return &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1];
+}
+static inline uint32_t nic__tiered_number(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return (uint32_t)(token - tiered->tokens);
+}
+static inline uint32_t nic__tiered_units(const tiered_token_t *token)
+{
+    const uint32_t bytes =
+        TIERED_ENTRY_BARE_BYTES + nic_context_bytes((nic_token_type_t)token->type);
+    const uint32_t unit = (uint32_t)sizeof(nic_l1_entry_t);
+    return token->compressed ? 1 : (bytes + unit - 1) / unit;
+}
+// What of it lies in L2 and crosses links.
+static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
+{
+    return token->compressed ? nic_token_bytes((nic_token_type_t)token->type)
+                             : nic_context_bytes((nic_token_type_t)token->type);
+}
+static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps)
+{
+    tiered->now_ps = time_ps > tiered->now_ps ? time_ps : tiered->now_ps;
+    tiered->cxl.own_ps = 0;
+}
+static inline bool nic__tiered_in_l1(const tiered_token_t *token)
+{
+    return token->cell.state == NIC_TOKEN_IN_L1;
+}
+
+// -- cost.c: each returns how long it takes from now on, and occupies what it needs
+
+sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_read_directory(tiered_t *tiered);
+// A request to the driver, its work, and the context on its way: ends on the NIC, or in L2 with
+// stage.
+sim_time_t nic__tiered_expand(tiered_t *tiered,
+                              const tiered_token_t *token,
+                              uint32_t count,
+                              bool stage);
+sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
+sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
+// Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
+sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
+
+// -- place.c
+
+void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed);
+void nic__tiered_parts_fini(tiered_t *tiered);
+// Makes room in L1 and puts it there. It must not be in a tier.
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token);
+bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token);
+bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
+// Makes room in L2 and puts it there; false: there is none to be had.
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
+void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token);
+// Moves it at once, contents and all; counts the migration. It takes took_ps.
+void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps);
+// Writes what is dirty in L1 or L2 back where the token goes.
+sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
+uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
+
+// -- move.c
+
+// counted: it says how often the token is used; else it only may have brought it.
+void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
+void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
+void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
+void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
+
+// -- batch.c
+
+void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
+sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
+void nic__tiered_batch_fini(tiered_t *tiered);
+
+// -- object.c
+
+nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind);
+// TIERED_NONE: there is none.
+uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
+// A new token, in L3. Pointers to tokens do not outlive it.
+uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key);
+void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
+void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_reset(tiered_t *tiered);
+// The full context that a token stands for.
+void nic__tiered_context_of(const tiered_t *tiered,
+                            const tiered_token_t *token,
+                            nic_context_t *context);
+
+// -- table.c
+
+void nic__tiered_table_init(tiered_t *tiered, uint64_t seed);
+void nic__tiered_table_fini(tiered_t *tiered);
+// A translation that the NIC lacks: when it is there.
+sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page);
+
+// -- lookup.c
+
+extern const nic_store_ops_t nic__store_tiered;
+
+#endif // NIC_STORE_TIERED_TIERED_H

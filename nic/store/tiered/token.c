@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/store/tiered/token.c - tokens and contexts to bytes and back
+// (docs/models/tiered-cache.md).
+#include "nic/store/tiered/token.h"
+
+#include <string.h>
+
+#include "kernel/bytes.h"
+
+static const char *const type_names[NIC_TOKEN_TYPE_COUNT] = {"pd", "mr", "cq", "qp"};
+
+const char *nic_token_type_name(nic_token_type_t type)
+{
+    SIM_CHECK(type < NIC_TOKEN_TYPE_COUNT);
+    return type_names[type];
+}
+
+uint32_t nic_token_bytes(nic_token_type_t type)
+{
+    static const uint32_t bytes[NIC_TOKEN_TYPE_COUNT] = {
+        sizeof(nic_pd_token_t),
+        sizeof(nic_mr_token_t),
+        sizeof(nic_cq_token_t),
+        sizeof(nic_qp_token_t),
+    };
+    SIM_CHECK(type < NIC_TOKEN_TYPE_COUNT);
+    return bytes[type];
+}
+
+uint32_t nic_context_bytes(nic_token_type_t type)
+{
+    static const uint32_t bytes[NIC_TOKEN_TYPE_COUNT] = {16, 64, 64, NIC_CONTEXT_BYTES_MAX};
+    SIM_CHECK(type < NIC_TOKEN_TYPE_COUNT);
+    return bytes[type];
+}
+
+// -- the hot state: 24 + 24 + 8 + 4 + 4 bits
+
+uint64_t nic_small_fields_pack(const nic_small_fields_t *fields)
+{
+    return (uint64_t)(fields->send_psn & 0xffffff) |
+           (uint64_t)(fields->receive_psn & 0xffffff) << 24 |
+           (uint64_t)(fields->credits & 0xff) << 48 | (uint64_t)(fields->state & 0xf) << 56 |
+           (uint64_t)(fields->flags & 0xf) << 60;
+}
+
+nic_small_fields_t nic_small_fields_unpack(uint64_t packed)
+{
+    return (nic_small_fields_t){
+        .send_psn = (uint32_t)packed & 0xffffff,
+        .receive_psn = (uint32_t)(packed >> 24) & 0xffffff,
+        .credits = (uint32_t)(packed >> 48) & 0xff,
+        .state = (uint32_t)(packed >> 56) & 0xf,
+        .flags = (uint32_t)(packed >> 60) & 0xf,
+    };
+}
+
+// -- tokens
+
+static void put_header(uint8_t *bytes, nic_token_type_t type, uint8_t version, uint32_t index)
+{
+    bytes[offsetof(nic_token_header_t, type)] = (uint8_t)type;
+    bytes[offsetof(nic_token_header_t, version)] = version;
+    sim_put_le16(&bytes[offsetof(nic_token_header_t, index)], (uint16_t)index);
+}
+
+static bool encode_qp(const nic_qp_context_t *qp, uint8_t version, uint8_t *bytes)
+{
+    if (qp->index > UINT16_MAX || qp->qp_type > UINT8_MAX || qp->state > UINT8_MAX ||
+        qp->pd_index > UINT8_MAX || qp->send_cq_index > UINT8_MAX ||
+        qp->recv_cq_index > UINT8_MAX || qp->access_flags > UINT8_MAX) {
+        return false;
+    }
+    put_header(bytes, NIC_TOKEN_QP, version, qp->index);
+    sim_put_le32(&bytes[offsetof(nic_qp_token_t, qpn)], qp->qpn);
+    bytes[offsetof(nic_qp_token_t, qp_type)] = (uint8_t)qp->qp_type;
+    bytes[offsetof(nic_qp_token_t, state)] = (uint8_t)qp->state;
+    bytes[offsetof(nic_qp_token_t, pd_index)] = (uint8_t)qp->pd_index;
+    bytes[offsetof(nic_qp_token_t, send_cq_index)] = (uint8_t)qp->send_cq_index;
+    bytes[offsetof(nic_qp_token_t, recv_cq_index)] = (uint8_t)qp->recv_cq_index;
+    bytes[offsetof(nic_qp_token_t, access_flags)] = (uint8_t)qp->access_flags;
+    return true;
+}
+
+static bool encode_mr(const nic_mr_context_t *mr, uint8_t version, uint8_t *bytes)
+{
+    if (mr->index > UINT16_MAX || mr->access_flags > UINT8_MAX || mr->page_bits > UINT8_MAX ||
+        mr->page_count > UINT16_MAX) {
+        return false;
+    }
+    put_header(bytes, NIC_TOKEN_MR, version, mr->index);
+    sim_put_le32(&bytes[offsetof(nic_mr_token_t, lkey)], mr->lkey);
+    bytes[offsetof(nic_mr_token_t, access_flags)] = (uint8_t)mr->access_flags;
+    bytes[offsetof(nic_mr_token_t, page_bits)] = (uint8_t)mr->page_bits;
+    sim_put_le16(&bytes[offsetof(nic_mr_token_t, page_count)], (uint16_t)mr->page_count);
+    return true;
+}
+
+static bool encode_cq(const nic_cq_context_t *cq, uint8_t version, uint8_t *bytes)
+{
+    if (cq->index > UINT16_MAX || cq->cqe > UINT16_MAX || cq->comp_vector > UINT8_MAX ||
+        cq->flags > UINT8_MAX) {
+        return false;
+    }
+    put_header(bytes, NIC_TOKEN_CQ, version, cq->index);
+    sim_put_le32(&bytes[offsetof(nic_cq_token_t, cqn)], cq->cqn);
+    sim_put_le16(&bytes[offsetof(nic_cq_token_t, cqe)], (uint16_t)cq->cqe);
+    bytes[offsetof(nic_cq_token_t, comp_vector)] = (uint8_t)cq->comp_vector;
+    bytes[offsetof(nic_cq_token_t, flags)] = (uint8_t)cq->flags;
+    return true;
+}
+
+bool nic_token_encode(const nic_context_t *context, uint8_t version, uint8_t *bytes)
+{
+    switch (context->type) {
+    case NIC_TOKEN_PD:
+        if (context->pd.index > UINT16_MAX) {
+            return false;
+        }
+        put_header(bytes, NIC_TOKEN_PD, version, context->pd.index);
+        sim_put_le32(&bytes[offsetof(nic_pd_token_t, pdn)], context->pd.pdn);
+        return true;
+    case NIC_TOKEN_MR:
+        return encode_mr(&context->mr, version, bytes);
+    case NIC_TOKEN_CQ:
+        return encode_cq(&context->cq, version, bytes);
+    case NIC_TOKEN_QP:
+        return encode_qp(&context->qp, version, bytes);
+    case NIC_TOKEN_TYPE_COUNT:
+        break;
+    }
+    SIM_CHECK(false);
+    return false;
+}
+
+bool nic_token_header(const uint8_t *bytes,
+                      size_t size_bytes,
+                      nic_token_type_t *type,
+                      uint8_t *version,
+                      uint16_t *index)
+{
+    if (size_bytes < sizeof(nic_token_header_t) ||
+        bytes[offsetof(nic_token_header_t, type)] >= NIC_TOKEN_TYPE_COUNT) {
+        return false;
+    }
+    *type = (nic_token_type_t)bytes[offsetof(nic_token_header_t, type)];
+    *version = bytes[offsetof(nic_token_header_t, version)];
+    *index = sim_get_le16(&bytes[offsetof(nic_token_header_t, index)]);
+    return true;
+}
+
+bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *context)
+{
+    nic_token_type_t type;
+    uint8_t version;
+    uint16_t index;
+    if (!nic_token_header(bytes, size_bytes, &type, &version, &index) || type != context->type ||
+        size_bytes < nic_token_bytes(type)) {
+        return false;
+    }
+    switch (type) {
+    case NIC_TOKEN_PD:
+        context->pd.index = index;
+        context->pd.pdn = sim_get_le32(&bytes[offsetof(nic_pd_token_t, pdn)]);
+        break;
+    case NIC_TOKEN_MR:
+        context->mr.index = index;
+        context->mr.lkey = sim_get_le32(&bytes[offsetof(nic_mr_token_t, lkey)]);
+        context->mr.access_flags = bytes[offsetof(nic_mr_token_t, access_flags)];
+        context->mr.page_bits = bytes[offsetof(nic_mr_token_t, page_bits)];
+        context->mr.page_count = sim_get_le16(&bytes[offsetof(nic_mr_token_t, page_count)]);
+        break;
+    case NIC_TOKEN_CQ:
+        context->cq.index = index;
+        context->cq.cqn = sim_get_le32(&bytes[offsetof(nic_cq_token_t, cqn)]);
+        context->cq.cqe = sim_get_le16(&bytes[offsetof(nic_cq_token_t, cqe)]);
+        context->cq.comp_vector = bytes[offsetof(nic_cq_token_t, comp_vector)];
+        context->cq.flags = bytes[offsetof(nic_cq_token_t, flags)];
+        break;
+    case NIC_TOKEN_QP:
+        context->qp.index = index;
+        context->qp.qpn = sim_get_le32(&bytes[offsetof(nic_qp_token_t, qpn)]);
+        context->qp.qp_type = bytes[offsetof(nic_qp_token_t, qp_type)];
+        context->qp.state = bytes[offsetof(nic_qp_token_t, state)];
+        context->qp.pd_index = bytes[offsetof(nic_qp_token_t, pd_index)];
+        context->qp.send_cq_index = bytes[offsetof(nic_qp_token_t, send_cq_index)];
+        context->qp.recv_cq_index = bytes[offsetof(nic_qp_token_t, recv_cq_index)];
+        context->qp.access_flags = bytes[offsetof(nic_qp_token_t, access_flags)];
+        break;
+    case NIC_TOKEN_TYPE_COUNT:
+        break;
+    }
+    return true;
+}
+
+// -- contexts: a list of fields each, of 1, 4 or 8 bytes or a run of bytes
+
+typedef struct field {
+    uint16_t offset; // in nic_context_t
+    uint16_t bytes;
+    uint8_t word; // 4, 8: a number; 1: bytes as they are
+} field_t;
+
+#define NUMBER(type, member)                                                             \
+    {                                                                                    \
+        offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), \
+            sizeof(((nic_context_t *)0)->type.member)                                    \
+    }
+#define BYTES(type, member)                                                                \
+    {                                                                                      \
+        offsetof(nic_context_t, type.member), sizeof(((nic_context_t *)0)->type.member), 1 \
+    }
+
+static const field_t pd_fields[] = {NUMBER(pd, index), NUMBER(pd, pdn), NUMBER(pd, owner)};
+static const field_t mr_fields[] = {
+    NUMBER(mr, index),
+    NUMBER(mr, lkey),
+    NUMBER(mr, access_flags),
+    NUMBER(mr, page_bits),
+    NUMBER(mr, page_count),
+    NUMBER(mr, address),
+    NUMBER(mr, length_bytes),
+    NUMBER(mr, table_address),
+    NUMBER(mr, pdn),
+};
+static const field_t cq_fields[] = {
+    NUMBER(cq, index),
+    NUMBER(cq, cqn),
+    NUMBER(cq, cqe),
+    NUMBER(cq, comp_vector),
+    NUMBER(cq, flags),
+    NUMBER(cq, ring_address),
+    NUMBER(cq, producer),
+    NUMBER(cq, consumer),
+};
+static const field_t qp_fields[] = {
+    NUMBER(qp, index),
+    NUMBER(qp, qpn),
+    NUMBER(qp, qp_type),
+    NUMBER(qp, state),
+    NUMBER(qp, pd_index),
+    NUMBER(qp, send_cq_index),
+    NUMBER(qp, recv_cq_index),
+    NUMBER(qp, access_flags),
+    NUMBER(qp, small_fields),
+    BYTES(qp, address_path),
+    NUMBER(qp, queue_address),
+    NUMBER(qp, remote_qpn),
+    NUMBER(qp, mtu_bytes),
+    NUMBER(qp, timeout),
+    NUMBER(qp, retry),
+    BYTES(qp, rest),
+};
+
+typedef struct fields {
+    const field_t *rows;
+    size_t count;
+} fields_t;
+
+static fields_t fields_of(nic_token_type_t type)
+{
+    static const fields_t fields[NIC_TOKEN_TYPE_COUNT] = {
+        {pd_fields, SIM_COUNT_OF(pd_fields)},
+        {mr_fields, SIM_COUNT_OF(mr_fields)},
+        {cq_fields, SIM_COUNT_OF(cq_fields)},
+        {qp_fields, SIM_COUNT_OF(qp_fields)},
+    };
+    SIM_CHECK(type < NIC_TOKEN_TYPE_COUNT);
+    return fields[type];
+}
+
+void nic_context_encode(const nic_context_t *context, uint8_t *bytes)
+{
+    const fields_t fields = fields_of(context->type);
+    const uint32_t size_bytes = nic_context_bytes(context->type);
+    memset(bytes, 0, size_bytes);
+    size_t at = 0;
+    for (size_t i = 0; i < fields.count; i++) {
+        const field_t *const field = &fields.rows[i];
+        const char *const from = (const char *)context + field->offset;
+        SIM_CHECK(at + field->bytes <= size_bytes);
+        if (field->word == 1) {
+            memcpy(&bytes[at], from, field->bytes);
+        } else if (field->word == 4) {
+            uint32_t value;
+            memcpy(&value, from, sizeof(value));
+            sim_put_le32(&bytes[at], value);
+        } else {
+            uint64_t value;
+            memcpy(&value, from, sizeof(value));
+            sim_put_le64(&bytes[at], value);
+        }
+        at += field->bytes;
+    }
+}
+
+bool nic_context_decode(nic_token_type_t type,
+                        const uint8_t *bytes,
+                        size_t size_bytes,
+                        nic_context_t *context)
+{
+    if (type >= NIC_TOKEN_TYPE_COUNT || size_bytes < nic_context_bytes(type)) {
+        return false;
+    }
+    memset(context, 0, sizeof(*context));
+    context->type = type;
+    const fields_t fields = fields_of(type);
+    size_t at = 0;
+    for (size_t i = 0; i < fields.count; i++) {
+        const field_t *const field = &fields.rows[i];
+        char *const to = (char *)context + field->offset;
+        if (field->word == 1) {
+            memcpy(to, &bytes[at], field->bytes);
+        } else if (field->word == 4) {
+            const uint32_t value = sim_get_le32(&bytes[at]);
+            memcpy(to, &value, sizeof(value));
+        } else {
+            const uint64_t value = sim_get_le64(&bytes[at]);
+            memcpy(to, &value, sizeof(value));
+        }
+        at += field->bytes;
+    }
+    return true;
+}

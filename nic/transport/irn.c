@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/irn.c - the transport "irn": selective repeat within a window of one
+// bandwidth-delay product.
+//
+// The receiver keeps what comes ahead and answers it with a NAK that names the expected packet and
+// the one that came. The first such NAK begins a recovery: packets that are not known to have come,
+// but a later one has, are sent again, once each; then new ones as the window allows. It ends when
+// all that was sent before it is acknowledged. What is lost again waits for the time-out: a short
+// one while few packets are under way. docs/models/irn.md
+// Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
+#include "nic/nic_internal.h"
+#include "nic/transport/selective/cause.h"
+#include "nic/transport/selective/held.h"
+
+#define PREFIX "nic.irn"
+// A receiver has two bits a packet, the sender one, and as many for READ responses.
+#define BITMAPS 5u
+
+typedef struct irn_config {
+    uint64_t window_bytes; // SIM_AUTO: one bandwidth-delay product
+    uint64_t bits;         // SIM_AUTO: as many as the window has packets
+    sim_time_t rto_low_ps;
+    sim_time_t rto_high_ps;
+    uint64_t rto_low_packets;
+} irn_config_t;
+
+// clang-format off
+#define AT(member) offsetof(irn_config_t, member)
+static const sim_attr_t attrs[] = {
+    {PREFIX ".window", SIM_ATTR_BYTES, true, AT(window_bytes), "auto", "1", NULL, NULL,
+     "payload from the oldest packet not acknowledged to the newest, at most; auto: rate of the NIC x round trip of the path"},
+    {PREFIX ".bits", SIM_ATTR_COUNT, true, AT(bits), "auto", "1", "8388608", NULL,
+     "packets from the expected one on that a receiver's bitmap reaches; no more are under way; auto: those of the window"},
+    {PREFIX ".rto-low", SIM_ATTR_TIME, true, AT(rto_low_ps), "auto", "1us", "100s", NULL,
+     "time-out while few packets are under way; auto: the path's round trip and 100 us"},
+    {PREFIX ".rto-high", SIM_ATTR_TIME, true, AT(rto_high_ps), "auto", "1us", "100s", NULL,
+     "time-out otherwise; auto: twice the path's round trip and 320 us"},
+    {PREFIX ".rto-low-packets", SIM_ATTR_COUNT, false, AT(rto_low_packets), "3", "0", "1000", NULL,
+     "so many packets under way are few"},
+};
+// clang-format on
+static const sim_attr_table_t attr_table = {PREFIX,
+                                            "node",
+                                            sizeof(irn_config_t),
+                                            attrs,
+                                            SIM_COUNT_OF(attrs)};
+
+typedef struct irn {
+    nic_held_t held; // first
+    uint64_t window_packets;
+    uint64_t bits;
+    uint64_t recovery_psn; // the recovery ends when this is acknowledged
+    uint64_t looked_psn;   // what is missing before it is queued
+    sim_time_t rto_low_ps;
+    sim_time_t rto_high_ps;
+    bool recovering;
+} irn_t;
+
+static inline irn_t *irn_of(nic_qp_t *qp)
+{
+    return (irn_t *)(void *)nic_transport_of(qp);
+}
+
+static void irn_open(nic_qp_t *qp)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    irn_t *const irn = irn_of(qp);
+    const irn_config_t *const config = irn->held.base.config;
+    nic__held_open(&irn->held);
+    const sim_time_t rtt_ps = irn->held.rtt_ps;
+    const uint64_t product_bytes =
+        (uint64_t)((wide_t)nic_rate_bps(qp->nic) * rtt_ps / 8 / SIM_PS_PER_S);
+    const uint64_t window_bytes =
+        config->window_bytes == SIM_AUTO ? product_bytes : config->window_bytes;
+    irn->window_packets = (window_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes + 1;
+    irn->window_packets =
+        irn->window_packets < NIC_PSN_WINDOW ? irn->window_packets : NIC_PSN_WINDOW;
+    // A limit on what is sent holds for the bitmaps, too.
+    uint64_t reach = irn->window_packets;
+    if (qp->window_bytes != UINT64_MAX && qp->window_bytes / qp->mtu_bytes + 1 > reach) {
+        reach = qp->window_bytes / qp->mtu_bytes + 1;
+        irn->window_packets = reach;
+    }
+    irn->bits = config->bits == SIM_AUTO ? reach : config->bits;
+    // The sender never has more under way than the receiver's bitmap can tell of (the paper's cap,
+    // which is why bitmaps of a cap's size suffice): what is beyond would be dropped.
+    if (irn->bits < irn->window_packets) {
+        irn->window_packets = irn->bits;
+    }
+    irn->rto_low_ps =
+        config->rto_low_ps == SIM_AUTO ? rtt_ps + 100 * SIM_PS_PER_US : config->rto_low_ps;
+    irn->rto_high_ps =
+        config->rto_high_ps == SIM_AUTO ? 2 * rtt_ps + 320 * SIM_PS_PER_US : config->rto_high_ps;
+    nic_held_shared_t *const shared = irn->held.base.nic_state;
+    const uint64_t bytes = BITMAPS * ((irn->bits + 7) / 8);
+    shared->nic_bytes_per_qp = bytes > shared->nic_bytes_per_qp ? bytes : shared->nic_bytes_per_qp;
+}
+
+static void irn_close(nic_qp_t *qp)
+{
+    nic__held_close(nic__held_of(qp));
+}
+
+static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
+{
+    (void)nic;
+    nic__held_totals(nic_state, BITMAPS, sums);
+}
+
+// -- sending
+
+static bool ready(const nic_qp_t *qp)
+{
+    const irn_t *const irn = (const irn_t *)(const void *)nic_transport_of_const(qp);
+    bool may = false;
+    if (SIM_UNLIKELY(nic__held_waits(&irn->held, &may))) {
+        return may;
+    }
+    return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
+}
+
+// Few packets are under way.
+static bool is_low(const irn_t *irn)
+{
+    const nic_qp_t *const qp = irn->held.base.qp;
+    const irn_config_t *const config = irn->held.base.config;
+    return qp->next_psn - qp->una_psn <= config->rto_low_packets;
+}
+
+static sim_time_t rto_ps(const irn_t *irn)
+{
+    return is_low(irn) ? irn->rto_low_ps : irn->rto_high_ps;
+}
+
+static void arm(irn_t *irn)
+{
+    nic_qp_t *const qp = irn->held.base.qp;
+    sim_node_t *const node = nic_transport_node(qp);
+    if (qp->timeout == 0 || qp->una_psn == qp->next_psn) {
+        return;
+    }
+    if (!sim_timer_armed(&qp->retry_timer)) {
+        irn->held.active_ps = node->now_ps;
+        nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
+    } else if (is_low(irn)) {
+        // It may have been armed while many were under way.
+        const sim_time_t low_ps = irn->held.active_ps + irn->rto_low_ps;
+        const sim_time_t due_ps = low_ps > node->now_ps ? low_ps : node->now_ps;
+        if (sim_timer_time_ps(node, &qp->retry_timer) > due_ps) {
+            nic_transport_timer_arm(qp, due_ps);
+        }
+    }
+}
+
+static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    (void)nic;
+    irn_t *const irn = irn_of(qp);
+    const bool idle = qp->una_psn == qp->next_psn;
+    const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
+    if (sent.packet != NULL && !sent.answer) {
+        // Nothing but an answer opens the window again.
+        sent.packet->ack_request |= qp->next_psn - qp->una_psn >= irn->window_packets;
+        if (idle) {
+            nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
+        }
+        if (idle || sent.psn == qp->una_psn) {
+            irn->held.active_ps = nic_transport_node(qp)->now_ps;
+        }
+        arm(irn);
+    }
+    return sent.packet;
+}
+
+static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    irn_t *const irn = irn_of(qp);
+    const nic_held_news_t news = nic__held_acknowledged(&irn->held, packet);
+    if (!news.alive) {
+        return;
+    }
+    if (irn->recovering && qp->una_psn >= irn->recovery_psn) {
+        irn->recovering = false;
+    }
+    if (news.moved) {
+        irn->held.active_ps = nic_transport_node(qp)->now_ps;
+    }
+    if (news.told && news.psn >= qp->una_psn) {
+        if (!irn->recovering) {
+            irn->recovering = true;
+            irn->recovery_psn = qp->next_psn;
+            irn->looked_psn = qp->una_psn;
+        }
+        if (irn->looked_psn < qp->una_psn) {
+            irn->looked_psn = qp->una_psn;
+        }
+        if (news.psn > irn->looked_psn) {
+            nic__resend_add(&irn->held.resend,
+                            qp,
+                            irn->looked_psn,
+                            (uint32_t)(news.psn - irn->looked_psn),
+                            1,
+                            0);
+            irn->looked_psn = news.psn;
+        }
+        nic__resend_trim(&irn->held.resend, qp);
+    }
+    if ((qp->flags & NIC_QP_RNR_WAIT) == 0) {
+        arm(irn);
+    }
+    nic_transport_schedule(qp);
+}
+
+static void timed_out(nic_qp_t *qp)
+{
+    irn_t *const irn = irn_of(qp);
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (qp->una_psn == qp->next_psn) {
+        return;
+    }
+    if (now_ps < irn->held.active_ps + rto_ps(irn)) {
+        nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
+        return;
+    }
+    if (!nic__held_silent(&irn->held)) {
+        return;
+    }
+    irn->recovering = true;
+    irn->recovery_psn = qp->next_psn;
+    irn->looked_psn = qp->una_psn + 1;
+    nic__fetch_all(&irn->held.resend, qp, irn->held.silent);
+    nic__resend_oldest(&irn->held.resend, qp, irn->held.silent, 1);
+    // The newest tells, by its answer, what else is missing.
+    nic__resend_probe(&irn->held.resend, qp, qp->next_psn - 1, 1);
+    irn->held.active_ps = now_ps;
+    nic_transport_timer_arm(qp, now_ps + rto_ps(irn));
+    nic_transport_schedule(qp);
+}
+
+// -- receiving
+
+static void request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    irn_t *const irn = irn_of(qp);
+    const bool ack_request = packet->ack_request;
+    const uint64_t before_psn = irn->held.kept.first_psn;
+    nic_cause_t cause;
+    nic__cause_note(&cause, packet);
+    const nic_arrival_t arrival = nic__held_take(&irn->held, packet, irn->bits);
+    if (arrival.refused) {
+        return;
+    }
+    if (irn->held.kept.first_psn != before_psn) {
+        if (ack_request || arrival.news == NIC_KEPT_REPAIR) {
+            nic__cause_acknowledge(qp, &cause);
+        }
+    } else if (arrival.psn > before_psn) {
+        nic__held_tell(&irn->held, arrival.psn, arrival.span, false, SIM_TIME_NEVER);
+    } else if (ack_request) {
+        nic_transport_acknowledge(qp, NULL);
+    }
+}
+
+const nic_transport_ops_t nic_transport_irn = {
+    .name = "irn",
+    .state_bytes = sizeof(irn_t),
+    .nic_state_bytes = sizeof(nic_held_shared_t),
+    .attrs = &attr_table,
+    .own_timeouts = true,
+    .open = irn_open,
+    .close = irn_close,
+    .ready = ready,
+    .next_packet = next_packet,
+    .acknowledged = acknowledged,
+    .responded = nic__held_responded,
+    .timeout = timed_out,
+    .request = request,
+    .totals = totals,
+    .gauges = nic__held_gauges,
+};

@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/transports.c - the transports there are, and the steps that nic/transport.h offers.
+#include "nic/transport.h"
+
+#include <string.h>
+
+#include "net/loss.h"
+#include "nic/extra.h"
+#include "nic/transport/operation_internal.h"
+#include "nic/transport/requester_internal.h"
+#include "nic/transport/responder_internal.h"
+
+const nic_transport_ops_t *const nic_transport_all[] = {
+    &nic_transport_gbn,
+    &nic_transport_irn,
+    &nic_transport_adamap,
+    &nic_transport_sdr,
+    NULL,
+};
+
+// -- state
+
+// Behind the algorithm's.
+static size_t state_offset(const nic_t *nic)
+{
+    const size_t line = alignof(max_align_t);
+    return (NIC_QP_BYTES + nic->cc_ops->state_bytes + line - 1) / line * line;
+}
+
+nic_transport_t *nic_transport_of(nic_qp_t *qp)
+{
+    SIM_ASSERT(qp->ops->state_bytes != 0);
+    return (nic_transport_t *)(void *)((char *)qp + state_offset(qp->nic));
+}
+
+const nic_transport_t *nic_transport_of_const(const nic_qp_t *qp)
+{
+    return (const nic_transport_t *)(const void *)((const char *)qp + state_offset(qp->nic));
+}
+
+size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops)
+{
+    return state_offset(nic) + ops->state_bytes;
+}
+
+// The transport's config of the host: its own table's, or the program's.
+static const void *config_of(const nic_config_t *config, const nic_transport_ops_t *ops)
+{
+    if (config->custom_transport == ops) {
+        return config->custom_transport_config;
+    }
+    return nic_config_part(config, ops->attrs);
+}
+
+// What the queue pairs of a NIC share, made for the first of them.
+static void *shared_state(nic_t *nic, const nic_transport_ops_t *ops, const void *config)
+{
+    if (ops->nic_state_bytes == 0) {
+        return NULL;
+    }
+    for (struct nic_transport_share *share = nic->shares; share != NULL; share = share->next) {
+        if (share->ops == ops) {
+            return share->state;
+        }
+    }
+    struct nic_transport_share *const made = sim_alloc(sizeof(*made));
+    *made = (struct nic_transport_share){
+        .ops = ops,
+        .state = sim_alloc_lines(ops->nic_state_bytes),
+        .next = nic->shares,
+    };
+    nic->shares = made;
+    if (ops->nic_create != NULL) {
+        ops->nic_create(nic, made->state, config);
+    }
+    return made->state;
+}
+
+void nic__transport_open(nic_qp_t *qp)
+{
+    const nic_transport_ops_t *const ops = qp->ops;
+    if (ops->state_bytes != 0) {
+        nic_transport_t *const transport = nic_transport_of(qp);
+        const void *const config = config_of(qp->nic->host->config, ops);
+        memset(transport, 0, ops->state_bytes);
+        *transport = (nic_transport_t){
+            .ops = ops,
+            .config = config,
+            .nic_state = shared_state(qp->nic, ops, config),
+            .nic = qp->nic,
+            .qp = qp,
+        };
+    }
+    qp->transport_open = true;
+    if (ops->open != NULL) {
+        ops->open(qp);
+    }
+}
+
+void nic__transport_close(nic_qp_t *qp)
+{
+    if (qp->transport_open && qp->ops->close != NULL) {
+        qp->ops->close(qp);
+    }
+    qp->transport_open = false;
+}
+
+void nic__transports_free(nic_t *nic)
+{
+    while (nic->shares != NULL) {
+        struct nic_transport_share *const share = nic->shares;
+        nic->shares = share->next;
+        if (share->ops->nic_destroy != NULL) {
+            share->ops->nic_destroy(nic, share->state);
+        }
+        sim_free(share->state);
+        sim_free(share);
+    }
+}
+
+bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx)
+{
+    bool any = false;
+    for (const struct nic_transport_share *share = nic->shares; share != NULL;
+         share = share->next) {
+        for (const nic_counter_info_t *info = share->ops->counters;
+             info != NULL && info->name != NULL;
+             info++) {
+            uint64_t value = 0;
+            memcpy(&value, (const char *)share->state + info->offset, sizeof(value));
+            fn(share->ops, info, value, ctx);
+            any = true;
+        }
+    }
+    return any;
+}
+
+sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp)
+{
+    net_path_t path;
+    const net_t *const net = qp->nic->host->node.net;
+    if (!net_path_of(net, qp->nic->interface, qp->path.destination, qp->path.flow_hash, &path)) {
+        return 0;
+    }
+    const uint32_t frame = qp->mtu_bytes + qp->nic->header_bytes;
+    return 2 * path.delay_ps + net_path_time_ps(&path, 1, frame, 0) - path.delay_ps +
+           net_path_time_ps(&path, 1, qp->nic->frame_bytes_min, 0) - path.delay_ps;
+}
+
+void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
+{
+    *lost = *events = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_loss_counters_t counters;
+            const uint64_t here = node->ports[p].drops[NET_DROP_LINK_LOSS];
+            *lost += here;
+            *events += net_loss_get_counters(&node->ports[p], &counters) ? counters.events : here;
+        }
+    }
+}
+
+const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes)
+{
+    const nic_transport_ops_t *const ops = nic->transport;
+    *nic_bytes = ops->nic_bytes == NULL ? 0 : ops->nic_bytes(config_of(nic->host->config, ops));
+    return ops;
+}
+
+void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
+{
+    const nic_counters_t *const counters = nic_get_counters(nic);
+    totals->retransmitted += counters->retransmitted_packets;
+    totals->timeouts += counters->local_ack_timeout_err;
+    for (const struct nic_transport_share *share = nic->shares; share != NULL;
+         share = share->next) {
+        if (share->ops->totals != NULL) {
+            share->ops->totals(nic, share->state, totals);
+        }
+    }
+}
+
+// -- looking
+
+nic_transport_view_t nic_transport_look(const nic_qp_t *qp)
+{
+    return (nic_transport_view_t){
+        .una_psn = qp->una_psn,
+        .next_psn = qp->next_psn,
+        .expected_psn = qp->expected_psn,
+        .in_flight_bytes = qp->in_flight_bytes,
+        .window_bytes = qp->window_bytes,
+        .mtu_bytes = qp->mtu_bytes,
+        .retry_count = qp->retry_count,
+        .timeout_ps = qp->timeout == 0 ? SIM_TIME_NEVER : nic__timeout_ps(qp),
+        .since_ps = qp->retry_base_ps,
+        .rtt_ps = nic__cc_const(qp)->base_rtt_ps,
+        .blocked = (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) != 0,
+        .failed = (qp->flags & NIC_QP_CLOSED) != 0,
+        .refused = (qp->rx_flags & NIC_RX_STOPPED) != 0,
+    };
+}
+
+sim_node_t *nic_transport_node(const nic_qp_t *qp)
+{
+    return nic__node(qp->nic);
+}
+
+uint64_t nic_transport_psn(uint32_t wire_psn, uint64_t near_psn)
+{
+    return near_psn + (uint64_t)nic__psn_distance(wire_psn, near_psn);
+}
+
+// -- sending
+
+bool nic_transport_new_ready(const nic_qp_t *qp)
+{
+    return nic__cursor_ready(qp);
+}
+
+net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags)
+{
+    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const uint32_t offset = qp->send_offset;
+    net_packet_t *const packet = nic__cursor_packet(qp->nic, qp);
+    if (packet != NULL && (flags & NIC_PACKET_ADDRESSED) != 0) {
+        nic__address_packet(qp, packet, wqe, offset);
+    }
+    return packet;
+}
+
+void nic_transport_schedule(nic_qp_t *qp)
+{
+    nic__schedule(qp);
+    if (!nic__can_send(qp)) {
+        nic__unschedule(qp);
+    }
+}
+
+void nic_transport_advance(nic_qp_t *qp, uint64_t end_psn, const net_packet_t *cause, bool nak)
+{
+    SIM_CHECK(end_psn <= qp->max_psn);
+    nic_t *const nic = qp->nic;
+    const uint64_t una_psn = qp->una_psn;
+    const nic_progress_t progress = nic__advance(nic, qp, end_psn);
+    if (progress.gone) {
+        return;
+    }
+    if (qp->una_psn != una_psn) {
+        nic__note_progress(nic, qp);
+        nic__trace_ack(nic, qp, cause == NULL ? SIM_TIME_NEVER : cause->sent_ps);
+    }
+    if (cause != NULL) {
+        nic__cc_ack(qp, cause, progress.bytes, nak);
+    }
+    nic__settle(qp);
+}
+
+void nic_transport_accept(nic_qp_t *qp, net_packet_t *packet, bool placed)
+{
+    SIM_CHECK(nic_transport_expects_response(qp));
+    nic__accept_response(qp->nic, qp, packet, placed);
+    nic__consume(qp->nic, packet);
+    if (nic__still_alive(qp)) {
+        nic__settle(qp);
+    }
+}
+
+bool nic_transport_expects_response(const nic_qp_t *qp)
+{
+    return qp->sq_done != qp->sq_posted && qp->una_psn < qp->max_psn &&
+           nic__is_fetch(nic__wqe(qp, qp->sq_done)->opcode);
+}
+
+bool nic_transport_refused(nic_qp_t *qp, const net_packet_t *packet)
+{
+    const uint32_t syndrome = packet->aeth >> 24;
+    const uint32_t code = syndrome & 0x1f;
+    if (syndrome >> 5 == 0) {
+        return false;
+    }
+    nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, syndrome, 0);
+    if ((syndrome & 0xe0) == ROCE_SYNDROME_RNR_NAK) {
+        (void)nic__rnr_wait(qp, code);
+        return true;
+    }
+    if (code == ROCE_NAK_PSN_SEQUENCE) {
+        qp->nic->counters.packet_seq_err++;
+        return false;
+    }
+    nic__fatal_nak(qp, code);
+    return true;
+}
+
+bool nic_transport_retry(nic_qp_t *qp)
+{
+    if (qp->retries_used >= qp->retry_count) {
+        nic__fail_request(qp, NIC_WC_RETRY_EXC_ERR);
+        return false;
+    }
+    qp->retries_used++;
+    return true;
+}
+
+void nic_transport_fail(nic_qp_t *qp, nic_wc_status_t status)
+{
+    if (qp->sq_done != qp->sq_posted) {
+        nic__fail_request(qp, status);
+    } else {
+        nic_qp_to_error(qp);
+    }
+}
+
+void nic_transport_timer_arm(nic_qp_t *qp, sim_time_t time_ps)
+{
+    if ((qp->flags & NIC_QP_RNR_WAIT) == 0) {
+        sim_timer_arm(nic__node(qp->nic), &qp->retry_timer, time_ps);
+    }
+}
+
+void nic_transport_timer_cancel(nic_qp_t *qp)
+{
+    if ((qp->flags & NIC_QP_RNR_WAIT) == 0) {
+        sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
+    }
+}
+
+// -- receiving
+
+bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed)
+{
+    SIM_CHECK((packet->psn ^ (uint32_t)qp->expected_psn) << 8 == 0);
+    if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {
+        nic__consume(qp->nic, packet);
+        return false;
+    }
+    const uint64_t expected_psn = qp->expected_psn;
+    nic__execute_silently(qp->nic, qp, packet, placed);
+    return qp->expected_psn != expected_psn;
+}
+
+static void place_at(nic_t *nic, net_packet_t *packet, const nic_place_t *place, uint64_t offset)
+{
+    nic__write_payload(nic, packet->payload_bytes);
+    if (nic__keeps(nic, packet)) {
+        nic__keep(nic, packet, place, offset);
+        if (packet->contents) {
+            net_packet_drop_contents(&nic->host->node, packet);
+        }
+    }
+}
+
+// Where the READ that it answers wants it; what is wrong with it is seen when it has its turn.
+static bool place_response(nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    if (psn < qp->una_psn || psn >= qp->next_psn) {
+        return false;
+    }
+    uint64_t first_psn = 0;
+    const nic_wqe_t *const wqe = nic__wqe(qp, nic__find_wqe(qp, psn, &first_psn));
+    const uint64_t offset = (psn - first_psn) * qp->mtu_bytes;
+    if (wqe->opcode != NIC_WR_RDMA_READ || packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE ||
+        offset + packet->payload_bytes > wqe->length) {
+        return false;
+    }
+    const nic_place_t place = nic__wqe_place(wqe);
+    place_at(qp->nic, packet, &place, offset);
+    return true;
+}
+
+bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    if (operation == 0) {
+        return place_response(qp, packet);
+    }
+    if ((operation & IS_WRITE) == 0 || ((operation & IS_FIRST) == 0 && !packet->addressed)) {
+        return false;
+    }
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    if ((qp->access & NIC_ACCESS_REMOTE_WRITE) == 0 || packet->payload_bytes > aside->reth.length ||
+        !nic__access_ok(qp->pd,
+                        aside->reth.rkey,
+                        aside->reth.address,
+                        packet->payload_bytes,
+                        NIC_ACCESS_REMOTE_WRITE)) {
+        return false;
+    }
+    const nic_place_t place = {.address = aside->reth.address, .count = 1};
+    place_at(qp->nic, packet, &place, 0);
+    return true;
+}
+
+bool nic_transport_repeat_answer(nic_qp_t *qp, const net_packet_t *packet, bool others_too)
+{
+    const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
+    const uint64_t psn = nic_transport_psn(packet->psn, qp->expected_psn);
+    if ((operation & (IS_READ | IS_ATOMIC)) == 0) {
+        return false;
+    }
+    if (others_too) {
+        nic__forget_answers(qp, psn);
+    }
+    if ((operation & IS_READ) != 0) {
+        (void)nic__repeat_read(qp, packet, psn);
+    } else {
+        (void)nic__repeat_atomic(qp, packet, psn);
+    }
+    return true;
+}
+
+static sim_time_t sent_ps_of(const net_packet_t *cause)
+{
+    return cause == NULL || cause->retransmission ? SIM_TIME_NEVER : cause->sent_ps;
+}
+
+static const net_packet_t *feedback_of(const net_packet_t *cause)
+{
+    return cause != NULL && nic__wants_feedback(cause) ? cause : NULL;
+}
+
+void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause)
+{
+    nic__acknowledge(qp, sent_ps_of(cause), feedback_of(cause));
+}
+
+void nic_transport_refuse(nic_qp_t *qp, const net_packet_t *cause)
+{
+    nic__refuse(qp,
+                (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+                sent_ps_of(cause),
+                feedback_of(cause));
+}
+
+net_packet_t *nic_transport_answer(nic_qp_t *qp,
+                                   uint64_t psn,
+                                   uint32_t syndrome,
+                                   uint32_t extra_bytes,
+                                   const net_packet_t *cause)
+{
+    const uint32_t aeth = syndrome << 24 | (qp->msn & ROCE_PSN_MASK);
+    const nic_answer_t answer = {
+        .psn = (uint32_t)psn & ROCE_PSN_MASK,
+        .aeth = aeth,
+        .sent_ps = sent_ps_of(cause),
+        .cause = feedback_of(cause),
+    };
+    return nic__build_answer(qp, &answer, extra_bytes);
+}
+
+void nic_transport_send(nic_qp_t *qp, net_packet_t *answer)
+{
+    qp->queued_ack = NULL; // what waits before it is not brought up to date any more
+    nic__send_answer(qp, answer);
+}
+
+void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet)
+{
+    if (!qp->nic->host->ending) {
+        nic__consume(qp->nic, packet);
+    }
+}
+
+// -- costs
+
+sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint32_t bytes)
+{
+    nic_t *const nic = qp->nic;
+    return nic->device->host_read_ps != NULL ? nic->device->host_read_ps(nic, bytes)
+                                             : nic__node(nic)->now_ps;
+}
+
+sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint32_t bytes)
+{
+    nic_t *const nic = qp->nic;
+    return nic->device->host_write_ps != NULL ? nic->device->host_write_ps(nic, bytes)
+                                              : nic__node(nic)->now_ps;
+}

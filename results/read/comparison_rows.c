@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/read/comparison_rows.c - from the summary of a run to rows of the comparison.
+#include "results/comparison.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PORTS_SHOWN 3u
+#define ITEMS_MAX 64u // of a list, beyond which it is not compared item by item
+#define PATH_SIZE_MAX 256u
+
+const json_t *results_comparison_find(const json_t *object, const char *path)
+{
+    while (object != NULL && *path != '\0') {
+        const size_t size = strcspn(path, ".");
+        char *const key = sim_format("%.*s", (int)size, path);
+        object = json_object_get(object, key);
+        sim_free(key);
+        path += size + (path[size] == '.');
+    }
+    return object;
+}
+
+// -- rows
+
+results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
+                                                 results_comparison_unit_t unit,
+                                                 const char *key,
+                                                 const char *label)
+{
+    for (size_t i = 0; i < table->row_count; i++) {
+        const size_t at = (table->cursor + i) % table->row_count;
+        if (strcmp(table->rows[at].key, key) == 0) {
+            table->cursor = at + 1 > table->cursor ? at + 1 : table->cursor;
+            return &table->rows[at];
+        }
+    }
+    SIM_GROW(table->rows, table->row_count, &table->row_capacity);
+    const size_t at = table->cursor < table->row_count ? table->cursor : table->row_count;
+    memmove(&table->rows[at + 1], &table->rows[at], (table->row_count - at) * sizeof(*table->rows));
+    table->row_count++;
+    table->cursor = at + 1;
+    results_comparison_row_t *const row = &table->rows[at];
+    *row = (results_comparison_row_t){.key = sim_strdup(key), .unit = unit};
+    row->label = label != NULL ? sim_strdup(label) : NULL;
+    if (unit == RESULTS_COMPARISON_TEXT) {
+        row->texts = sim_alloc_array(table->run_count, sizeof(*row->texts));
+        memset(row->texts, 0, table->run_count * sizeof(*row->texts));
+        return row;
+    }
+    row->values = sim_alloc_array(table->run_count, sizeof(*row->values));
+    for (size_t i = 0; i < table->run_count; i++) {
+        row->values[i] = RESULTS_COMPARISON_NONE;
+    }
+    return row;
+}
+
+void results_comparison_put(results_comparison_row_t *row, size_t run, double value)
+{
+    SIM_CHECK(row->values != NULL);
+    row->values[run] = value;
+}
+
+void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text)
+{
+    SIM_CHECK(row->texts != NULL);
+    sim_free(row->texts[run]);
+    row->texts[run] = sim_strdup(text);
+}
+
+// -- filling them
+
+typedef struct taker {
+    results_comparison_table_t *table;
+    size_t run;
+    const json_t *summary;
+} taker_t;
+
+static void put(const taker_t *taker,
+                results_comparison_unit_t unit,
+                const char *key,
+                const char *label,
+                double value)
+{
+    results_comparison_put(results_comparison_row(taker->table, unit, key, label),
+                           taker->run,
+                           value);
+}
+
+static void put_json(const taker_t *taker,
+                     results_comparison_unit_t unit,
+                     const char *key,
+                     const char *label,
+                     const json_t *value)
+{
+    put(taker,
+        unit,
+        key,
+        label,
+        json_is_number(value) ? json_number_value(value) : RESULTS_COMPARISON_NONE);
+}
+
+static void put_path(const taker_t *taker,
+                     results_comparison_unit_t unit,
+                     const char *path,
+                     const char *label)
+{
+    put_json(taker, unit, path, label, results_comparison_find(taker->summary, path));
+}
+
+static void put_text(const taker_t *taker, const char *key, const char *label, const char *text)
+{
+    if (text != NULL) {
+        results_comparison_row_t *const row =
+            results_comparison_row(taker->table, RESULTS_COMPARISON_TEXT, key, label);
+        results_comparison_put_text(row, taker->run, text);
+    }
+}
+
+static void put_text_path(const taker_t *taker, const char *path, const char *label)
+{
+    put_text(taker, path, label, json_string_value(results_comparison_find(taker->summary, path)));
+}
+
+// flows.by_size: one percentile of each size as rows of the table, or what only the CSV has.
+static void put_by_size(const taker_t *taker,
+                        const json_t *flows,
+                        results_comparison_unit_t unit,
+                        const char *path,
+                        const char *what)
+{
+    const json_t *const sizes = json_object_get(flows, "by_size");
+    for (size_t i = 0; i < json_array_size(sizes); i++) {
+        const json_t *const bin = json_array_get(sizes, i);
+        const char *const size = json_string_value(json_object_get(bin, "size"));
+        if (size == NULL) {
+            continue;
+        }
+        char *const key = sim_format("flows.by_size[%s].%s", size, path);
+        char *const label = what != NULL ? sim_format("%s, flows of %s", what, size) : NULL;
+        put_json(taker, unit, key, label, results_comparison_find(bin, path));
+        sim_free(key);
+        sim_free(label);
+    }
+    char *const key = sim_format("flows.%s", path);
+    char *const label = what != NULL ? sim_format("%s, all flows", what) : NULL;
+    put_json(taker, unit, key, label, results_comparison_find(flows, path));
+    sim_free(key);
+    sim_free(label);
+}
+
+static void take_flows(const taker_t *taker, const json_t *flows)
+{
+    static const struct {
+        results_comparison_unit_t unit;
+        const char *path;
+        const char *label;
+    } rows[] = {
+        {RESULTS_COMPARISON_COUNT, "flows.count", "flows"},
+        {RESULTS_COMPARISON_COUNT, "flows.completed", "  completed"},
+        {RESULTS_COMPARISON_COUNT, "flows.failed", "  failed"},
+        {RESULTS_COMPARISON_BYTES, "flows.delivered_bytes", "  delivered"},
+        {RESULTS_COMPARISON_REAL, "rates.goodput_gbps", "goodput, Gbps, as it arrives"},
+        {RESULTS_COMPARISON_REAL, "rates.run_goodput_gbps", "goodput, Gbps, whole run"},
+        {RESULTS_COMPARISON_REAL, "flows.goodput_gbps.p50", "goodput of flows p50, Gbps"},
+        {RESULTS_COMPARISON_REAL, "flows.fairness", "fairness"},
+        {RESULTS_COMPARISON_US, "flows.fct_us.p50", "FCT p50"},
+        {RESULTS_COMPARISON_US, "flows.fct_us.p99", "FCT p99"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        put_path(taker, rows[i].unit, rows[i].path, rows[i].label);
+    }
+    put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p50", "slowdown p50");
+    put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p99", "slowdown p99");
+    static const char *const others[] = {"mean", "p90", "max"};
+    for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
+        char *const path = sim_format("slowdown.%s", others[i]);
+        put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, path, NULL);
+        sim_free(path);
+    }
+    static const char *const times[] = {"p50", "p99", "mean", "p90", "max"};
+    for (size_t i = 0; i < SIM_COUNT_OF(times); i++) {
+        char *const path = sim_format("fct_us.%s", times[i]);
+        put_by_size(taker, flows, RESULTS_COMPARISON_US, path, NULL);
+        sim_free(path);
+    }
+    put_by_size(taker, flows, RESULTS_COMPARISON_COUNT, "count", NULL);
+    put_by_size(taker, flows, RESULTS_COMPARISON_COUNT, "completed", NULL);
+}
+
+static void take_network(const taker_t *taker)
+{
+    put_path(taker, RESULTS_COMPARISON_COUNT, "pfc.pause_frames", "PFC pause frames");
+    put_path(taker, RESULTS_COMPARISON_PS, "pfc.paused_ps", "PFC time stopped");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "ecn_marked", "ECN marks");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "cnp_sent", "CNPs sent");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "packets.dropped", "drops");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "retransmitted_packets", "packets retransmitted");
+    put_path(taker, RESULTS_COMPARISON_COUNT, "packet_hops", NULL);
+    put_path(taker, RESULTS_COMPARISON_BYTES, "bytes_delivered", NULL);
+    const json_t *const ports = json_object_get(taker->summary, "hottest_ports");
+    for (size_t rank = 0; rank < PORTS_SHOWN; rank++) {
+        const json_t *const port = json_array_get(ports, rank);
+        char *const key = sim_format("hottest_ports[%zu].port", rank);
+        char *const label = sim_format("hottest port %zu", rank + 1);
+        put_text(taker, key, label, json_string_value(json_object_get(port, "port")));
+        sim_free(key);
+        sim_free(label);
+        char *const queue = sim_format("hottest_ports[%zu].queue_bytes_max", rank);
+        put_json(taker,
+                 RESULTS_COMPARISON_BYTES,
+                 queue,
+                 "  longest queue",
+                 json_object_get(port, "queue_bytes_max"));
+        sim_free(queue);
+    }
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t size = strlen(text);
+    return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
+}
+
+// Of a distribution, what a person looks at; a file has the others.
+static bool is_fine_print(const char *name)
+{
+    static const char *const names[] = {"count", "min", "p90", "p999"};
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return ends_with(name, "_bytes") || strncmp(name, "transfers_", 10) == 0;
+}
+
+typedef struct numbers {
+    const char *key;     // of the row: "apps[0]"
+    const char *label;   // "0, poisson"
+    const json_t *units; // by path; NULL: none
+    const char *skip;    // an object at the top that is not the part's own; NULL: none
+    void (*take)(const struct numbers *numbers,
+                 const char *path,
+                 const char *name,
+                 const json_t *value,
+                 bool listed,
+                 void *ctx);
+    void *ctx;
+} numbers_t;
+
+// Every number inside an object, by its path in it ("latency_us.p50", "fct_ns[3]").
+static void each_number(const numbers_t *numbers,
+                        const json_t *object,
+                        const char *path,
+                        bool listed)
+{
+    const bool too_deep = strlen(path) > PATH_SIZE_MAX;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)object, name, value)
+    {
+        if (too_deep ||
+            (*path == '\0' && numbers->skip != NULL && strcmp(name, numbers->skip) == 0)) {
+            continue;
+        }
+        char *const inside = sim_format("%s%s%s", path, *path == '\0' ? "" : ".", name);
+        if (json_is_number(value)) {
+            numbers->take(numbers, inside, name, value, listed, numbers->ctx);
+        }
+        each_number(numbers, value, inside, listed);
+        for (size_t i = 0; i < json_array_size(value) && i < ITEMS_MAX; i++) {
+            char *const item = sim_format("%s[%zu]", inside, i);
+            const json_t *const at = json_array_get(value, i);
+            if (json_is_number(at)) {
+                numbers->take(numbers, item, name, at, true, numbers->ctx);
+            }
+            each_number(numbers, at, item, true);
+            sim_free(item);
+        }
+        sim_free(inside);
+    }
+}
+
+// The unit of the number, or of the innermost object around it that has one.
+static const char *unit_of(const json_t *units, const char *path, const json_t *value)
+{
+    char *const at = sim_strdup(path);
+    const char *unit = json_string_value(json_object_get(units, at));
+    for (char *dot = strrchr(at, '.'); unit == NULL && dot != NULL && json_is_real(value);
+         dot = strrchr(at, '.')) {
+        *dot = '\0';
+        unit = json_string_value(json_object_get(units, at));
+    }
+    sim_free(at);
+    return unit;
+}
+
+static void take_app_number(const numbers_t *numbers,
+                            const char *path,
+                            const char *name,
+                            const json_t *value,
+                            bool listed,
+                            void *ctx)
+{
+    const taker_t *const taker = ctx;
+    char *const key = sim_format("%s.%s", numbers->key, path);
+    const char *const unit = unit_of(numbers->units, path, value);
+    char *const label = sim_format("%s: %s%s%s",
+                                   numbers->label,
+                                   path,
+                                   unit != NULL ? ", " : "",
+                                   unit != NULL ? unit : "");
+    put_json(taker,
+             RESULTS_COMPARISON_REAL,
+             key,
+             listed || is_fine_print(name) ? NULL : label,
+             value);
+    sim_free(key);
+    sim_free(label);
+}
+
+// What applications told themselves. Bytes, transfers and lists are in the CSV only.
+static void take_apps(const taker_t *taker)
+{
+    const json_t *const apps = json_object_get(taker->summary, "apps");
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        const json_t *const app = json_array_get(apps, i);
+        const char *const kind = json_string_value(json_object_get(app, "kind"));
+        if (kind == NULL) {
+            continue;
+        }
+        char *const key = sim_format("apps[%zu]", i);
+        char *const label = sim_format("%zu, %s", i, kind);
+        const numbers_t numbers = {key,
+                                   label,
+                                   json_object_get(app, "units"),
+                                   "flows",
+                                   take_app_number,
+                                   (void *)(uintptr_t)taker};
+        each_number(&numbers, app, "", false);
+        sim_free(key);
+        sim_free(label);
+    }
+}
+
+// Numbers of the parts of NICs, all NICs added up as the summary on the terminal does.
+typedef struct part_sum {
+    char *path;
+    bool whole;
+    bool fine_print;
+    double value;
+    size_t count;
+} part_sum_t;
+
+typedef struct part_sums {
+    part_sum_t *sums;
+    size_t count;
+    size_t capacity;
+} part_sums_t;
+
+static void add_part_number(const numbers_t *numbers,
+                            const char *path,
+                            const char *name,
+                            const json_t *value,
+                            bool listed,
+                            void *ctx)
+{
+    part_sums_t *const sums = ctx;
+    if (listed || strchr(path, '.') == NULL) { // the NIC's own counters are taken by themselves
+        return;
+    }
+    (void)numbers;
+    size_t i = 0;
+    while (i < sums->count && strcmp(sums->sums[i].path, path) != 0) {
+        i++;
+    }
+    if (i == sums->count) {
+        SIM_GROW(sums->sums, sums->count, &sums->capacity);
+        sums->sums[sums->count++] = (part_sum_t){.path = sim_strdup(path),
+                                                 .whole = json_is_integer(value),
+                                                 .fine_print = is_fine_print(name)};
+    }
+    part_sum_t *const sum = &sums->sums[i];
+    const double number = json_number_value(value);
+    sum->count++;
+    sum->value = !ends_with(name, "_max")                 ? sum->value + number
+                 : sum->count == 1 || number > sum->value ? number
+                                                          : sum->value;
+    sum->whole = sum->whole || ends_with(name, "_max");
+}
+
+static void take_nic_parts(const taker_t *taker)
+{
+    const json_t *const nics = json_object_get(taker->summary, "nics");
+    part_sums_t sums = {0};
+    const numbers_t numbers = {"nics[*]", "NICs", NULL, NULL, add_part_number, &sums};
+    for (size_t i = 0; i < json_array_size(nics); i++) {
+        each_number(&numbers, json_array_get(nics, i), "", false);
+    }
+    for (size_t i = 0; i < sums.count; i++) {
+        const part_sum_t *const sum = &sums.sums[i];
+        char *const key = sim_format("nics[*].%s", sum->path);
+        char *const label = sim_format("NICs: %s", sum->path);
+        put(taker,
+            RESULTS_COMPARISON_REAL,
+            key,
+            sum->fine_print ? NULL : label,
+            sum->whole ? sum->value : sum->value / (double)sum->count);
+        sim_free(key);
+        sim_free(label);
+        sim_free(sum->path);
+    }
+    sim_free(sums.sums);
+}
+
+static double sum_of(const json_t *nics, const char *name)
+{
+    double sum = 0;
+    for (size_t i = 0; i < json_array_size(nics); i++) {
+        sum += json_number_value(json_object_get(json_array_get(nics, i), name));
+    }
+    return sum;
+}
+
+// Sums over all detailed NICs, per operation, and shares of hits.
+static void take_nics(const taker_t *taker)
+{
+    static const struct {
+        const char *counter;
+        const char *key;
+        const char *label;
+    } uses[] = {
+        {"pcie_reads", "nics.pcie_reads_per_operation", "PCIe reads per operation"},
+        {"pcie_writes", "nics.pcie_writes_per_operation", "PCIe writes per operation"},
+        {"pcie_up_bytes", "nics.pcie_up_bytes_per_operation", "PCIe bytes to hosts per op."},
+        {"pcie_down_bytes", "nics.pcie_down_bytes_per_operation", "PCIe bytes to NICs per op."},
+        {"mmio_lines", "nics.mmio_lines_per_operation", "MMIO lines per operation"},
+        {"doorbells", "nics.doorbells_per_operation", "Doorbells per operation"},
+    };
+    static const struct {
+        const char *cache;
+        const char *label;
+    } caches[] = {
+        {"context", "hits, contexts of QPs"},
+        {"translation", "hits, translations"},
+        {"wqe", "hits, WQEs"},
+        {"cq", "hits, contexts of CQs"},
+    };
+    const json_t *const nics = json_object_get(taker->summary, "nics");
+    const double operations = json_number_value(json_object_get(taker->summary, "operations"));
+    if (json_array_size(nics) == 0 || operations < 1) {
+        return;
+    }
+    put_path(taker, RESULTS_COMPARISON_COUNT, "operations", "NIC operations");
+    put_path(taker, RESULTS_COMPARISON_REAL, "events_per_operation", NULL);
+    for (size_t i = 0; i < SIM_COUNT_OF(uses); i++) {
+        const double value = sum_of(nics, uses[i].counter) / operations;
+        put(taker, RESULTS_COMPARISON_REAL, uses[i].key, uses[i].label, value);
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
+        char *const hits_name = sim_format("%s_hits", caches[i].cache);
+        char *const misses_name = sim_format("%s_misses", caches[i].cache);
+        char *const key = sim_format("nics.%s_hit_share", caches[i].cache);
+        const double hits = sum_of(nics, hits_name);
+        const double all = hits + sum_of(nics, misses_name);
+        put(taker,
+            RESULTS_COMPARISON_SHARE,
+            key,
+            caches[i].label,
+            all > 0 ? hits / all : RESULTS_COMPARISON_NONE);
+        sim_free(hits_name);
+        sim_free(misses_name);
+        sim_free(key);
+    }
+    put(taker,
+        RESULTS_COMPARISON_COUNT,
+        "nics.pauses_sent",
+        "pauses by NICs",
+        sum_of(nics, "pauses_sent"));
+}
+
+// The flows of the run, or those of the traffic entry asked for.
+static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_error_t *error)
+{
+    const char *const wanted = taker->table->options->app;
+    *flows = json_object_get(taker->summary, "flows");
+    if (wanted == NULL) {
+        return SIM_OK;
+    }
+    const json_t *const apps = json_object_get(taker->summary, "apps");
+    char *end = NULL;
+    const unsigned long number = strtoul(wanted, &end, 10);
+    const bool is_number = end != wanted && *end == '\0';
+    const json_t *found = NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        const json_t *const app = json_array_get(apps, i);
+        const char *const kind = json_string_value(json_object_get(app, "kind"));
+        if (is_number ? i == number : kind != NULL && strcmp(kind, wanted) == 0) {
+            found = json_object_get(app, "flows");
+            matches++;
+        }
+    }
+    *flows = found;
+    if (matches == 1 && found != NULL) {
+        return SIM_OK;
+    }
+    world_shown_t shown;
+    return world_fail(
+        error,
+        SIM_ERR_INVALID,
+        NULL,
+        "rocesim compare: --app %s: %zu of the %zu traffic entries of %s, expected %s",
+        world_show(&shown, wanted),
+        matches,
+        json_array_size(apps),
+        taker->table->runs[taker->run].folder,
+        matches > 1    ? "a number: 0, 1..."
+        : matches == 0 ? "a kind (poisson, incast...) or a number"
+                       : "one that has flows, in a summary.json that tells them apart");
+}
+
+sim_err_t results_comparison_take(results_comparison_table_t *table,
+                                  size_t run,
+                                  const json_t *summary,
+                                  world_error_t *error)
+{
+    const taker_t taker = {table, run, summary};
+    const json_t *flows = NULL;
+    const sim_err_t result = find_flows(&taker, &flows, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_text_path(&taker, "scenario", "scenario");
+    put_text_path(&taker, "congestion_control", "congestion control");
+    put_text_path(&taker, "ended", "ended");
+    put_path(&taker, RESULTS_COMPARISON_PS, "sim_time_ps", "simulated time");
+    take_flows(&taker, flows);
+    take_network(&taker);
+    take_apps(&taker);
+    take_nics(&taker);
+    take_nic_parts(&taker);
+    put_text_path(&taker, "digest", "digest");
+    put_text_path(&taker, "version", NULL);
+    return SIM_OK;
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/read/csv.c - reading CSV files.
+#include "results/csv.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define ROW_BYTES_MAX ((size_t)1 << 20)
+#define FIRST_ROW_BYTES 256u
+
+struct results_csv {
+    FILE *stream;
+    char *path;
+    int line;
+    const char *const *names;
+    size_t name_count;
+    size_t places[RESULTS_CSV_COLUMNS_MAX]; // of the columns in a row
+    const char *cells[RESULTS_CSV_COLUMNS_MAX];
+    size_t place_max;
+    char *row;
+    size_t row_capacity;
+};
+
+static sim_err_t fail(const results_csv_t *csv, const char *text, world_error_t *error)
+{
+    const world_place_t place = {csv->path, csv->line, 1};
+    return world_fail(error, SIM_ERR_INVALID, &place, "%s", text);
+}
+
+static sim_err_t read_row(results_csv_t *csv, bool *end, world_error_t *error)
+{
+    size_t size = 0;
+    csv->line++;
+    for (;;) {
+        if (csv->row_capacity - size < FIRST_ROW_BYTES) {
+            csv->row_capacity = (csv->row_capacity + FIRST_ROW_BYTES) * 2;
+            csv->row = sim_realloc_array(csv->row, csv->row_capacity, 1);
+        }
+        csv->row[size] = '\0';
+        errno = 0;
+        if (fgets(csv->row + size, (int)(csv->row_capacity - size), csv->stream) == NULL) {
+            break;
+        }
+        size += strlen(csv->row + size);
+        if (size > ROW_BYTES_MAX) {
+            return fail(csv, "a row of more than 1 MiB, expected a file of `rocesim run`", error);
+        }
+        if (size > 0 && csv->row[size - 1] == '\n') {
+            break;
+        }
+    }
+    if (ferror(csv->stream) != 0) {
+        const world_place_t place = {csv->path, 0, 0};
+        return world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
+    }
+    *end = size == 0;
+    // Every row ends its line when it is written: what does not may lack digits of its last cell.
+    if (size > 0 && csv->row[size - 1] != '\n') {
+        return fail(csv, "the file is cut in this row, expected a file of `rocesim run`", error);
+    }
+    while (size > 0 && (csv->row[size - 1] == '\n' || csv->row[size - 1] == '\r')) {
+        csv->row[--size] = '\0';
+    }
+    return SIM_OK;
+}
+
+// Takes the next cell off *rest, in place. NULL: there is none, or its quotes do not end.
+static char *take_cell(char **rest)
+{
+    char *from = *rest;
+    if (from == NULL) {
+        return NULL;
+    }
+    if (*from != '"') {
+        char *const comma = strchr(from, ',');
+        *rest = comma != NULL ? comma + 1 : NULL;
+        if (comma != NULL) {
+            *comma = '\0';
+        }
+        return from;
+    }
+    char *const cell = from;
+    char *to = cell;
+    for (from++; *from != '\0'; from++) {
+        if (*from == '"' && *++from != '"') {
+            break;
+        }
+        *to++ = *from;
+    }
+    if (*from != ',' && *from != '\0') {
+        return NULL;
+    }
+    *rest = *from == ',' ? from + 1 : NULL;
+    *to = '\0';
+    return cell;
+}
+
+static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
+{
+    bool end = false;
+    const sim_err_t result = read_row(csv, &end, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    bool found[RESULTS_CSV_COLUMNS_MAX] = {false};
+    char *rest = end ? NULL : csv->row;
+    const char *cell = NULL;
+    for (size_t place = 0; (cell = take_cell(&rest)) != NULL; place++) {
+        for (size_t i = 0; i < csv->name_count; i++) {
+            if (strcmp(cell, csv->names[i]) == 0) {
+                found[i] = true;
+                csv->places[i] = place;
+                csv->place_max = place > csv->place_max ? place : csv->place_max;
+            }
+        }
+    }
+    for (size_t i = 0; i < csv->name_count; i++) {
+        if (!found[i]) {
+            const world_place_t place = {csv->path, 1, 1};
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &place,
+                              "no column '%s' in the first row, expected a file of `rocesim run`",
+                              csv->names[i]);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t results_csv_open(const char *path,
+                           const char *const *names,
+                           size_t name_count,
+                           results_csv_t **csv,
+                           world_error_t *error)
+{
+    SIM_CHECK(name_count <= RESULTS_CSV_COLUMNS_MAX);
+    // A pipe or a device is no file that a run has written, and may never end.
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        const world_place_t place = {path, 0, 0};
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "is no regular file, expected one of `rocesim run -o`");
+    }
+    FILE *const stream = fopen(path, "re");
+    if (stream == NULL) {
+        const world_place_t place = {path, 0, 0};
+        return world_fail(error,
+                          SIM_ERR_IO,
+                          &place,
+                          "cannot open: %s, expected a file of `rocesim run -o`",
+                          strerror(errno));
+    }
+    results_csv_t *const made = sim_alloc(sizeof(*made));
+    made->stream = stream;
+    made->path = sim_strdup(path);
+    made->names = names;
+    made->name_count = name_count;
+    const sim_err_t result = read_header(made, error);
+    if (result != SIM_OK) {
+        results_csv_close(made);
+        return result;
+    }
+    *csv = made;
+    return SIM_OK;
+}
+
+sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error)
+{
+    const sim_err_t result = read_row(csv, end, error);
+    if (result != SIM_OK || *end) {
+        return result;
+    }
+    char *rest = csv->row;
+    for (size_t place = 0; place <= csv->place_max; place++) {
+        const char *const cell = take_cell(&rest);
+        if (cell == NULL) {
+            return fail(
+                csv,
+                "a row with fewer cells than the first row, expected a file of `rocesim run`",
+                error);
+        }
+        for (size_t i = 0; i < csv->name_count; i++) {
+            if (csv->places[i] == place) {
+                csv->cells[i] = cell;
+            }
+        }
+    }
+    return SIM_OK;
+}
+
+void results_csv_close(results_csv_t *csv)
+{
+    if (csv != NULL) {
+        (void)fclose(csv->stream);
+        sim_free(csv->path);
+        sim_free(csv->row);
+        sim_free(csv);
+    }
+}
+
+const char *results_csv_text(const results_csv_t *csv, size_t index)
+{
+    SIM_CHECK(index < csv->name_count);
+    return csv->cells[index];
+}
+
+static bool parse_number(const char *text, uint64_t one, uint64_t *value)
+{
+    uint64_t sum = 0;
+    const char *p = text;
+    uint64_t digit_value = 0; // 0: before the point
+    for (; *p != '\0'; p++) {
+        if (*p == '.' && digit_value == 0 && p > text) {
+            digit_value = one;
+            continue;
+        }
+        if (*p < '0' || *p > '9') {
+            return false;
+        }
+        const uint64_t digit = (uint64_t)(*p - '0');
+        const bool whole = digit_value == 0;
+        digit_value /= 10;
+        const uint64_t add = digit * (whole ? one : digit_value);
+        if (!whole && digit_value == 0 && digit != 0) {
+            return false;
+        }
+        if (whole ? sum > (UINT64_MAX - add) / 10 : sum > UINT64_MAX - add) {
+            return false;
+        }
+        sum = whole ? sum * 10 + add : sum + add;
+    }
+    *value = sum;
+    return p > text && p[-1] != '.';
+}
+
+sim_err_t results_csv_number(const results_csv_t *csv,
+                             size_t index,
+                             uint64_t one,
+                             uint64_t *value,
+                             world_error_t *error)
+{
+    const char *const text = results_csv_text(csv, index);
+    if (parse_number(text, one, value)) {
+        return SIM_OK;
+    }
+    world_shown_t shown;
+    const world_place_t place = {csv->path, csv->line, 1};
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      &place,
+                      "%s is '%s', expected a number",
+                      csv->names[index],
+                      world_show(&shown, text));
+}
+
+sim_err_t results_csv_time(const results_csv_t *csv,
+                           size_t index,
+                           sim_time_t *before_ps,
+                           world_error_t *error)
+{
+    sim_time_t time_ps = 0;
+    const sim_err_t result = results_csv_number(csv, index, SIM_PS_PER_NS, &time_ps, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    if (time_ps < *before_ps || time_ps >= UINT64_C(1) << 62) {
+        const world_place_t place = {csv->path, csv->line, 1};
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          &place,
+                          "%s is %s, expected rows in order of time, below 2^62 ps",
+                          csv->names[index],
+                          results_csv_text(csv, index));
+    }
+    *before_ps = time_ps;
+    return SIM_OK;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/read/result_folder.c - result folders: their summary, their name.
+#include "results/result_folder.h"
+
+#include "results/file.h"
+#include "results/summary.h"
+
+#include <string.h>
+
+#define SUMMARY_BYTES_MAX ((size_t)64 << 20)
+
+sim_err_t results_result_summary(const char *folder, json_t **summary, world_error_t *error)
+{
+    char *const path = sim_format("%s/summary.json", folder);
+    char *text = NULL;
+    size_t size = 0;
+    sim_err_t result = world_read_file(path, SUMMARY_BYTES_MAX, &text, &size, error);
+    if (result == SIM_OK) {
+        json_error_t parse;
+        *summary = json_loadb(text, size, 0, &parse);
+        const world_place_t place = {path, parse.line, parse.column};
+        if (*summary == NULL) {
+            result = world_fail(error, SIM_ERR_INVALID, &place, "not JSON: %s", parse.text);
+        } else if (!json_is_object(json_object_get(*summary, "flows"))) {
+            const world_place_t file = {path, 0, 0};
+            json_decref(*summary);
+            *summary = NULL;
+            result = world_fail(error,
+                                SIM_ERR_INVALID,
+                                &file,
+                                "not the summary of a run, expected a folder of `rocesim run -o`");
+        }
+        sim_free(text);
+    }
+    sim_free(path);
+    return result;
+}
+
+// The last `parts` names of a path.
+static char *last_names(const char *folder, unsigned parts)
+{
+    size_t end = strlen(folder);
+    while (end > 1 && folder[end - 1] == '/') {
+        end--;
+    }
+    size_t start = end;
+    while (start > 0 && (folder[start - 1] != '/' || --parts > 0)) {
+        start--;
+    }
+    return sim_format("%.*s", (int)(end - start), folder + start);
+}
+
+char *results_result_name(const char *folder)
+{
+    return last_names(folder, 1);
+}
+
+static bool all_differ(char *const *names, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = i + 1; j < count; j++) {
+            if (strcmp(names[i], names[j]) == 0) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void results_result_names(const char *const *folders, size_t count, char **names)
+{
+    for (unsigned parts = 1; parts <= 8; parts++) {
+        for (size_t i = 0; i < count; i++) {
+            names[i] = last_names(folders[i], parts);
+        }
+        if (parts == 8 || all_differ(names, count)) {
+            return;
+        }
+        for (size_t i = 0; i < count; i++) {
+            sim_free(names[i]);
+        }
+    }
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/run/folder.c - makes room for results, and never removes what a run has not written.
+#include "results/folder.h"
+
+#include "results/run/folder_internal.h"
+#include "results/stage.h"
+#include "world/yaml_tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SUMMARY_BYTES_MAX ((size_t)64 << 20)
+
+static const char *const result_files[] = {"summary.json",
+                                           "manifest.json",
+                                           "schema.json",
+                                           "topology.json",
+                                           "scenario.yaml",
+                                           "flows.csv",
+                                           "apps.csv",
+                                           "ports.csv",
+                                           "events.csv",
+                                           "pauses.csv",
+                                           "series.csv",
+                                           "hosts",
+                                           "ethers",
+                                           "fct.txt",
+                                           "pfc.txt",
+                                           "qlen.txt",
+                                           "packets.txt"};
+
+static bool is_regular_file(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// Many programs have a summary.json; that of a run names the version and the digest.
+static bool has_summary(const char *folder)
+{
+    char *const path = sim_format("%s/summary.json", folder);
+    char *text = NULL;
+    size_t size = 0;
+    world_error_t ignored;
+    bool found = false;
+    if (is_regular_file(path) &&
+        world_read_file(path, SUMMARY_BYTES_MAX, &text, &size, &ignored) == SIM_OK) {
+        json_t *const summary = json_loadb(text, size, 0, NULL);
+        found = json_is_string(json_object_get(summary, "digest")) &&
+                json_is_string(json_object_get(summary, "version"));
+        json_decref(summary);
+        sim_free(text);
+    }
+    sim_free(path);
+    return found;
+}
+
+// Left by a run that was killed.
+static bool has_stage(const char *folder)
+{
+    char *const path = sim_format("%s/" RESULTS_STAGE_NAME, folder);
+    struct stat status;
+    const bool found = lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    sim_free(path);
+    return found;
+}
+
+bool results__folder_is_result(const char *name)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(result_files); i++) {
+        if (strcmp(name, result_files[i]) == 0) {
+            return true;
+        }
+    }
+    return strcmp(name, RESULTS_STAGE_NAME) == 0 || strcmp(name, "captures") == 0;
+}
+
+// The part of a path before its last name, as a path; the caller frees it with sim_free.
+static char *parent_of(const char *path)
+{
+    const char *const slash = strrchr(path, '/');
+    if (slash == NULL) {
+        return sim_strdup(".");
+    }
+    return slash == path ? sim_strdup("/") : sim_format("%.*s", (int)(slash - path), path);
+}
+
+static bool is_parent(const char *folder, const char *path)
+{
+    char *const parent = parent_of(path);
+    char *const absolute = realpath(parent, NULL);
+    const bool same = absolute != NULL && strcmp(absolute, folder) == 0;
+    free(absolute);
+    sim_free(parent);
+    return same;
+}
+
+// Also where the scenario is a symbolic link in the folder, or one into it.
+static bool holds(const char *folder, const char *scenario_file)
+{
+    char *const absolute = realpath(folder, NULL);
+    char *const file = realpath(scenario_file, NULL);
+    const bool held = absolute != NULL && file != NULL &&
+                      (is_parent(absolute, scenario_file) || is_parent(absolute, file));
+    free(file);
+    free(absolute);
+    return held;
+}
+
+sim_err_t results_folder_check(const char *folder, const char *scenario_file, world_error_t *error)
+{
+    const world_place_t place = {folder, 0, 0};
+    world_shown_t shown;
+    DIR *const opened = opendir(folder);
+    if (opened == NULL) {
+        return errno == ENOTDIR ? world_fail(error,
+                                             SIM_ERR_EXISTS,
+                                             &place,
+                                             "is not a folder, expected a new or empty one for -o")
+                                : SIM_OK;
+    }
+    sim_err_t result = SIM_OK;
+    if (holds(folder, scenario_file)) {
+        result = world_fail(error,
+                            SIM_ERR_EXISTS,
+                            &place,
+                            "holds the scenario itself, %s, expected another folder for -o",
+                            scenario_file);
+    }
+    const bool former = has_summary(folder);
+    const bool unfinished = has_stage(folder);
+    for (const struct dirent *entry = readdir(opened); entry != NULL && !former && result == SIM_OK;
+         entry = readdir(opened)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            !(unfinished && results__folder_is_result(entry->d_name))) {
+            result =
+                world_fail(error,
+                           SIM_ERR_EXISTS,
+                           &place,
+                           "holds '%s' and no results of a run, expected a new or empty folder "
+                           "for -o",
+                           world_show(&shown, entry->d_name));
+        }
+    }
+    closedir(opened);
+    return result;
+}
+
+sim_err_t results__folder_make(const char *path, world_error_t *error)
+{
+    if (mkdir(path, 0777) == 0) {
+        return SIM_OK;
+    }
+    const int reason = errno;
+    struct stat status;
+    if (reason == EEXIST && stat(path, &status) == 0 && S_ISDIR(status.st_mode)) {
+        return SIM_OK;
+    }
+    const world_place_t place = {path, 0, 0};
+    return world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(reason));
+}
+
+sim_err_t results__folder_check_writable(const char *folder, world_error_t *error)
+{
+    if (access(folder, W_OK | X_OK) == 0) {
+        return SIM_OK;
+    }
+    const world_place_t place = {folder, 0, 0};
+    return world_fail(error,
+                      SIM_ERR_IO,
+                      &place,
+                      "cannot write into the folder: %s",
+                      strerror(errno));
+}
+
+sim_err_t results__folder_make_all(const char *folder, world_error_t *error)
+{
+    char *const path = sim_strdup(folder);
+    sim_err_t result = SIM_OK;
+    for (char *p = path + 1; *p != '\0' && result == SIM_OK; p++) {
+        if (*p == '/') {
+            *p = '\0';
+            result = results__folder_make(path, error);
+            *p = '/';
+        }
+    }
+    if (result == SIM_OK) {
+        result = results__folder_make(path, error);
+    }
+    sim_free(path);
+    return result;
+}
+
+static bool is_capture(const char *name)
+{
+    const size_t size = strlen(name);
+    return (size > 5 && strcmp(name + size - 5, ".pcap") == 0) ||
+           (size > 8 && strcmp(name + size - 8, ".pcap.gz") == 0);
+}
+
+// Symbolic links to devices and the like stay, and are written through.
+static sim_err_t remove_file(const char *folder, const char *name, world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, name);
+    sim_err_t result = SIM_OK;
+    if (is_regular_file(path) && unlink(path) != 0) {
+        const world_place_t place = {path, 0, 0};
+        result = world_fail(error, SIM_ERR_IO, &place, "cannot replace: %s", strerror(errno));
+    }
+    sim_free(path);
+    return result;
+}
+
+// The entry's value of that key; NULL where there is none or the tree is not a map.
+static const world_tree_t *value_of(const world_tree_t *map, const char *key)
+{
+    const world_tree_entry_t *const entry =
+        map != NULL && map->kind == WORLD_TREE_MAP ? world_tree_find(map, key) : NULL;
+    return entry == NULL ? NULL : entry->value;
+}
+
+// Removes the captures that the scenario of the earlier run names. A scenario that cannot be read
+// names none: what is not known to be a run's stays.
+static sim_err_t remove_captures(const char *folder, const char *captures, world_error_t *error)
+{
+    char *const path = sim_format("%s/scenario.yaml", folder);
+    world_document_t *const document = world_document_create();
+    world_tree_t *tree = NULL;
+    world_error_t ignored;
+    sim_err_t result = SIM_OK;
+    if (is_regular_file(path) && world_yaml_read(document, path, &tree, &ignored) == SIM_OK) {
+        const world_tree_t *const list = value_of(tree, "captures");
+        const size_t count = list != NULL && list->kind == WORLD_TREE_LIST ? list->count : 0;
+        for (size_t i = 0; i < count && result == SIM_OK; i++) {
+            const world_tree_t *const file = value_of(list->entries[i].value, "file");
+            if (file != NULL && file->kind == WORLD_TREE_SCALAR &&
+                strchr(file->text, '/') == NULL && is_capture(file->text)) {
+                result = remove_file(captures, file->text, error);
+            }
+        }
+    }
+    world_document_destroy(document);
+    sim_free(path);
+    return result;
+}
+
+sim_err_t results__folder_remove_results(const char *folder, world_error_t *error)
+{
+    const bool former = has_summary(folder);
+    char *const captures = sim_format("%s/captures", folder);
+    sim_err_t result = SIM_OK;
+    if (former) {
+        result = remove_file(folder, "summary.json", error);
+    }
+    if (former && result == SIM_OK) {
+        result = remove_captures(folder, captures, error);
+    }
+    for (size_t i = 0; i < SIM_COUNT_OF(result_files) && result == SIM_OK; i++) {
+        result = remove_file(folder, result_files[i], error);
+    }
+    sim_free(captures);
+    return result;
+}

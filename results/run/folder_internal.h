@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/run/folder_internal.h - what folder.c does for stage.c.
+#ifndef RESULTS_RUN_FOLDER_INTERNAL_H
+#define RESULTS_RUN_FOLDER_INTERNAL_H
+
+#include "world/error.h"
+
+// A file or folder that runs leave in theirs.
+bool results__folder_is_result(const char *name);
+sim_err_t results__folder_make(const char *path, world_error_t *error);
+sim_err_t results__folder_make_all(const char *folder, world_error_t *error);
+sim_err_t results__folder_check_writable(const char *folder, world_error_t *error);
+// Removes the results of the earlier run that FOLDER holds, summary.json first, with the captures
+// that run's scenario.yaml names and no other file.
+sim_err_t results__folder_remove_results(const char *folder, world_error_t *error);
+
+#endif // RESULTS_RUN_FOLDER_INTERNAL_H

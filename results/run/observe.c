@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/run/observe.c - events and captures of a run; its series are in
+// results/run/observe_series.c.
+//
+// Nodes run apart, so that what they report goes through record streams (kernel/record.h) and is
+// written between windows, in order of time and node: the same bytes on any number of threads.
+#include "results/observe.h"
+
+#include "kernel/record.h"
+#include "nic/trace.h"
+#include "pcap-out/capture.h"
+#include "results/observe_series.h"
+#include "results/pause_bins.h"
+#include "results/tables.h"
+
+#include <string.h>
+
+struct results_observers {
+    const world_t *world;
+    results_pause_roots_t *pauses;
+    results_file_t *events; // NULL: not written
+    sim_stream_t *event_stream;
+    results_pause_bins_t *pause_bins; // NULL: not written
+    char *folder;
+    uint64_t event_rows;
+    uint64_t event_rows_left_out;
+    results_series_writer_t *series;
+    pcap_out_capture_t **captures;
+    size_t capture_count;
+};
+
+// -- events
+
+typedef struct event_record {
+    bool is_word;              // of PFC, about where a pause began; else a row of events.csv
+    results_pause_word_t word; //
+    results_event_row_t row;
+} event_record_t;
+
+static void on_word(const net_trace_t *trace, void *ctx)
+{
+    results_observers_t *const observers = ctx;
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &trace->port->node->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    *record = (event_record_t){.is_word = true};
+    results_pause_word_of(observers->pauses, trace, &record->word);
+}
+
+static void on_event(const net_trace_t *trace, void *ctx)
+{
+    results_observers_t *const observers = ctx;
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &trace->port->node->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    record->is_word = false;
+    results_event_row_t *const row = &record->row;
+    *row = (results_event_row_t){
+        .world = observers->world,
+        .time_ps = trace->time_ps,
+        .port = trace->port,
+        .point = trace->point,
+        .detail = trace->detail,
+    };
+    const net_packet_t *const packet = trace->packet;
+    if (trace->point == NET_TRACE_DROP && packet != NULL) {
+        row->has_packet = true;
+        row->priority = packet->priority;
+        row->frame_bytes = packet->frame_bytes;
+        const bool roce = packet->kind == NET_PACKET_ROCE;
+        row->source = roce ? packet->source : NET_INTERFACES_MAX;
+        row->destination = roce ? packet->destination : NET_INTERFACES_MAX;
+    }
+}
+
+static const char *cache_event(const nic_trace_t *trace)
+{
+    static const char *const moves[] = {"", "to_l1", "to_l2", "to_l3"};
+    if (trace->point == NIC_TRACE_TIER) {
+        const bool written = (trace->value & NIC_TRACE_TIER_WRITTEN) != 0;
+        return written ? "write_back" : moves[trace->value % 4];
+    }
+    return trace->value == 0 ? NULL : trace->value == 1 ? "l2_hit" : "expand";
+}
+
+static void on_cache(const nic_trace_t *trace, void *ctx)
+{
+    results_observers_t *const observers = ctx;
+    const char *const name = cache_event(trace);
+    if (name == NULL) {
+        return; // a hit of L1
+    }
+    event_record_t *const record = sim_stream_put(observers->event_stream,
+                                                  &nic_node(trace->nic)->sim,
+                                                  trace->time_ps,
+                                                  sizeof(*record));
+    *record = (event_record_t){
+        .row = {.world = observers->world,
+                .time_ps = trace->time_ps,
+                .cache = name,
+                .nic = &observers->world->nics[nic_interface(trace->nic)],
+                .qp = nic_qp_num(trace->qp)},
+    };
+}
+
+static void write_event(sim_time_t time_ps,
+                        uint32_t node_index,
+                        const void *record,
+                        size_t record_bytes,
+                        void *ctx)
+{
+    (void)node_index;
+    SIM_CHECK(record_bytes == sizeof(event_record_t));
+    results_observers_t *const observers = ctx;
+    const event_record_t *const event = record;
+    if (event->is_word) {
+        results_pause_roots_take(observers->pauses, time_ps, &event->word);
+        return;
+    }
+    const bool paused = event->row.cache == NULL && event->row.point == NET_TRACE_PAUSED;
+    if (paused || (event->row.cache == NULL && event->row.point == NET_TRACE_RESUMED)) {
+        results_pause_bins_take(observers->pause_bins,
+                                time_ps,
+                                event->row.port,
+                                event->row.detail,
+                                paused);
+    }
+    if (observers->event_rows >= observers->world->scenario->outputs.events_max) {
+        observers->event_rows_left_out++;
+        return;
+    }
+    observers->event_rows++;
+    results_event_row_t row = event->row;
+    if (paused) {
+        row.root = results_pause_root_of(observers->pauses, row.port, row.detail);
+    }
+    results_table_put_row(&results_event_table, observers->events, &row);
+}
+
+static sim_err_t attach_events(results_observers_t *observers,
+                               const char *folder,
+                               world_error_t *error)
+{
+    if (folder != NULL) {
+        const sim_err_t result =
+            results_table_open(&results_event_table, folder, &observers->events, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    const net_t *const net = observers->world->net;
+    observers->pauses = results_pause_roots_create(net);
+    if (folder != NULL) {
+        observers->pause_bins = results_pause_bins_create(net);
+        observers->folder = sim_strdup(folder);
+    }
+    observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen(&node->ports[p], NET_TRACE_XOFF | NET_TRACE_XON, on_word, observers);
+            if (folder == NULL) {
+                continue;
+            }
+            net_port_listen(&node->ports[p],
+                            NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK |
+                                NET_TRACE_FAULT | NET_TRACE_WATCHDOG,
+                            on_event,
+                            observers);
+        }
+    }
+    const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
+    for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
+        nic_listen(observers->world->nics[i].nic,
+                   NIC_TRACE_CACHE | NIC_TRACE_TIER,
+                   on_cache,
+                   observers);
+    }
+    return SIM_OK;
+}
+
+// -- captures
+
+static pcap_out_direction_t direction_of(const world_capture_config_t *config)
+{
+    return config->direction == WORLD_DIRECTION_TX   ? PCAP_OUT_TX
+           : config->direction == WORLD_DIRECTION_RX ? PCAP_OUT_RX
+                                                     : PCAP_OUT_BOTH;
+}
+
+static sim_err_t attach_capture(results_observers_t *observers,
+                                const world_capture_t *capture,
+                                const char *folder,
+                                world_error_t *error)
+{
+    const world_t *const world = observers->world;
+    char *const path = sim_format("%s/captures/%s", folder, capture->config.file);
+    const pcap_out_config_t config = {
+        .path = path,
+        .filter = capture->config.filter,
+        .snaplen_bytes =
+            capture->config.snaplen_bytes == SIM_AUTO ? 0 : (uint32_t)capture->config.snaplen_bytes,
+        .bytes_max = capture->config.bytes_max,
+        .direction = direction_of(&capture->config),
+        .without_telemetry = !capture->config.telemetry,
+    };
+    pcap_out_capture_t *opened = NULL;
+    sim_message_t message;
+    sim_err_t result = pcap_out_capture_open(world->sim, &config, &opened, &message);
+    sim_free(path);
+    if (result != SIM_OK) {
+        return world_fail(error, result, NULL, "%s", message.text);
+    }
+    observers->captures[observers->capture_count++] = opened;
+    net_port_t **ports = NULL;
+    size_t count = 0;
+    result = world_find_ports(world,
+                              &capture->ports,
+                              capture->config.ports,
+                              &capture->place,
+                              &ports,
+                              &count,
+                              error);
+    for (size_t i = 0; i < count && result == SIM_OK; i++) {
+        pcap_out_capture_port(opened, ports[i]);
+    }
+    sim_free(ports);
+    return result;
+}
+
+static sim_err_t attach_captures(results_observers_t *observers,
+                                 const char *folder,
+                                 world_error_t *error)
+{
+    const world_scenario_t *const scenario = observers->world->scenario;
+    observers->captures =
+        sim_alloc_array(scenario->capture_count + 1, sizeof(*observers->captures));
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < scenario->capture_count && result == SIM_OK; i++) {
+        result = attach_capture(observers, &scenario->captures[i], folder, error);
+    }
+    return result;
+}
+
+// -- all
+
+// Frames that passed the ports of a capture, in its direction.
+static uint64_t frames_seen(const world_t *world, const world_capture_t *capture)
+{
+    net_port_t **ports = NULL;
+    size_t count = 0;
+    world_error_t error;
+    const world_capture_config_t *const config = &capture->config;
+    const sim_err_t result = world_find_ports(world,
+                                              &capture->ports,
+                                              config->ports,
+                                              &capture->place,
+                                              &ports,
+                                              &count,
+                                              &error);
+    SIM_CHECKF(result == SIM_OK, "%s", error.text);
+    const pcap_out_direction_t direction = direction_of(config);
+    const net_port_metric_t *const sent = net_port_metric_find("tx_packets");
+    const net_port_metric_t *const received = net_port_metric_find("rx_packets");
+    uint64_t seen = 0;
+    for (size_t i = 0; i < count; i++) {
+        seen += direction != PCAP_OUT_RX ? sent->read(ports[i], 0xff, 0) : 0;
+        seen += direction != PCAP_OUT_TX ? received->read(ports[i], 0xff, 0) : 0;
+    }
+    sim_free(ports);
+    return seen;
+}
+
+static void explain_empty(const results_observers_t *observers, size_t i, results_t *results)
+{
+    const world_scenario_t *const scenario = observers->world->scenario;
+    const world_capture_config_t *const config = &scenario->captures[i].config;
+    const uint64_t seen = frames_seen(observers->world, &scenario->captures[i]);
+    const bool tagged = scenario->network.tagged && strstr(config->filter, "vlan") == NULL;
+    char *text = NULL;
+    if (seen == 0) {
+        text = sim_format("no frame in captures/%s: none passed its ports", config->file);
+    } else if (tagged) {
+        text = sim_format("no frame in captures/%s: its filter takes none of %" PRIu64
+                          "; data are tagged here, 'vlan and (%s)' looks behind the tag",
+                          config->file,
+                          seen,
+                          config->filter);
+    } else {
+        text = sim_format("no frame in captures/%s: its filter, %s, takes none of %" PRIu64,
+                          config->file,
+                          config->filter,
+                          seen);
+    }
+    results_note(results, text);
+}
+
+static void close_captures(results_observers_t *observers,
+                           results_t *results,
+                           sim_err_t *result,
+                           world_error_t *error)
+{
+    for (size_t i = 0; i < observers->capture_count; i++) {
+        if (results != NULL) {
+            const uint64_t left_out = pcap_out_capture_left_out(observers->captures[i]);
+            results->capture_frames += pcap_out_capture_frames(observers->captures[i]);
+            results->capture_frames_left_out += left_out;
+            results->captures_cut += left_out > 0;
+            if (pcap_out_capture_frames(observers->captures[i]) + left_out == 0) {
+                explain_empty(observers, i, results);
+            }
+        }
+        sim_message_t message;
+        const sim_err_t closed = pcap_out_capture_close(observers->captures[i], &message);
+        if (closed != SIM_OK && *result == SIM_OK) {
+            *result = world_fail(error, closed, NULL, "%s", message.text);
+        }
+    }
+}
+
+static void keep_first(sim_err_t *result,
+                       sim_err_t other,
+                       world_error_t *error,
+                       const world_error_t *e)
+{
+    if (other != SIM_OK && *result == SIM_OK) {
+        *result = other;
+        *error = *e;
+    }
+}
+
+static sim_err_t destroy(results_observers_t *observers, results_t *results, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    world_error_t other;
+    if (observers->events != NULL) {
+        keep_first(&result, results_file_close(observers->events, &other), error, &other);
+    }
+    if (observers->series != NULL) {
+        keep_first(&result,
+                   results_series_writer_close(observers->series, results, &other),
+                   error,
+                   &other);
+    }
+    if (results != NULL && observers->pause_bins != NULL) {
+        results_pause_bins_end(observers->pause_bins, results->sim_time_ps);
+        keep_first(&result,
+                   results_pause_bins_write(observers->pause_bins, observers->folder, &other),
+                   error,
+                   &other);
+    }
+    results_pause_bins_destroy(observers->pause_bins);
+    sim_free(observers->folder);
+    close_captures(observers, results, &result, error);
+    if (results != NULL && observers->pauses != NULL) {
+        results_pause_roots_end(observers->pauses, results->sim_time_ps);
+        results->pause_roots = observers->pauses;
+    } else {
+        results_pause_roots_destroy(observers->pauses);
+    }
+    sim_free(observers->captures);
+    sim_free(observers);
+    return result;
+}
+
+sim_err_t results_observers_create(const world_t *world,
+                                   const char *folder,
+                                   results_observers_t **observers,
+                                   world_error_t *error)
+{
+    results_observers_t *const made = sim_alloc(sizeof(*made));
+    made->world = world;
+    sim_err_t result = attach_events(made, folder, error);
+    if (result == SIM_OK && folder != NULL) {
+        result = results_series_writer_create(world, folder, &made->series, error);
+    }
+    if (result == SIM_OK && folder != NULL) {
+        result = attach_captures(made, folder, error);
+    }
+    if (result != SIM_OK) {
+        world_error_t ignored;
+        if (destroy(made, NULL, &ignored) != SIM_OK) {
+            world_error_add(error, " (and %s)", ignored.text);
+        }
+        return result;
+    }
+    *observers = made;
+    return SIM_OK;
+}
+
+sim_err_t results_observers_close(results_observers_t *observers,
+                                  results_t *results,
+                                  world_error_t *error)
+{
+    results->event_rows = observers->event_rows;
+    results->event_rows_left_out = observers->event_rows_left_out;
+    return destroy(observers, results, error);
+}

@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/run/observe_sampler.c - reads the metrics of series: at their times, or when they may
+// differ.
+#include "results/run/series_internal.h"
+
+#include "kernel/order/fifo.h"
+#include "nic/trace.h"
+
+#include <string.h>
+
+#define FIRST_TRACKS 16u
+#define LOAD_ONE UINT64_C(1000000) // a link that is never idle, in utilisation
+
+// -- values
+
+static void put_sample(const results__sampler_t *sampler,
+                       sim_time_t time_ps,
+                       uint64_t value,
+                       const nic_qp_t *qp)
+{
+    results__series_record_t *const record =
+        sim_stream_put(sampler->writer->stream, &sampler->node->sim, time_ps, sizeof(*record));
+    *record = (results__series_record_t){
+        .sampler = sampler,
+        .value = value,
+        .qp_num = qp != NULL ? nic_qp_num(qp) : 0,
+        .peer = qp != NULL ? nic_qp_destination(qp) : NET_INTERFACES_MAX,
+    };
+}
+
+static void put_change(results__track_t *track, sim_time_t time_ps, uint64_t value)
+{
+    if (track->put && track->put_value == value) {
+        return;
+    }
+    track->put = true;
+    track->put_value = value;
+    const results__sampler_t *const sampler = track->sampler;
+    results__series_record_t *const record =
+        sim_stream_put(sampler->writer->stream, &sampler->node->sim, time_ps, sizeof(*record));
+    *record = (results__series_record_t){sampler, track, value, track->qp_num, track->peer};
+}
+
+static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps)
+{
+    const world_series_t *const series = sampler->series;
+    uint64_t value = 0;
+    switch (series->kind) {
+    case WORLD_SERIES_PORT:
+        return net_port_metrics[series->metric].read(sampler->port, series->classes, time_ps);
+    case WORLD_SERIES_NIC:
+        if (series->cache_metric != NULL) {
+            return nic_cache_metric_read(sampler->nic->nic, series->cache_metric);
+        }
+        if (series->transport_metric != NULL) {
+            return nic_transport_metric_read(sampler->nic->nic, series->transport_metric);
+        }
+        memcpy(&value,
+               (const char *)nic_get_counters(sampler->nic->nic) +
+                   nic_counter_infos[series->metric].offset,
+               sizeof(value));
+        return value;
+    case WORLD_SERIES_SWITCH:
+        return world_switch_metrics[series->metric].read(sampler->node);
+    case WORLD_SERIES_NODE:
+        return world_node_metrics[series->metric].read(sampler->node);
+    case WORLD_SERIES_QP:
+        break;
+    }
+    SIM_CHECK(series->kind != WORLD_SERIES_QP);
+    return 0;
+}
+
+// -- queue pairs
+
+static bool is_told(const world_series_t *series)
+{
+    return series->cc_metric == NULL && nic_qp_metrics[series->metric].read == NULL;
+}
+
+// Of a queue pair that only answers its peer most numbers say nothing.
+static bool of_all(const world_series_t *series)
+{
+    return series->cc_metric == NULL && nic_qp_metrics[series->metric].of_all;
+}
+
+// After these a queue pair has something to send.
+#define FIRST_SENT ((uint32_t)NIC_TRACE_POST | (uint32_t)NIC_TRACE_ANSWER)
+
+// After which the number may be another one.
+static uint32_t points_of(const world_series_t *series)
+{
+    return series->cc_metric != NULL ? (uint32_t)NIC_TRACE_CONTROL
+                                     : nic_qp_metrics[series->metric].points;
+}
+
+// False: this queue pair has no such number.
+static bool read_qp(const world_series_t *series, const nic_qp_t *qp, uint64_t *value)
+{
+    if (!of_all(series) && !nic_qp_sends(qp)) {
+        return false;
+    }
+    if (series->cc_metric != NULL) {
+        return nic_qp_cc_metric(qp, series->cc_metric, value);
+    }
+    *value = nic_qp_metrics[series->metric].read(qp);
+    return true;
+}
+
+static bool matches_number(const char *pattern, uint32_t number)
+{
+    char text[16];
+    char *digits = text + sizeof(text);
+    *--digits = '\0';
+    do {
+        *--digits = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    return world_pattern_match(pattern, digits);
+}
+
+static bool matches(const results__sampler_t *sampler, const nic_qp_t *qp)
+{
+    const world_series_t *const series = sampler->series;
+    const world_t *const world = sampler->writer->world;
+    if (!matches_number(series->qps, nic_qp_num(qp))) {
+        return false;
+    }
+    if (series->peers == NULL) {
+        return true;
+    }
+    const uint32_t peer = nic_qp_destination(qp);
+    return peer < world->nic_count &&
+           (world_pattern_match(series->peers, world->nics[peer].name) ||
+            world_pattern_match(series->peers, world->nics[peer].host->sim.name));
+}
+
+static bool is_wanted(results__sampler_t *sampler, const nic_qp_t *qp)
+{
+    const bool wanted = matches(sampler, qp);
+    sampler->met |= wanted;
+    return wanted;
+}
+
+static uint32_t slot_of(results__track_t *const *tracks, uint32_t capacity, uint32_t qp_num)
+{
+    uint32_t i = (uint32_t)sim_mix64(qp_num) & (capacity - 1);
+    while (tracks[i] != NULL && tracks[i]->qp_num != qp_num) {
+        i = (i + 1) & (capacity - 1);
+    }
+    return i;
+}
+
+static void grow_tracks(results__sampler_t *sampler)
+{
+    const uint32_t capacity =
+        sampler->track_capacity == 0 ? FIRST_TRACKS : sampler->track_capacity * 2;
+    results__track_t **const tracks = sim_alloc_array(capacity, sizeof(*tracks));
+    for (uint32_t i = 0; i < sampler->track_capacity; i++) {
+        if (sampler->tracks[i] != NULL) {
+            tracks[slot_of(tracks, capacity, sampler->tracks[i]->qp_num)] = sampler->tracks[i];
+        }
+    }
+    sim_free(sampler->tracks);
+    sampler->tracks = tracks;
+    sampler->track_capacity = capacity;
+}
+
+// The track of a queue pair, made where there is none; NULL where it is not asked for.
+static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *qp)
+{
+    if (sampler->track_count * 2 >= sampler->track_capacity) {
+        grow_tracks(sampler);
+    }
+    const uint32_t number = nic_qp_num(qp);
+    results__track_t **const slot =
+        &sampler->tracks[slot_of(sampler->tracks, sampler->track_capacity, number)];
+    if (*slot == NULL) {
+        *slot = sim_alloc(sizeof(**slot));
+        **slot = (results__track_t){.sampler = sampler, .qp_num = number};
+        sampler->track_count++;
+    }
+    results__track_t *const track = *slot;
+    if (!track->known && nic_qp_state(qp) != NIC_QPS_RESET) {
+        track->known = true;
+        track->wanted = is_wanted(sampler, qp);
+        track->peer = nic_qp_destination(qp);
+    }
+    return track->wanted ? track : NULL;
+}
+
+// The number may be used again for another queue pair.
+static void forget_qp(results__sampler_t *sampler, const nic_trace_t *trace)
+{
+    results__track_t *const track = track_of(sampler, trace->qp);
+    if (track == NULL) {
+        return;
+    }
+    if (sampler->on_change && track->put && !is_told(sampler->series)) {
+        put_change(track, trace->time_ps, 0);
+    }
+    track->put = false;
+    track->known = false;
+    track->wanted = false;
+}
+
+static void on_qp(const nic_trace_t *trace, void *ctx)
+{
+    results__sampler_t *const sampler = ctx;
+    if (trace->point == NIC_TRACE_LIFE) {
+        if (trace->value == 0) {
+            forget_qp(sampler, trace);
+        }
+        return;
+    }
+    if (!sampler->begun) {
+        return;
+    }
+    results__track_t *const track = track_of(sampler, trace->qp);
+    const bool known =
+        track != NULL && track->put && (trace->point & points_of(sampler->series)) == 0;
+    if (track == NULL || (known && trace->point != NIC_TRACE_STATE)) {
+        return;
+    }
+    const bool told = is_told(sampler->series);
+    uint64_t value = trace->value;
+    if (told ? value == 0 || trace->point == NIC_TRACE_STATE
+             : !read_qp(sampler->series, trace->qp, &value)) {
+        return;
+    }
+    if (sampler->on_change) {
+        put_change(track, trace->time_ps, value);
+    } else {
+        track->put = true;
+        track->put_value = value;
+    }
+}
+
+typedef struct qp_visit {
+    results__sampler_t *sampler;
+    sim_time_t time_ps;
+} qp_visit_t;
+
+static void sample_qp(const nic_qp_t *qp, void *ctx)
+{
+    const qp_visit_t *const visit = ctx;
+    results__sampler_t *const sampler = visit->sampler;
+    const world_series_t *const series = sampler->series;
+    const bool told = is_told(series);
+    results__track_t *const track = told || sampler->on_change ? track_of(sampler, qp) : NULL;
+    uint64_t value = 0;
+    if (told) {
+        if (track != NULL && track->put && !sampler->on_change) {
+            put_sample(sampler, visit->time_ps, track->put_value, qp);
+        }
+    } else if (sampler->on_change) {
+        if (track != NULL && read_qp(series, qp, &value)) {
+            put_change(track, visit->time_ps, value);
+        }
+    } else if (is_wanted(sampler, qp) && read_qp(series, qp, &value)) {
+        put_sample(sampler, visit->time_ps, value, qp);
+    }
+}
+
+// -- the two ways to be asked
+
+// What frames took of the link's time since the sample before, in millionths.
+static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
+{
+    __extension__ typedef unsigned __int128 wide_t;
+    sim_time_t busy_ps = read_value(sampler, time_ps);
+    if (sampler->begun) {
+        // What one class began to send and will end later counts there.
+        const sim_time_t span_ps = time_ps - sampler->load_ps;
+        const sim_time_t took_ps = busy_ps - sampler->busy_ps;
+        const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;
+        const sim_time_t frame_ps = net_port_frame_time_ps(sampler->port, NET_FRAME_BYTES_QUANTUM);
+        busy_ps -= took_ps - counted_ps < frame_ps ? took_ps - counted_ps : frame_ps;
+        put_sample(sampler, time_ps, (uint64_t)((wide_t)counted_ps * LOAD_ONE / span_ps), NULL);
+    }
+    sampler->busy_ps = busy_ps;
+    sampler->load_ps = time_ps;
+}
+
+static void take_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    (void)node;
+    results__sampler_t *const sampler = ctx;
+    const world_series_t *const series = sampler->series;
+    if (series->kind == WORLD_SERIES_QP) {
+        qp_visit_t visit = {sampler, time_ps};
+        nic_for_each_qp(sampler->nic->nic, sample_qp, &visit);
+    } else if (sampler->on_change) {
+        put_change(&sampler->track, time_ps, read_value(sampler, time_ps));
+    } else if (series->kind == WORLD_SERIES_PORT && net_port_metrics[series->metric].is_load) {
+        sample_load(sampler, time_ps);
+    } else {
+        put_sample(sampler, time_ps, read_value(sampler, time_ps), NULL);
+    }
+    sampler->begun = true;
+}
+
+static void look(results__sampler_t *sampler, sim_time_t time_ps)
+{
+    if (sampler->begun) {
+        put_change(&sampler->track, time_ps, read_value(sampler, time_ps));
+    }
+}
+
+static void on_port(const net_trace_t *trace, void *ctx)
+{
+    look(ctx, trace->time_ps);
+}
+
+static void on_nic(const nic_trace_t *trace, void *ctx)
+{
+    look(ctx, trace->time_ps);
+}
+
+static void listen(results__sampler_t *sampler, net_node_t *node)
+{
+    const world_series_t *const series = sampler->series;
+    switch (series->kind) {
+    case WORLD_SERIES_PORT:
+        net_port_listen(&node->ports[sampler->port->index],
+                        net_port_metrics[series->metric].points,
+                        on_port,
+                        sampler);
+        break;
+    case WORLD_SERIES_SWITCH:
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen(&node->ports[p],
+                            world_switch_metrics[series->metric].points,
+                            on_port,
+                            sampler);
+        }
+        break;
+    case WORLD_SERIES_NODE:
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_listen(&node->ports[p],
+                            world_node_metrics[series->metric].points,
+                            on_port,
+                            sampler);
+        }
+        break;
+    case WORLD_SERIES_NIC:
+        // Whatever a NIC counts, it counts when it sends, receives, waits too long, or makes a QP.
+        net_port_listen(
+            net_interface_port(sampler->writer->world->net, nic_interface(sampler->nic->nic)),
+            NET_TRACE_TX,
+            on_port,
+            sampler);
+        nic_listen(sampler->nic->nic,
+                   NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE |
+                       (series->cache_metric != NULL ? NIC_TRACE_CACHE | NIC_TRACE_TIER : 0u),
+                   on_nic,
+                   sampler);
+        break;
+    case WORLD_SERIES_QP:
+        nic_listen(sampler->nic->nic,
+                   NIC_TRACE_LIFE | NIC_TRACE_STATE | points_of(series) |
+                       (is_told(series) || of_all(series) ? 0 : FIRST_SENT),
+                   on_qp,
+                   sampler);
+        break;
+    }
+}
+
+// Marks may wait for their turn until the end of a window (sim_take_turn): a sample must not come
+// before it.
+static bool reads_marks(const world_series_t *series)
+{
+    return series->kind == WORLD_SERIES_PORT &&
+           (net_port_metrics[series->metric].points & NET_TRACE_MARK) != 0;
+}
+
+void results__sampler_add(results_series_writer_t *writer,
+                          const world_series_t *series,
+                          net_node_t *node,
+                          results__sampler_t sampler)
+{
+    results__sampler_t *const made = sim_alloc(sizeof(*made));
+    *made = sampler;
+    made->writer = writer;
+    made->series = series;
+    made->node = node;
+    made->on_change = series->config.on == WORLD_ON_CHANGE;
+    made->track.sampler = made;
+    SIM_GROW(writer->samplers, writer->sampler_count, &writer->sampler_capacity);
+    writer->samplers[writer->sampler_count++] = made;
+    const sim_time_t start_ps = series->config.start_ps;
+    const bool told = series->kind == WORLD_SERIES_QP && is_told(series);
+    sim_sample(writer->world->sim,
+               &node->sim,
+               start_ps,
+               // On change only the first: the next would be at the end of time.
+               made->on_change ? SIM_TIME_NEVER - start_ps : series->config.every_ps,
+               take_sample,
+               made);
+    if (made->on_change || told) {
+        listen(made, node);
+    }
+    if (reads_marks(series)) {
+        sim_need_one_list(writer->world->sim);
+    }
+    made->begun = told && !made->on_change;
+}

@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/run/runner.c - one run from a scenario to its results.
+#include "results/runner.h"
+
+#include "results/capture_names.h"
+#include "results/file.h"
+#include "results/folder.h"
+#include "results/manifest.h"
+#include "results/observe.h"
+#include "results/schema.h"
+#include "results/stage.h"
+#include "results/summary.h"
+#include "results/tables.h"
+#include "results/topology_json.h"
+#include "world/survey.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+struct results_run {
+    const results_options_t *options; // valid while it runs
+    world_scenario_t *scenario;
+    world_t *world;
+    results_observers_t *observers;
+    char *stage; // where files are written; NULL: none are
+    bool has_results;
+    results_t results;
+    json_t *summary;
+    char *text;
+    results_clock_t clock;
+    bool failed; // a file
+    world_error_t error;
+};
+
+static double wall_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static void put_text(results_file_t *file, const void *text)
+{
+    results_file_put(file, text);
+}
+
+static void put_topology(results_file_t *file, const void *world)
+{
+    results_put_topology(file, world);
+}
+
+// File names in the scenario are relative to its own folder, which this copy is not in.
+static sim_err_t write_scenario(const results_run_t *run, world_error_t *error)
+{
+    world_scenario_t *const scenario = run->scenario;
+    if (run->world->file_count > 0) {
+        char *const absolute = world_scenario_folder(scenario);
+        sim_free(scenario->run.folder);
+        scenario->run.folder = absolute;
+    }
+    char *const text = world_scenario_resolved(scenario);
+    const sim_err_t result = results_file_write(run->stage, "scenario.yaml", put_text, text, error);
+    sim_free(text);
+    return result;
+}
+
+// -- before the run
+
+static void file_failed(results_run_t *run, const world_error_t *error)
+{
+    if (!run->failed) {
+        run->error = *error;
+    }
+    run->failed = true;
+    if (run->options->file_failed != NULL) {
+        run->options->file_failed(error->text, run->options->ctx);
+    }
+}
+
+// Opens what is written while it runs. A folder that cannot be used is the scenario's giver's
+// matter: nothing is run.
+static sim_err_t prepare(results_run_t *run, world_error_t *error)
+{
+    const results_options_t *const options = run->options;
+    sim_err_t result = SIM_OK;
+    if (options->folder != NULL) {
+        const bool captures = run->scenario->capture_count > 0;
+        result = results_stage_open(options->folder, captures, &run->stage, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    world_error_t other;
+    if (run->stage != NULL && write_scenario(run, &other) != SIM_OK) {
+        file_failed(run, &other);
+    }
+    if (run->stage != NULL && run->scenario->capture_count > 0 &&
+        results_write_names(run->world, run->stage, &other) != SIM_OK) {
+        file_failed(run, &other);
+    }
+    if (!run->failed &&
+        results_observers_create(run->world, run->stage, &run->observers, &other) != SIM_OK) {
+        file_failed(run, &other);
+    }
+    return SIM_OK;
+}
+
+// -- after it
+
+static sim_err_t write_topology(const results_run_t *run, world_error_t *error)
+{
+    return results_file_write(run->stage, "topology.json", put_topology, run->world, error);
+}
+
+static sim_err_t write_schema(const results_run_t *run, world_error_t *error)
+{
+    char *const text = results_schema_text(run->scenario->registry);
+    const sim_err_t result = results_file_write(run->stage, "schema.json", put_text, text, error);
+    sim_free(text);
+    return result;
+}
+
+static sim_err_t write_flows(const results_run_t *run, world_error_t *error)
+{
+    return run->scenario->outputs.flows ? results_write_flows(run->world, run->stage, error)
+                                        : SIM_OK;
+}
+
+static sim_err_t write_apps(const results_run_t *run, world_error_t *error)
+{
+    return results_write_apps(run->world, run->stage, error);
+}
+
+static sim_err_t write_ports(const results_run_t *run, world_error_t *error)
+{
+    return results_write_ports(run->world, &run->results, run->stage, error);
+}
+
+static sim_err_t write_summary(const results_run_t *run, world_error_t *error)
+{
+    return results_file_write(run->stage, "summary.json", put_text, run->text, error);
+}
+
+static sim_err_t write_manifest(const results_run_t *run, world_error_t *error)
+{
+    char *const text = results_manifest_text(run->world, &run->results, run->stage, &run->clock);
+    const sim_err_t result = results_file_write(run->stage, "manifest.json", put_text, text, error);
+    sim_free(text);
+    return result;
+}
+
+// Writes what can be written even when one file fails.
+static void write_files(results_run_t *run)
+{
+    static sim_err_t (*const steps[])(const results_run_t *run,
+                                      world_error_t *error) = {write_flows,
+                                                               write_apps,
+                                                               write_ports,
+                                                               write_topology,
+                                                               write_schema,
+                                                               write_summary,
+                                                               write_manifest};
+    world_error_t error;
+    for (size_t i = 0; i < SIM_COUNT_OF(steps) && run->stage != NULL; i++) {
+        if (steps[i](run, &error) != SIM_OK) {
+            file_failed(run, &error);
+        }
+    }
+    if (run->stage != NULL && !run->failed &&
+        results_stage_commit(run->options->folder, &error) != SIM_OK) {
+        file_failed(run, &error);
+    }
+}
+
+static void simulate(results_run_t *run)
+{
+    const results_options_t *const options = run->options;
+    if (options->started != NULL) {
+        options->started(run->world, options->ctx);
+    }
+    results_span_t *const span = results_span_create(run->world);
+    const double start_s = wall_s();
+    run->clock.begun = time(NULL);
+    const sim_ended_t ended = sim_run(run->world->sim);
+    if (options->stopped != NULL) {
+        options->stopped(run->world, options->ctx);
+    }
+    results_init(&run->results, run->world, ended, span);
+    run->has_results = true;
+    run->results.wall_s = wall_s() - start_s;
+    run->clock.ended = time(NULL);
+}
+
+static void finish(results_run_t *run, bool begun)
+{
+    const results_options_t *const options = run->options;
+    world_error_t error;
+    if (run->observers != NULL &&
+        results_observers_close(run->observers, &run->results, &error) != SIM_OK) {
+        file_failed(run, &error);
+    }
+    run->observers = NULL;
+    run->summary = results_summary_json(run->world, &run->results);
+    run->text = results_summary_text(run->summary);
+    if (begun && options->end != NULL && options->end(run->world, options->ctx, &error) != SIM_OK) {
+        file_failed(run, &error);
+    }
+    write_files(run);
+}
+
+sim_err_t results_execute(world_scenario_t *scenario,
+                          const results_options_t *options,
+                          results_run_t **run,
+                          world_error_t *error)
+{
+    results_run_t *const made = sim_alloc(sizeof(*made));
+    made->options = options;
+    made->scenario = scenario;
+    sim_err_t result = SIM_OK;
+    if (options->folder != NULL) {
+        const char *const file = options->scenario_file;
+        result = results_folder_check(options->folder, file != NULL ? file : "", error);
+    }
+    if (result == SIM_OK) {
+        result = world_create(scenario, WORLD_BUILD_ALL, &made->world, error);
+    }
+    if (result == SIM_OK) {
+        result = world_survey_check(made->world, error);
+    }
+    if (result == SIM_OK && options->built != NULL) {
+        options->built(made->world, options->ctx);
+    }
+    if (result == SIM_OK) {
+        result = prepare(made, error);
+    }
+    bool begun = false;
+    if (result == SIM_OK && !made->failed && options->begin != NULL) {
+        world_error_t other;
+        begun = options->begin(made->world, made->stage, options->ctx, &other) == SIM_OK;
+        if (!begun) {
+            file_failed(made, &other);
+        }
+    }
+    if (result == SIM_OK && !made->failed) {
+        simulate(made);
+        finish(made, begun);
+    }
+    made->options = NULL;
+    if (result != SIM_OK) {
+        results_run_destroy(made);
+        return result;
+    }
+    *run = made;
+    return SIM_OK;
+}
+
+void results_run_destroy(results_run_t *run)
+{
+    if (run == NULL) {
+        return;
+    }
+    if (run->observers != NULL) {
+        world_error_t ignored;
+        results_t results = {0};
+        const sim_err_t closed = results_observers_close(run->observers, &results, &ignored);
+        (void)closed;
+    }
+    if (run->has_results) {
+        results_fini(&run->results);
+    }
+    json_decref(run->summary);
+    sim_free(run->text);
+    sim_free(run->stage);
+    world_destroy(run->world);
+    sim_free(run);
+}
+
+// -- looking
+
+const world_t *results_world(const results_run_t *run)
+{
+    return run->world;
+}
+
+results_t *results_of(results_run_t *run)
+{
+    return run->has_results ? &run->results : NULL;
+}
+
+const json_t *results_json(const results_run_t *run)
+{
+    return run->summary;
+}
+
+const char *results_text(const results_run_t *run)
+{
+    return run->text;
+}
+
+bool results_files_whole(const results_run_t *run)
+{
+    return !run->failed;
+}
+
+const char *results_error(const results_run_t *run)
+{
+    return run->failed ? run->error.text : "";
+}
+
+const json_t *results_json_at(const json_t *object, const char *path)
+{
+    while (object != NULL && *path != '\0') {
+        if (*path == '[') {
+            char *end = NULL;
+            const unsigned long index = strtoul(path + 1, &end, 10);
+            if (end == path + 1 || *end != ']') {
+                return NULL;
+            }
+            object = json_array_get(object, index);
+            path = end + 1;
+        } else {
+            const size_t size = strcspn(path, ".[");
+            char *const key = sim_format("%.*s", (int)size, path);
+            object = json_object_get(object, key);
+            sim_free(key);
+            path += size;
+        }
+        path += *path == '.';
+    }
+    return object;
+}
+
+bool results_number(const results_run_t *run, const char *path, double *number)
+{
+    const json_t *const value = results_json_at(run->summary, path);
+    if (!json_is_number(value)) {
+        return false;
+    }
+    *number = json_number_value(value);
+    return true;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/tables/flows.c - the columns of flows.csv.
+#include "results/columns.h"
+
+#define FLOW(row) (((const results_flow_row_t *)(row))->flow)
+static const void *flow_object(const void *row)
+{
+    return FLOW(row);
+}
+
+static bool finished(const app_flow_result_t *flow)
+{
+    return flow->end_ps != SIM_TIME_NEVER;
+}
+
+static void flow_src(results_file_t *file, const void *row)
+{
+    const results_flow_row_t *const flow = row;
+    results_file_put_csv(file, world_interface_name(flow->world, flow->flow->source));
+}
+
+static void flow_dst(results_file_t *file, const void *row)
+{
+    const results_flow_row_t *const flow = row;
+    results_file_put_csv(file, world_interface_name(flow->world, flow->flow->destination));
+}
+
+static void flow_end(results_file_t *file, const void *row)
+{
+    if (finished(FLOW(row))) {
+        results_file_put_ns(file, FLOW(row)->end_ps);
+    }
+}
+
+static void flow_fct(results_file_t *file, const void *row)
+{
+    if (finished(FLOW(row))) {
+        results_file_put_ns(file, FLOW(row)->end_ps - FLOW(row)->start_ps);
+    }
+}
+
+static void flow_slowdown(results_file_t *file, const void *row)
+{
+    if (finished(FLOW(row))) {
+        const uint64_t slowdown = results_flow_slowdown(FLOW(row));
+        results_file_print(file,
+                           "%" PRIu64 ".%06u",
+                           slowdown / RESULTS_SLOWDOWN_ONE,
+                           (unsigned)(slowdown % RESULTS_SLOWDOWN_ONE));
+    }
+}
+
+static void flow_status(results_file_t *file, const void *row)
+{
+    const bool unfinished = !finished(FLOW(row)) && FLOW(row)->status == NIC_WC_SUCCESS;
+    results_file_put_csv(file, unfinished ? "unfinished" : nic_wc_status_text(FLOW(row)->status));
+}
+
+static void flow_delivered(results_file_t *file, const void *row)
+{
+    if (finished(FLOW(row))) {
+        results_file_put_u64(file, FLOW(row)->bytes);
+    } else if (FLOW(row)->status == NIC_WC_SUCCESS) {
+        results_file_put_u64(file, FLOW(row)->delivered_bytes);
+    }
+}
+
+// clang-format off
+static const results_column_t flow_columns[] = {
+    WHOLE("flow_id", "", "number of the flow, unique in the run", app_flow_result_t, flow_id),
+    MADE("src", "", "host (or HOST/nicN) that sends", flow_src),
+    MADE("dst", "", "host that receives", flow_dst),
+    WHOLE("src_port", "", "UDP source port of its packets", app_flow_result_t, udp_source_port),
+    WHOLE("bytes", "bytes", "payload the flow carries", app_flow_result_t, bytes),
+    TIME("start_ns", "when it was posted", app_flow_result_t, start_ps, SIM_TIME_NEVER),
+    MADE("end_ns", "ns", "when the sender knew the last byte to be delivered; empty: unfinished or failed", flow_end),
+    MADE("fct_ns", "ns", "flow completion time: end_ns - start_ns; empty: unfinished or failed", flow_fct),
+    TIME("ideal_fct_ns", "completion time with the network to itself, by closed form; empty: none, or longer than 106 days", app_flow_result_t, ideal_ps, SIM_TIME_NEVER),
+    MADE("slowdown", "", "fct_ns / ideal_fct_ns, rounded down to millionths; empty: unfinished or failed", flow_slowdown),
+    WHOLE("retransmitted_packets", "packets", "packets that its requester sent again: data, or the requests of a READ (not its responses)", app_flow_result_t, retransmitted_packets),
+    TEXT("app", "", "traffic that made it: poisson, incast...", app_flow_result_t, label),
+    WHOLE("priority", "", "class of its data packets, 0 to 7", app_flow_result_t, priority),
+    MADE("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", flow_delivered),
+    TIME("failed_ns", "when it failed; empty: it has not", app_flow_result_t, failed_ps, 0),
+    MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
+};
+const results_table_t results_flow_table = {
+    "flows.csv", "A row per flow, by traffic entry, then by start. Written unless `outputs: {flows: false}`.",
+    flow_columns, SIM_COUNT_OF(flow_columns), flow_object, NULL};
+// clang-format on

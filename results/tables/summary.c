@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/tables/summary.c - the fields of summary.json, one row each.
+//
+// Fields whose names begin with wall_ depend on the machine and the moment; all others are a
+// function of the scenario and the program's version. What a row makes that is no number or text of
+// the run or its scenario: results/tables/summary_parts.c.
+#include "results/summary.h"
+
+#include "results/part.h"
+#include "results/summary_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define REAL_DIGITS 12 // of numbers that are not whole
+
+// clang-format off
+#define RUN(path_, unit_, help_, member_)                                              \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_WHOLE,         \
+     .offset = offsetof(results_t, member_)}
+#define RUN_REAL(path_, unit_, help_, member_)                                         \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_REAL,          \
+     .offset = offsetof(results_t, member_)}
+#define SCENARIO_WHOLE(path_, unit_, help_, member_)                                   \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_SCENARIO_WHOLE, \
+     .offset = offsetof(world_scenario_t, member_)}
+#define SCENARIO_TEXT(path_, unit_, help_, member_)                                    \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_SCENARIO_TEXT, \
+     .offset = offsetof(world_scenario_t, member_)}
+#define MADE(path_, unit_, help_, make_)                                               \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_MADE, .make = make_}
+
+const results_summary_field_t results_summary_fields[] = {
+    {.path = "version", .unit = "", .help = "of rocesim", .kind = RESULTS_FIELD_TEXT, .text = ROCESIM_VERSION},
+    SCENARIO_TEXT("scenario", "", "its name", run.name),
+    SCENARIO_TEXT("description", "", "of the scenario", run.description),
+    SCENARIO_WHOLE("seed", "", "of all random draws", run.seed),
+    SCENARIO_WHOLE("tie_seed", "", "of the order of simultaneous events", run.tie_seed),
+    MADE("digest", "", "hash over what happened (arrivals, drops, marks, completions) and every final counter, 16 hexadecimal digits: equal digests mean equal runs", results_make_digest),
+    MADE("ended", "", "done: nothing was left to do; until: the time limit; interrupted: by a signal; stalled: work was left and nothing moved", results_make_ended),
+    RUN("sim_time_ps", "ps", "simulated time at the end", sim_time_ps),
+    MADE("rates.from_ps", "ps", "rates and utilisation are told from here: the first start of a transfer; 0 where an application has none", results_make_rates_from),
+    MADE("rates.until_ps", "ps", "to here: outputs.rates-until; where it says auto, the last start, if at least 16 follow one another, else the end", results_make_rates_until),
+    MADE("rates.goodput_gbps", "Gbps", "payload that all NICs accepted in order within, by its time", results_make_rates_goodput),
+    MADE("rates.run_goodput_gbps", "Gbps", "the same from rates.from_ps to the end of the run", results_make_run_goodput),
+    RUN("traffic_from_ps", "ps", "when the first flow starts, from which utilisation counts; 0 where an application has no flows", traffic_from_ps),
+    MADE("network.nodes", "", "hosts and switches", results_make_nodes),
+    MADE("network.hosts", "", "hosts", results_make_hosts),
+    MADE("network.links", "", "links", results_make_links),
+    SCENARIO_TEXT("congestion_control", "", "nic.congestion-control of the scenario (patterns may differ)", nic_config.congestion_control),
+    RUN("events", "", "events run", events),
+    RUN("packet_hops", "packets", "frames sent over links, PFC frames too", packet_hops),
+    RUN("packets.created", "packets", "frames made, PFC frames too", packets.created),
+    RUN("packets.delivered", "packets", "frames that reached the end they were made for", packets.delivered),
+    RUN("packets.dropped", "packets", "frames dropped anywhere", packets.dropped),
+    RUN("packets.in_flight", "packets", "frames still under way at the end", packets_in_flight),
+    RUN("bytes_delivered", "bytes", "frame bytes that reached their end", packets.bytes_delivered),
+    RUN("flows.count", "", "flows planned", flow_count),
+    RUN("flows.completed", "", "flows that ended in success", flow_completed),
+    RUN("flows.failed", "", "flows that ended in a completion error", flow_failed),
+    RUN("flows.not_begun", "", "flows whose start is not before the end of the run", flow_not_begun),
+    RUN("flows.delivered_bytes", "bytes", "payload delivered, of unfinished flows too, of failed ones not", flows.delivered_bytes),
+    MADE("flows.goodput_gbps", "Gbps", "a distribution (below) over the flows that began and have not failed: payload delivered / time from the start to the end, or to the end of the run", results_make_goodput),
+    MADE("flows.fairness", "", "Jain's index of those rates: 1 where all are equal, 1 / count where one has all; null: none", results_make_fairness),
+    MADE("flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", results_make_fct),
+    MADE("flows.slowdown", "", "the same of the completion time divided by the ideal one", results_make_slowdown),
+    MADE("flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", results_make_by_size),
+    RUN("ecn_marked", "packets", "packets that switches marked CE, each once", sums.ecn_marked),
+    RUN("ecn_marked_again", "packets", "hops at which a packet would have been marked that came with CE", sums.ecn_marked_again),
+    RUN("cnp_sent", "packets", "congestion notifications sent", nics.np_cnp_sent),
+    RUN("cnp_handled", "packets", "congestion notifications acted upon", nics.rp_cnp_handled),
+    RUN("pfc.pause_frames", "frames", "per-class pauses sent (a frame that stops two classes counts twice)", sums.pause_frames),
+    RUN("pfc.resume_frames", "frames", "per-class releases sent", sums.resume_frames),
+    RUN("pfc.paused_ps", "ps", "time a class of a port was stopped, summed over ports and classes", sums.paused_ps),
+    MADE("pfc.roots", "", "a list of ports where pauses began, those whose pauses lasted longest first: port (more comes in for it than its link carries; or a host: its NIC is slow), first_ps (when), pauses (it and those it stopped told), paused_ps (sum of those), ports (stopped by them), hosts (of those, ports of hosts), links_away (the farthest; 1 is a neighbour)", results_make_pause_roots),
+    MADE("drops", "packets", "drops by reason", results_make_drops),
+    RUN("retransmitted_packets", "packets", "packets sent again by all NICs: requests, and READ responses that were asked for again", nics.retransmitted_packets),
+    MADE("classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", results_make_classes),
+    MADE("hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (the same to the end), ecn_marked, rx_pause, paused_ps", results_make_hottest),
+    MADE("conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", results_make_conservation),
+    MADE("nic_counters", "", "sums over all NICs, by the names of docs/formats/counters.md", results_make_nic_counters),
+    MADE("apps", "", "a list by traffic entry: kind, transfers_done, transfers_planned, what the application tells itself (below, by kind), units (of that, by dotted path), and flows (count, completed, failed, delivered_bytes, goodput_gbps, fairness, fct_us, slowdown, by_size as above) where it has any", results_make_apps),
+    MADE("operations", "", "work requests that NICs with nic.model detailed completed; null where there are none", results_make_operations),
+    MADE("events_per_operation", "", "events of the whole run / operations", results_make_events_per_operation),
+    MADE("nics", "", "a list of the NICs with something to tell: name; with nic.model detailed, what happened inside by the names of docs/formats/counters.md; objects of their parts, below; transports, with an object of what each counts by name (docs/models/adamap.md)", results_make_nics),
+    RUN("events_csv.rows", "", "rows of events.csv", event_rows),
+    RUN("events_csv.left_out", "", "events beyond outputs.events-max", event_rows_left_out),
+    RUN("series_csv.rows", "", "rows of series.csv", series_rows),
+    RUN("series_csv.left_out", "", "rows beyond outputs.series-max", series_rows_left_out),
+    RUN("capture_frames", "packets", "frames in all captures", capture_frames),
+    MADE("notes", "", "a list of texts: why a series or a capture that was asked for is empty", results_make_notes),
+    RUN("capture_frames_left_out", "packets", "frames beyond captures.bytes-max of their capture, in no file", capture_frames_left_out),
+    RUN_REAL("wall_s", "s", "time the run took", wall_s),
+    MADE("wall_packet_hops_per_s", "1/s", "packet_hops / wall_s", results_make_wall_hops),
+    MADE("wall_events_per_s", "1/s", "events / wall_s", results_make_wall_events),
+    MADE("wall_operations_per_s", "1/s", "operations / wall_s", results_make_wall_operations),
+    SCENARIO_WHOLE("wall_threads", "", "threads asked for", run.threads),
+    MADE("wall_memory_bytes", "bytes", "largest memory of the process", results_make_wall_memory),
+    {.path = NULL},
+};
+// clang-format on
+
+static json_t *value_of(const results_summary_field_t *field, const results_view_t *view)
+{
+    const char *const in_run = (const char *)view->results + field->offset;
+    const char *const in_scenario = (const char *)view->world->scenario + field->offset;
+    switch (field->kind) {
+    case RESULTS_FIELD_WHOLE:
+        return results_json_whole(*(const uint64_t *)(const void *)in_run);
+    case RESULTS_FIELD_REAL:
+        return json_real(*(const double *)(const void *)in_run);
+    case RESULTS_FIELD_SCENARIO_WHOLE:
+        return results_json_whole(*(const uint64_t *)(const void *)in_scenario);
+    case RESULTS_FIELD_SCENARIO_TEXT:
+        return json_string(*(char *const *)(const void *)in_scenario);
+    case RESULTS_FIELD_TEXT:
+        return json_string(field->text);
+    case RESULTS_FIELD_MADE:
+        break;
+    }
+    return field->make(view);
+}
+
+json_t *results_summary_json(const world_t *world, results_t *results)
+{
+    const results_view_t view = {world, results};
+    json_t *const root = json_object();
+    for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
+         field++) {
+        json_t *into = root;
+        const char *const dot = strchr(field->path, '.');
+        const char *key = field->path;
+        if (dot != NULL) {
+            char *const group = sim_format("%.*s", (int)(dot - key), key);
+            into = json_object_get(root, group);
+            if (into == NULL) {
+                into = json_object();
+                json_object_set_new(root, group, into);
+            }
+            sim_free(group);
+            key = dot + 1;
+        }
+        const int failed = json_object_set_new(into, key, value_of(field, &view));
+        SIM_CHECKF(failed == 0, "%s", field->path);
+    }
+    return root;
+}
+
+char *results_summary_text(const json_t *summary)
+{
+    char *const text = json_dumps(summary, JSON_INDENT(2) | JSON_REAL_PRECISION(REAL_DIGITS));
+    SIM_CHECK(text != NULL);
+    char *const line = sim_format("%s\n", text);
+    free(text);
+    return line;
+}

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// results/tables/summary_parts.c - fields of summary.json that have to be worked out: lists,
+// objects and
+// quotients.
+#include "results/summary_parts.h"
+
+#include "nic/reports.h"
+#include "nic/transport.h"
+#include "results/part.h"
+
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+// A row of an object: a count or a time of the struct that it is made of.
+#define WHOLE(type, name_, member)                                                          \
+    {                                                                                       \
+        .name = name_, .kind = SIM_REPORT_U64, .unit = "", .offset = offsetof(type, member) \
+    }
+#define WHOLE32(type, name_, member)                                                        \
+    {                                                                                       \
+        .name = name_, .kind = SIM_REPORT_U32, .unit = "", .offset = offsetof(type, member) \
+    }
+
+// By vendors' names.
+static void put_counters(const nic_counter_info_t *infos, const void *counters, json_t *object)
+{
+    for (const nic_counter_info_t *info = infos; info->name != NULL; info++) {
+        uint64_t value;
+        memcpy(&value, (const char *)counters + info->offset, sizeof(value));
+        json_object_set_new(object, info->name, results_json_whole(value));
+    }
+}
+
+// -- the run
+
+json_t *results_make_digest(const results_view_t *view)
+{
+    char *const text = sim_format("%016" PRIx64, view->results->digest);
+    json_t *const string = json_string(text);
+    sim_free(text);
+    return string;
+}
+
+json_t *results_make_ended(const results_view_t *view)
+{
+    return json_string(results_ended_text(view->results->ended));
+}
+
+json_t *results_make_nodes(const results_view_t *view)
+{
+    return results_json_whole(net_node_count(view->world->net));
+}
+
+json_t *results_make_hosts(const results_view_t *view)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < net_node_count(view->world->net); i++) {
+        count += net_node_at(view->world->net, i)->kind == NET_NODE_HOST;
+    }
+    return results_json_whole(count);
+}
+
+json_t *results_make_links(const results_view_t *view)
+{
+    return results_json_whole(net_link_count(view->world->net));
+}
+
+json_t *results_make_rates_from(const results_view_t *view)
+{
+    return results_json_whole(results_span_from_ps(view->results->span));
+}
+
+json_t *results_make_rates_until(const results_view_t *view)
+{
+    return results_json_whole(results_span_to_ps(view->results->span));
+}
+
+json_t *results_make_rates_goodput(const results_view_t *view)
+{
+    return json_real(results_span_goodput_gbps(view->results->span));
+}
+
+json_t *results_make_run_goodput(const results_view_t *view)
+{
+    return json_real(results_run_goodput_gbps(view->results));
+}
+
+json_t *results_make_notes(const results_view_t *view)
+{
+    json_t *const notes = json_array();
+    for (size_t i = 0; i < view->results->note_count; i++) {
+        json_array_append_new(notes, json_string(view->results->notes[i]));
+    }
+    return notes;
+}
+
+// -- flows
+
+json_t *results_make_fct(const results_view_t *view)
+{
+    return results_bin_fct_json(&view->results->flows.all);
+}
+
+json_t *results_make_slowdown(const results_view_t *view)
+{
+    return results_bin_slowdown_json(&view->results->flows.all);
+}
+
+json_t *results_make_by_size(const results_view_t *view)
+{
+    return results_flow_bins_json(&view->results->flows);
+}
+
+static json_t *goodput_json(results_flow_bins_t *flows)
+{
+    const sim_percentiles_t rates = sim_percentiles(&flows->rates_bps, 1000000000);
+    json_t *const object = json_object();
+    results_part_json(&sim_report_percentiles, &rates, object, NULL);
+    return object;
+}
+
+static json_t *fairness_json(const results_flow_bins_t *flows)
+{
+    const double index = results_flow_bins_fairness(flows);
+    return isnan(index) ? json_null() : json_real(index);
+}
+
+json_t *results_make_goodput(const results_view_t *view)
+{
+    return goodput_json(&view->results->flows);
+}
+
+json_t *results_make_fairness(const results_view_t *view)
+{
+    return fairness_json(&view->results->flows);
+}
+
+// -- the network
+
+json_t *results_make_drops(const results_view_t *view)
+{
+    json_t *const object = json_object();
+    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        json_object_set_new(object,
+                            net_drop_reason_name((net_drop_reason_t)r),
+                            results_json_whole(view->results->drops[r]));
+    }
+    return object;
+}
+
+static const sim_report_row_t class_rows[] = {
+    WHOLE(results_class_sums_t, "packet_hops", tx_packets),
+    WHOLE(results_class_sums_t, "byte_hops", tx_bytes),
+    WHOLE(results_class_sums_t, "ecn_marked", ecn_marked),
+    WHOLE(results_class_sums_t, "pause_frames", pause_frames),
+    WHOLE(results_class_sums_t, "resume_frames", resume_frames),
+    WHOLE(results_class_sums_t, "paused_ps", paused_ps),
+};
+static const sim_report_table_t class_table = {.rows = class_rows,
+                                               .count = SIM_COUNT_OF(class_rows),
+                                               .bytes = sizeof(results_class_sums_t)};
+
+json_t *results_make_classes(const results_view_t *view)
+{
+    json_t *const list = json_array();
+    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+        json_t *const object = json_object();
+        json_object_set_new(object, "priority", results_json_whole(p));
+        results_part_json(&class_table, &view->results->classes[p], object, NULL);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+json_t *results_make_hottest(const results_view_t *view)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < view->results->hottest_count; i++) {
+        const net_port_t *const port = view->results->hottest[i];
+        results_class_sums_t sums = {0};
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            sums.tx_bytes += port->classes[p]->tx_bytes;
+            sums.ecn_marked += port->ecn_marked[p];
+            sums.pause_frames += port->pauses[p].rx_pause;
+            sums.paused_ps += results_port_paused_ps(port, p, view->results->sim_time_ps);
+        }
+        json_t *const object = json_object();
+        json_object_set_new(object, "port", json_string(net_port_name(port)));
+        json_object_set_new(object,
+                            "queue_bytes_max",
+                            results_json_whole(net_port_queue_bytes_max(port)));
+        json_object_set_new(object, "tx_bytes", results_json_whole(sums.tx_bytes));
+        json_object_set_new(object,
+                            "utilisation",
+                            json_real(results_span_utilisation(view->results->span, port)));
+        json_object_set_new(object,
+                            "run_utilisation",
+                            json_real(results_port_utilisation(port,
+                                                               view->results->traffic_from_ps,
+                                                               view->results->sim_time_ps)));
+        json_object_set_new(object, "ecn_marked", results_json_whole(sums.ecn_marked));
+        json_object_set_new(object, "rx_pause", results_json_whole(sums.pause_frames));
+        json_object_set_new(object, "paused_ps", results_json_whole(sums.paused_ps));
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static const sim_report_row_t pause_root_rows[] = {
+    WHOLE(results_pause_root_t, "first_ps", first_ps),
+    WHOLE(results_pause_root_t, "pauses", pauses),
+    WHOLE(results_pause_root_t, "paused_ps", paused_ps),
+    WHOLE32(results_pause_root_t, "ports", ports),
+    WHOLE32(results_pause_root_t, "hosts", hosts),
+    WHOLE32(results_pause_root_t, "links_away", links_away),
+};
+static const sim_report_table_t pause_root_table = {.rows = pause_root_rows,
+                                                    .count = SIM_COUNT_OF(pause_root_rows),
+                                                    .bytes = sizeof(results_pause_root_t)};
+
+json_t *results_make_pause_roots(const results_view_t *view)
+{
+    const size_t wanted = (size_t)view->world->scenario->outputs.hottest_ports;
+    json_t *const list = json_array();
+    if (view->results->pause_roots == NULL) {
+        return list;
+    }
+    const size_t count = results_pause_roots_count(view->results->pause_roots);
+    for (size_t i = 0; i < count && i < wanted; i++) {
+        const results_pause_root_t *const root =
+            results_pause_roots_at(view->results->pause_roots, i);
+        json_t *const object = json_object();
+        json_object_set_new(object, "port", json_string(results_pause_root_name(root)));
+        results_part_json(&pause_root_table, root, object, NULL);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+static const sim_report_row_t tally_rows[] = {
+    WHOLE(net_tally_t, "bytes_created", bytes_created),
+    WHOLE(net_tally_t, "bytes_delivered", bytes_delivered),
+    WHOLE(net_tally_t, "bytes_dropped", bytes_dropped),
+};
+static const sim_report_table_t tally_table = {.rows = tally_rows,
+                                               .count = SIM_COUNT_OF(tally_rows),
+                                               .bytes = sizeof(net_tally_t)};
+
+json_t *results_make_conservation(const results_view_t *view)
+{
+    json_t *const object = json_object();
+    json_object_set_new(object, "ok", json_boolean(view->results->conservation_ok));
+    results_part_json(&tally_table, &view->results->packets, object, NULL);
+    if (!view->results->conservation_ok) {
+        json_object_set_new(object,
+                            "message",
+                            json_string(view->results->conservation_message.text));
+    }
+    return object;
+}
+
+json_t *results_make_nic_counters(const results_view_t *view)
+{
+    json_t *const object = json_object();
+    put_counters(nic_counter_infos, &view->results->nics, object);
+    return object;
+}
+
+// -- applications and NICs
+
+static void take_app(const app_t *app, json_t *object)
+{
+    json_t *const units = json_object();
+    if (app->ops->report != NULL) {
+        results_part_json(app->ops->report, app, object, units);
+    }
+    json_object_set_new(object, "units", units);
+}
+
+static json_t *take_flows(results_flow_bins_t *flows)
+{
+    json_t *const object = json_object();
+    json_object_set_new(object, "count", results_json_whole(flows->all.count));
+    json_object_set_new(object, "completed", results_json_whole(flows->all.completed));
+    json_object_set_new(object, "failed", results_json_whole(flows->failed));
+    json_object_set_new(object, "delivered_bytes", results_json_whole(flows->delivered_bytes));
+    json_object_set_new(object, "goodput_gbps", goodput_json(flows));
+    json_object_set_new(object, "fairness", fairness_json(flows));
+    json_object_set_new(object, "fct_us", results_bin_fct_json(&flows->all));
+    json_object_set_new(object, "slowdown", results_bin_slowdown_json(&flows->all));
+    json_object_set_new(object, "by_size", results_flow_bins_json(flows));
+    return object;
+}
+
+json_t *results_make_apps(const results_view_t *view)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < view->world->app_count; i++) {
+        results_flow_bins_t *const flows = &view->results->app_flows[i];
+        const app_t *const app = view->world->apps[i];
+        uint64_t done = 0;
+        uint64_t planned = 0;
+        app->ops->progress(app, &done, &planned);
+        json_t *const object = json_object();
+        json_object_set_new(object, "kind", json_string(app->ops->name));
+        json_object_set_new(object, "transfers_done", results_json_whole(done));
+        json_object_set_new(object, "transfers_planned", results_json_whole(planned));
+        take_app(app, object);
+        if (flows->all.count > 0) {
+            json_object_set_new(object, "flows", take_flows(flows));
+        }
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+json_t *results_make_operations(const results_view_t *view)
+{
+    return view->results->rnic_count > 0 ? results_json_whole(view->results->rnics.wqes_completed)
+                                         : json_null();
+}
+
+json_t *results_make_events_per_operation(const results_view_t *view)
+{
+    const uint64_t operations = view->results->rnics.wqes_completed;
+    return operations > 0 ? json_real((double)view->results->events / (double)operations)
+                          : json_null();
+}
+
+// Into an object per transport that counts something.
+static void take_transport_counter(const nic_transport_ops_t *ops,
+                                   const nic_counter_info_t *info,
+                                   uint64_t value,
+                                   void *ctx)
+{
+    json_t *counters = json_object_get(ctx, ops->name);
+    if (counters == NULL) {
+        counters = json_object();
+        json_object_set_new(ctx, ops->name, counters);
+    }
+    json_object_set_new(counters, info->name, results_json_whole(value));
+}
+
+json_t *results_make_nics(const results_view_t *view)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < view->world->nic_count; i++) {
+        nic_rnic_counters_t counters;
+        size_t report_count;
+        const nic_report_t *const reports = nic_reports(view->world->nics[i].nic, &report_count);
+        const bool detailed = nic_get_rnic_counters(view->world->nics[i].nic, &counters);
+        json_t *const transports = json_object();
+        const bool counts = nic_transport_each_counter(view->world->nics[i].nic,
+                                                       take_transport_counter,
+                                                       transports);
+        if (!detailed && report_count == 0 && !counts) {
+            json_decref(transports);
+            continue;
+        }
+        json_t *const object = json_object();
+        json_object_set_new(object, "name", json_string(view->world->nics[i].name));
+        if (detailed) {
+            put_counters(nic_rnic_counter_infos, &counters, object);
+        }
+        for (size_t r = 0; r < report_count; r++) {
+            json_t *const part = json_object();
+            results_part_json(reports[r].part.table, reports[r].part.object, part, NULL);
+            const int failed = json_object_set_new(object, reports[r].name, part);
+            SIM_CHECKF(failed == 0, "%s", reports[r].name);
+        }
+        if (counts) {
+            json_object_set(object, "transports", transports);
+        }
+        json_decref(transports);
+        json_array_append_new(list, object);
+    }
+    return list;
+}
+
+// -- the machine
+
+static json_t *rate(uint64_t count, double wall_s)
+{
+    return json_real(wall_s > 0 ? (double)count / wall_s : 0.0);
+}
+
+json_t *results_make_wall_hops(const results_view_t *view)
+{
+    return rate(view->results->packet_hops, view->results->wall_s);
+}
+
+json_t *results_make_wall_events(const results_view_t *view)
+{
+    return rate(view->results->events, view->results->wall_s);
+}
+
+json_t *results_make_wall_operations(const results_view_t *view)
+{
+    return view->results->rnic_count > 0
+               ? rate(view->results->rnics.wqes_completed, view->results->wall_s)
+               : json_null();
+}
+
+json_t *results_make_wall_memory(const results_view_t *view)
+{
+    (void)view;
+    struct rusage usage;
+    return getrusage(RUSAGE_SELF, &usage) == 0
+               ? results_json_whole((uint64_t)usage.ru_maxrss * 1024)
+               : json_null();
+}

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/data/analysis/figure_script.h - a script that `rocesim plot` wrote, as numbers for
+// a page.
+#ifndef STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H
+#define STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H
+
+#include "kernel/base.h"
+
+#include <jansson.h>
+
+// {kind, panels: [{title, x_label, ..., curves}]}; NULL: it is no such script.
+json_t *studio_figure_read(const char *script, const char *kind);
+
+#endif // STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/data/packets/capture_open.h - a capture of a run as handlers see it: rows of the
+// table
+// of packets, and the bytes of the file.
+#ifndef STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H
+#define STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H
+
+#include "studio/server/data/handlers.h"
+#include "studio/server/data/packets/packet_file.h"
+
+// A capture of the run that is asked for.
+typedef struct studio__capture {
+    studio_sources_t sources;
+    json_t *state; // import.json
+    char *file;
+    const uint8_t *bytes; // of the file, uncompressed
+    size_t size;
+    studio_names_t *names;
+    char *transport;
+    studio_scan_t *scan; // of packets
+    size_t columns[12];
+} studio__capture_t;
+
+enum {
+    STUDIO_PACKET_N,
+    STUDIO_PACKET_TIME,
+    STUDIO_PACKET_PORT,
+    STUDIO_PACKET_KIND,
+    STUDIO_PACKET_SRC,
+    STUDIO_PACKET_DST,
+    STUDIO_PACKET_SRC_PORT,
+    STUDIO_PACKET_QP,
+    STUDIO_PACKET_PSN,
+    STUDIO_PACKET_BYTES,
+    STUDIO_PACKET_CAPTURED,
+    STUDIO_PACKET_OFFSET
+};
+
+// Opens {run} and {file} of the path; "-" is any where that is allowed. False: *status is that of
+// the answer already given.
+bool studio__capture_open(studio_request_t *request,
+                          studio_response_t *response,
+                          bool may_be_any,
+                          studio__capture_t *opened,
+                          int *status);
+void studio__capture_close(studio__capture_t *opened);
+
+// Of a row, by STUDIO_PACKET_.
+studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row, size_t which);
+// The bytes of a packet; NULL: the file is not what it was.
+const uint8_t *studio__capture_bytes(const studio__capture_t *opened,
+                                     uint64_t row,
+                                     uint32_t *captured,
+                                     uint32_t *size);
+// What lists tell of a packet: members of an object whose braces are the caller's.
+void studio__capture_write(const studio__capture_t *opened, uint64_t row, studio_out_t *out);
+// A condition for studio_scan_filter; none where the value is NAN.
+void studio__capture_add_number(json_t *conditions, const char *column, double value);
+
+#endif // STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H

@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/data/packets/handle_map.c - what each port of the topology did over time:
+// utilisation, queue,
+// pauses, drops.
+//
+// Pauses and drops are in events.csv of each run. Utilisation and queues over time are known where
+// the scenario observes them; where it does not there is one value of the whole run, and the answer
+// says so.
+#include "studio/server/data/handlers.h"
+#include "studio/server/data/import/points.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FRAMES_MAX 500
+#define FRAME_OVERHEAD_BYTES 24 // preamble, FCS and gap
+
+typedef struct port {
+    const char *name;
+    double rate_bps;
+    double total;      // of the whole run
+    double *values;    // by frame
+    unsigned stopped;  // classes, at the moment
+    double stopped_ns; // since
+    bool seen;
+} port_t;
+
+typedef struct map {
+    const studio_source_t *source;
+    studio_scan_t *ports_scan;
+    port_t *ports; // in order of their names
+    size_t count;
+    size_t frames;
+    double from_ns;
+    double to_ns;
+    const char *source_name;
+    const char *unit;
+    const char *note;
+} map_t;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const port_t *)a)->name, ((const port_t *)b)->name);
+}
+
+static port_t *find_port(const map_t *map, const char *name)
+{
+    const port_t key = {.name = name};
+    return name != NULL ? bsearch(&key, map->ports, map->count, sizeof(key), by_name) : NULL;
+}
+
+// Whether all of the columns are there.
+static bool take_ports(map_t *map, const char *metric, double seconds)
+{
+    static const char *const names[] = {"port",
+                                        "rate_bps",
+                                        "tx_bytes",
+                                        "tx_packets",
+                                        "queue_bytes_max"};
+    studio_scan_t *const scan = map->ports_scan;
+    size_t columns[SIM_COUNT_OF(names)];
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        columns[i] = studio_scan_find(scan, names[i]);
+        if (columns[i] == studio_scan_column_count(scan)) {
+            return false;
+        }
+    }
+    map->count = (size_t)studio_scan_rows(scan);
+    map->ports = sim_alloc_array(map->count, sizeof(*map->ports));
+    for (size_t i = 0; i < map->count; i++) {
+        port_t *const port = &map->ports[i];
+        const char *const name = studio_scan_cell(scan, 0, i, columns[0]).text;
+        port->name = name != NULL ? name : "";
+        port->rate_bps = studio_scan_cell(scan, 0, i, columns[1]).real;
+        const double bytes = studio_scan_cell(scan, 0, i, columns[2]).real +
+                             FRAME_OVERHEAD_BYTES * studio_scan_cell(scan, 0, i, columns[3]).real;
+        const double able = port->rate_bps * seconds;
+        port->total = strcmp(metric, "queue") == 0 ? studio_scan_cell(scan, 0, i, columns[4]).real
+                      : able > 0                   ? 8 * bytes / able
+                                                   : 0;
+        port->values = sim_alloc_array(map->frames, sizeof(double));
+    }
+    qsort(map->ports, map->count, sizeof(*map->ports), by_name);
+    return true;
+}
+
+static double frame_begin(const map_t *map, size_t frame)
+{
+    return map->from_ns + (map->to_ns - map->from_ns) * (double)frame / (double)map->frames;
+}
+
+static size_t frame_of(const map_t *map, double time_ns)
+{
+    const double share = (time_ns - map->from_ns) / (map->to_ns - map->from_ns);
+    const double frame = floor(share * (double)map->frames);
+    return frame <= 0 ? 0 : frame >= (double)map->frames ? map->frames - 1 : (size_t)frame;
+}
+
+// -- events
+
+static void add_stopped(const map_t *map, port_t *port, double from_ns, double to_ns)
+{
+    from_ns = fmax(from_ns, map->from_ns);
+    to_ns = fmin(to_ns, map->to_ns);
+    const double width = (map->to_ns - map->from_ns) / (double)map->frames;
+    for (size_t frame = frame_of(map, from_ns); from_ns < to_ns && frame < map->frames; frame++) {
+        const double end = fmin(to_ns, frame_begin(map, frame + 1));
+        if (end > from_ns) {
+            port->values[frame] += (end - from_ns) / width;
+            from_ns = end;
+        } else if (frame + 1 == map->frames) {
+            break;
+        }
+    }
+}
+
+static void take_event(const map_t *map,
+                       bool drops,
+                       const char *event,
+                       const char *name,
+                       double time_ns)
+{
+    port_t *const port = find_port(map, name);
+    if (port == NULL || event == NULL) {
+        return;
+    }
+    if (drops) {
+        if (strcmp(event, "drop") == 0 && time_ns >= map->from_ns && time_ns <= map->to_ns) {
+            port->values[frame_of(map, time_ns)]++;
+        }
+    } else if (strcmp(event, "paused") == 0) {
+        port->stopped_ns = port->stopped == 0 ? time_ns : port->stopped_ns;
+        port->stopped++;
+    } else if (strcmp(event, "resumed") == 0 && port->stopped > 0 && --port->stopped == 0) {
+        add_stopped(map, port, port->stopped_ns, time_ns);
+    }
+}
+
+static bool map_events(map_t *map, const studio_sources_t *sources, bool drops)
+{
+    studio_place_error_t error;
+    studio_scan_t *scan = NULL;
+    if (studio_scan_open(sources, "events", &scan, &error) != SIM_OK) {
+        map->note = "the run has no events.csv (outputs.events)";
+        return false;
+    }
+    const size_t time = studio_scan_find(scan, "time_ns");
+    const size_t event = studio_scan_find(scan, "event");
+    const size_t port = studio_scan_find(scan, "port");
+    const size_t none = studio_scan_column_count(scan);
+    const bool there = time < none && event < none && port < none;
+    studio_found_t found = {.rows = NULL};
+    while (there && studio_scan_next(scan, &found)) {
+        for (size_t i = 0; i < found.count; i++) {
+            const uint64_t row = found.first_row + found.rows[i];
+            take_event(map,
+                       drops,
+                       studio_scan_cell(scan, 0, row, event).text,
+                       studio_scan_cell(scan, 0, row, port).text,
+                       studio_scan_cell(scan, 0, row, time).real);
+        }
+    }
+    for (size_t i = 0; i < map->count && !drops; i++) {
+        if (map->ports[i].stopped > 0) {
+            add_stopped(map, &map->ports[i], map->ports[i].stopped_ns, map->to_ns);
+        }
+    }
+    studio_scan_close(scan);
+    map->source_name = "events";
+    map->unit = drops ? "packets" : "share of time";
+    return true;
+}
+
+// -- series
+
+// Of one class the rest of its name is "[3]"; all classes together have none.
+static bool is_metric(const char *metric, const char *name, bool *of_class)
+{
+    const size_t size = strlen(name);
+    *of_class = metric[size] == '[';
+    return strncmp(metric, name, size) == 0 && (metric[size] == '\0' || *of_class);
+}
+
+static double last_before(const studio_series_t *series, uint64_t at)
+{
+    return at > 0 ? series->points[at - 1].value : 0;
+}
+
+// What the frame shows: the most of a queue, the mean of a share, growth of a counter as a share.
+static double frame_value(const studio_series_t *series,
+                          const port_t *port,
+                          const char *metric,
+                          int64_t from_ps,
+                          int64_t to_ps)
+{
+    const uint64_t from = studio_points_from(series, from_ps);
+    const uint64_t to = studio_points_from(series, to_ps);
+    if (strcmp(metric, "queue_bytes") == 0) {
+        const double before = last_before(series, from);
+        return to > from ? fmax(before, studio_points_span(series, from, to).most) : before;
+    }
+    if (strcmp(metric, "utilisation") == 0) {
+        double sum = 0;
+        for (uint64_t i = from; i < to; i++) {
+            sum += series->points[i].value / 1e6;
+        }
+        return to > from ? sum / (double)(to - from) : last_before(series, from) / 1e6;
+    }
+    if (to == 0 || from == series->count || port->rate_bps <= 0) {
+        return 0;
+    }
+    const studio_point_t first = series->points[from > 0 ? from - 1 : 0];
+    const studio_point_t last = series->points[to < series->count ? to : to - 1];
+    const double seconds = (double)(last.time_ps - first.time_ps) / 1e12;
+    return seconds > 0 ? 8 * (last.value - first.value) / seconds / port->rate_bps : 0;
+}
+
+static size_t map_metric(map_t *map, const studio_points_t *points, const char *metric)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        const studio_series_t *const series = &points->series[i];
+        bool of_class = false;
+        port_t *const port =
+            strcmp(series->kind, "port") == 0 && is_metric(series->metric, metric, &of_class)
+                ? find_port(map, series->of)
+                : NULL;
+        // Classes add up; where all together are observed too, they alone count.
+        if (port == NULL || (port->seen && !of_class && port->stopped == 0)) {
+            continue;
+        }
+        if (!of_class) {
+            memset(port->values, 0, map->frames * sizeof(double));
+            port->stopped = 1;
+        } else if (port->stopped == 1) {
+            continue;
+        }
+        port->seen = true;
+        count++;
+        for (size_t frame = 0; frame < map->frames; frame++) {
+            port->values[frame] += frame_value(series,
+                                               port,
+                                               metric,
+                                               (int64_t)(frame_begin(map, frame) * 1000),
+                                               (int64_t)(frame_begin(map, frame + 1) * 1000));
+        }
+    }
+    return count;
+}
+
+static bool map_series(map_t *map, bool queues)
+{
+    char *const path = sim_format("%s/series.points", map->source->index);
+    studio_points_t *points = NULL;
+    sim_message_t message;
+    size_t count = 0;
+    if (access(path, F_OK) == 0 && studio_points_open(path, &points, &message) == SIM_OK) {
+        if (queues) {
+            count = map_metric(map, points, "queue_bytes");
+        } else {
+            count = map_metric(map, points, "utilisation");
+            count = count == 0 ? map_metric(map, points, "tx_bytes") : count;
+        }
+        studio_points_close(points);
+    }
+    sim_free(path);
+    map->source_name = count > 0 ? "series" : "totals";
+    map->unit = queues ? "bytes" : "share";
+    return count > 0;
+}
+
+static void write_map(const map_t *map, const char *metric, studio_out_t *out)
+{
+    const bool totals = strcmp(map->source_name, "totals") == 0;
+    double most = 0;
+    studio_out_format(out,
+                      "{\"metric\":\"%s\",\"unit\":\"%s\",\"source\":\"%s\",\"from_ns\":%.3f,"
+                      "\"to_ns\":%.3f,\"time_ns\":[",
+                      metric,
+                      map->unit,
+                      map->source_name,
+                      map->from_ns,
+                      map->to_ns);
+    for (size_t i = 0; i < map->frames; i++) {
+        studio_out_format(out, "%s%.3f", i > 0 ? "," : "", frame_begin(map, i));
+    }
+    studio_out_text(out, "],\"ports\":{");
+    size_t written = 0;
+    for (size_t i = 0; i < map->count; i++) {
+        const port_t *const port = &map->ports[i];
+        if (strcmp(map->source_name, "series") == 0 && !port->seen) {
+            continue;
+        }
+        studio_out_text(out, written++ > 0 ? ",\n" : "\n");
+        studio_out_json(out, port->name);
+        studio_out_text(out, ":[");
+        for (size_t frame = 0; frame < map->frames; frame++) {
+            const double value = totals ? port->total : port->values[frame];
+            most = fmax(most, value);
+            studio_out_format(out, "%s%.5g", frame > 0 ? "," : "", value);
+        }
+        studio_out_text(out, "]");
+    }
+    studio_out_format(out, "},\"most\":%.6g", most);
+    if (map->note != NULL) {
+        studio_out_text(out, ",\"note\":");
+        studio_out_json(out, map->note);
+    }
+    studio_out_text(out, "}\n");
+}
+
+// Times that are picoseconds of 64 bits, too.
+static double within(double time_ns)
+{
+    return fmin(fmax(time_ns, -9e15), 9e15);
+}
+
+static void take_times(const studio_request_t *request, map_t *map, double end_ns)
+{
+    const double at_ns = studio__data_real(request, "at_ns");
+    const double from_ns = studio__data_real(request, "from_ns");
+    const double to_ns = studio__data_real(request, "to_ns");
+    map->from_ns = isnan(from_ns) ? 0 : within(from_ns);
+    map->to_ns = isnan(to_ns) ? end_ns : within(to_ns);
+    if (!isnan(at_ns)) {
+        map->frames = 1;
+        map->from_ns = within(at_ns);
+        map->to_ns = map->from_ns + fmax(end_ns / 1000, 1);
+    }
+    map->to_ns = map->to_ns > map->from_ns ? map->to_ns : map->from_ns + 1;
+}
+
+static int answer_map(studio_request_t *request,
+                      studio_response_t *response,
+                      const studio_sources_t *sources,
+                      const char *metric,
+                      size_t frames)
+{
+    map_t map = {.source = &sources->sources[0],
+                 .frames = frames,
+                 .source_name = "totals",
+                 .unit = "packets"};
+    studio_place_error_t error;
+    sim_err_t code = studio_scan_open(sources, "ports", &map.ports_scan, &error);
+    if (code != SIM_OK) {
+        return studio__data_refuse(response, code, &error, -1);
+    }
+    json_t *const summary = studio__data_file(map.source->result, "summary.json");
+    const double end_ps = json_number_value(json_object_get(summary, "sim_time_ps"));
+    const double begin_ps = json_number_value(json_object_get(summary, "traffic_from_ps"));
+    json_decref(summary);
+    take_times(request, &map, end_ps / 1000);
+    int status = 0;
+    if (!take_ports(&map, metric, (end_ps - begin_ps) / 1e12)) {
+        status = studio_response_error(response, 409, "ports.csv lacks columns of rocesim's");
+    } else {
+        if (strcmp(metric, "pause") == 0 || strcmp(metric, "drops") == 0) {
+            (void)map_events(&map, sources, metric[0] == 'd');
+        } else {
+            (void)map_series(&map, metric[0] == 'q');
+        }
+        studio_out_t out = {.bytes = NULL};
+        write_map(&map, metric, &out);
+        status = studio__data_answer(response, &out);
+    }
+    for (size_t i = 0; map.ports != NULL && i < map.count; i++) {
+        sim_free(map.ports[i].values);
+    }
+    sim_free(map.ports);
+    studio_scan_close(map.ports_scan);
+    return status;
+}
+
+int studio_handle_map(studio_request_t *request, studio_response_t *response)
+{
+    static const char *const metrics[] = {"utilisation", "queue", "pause", "drops"};
+    const char *const metric = studio_request_query(request, "metric");
+    size_t i = 0;
+    while (i < SIM_COUNT_OF(metrics) && (metric == NULL || strcmp(metrics[i], metric) != 0)) {
+        i++;
+    }
+    int64_t frames = 0;
+    if (i == SIM_COUNT_OF(metrics) ||
+        !studio_request_query_number(request, "frames", 60, 1, FRAMES_MAX, &frames)) {
+        return studio_response_error(
+            response,
+            400,
+            "expected metric=utilisation, queue, pause or drops, and frames "
+            "from 1 to %d",
+            FRAMES_MAX);
+    }
+    studio_sources_t sources;
+    int status = 0;
+    if (!studio__data_source(request, response, &sources, &status)) {
+        return status;
+    }
+    status = answer_map(request, response, &sources, metrics[i], (size_t)frames);
+    studio_sources_fini(&sources);
+    return status;
+}

@@ -1,0 +1,449 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/http/server.c - connections, each in a thread, and the time they have.
+#include "studio/server/http/server.h"
+
+#include "studio/server/http/http_internal.h"
+#include "studio/server/http/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 512u
+#define CONNECTIONS_PER_ADDRESS_MAX 128u // not on loopback, where all are one
+#define IDLE_S 30u
+#define HEADER_MS INT64_C(20000) // for a request's headers, from the end of the one before
+#define BODY_MS INT64_C(20000)   // and for its body, with a second for each
+#define BODY_BYTES_PER_S 65536u
+#define REAP_MS 1000
+#define CONNECTION_BYTES ((size_t)32768) // of headers
+#define TLS_FILE_BYTES_MAX 262144
+
+typedef struct connection {
+    int fd;
+    int64_t deadline_ms; // by when the request that is being read must be whole; INT64_MAX: none
+    struct connection *previous;
+    struct connection *next;
+} connection_t;
+
+struct studio_server {
+    studio_t *studio;
+    struct MHD_Daemon *daemon;
+    studio_listen_t listen;
+    char *url;
+    char *cert;
+    char *key;
+    pthread_mutex_t lock; // of the list
+    connection_t *connections;
+    pthread_t reaper;
+    pthread_cond_t wake;
+    bool reaping;
+    bool ending;
+};
+
+// -- time that a request has
+
+static void set_deadline(studio_server_t *server, struct MHD_Connection *from, int64_t deadline_ms)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    connection_t *const connection = info == NULL ? NULL : info->socket_context;
+    if (connection != NULL) {
+        SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
+        connection->deadline_ms = deadline_ms;
+        SIM_CHECK(pthread_mutex_unlock(&server->lock) == 0);
+    }
+}
+
+static void on_connection(void *ctx,
+                          struct MHD_Connection *from,
+                          void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    studio_server_t *const server = ctx;
+    SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        connection_t *const connection = sim_alloc(sizeof(*connection));
+        connection->fd =
+            MHD_get_connection_info(from, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+        connection->deadline_ms = studio_clock_ms() + HEADER_MS;
+        connection->next = server->connections;
+        if (connection->next != NULL) {
+            connection->next->previous = connection;
+        }
+        server->connections = connection;
+        *socket_context = connection;
+    } else {
+        connection_t *const connection = *socket_context;
+        if (connection->previous == NULL) {
+            server->connections = connection->next;
+        } else {
+            connection->previous->next = connection->next;
+        }
+        if (connection->next != NULL) {
+            connection->next->previous = connection->previous;
+        }
+        sim_free(connection);
+        *socket_context = NULL;
+    }
+    SIM_CHECK(pthread_mutex_unlock(&server->lock) == 0);
+}
+
+static void *reap(void *ctx)
+{
+    studio_server_t *const server = ctx;
+    SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
+    while (!server->ending) {
+        const int64_t now_ms = studio_clock_ms();
+        for (connection_t *c = server->connections; c != NULL; c = c->next) {
+            if (c->deadline_ms < now_ms) {
+                (void)shutdown(c->fd, SHUT_RDWR); // libmicrohttpd sees the end and closes
+            }
+        }
+        struct timespec until;
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += REAP_MS / 1000;
+        (void)pthread_cond_timedwait(&server->wake, &server->lock, &until);
+    }
+    SIM_CHECK(pthread_mutex_unlock(&server->lock) == 0);
+    return NULL;
+}
+
+// -- a request
+
+// Called before anything is decoded.
+static void *on_target(void *ctx, const char *target, struct MHD_Connection *connection)
+{
+    const studio_server_t *const server = ctx;
+    studio_request_t *const request = sim_alloc(sizeof(*request));
+    request->studio = server->studio;
+    request->connection = connection;
+    request->target_good = studio_target_parse(target, &request->target);
+    return request;
+}
+
+static void on_completed(void *ctx,
+                         struct MHD_Connection *connection,
+                         void **request_ctx,
+                         enum MHD_RequestTerminationCode code)
+{
+    (void)code;
+    if (*request_ctx != NULL) {
+        studio__request_destroy(*request_ctx);
+        *request_ctx = NULL;
+    }
+    set_deadline(ctx, connection, studio_clock_ms() + HEADER_MS);
+}
+
+static void note_address(studio_request_t *request)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+    const struct sockaddr *const address = info == NULL ? NULL : info->client_addr;
+    if (address != NULL && address->sa_family == AF_INET) {
+        const struct sockaddr_in *const v4 = (const void *)address;
+        (void)inet_ntop(AF_INET, &v4->sin_addr, request->address, sizeof(request->address));
+    } else if (address != NULL && address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *const v6 = (const void *)address;
+        (void)inet_ntop(AF_INET6, &v6->sin6_addr, request->address, sizeof(request->address));
+    }
+}
+
+static bool is_api(const studio_target_t *target)
+{
+    return target->segment_count > 0 && strcmp(target->segments[0], "api") == 0;
+}
+
+static enum MHD_Result send_response(studio_request_t *request,
+                                     studio_response_t *response,
+                                     bool is_page)
+{
+    studio__response_harden(request->studio, response, is_page);
+    const enum MHD_Result queued =
+        MHD_queue_response(request->connection, (unsigned)response->status, response->made);
+    studio__response_fini(response);
+    return queued;
+}
+
+static studio_response_t response_of(const studio_request_t *request)
+{
+    const char *const encodings = studio_request_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    return (studio_response_t){
+        .accept_range = studio_request_header(request, MHD_HTTP_HEADER_RANGE),
+        .gzip = encodings != NULL && strstr(encodings, "gzip") != NULL,
+    };
+}
+
+// Whether the request has an answer already: all but what a handler has to say. *result is then
+// that of sending it.
+static bool begin(studio_server_t *server,
+                  studio_request_t *request,
+                  const char *method,
+                  enum MHD_Result *result)
+{
+    studio_response_t response = response_of(request);
+    const char *const length = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    const bool is_head = strcmp(method, "HEAD") == 0;
+    request->begun = true;
+    note_address(request);
+    if (studio__guard_headers(request, &response) != 0) {
+        *result = send_response(request, &response, false);
+        return true;
+    }
+    if (!request->target_good) {
+        (void)studio_response_error(&response, 400, "the address is not understood");
+        *result = send_response(request, &response, false);
+        return true;
+    }
+    if (studio__guard_host(request, &response) != 0) {
+        *result = send_response(request, &response, false);
+        return true;
+    }
+    if (is_api(&request->target)) {
+        if (studio__guard(request, &response, is_head ? "GET" : method) != 0) {
+            *result = send_response(request, &response, false);
+            return true;
+        }
+        const uint64_t body_bytes = length == NULL ? 0 : strtoull(length, NULL, 10);
+        set_deadline(server,
+                     request->connection,
+                     studio_clock_ms() + BODY_MS + (int64_t)(body_bytes / BODY_BYTES_PER_S) * 1000);
+        return false;
+    }
+    int status = 405;
+    if (strcmp(method, "GET") == 0 || is_head) {
+        status = studio__page_answer(request, &response);
+    } else {
+        studio_response_header(&response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+        (void)studio_response_error(&response, status, "this is asked with GET");
+    }
+    *result = send_response(request, &response, status < 400);
+    return true;
+}
+
+static bool take_body(studio_request_t *request, const char *data, size_t size_bytes)
+{
+    const size_t most =
+        request->route->body_bytes_max == 0 ? STUDIO_BODY_BYTES : request->route->body_bytes_max;
+    if (size_bytes > most - request->body_bytes) {
+        return false;
+    }
+    if (request->body_bytes + size_bytes > request->body_capacity) {
+        size_t capacity = 2 * (request->body_bytes + size_bytes);
+        capacity = capacity < 4096 ? 4096 : capacity;
+        request->body = sim_realloc_array(request->body, capacity, 1);
+        request->body_capacity = capacity;
+    }
+    memcpy(request->body + request->body_bytes, data, size_bytes);
+    request->body_bytes += size_bytes;
+    return true;
+}
+
+static enum MHD_Result answer(studio_server_t *server, studio_request_t *request)
+{
+    studio_response_t response = response_of(request);
+    set_deadline(server, request->connection, INT64_MAX);
+    int status = studio__request_parse(request, &response);
+    if (status == 0) {
+        status = request->route->handler(request, &response);
+    }
+    SIM_CHECKF(response.made != NULL && response.status == status, "%s", request->route->path);
+    return send_response(request, &response, false);
+}
+
+static enum MHD_Result on_request(void *ctx,
+                                  struct MHD_Connection *connection,
+                                  const char *url,
+                                  const char *method,
+                                  const char *version,
+                                  const char *data,
+                                  size_t *size_bytes,
+                                  void **request_ctx)
+{
+    studio_server_t *const server = ctx;
+    studio_request_t *const request = *request_ctx;
+    (void)url;
+    (void)version;
+    SIM_CHECK(request != NULL && request->connection == connection);
+    // What has a body is looked at before it is read, and refused without reading it, at the price
+    // of the connection; anything else is answered when it is whole.
+    enum MHD_Result result = MHD_YES;
+    if (!request->called) {
+        request->called = true;
+        const bool has_body =
+            studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH) != NULL ||
+            studio_request_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL;
+        if (has_body) {
+            (void)begin(server, request, method, &result);
+        }
+        return result;
+    }
+    if (*size_bytes > 0) {
+        if (!take_body(request, data, *size_bytes)) {
+            return MHD_NO; // more than Content-Length said
+        }
+        *size_bytes = 0;
+        return MHD_YES;
+    }
+    if (!request->begun && begin(server, request, method, &result)) {
+        return result;
+    }
+    return answer(server, request);
+}
+
+// -- starting and ending
+
+static char *read_tls_file(const char *path, sim_message_t *message)
+{
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat status = {0};
+    if (fd < 0 || fstat(fd, &status) != 0 || status.st_size <= 0 ||
+        status.st_size > TLS_FILE_BYTES_MAX) {
+        (void)sim_fail(message,
+                       SIM_ERR_IO,
+                       "%s: %s",
+                       path,
+                       fd < 0 ? strerror(errno) : "expected a PEM file");
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        return NULL;
+    }
+    char *text = sim_alloc((size_t)status.st_size + 1);
+    if (read(fd, text, (size_t)status.st_size) != status.st_size) {
+        (void)sim_fail(message, SIM_ERR_IO, "%s: cannot read", path);
+        sim_free(text);
+        text = NULL;
+    }
+    (void)close(fd);
+    return text;
+}
+
+static void ignore_log(void *ctx, const char *format, va_list arguments)
+{
+    (void)ctx; // what clients do wrong is no news
+    (void)format;
+    (void)arguments;
+}
+
+static struct MHD_Daemon *start_daemon(studio_server_t *server)
+{
+    const struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, server->cert},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, server->key},
+        {MHD_OPTION_HTTPS_PRIORITIES,
+         0,
+         (void *)(uintptr_t) "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:%SERVER_PRECEDENCE"},
+        {MHD_OPTION_END, 0, NULL},
+    };
+    const struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
+    const unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD |
+                           MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG |
+                           (server->cert == NULL ? 0u : (unsigned)MHD_USE_TLS);
+    // clang-format off
+    return MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, server,
+        MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL,
+        MHD_OPTION_LISTEN_SOCKET, server->listen.fd,
+        MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX,
+        MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        server->listen.loopback ? 0u : CONNECTIONS_PER_ADDRESS_MAX,
+        MHD_OPTION_CONNECTION_TIMEOUT, IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, CONNECTION_BYTES,
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,
+        MHD_OPTION_ARRAY, server->cert == NULL ? none : tls,
+        MHD_OPTION_END);
+    // clang-format on
+}
+
+static void destroy(studio_server_t *server)
+{
+    (void)pthread_cond_destroy(&server->wake);
+    (void)pthread_mutex_destroy(&server->lock);
+    sim_free(server->url);
+    sim_free(server->cert);
+    sim_free(server->key);
+    sim_free(server);
+}
+
+static sim_err_t start(studio_server_t *server, sim_message_t *message)
+{
+    const studio_options_t *const options = &server->studio->options;
+    if (options->tls_cert != NULL) {
+        server->cert = read_tls_file(options->tls_cert, message);
+        server->key = server->cert == NULL ? NULL : read_tls_file(options->tls_key, message);
+        if (server->key == NULL) {
+            return SIM_ERR_IO;
+        }
+    }
+    const sim_err_t result = studio_listen_open(options->listen,
+                                                server->cert != NULL || options->listen_anywhere,
+                                                &server->listen,
+                                                message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    server->studio->tls = server->cert != NULL;
+    server->url = sim_format("%s://%s:%u",
+                             server->cert == NULL ? "http" : "https",
+                             server->listen.host,
+                             server->listen.port);
+    server->daemon = start_daemon(server);
+    if (server->daemon == NULL) {
+        (void)close(server->listen.fd);
+        return sim_fail(message,
+                        SIM_ERR_IO,
+                        "%s: the server does not start%s",
+                        server->url,
+                        server->cert == NULL ? "" : ": do the certificate and the key fit?");
+    }
+    server->reaping = pthread_create(&server->reaper, NULL, reap, server) == 0;
+    return SIM_OK;
+}
+
+sim_err_t studio_server_start(studio_t *studio, studio_server_t **server, sim_message_t *message)
+{
+    studio_server_t *const made = sim_alloc(sizeof(*made));
+    made->studio = studio;
+    SIM_CHECK(pthread_mutex_init(&made->lock, NULL) == 0);
+    SIM_CHECK(pthread_cond_init(&made->wake, NULL) == 0);
+    const sim_err_t result = start(made, message);
+    if (result != SIM_OK) {
+        destroy(made);
+        return result;
+    }
+    *server = made;
+    return SIM_OK;
+}
+
+const char *studio_server_url(const studio_server_t *server)
+{
+    return server->url;
+}
+
+void studio_server_stop(studio_server_t *server)
+{
+    if (server == NULL) {
+        return;
+    }
+    MHD_stop_daemon(server->daemon); // closes the socket too
+    SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
+    server->ending = true;
+    (void)pthread_cond_signal(&server->wake);
+    SIM_CHECK(pthread_mutex_unlock(&server->lock) == 0);
+    if (server->reaping) {
+        (void)pthread_join(server->reaper, NULL);
+    }
+    destroy(server);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/library/routes.c - what to begin with, and what a scenario means.
+#include "studio/server/http/body.h"
+#include "studio/server/library/library_internal.h"
+#include "studio/server/library/scenario_check.h"
+#include "studio/server/runs/order.h"
+
+#include "results/schema.h"
+
+#include <string.h>
+
+static json_t *entry_json(const studio__entry_t *entry)
+{
+    const char *const slash = strrchr(entry->name, '/');
+    return json_pack("{s:s, s:s, s:s%, s:s, s:s, s:b}",
+                     "name",
+                     entry->name,
+                     "kind",
+                     entry->is_study ? "study" : "scenario",
+                     "group",
+                     entry->name,
+                     slash == NULL ? (size_t)0 : (size_t)(slash - entry->name),
+                     "title",
+                     entry->title,
+                     "question",
+                     entry->question,
+                     "runnable",
+                     !entry->is_study || entry->runner != NULL);
+}
+
+static int get_library(studio_request_t *request, studio_response_t *response)
+{
+    const studio_library_t *const library = studio_request_studio(request)->library;
+    json_t *const list = json_array();
+    for (size_t i = 0; i < library->count; i++) {
+        (void)json_array_append_new(list, entry_json(&library->entries[i]));
+    }
+    return studio_response_json(response, 200, json_pack("{s:o}", "library", list));
+}
+
+static int get_entry(studio_request_t *request, studio_response_t *response)
+{
+    const studio_library_t *const library = studio_request_studio(request)->library;
+    const char *const name = studio_request_path(request, "name");
+    const char *const kind = studio_request_query(request, "kind");
+    const bool study = kind != NULL && strcmp(kind, "study") == 0;
+    for (size_t i = 0; i < library->count; i++) {
+        const studio__entry_t *const entry = &library->entries[i];
+        if (strcmp(entry->name, name) == 0 && (kind == NULL || study == entry->is_study)) {
+            json_t *const json = entry_json(entry);
+            (void)json_object_set_new(json,
+                                      entry->is_study ? "script" : "yaml",
+                                      json_string(entry->text));
+            return studio_response_json(response, 200, json);
+        }
+    }
+    return studio_response_error(response, 404, "the library has nothing of this name");
+}
+
+// -- checking
+
+// The scenario, what is set, and the place in the library; 0, or the answer's status.
+static int take_scenario(studio_request_t *request,
+                         studio_response_t *response,
+                         const char **yaml,
+                         json_t **set,
+                         const char **library)
+{
+    const studio_t *const studio = studio_request_studio(request);
+    sim_message_t message;
+    *yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
+    *library = studio_body_text(request, "library", 512);
+    if (*library != NULL && studio_library_yaml(studio->library, *library) == NULL) {
+        return studio_response_error(response, 404, "library: there is no such scenario");
+    }
+    if (*yaml == NULL && *library != NULL) {
+        *yaml = studio_library_yaml(studio->library, *library);
+    }
+    if (*yaml == NULL) {
+        return studio_response_error(response, 400, "yaml is needed, at most 512 KiB");
+    }
+    json_t *const runs =
+        studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
+    if (runs == NULL) {
+        return studio_response_error(response, 400, "%s", message.text);
+    }
+    *set = json_incref(json_array_get(runs, 0));
+    json_decref(runs);
+    return 0;
+}
+
+static int post_check(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const char *yaml;
+    const char *library;
+    json_t *set = NULL;
+    const int status = take_scenario(request, response, &yaml, &set, &library);
+    if (status != 0) {
+        return status;
+    }
+    json_t *const checked = studio_check(studio,
+                                         studio_request_user(request)->id,
+                                         STUDIO_CHECK_ALL,
+                                         yaml,
+                                         set,
+                                         library);
+    (void)json_object_set_new(checked,
+                              "limits",
+                              json_pack("{s:I, s:I, s:I, s:I}",
+                                        "wall_s",
+                                        (json_int_t)studio->options.run_s_max,
+                                        "memory_bytes",
+                                        (json_int_t)studio->options.run_bytes_max,
+                                        "result_bytes",
+                                        (json_int_t)studio->options.disk_bytes_max,
+                                        "runs",
+                                        (json_int_t)studio->options.group_max));
+    json_decref(set);
+    return studio_response_json(response, 200, checked);
+}
+
+static int post_topology(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const char *yaml;
+    const char *library;
+    json_t *set = NULL;
+    const int status = take_scenario(request, response, &yaml, &set, &library);
+    if (status != 0) {
+        return status;
+    }
+    json_t *const topology = studio_check(studio,
+                                          studio_request_user(request)->id,
+                                          STUDIO_CHECK_TOPOLOGY,
+                                          yaml,
+                                          set,
+                                          library);
+    const bool good = json_array_size(json_object_get(topology, "errors")) == 0;
+    json_decref(set);
+    return studio_response_json(response, good ? 200 : 422, topology);
+}
+
+// -- the attribute tables
+
+static int get_parameters(studio_request_t *request, studio_response_t *response)
+{
+    (void)request;
+    world_registry_t *const registry = world_registry_create();
+    json_t *const parameters = results_parameters_json(registry);
+    world_registry_destroy(registry);
+    return studio_response_json(response, 200, json_pack("{s:o}", "parameters", parameters));
+}
+
+static int get_schema(studio_request_t *request, studio_response_t *response)
+{
+    (void)request;
+    world_registry_t *const registry = world_registry_create();
+    json_t *const schema = results_schema_json(registry);
+    world_registry_destroy(registry);
+    return studio_response_json(response, 200, schema);
+}
+
+// clang-format off
+static const studio_parameter_t entry_parameters[] = {
+    {"kind", STUDIO_IN_QUERY, "string", false, "scenario or study, where both have the name"},
+    {0},
+};
+static const studio_parameter_t check_parameters[] = {
+    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario, at most 512 KiB"},
+    {"set", STUDIO_IN_BODY, "array", false, "[\"path=value\"...]"},
+    {"library", STUDIO_IN_BODY, "string", false, "one of the library; with yaml: where its file names start"},
+    {0},
+};
+
+const studio_route_t studio_library_routes[] = {
+    {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Scenarios and studies to begin with", NULL, NULL,
+     "{library: [{name, kind, group, title, question, runnable}]}", get_library, 0},
+    {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "One of them", entry_parameters, NULL,
+     "{name, kind, group, title, question, runnable, yaml or script}", get_entry, 0},
+    {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "What a scenario means, and what is wrong with it",
+     check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
+     post_check, (size_t)1 << 20},
+    {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "The network that a scenario makes", check_parameters, NULL,
+     "{nodes, interfaces, links}, as topology.json; 422 {errors}", post_topology, (size_t)1 << 20},
+    {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Every attribute: type, unit, range, default, help", NULL,
+     NULL, "{parameters: [...]}, as `rocesim params --json`", get_parameters, 0},
+    {"GET", "/api/v1/schema", STUDIO_ROLE_VIEWER, "Attributes, columns, fields of the summary", NULL, NULL,
+     "as `rocesim schema`", get_schema, 0},
+    {0},
+};
+// clang-format on

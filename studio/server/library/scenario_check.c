@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/library/scenario_check.c - asking the process that reads scenarios.
+#include "studio/server/library/scenario_check.h"
+
+#include "studio/server/library/library_internal.h"
+#include "studio/server/runs/process/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define TIME_MS INT64_C(15000)
+#define ANSWER_BYTES_MAX ((size_t)64 << 20) // of the topology of a large network
+
+// Each takes memory and a processor: a few at a time, others wait. Of one user fewer run, and fewer
+// wait, so that whoever asks again and again keeps nobody else waiting for long.
+#define AT_ONCE 3u
+#define OF_A_USER 2u
+#define OF_A_USER_WITH_WAITING 10u
+
+static unsigned count_of(const studio_library_t *library, int64_t user, bool running)
+{
+    unsigned count = 0;
+    for (size_t i = 0; i < STUDIO__CHECKS_MAX; i++) {
+        count += library->checks[i].user == user && (library->checks[i].runs || !running);
+    }
+    return count;
+}
+
+// The place taken; STUDIO__CHECKS_MAX: too many wait already.
+static size_t enter(studio_library_t *library, int64_t user)
+{
+    size_t place = 0;
+    SIM_CHECK(pthread_mutex_lock(&library->gate) == 0);
+    while (place < STUDIO__CHECKS_MAX && library->checks[place].user != 0) {
+        place++;
+    }
+    if (count_of(library, user, false) >= OF_A_USER_WITH_WAITING) {
+        place = STUDIO__CHECKS_MAX;
+    }
+    if (place < STUDIO__CHECKS_MAX) {
+        library->checks[place].user = user;
+        while (library->running == AT_ONCE || count_of(library, user, true) >= OF_A_USER) {
+            (void)pthread_cond_wait(&library->gate_free, &library->gate);
+        }
+        library->checks[place].runs = true;
+        library->running++;
+    }
+    SIM_CHECK(pthread_mutex_unlock(&library->gate) == 0);
+    return place;
+}
+
+static void leave(studio_library_t *library, size_t place)
+{
+    SIM_CHECK(pthread_mutex_lock(&library->gate) == 0);
+    library->checks[place].user = 0;
+    library->checks[place].runs = false;
+    library->running--;
+    (void)pthread_cond_broadcast(&library->gate_free);
+    SIM_CHECK(pthread_mutex_unlock(&library->gate) == 0);
+}
+
+static json_t *failure(const char *message)
+{
+    return json_pack("{s:[{s:s}], s:[]}", "errors", "message", message, "warnings");
+}
+
+typedef struct asked {
+    pid_t process;
+    int to;   // its standard input
+    int from; // its standard output
+} asked_t;
+
+static bool ask(const char *const *line, asked_t *asked)
+{
+    int in[2];
+    int out[2];
+    if (pipe2(in, O_CLOEXEC) != 0) {
+        return false;
+    }
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        (void)close(in[0]);
+        (void)close(in[1]);
+        return false;
+    }
+    const char *const environment[] = {"LC_ALL=C", NULL};
+    posix_spawn_file_actions_t actions;
+    SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
+    (void)posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+    (void)posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    (void)posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    asked->process = studio_spawn(line, environment, &actions, 0);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    (void)close(in[0]);
+    (void)close(out[1]);
+    asked->to = in[1];
+    asked->from = out[0];
+    if (asked->process < 0) {
+        (void)close(in[1]);
+        (void)close(out[0]);
+    }
+    return asked->process >= 0;
+}
+
+typedef struct answer {
+    char *text;
+    size_t length;
+    size_t capacity;
+    bool late;
+} answer_t;
+
+static bool take_some(answer_t *answer, int from)
+{
+    if (answer->length + 65536 > answer->capacity) {
+        answer->capacity = 2 * answer->capacity + 65536;
+        answer->text = sim_realloc_array(answer->text, answer->capacity, 1);
+    }
+    const ssize_t size = read(from, answer->text + answer->length, 65536);
+    answer->length += size > 0 ? (size_t)size : 0;
+    return size > 0 && answer->length < ANSWER_BYTES_MAX;
+}
+
+// Writes the question and reads the answer, both as far as the other side is ready.
+static void talk(asked_t *asked, const char *yaml, answer_t *answer)
+{
+    const int64_t until_ms = studio_clock_ms() + TIME_MS;
+    size_t left = strlen(yaml);
+    (void)fcntl(asked->to, F_SETFL, O_NONBLOCK);
+    for (bool more = true; more;) {
+        struct pollfd polled[2] = {{asked->from, POLLIN, 0}, {asked->to, POLLOUT, 0}};
+        const int64_t wait_ms = until_ms - studio_clock_ms();
+        if (asked->to >= 0 && left == 0) {
+            (void)close(asked->to);
+            asked->to = -1;
+        }
+        if (wait_ms <= 0) {
+            answer->late = true;
+            return;
+        }
+        if (poll(polled, asked->to >= 0 ? 2 : 1, (int)wait_ms) <= 0) {
+            continue;
+        }
+        if (asked->to >= 0 && polled[1].revents != 0) {
+            const ssize_t size = write(asked->to, yaml, left);
+            yaml += size > 0 ? size : 0;
+            left -= size > 0 ? (size_t)size : 0;
+            left = size < 0 && errno != EAGAIN ? 0 : left; // it does not want to know
+        }
+        if (polled[0].revents != 0) {
+            more = take_some(answer, asked->from);
+        }
+    }
+}
+
+static json_t *judge(const answer_t *answer, int status)
+{
+    json_t *const json =
+        answer->length == 0 ? NULL : json_loadb(answer->text, answer->length, 0, NULL);
+    if (json != NULL) {
+        return json;
+    }
+    if (answer->late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
+        return failure("checking takes too long: the scenario is too large to be checked here");
+    }
+    return failure("checking takes more memory than there is for it, or fails: the scenario is too "
+                   "large to be checked here");
+}
+
+static json_t *run_check(const char *const *line, const char *yaml)
+{
+    asked_t asked;
+    answer_t answer = {0};
+    int status = 0;
+    if (!ask(line, &asked)) {
+        return failure("no process to check with: try again");
+    }
+    talk(&asked, yaml, &answer);
+    if (answer.late) {
+        (void)kill(asked.process, SIGKILL);
+    }
+    (void)close(asked.from);
+    if (asked.to >= 0) {
+        (void)close(asked.to);
+    }
+    while (waitpid(asked.process, &status, 0) < 0 && errno == EINTR) {
+    }
+    json_t *const json = judge(&answer, status);
+    sim_free(answer.text);
+    return json;
+}
+
+json_t *studio_check(studio_t *studio,
+                     int64_t user,
+                     studio_check_what_t what,
+                     const char *yaml,
+                     const json_t *set,
+                     const char *library)
+{
+    enum { FIXED = 5 };
+    const size_t count = json_array_size(set);
+    const char **const line = sim_alloc_array(FIXED + count + 1, sizeof(*line));
+    char *const whole = realpath(studio->options.scenarios, NULL);
+    const char *const slash = library == NULL ? NULL : strrchr(library, '/');
+    char *const folder =
+        library == NULL
+            ? sim_strdup("")
+            : sim_format("%s/%.*s", whole, slash == NULL ? 0 : (int)(slash - library), library);
+    line[0] = "rocesim-studio";
+    line[1] = "check";
+    line[2] = what == STUDIO_CHECK_TOPOLOGY ? "topology" : "all";
+    line[3] = whole == NULL ? "" : whole;
+    line[4] = folder;
+    for (size_t i = 0; i < count; i++) {
+        line[FIXED + i] = json_string_value(json_array_get(set, i));
+    }
+    json_t *json = NULL;
+    const size_t place = enter(studio->library, user);
+    if (place < STUDIO__CHECKS_MAX) {
+        json = run_check(line, yaml);
+        leave(studio->library, place);
+    } else {
+        json = failure("too many scenarios are being checked: try again");
+    }
+    sim_free(folder);
+    free(whole);
+    sim_free(line);
+    return json;
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/main.c - the program rocesim-studio: what was asked for, and its exit status.
+#include "studio/server/serve.h"
+
+#include <signal.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    studio_arguments_t arguments;
+    sim_message_t message;
+    int status = 0;
+    // A client that is gone, a file that may not grow: errors of writing, not ends of the server.
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    if (studio_arguments_parse(argc, (const char *const *)argv, &arguments, &message) != SIM_OK) {
+        fprintf(stderr, "rocesim studio: %s\n", message.text);
+        status = 2;
+    } else {
+        status = studio_command(&arguments);
+    }
+    studio_arguments_fini(&arguments);
+    return status;
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/options.c - the command line of rocesim-studio, and where it finds what it needs.
+#include "studio/server/options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char help[] =
+    "rocesim studio [options]\n"
+    "rocesim studio backup [--data DIR] FOLDER\n"
+    "rocesim studio restore [--data DIR] FOLDER\n"
+    "\n"
+    "Serves the studio: people log in with a browser, simulate, search logs and process data.\n"
+    "The first start prints a link by which an administrator is made. Ctrl-C ends the server; "
+    "what\n"
+    "runs goes on, and is found again at the next start.\n"
+    "\n"
+    "  --data DIR          everything that is kept: ~/.local/share/rocesim-studio unless given\n"
+    "  --listen ADDRESS:PORT   127.0.0.1:8080 unless given; port 0 takes a free one\n"
+    "  --tls-cert FILE     certificates in PEM, with --tls-key FILE: serves HTTPS\n"
+    "  --tls-key FILE\n"
+    "  --without-tls       listens elsewhere than on loopback without TLS: only where something\n"
+    "                      before it speaks TLS\n"
+    "  --unconfined        also where the kernel cannot confine what reads scenarios: whoever may\n"
+    "                      order runs then reads and writes what the server may\n"
+    "  --host-name NAME    a name that browsers may use for this server; several by commas\n"
+    "  --first-user NAME   makes the first administrator without a link, with\n"
+    "  --password-file F   the password in the first line of F\n"
+    "  --jobs N            runs at once: 2 unless given\n"
+    "  --run-threads N     of one run: 1 unless given\n"
+    "  --run-time S        of one run: 86400 unless given\n"
+    "  --run-memory BYTES  of one run: 8 GB unless given; a number may end with MB or GB\n"
+    "  --run-disk BYTES    of one run's files: 10 GB unless given\n"
+    "  --disk-free BYTES   that stays free on the disk: 1 GB unless given\n"
+    "  --queue N           runs of one user that may wait: 2000 unless given\n"
+    "  --group N           runs of one order: 1000 unless given\n"
+    "  --page DIR          the built page\n"
+    "  --library DIR       scenarios to begin with\n"
+    "  --program FILE      rocesim\n"
+    "\n"
+    "backup copies the data of a studio, which may be running, to a new FOLDER; restore makes a "
+    "new\n"
+    "data folder of one. docs/studio.md explains the rest.\n";
+
+const char *studio_help_text(void)
+{
+    return help;
+}
+
+typedef struct option {
+    const char *name;
+    size_t offset;
+    enum { TEXT, FLAG, COUNT, BYTES } kind;
+    uint64_t least;
+    uint64_t most;
+} option_t;
+
+#define AT(member) offsetof(studio_options_t, member)
+
+// clang-format off
+static const option_t options[] = {
+    {"--data", AT(data), TEXT, 0, 0},
+    {"--listen", AT(listen), TEXT, 0, 0},
+    {"--tls-cert", AT(tls_cert), TEXT, 0, 0},
+    {"--tls-key", AT(tls_key), TEXT, 0, 0},
+    {"--without-tls", AT(listen_anywhere), FLAG, 0, 0},
+    {"--unconfined", AT(unconfined), FLAG, 0, 0},
+    {"--host-name", AT(host_names), TEXT, 0, 0},
+    {"--first-user", AT(first_user), TEXT, 0, 0},
+    {"--password-file", AT(password), TEXT, 0, 0},
+    {"--jobs", AT(jobs), COUNT, 1, 1024},
+    {"--run-threads", AT(run_threads), COUNT, 1, 256},
+    {"--run-time", AT(run_s_max), COUNT, 1, UINT64_C(100000000)},
+    {"--run-memory", AT(run_bytes_max), BYTES, UINT64_C(16) << 20, UINT64_C(1) << 50},
+    {"--run-disk", AT(disk_bytes_max), BYTES, UINT64_C(1) << 16, UINT64_C(1) << 50},
+    {"--disk-free", AT(disk_bytes_free), BYTES, 0, UINT64_C(1) << 50},
+    {"--queue", AT(queue_max), COUNT, 1, 1000000},
+    {"--group", AT(group_max), COUNT, 1, 100000},
+    {"--page", AT(page), TEXT, 0, 0},
+    {"--library", AT(scenarios), TEXT, 0, 0},
+    {"--program", AT(program), TEXT, 0, 0},
+};
+// clang-format on
+
+static bool read_number(const option_t *option, const char *text, uint64_t *number)
+{
+    char *end;
+    if (text[0] < '0' || text[0] > '9') {
+        return false;
+    }
+    errno = 0;
+    const unsigned long long value = strtoull(text, &end, 10);
+    uint64_t unit = 1;
+    if (option->kind == BYTES && strcmp(end, "MB") == 0) {
+        unit = 1000000;
+    } else if (option->kind == BYTES && strcmp(end, "GB") == 0) {
+        unit = 1000000000;
+    } else if (end[0] != '\0') {
+        return false;
+    }
+    return errno == 0 && !__builtin_mul_overflow(value, unit, number) && *number >= option->least &&
+           *number <= option->most;
+}
+
+static sim_err_t set(studio_options_t *to,
+                     const option_t *option,
+                     const char *text,
+                     sim_message_t *message)
+{
+    char *const place = (char *)to + option->offset;
+    if (option->kind == FLAG) {
+        const bool on = true;
+        memcpy(place, &on, sizeof(on));
+    } else if (option->kind == TEXT) {
+        memcpy(place, &text, sizeof(text));
+    } else {
+        uint64_t number;
+        if (!read_number(option, text, &number)) {
+            return sim_fail(message,
+                            SIM_ERR_RANGE,
+                            "%s %s: expected a number from %" PRIu64 " to %" PRIu64,
+                            option->name,
+                            text,
+                            option->least,
+                            option->most);
+        }
+        memcpy(place, &number, sizeof(number));
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_option(studio_arguments_t *arguments,
+                             const char *const *argv,
+                             int argc,
+                             int *at,
+                             sim_message_t *message)
+{
+    const char *const text = argv[*at];
+    const size_t length = strcspn(text, "=");
+    for (size_t i = 0; i < SIM_COUNT_OF(options); i++) {
+        const option_t *const option = &options[i];
+        if (strlen(option->name) != length || strncmp(option->name, text, length) != 0) {
+            continue;
+        }
+        const char *value = text[length] == '=' ? text + length + 1 : NULL;
+        if (option->kind != FLAG && value == NULL) {
+            if (*at + 1 == argc) {
+                return sim_fail(message, SIM_ERR_INVALID, "%s needs a value", option->name);
+            }
+            value = argv[++*at];
+        }
+        return set(&arguments->options, option, value, message);
+    }
+    return sim_fail(message,
+                    SIM_ERR_UNKNOWN,
+                    "unknown option %s: rocesim studio --help lists them",
+                    text);
+}
+
+// -- where things are
+
+static const char *keep(studio_arguments_t *arguments, char *text)
+{
+    SIM_CHECK(arguments->memory_count < SIM_COUNT_OF(arguments->memory));
+    arguments->memory[arguments->memory_count++] = text;
+    return text;
+}
+
+// The first of the places, from the folder of this program, where something is.
+static const char *find(studio_arguments_t *arguments, const char *beside, const char *installed)
+{
+    char folder[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
+    if (length < 0) {
+        return beside;
+    }
+    folder[length] = '\0';
+    char *const slash = strrchr(folder, '/');
+    *slash = '\0';
+    char *const first = sim_format("%s/%s", folder, beside);
+    if (access(first, F_OK) == 0) {
+        return keep(arguments, first);
+    }
+    sim_free(first);
+    return keep(arguments, sim_format("%s/../../%s", folder, installed));
+}
+
+static const char *default_data(studio_arguments_t *arguments)
+{
+    const char *const shared = getenv("XDG_DATA_HOME");
+    const char *const home = getenv("HOME");
+    if (shared != NULL && shared[0] == '/') {
+        return keep(arguments, sim_format("%s/rocesim-studio", shared));
+    }
+    return home == NULL || home[0] != '/'
+               ? "rocesim-studio"
+               : keep(arguments, sim_format("%s/.local/share/rocesim-studio", home));
+}
+
+static void set_defaults(studio_arguments_t *arguments)
+{
+    studio_options_t *const o = &arguments->options;
+    o->data = o->data == NULL ? default_data(arguments) : o->data;
+    o->page = o->page == NULL ? find(arguments, "studio-page", "share/rocesim/studio") : o->page;
+    o->scenarios = o->scenarios == NULL ? find(arguments, "scenarios", "share/rocesim/scenarios")
+                                        : o->scenarios;
+    o->program = o->program == NULL ? find(arguments, "rocesim", "bin/rocesim") : o->program;
+}
+
+// What the command line names must be there; what the server finds itself may be missing.
+static sim_err_t check_named(const studio_options_t *o, sim_message_t *message)
+{
+    const struct {
+        const char *option;
+        const char *path;
+        const char *inside;
+        int access;
+        const char *expected;
+    } named[] = {
+        {"--page", o->page, "/index.html", R_OK, "the folder of the built page"},
+        {"--library", o->scenarios, "/", R_OK | X_OK, "a folder of scenarios"},
+        {"--program", o->program, "", X_OK, "the program rocesim"},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(named); i++) {
+        if (named[i].path == NULL) {
+            continue;
+        }
+        char *const path = sim_format("%s%s", named[i].path, named[i].inside);
+        const bool there = access(path, named[i].access) == 0;
+        const int reason = errno;
+        sim_free(path);
+        if (!there) {
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "%s %s: %s, expected %s",
+                            named[i].option,
+                            named[i].path,
+                            strerror(reason),
+                            named[i].expected);
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t check(const studio_arguments_t *arguments, sim_message_t *message)
+{
+    const studio_options_t *const o = &arguments->options;
+    if ((o->tls_cert == NULL) != (o->tls_key == NULL)) {
+        return sim_fail(message, SIM_ERR_INVALID, "--tls-cert and --tls-key belong together");
+    }
+    if ((o->first_user == NULL) != (o->password == NULL)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "--first-user and --password-file belong together");
+    }
+    const bool copies = arguments->command == STUDIO_BACKUP || arguments->command == STUDIO_RESTORE;
+    if (copies && arguments->folder == NULL) {
+        return sim_fail(message, SIM_ERR_INVALID, "backup and restore need one folder");
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_word(studio_arguments_t *arguments, const char *word, sim_message_t *message)
+{
+    const bool copies = arguments->command == STUDIO_BACKUP || arguments->command == STUDIO_RESTORE;
+    if (copies && arguments->folder == NULL) {
+        arguments->folder = word;
+        return SIM_OK;
+    }
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "%s: not expected; rocesim studio --help says what is",
+                    word);
+}
+
+sim_err_t studio_arguments_parse(int argc,
+                                 const char *const *argv,
+                                 studio_arguments_t *arguments,
+                                 sim_message_t *message)
+{
+    memset(arguments, 0, sizeof(*arguments));
+    arguments->options = (studio_options_t){
+        .listen = "127.0.0.1:8080",
+        .jobs = 2,
+        .run_threads = 1,
+        .run_s_max = 86400,
+        .run_bytes_max = UINT64_C(8000000000),
+        .disk_bytes_max = UINT64_C(10000000000),
+        .disk_bytes_free = UINT64_C(1000000000),
+        .queue_max = 2000,
+        .group_max = 1000,
+    };
+    sim_err_t result = SIM_OK;
+    for (int i = 1; i < argc && result == SIM_OK; i++) {
+        const char *const text = argv[i];
+        if (strcmp(text, "--help") == 0 || strcmp(text, "-h") == 0) {
+            arguments->command = STUDIO_HELP;
+            return SIM_OK;
+        }
+        if (strcmp(text, "--version") == 0) {
+            arguments->command = STUDIO_VERSION;
+            return SIM_OK;
+        }
+        if (i == 1 && (strcmp(text, "child") == 0 || strcmp(text, "check") == 0 ||
+                       strcmp(text, "draw") == 0)) {
+            arguments->command = text[0] == 'd'   ? STUDIO_FIGURE_CHILD
+                                 : text[2] == 'i' ? STUDIO_RUN_CHILD
+                                                  : STUDIO_CHECK_CHILD;
+            arguments->rest = argv + 2;
+            return SIM_OK;
+        }
+        if (i == 1 && strcmp(text, "backup") == 0) {
+            arguments->command = STUDIO_BACKUP;
+        } else if (i == 1 && strcmp(text, "restore") == 0) {
+            arguments->command = STUDIO_RESTORE;
+        } else {
+            result = text[0] == '-' ? take_option(arguments, argv, argc, &i, message)
+                                    : take_word(arguments, text, message);
+        }
+    }
+    if (result == SIM_OK) {
+        result = check_named(&arguments->options, message);
+    }
+    if (result == SIM_OK) {
+        set_defaults(arguments);
+        result = check(arguments, message);
+    }
+    return result;
+}
+
+void studio_arguments_fini(studio_arguments_t *arguments)
+{
+    for (size_t i = 0; i < arguments->memory_count; i++) {
+        sim_free(arguments->memory[i]);
+    }
+}

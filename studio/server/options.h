@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/options.h - the command line of rocesim-studio.
+#ifndef STUDIO_SERVER_OPTIONS_H
+#define STUDIO_SERVER_OPTIONS_H
+
+#include "studio/server/studio.h"
+
+typedef enum studio_command {
+    STUDIO_SERVE,
+    STUDIO_BACKUP,
+    STUDIO_RESTORE,
+    STUDIO_RUN_CHILD,   // what the server starts: the rest of the line is the child's
+    STUDIO_CHECK_CHILD, // likewise
+    STUDIO_FIGURE_CHILD,
+    STUDIO_HELP,
+    STUDIO_VERSION,
+} studio_command_t;
+
+typedef struct studio_arguments {
+    studio_command_t command;
+    studio_options_t options;
+    const char *folder;      // of backup and restore
+    const char *const *rest; // of a child
+    char *memory[8];         // of defaults
+    size_t memory_count;
+} studio_arguments_t;
+
+SIM_MUST_CHECK sim_err_t studio_arguments_parse(int argc,
+                                                const char *const *argv,
+                                                studio_arguments_t *arguments,
+                                                sim_message_t *message);
+void studio_arguments_fini(studio_arguments_t *arguments);
+const char *studio_help_text(void);
+
+#endif // STUDIO_SERVER_OPTIONS_H

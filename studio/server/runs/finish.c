@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/finish.c - beginning a run, what it came to, and how it is told.
+#include "studio/server/runs/finish.h"
+
+#include "studio/server/http/target.h"
+#include "studio/server/runs/queue.h"
+#include "studio/server/runs/study.h"
+#include "studio/server/runs/trash.h"
+#include "studio/server/store/database.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MESSAGE_BYTES 2000u
+
+// -- beginning
+
+static char *run_folder(const studio_t *studio, int64_t run)
+{
+    return sim_format("%s/runs/%" PRId64, studio->options.data, run);
+}
+
+// The folder of the library that file names of the scenario start from; "": the run's own.
+static char *library_folder(const studio_t *studio, const char *library)
+{
+    if (library == NULL || library[0] == '\0') {
+        return sim_strdup("");
+    }
+    const char *const slash = strrchr(library, '/');
+    return slash == NULL
+               ? sim_strdup(studio->options.scenarios)
+               : sim_format("%s/%.*s", studio->options.scenarios, (int)(slash - library), library);
+}
+
+// rocesim's arguments; each is freed, and the array.
+static char **arguments_of(const studio_t *studio, const json_t *overrides, const char *folder)
+{
+    size_t count = 0;
+    char **const list = sim_alloc_array(16 + 2 * json_array_size(overrides), sizeof(*list));
+    static const char *const fixed[] =
+        {"rocesim", "run", "scenario.yaml", "-o", "result", "--progress", "progress", "--quiet"};
+    for (size_t i = 0; i < SIM_COUNT_OF(fixed); i++) {
+        list[count++] = sim_strdup(fixed[i]);
+    }
+    if (folder[0] != '\0') {
+        list[count++] = sim_strdup("--set");
+        list[count++] = sim_format("folder=%s", folder);
+    }
+    for (size_t i = 0; i < json_array_size(overrides); i++) {
+        list[count++] = sim_strdup("--set");
+        list[count++] = sim_strdup(json_string_value(json_array_get(overrides, i)));
+    }
+    // Last, so that it holds: results do not depend on it, and processors are shared.
+    list[count++] = sim_strdup("--threads");
+    list[count++] = sim_format("%" PRIu64, studio->options.run_threads);
+    return list;
+}
+
+static void free_arguments(char **list)
+{
+    for (size_t i = 0; list[i] != NULL; i++) {
+        sim_free(list[i]);
+    }
+    sim_free(list);
+}
+
+// A script begins with an empty folder, whatever an attempt before has left.
+static char **study_line(const studio_t *studio,
+                         const char *study,
+                         const json_t *set,
+                         const char *folder)
+{
+    char *const result = sim_format("%s/result", folder);
+    (void)studio_folder_remove(result);
+    sim_free(result);
+    return studio_study_line(studio, study, set);
+}
+
+pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
+{
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store,
+                         "SELECT overrides, library, limits, study FROM runs WHERE id = ?",
+                         "i",
+                         run);
+    if (!studio_rows_next(rows)) {
+        (void)studio_rows_close(rows);
+        return -1;
+    }
+    json_t *const overrides = json_loads(studio_rows_text(rows, 0), 0, NULL);
+    char *const study =
+        studio_rows_text(rows, 3) == NULL ? NULL : sim_strdup(studio_rows_text(rows, 3));
+    char *const library = library_folder(studio, studio_rows_text(rows, 1));
+    json_t *const limits = json_loads(studio_rows_text(rows, 2), 0, NULL);
+    (void)studio_rows_close(rows);
+    char *const relative = run_folder(studio, run);
+    char *const folder = realpath(relative, NULL);
+    char *const program = realpath(studio->options.program, NULL);
+    char *const readable = realpath(studio->options.scenarios, NULL);
+    char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
+    char **const arguments = study == NULL
+                                 ? arguments_of(studio, overrides, from == NULL ? "" : from)
+                                 : study_line(studio, study, overrides, relative);
+    const studio_child_t child = {
+        .folder = folder == NULL ? relative : folder,
+        .attempt = attempt,
+        .program = program == NULL ? studio->options.program : program,
+        .readable = readable == NULL ? "" : readable,
+        .time_s = (uint64_t)json_integer_value(json_object_get(limits, "time_s")),
+        .memory_bytes = (uint64_t)json_integer_value(json_object_get(limits, "memory_bytes")),
+        .disk_bytes = studio->options.disk_bytes_max,
+        .disk_bytes_free = studio->options.disk_bytes_free,
+    };
+    const pid_t process = studio_child_spawn(&child, (const char *const *)arguments);
+    free_arguments(arguments);
+    sim_free(study);
+    free(from);
+    free(readable);
+    free(program);
+    free(folder);
+    sim_free(relative);
+    sim_free(library);
+    json_decref(limits);
+    json_decref(overrides);
+    return process;
+}
+
+// -- ending
+
+// How results say that it ended; freed with sim_free. NULL: there are none.
+static char *read_ended(const char *folder)
+{
+    char *const path = sim_format("%s/result/summary.json", folder);
+    json_t *const summary = json_load_file(path, 0, NULL);
+    const char *const ended = json_string_value(json_object_get(summary, "ended"));
+    char *const copy = summary == NULL ? NULL : sim_strdup(ended == NULL ? "" : ended);
+    json_decref(summary);
+    sim_free(path);
+    return copy;
+}
+
+static bool is_remark(const char *line)
+{
+    return strncmp(line, "note: ", 6) == 0 || strncmp(line, "warning: ", 9) == 0;
+}
+
+// The first line of the log that is no remark (of a study: the last line, which says what failed);
+// "" if there is none.
+static void read_log(const char *folder, bool last, char text[MESSAGE_BYTES + 1])
+{
+    char line[MESSAGE_BYTES + 1];
+    char *const path = sim_format("%s/log", folder);
+    FILE *const file = fopen(path, "re");
+    text[0] = '\0';
+    while (file != NULL && (last || text[0] == '\0') &&
+           fgets(line, (int)MESSAGE_BYTES, file) != NULL) {
+        if (!is_remark(line) && line[0] != '\n') {
+            memcpy(text, line, sizeof(line));
+        }
+    }
+    if (file != NULL) {
+        (void)fclose(file);
+    }
+    sim_free(path);
+    size_t length = strcspn(text, "\n");
+    text[length] = '\0';
+    while (!studio_text_is_clean(text, length)) {
+        text[--length] = '\0';
+    }
+}
+
+static char *message_of(const studio_exit_t *exit, const char *folder, bool of_study)
+{
+    char log[MESSAGE_BYTES + 1];
+    read_log(folder, of_study, log);
+    if (strcmp(exit->reason, "time") == 0) {
+        return sim_format("stopped at its time limit, after %.0f s", exit->wall_s);
+    }
+    if (strcmp(exit->reason, "memory") == 0 || strstr(log, "rocesim: out of memory") != NULL) {
+        return sim_strdup("stopped at its memory limit");
+    }
+    if (strcmp(exit->reason, "disk") == 0) {
+        return sim_strdup("stopped: its files reached the limit");
+    }
+    if (strcmp(exit->reason, "full") == 0) {
+        return sim_strdup("stopped: the disk is full");
+    }
+    if (strcmp(exit->reason, "lost") == 0) {
+        return sim_strdup("its process was gone, again and again");
+    }
+    if (exit->status == 0) {
+        return sim_strdup("");
+    }
+    if (exit->signal != 0) {
+        return sim_format("ended by signal %d (%s)%s%s",
+                          exit->signal,
+                          strsignal(exit->signal),
+                          log[0] == '\0' ? "" : ": ",
+                          log);
+    }
+    return sim_strdup(log[0] == '\0' ? "failed without a word" : log);
+}
+
+static bool write_end(studio_t *studio,
+                      int64_t run,
+                      const studio_exit_t *exit,
+                      const char *folder,
+                      bool of_study)
+{
+    char *const ended = of_study ? NULL : read_ended(folder);
+    char *const message = message_of(exit, folder, of_study);
+    const bool good = exit->status == 0 && (of_study || ended != NULL);
+    const bool kept =
+        studio_store_do(studio->store,
+                        "UPDATE runs SET state = CASE WHEN ? THEN 'done' WHEN cancelling OR ?"
+                        " THEN 'cancelled' ELSE 'failed' END, ended = ?,"
+                        " message = CASE WHEN cancelling OR ? THEN '' ELSE ? END,"
+                        " cancelling = 0, ended_ms = ?, size_bytes = ? WHERE id = ?",
+                        "iisisiii",
+                        (int64_t)good,
+                        (int64_t)(strcmp(exit->reason, "cancelled") == 0),
+                        ended,
+                        (int64_t)(strcmp(exit->reason, "cancelled") == 0),
+                        message,
+                        studio_now_ms(),
+                        (int64_t)studio_folder_bytes(folder),
+                        run);
+    sim_free(message);
+    sim_free(ended);
+    return kept;
+}
+
+// The study's name; freed with sim_free. NULL: it is none.
+static char *study_of(studio_t *studio, int64_t run)
+{
+    studio_rows_t *const rows =
+        studio_rows_open(studio->store, "SELECT study FROM runs WHERE id = ?", "i", run);
+    const char *const text = studio_rows_next(rows) ? studio_rows_text(rows, 0) : NULL;
+    char *const study = text == NULL ? NULL : sim_strdup(text);
+    (void)studio_rows_close(rows);
+    return study;
+}
+
+bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
+{
+    char *const folder = run_folder(studio, run);
+    char *const study = study_of(studio, run);
+    bool kept = false;
+    if (study == NULL) {
+        kept = write_end(studio, run, exit, folder, false);
+    } else if (studio_store_begin(studio->store)) {
+        kept = studio_study_adopt(studio, run, study) && write_end(studio, run, exit, folder, true);
+        if (kept) {
+            kept = studio_store_commit(studio->store);
+        } else {
+            studio_store_rollback(studio->store);
+        }
+    }
+    sim_free(study);
+    sim_free(folder);
+    return kept;
+}
+
+// -- telling
+
+static json_t *number_json(const studio_rows_t *rows, int column)
+{
+    return studio_rows_is_null(rows, column) ? json_null()
+                                             : json_integer(studio_rows_int(rows, column));
+}
+
+static json_t *text_json(const studio_rows_t *rows, int column)
+{
+    const char *const text = studio_rows_text(rows, column);
+    return text == NULL || text[0] == '\0' ? json_null() : json_string(text);
+}
+
+// Of "seed=7" among what is set.
+static json_t *seed_of(const json_t *set)
+{
+    for (size_t i = json_array_size(set); i > 0; i--) {
+        const char *const text = json_string_value(json_array_get(set, i - 1));
+        if (text != NULL && strncmp(text, "seed=", 5) == 0) {
+            return json_string(text + 5);
+        }
+    }
+    return json_null();
+}
+
+static void add_progress(studio_t *studio, int64_t run, json_t *json)
+{
+    json_t *const progress = studio_runs_progress(studio->runs, run);
+    const json_t *const share = json_object_get(progress, "share");
+    const json_t *const left_s = json_object_get(progress, "left_s");
+    const bool known = json_number_value(share) >= 0 && progress != NULL;
+    const bool timed = known && json_number_value(left_s) >= 0;
+    (void)json_object_set_new(json,
+                              "progress",
+                              known ? json_real(json_number_value(share)) : json_null());
+    (void)json_object_set_new(json,
+                              "eta_s",
+                              timed ? json_real(json_number_value(left_s)) : json_null());
+    (void)json_object_set_new(json, "live", progress == NULL ? json_null() : progress);
+}
+
+json_t *studio_run_row_json(studio_t *studio, const studio_rows_t *rows)
+{
+    const char *const state = studio_rows_text(rows, 6);
+    const bool starting = strcmp(state, "starting") == 0;
+    json_t *const set = json_loads(studio_rows_text(rows, 10), 0, NULL);
+    json_t *const json =
+        json_pack("{s:I, s:I, s:s, s:{s:I, s:s}, s:b, s:s, s:b, s:o, s:o, s:s, s:o, s:o, s:o}",
+                  "id",
+                  (json_int_t)studio_rows_int(rows, 0),
+                  "group",
+                  (json_int_t)studio_rows_int(rows, 1),
+                  "name",
+                  studio_rows_text(rows, 2),
+                  "owner",
+                  "id",
+                  (json_int_t)studio_rows_int(rows, 3),
+                  "name",
+                  studio_rows_text(rows, 4),
+                  "shared",
+                  (int)studio_rows_int(rows, 5),
+                  "state",
+                  starting ? "running" : state,
+                  "cancelling",
+                  (int)studio_rows_int(rows, 12),
+                  "ended",
+                  text_json(rows, 7),
+                  "message",
+                  text_json(rows, 8),
+                  "notes",
+                  studio_rows_text(rows, 9),
+                  "seed",
+                  seed_of(set),
+                  "set",
+                  set == NULL ? json_array() : set,
+                  "library",
+                  text_json(rows, 11));
+    if (json == NULL) {
+        return NULL;
+    }
+    (void)json_object_set_new(json, "has_result", json_boolean(!studio_rows_is_null(rows, 7)));
+    (void)json_object_set_new(json, "created_ms", number_json(rows, 13));
+    (void)json_object_set_new(json, "started_ms", number_json(rows, 14));
+    (void)json_object_set_new(json, "ended_ms", number_json(rows, 15));
+    (void)json_object_set_new(json, "size_bytes", json_integer(studio_rows_int(rows, 16)));
+    (void)json_object_set_new(json, "trashed_ms", number_json(rows, 17));
+    (void)json_object_set_new(json, "attempt", json_integer(studio_rows_int(rows, 18)));
+    (void)json_object_set_new(json, "study", text_json(rows, 19));
+    (void)json_object_set_new(json, "made_by", number_json(rows, 20));
+    if (starting || strcmp(state, "running") == 0) {
+        add_progress(studio, studio_rows_int(rows, 0), json);
+    }
+    return json;
+}
+
+json_t *studio_run_json(studio_t *studio, int64_t run)
+{
+    json_t *json = NULL;
+    studio_rows_t *const rows = studio_rows_open(
+        studio->store,
+        "SELECT " STUDIO_RUN_COLUMNS " FROM runs r JOIN users u ON u.id = r.owner WHERE r.id = ?",
+        "i",
+        run);
+    if (studio_rows_next(rows)) {
+        json = studio_run_row_json(studio, rows);
+    }
+    (void)studio_rows_close(rows);
+    return json;
+}

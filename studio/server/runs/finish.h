@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/finish.h - a run between the database and its folder: beginning it, what it
+// came to,
+// and how it is told.
+#ifndef STUDIO_SERVER_RUNS_FINISH_H
+#define STUDIO_SERVER_RUNS_FINISH_H
+
+#include "studio/server/runs/process/child.h"
+#include "studio/server/runs/runs.h"
+
+#include <jansson.h>
+
+struct studio_rows;
+
+// Begins an attempt; the process beside it, -1 if there is none.
+pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt);
+
+// Writes down how it ended. False: that could not be written.
+bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit);
+
+// What routes and events say of a run; NULL: there is none.
+json_t *studio_run_json(studio_t *studio, int64_t run);
+// The same of a row of STUDIO_RUN_COLUMNS, FROM runs r JOIN users u ON u.id = r.owner.
+json_t *studio_run_row_json(studio_t *studio, const struct studio_rows *rows);
+#define STUDIO_RUN_COLUMNS                                                                  \
+    "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "   \
+    "r.notes, r.overrides, library, r.cancelling, r.created_ms, r.started_ms, r.ended_ms, " \
+    "r.size_bytes, r.trashed_ms, r.attempt, r.study, r.made_by"
+
+#endif // STUDIO_SERVER_RUNS_FINISH_H

@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/order_routes.c - ordering runs.
+//
+// An order is kept whole or not at all: rows and folders are made inside one transaction, and the
+// folders are on the disk before it ends. A folder that is there without a row is a number that was
+// never given.
+#include "studio/server/accounts/accounts.h"
+#include "studio/server/http/body.h"
+#include "studio/server/library/library.h"
+#include "studio/server/library/scenario_check.h"
+#include "studio/server/runs/events.h"
+#include "studio/server/runs/finish.h"
+#include "studio/server/runs/order.h"
+#include "studio/server/runs/parts.h"
+#include "studio/server/runs/queue.h"
+#include "studio/server/runs/study.h"
+#include "studio/server/runs/trash.h"
+#include "studio/server/store/database.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Every run keeps its settings, and tells them whenever its state changes.
+#define SETTINGS_BYTES_MAX ((size_t)16 << 20)
+
+typedef struct order {
+    const studio_user_t *user;
+    const char *name;
+    char *yaml;
+    const char *entry; // of the library, or NULL
+    const char *study; // instead of a scenario, or NULL
+    json_t *runs;
+    bool shared;
+    char *limits; // JSON
+} order_t;
+
+static void fini(order_t *order)
+{
+    sim_free(order->yaml);
+    json_decref(order->runs);
+    free(order->limits);
+}
+
+// -- folders
+
+static bool write_file(const char *path, const char *text)
+{
+    SIM_CHECK(text != NULL);
+    const int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+    const size_t length = strlen(text);
+    const ssize_t written = fd < 0 ? -1 : write(fd, text, length);
+    if (written >= 0 && (size_t)written < length) {
+        errno = ENOSPC; // the disk took a part of it
+    }
+    const bool good = written == (ssize_t)length && fsync(fd) == 0;
+    const int reason = errno;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    errno = reason;
+    return good;
+}
+
+// The folder of a run with its scenario: written for the first of an order, linked for the others.
+// yaml NULL: a study has none.
+static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char *yaml)
+{
+    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
+    char *const path = sim_format("%s/scenario.yaml", folder);
+    char *const from = sim_format("%s/runs/%" PRId64 "/scenario.yaml", studio->options.data, first);
+    (void)studio_folder_remove(folder);
+    bool good = mkdir(folder, 0700) == 0;
+    good =
+        good && (yaml == NULL || (run != first && link(from, path) == 0) || write_file(path, yaml));
+    const int reason = errno;
+    sim_free(from);
+    sim_free(path);
+    sim_free(folder);
+    errno = reason;
+    return good;
+}
+
+static void remove_folders(studio_t *studio, int64_t first, size_t count)
+{
+    for (size_t i = 0; first > 0 && i < count; i++) {
+        char *const folder =
+            sim_format("%s/runs/%" PRId64, studio->options.data, first + (int64_t)i);
+        (void)studio_folder_remove(folder);
+        sim_free(folder);
+    }
+}
+
+// -- rows
+
+static int64_t insert_run(studio_t *studio, const order_t *order, int64_t group, size_t index)
+{
+    char *const overrides = json_dumps(json_array_get(order->runs, index), JSON_COMPACT);
+    const int64_t run =
+        studio_store_insert(studio->store,
+                            "INSERT INTO runs(run_group, name, owner, shared, state, overrides,"
+                            " library, limits, created_ms, study)"
+                            " VALUES (?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?)",
+                            "isiisssis",
+                            group,
+                            order->name,
+                            order->user->id,
+                            (int64_t)order->shared,
+                            overrides == NULL ? "[]" : overrides,
+                            order->entry,
+                            order->limits,
+                            studio_now_ms(),
+                            order->study);
+    free(overrides);
+    return run;
+}
+
+static bool sync_folder(const studio_t *studio)
+{
+    char *const path = sim_format("%s/runs", studio->options.data);
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const bool good = fd >= 0 && fsync(fd) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    sim_free(path);
+    return good;
+}
+
+// In a transaction. The first run's number; 0: not kept.
+static int64_t insert(studio_t *studio, const order_t *order, int64_t *group)
+{
+    const size_t count = json_array_size(order->runs);
+    json_t *const plan = json_pack("{s:I}", "runs", (json_int_t)count);
+    char *const text = json_dumps(plan, JSON_COMPACT);
+    int64_t first = 0;
+    *group = studio_store_insert(studio->store,
+                                 "INSERT INTO run_groups(name, owner, created_ms, plan)"
+                                 " VALUES (?, ?, ?, ?)",
+                                 "siis",
+                                 order->name,
+                                 order->user->id,
+                                 studio_now_ms(),
+                                 text);
+    bool good = *group > 0;
+    for (size_t i = 0; good && i < count; i++) {
+        const int64_t run = insert_run(studio, order, *group, i);
+        first = first == 0 ? run : first;
+        good = run > 0 && make_folder(studio, run, first, order->yaml);
+    }
+    good = good && sync_folder(studio);
+    const int reason = errno;
+    free(text);
+    json_decref(plan);
+    if (!good) {
+        remove_folders(studio, first, count);
+        errno = reason;
+        return 0;
+    }
+    return first;
+}
+
+// -- the request
+
+static int take_scenario(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const char *const yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
+    int64_t document = 0;
+    order->entry = studio_body_text(request, "library", 512);
+    if (order->entry != NULL && studio_library_yaml(studio->library, order->entry) == NULL) {
+        return studio_response_error(response, 404, "library: there is no such scenario");
+    }
+    if (!studio_body_number(request, "document", 0, 1, INT64_MAX, &document)) {
+        return studio_response_error(response, 400, "document: expected a number");
+    }
+    if (yaml != NULL) {
+        order->yaml = sim_strdup(yaml);
+    } else if (document != 0) {
+        order->yaml = studio_document_yaml(studio, order->user, document);
+    } else if (order->entry != NULL) {
+        order->yaml = sim_strdup(studio_library_yaml(studio->library, order->entry));
+    }
+    if (order->yaml == NULL) {
+        return studio_response_error(response,
+                                     document != 0 ? 404 : 400,
+                                     document != 0 ? "there is no such scenario"
+                                                   : "yaml (at most 512 KiB), document or library "
+                                                     "is needed");
+    }
+    return 0;
+}
+
+static int take_limits(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    const studio_options_t *const options = &studio_request_studio(request)->options;
+    int64_t time_s = 0;
+    int64_t memory_bytes = 0;
+    if (!studio_body_number(request,
+                            "time_s",
+                            (int64_t)options->run_s_max,
+                            1,
+                            (int64_t)options->run_s_max,
+                            &time_s) ||
+        !studio_body_number(request,
+                            "memory_bytes",
+                            (int64_t)options->run_bytes_max,
+                            INT64_C(16) << 20,
+                            (int64_t)options->run_bytes_max,
+                            &memory_bytes)) {
+        return studio_response_error(response,
+                                     400,
+                                     "time_s up to %" PRIu64 ", memory_bytes from 16777216 to "
+                                     "%" PRIu64,
+                                     options->run_s_max,
+                                     options->run_bytes_max);
+    }
+    json_t *const limits = json_pack("{s:I, s:I}",
+                                     "time_s",
+                                     (json_int_t)time_s,
+                                     "memory_bytes",
+                                     (json_int_t)memory_bytes);
+    order->limits = json_dumps(limits, JSON_COMPACT);
+    json_decref(limits);
+    return 0;
+}
+
+// A scenario that a run would refuse is refused here, at its place.
+static int check(studio_t *studio, studio_response_t *response, const order_t *order)
+{
+    json_t *const checked = studio_check(studio,
+                                         order->user->id,
+                                         STUDIO_CHECK_ALL,
+                                         order->yaml,
+                                         json_array_get(order->runs, 0),
+                                         order->entry);
+    const json_t *const error = json_array_get(json_object_get(checked, "errors"), 0);
+    int status = 0;
+    if (error != NULL) {
+        const char *const message = json_string_value(json_object_get(error, "message"));
+        status = studio_response_error_at(response,
+                                          422,
+                                          (int)json_integer_value(json_object_get(error, "line")),
+                                          (int)json_integer_value(json_object_get(error, "column")),
+                                          NULL,
+                                          message == NULL ? "the scenario cannot be run" : message);
+    }
+    json_decref(checked);
+    return status;
+}
+
+static size_t settings_bytes(const json_t *runs)
+{
+    size_t total = 0;
+    for (size_t i = 0; i < json_array_size(runs); i++) {
+        const json_t *const set = json_array_get(runs, i);
+        for (size_t j = 0; j < json_array_size(set); j++) {
+            total += json_string_length(json_array_get(set, j));
+        }
+    }
+    return total;
+}
+
+// Whether there is room for the runs among those of the user that wait.
+static int check_queue(studio_t *studio, studio_response_t *response, const order_t *order)
+{
+    const int64_t waiting = studio_store_int(studio->store,
+                                             0,
+                                             "SELECT count(*) FROM runs WHERE owner = ?"
+                                             " AND state = 'queued'",
+                                             "i",
+                                             order->user->id);
+    if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
+        return studio_response_error(response,
+                                     429,
+                                     "%" PRId64 " runs wait already, and at most %" PRIu64
+                                     " of one user may",
+                                     waiting,
+                                     studio->options.queue_max);
+    }
+    return 0;
+}
+
+// A study of the library: one run, whose only setting is to be short.
+static int take_study(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    const char *runner;
+    const char *name;
+    bool quick = false;
+    order->study = studio_body_text(request, "study", 512);
+    if (order->study == NULL ||
+        !studio_library_study(studio->library, order->study, &runner, &name)) {
+        return studio_response_error(response, 404, "study: there is none that can be run here");
+    }
+    (void)studio_body_bool(request, "quick", &quick);
+    order->runs = quick ? json_pack("[[s]]", STUDIO_STUDY_QUICK) : json_pack("[[]]");
+    const int status = take_limits(request, response, order);
+    return status == 0 ? check_queue(studio, response, order) : status;
+}
+
+static int take_order(studio_request_t *request, studio_response_t *response, order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    sim_message_t message;
+    if (!studio_body_name(request, "name", 200, &order->name) || order->name == NULL) {
+        return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
+    }
+    (void)studio_body_bool(request, "shared", &order->shared);
+    if (studio_body_member(request, "study") != NULL) {
+        return take_study(request, response, order);
+    }
+    int status = take_scenario(request, response, order);
+    if (status == 0) {
+        status = take_limits(request, response, order);
+    }
+    if (status != 0) {
+        return status;
+    }
+    order->runs = studio_order_expand(studio_body_member(request, "set"),
+                                      studio_body_member(request, "grid"),
+                                      studio_body_member(request, "seeds"),
+                                      studio->options.group_max,
+                                      &message);
+    if (order->runs == NULL) {
+        return studio_response_error(response, 400, "%s", message.text);
+    }
+    if (settings_bytes(order->runs) > SETTINGS_BYTES_MAX) {
+        return studio_response_error(response,
+                                     413,
+                                     "the settings of all runs have at most %zu bytes together",
+                                     SETTINGS_BYTES_MAX);
+    }
+    status = check_queue(studio, response, order);
+    return status == 0 ? check(studio, response, order) : status;
+}
+
+static int keep(studio_request_t *request, studio_response_t *response, const order_t *order)
+{
+    studio_t *const studio = studio_request_studio(request);
+    int64_t group = 0;
+    if (!studio_store_begin(studio->store)) {
+        return studio_response_store_failed(response, studio);
+    }
+    // Once more, where orders at the same time are one after the other; and for those of "again".
+    const int refused = check_queue(studio, response, order);
+    if (refused != 0) {
+        studio_store_rollback(studio->store);
+        return refused;
+    }
+    errno = 0;
+    const int64_t first = insert(studio, order, &group);
+    if (first == 0) {
+        const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
+        studio_store_rollback(studio->store);
+        return full ? studio_response_error(response, 507, "the disk is full: nothing was ordered")
+                    : studio_response_store_failed(response, studio);
+    }
+    const size_t count = json_array_size(order->runs);
+    if (!studio_store_commit(studio->store)) {
+        remove_folders(studio, first, count);
+        return studio_response_store_failed(response, studio);
+    }
+    studio_audit(studio,
+                 order->user,
+                 studio_request_address(request),
+                 "run.create",
+                 "%" PRId64 "%s%s",
+                 first,
+                 count > 1 ? " and further: " : ": ",
+                 order->name);
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_t *const run = studio_run_json(studio, first + (int64_t)i);
+        char *const text = json_dumps(run, JSON_COMPACT);
+        studio_run_tell(studio, first + (int64_t)i, "state", text == NULL ? "{}" : text);
+        free(text);
+        (void)json_array_append_new(list, run);
+    }
+    studio_runs_wake(studio->runs);
+    return studio_response_json(response,
+                                201,
+                                json_pack("{s:I, s:o}", "group", (json_int_t)group, "runs", list));
+}
+
+int studio__post_runs(studio_request_t *request, studio_response_t *response)
+{
+    order_t order = {.user = studio_request_user(request)};
+    int status = take_order(request, response, &order);
+    if (status == 0) {
+        status = keep(request, response, &order);
+    }
+    fini(&order);
+    return status;
+}
+
+// -- again: a new run of the same scenario and settings
+
+int studio__post_again(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    order_t order = {.user = studio_request_user(request)};
+    studio_run_t run;
+    int64_t id;
+    if (!studio_request_number(request, "run", &id) ||
+        !studio_run_find(studio, order.user, id, &run)) {
+        return studio_response_error(response, 404, "there is no such run");
+    }
+    char *const path = sim_format("%s/scenario.yaml", run.folder);
+    json_t *const json = studio_run_json(studio, id);
+    order.study = json_string_value(json_object_get(json, "study"));
+    order.yaml = studio_read_text(path, STUDIO_YAML_BYTES_MAX);
+    sim_free(path);
+    order.name = json_string_value(json_object_get(json, "name"));
+    order.entry = json_string_value(json_object_get(json, "library"));
+    order.runs = json_array();
+    (void)json_array_append(order.runs, json_object_get(json, "set"));
+    int status = order.yaml == NULL && order.study == NULL
+                     ? studio_response_error(response, 404, "its scenario is not there any more")
+                     : take_limits(request, response, &order);
+    if (status == 0) {
+        status = keep(request, response, &order);
+    }
+    json_decref(json);
+    fini(&order);
+    return status;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/process/child.c - the process beside a run.
+#include "studio/server/runs/process/child.h"
+
+#include "studio/server/runs/process/confine.h"
+#include "studio/server/runs/process/spawn.h"
+#include "studio/server/studio.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LOOK_MS 250
+#define DISK_LOOKS 8 // once in so many looks
+#define END_MS 10000 // from SIGTERM, after which results are written, to SIGKILL
+#define RESERVED_BYTES 512u
+#define NICENESS 5
+
+void studio__begun_self(studio_begun_t *begun);
+
+// -- the server's side
+
+static char *number_text(uint64_t number)
+{
+    return sim_format("%" PRIu64, number);
+}
+
+enum { FIXED = 10 };
+
+pid_t studio_child_spawn(const studio_child_t *child, const char *const *arguments)
+{
+    size_t count = 0;
+    while (arguments[count] != NULL) {
+        count++;
+    }
+    const char **const line = sim_alloc_array(FIXED + count + 1, sizeof(*line));
+    char *numbers[] = {
+        number_text((uint64_t)child->attempt),
+        number_text(child->time_s),
+        number_text(child->memory_bytes),
+        number_text(child->disk_bytes),
+        number_text(child->disk_bytes_free),
+    };
+    const char *const fixed[FIXED] = {"rocesim-studio",
+                                      "child",
+                                      child->folder,
+                                      numbers[0],
+                                      child->program,
+                                      child->readable,
+                                      numbers[1],
+                                      numbers[2],
+                                      numbers[3],
+                                      numbers[4]};
+    memcpy(line, fixed, sizeof(fixed));
+    memcpy(line + FIXED, arguments, count * sizeof(*arguments));
+    // What scripts of studies ask for.
+    char *const program = sim_format("ROCESIM=%s", child->program);
+    char *const temporary = sim_format("TMPDIR=%s", child->folder);
+    const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, NULL};
+    const pid_t process = studio_spawn(line, environment, NULL, POSIX_SPAWN_SETSID);
+    const int reason = errno;
+    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
+        sim_free(numbers[i]);
+    }
+    sim_free(temporary);
+    sim_free(program);
+    sim_free(line);
+    errno = reason;
+    return process;
+}
+
+// -- its own side
+
+typedef struct watch {
+    studio_child_t child;
+    const char *const *arguments;
+    char *exit_path; // exit.N.PID, whose bytes are there already
+    pid_t process;
+    int64_t begun_ms;
+    int64_t ending_ms; // when it was told to end; 0: not yet
+    const char *reason;
+    uint64_t memory_bytes;
+} watch_t;
+
+// True: this process, and no other, runs the attempt.
+static bool take_attempt(const studio_child_t *child)
+{
+    studio_begun_t self;
+    studio__begun_self(&self);
+    char *const part = sim_format("begun.%" PRId64 ".%ld", child->attempt, (long)self.process);
+    char *const whole = sim_format("begun.%" PRId64, child->attempt);
+    FILE *const file = fopen(part, "we");
+    bool good = file != NULL;
+    if (good) {
+        good = fprintf(file,
+                       "{\"process\": %ld, \"start\": %" PRIu64 ", \"boot\": \"%s\"}\n",
+                       (long)self.process,
+                       self.start,
+                       self.boot) > 0 &&
+               fflush(file) == 0 && fsync(fileno(file)) == 0;
+        good = fclose(file) == 0 && good && link(part, whole) == 0;
+        (void)unlink(part);
+    }
+    sim_free(part);
+    sim_free(whole);
+    return good;
+}
+
+// Room for the last word, taken while there is some; no other process of the attempt has the file.
+static bool reserve_exit(watch_t *watch)
+{
+    char spaces[RESERVED_BYTES];
+    memset(spaces, ' ', sizeof(spaces));
+    watch->exit_path = sim_format("exit.%" PRId64 ".%ld", watch->child.attempt, (long)getpid());
+    const int fd = open(watch->exit_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const bool good =
+        fd >= 0 && write(fd, spaces, sizeof(spaces)) == (ssize_t)sizeof(spaces) && fsync(fd) == 0;
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return good;
+}
+
+static void write_exit(const watch_t *watch, int status)
+{
+    char text[RESERVED_BYTES];
+    struct rusage usage = {0};
+    (void)getrusage(RUSAGE_CHILDREN, &usage);
+    const double cpu_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6 +
+                         (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+    memset(text, ' ', sizeof(text));
+    const int length =
+        snprintf(text,
+                 sizeof(text),
+                 "{\"status\": %d, \"signal\": %d, \"reason\": \"%s\", \"wall_s\": %.3f, "
+                 "\"cpu_s\": %.3f, \"memory_bytes\": %" PRIu64 "}",
+                 WIFEXITED(status) ? WEXITSTATUS(status) : -1,
+                 WIFSIGNALED(status) ? WTERMSIG(status) : 0,
+                 watch->reason,
+                 (double)(studio_clock_ms() - watch->begun_ms) / 1e3,
+                 cpu_s,
+                 (uint64_t)usage.ru_maxrss * 1024);
+    text[length] = ' ';
+    char *const whole = sim_format("exit.%" PRId64, watch->child.attempt);
+    const int fd = open(watch->exit_path, O_WRONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        (void)!pwrite(fd, text, sizeof(text), 0);
+        (void)fsync(fd);
+        (void)close(fd);
+        (void)rename(watch->exit_path, whole);
+    }
+    sim_free(whole);
+}
+
+static void become_rocesim(const watch_t *watch)
+{
+    const studio_child_t *const child = &watch->child;
+    const studio_confine_t confine = {
+        .writable = child->folder,
+        .readable = child->readable[0] == '\0' ? NULL : child->readable,
+        .program = child->program,
+        .memory_bytes = child->memory_bytes,
+        .file_bytes = child->disk_bytes,
+    };
+    sigset_t none;
+    sigemptyset(&none);
+    (void)sigprocmask(SIG_SETMASK, &none, NULL);
+    (void)setpgid(0, 0); // what it starts ends with it
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    (void)setpriority(PRIO_PROCESS, 0, NICENESS);
+    const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    const int log = open("log", O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    if (in >= 0 && log >= 0 && dup2(in, STDIN_FILENO) >= 0 && dup2(log, STDOUT_FILENO) >= 0 &&
+        dup2(log, STDERR_FILENO) >= 0 && studio_confine(&confine)) {
+        const char *const first = watch->arguments[0];
+        (void)execv(first[0] == '/' ? first : child->program,
+                    (char *const *)(uintptr_t)watch->arguments);
+    }
+    fprintf(stderr, "%s: cannot be started: %s\n", child->program, strerror(errno));
+    (void)fflush(stderr);
+    _exit(126);
+}
+
+// The process, and those that it started.
+static void tell_group(const watch_t *watch, int signal)
+{
+    if (kill(-watch->process, signal) != 0) {
+        (void)kill(watch->process, signal); // it has no group yet
+    }
+}
+
+static void end_process(watch_t *watch, const char *reason)
+{
+    if (watch->ending_ms == 0) {
+        watch->ending_ms = studio_clock_ms();
+        watch->reason = reason;
+        tell_group(watch, SIGTERM);
+    }
+}
+
+static uint64_t memory_of(pid_t process)
+{
+    char path[64];
+    unsigned long long total = 0;
+    unsigned long long resident = 0;
+    snprintf(path, sizeof(path), "/proc/%ld/statm", (long)process);
+    FILE *const file = fopen(path, "re");
+    if (file == NULL) {
+        return 0;
+    }
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers
+    if (fscanf(file, "%llu %llu", &total, &resident) != 2) {
+        resident = 0;
+    }
+    (void)fclose(file);
+    return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void look(watch_t *watch, uint64_t count)
+{
+    const studio_child_t *const child = &watch->child;
+    const int64_t now_ms = studio_clock_ms();
+    if ((uint64_t)(now_ms - watch->begun_ms) > child->time_s * 1000) {
+        end_process(watch, "time");
+    }
+    if (memory_of(watch->process) > child->memory_bytes) {
+        end_process(watch, "memory");
+    }
+    if (count % DISK_LOOKS == 0) {
+        struct statvfs disk;
+        if (studio_folder_bytes(".") > child->disk_bytes) {
+            end_process(watch, "disk");
+        }
+        // Half of what a run needs to begin: those that have begun may use the rest.
+        if (statvfs(".", &disk) == 0 &&
+            (uint64_t)disk.f_bavail * disk.f_frsize < child->disk_bytes_free / 2) {
+            end_process(watch, "full");
+        }
+    }
+    if (watch->ending_ms != 0 && now_ms - watch->ending_ms > END_MS) {
+        tell_group(watch, SIGKILL);
+    }
+}
+
+static int wait_for_end(watch_t *watch, const sigset_t *signals)
+{
+    int status = 0;
+    for (uint64_t count = 0;; count++) {
+        const struct timespec period = {LOOK_MS / 1000, LOOK_MS % 1000 * 1000000L};
+        const int number = sigtimedwait(signals, NULL, &period);
+        if (number == SIGTERM || number == SIGINT) {
+            end_process(watch, "cancelled");
+        }
+        if (waitpid(watch->process, &status, WNOHANG) == watch->process) {
+            (void)kill(-watch->process, SIGKILL); // what a script may have left
+            return status;
+        }
+        look(watch, count);
+    }
+}
+
+static bool read_arguments(watch_t *watch, const char *const *arguments)
+{
+    for (size_t i = 0; i < FIXED - 2; i++) {
+        if (arguments[i] == NULL) {
+            return false;
+        }
+    }
+    watch->child = (studio_child_t){
+        .folder = arguments[0],
+        .attempt = strtoll(arguments[1], NULL, 10),
+        .program = arguments[2],
+        .readable = arguments[3],
+        .time_s = strtoull(arguments[4], NULL, 10),
+        .memory_bytes = strtoull(arguments[5], NULL, 10),
+        .disk_bytes = strtoull(arguments[6], NULL, 10),
+        .disk_bytes_free = strtoull(arguments[7], NULL, 10),
+    };
+    watch->arguments = arguments + FIXED - 2;
+    return watch->arguments[0] != NULL && chdir(watch->child.folder) == 0;
+}
+
+int studio_child_main(const char *const *arguments)
+{
+    watch_t watch = {.reason = "", .begun_ms = studio_clock_ms()};
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGCHLD);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &signals, NULL);
+    if (!read_arguments(&watch, arguments) || !reserve_exit(&watch) ||
+        !take_attempt(&watch.child)) {
+        if (watch.exit_path != NULL) {
+            (void)unlink(watch.exit_path);
+        }
+        sim_free(watch.exit_path);
+        return 1; // somebody else has it, or there is no place: nothing has begun
+    }
+    watch.process = fork();
+    int status = 126 << 8;
+    if (watch.process == 0) {
+        become_rocesim(&watch);
+    }
+    if (watch.process > 0) {
+        status = wait_for_end(&watch, &signals);
+    } else {
+        watch.reason = "start";
+    }
+    write_exit(&watch, status);
+    sim_free(watch.exit_path);
+    return 0;
+}

@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/routes.c - listing runs, and what one does with them.
+#include "studio/server/accounts/accounts.h"
+#include "studio/server/http/body.h"
+#include "studio/server/runs/events.h"
+#include "studio/server/runs/finish.h"
+#include "studio/server/runs/parts.h"
+#include "studio/server/runs/queue.h"
+#include "studio/server/runs/trash.h"
+#include "studio/server/store/database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LIST_MAX 10000
+#define LIST_BYTES_MAX ((size_t)8 << 20) // of settings and notes: what follows is asked for anew
+
+// -- lists
+
+// ?1 sees all, ?2 the user, ?3 state, ?4 search, ?5 owner, ?6 group, ?7 trash
+#define FILTER                                                                           \
+    " FROM runs r JOIN users u ON u.id = r.owner WHERE (?1 OR r.owner = ?2 OR r.shared)" \
+    " AND (?3 IS NULL OR r.state = ?3 OR (?3 = 'running' AND r.state = 'starting'))"     \
+    " AND (?4 IS NULL OR instr(lower(r.name || ' ' || r.overrides || ' ' || r.notes),"   \
+    " lower(?4)) > 0) AND (?5 IS NULL OR u.name = ?5) AND (?6 = 0 OR r.run_group = ?6)"  \
+    " AND (r.trashed_ms IS NOT NULL) = ?7"
+
+typedef struct list {
+    int64_t all;
+    int64_t user;
+    const char *state;
+    const char *search;
+    const char *owner;
+    int64_t group;
+    int64_t trash;
+    int64_t limit;
+    int64_t offset;
+} list_t;
+
+static bool read_list(const studio_request_t *request, list_t *list)
+{
+    const studio_user_t *const user = studio_request_user(request);
+    *list = (list_t){
+        .all = user->role == STUDIO_ROLE_ADMINISTRATOR,
+        .user = user->id,
+        .state = studio_request_query(request, "state"),
+        .search = studio_request_query(request, "search"),
+        .owner = studio_request_query(request, "owner"),
+        .trash = studio_request_query_is(request, "trash"),
+    };
+    return studio_request_query_number(request, "group", 0, 1, INT64_MAX, &list->group) &&
+           studio_request_query_number(request, "limit", 100, 0, LIST_MAX, &list->limit) &&
+           studio_request_query_number(request, "offset", 0, 0, INT64_MAX, &list->offset);
+}
+
+static int get_runs(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    list_t l;
+    if (!read_list(request, &l)) {
+        return studio_response_error(response,
+                                     400,
+                                     "group, limit (at most %d), offset: expected numbers",
+                                     LIST_MAX);
+    }
+    json_t *const list = json_array();
+    const int64_t total = studio_store_int(studio->store,
+                                           0,
+                                           "SELECT count(*)" FILTER,
+                                           "iisssii",
+                                           l.all,
+                                           l.user,
+                                           l.state,
+                                           l.search,
+                                           l.owner,
+                                           l.group,
+                                           l.trash);
+    studio_rows_t *const rows = studio_rows_open(studio->store,
+                                                 "SELECT " STUDIO_RUN_COLUMNS FILTER
+                                                 " ORDER BY r.id DESC LIMIT ?8 OFFSET ?9",
+                                                 "iisssiiii",
+                                                 l.all,
+                                                 l.user,
+                                                 l.state,
+                                                 l.search,
+                                                 l.owner,
+                                                 l.group,
+                                                 l.trash,
+                                                 l.limit,
+                                                 l.offset);
+    size_t bytes = 0;
+    while (bytes < LIST_BYTES_MAX && studio_rows_next(rows)) {
+        bytes += strlen(studio_rows_text(rows, 9)) + strlen(studio_rows_text(rows, 10));
+        (void)json_array_append_new(list, studio_run_row_json(studio, rows));
+    }
+    if (!studio_rows_close(rows)) {
+        json_decref(list);
+        return studio_response_store_failed(response, studio);
+    }
+    return studio_response_json(response,
+                                200,
+                                json_pack("{s:o, s:I}", "runs", list, "total", (json_int_t)total));
+}
+
+// -- one
+
+static bool find(studio_request_t *request, studio_run_t *run)
+{
+    int64_t id;
+    return studio_request_number(request, "run", &id) &&
+           studio_run_find(studio_request_studio(request), studio_request_user(request), id, run);
+}
+
+static int not_there(studio_response_t *response)
+{
+    return studio_response_error(response, 404, "there is no such run");
+}
+
+// Whether the run is there and the user may change it; else answers. *status is then the answer's.
+static bool find_own(studio_request_t *request,
+                     studio_response_t *response,
+                     studio_run_t *run,
+                     int *status)
+{
+    if (!find(request, run)) {
+        *status = not_there(response);
+        return false;
+    }
+    if (!studio_run_may_change(studio_request_user(request), run)) {
+        *status = studio_response_error(response, 403, "this run is somebody else's");
+        return false;
+    }
+    return true;
+}
+
+static int answer_run(studio_request_t *request, studio_response_t *response, int64_t run)
+{
+    studio_t *const studio = studio_request_studio(request);
+    json_t *const json = studio_run_json(studio, run);
+    char *const text = json_dumps(json, JSON_COMPACT);
+    if (text != NULL && strcmp(studio_request_method(request), "GET") != 0) {
+        studio_run_tell(studio, run, "state", text);
+    }
+    free(text);
+    return studio_response_json(response, 200, json);
+}
+
+static int get_run(studio_request_t *request, studio_response_t *response)
+{
+    studio_run_t run;
+    return find(request, &run) ? answer_run(request, response, run.id) : not_there(response);
+}
+
+static void audit(studio_request_t *request, const char *action, int64_t run)
+{
+    studio_audit(studio_request_studio(request),
+                 studio_request_user(request),
+                 studio_request_address(request),
+                 action,
+                 "%" PRId64,
+                 run);
+}
+
+static int patch_run(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    studio_run_t run;
+    int status;
+    if (!find_own(request, response, &run, &status)) {
+        return status;
+    }
+    const char *name;
+    const bool name_good = studio_body_name(request, "name", 200, &name);
+    const char *const notes = studio_body_text(request, "notes", 20000);
+    bool shared = run.shared;
+    const bool has_shared = studio_body_bool(request, "shared", &shared);
+    if (!name_good || (notes == NULL && studio_body_member(request, "notes") != NULL)) {
+        return studio_response_error(response,
+                                     400,
+                                     "name: up to 200 bytes; notes: up to 20000 bytes");
+    }
+    if (!studio_store_do(studio->store,
+                         "UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes),"
+                         " shared = CASE WHEN ? THEN ? ELSE shared END WHERE id = ?",
+                         "ssiii",
+                         name,
+                         notes,
+                         (int64_t)has_shared,
+                         (int64_t)shared,
+                         run.id)) {
+        return studio_response_store_failed(response, studio);
+    }
+    audit(request, shared != run.shared ? "run.share" : "run.change", run.id);
+    return answer_run(request, response, run.id);
+}
+
+static bool is_over(studio_run_state_t state)
+{
+    return state == STUDIO_RUN_DONE || state == STUDIO_RUN_FAILED || state == STUDIO_RUN_CANCELLED;
+}
+
+// Into the trash; with ?forever=true what is in the trash is removed for good.
+static int delete_run(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    studio_run_t run;
+    int status;
+    if (!find_own(request, response, &run, &status)) {
+        return status;
+    }
+    if (studio_request_query_is(request, "forever")) {
+        if (!run.trashed) {
+            return studio_response_error(response, 409, "the run is not in the trash");
+        }
+        if (!studio_trash_remove(studio, run.id)) {
+            return studio_response_error(response, 500, "its files could not be removed");
+        }
+        audit(request, "run.remove", run.id);
+        return studio_response_none(response);
+    }
+    if (studio_store_change(studio->store,
+                            "UPDATE runs SET trashed_ms = coalesce(trashed_ms, ?) WHERE id = ?"
+                            " AND state IN ('done', 'failed', 'cancelled')",
+                            "ii",
+                            studio_now_ms(),
+                            run.id) != 1) {
+        return is_over(run.state) ? studio_response_store_failed(response, studio)
+                                  : studio_response_error(response, 409, "cancel the run first");
+    }
+    audit(request, "run.delete", run.id);
+    return answer_run(request, response, run.id);
+}
+
+static int post_restore(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    studio_run_t run;
+    int status;
+    if (!find_own(request, response, &run, &status)) {
+        return status;
+    }
+    // 1: its files are being removed.
+    const int64_t restored = studio_store_change(studio->store,
+                                                 "UPDATE runs SET trashed_ms = NULL WHERE id = ?"
+                                                 " AND trashed_ms IS NOT 1",
+                                                 "i",
+                                                 run.id);
+    if (restored < 0) {
+        return studio_response_store_failed(response, studio);
+    }
+    if (restored == 0) {
+        return studio_response_error(response, 409, "the run is being removed for good");
+    }
+    audit(request, "run.restore", run.id);
+    return answer_run(request, response, run.id);
+}
+
+static int post_cancel(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    studio_run_t run;
+    int status;
+    if (!find_own(request, response, &run, &status)) {
+        return status;
+    }
+    const int64_t waiting =
+        studio_store_change(studio->store,
+                            "UPDATE runs SET state = 'cancelled', ended_ms = ? WHERE id = ?"
+                            " AND state = 'queued'",
+                            "ii",
+                            studio_now_ms(),
+                            run.id);
+    const int64_t running = waiting == 0
+                                ? studio_store_change(studio->store,
+                                                      "UPDATE runs SET cancelling = 1 WHERE id = ?"
+                                                      " AND state IN ('starting', 'running')",
+                                                      "i",
+                                                      run.id)
+                                : 0;
+    if (waiting < 0 || running < 0) {
+        return studio_response_store_failed(response, studio);
+    }
+    if (waiting + running == 0) {
+        return studio_response_error(response, 409, "the run is over");
+    }
+    studio_runs_wake(studio->runs);
+    audit(request, "run.cancel", run.id);
+    return answer_run(request, response, run.id);
+}
+
+// -- watching
+
+static int get_run_events(studio_request_t *request, studio_response_t *response)
+{
+    studio_t *const studio = studio_request_studio(request);
+    studio_run_t run;
+    if (!find(request, &run)) {
+        return not_there(response);
+    }
+    json_t *const json = studio_run_json(studio, run.id);
+    char *const text = json_dumps(json, JSON_COMPACT);
+    char *const first =
+        sim_format("retry: 2000\nevent: state\ndata: %s\n\n", text == NULL ? "{}" : text);
+    free(text);
+    json_decref(json);
+    return studio_events_answer(request, response, run.id, first);
+}
+
+static int get_events(studio_request_t *request, studio_response_t *response)
+{
+    return studio_events_answer(request,
+                                response,
+                                0,
+                                sim_strdup("retry: 2000\nevent: hello\ndata: {}\n\n"));
+}
+
+// clang-format off
+static const studio_parameter_t list_parameters[] = {
+    {"state", STUDIO_IN_QUERY, "string", false, "queued, running, done, failed or cancelled"},
+    {"search", STUDIO_IN_QUERY, "string", false, "in names, settings and notes"},
+    {"owner", STUDIO_IN_QUERY, "string", false, "name of the owner"},
+    {"group", STUDIO_IN_QUERY, "integer", false, "runs of one order"},
+    {"trash", STUDIO_IN_QUERY, "boolean", false, "those in the trash"},
+    {"limit", STUDIO_IN_QUERY, "integer", false, "at most 10000, and 8 MiB of settings and notes; 100 unless given"},
+    {"offset", STUDIO_IN_QUERY, "integer", false, "how many to leave out"},
+    {0},
+};
+static const studio_parameter_t order_parameters[] = {
+    {"name", STUDIO_IN_BODY, "string", true, "of the runs"},
+    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario; or"},
+    {"document", STUDIO_IN_BODY, "integer", false, "a saved one; or"},
+    {"library", STUDIO_IN_BODY, "string", false, "one of the library; with yaml: where its file names start"},
+    {"study", STUDIO_IN_BODY, "string", false, "instead: a study of the library, which makes runs of its own"},
+    {"quick", STUDIO_IN_BODY, "boolean", false, "of a study: fewer and shorter runs"},
+    {"set", STUDIO_IN_BODY, "array", false, "[\"path=value\"...]"},
+    {"grid", STUDIO_IN_BODY, "object", false, "{path: [value...]}: a run for each combination"},
+    {"seeds", STUDIO_IN_BODY, "array", false, "a run for each"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see the runs"},
+    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time of each"},
+    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory of each"},
+    {0},
+};
+static const studio_parameter_t again_parameters[] = {
+    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time"},
+    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory"},
+    {0},
+};
+static const studio_parameter_t patch_parameters[] = {
+    {"name", STUDIO_IN_BODY, "string", false, "at most 200 bytes"},
+    {"notes", STUDIO_IN_BODY, "string", false, "at most 20000 bytes"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see it"},
+    {0},
+};
+static const studio_parameter_t delete_parameters[] = {
+    {"forever", STUDIO_IN_QUERY, "boolean", false, "removes what is in the trash, for good"},
+    {0},
+};
+
+static const char run_answer[] =
+    "{id, group, name, owner: {id, name}, shared, state, cancelling, ended, message, notes, seed, set, library, "
+    "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, study, made_by, progress?, eta_s?, live?}";
+
+const studio_route_t studio_run_routes[] = {
+    {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Runs that one may see, newest first", list_parameters, NULL,
+     "{runs, total}", get_runs, 0},
+    {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Order runs", order_parameters, NULL, "{group, runs}",
+     studio__post_runs, (size_t)1 << 20},
+    {"GET", "/api/v1/runs/{run}", STUDIO_ROLE_VIEWER, "A run", NULL, NULL, run_answer, get_run, 0},
+    {"PATCH", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Name, notes, who may see it", patch_parameters, NULL,
+     run_answer, patch_run, 65536},
+    {"DELETE", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Into the trash, for a week", delete_parameters, NULL,
+     run_answer, delete_run, 0},
+    {"POST", "/api/v1/runs/{run}/restore", STUDIO_ROLE_USER, "Out of the trash", NULL, NULL, run_answer,
+     post_restore, 0},
+    {"POST", "/api/v1/runs/{run}/cancel", STUDIO_ROLE_USER, "End it; what it has so far stays", NULL, NULL,
+     run_answer, post_cancel, 0},
+    {"POST", "/api/v1/runs/{run}/again", STUDIO_ROLE_USER, "A new run of the same scenario and settings",
+     again_parameters, NULL, "{group, runs}", studio__post_again, 4096},
+    {"GET", "/api/v1/runs/{run}/events", STUDIO_ROLE_VIEWER, "What happens to a run, as it happens", NULL, NULL,
+     "server-sent events: state (a run), progress, resync", get_run_events, 0},
+    {"GET", "/api/v1/events", STUDIO_ROLE_VIEWER, "The same of all runs that one may see", NULL, NULL,
+     "server-sent events", get_events, 0},
+    {0},
+};
+// clang-format on

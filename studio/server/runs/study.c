@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/study.c - the process of a study, and runs of what it simulated.
+#include "studio/server/runs/study.h"
+
+#include "studio/server/library/library.h"
+#include "studio/server/runs/process/child.h"
+#include "studio/server/runs/trash.h"
+#include "studio/server/store/database.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 4u
+#define FILES_MAX 10000u // of one result folder
+
+// -- its process
+
+static bool is_quick(const json_t *set)
+{
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        const char *const text = json_string_value(json_array_get(set, i));
+        if (text != NULL && strcmp(text, STUDIO_STUDY_QUICK) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char **studio_study_line(const studio_t *studio, const char *study, const json_t *set)
+{
+    const char *runner = NULL;
+    const char *name = NULL;
+    char **const line = sim_alloc_array(8, sizeof(*line));
+    size_t count = 0;
+    if (!studio_library_study(studio->library, study, &runner, &name)) {
+        line[count++] = sim_strdup("/bin/bash");
+        line[count++] = sim_strdup("-c");
+        line[count++] = sim_strdup("echo \"the library has no study $0\" >&2; exit 2");
+        line[count] = sim_strdup(study);
+        return line;
+    }
+    char *const scenarios = realpath(studio->options.scenarios, NULL);
+    line[count++] = sim_strdup("/bin/bash");
+    line[count++] = sim_format("%s/%s", scenarios == NULL ? "" : scenarios, runner);
+    line[count++] = sim_strdup("-o");
+    line[count++] = sim_strdup("result");
+    if (is_quick(set)) {
+        line[count++] = sim_strdup("--quick");
+    }
+    line[count] = sim_strdup(name);
+    free(scenarios);
+    return line;
+}
+
+// -- result folders below it
+
+typedef struct found {
+    char **paths; // below result/
+    size_t count;
+    size_t capacity;
+    size_t most;
+} found_t;
+
+static bool is_file(int folder, const char *name)
+{
+    struct stat status;
+    return fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode);
+}
+
+static void find_results(found_t *found, int fd, const char *path, unsigned depth)
+{
+    DIR *const folder = fdopendir(fd);
+    if (folder == NULL) {
+        (void)close(fd);
+        return;
+    }
+    if (is_file(dirfd(folder), "summary.json") && is_file(dirfd(folder), "manifest.json")) {
+        if (found->count < found->most) {
+            SIM_GROW(found->paths, found->count, &found->capacity);
+            found->paths[found->count++] = sim_strdup(path);
+        }
+        (void)closedir(folder);
+        return;
+    }
+    for (const struct dirent *entry = readdir(folder); entry != NULL && depth < DEPTH_MAX;
+         entry = readdir(folder)) {
+        const int inner = entry->d_name[0] == '.'
+                              ? -1
+                              : openat(dirfd(folder),
+                                       entry->d_name,
+                                       O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (inner >= 0) {
+            char *const longer =
+                sim_format("%s%s%s", path, path[0] == '\0' ? "" : "/", entry->d_name);
+            find_results(found, inner, longer, depth + 1);
+            sim_free(longer);
+        }
+    }
+    (void)closedir(folder);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// -- their files, a second time
+
+// Regular files and folders; what else a script may have made stays where it is.
+static bool link_folder(int from, int to, unsigned depth)
+{
+    bool good = true;
+    size_t count = 0;
+    DIR *const folder = fdopendir(from);
+    if (folder == NULL) {
+        (void)close(from);
+        return false;
+    }
+    for (const struct dirent *entry = readdir(folder); entry != NULL && good;
+         entry = readdir(folder)) {
+        const char *const name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || count++ == FILES_MAX) {
+            continue;
+        }
+        if (is_file(dirfd(folder), name)) {
+            good = linkat(dirfd(folder), name, to, name, 0) == 0;
+            continue;
+        }
+        const int inner =
+            openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (inner < 0 || depth == DEPTH_MAX) {
+            good = inner < 0 || close(inner) == 0;
+            continue;
+        }
+        good = mkdirat(to, name, 0700) == 0;
+        const int made = good ? openat(to, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+        good = made >= 0 && link_folder(inner, made, depth + 1);
+        if (made >= 0) {
+            (void)close(made);
+        } else {
+            (void)close(inner);
+        }
+    }
+    (void)closedir(folder);
+    return good;
+}
+
+// runs/ID of a run that a study made: scenario.yaml, result/.
+static bool make_folder(const char *folder, const char *from)
+{
+    char *const result = sim_format("%s/result", folder);
+    char *const scenario = sim_format("%s/scenario.yaml", folder);
+    char *const written = sim_format("%s/scenario.yaml", from);
+    // What is there is of a number that was never given.
+    bool good = studio_folder_remove(folder) && mkdir(folder, 0700) == 0 &&
+                mkdir(result, 0700) == 0 && link(written, scenario) == 0;
+    const int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    const int target = open(result, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    good = good && source >= 0 && target >= 0;
+    if (good) {
+        good = link_folder(source, target, 0);
+    } else if (source >= 0) {
+        (void)close(source);
+    }
+    if (target >= 0) {
+        (void)close(target);
+    }
+    sim_free(written);
+    sim_free(scenario);
+    sim_free(result);
+    return good;
+}
+
+// -- rows
+
+static char *ended_of(const char *from)
+{
+    char *const path = sim_format("%s/manifest.json", from);
+    json_t *const manifest = json_load_file(path, 0, NULL);
+    const char *const ended = json_string_value(json_object_get(manifest, "ended"));
+    char *const copy = sim_strdup(ended == NULL ? "" : ended);
+    json_decref(manifest);
+    sim_free(path);
+    return copy;
+}
+
+static bool adopt_one(studio_t *studio, int64_t run, const char *study, const char *path)
+{
+    const char *const slash = strchr(path, '/');
+    char *const from = sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
+    // "herd/skew/run" is the script's place, "herd/skew" what people call it.
+    const size_t length = strlen(study);
+    const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
+    char *const name = sim_format("%.*s %s",
+                                  (int)(inner ? length - 4 : length),
+                                  study,
+                                  slash == NULL ? path : slash + 1);
+    char *const ended = ended_of(from);
+    const int64_t made =
+        studio_store_insert(studio->store,
+                            "INSERT INTO runs(run_group, name, owner, shared, state, ended,"
+                            " overrides, library, limits, created_ms, started_ms, ended_ms,"
+                            " size_bytes, made_by) SELECT run_group, ?, owner, shared, 'done', ?,"
+                            " '[]', library, limits, created_ms, started_ms, ?, ?, id FROM runs"
+                            " WHERE id = ?",
+                            "ssiii",
+                            name,
+                            ended,
+                            studio_now_ms(),
+                            (int64_t)studio_folder_bytes(from),
+                            run);
+    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, made);
+    const bool good = made > 0 && make_folder(folder, from);
+    sim_free(folder);
+    sim_free(ended);
+    sim_free(name);
+    sim_free(from);
+    return good;
+}
+
+bool studio_study_adopt(studio_t *studio, int64_t run, const char *study)
+{
+    char *const result = sim_format("%s/runs/%" PRId64 "/result", studio->options.data, run);
+    found_t found = {.most = studio->options.group_max};
+    bool good = true;
+    const int fd = open(result, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0) {
+        find_results(&found, fd, "", 0);
+    }
+    if (found.count > 0) {
+        qsort(found.paths, found.count, sizeof(*found.paths), by_text);
+    }
+    for (size_t i = 0; i < found.count; i++) {
+        good = good && adopt_one(studio, run, study, found.paths[i]);
+        sim_free(found.paths[i]);
+    }
+    sim_free(found.paths);
+    sim_free(result);
+    return good;
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/runs/trash.c - removing for good what was deleted a week ago.
+#include "studio/server/runs/trash.h"
+
+#include "studio/server/store/database.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEPTH_MAX 8u
+#define AUDIT_ENTRIES_MAX INT64_C(1000000)
+
+static bool remove_inner(int fd, unsigned depth)
+{
+    DIR *const folder = fdopendir(fd);
+    bool good = folder != NULL;
+    if (!good) {
+        (void)close(fd);
+        return false;
+    }
+    for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
+        const char *const name = entry->d_name;
+        if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+            continue;
+        }
+        const int inner =
+            openat(dirfd(folder), name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+        if (inner < 0) {
+            good = unlinkat(dirfd(folder), name, 0) == 0 && good;
+        } else if (depth == DEPTH_MAX) {
+            (void)close(inner);
+            good = false;
+        } else {
+            good = remove_inner(inner, depth + 1) &&
+                   unlinkat(dirfd(folder), name, AT_REMOVEDIR) == 0 && good;
+        }
+    }
+    (void)closedir(folder);
+    return good;
+}
+
+bool studio_folder_remove(const char *path)
+{
+    const int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) {
+        return errno == ENOENT;
+    }
+    return remove_inner(fd, 0) && rmdir(path) == 0;
+}
+
+bool studio_trash_remove(studio_t *studio, int64_t run)
+{
+    // From here on it cannot be restored; 0: it just was. On a full disk, where nothing can be
+    // written, removing makes the room.
+    if (studio_store_change(studio->store,
+                            "UPDATE runs SET trashed_ms = 1 WHERE id = ? AND trashed_ms NOTNULL",
+                            "i",
+                            run) == 0) {
+        return false;
+    }
+    char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
+    // The folder first: a row without one can be removed again, a folder without a row never is.
+    const bool good = studio_folder_remove(folder) &&
+                      studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
+    sim_free(folder);
+    return good;
+}
+
+void studio_trash_clean(studio_t *studio)
+{
+    const int64_t before_ms = studio_now_ms() - STUDIO_TRASH_MS;
+    int64_t after = 0;
+    for (;;) {
+        const int64_t run = studio_store_int(studio->store,
+                                             0,
+                                             "SELECT min(id) FROM runs WHERE trashed_ms < ?"
+                                             " AND id > ?",
+                                             "ii",
+                                             before_ms,
+                                             after);
+        if (run == 0) {
+            break;
+        }
+        (void)studio_trash_remove(studio, run);
+        after = run;
+    }
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM run_groups WHERE created_ms < ? AND NOT EXISTS"
+                          " (SELECT 1 FROM runs WHERE run_group = run_groups.id)",
+                          "i",
+                          before_ms);
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM audit WHERE id < (SELECT max(id) FROM audit) - ?",
+                          "i",
+                          AUDIT_ENTRIES_MAX);
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM documents WHERE trashed_ms < ?",
+                          "i",
+                          before_ms);
+}

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/store/backup.c - a copy of a studio's data, and back.
+//
+// The database is copied by SQLite, at one moment, while the server may work. Files of runs do not
+// change any more once a run is over, so they are copied after it; those of runs that are going on
+// are left out, and such runs begin again where the backup is restored.
+#include "studio/server/store/backup.h"
+
+#include "studio/server/runs/trash.h"
+#include "studio/server/store/database.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LIST_NAME "files.txt"
+#define DEPTH_MAX 8u
+#define BLOCK_BYTES ((size_t)1 << 16)
+#define LINE_BYTES 8192
+
+typedef struct copy {
+    const char *from;
+    const char *to;
+    FILE *list; // NULL: none is written
+    sim_message_t *message;
+} copy_t;
+
+static sim_err_t fail(const copy_t *copy, const char *path)
+{
+    return sim_fail(copy->message, SIM_ERR_IO, "%s: %s", path, strerror(errno));
+}
+
+// -- a file
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t written = write(fd, bytes, size);
+        if (written <= 0) {
+            return false;
+        }
+        bytes += written;
+        size -= (size_t)written;
+    }
+    return true;
+}
+
+// Copies (to < 0: reads only) and hashes.
+static bool pass(int from, int to, uint8_t hash[crypto_generichash_BYTES])
+{
+    crypto_generichash_state state;
+    char *const block = sim_alloc(BLOCK_BYTES);
+    ssize_t size = 0;
+    bool good = crypto_generichash_init(&state, NULL, 0, crypto_generichash_BYTES) == 0;
+    while (good && (size = read(from, block, BLOCK_BYTES)) > 0) {
+        (void)crypto_generichash_update(&state, (const uint8_t *)block, (size_t)size);
+        good = to < 0 || write_all(to, block, (size_t)size);
+    }
+    (void)crypto_generichash_final(&state, hash, crypto_generichash_BYTES);
+    sim_free(block);
+    return good && size == 0 && (to < 0 || fsync(to) == 0);
+}
+
+static sim_err_t hash_file(const copy_t *copy, const char *path, char text[65])
+{
+    uint8_t hash[crypto_generichash_BYTES];
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const bool good = fd >= 0 && pass(fd, -1, hash);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    (void)sodium_bin2hex(text, 65, hash, sizeof(hash));
+    return good ? SIM_OK : fail(copy, path);
+}
+
+static sim_err_t copy_file(const copy_t *copy, const char *name)
+{
+    uint8_t hash[crypto_generichash_BYTES];
+    char text[2 * sizeof(hash) + 1];
+    char *const from = sim_format("%s/%s", copy->from, name);
+    char *const to = sim_format("%s/%s", copy->to, name);
+    const int in = open(from, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    sim_err_t result = SIM_OK;
+    if (in < 0 || out < 0 || !pass(in, out, hash)) {
+        result = fail(copy, in < 0 ? from : to);
+    }
+    if (in >= 0) {
+        (void)close(in);
+    }
+    if (out >= 0) {
+        (void)close(out);
+    }
+    (void)sodium_bin2hex(text, sizeof(text), hash, sizeof(hash));
+    if (result == SIM_OK && copy->list != NULL && fprintf(copy->list, "%s  %s\n", text, name) < 0) {
+        result = fail(copy, LIST_NAME);
+    }
+    sim_free(to);
+    sim_free(from);
+    return result;
+}
+
+// -- a folder
+
+static sim_err_t make(const copy_t *copy, const char *name)
+{
+    char *const path = name[0] == '\0' ? sim_strdup(copy->to) : sim_format("%s/%s", copy->to, name);
+    const sim_err_t result = mkdir(path, 0700) == 0 || errno == EEXIST ? SIM_OK : fail(copy, path);
+    sim_free(path);
+    return result;
+}
+
+static sim_err_t copy_folder(const copy_t *copy, const char *name, unsigned depth)
+{
+    char *const path = sim_format("%s/%s", copy->from, name);
+    DIR *const folder = opendir(path);
+    sim_err_t result = folder == NULL ? fail(copy, path) : make(copy, name);
+    if (depth > DEPTH_MAX) {
+        result = sim_fail(copy->message, SIM_ERR_IO, "%s: too deep", path);
+    }
+    for (const struct dirent *entry = folder == NULL ? NULL : readdir(folder);
+         entry != NULL && result == SIM_OK;
+         entry = readdir(folder)) {
+        struct stat status;
+        char *const inner = sim_format("%s/%s", name, entry->d_name);
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+            fstatat(dirfd(folder), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0) {
+            if (S_ISDIR(status.st_mode)) {
+                result = copy_folder(copy, inner, depth + 1);
+            } else if (S_ISREG(status.st_mode) && strpbrk(entry->d_name, "\r\n") == NULL) {
+                result = copy_file(copy, inner);
+            }
+        }
+        sim_free(inner);
+    }
+    if (folder != NULL) {
+        (void)closedir(folder);
+    }
+    sim_free(path);
+    return result;
+}
+
+// -- backup
+
+// The folders of runs that are over; of others the scenario.
+static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
+{
+    sim_err_t result = make(copy, "runs");
+    studio_rows_t *const rows =
+        studio_rows_open(store,
+                         "SELECT id, state IN ('done', 'failed', 'cancelled') FROM runs"
+                         " ORDER BY id",
+                         "");
+    while (result == SIM_OK && studio_rows_next(rows)) {
+        char *const name = sim_format("runs/%" PRId64, studio_rows_int(rows, 0));
+        char *const from = sim_format("%s/%s", copy->from, name);
+        char *const scenario = sim_format("%s/scenario.yaml", name);
+        if (access(from, F_OK) != 0) {
+            result = SIM_OK; // removed since the database was copied
+        } else if (studio_rows_int(rows, 1) != 0) {
+            result = copy_folder(copy, name, 0);
+        } else {
+            result = make(copy, name);
+            result = result == SIM_OK ? copy_file(copy, scenario) : result;
+        }
+        sim_free(scenario);
+        sim_free(from);
+        sim_free(name);
+    }
+    return studio_rows_close(rows) || result != SIM_OK
+               ? result
+               : sim_fail(copy->message, SIM_ERR_IO, "the database cannot be read");
+}
+
+// In the copy: what was going on is to begin again.
+static bool settle(studio_store_t *store)
+{
+    return studio_store_do(store,
+                           "UPDATE runs SET state = 'queued', started_ms = NULL, attempt = 1"
+                           " WHERE state IN ('starting', 'running')",
+                           "") &&
+           studio_store_do(store, "DELETE FROM sessions", "") &&
+           studio_store_do(store, "PRAGMA wal_checkpoint(TRUNCATE)", "") &&
+           studio_store_do(store, "PRAGMA journal_mode=DELETE", "");
+}
+
+static sim_err_t list_database(const copy_t *copy)
+{
+    char text[65];
+    char *const path = sim_format("%s/studio.sqlite", copy->to);
+    sim_err_t result = hash_file(copy, path, text);
+    if (result == SIM_OK && fprintf(copy->list, "%s  studio.sqlite\n", text) < 0) {
+        result = fail(copy, LIST_NAME);
+    }
+    sim_free(path);
+    return result;
+}
+
+static sim_err_t copy_data(copy_t *copy)
+{
+    char *const from = sim_format("%s/studio.sqlite", copy->from);
+    char *const to = sim_format("%s/studio.sqlite", copy->to);
+    studio_store_t *store = NULL;
+    sim_err_t result = access(from, R_OK) == 0 ? SIM_OK : fail(copy, from);
+    if (result == SIM_OK) {
+        result = studio_store_open(from, studio_migrations_all, &store, copy->message);
+    }
+    if (result == SIM_OK) {
+        result = studio_store_copy(store, to, copy->message);
+    }
+    studio_store_close(store);
+    store = NULL;
+    if (result == SIM_OK) {
+        result = studio_store_open(to, studio_migrations_all, &store, copy->message);
+    }
+    if (result == SIM_OK) {
+        result = copy_runs(copy, store);
+    }
+    if (result == SIM_OK && !settle(store)) {
+        result = sim_fail(copy->message, SIM_ERR_IO, "%s cannot be written", to);
+    }
+    studio_store_close(store);
+    if (result == SIM_OK) {
+        result = list_database(copy);
+    }
+    sim_free(to);
+    sim_free(from);
+    return result;
+}
+
+static sim_err_t backup(const char *data, const char *folder, sim_message_t *message)
+{
+    char *const part = sim_format("%s.part", folder);
+    char *const list = sim_format("%s/" LIST_NAME, part);
+    copy_t copy = {.from = data, .to = part, .message = message};
+    sim_err_t result = SIM_OK;
+    if (access(folder, F_OK) == 0) {
+        result = sim_fail(message, SIM_ERR_EXISTS, "%s is there already", folder);
+    } else if (!studio_folder_remove(part) || mkdir(part, 0700) != 0 ||
+               (copy.list = fopen(list, "we")) == NULL) {
+        result = fail(&copy, part);
+    }
+    if (result == SIM_OK) {
+        result = copy_data(&copy);
+    }
+    if (copy.list != NULL) {
+        const bool good = fflush(copy.list) == 0 && fsync(fileno(copy.list)) == 0;
+        if ((fclose(copy.list) != 0 || !good) && result == SIM_OK) {
+            result = fail(&copy, list);
+        }
+    }
+    if (result == SIM_OK && rename(part, folder) != 0) {
+        result = fail(&copy, folder);
+    }
+    if (result != SIM_OK && result != SIM_ERR_EXISTS) {
+        const int reason = errno;
+        (void)studio_folder_remove(part);
+        errno = reason;
+    }
+    sim_free(list);
+    sim_free(part);
+    return result;
+}
+
+// -- restore
+
+static sim_err_t restore_file(const copy_t *copy, const char *hash, char *name)
+{
+    // Below the folder, by names that backup writes.
+    if (name[0] == '/' || strstr(name, "..") != NULL ||
+        (strcmp(name, "studio.sqlite") != 0 && strncmp(name, "runs/", 5) != 0)) {
+        return sim_fail(copy->message,
+                        SIM_ERR_INVALID,
+                        "%s: %s is no file of one",
+                        copy->from,
+                        name);
+    }
+    for (char *slash = strchr(name, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        const sim_err_t result = make(copy, name);
+        *slash = '/';
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    char text[65];
+    char *const path = sim_format("%s/%s", copy->from, name);
+    sim_err_t result = hash_file(copy, path, text);
+    if (result == SIM_OK && strcmp(text, hash) != 0) {
+        result = sim_fail(copy->message, SIM_ERR_INVALID, "%s is not what was backed up", path);
+    }
+    sim_free(path);
+    return result == SIM_OK ? copy_file(copy, name) : result;
+}
+
+static sim_err_t restore_all(const copy_t *copy, FILE *list)
+{
+    char line[LINE_BYTES];
+    bool database = false;
+    sim_err_t result = make(copy, "");
+    if (result == SIM_OK) {
+        result = make(copy, "runs");
+    }
+    while (result == SIM_OK && fgets(line, sizeof(line), list) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (strlen(line) < 67 || line[64] != ' ') {
+            return sim_fail(copy->message, SIM_ERR_INVALID, "%s: is no backup", copy->from);
+        }
+        line[64] = '\0';
+        result = restore_file(copy, line, line + 66);
+        database = database || strcmp(line + 66, "studio.sqlite") == 0;
+    }
+    return result != SIM_OK || database
+               ? result
+               : sim_fail(copy->message, SIM_ERR_INVALID, "%s: is no whole backup", copy->from);
+}
+
+static sim_err_t restore(const char *data, const char *folder, sim_message_t *message)
+{
+    char *const part = sim_format("%s.part", data);
+    char *const name = sim_format("%s/" LIST_NAME, folder);
+    const copy_t copy = {.from = folder, .to = part, .message = message};
+    FILE *const list = fopen(name, "re");
+    sim_err_t result = SIM_OK;
+    if (list == NULL) {
+        result = fail(&copy, name);
+    } else if (access(data, F_OK) == 0 && rmdir(data) != 0) {
+        result = sim_fail(message,
+                          SIM_ERR_EXISTS,
+                          "%s is not empty: expected a new folder, --data DIR",
+                          data);
+    } else if (!studio_folder_remove(part)) {
+        result = fail(&copy, part);
+    } else {
+        result = restore_all(&copy, list);
+        if (result == SIM_OK && rename(part, data) != 0) {
+            result = fail(&copy, data);
+        }
+    }
+    if (list != NULL) {
+        (void)fclose(list);
+    }
+    sim_free(name);
+    sim_free(part);
+    return result;
+}
+
+int studio_copy_command(const studio_arguments_t *arguments)
+{
+    const char *const data = arguments->options.data;
+    sim_message_t message;
+    (void)umask(0077);
+    const bool back = arguments->command == STUDIO_RESTORE;
+    const sim_err_t result = back ? restore(data, arguments->folder, &message)
+                                  : backup(data, arguments->folder, &message);
+    if (result != SIM_OK) {
+        fprintf(stderr, "rocesim studio: %s\n", message.text);
+        return result == SIM_ERR_IO ? 1 : 2;
+    }
+    printf("%s %s\n", back ? "restored" : "backed up", back ? data : arguments->folder);
+    return fflush(stdout) == 0 ? 0 : 1;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// studio/server/store/migrations.c - the tables of people and saved work, and the rooms' lists of
+// steps.
+//
+// Times are milliseconds since 1970. Of secrets only hashes are kept.
+#include "studio/server/store/database.h"
+
+// clang-format off
+static const char first[] =
+    "CREATE TABLE users("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  name TEXT NOT NULL UNIQUE COLLATE NOCASE,"
+    "  role INTEGER NOT NULL,"
+    "  password TEXT," // of crypto_pwhash_str; null: none set yet
+    "  created_ms INTEGER NOT NULL,"
+    "  seen_ms INTEGER,"
+    "  disabled INTEGER NOT NULL DEFAULT 0);"
+    "CREATE TABLE sessions("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  hash BLOB NOT NULL UNIQUE,"
+    "  user INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,"
+    "  created_ms INTEGER NOT NULL,"
+    "  seen_ms INTEGER NOT NULL,"
+    "  expires_ms INTEGER NOT NULL,"
+    "  address TEXT NOT NULL,"
+    "  agent TEXT NOT NULL);"
+    "CREATE INDEX sessions_user ON sessions(user);"
+    "CREATE TABLE tokens("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  hash BLOB NOT NULL UNIQUE,"
+    "  user INTEGER NOT NULL REFERENCES users(id) ON DELETE CASCADE,"
+    "  name TEXT NOT NULL,"
+    "  role INTEGER NOT NULL,"
+    "  created_ms INTEGER NOT NULL,"
+    "  expires_ms INTEGER NOT NULL,"
+    "  used_ms INTEGER);"
+    "CREATE INDEX tokens_user ON tokens(user);"
+    "CREATE TABLE links(" // one-time: the first administrator, invitations, forgotten passwords
+    "  hash BLOB PRIMARY KEY,"
+    "  user INTEGER REFERENCES users(id) ON DELETE CASCADE," // null: makes the first one
+    "  expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE failures("
+    "  name TEXT NOT NULL," // as typed, lower case; '' counts for the address alone
+    "  address TEXT NOT NULL," // '' counts for the name alone
+    "  count INTEGER NOT NULL,"
+    "  last_ms INTEGER NOT NULL,"
+    "  until_ms INTEGER NOT NULL,"
+    "  PRIMARY KEY(name, address)) WITHOUT ROWID;"
+    "CREATE TABLE audit("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  at_ms INTEGER NOT NULL,"
+    "  user INTEGER,"
+    "  name TEXT NOT NULL," // of the user at that time
+    "  address TEXT NOT NULL,"
+    "  action TEXT NOT NULL,"
+    "  object TEXT NOT NULL);"
+    "CREATE INDEX audit_user ON audit(user, id);"
+    "CREATE INDEX audit_action ON audit(action, id);"
+    "CREATE TABLE documents("
+    "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
+    "  kind TEXT NOT NULL,"
+    "  name TEXT NOT NULL,"
+    "  body TEXT NOT NULL,"
+    "  owner INTEGER NOT NULL REFERENCES users(id),"
+    "  shared INTEGER NOT NULL,"
+    "  created_ms INTEGER NOT NULL,"
+    "  changed_ms INTEGER NOT NULL,"
+    "  version INTEGER NOT NULL,"
+    "  trashed_ms INTEGER);"
+    "CREATE INDEX documents_owner ON documents(owner, kind, id);"
+    "CREATE INDEX documents_shared ON documents(shared, kind, id);"
+    "CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
+// clang-format on
+
+const studio_migration_t studio_store_migrations[] = {{1, first}, {0, NULL}};
+
+const studio_migrations_t studio_migrations_all[] = {
+    {"store", studio_store_migrations},
+    {"runs", studio_run_migrations},
+    {"data", studio_data_migrations},
+    {NULL, NULL},
+};

@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/build/check.c - whether what a scenario says of a network fits the network that was built.
+#include <string.h>
+
+#include "nic/fabric.h"
+#include "nic/frames.h"
+#include "world/world_internal.h"
+
+#include "pcap-out/pcap_file.h"
+
+sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < scenario->node_count; i++) {
+        const world_node_overlay_t *const overlay = &scenario->nodes[i];
+        bool switches = false;
+        bool hosts = false;
+        for (size_t n = 0; n < net_node_count(world->net); n++) {
+            const net_node_t *const node = net_node_at(world->net, n);
+            if (world_pattern_match(overlay->pattern, node->sim.name)) {
+                switches = switches || node->kind == NET_NODE_SWITCH;
+                hosts = hosts || node->kind == NET_NODE_HOST;
+            }
+        }
+        const bool any = switches || hosts;
+        const bool wants_switch = overlay->switch_map != NULL && !switches;
+        const bool wants_host = overlay->nic_map != NULL && !hosts;
+        if (any && !wants_switch && !wants_host) {
+            continue;
+        }
+        const char *const what = !any ? "node" : wants_switch ? "switch" : "host";
+        const int kind = !any ? -1 : wants_switch ? NET_NODE_SWITCH : NET_NODE_HOST;
+        world_shown_t shown;
+        world_fail(error,
+                   SIM_ERR_UNKNOWN,
+                   &overlay->place,
+                   "'%s' matches no %s",
+                   world_show(&shown, overlay->pattern),
+                   what);
+        world_add_nearest_node(error, world->net, overlay->pattern, kind);
+        return SIM_ERR_UNKNOWN;
+    }
+    return SIM_OK;
+}
+
+// Before net_build: link ends are known, ports not yet. When links go down:
+// world/scenario/faults.c.
+sim_err_t world__check_links(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        const world_link_overlay_t *const overlay = &scenario->links[i];
+        bool any = false;
+        for (size_t l = 0; l < net_link_count(world->net); l++) {
+            any = any || world__link_meant(world, &overlay->names, l);
+        }
+        if (!any) {
+            world_shown_t shown;
+            world_fail(error,
+                       SIM_ERR_UNKNOWN,
+                       &overlay->place,
+                       "'%s' matches no link",
+                       world_show(&shown, overlay->pattern));
+            world_add_nearest_node(error, world->net, overlay->names.left, -1);
+            if (net_link_count(world->net) > 0) {
+                const net_link_t *const first = net_link_at(world->net, 0);
+                world_error_add(error,
+                                "; a link is its two ends, as in %s--%s",
+                                first->a->sim.name,
+                                first->b->sim.name);
+            }
+            return SIM_ERR_UNKNOWN;
+        }
+    }
+    return SIM_OK;
+}
+
+// Whether what is inside each host goes with the links that it has. Before net_build.
+sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        sim_message_t message;
+        if (node->kind != NET_NODE_HOST || nic_host_check(node, &message) == SIM_OK) {
+            continue;
+        }
+        world_place_t place = world_locate(scenario->root, "", message.about);
+        for (size_t o = 0; o < scenario->node_count; o++) {
+            const world_node_overlay_t *const overlay = &scenario->nodes[o];
+            if (overlay->nic_map != NULL && world_pattern_match(overlay->pattern, node->sim.name)) {
+                place = world_locate(overlay->nic_map, "nic", message.about);
+            }
+        }
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          &place,
+                          "%s (of node %s)",
+                          message.text,
+                          node->sim.name);
+    }
+    return SIM_OK;
+}
+
+typedef struct finding {
+    world_error_t *error;
+    world_place_t place;
+    sim_err_t result;
+} finding_t;
+
+static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
+{
+    finding_t *const finding = ctx;
+    if (severity == TOPO_ERROR && finding->result == SIM_OK) {
+        finding->result = world_fail(finding->error,
+                                     SIM_ERR_RANGE,
+                                     &finding->place,
+                                     "%s, expected a larger switch.buffer (of 64GB at most) or "
+                                     "switch.pfc.enabled: false",
+                                     text);
+    }
+}
+
+// A lossless class that may drop is no lossless class.
+sim_err_t world__check_lint(const world_t *world, world_error_t *error)
+{
+    const world_tree_t *const root = world->scenario->root;
+    finding_t finding = {error, world_locate(root, "", "switch.buffer"), SIM_OK};
+    if (world_tree_find(root, "switch") == NULL) {
+        finding.place = world->scenario->topology_place;
+    }
+    topo_lint(world->net, keep_finding, &finding);
+    return finding.result;
+}
+
+// A file shows the headers of frames, so their sizes must be those that headers make.
+static sim_err_t check_captured_frames(const world_t *world,
+                                       const world_capture_t *capture,
+                                       world_error_t *error)
+{
+    for (uint32_t i = 0; i < net_interface_count(world->net); i++) {
+        const nic_t *const nic = nic_of_interface(world->net, i);
+        const char *const frames = nic_get_config(nic)->frames;
+        if (strcmp(frames, nic_frames_standard.name) != 0) {
+            return world_fail(
+                error,
+                SIM_ERR_INVALID,
+                &capture->place,
+                "captures: frames of %s are %s, whose sizes are not those of headers, "
+                "expected nic.frames: standard",
+                world->nics[i].name,
+                frames);
+        }
+    }
+    return SIM_OK;
+}
+
+sim_err_t world__check_captures(const world_t *world, world_error_t *error)
+{
+    for (size_t i = 0; i < world->scenario->capture_count; i++) {
+        const world_capture_t *const capture = &world->scenario->captures[i];
+        net_port_t **ports = NULL;
+        size_t count = 0;
+        sim_err_t result = world_find_ports(world,
+                                            &capture->ports,
+                                            capture->config.ports,
+                                            &capture->place,
+                                            &ports,
+                                            &count,
+                                            error);
+        sim_free(ports);
+        if (result != SIM_OK) {
+            return result;
+        }
+        result = check_captured_frames(world, capture, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        sim_message_t message;
+        result = pcap_out_filter_check(capture->config.filter, &message);
+        if (result != SIM_OK) {
+            return world_fail(error,
+                              result,
+                              &capture->filter_place,
+                              "captures.filter: %s, expected a pcap filter such as 'udp port 4791'",
+                              message.text);
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t check_series_nodes(const world_t *world,
+                                    const world_place_t *place,
+                                    const char *pattern,
+                                    net_node_kind_t kind,
+                                    world_error_t *error)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == kind && world_pattern_match(pattern, node->sim.name)) {
+            return SIM_OK;
+        }
+    }
+    for (size_t i = 0; kind == NET_NODE_HOST && i < world->nic_count; i++) {
+        if (world_pattern_match(pattern, world->nics[i].name)) {
+            return SIM_OK;
+        }
+    }
+    world_shown_t shown;
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               place,
+               "'%s' matches no %s",
+               world_show(&shown, pattern),
+               kind == NET_NODE_HOST ? "host" : "switch");
+    world_add_nearest_node(error, world->net, pattern, (int)kind);
+    return SIM_ERR_UNKNOWN;
+}
+
+static sim_err_t check_any_node(const world_t *world,
+                                const world_series_t *series,
+                                world_error_t *error)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        if (world_pattern_match(series->nodes, net_node_at(world->net, i)->sim.name)) {
+            return SIM_OK;
+        }
+    }
+    world_shown_t shown;
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               &series->place,
+               "'%s' matches no node",
+               world_show(&shown, series->nodes));
+    world_add_nearest_node(error, world->net, series->nodes, -1);
+    return SIM_ERR_UNKNOWN;
+}
+
+static sim_err_t check_one_series(const world_t *world,
+                                  const world_series_t *series,
+                                  world_error_t *error)
+{
+    if (series->kind == WORLD_SERIES_PORT) {
+        net_port_t **ports = NULL;
+        size_t count = 0;
+        const sim_err_t result = world_find_ports(world,
+                                                  &series->ports,
+                                                  series->config.series,
+                                                  &series->place,
+                                                  &ports,
+                                                  &count,
+                                                  error);
+        sim_free(ports);
+        return result;
+    }
+    if (series->kind == WORLD_SERIES_NODE) {
+        return check_any_node(world, series, error);
+    }
+    const net_node_kind_t kind =
+        series->kind == WORLD_SERIES_SWITCH ? NET_NODE_SWITCH : NET_NODE_HOST;
+    const sim_err_t result = check_series_nodes(world, &series->place, series->nodes, kind, error);
+    return result != SIM_OK || series->peers == NULL
+               ? result
+               : check_series_nodes(world, &series->place, series->peers, kind, error);
+}
+
+sim_err_t world__check_series(const world_t *world, world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < world->scenario->series_count && result == SIM_OK; i++) {
+        result = check_one_series(world, &world->scenario->series[i], error);
+    }
+    return result;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/build/classes.c - which classes the NICs' packets are in, and what switches make of them.
+//
+// A NIC sends in a class of its own (nic.priority), which is what a pause stops; a switch goes by
+// the DSCP or by the tag. Where the two disagree, a switch stops a class that the NIC does not send
+// in.
+#include <string.h>
+
+#include "world/advice.h"
+#include "world/format.h"
+
+#define KINDS_MAX 8u
+
+// What NICs of one configuration send.
+typedef struct kind {
+    uint8_t priority;
+    uint8_t dscp;
+    uint8_t cnp_priority;
+    uint8_t cnp_dscp;
+    size_t count;
+    const char *first; // name of a NIC
+} kind_t;
+
+static kind_t kind_of(const nic_config_t *config)
+{
+    const uint64_t dscp = config->dscp == SIM_AUTO ? config->priority * 8 : config->dscp;
+    const uint64_t cnp = config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp;
+    return (kind_t){
+        .priority = (uint8_t)config->priority,
+        .dscp = (uint8_t)dscp,
+        .cnp_priority = (uint8_t)config->cnp_priority,
+        .cnp_dscp = (uint8_t)cnp,
+    };
+}
+
+static size_t collect(const world_t *world, kind_t *kinds)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < world->nic_count; i++) {
+        const kind_t kind = kind_of(nic_get_config(world->nics[i].nic));
+        size_t k = 0;
+        while (k < count && memcmp(&kinds[k], &kind, offsetof(kind_t, count)) != 0) {
+            k++;
+        }
+        if (k == count && count < KINDS_MAX) {
+            kinds[count] = kind;
+            kinds[count++].first = world->nics[i].name;
+        }
+        kinds[k < KINDS_MAX ? k : 0].count++;
+    }
+    return count;
+}
+
+// What becomes of a class at the switches: how many there are, and how many make it what.
+typedef struct treatment {
+    size_t switches;
+    size_t lossless;
+    size_t marked;
+    size_t elsewhere;                 // go by the DSCP, which says another class
+    const net_switch_config_t *lossy; // one of those with PFC, for other classes only
+} treatment_t;
+
+static treatment_t treat(const world_t *world, uint8_t priority, uint8_t dscp)
+{
+    treatment_t treatment = {0};
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind != NET_NODE_SWITCH) {
+            continue;
+        }
+        const net_switch_config_t *const config = net_switch_config(node);
+        const uint32_t class = config->trust == NET_TRUST_DSCP ? dscp >> 3 : priority;
+        const bool lossless = config->pfc_enabled && (config->pfc_priorities >> class & 1u) != 0;
+        const bool pfc = config->pfc_enabled && config->pfc_priorities != 0;
+        treatment.switches++;
+        treatment.lossless += lossless;
+        treatment.marked += config->ecn_enabled && (config->ecn_priorities >> class & 1u) != 0;
+        treatment.elsewhere += class != priority;
+        treatment.lossy = pfc && !lossless ? config : treatment.lossy;
+    }
+    return treatment;
+}
+
+static const char *share(size_t part, size_t all)
+{
+    return part == 0 ? "nowhere" : part == all ? "at all switches" : "at some switches";
+}
+
+void world_print_classes(const world_t *world, FILE *out)
+{
+    kind_t kinds[KINDS_MAX];
+    const size_t count = collect(world, kinds);
+    for (size_t k = 0; k < count; k++) {
+        const struct {
+            const char *what;
+            uint8_t priority;
+            uint8_t dscp;
+        } rows[] = {
+            {"data", kinds[k].priority, kinds[k].dscp},
+            {"CNPs", kinds[k].cnp_priority, kinds[k].cnp_dscp},
+        };
+        for (size_t r = 0; r < SIM_COUNT_OF(rows); r++) {
+            const treatment_t at = treat(world, rows[r].priority, rows[r].dscp);
+            if (at.switches == 0) {
+                continue;
+            }
+            fprintf(
+                out,
+                "  %-8s  %s of %zu NICs: priority (PCP) %u, DSCP %u; lossless by PFC %s, marked "
+                "by ECN %s\n",
+                k + r == 0 ? "classes" : "",
+                rows[r].what,
+                kinds[k].count,
+                rows[r].priority,
+                rows[r].dscp,
+                share(at.lossless, at.switches),
+                share(at.marked, at.switches));
+        }
+    }
+}
+
+void world__advise_classes(const world_t *world, FILE *out)
+{
+    kind_t kinds[KINDS_MAX];
+    world_text_t classes;
+    const size_t count = collect(world, kinds);
+    for (size_t k = 0; k < count; k++) {
+        const kind_t *const kind = &kinds[k];
+        const treatment_t at = treat(world, kind->priority, kind->dscp);
+        if (at.elsewhere > 0) {
+            fprintf(out,
+                    "warning: %s sends data in class %u with DSCP %u, which %zu switches take for "
+                    "class %u: pauses stop another class than the data's; set nic.dscp to %u, or "
+                    "nic.priority to %u\n",
+                    kind->first,
+                    kind->priority,
+                    kind->dscp,
+                    at.elsewhere,
+                    kind->dscp >> 3,
+                    kind->priority * 8u,
+                    kind->dscp >> 3);
+        } else if (at.lossy != NULL) {
+            fprintf(
+                out,
+                "warning: data of %s is in class %u, which is lossy: switch.pfc.priorities does "
+                "not name it; set it to [%s], or nic.priority to %d\n",
+                kind->first,
+                kind->priority,
+                world_format_classes(&classes, at.lossy->pfc_priorities | 1u << kind->priority),
+                __builtin_ctz(at.lossy->pfc_priorities));
+        }
+    }
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/build/explain.c - the report of a stall.
+//
+// A port A->B whose class is paused waits for B to drain what came in through it, that is, for
+// those output ports of B that hold packets of the class and are paused themselves. A cycle in this
+// graph is a PFC deadlock.
+#include "world/explain.h"
+
+#include <string.h>
+
+#include "world/format.h"
+
+#define LINES_MAX 20u
+
+size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_t *cycle)
+{
+    enum { NEW, OPEN, CLOSED };
+    unsigned char *const states = sim_alloc(count + 1);
+    size_t *const path = sim_alloc_array(count + 1, sizeof(*path));
+    size_t *const steps = sim_alloc_array(count + 1, sizeof(*steps));
+    size_t length = 0;
+    for (size_t start = 0; start < count && length == 0; start++) {
+        if (states[start] != NEW) {
+            continue;
+        }
+        size_t depth = 1;
+        path[0] = start;
+        steps[0] = 0;
+        states[start] = OPEN;
+        while (depth > 0 && length == 0) {
+            const size_t to = next(path[depth - 1], steps[depth - 1]++, ctx);
+            if (to == SIZE_MAX) {
+                states[path[--depth]] = CLOSED;
+            } else if (states[to] == NEW) {
+                states[to] = OPEN;
+                path[depth] = to;
+                steps[depth++] = 0;
+            } else if (states[to] == OPEN) {
+                size_t first = depth - 1;
+                while (path[first] != to) {
+                    first--;
+                }
+                length = depth - first;
+                memcpy(cycle, path + first, length * sizeof(*cycle));
+            }
+        }
+    }
+    sim_free(states);
+    sim_free(path);
+    sim_free(steps);
+    return length;
+}
+
+// -- queue pairs
+
+typedef struct qp_report {
+    const world_nic_t *nic;
+    FILE *out;
+    uint64_t stuck;
+} qp_report_t;
+
+static void report_qp(const nic_qp_t *qp, void *ctx)
+{
+    qp_report_t *const report = ctx;
+    sim_message_t why;
+    if (!nic_qp_explain(qp, &why)) {
+        return;
+    }
+    if (report->stuck++ < LINES_MAX) {
+        fprintf(report->out,
+                "  %s, QP %" PRIu32 ": %s\n",
+                report->nic->name,
+                nic_qp_num(qp),
+                why.text);
+    }
+}
+
+static void report_qps(const world_t *world, FILE *out)
+{
+    qp_report_t report = {.out = out};
+    for (size_t i = 0; i < world->nic_count; i++) {
+        report.nic = &world->nics[i];
+        nic_for_each_qp(report.nic->nic, report_qp, &report);
+    }
+    if (report.stuck > LINES_MAX) {
+        fprintf(out, "  and %" PRIu64 " more QPs\n", report.stuck - LINES_MAX);
+    }
+    if (report.stuck == 0) {
+        fprintf(out, "  no QP has unfinished work: an application waits\n");
+    }
+}
+
+// -- ports
+
+typedef struct stopped {
+    const net_port_t **ports; // that are paused and have something to send, or are not drained
+    size_t count;
+    size_t capacity;
+    size_t *by_uid; // index in ports; SIZE_MAX: not stopped
+} stopped_t;
+
+static bool is_stopped(const net_port_t *port)
+{
+    return (port->paused & port->waiting) != 0;
+}
+
+static void find_stopped(const net_t *net, stopped_t *stopped)
+{
+    size_t uids = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        uids += net_node_at(net, i)->port_count;
+    }
+    stopped->by_uid = sim_alloc_array(uids + 1, sizeof(*stopped->by_uid));
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            SIM_CHECK(port->uid < uids);
+            stopped->by_uid[port->uid] = SIZE_MAX;
+            if (is_stopped(port) || (node->kind == NET_NODE_HOST && port->paused != 0)) {
+                stopped->by_uid[port->uid] = stopped->count;
+                SIM_GROW(stopped->ports, stopped->count, &stopped->capacity);
+                stopped->ports[stopped->count++] = port;
+            }
+        }
+    }
+}
+
+static size_t next_stopped(size_t vertex, size_t index, const void *ctx)
+{
+    const stopped_t *const stopped = ctx;
+    const net_port_t *const port = stopped->ports[vertex];
+    const net_node_t *const peer = port->peer->node;
+    for (uint32_t p = 0; p < peer->port_count; p++) {
+        const net_port_t *const out = &peer->ports[p];
+        if (stopped->by_uid[out->uid] != SIZE_MAX &&
+            (out->paused & out->waiting & port->paused) != 0 && index-- == 0) {
+            return stopped->by_uid[out->uid];
+        }
+    }
+    return SIZE_MAX;
+}
+
+static void report_ports(const world_t *world, FILE *out)
+{
+    stopped_t stopped = {0};
+    find_stopped(world->net, &stopped);
+    for (size_t i = 0; i < stopped.count && i < LINES_MAX; i++) {
+        const net_port_t *const port = stopped.ports[i];
+        fprintf(out,
+                "  %s is stopped by %s, class",
+                net_port_name(port),
+                port->peer->node->sim.name);
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            if ((port->paused >> p & 1u) != 0) {
+                fprintf(out, " %u", p);
+            }
+            if ((port->paused & port->waiting) >> p & 1u) {
+                fprintf(out, " (%" PRIu64 " bytes wait)", port->classes[p]->bytes);
+            }
+        }
+        fputc('\n', out);
+    }
+    if (stopped.count > LINES_MAX) {
+        fprintf(out, "  and %zu more ports\n", stopped.count - LINES_MAX);
+    }
+    size_t *const cycle = sim_alloc_array(stopped.count + 1, sizeof(*cycle));
+    const size_t length = world_find_cycle(stopped.count, next_stopped, &stopped, cycle);
+    if (length > 0) {
+        fprintf(out, "  PFC deadlock, each waits for the next: ");
+        for (size_t i = 0; i <= length; i++) {
+            fprintf(out,
+                    "%s%s",
+                    i > 0 ? ", " : "",
+                    net_port_name(stopped.ports[cycle[i % length]]));
+        }
+        fputc('\n', out);
+    }
+    sim_free(cycle);
+    sim_free(stopped.ports);
+    sim_free(stopped.by_uid);
+}
+
+void world_explain(const world_t *world, FILE *out)
+{
+    const sim_time_t stall_ps = sim_options(world->sim)->stall_ps;
+    world_text_t stall;
+    fprintf(out,
+            "stalled: %" PRIu64 " pieces of work are left and nothing moves%s%s\n",
+            sim_work_outstanding(world->sim),
+            stall_ps > 0 ? "; stall-after is " : "",
+            stall_ps > 0 ? world_format_time(&stall, stall_ps) : "");
+    report_qps(world, out);
+    report_ports(world, out);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/build/network.c - builds what a scenario describes.
+#include "world/format.h"
+#include "world/mooncake_json.h"
+#include "world/survey.h"
+#include "world/world_internal.h"
+
+#include "topologies/topology_file.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INPUT_FILE_BYTES_MAX ((size_t)256 << 20)
+
+// -- what builders ask for
+
+static const net_switch_config_t *plan_switch(const char *name, void *ctx)
+{
+    const world_t *const world = ctx;
+    return world__variants_switch(world->variants, name);
+}
+
+static const nic_config_t *plan_nic(const char *name, void *ctx)
+{
+    const world_t *const world = ctx;
+    return world__variants_nic(world->variants, name);
+}
+
+static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
+{
+    static const char *const others[] = {"down", NULL};
+    const world_targets_t targets = world_targets_one(&net_link_config_attrs, config);
+    world_error_t error;
+    const sim_err_t result = world_bind(map, "link", &targets, others, &error);
+    SIM_CHECKF(result == SIM_OK, "%s", error.text);
+}
+
+// The builder's choice, then the scenario's word on all links, then on these.
+static void plan_link(const net_node_t *a,
+                      const net_node_t *b,
+                      net_link_config_t *config,
+                      void *ctx)
+{
+    const world_t *const world = ctx;
+    const world_scenario_t *const scenario = world->scenario;
+    if (scenario->topology != NULL && scenario->link_map != NULL) {
+        apply_link_map(scenario->link_map, config);
+    }
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        if (world__next_link_meant(world, &scenario->links[i].names, a, b)) {
+            apply_link_map(scenario->links[i].map, config);
+        }
+    }
+}
+
+// -- files
+
+char *world_scenario_folder(const world_scenario_t *scenario)
+{
+    const char *const slash = strrchr(scenario->file_name, '/');
+    char *const own =
+        slash == NULL
+            ? sim_strdup(".")
+            : sim_format("%.*s", (int)(slash - scenario->file_name) + 1, scenario->file_name);
+    char *folder = NULL;
+    if (scenario->run.folder[0] == '/') {
+        folder = sim_strdup(scenario->run.folder);
+    } else if (scenario->run.folder[0] != '\0') {
+        folder = sim_format("%s/%s", own, scenario->run.folder);
+    } else {
+        folder = sim_strdup(own);
+    }
+    sim_free(own);
+    char *const absolute = realpath(folder, NULL);
+    if (absolute != NULL) {
+        sim_free(folder);
+        folder = sim_strdup(absolute);
+        free(absolute);
+    }
+    return folder;
+}
+
+static sim_err_t read_file(const char *name,
+                           char **text,
+                           size_t *size,
+                           sim_message_t *message,
+                           void *ctx)
+{
+    world_t *const world = ctx;
+    char *path = NULL;
+    if (name[0] == '/') {
+        path = sim_strdup(name);
+    } else {
+        char *const folder = world_scenario_folder(world->scenario);
+        path = sim_format("%s/%s", folder, name);
+        sim_free(folder);
+    }
+    world_error_t error;
+    const sim_err_t result = world_read_file(path, INPUT_FILE_BYTES_MAX, text, size, &error);
+    sim_free(path);
+    SIM_GROW(world->files, world->file_count, &world->file_capacity);
+    world->files[world->file_count++] = sim_strdup(name);
+    if (result == SIM_OK) {
+        return SIM_OK;
+    }
+    const bool told = strstr(error.text, "expected ") != NULL;
+    return sim_fail(message,
+                    result,
+                    "%.440s%s",
+                    error.text,
+                    told ? "" : ", expected a file that can be read");
+}
+
+static void keep_note(const char *text, void *ctx)
+{
+    world_t *const world = ctx;
+    SIM_GROW(world->notes, world->note_count, &world->note_capacity);
+    world->notes[world->note_count++] = sim_strdup(text);
+}
+
+void world_print_notes(const world_t *world, FILE *out)
+{
+    for (size_t i = 0; i < world->note_count; i++) {
+        fprintf(out, "note: %s\n", world->notes[i]);
+    }
+}
+
+// -- building
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Where the scenario's graph names a host that no link joins; else the topology.
+static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
+{
+    const world_graph_t *const graph = &scenario->graph;
+    const char **const ends = sim_alloc_array(2 * graph->link_count + 1, sizeof(*ends));
+    for (size_t i = 0; i < graph->link_count; i++) {
+        ends[2 * i] = graph->links[i].a;
+        ends[2 * i + 1] = graph->links[i].b;
+    }
+    qsort(ends, 2 * graph->link_count, sizeof(*ends), compare_texts);
+    world_place_t place = scenario->topology_place;
+    for (size_t i = 0; i < graph->node_count; i++) {
+        const world_graph_node_t *const node = &graph->nodes[i];
+        if (node->kind == NET_NODE_HOST &&
+            bsearch(&node->name, ends, 2 * graph->link_count, sizeof(*ends), compare_texts) ==
+                NULL) {
+            place = node->place;
+            break;
+        }
+    }
+    sim_free(ends);
+    return place;
+}
+
+// Where the scenario names a table that the network does not know: of the attribute "switch.mmu".
+static world_place_t place_of_name(const world_scenario_t *scenario, const char *path)
+{
+    char section[16];
+    (void)snprintf(section, sizeof(section), "%.*s", (int)strcspn(path, "."), path);
+    const world_tree_entry_t *const entry = world_tree_find(scenario->root, section);
+    return entry == NULL ? scenario->topology_place : world_locate(entry->value, section, path);
+}
+
+// Measured on fat-trees of 1024 to 65,536 hosts and a star of 20,000 before anything is sent: they
+// took a tenth less at most. Ports that send, mark or are stopped take more.
+#define HOST_BYTES UINT64_C(2200)
+#define LINK_BYTES UINT64_C(1200)
+
+// A network that the memory does not hold is refused before it is begun.
+static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx)
+{
+    const world_t *const world = ctx;
+    const uint64_t allowed_bytes = world->scenario->run.memory_max_bytes;
+    const uint64_t bytes = size->hosts * HOST_BYTES + size->links * LINK_BYTES;
+    if (bytes <= allowed_bytes) {
+        return SIM_OK;
+    }
+    world_text_t needed;
+    world_text_t allowed;
+    return sim_fail(message,
+                    SIM_ERR_RANGE,
+                    "%" PRIu64 " hosts, %" PRIu64 " switches and %" PRIu64
+                    " links take some %s of memory, expected at most %s: fewer of them, a higher "
+                    "memory-max, or --yes",
+                    size->hosts,
+                    size->switches,
+                    size->links,
+                    world_format_bytes(&needed, bytes),
+                    world_format_bytes(&allowed, allowed_bytes));
+}
+
+static sim_err_t check_size(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    if (scenario->topology == NULL || scenario->topology->size == NULL) {
+        return SIM_OK;
+    }
+    topo_size_t size;
+    sim_message_t message;
+    scenario->topology->size(scenario->topology_config, &size);
+    const sim_err_t result = fits(&size, &message, world);
+    return result == SIM_OK ? SIM_OK
+                            : world_fail(error,
+                                         result,
+                                         &scenario->topology_map->place,
+                                         "topology.%s: %s",
+                                         scenario->topology->name,
+                                         message.text);
+}
+
+static sim_err_t build_network(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    sim_err_t result = check_size(world, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const topo_plan_t plan = {
+        .net = world->net,
+        .switch_config = plan_switch,
+        .nic_config = plan_nic,
+        .nic_configs_stay = true,
+        .link_config = plan_link,
+        .read_file = read_file,
+        .note = keep_note,
+        .fits = fits,
+        .ctx = world,
+    };
+    sim_message_t message;
+    result = scenario->topology != NULL
+                 ? scenario->topology->build(&plan, scenario->topology_config, &message)
+                 : topo_graph_build(scenario->graph.topo, &plan, &message);
+    if (result == SIM_OK) {
+        result = world__variants_check(world->variants, error);
+        if (result == SIM_OK) {
+            result = world__check_links(world, error);
+        }
+        if (result == SIM_OK) {
+            result = world__check_hosts(world, error);
+        }
+        if (result == SIM_OK) {
+            result = world__apply_faults(world, error);
+        }
+        if (result != SIM_OK) {
+            return result;
+        }
+        result = net_build(world->net, &message);
+        if (result == SIM_ERR_UNKNOWN) {
+            const world_place_t place = place_of_name(scenario, message.about);
+            return world_fail(error, result, &place, "%s", message.text);
+        }
+        if (result != SIM_OK) {
+            const bool routes =
+                scenario->topology == &topo_file && strcmp(message.about, "routes") == 0;
+            const world_place_t place =
+                routes ? world_locate(scenario->topology_map, "topology.file", "routes")
+                       : place_of_lonely_host(scenario);
+            return world_fail(error, result, &place, "topology: %s", message.text);
+        }
+    }
+    if (result != SIM_OK && message.placed) {
+        return world_fail(error, result, NULL, "%s", message.text);
+    }
+    if (result != SIM_OK && scenario->topology == &topo_file) {
+        const char *const prefix = scenario->topology->attrs->prefix;
+        const world_place_t place = world_locate(scenario->topology_map, prefix, message.about);
+        return world_fail(error, result, &place, "%s.%s", prefix, message.text);
+    }
+    if (result != SIM_OK) {
+        const world_place_t place = place_of_lonely_host(scenario);
+        return world_fail(error, result, &place, "topology: %s", message.text);
+    }
+    world__name_nics(world);
+    result = world__check_node_overlays(world, error);
+    return result == SIM_OK ? world__check_lint(world, error) : result;
+}
+
+static sim_err_t create_apps(world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    world->runtime = app_runtime_create(world->net);
+    world->apps = sim_alloc_array(scenario->traffic_count + 1, sizeof(*world->apps));
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        const world_traffic_t *const traffic = &scenario->traffic[i];
+        const app_context_t context = {
+            .net = world->net,
+            .runtime = world->runtime,
+            .index = (uint32_t)i,
+            .memory_max_bytes = scenario->run.memory_max_bytes,
+            .hosts = world__find_hosts,
+            .read_file = read_file,
+            .note = keep_note,
+            .ctx = world,
+            .mooncake_codec = &world_mooncake_codec,
+        };
+        sim_message_t message;
+        const sim_err_t result =
+            traffic->ops->create(&context, traffic->config, &world->apps[i], &message);
+        if (result != SIM_OK && message.placed) {
+            return world_fail(error, result, NULL, "%s", message.text);
+        }
+        if (result != SIM_OK) {
+            world_place_t place = traffic->place;
+            if (!traffic->map->is_null) {
+                const world_place_t at =
+                    world_locate(traffic->map, traffic->ops->attrs->prefix, message.about);
+                place =
+                    at.line == traffic->map->place.line && at.column == traffic->map->place.column
+                        ? place
+                        : at;
+            }
+            return world_fail(error,
+                              result,
+                              &place,
+                              "traffic.%s: %s",
+                              traffic->ops->name,
+                              message.text);
+        }
+        world->app_count++;
+    }
+    return SIM_OK;
+}
+
+sim_err_t world_create(const world_scenario_t *scenario,
+                       world_build_t build,
+                       world_t **world,
+                       world_error_t *error)
+{
+    world_t *const made = sim_alloc(sizeof(*made));
+    made->scenario = scenario;
+    made->variants = world__variants_create(scenario);
+    const sim_options_t options = {
+        .seed = scenario->run.seed,
+        .tie_seed = scenario->run.tie_seed,
+        .fifo_ties = scenario->run.ties == WORLD_TIES_INSERTION,
+        .threads = (unsigned)scenario->run.threads,
+        .until_ps = scenario->run.until_ps,
+        .stall_ps = scenario->run.stall_ps,
+    };
+    made->sim = sim_create(&options);
+    made->net = net_create(made->sim, &scenario->network);
+    compat_hpcc_register(made->net, &scenario->hpcc);
+    world__registry_use(scenario->registry, scenario, made->net);
+    sim_err_t result = build_network(made, error);
+    if (result == SIM_OK && build == WORLD_BUILD_ALL) {
+        result = world__check_series(made, error);
+        if (result == SIM_OK) {
+            result = world__check_captures(made, error);
+        }
+        if (result == SIM_OK) {
+            result = create_apps(made, error);
+        }
+        if (result == SIM_OK) {
+            made->survey = world_survey_create(made);
+        }
+    }
+    if (result != SIM_OK) {
+        world_destroy(made);
+        return result;
+    }
+    *world = made;
+    return SIM_OK;
+}
+
+void world_destroy(world_t *world)
+{
+    if (world == NULL) {
+        return;
+    }
+    world_survey_destroy(world->survey);
+    for (size_t i = 0; i < world->app_count; i++) {
+        world->apps[i]->ops->destroy(world->apps[i]);
+    }
+    sim_free(world->apps);
+    if (world->runtime != NULL) {
+        app_runtime_destroy(world->runtime);
+    }
+    for (size_t i = 0; i < world->nic_count; i++) {
+        sim_free(world->nics[i].name);
+    }
+    sim_free(world->nics);
+    for (size_t i = 0; i < world->file_count; i++) {
+        sim_free(world->files[i]);
+    }
+    sim_free(world->files);
+    for (size_t i = 0; i < world->note_count; i++) {
+        sim_free(world->notes[i]);
+    }
+    sim_free(world->notes);
+    world__variants_destroy(world->variants);
+    sim_destroy(world->sim);
+    net_destroy(world->net);
+    sim_free(world);
+}

@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/registry/entries.c - rows of the library and of programs.
+#include "world/world_internal.h"
+
+#include "net/models.h"
+
+#include <string.h>
+
+typedef struct row_list {
+    const void **rows; // ends with NULL
+    size_t count;
+    size_t capacity;
+} row_list_t;
+
+typedef struct network {
+    world_network_fn fn;
+    void *ctx;
+} network_t;
+
+struct world_registry {
+    row_list_t apps;
+    row_list_t topologies;
+    row_list_t ccs;
+    nic_extra_t *extras;
+    size_t extra_count;
+    size_t extra_capacity;
+    world_network_part_t *parts;
+    size_t part_count;
+    size_t part_capacity;
+    network_t *networks;
+    size_t network_count;
+    size_t network_capacity;
+};
+
+static void list_add(row_list_t *list, const void *row)
+{
+    if (list->count + 1 >= list->capacity) {
+        list->capacity = list->capacity == 0 ? 32 : 2 * list->capacity;
+        list->rows = (const void **)sim_realloc_array((void *)list->rows,
+                                                      list->capacity,
+                                                      sizeof(*list->rows));
+    }
+    list->rows[list->count++] = row;
+    list->rows[list->count] = NULL;
+}
+
+world_registry_t *world_registry_create(void)
+{
+    world_registry_t *const registry = sim_alloc(sizeof(*registry));
+    for (size_t i = 0; app_all[i] != NULL; i++) {
+        list_add(&registry->apps, app_all[i]);
+    }
+    for (size_t i = 0; topo_all[i] != NULL; i++) {
+        list_add(&registry->topologies, topo_all[i]);
+    }
+    for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
+        list_add(&registry->ccs, nic_cc_all[i]);
+    }
+    for (size_t i = 0; i < compat_hpcc_nic_row_count; i++) {
+        SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
+        registry->extras[registry->extra_count++] = compat_hpcc_nic_rows[i];
+        if (compat_hpcc_nic_rows[i].kind == NIC_EXTRA_CC) {
+            list_add(&registry->ccs, compat_hpcc_nic_rows[i].ops);
+        }
+    }
+    return registry;
+}
+
+void world_registry_destroy(world_registry_t *registry)
+{
+    if (registry == NULL) {
+        return;
+    }
+    sim_free((void *)registry->apps.rows);
+    sim_free((void *)registry->topologies.rows);
+    sim_free((void *)registry->ccs.rows);
+    sim_free(registry->extras);
+    sim_free(registry->parts);
+    sim_free(registry->networks);
+    sim_free(registry);
+}
+
+// -- adding
+
+static bool is_key(const char *name)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    const size_t size = strlen(name);
+    return size > 0 && size < 48 && strspn(name, letters) == size && name[0] != '-';
+}
+
+// group: "traffic", what: "application".
+static sim_err_t check_row(const char *name,
+                           const sim_attr_table_t *attrs,
+                           const char *group,
+                           const char *what,
+                           world_error_t *error)
+{
+    world_shown_t shown;
+    if (name == NULL || !is_key(name)) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "the name of the %s is '%s', expected small letters, digits and dashes",
+                          what,
+                          name != NULL ? world_show(&shown, name) : "");
+    }
+    char *const prefix = sim_format("%s.%s", group, name);
+    const bool fits = attrs == NULL || strcmp(attrs->prefix, prefix) == 0;
+    sim_err_t result = SIM_OK;
+    if (!fits) {
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "attributes of the %s %s begin with '%s', expected '%s'",
+                            what,
+                            name,
+                            world_show(&shown, attrs->prefix),
+                            prefix);
+    }
+    for (size_t i = 0; result == SIM_OK && attrs != NULL && i < attrs->count; i++) {
+        const char *const path = attrs->attrs[i].path;
+        if (strncmp(path, prefix, strlen(prefix)) != 0 || path[strlen(prefix)] != '.') {
+            result = world_fail(error,
+                                SIM_ERR_INVALID,
+                                NULL,
+                                "the attribute '%s' of the %s %s is not below '%s'",
+                                world_show(&shown, path),
+                                what,
+                                name,
+                                prefix);
+        }
+    }
+    sim_free(prefix);
+    return result;
+}
+
+static sim_err_t taken(const char *what, const char *name, world_error_t *error)
+{
+    return world_fail(error,
+                      SIM_ERR_EXISTS,
+                      NULL,
+                      "there is a %s '%s' already, expected another name",
+                      what,
+                      name);
+}
+
+// Whether "nic.<name>" stands for something: an attribute, a group of them, another row's.
+static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
+{
+    char *const path = sim_format("nic.%s", name);
+    bool found = false;
+    for (size_t i = 0; i < nic_config_attrs.count; i++) {
+        const char *const other = nic_config_attrs.attrs[i].path;
+        const size_t size = strlen(path);
+        found = found ||
+                (strncmp(other, path, size) == 0 && (other[size] == '\0' || other[size] == '.'));
+    }
+    nic_config_t config; // with all rows so far, the library's included
+    nic_config_init_with(&config, registry->extras, registry->extra_count);
+    const sim_attr_table_t *table;
+    void *part;
+    for (size_t i = 0; nic_config_part_at(&config, i, &table, &part); i++) {
+        found = found || strcmp(table->prefix, path) == 0;
+    }
+    nic_config_fini(&config);
+    sim_free(path);
+    return found;
+}
+
+sim_err_t world_registry_add_nic_part(world_registry_t *registry,
+                                      const nic_extra_t *extra,
+                                      world_error_t *error)
+{
+    const char *const what = nic_extra_kind_text(extra->kind);
+    SIM_CHECK(extra->kind < NIC_EXTRA_KIND_COUNT && extra->ops != NULL);
+    const sim_err_t result = check_row(extra->name, extra->attrs, "nic", what, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    SIM_CHECK(extra->name != NULL);
+    for (const void *const *row = nic_extra_library(extra->kind); *row != NULL; row++) {
+        if (strcmp(*(const char *const *)*row, extra->name) == 0) {
+            return taken(what, extra->name, error);
+        }
+    }
+    for (size_t i = 0; i < registry->extra_count; i++) {
+        if (registry->extras[i].kind == extra->kind &&
+            strcmp(registry->extras[i].name, extra->name) == 0) {
+            return taken(what, extra->name, error);
+        }
+    }
+    if (extra->attrs != NULL && nic_key_is_taken(registry, extra->name)) {
+        return taken("key nic.", extra->name, error);
+    }
+    SIM_GROW(registry->extras, registry->extra_count, &registry->extra_capacity);
+    registry->extras[registry->extra_count++] = *extra;
+    return SIM_OK;
+}
+
+sim_err_t world_registry_add_cc(world_registry_t *registry,
+                                const nic_cc_ops_t *ops,
+                                world_error_t *error)
+{
+    SIM_CHECK(ops->state_bytes >= sizeof(nic_cc_t));
+    for (size_t i = 0; registry->ccs.rows[i] != NULL; i++) {
+        const nic_cc_ops_t *const other = registry->ccs.rows[i];
+        if (ops->name != NULL && strcmp(other->name, ops->name) == 0) {
+            return taken("congestion control", ops->name, error);
+        }
+    }
+    const nic_extra_t extra = {NIC_EXTRA_CC, ops->name, ops->attrs, ops};
+    const sim_err_t result = world_registry_add_nic_part(registry, &extra, error);
+    if (result == SIM_OK) {
+        list_add(&registry->ccs, ops);
+    }
+    return result;
+}
+
+sim_err_t world_registry_add_app(world_registry_t *registry,
+                                 const app_ops_t *ops,
+                                 world_error_t *error)
+{
+    SIM_CHECK(ops->attrs != NULL && ops->create != NULL && ops->destroy != NULL &&
+              ops->progress != NULL);
+    const sim_err_t result = check_row(ops->name, ops->attrs, "traffic", "application", error);
+    if (result == SIM_OK && world_registry_app(registry, ops->name) != NULL) {
+        return taken("kind of traffic", ops->name, error);
+    }
+    if (result == SIM_OK) {
+        list_add(&registry->apps, ops);
+    }
+    return result;
+}
+
+sim_err_t world_registry_add_topology(world_registry_t *registry,
+                                      const topo_ops_t *ops,
+                                      world_error_t *error)
+{
+    SIM_CHECK(ops->attrs != NULL && ops->build != NULL);
+    const sim_err_t result = check_row(ops->name, ops->attrs, "topology", "topology", error);
+    if (result == SIM_OK &&
+        (world_registry_topology(registry, ops->name) != NULL || strcmp(ops->name, "graph") == 0)) {
+        return taken("topology", ops->name, error);
+    }
+    if (result == SIM_OK) {
+        list_add(&registry->topologies, ops);
+    }
+    return result;
+}
+
+// -- parts of the network
+
+static const char *const network_kinds[WORLD_NETWORK_KIND_COUNT] = {
+    [WORLD_NETWORK_BUFFER] = NET_BUFFER,
+    [WORLD_NETWORK_MARKING] = NET_MARKING,
+    [WORLD_NETWORK_BALANCE] = NET_BALANCE,
+    [WORLD_NETWORK_ROUTES] = NET_ROUTES,
+    [WORLD_NETWORK_TIMING] = NET_TIMING,
+    [WORLD_NETWORK_FRAMING] = NET_FRAMING,
+};
+
+static bool network_key_is_taken(const world_registry_t *registry, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    for (size_t i = 0; i < net_config_attrs.count; i++) {
+        const char *const other = net_config_attrs.attrs[i].path;
+        if (strncmp(other, prefix, size) == 0 && (other[size] == '\0' || other[size] == '.')) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < registry->part_count; i++) {
+        const sim_attr_table_t *const attrs = registry->parts[i].attrs;
+        if (attrs != NULL && strcmp(attrs->prefix, prefix) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+sim_err_t world_registry_add_network_part(world_registry_t *registry,
+                                          const world_network_part_t *part,
+                                          world_error_t *error)
+{
+    SIM_CHECK(part->kind < WORLD_NETWORK_KIND_COUNT && part->ops != NULL);
+    const char *const what = network_kinds[part->kind];
+    const sim_err_t result = check_row(part->name, part->attrs, "network", what, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    for (size_t i = 0; i < registry->part_count; i++) {
+        if (registry->parts[i].kind == part->kind &&
+            strcmp(registry->parts[i].name, part->name) == 0) {
+            return taken(what, part->name, error);
+        }
+    }
+    if (part->attrs != NULL && network_key_is_taken(registry, part->attrs->prefix)) {
+        return taken("key", part->attrs->prefix, error);
+    }
+    SIM_GROW(registry->parts, registry->part_count, &registry->part_capacity);
+    registry->parts[registry->part_count++] = *part;
+    return SIM_OK;
+}
+
+static void register_part(net_t *net, const world_network_part_t *part, const void *config)
+{
+    switch (part->kind) {
+    case WORLD_NETWORK_BUFFER:
+        net_register_buffer(net, part->ops);
+        break;
+    case WORLD_NETWORK_MARKING:
+        net_register_marking(net, part->ops);
+        break;
+    case WORLD_NETWORK_BALANCE:
+        net_register_balance(net, part->ops);
+        break;
+    case WORLD_NETWORK_ROUTES:
+        net_register_routes(net, part->ops);
+        break;
+    case WORLD_NETWORK_TIMING:
+        net_register_timing(net, part->ops);
+        break;
+    case WORLD_NETWORK_FRAMING:
+        net_register_framing(net, part->ops);
+        break;
+    case WORLD_NETWORK_KIND_COUNT:
+        return;
+    }
+    net_register_config(net, network_kinds[part->kind], part->name, config);
+}
+
+const world_network_part_t *world_registry_network_parts(const world_registry_t *registry,
+                                                         size_t *count)
+{
+    *count = registry->part_count;
+    return registry->parts;
+}
+
+void world_registry_add_network(world_registry_t *registry, world_network_fn fn, void *ctx)
+{
+    SIM_GROW(registry->networks, registry->network_count, &registry->network_capacity);
+    registry->networks[registry->network_count++] = (network_t){fn, ctx};
+}
+
+void world__registry_use(const world_registry_t *registry,
+                         const world_scenario_t *scenario,
+                         net_t *net)
+{
+    const size_t count = scenario != NULL ? scenario->network_part_count : registry->part_count;
+    for (size_t i = 0; i < count; i++) {
+        const void *const config = scenario != NULL ? scenario->network_parts[i] : NULL;
+        register_part(net, &registry->parts[i], config);
+    }
+    for (size_t i = 0; i < registry->network_count; i++) {
+        registry->networks[i].fn(net, registry->networks[i].ctx);
+    }
+}
+
+// -- looking
+
+const app_ops_t *const *world_registry_apps(const world_registry_t *registry)
+{
+    return (const app_ops_t *const *)(const void *)registry->apps.rows;
+}
+
+const topo_ops_t *const *world_registry_topologies(const world_registry_t *registry)
+{
+    return (const topo_ops_t *const *)(const void *)registry->topologies.rows;
+}
+
+const nic_cc_ops_t *const *world_registry_ccs(const world_registry_t *registry)
+{
+    return (const nic_cc_ops_t *const *)(const void *)registry->ccs.rows;
+}
+
+const nic_extra_t *world_registry_extras(const world_registry_t *registry, size_t *count)
+{
+    *count = registry->extra_count;
+    return registry->extras;
+}
+
+const app_ops_t *world_registry_app(const world_registry_t *registry, const char *name)
+{
+    const app_ops_t *const *app = world_registry_apps(registry);
+    while (*app != NULL && strcmp((*app)->name, name) != 0) {
+        app++;
+    }
+    return *app;
+}
+
+const topo_ops_t *world_registry_topology(const world_registry_t *registry, const char *name)
+{
+    const topo_ops_t *const *topology = world_registry_topologies(registry);
+    while (*topology != NULL && strcmp((*topology)->name, name) != 0) {
+        topology++;
+    }
+    return *topology;
+}

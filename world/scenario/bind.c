@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario/bind.c - from mappings to attributes.
+#include "world/bind.h"
+
+#include "nic/extra.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "world/renamed.h"
+
+world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
+{
+    return (world_targets_t){.first = {table, config}};
+}
+
+static bool nic_part_at(const void *source, size_t index, world_target_t *target)
+{
+    return nic_config_part_at(source, index, &target->table, &target->config);
+}
+
+world_targets_t world_targets_nic(nic_config_t *config)
+{
+    return (world_targets_t){
+        .first = {&nic_config_attrs, config},
+        .more = nic_part_at,
+        .source = config,
+    };
+}
+
+bool world_target_at(const world_targets_t *targets, size_t index, world_target_t *target)
+{
+    if (index == 0) {
+        *target = targets->first;
+        return target->table != NULL;
+    }
+    return targets->more != NULL && targets->more(targets->source, index - 1, target);
+}
+
+// Names that may stand below a path: direct children first, others after; at the top sections
+// first, from the last one on, for they say most.
+typedef struct names {
+    char **texts;
+    size_t count;
+    size_t capacity;
+} names_t;
+
+static void names_add(names_t *names, const char *text, size_t size)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strlen(names->texts[i]) == size && memcmp(names->texts[i], text, size) == 0) {
+            return;
+        }
+    }
+    SIM_GROW(names->texts, names->count, &names->capacity);
+    names->texts[names->count++] = sim_format("%.*s", (int)size, text);
+}
+
+static const char *const *names_list(const names_t *names)
+{
+    return (const char *const *)names->texts;
+}
+
+static void names_fini(names_t *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        sim_free(names->texts[i]);
+    }
+    sim_free(names->texts);
+}
+
+// The part of an attribute's path below `path`, or NULL if it is not below it.
+static const char *below(const char *attr_path, const char *path)
+{
+    const size_t size = strlen(path);
+    if (size == 0) {
+        return attr_path;
+    }
+    return strncmp(attr_path, path, size) == 0 && attr_path[size] == '.' ? attr_path + size + 1
+                                                                         : NULL;
+}
+
+static void collect_names(names_t *names,
+                          const char *path,
+                          const world_targets_t *targets,
+                          const char *const *others)
+{
+    *names = (names_t){0};
+    size_t other_count = 0;
+    while (others != NULL && others[other_count] != NULL) {
+        other_count++;
+    }
+    for (size_t i = other_count; *path == '\0' && i-- > 0;) {
+        names_add(names, others[i], strlen(others[i]));
+    }
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
+        for (size_t i = 0; i < table->count; i++) {
+            const char *const rest = below(table->attrs[i].path, path);
+            if (rest != NULL) {
+                names_add(names, rest, strcspn(rest, "."));
+            }
+        }
+    }
+    for (size_t i = 0; i < other_count; i++) {
+        names_add(names, others[i], strlen(others[i]));
+    }
+}
+
+static void add_names(world_error_t *error, const names_t *names, const char *path)
+{
+    if (names->count == 0) {
+        world_error_add(error, ", expected nothing here");
+        return;
+    }
+    char *const where = *path == '\0' ? sim_strdup("docs/formats/scenario.md")
+                                      : sim_format("rocesim params %s", path);
+    world_error_add_names(error, names_list(names), names->count, where);
+    sim_free(where);
+}
+
+void world_add_accepted(world_error_t *error,
+                        const char *path,
+                        const world_targets_t *targets,
+                        const char *const *others)
+{
+    names_t names;
+    collect_names(&names, path, targets, others);
+    add_names(error, &names, path);
+    names_fini(&names);
+}
+
+// An attribute further down that ends in the key someone wrote one level too high.
+static const char *find_deeper(const char *path, const char *key, const world_targets_t *targets)
+{
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
+        for (size_t i = 0; i < table->count; i++) {
+            const char *const rest = below(table->attrs[i].path, path);
+            const char *const last = rest == NULL ? NULL : strrchr(rest, '.');
+            if (last != NULL && (strcmp(last + 1, key) == 0 || strcmp(rest, key) == 0)) {
+                return rest;
+            }
+        }
+    }
+    return NULL;
+}
+
+// "pfc.alpha" -> "pfc: {alpha: ...}"
+static void add_nested_spelling(world_error_t *error, const char *rest)
+{
+    size_t depth = 0;
+    for (const char *p = rest; *p != '\0';) {
+        const size_t size = strcspn(p, ".");
+        const bool more = p[size] == '.';
+        world_error_add(error, more ? "%.*s: {" : "%.*s: ...", (int)size, p);
+        depth += more;
+        p += size + more;
+    }
+    for (; depth > 0; depth--) {
+        world_error_add(error, "}");
+    }
+}
+
+static sim_err_t unknown_key(const world_tree_t *key,
+                             const char *path,
+                             const world_targets_t *targets,
+                             const char *const *others,
+                             world_error_t *error)
+{
+    world_shown_t shown;
+    world_fail(error,
+               SIM_ERR_UNKNOWN,
+               &key->place,
+               "unknown key '%s'%s%s",
+               world_show(&shown, key->text),
+               *path != '\0' ? " in " : "",
+               path);
+    names_t names;
+    collect_names(&names, path, targets, others);
+    if (!world_error_add_nearest(error, key->text, names_list(&names), names.count)) {
+        const char *const deeper = find_deeper(path, key->text, targets);
+        if (deeper != NULL) {
+            world_error_add(error, ", did you mean ");
+            add_nested_spelling(error, deeper);
+            world_error_add(error, "?");
+        }
+    }
+    add_names(error, &names, path);
+    names_fini(&names);
+    return SIM_ERR_UNKNOWN;
+}
+
+char *world_value_text(const world_tree_t *tree, const char *path, world_error_t *error)
+{
+    if (tree->is_null || tree->kind == WORLD_TREE_MAP) {
+        world_fail(error,
+                   SIM_ERR_INVALID,
+                   &tree->place,
+                   "%s is %s, expected a value",
+                   path,
+                   world_tree_kind_text(tree));
+        return NULL;
+    }
+    if (tree->kind == WORLD_TREE_SCALAR) {
+        return sim_strdup(tree->text);
+    }
+    size_t size = 3;
+    for (size_t i = 0; i < tree->count; i++) {
+        const world_tree_t *const item = tree->entries[i].value;
+        if (item->kind != WORLD_TREE_SCALAR || item->is_null) {
+            world_fail(error,
+                       SIM_ERR_INVALID,
+                       &item->place,
+                       "%s has %s in its list, expected plain values",
+                       path,
+                       world_tree_kind_text(item));
+            return NULL;
+        }
+        size += strlen(item->text) + 2;
+    }
+    char *const text = sim_alloc(size);
+    char *end = text;
+    *end++ = '[';
+    for (size_t i = 0; i < tree->count; i++) {
+        const char *const item = tree->entries[i].value->text;
+        if (i > 0) {
+            memcpy(end, ", ", 2);
+            end += 2;
+        }
+        memcpy(end, item, strlen(item));
+        end += strlen(item);
+    }
+    *end++ = ']';
+    *end = '\0';
+    return text;
+}
+
+static const sim_attr_t *find_attr(const world_targets_t *targets, const char *path, void **config)
+{
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_t *const attr = sim_attr_find(target.table, path);
+        if (attr != NULL) {
+            *config = target.config;
+            return attr;
+        }
+    }
+    return NULL;
+}
+
+static bool is_group(const world_targets_t *targets, const char *path)
+{
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        const sim_attr_table_t *const table = target.table;
+        for (size_t i = 0; i < table->count; i++) {
+            if (below(table->attrs[i].path, path) != NULL) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static bool is_other(const char *const *others, const char *key)
+{
+    for (size_t i = 0; others != NULL && others[i] != NULL; i++) {
+        if (strcmp(others[i], key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static sim_err_t set_value(const sim_attr_t *attr,
+                           void *config,
+                           const world_tree_t *value,
+                           world_error_t *error)
+{
+    char *const text = world_value_text(value, attr->path, error);
+    if (text == NULL) {
+        return SIM_ERR_INVALID;
+    }
+    sim_message_t message;
+    sim_err_t result = sim_attr_set(attr, config, text, &message);
+    if (result != SIM_OK) {
+        result = world_fail(error, result, &value->place, "%s: %s", attr->path, message.text);
+    }
+    sim_free(text);
+    return result;
+}
+
+static sim_err_t bind_entry(const world_tree_entry_t *entry,
+                            const char *prefix,
+                            const world_targets_t *targets,
+                            const char *const *others,
+                            world_error_t *error)
+{
+    const char *const key = entry->key->text;
+    char path[256];
+    const int size =
+        snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix != '\0' ? "." : "", key);
+    const bool usable =
+        size > 0 && (size_t)size < sizeof(path) && *key != '\0' && strchr(key, '.') == NULL;
+    void *config = NULL;
+    const sim_attr_t *attr = usable ? find_attr(targets, path, &config) : NULL;
+    const world_renamed_t *const renamed = attr == NULL && usable ? world_renamed(path) : NULL;
+    if (renamed != NULL && renamed->now == NULL) {
+        return world_fail(error,
+                          SIM_ERR_UNKNOWN,
+                          &entry->key->place,
+                          "%s is no more, expected %s",
+                          path,
+                          renamed->instead);
+    }
+    attr = renamed != NULL ? find_attr(targets, renamed->now, &config) : attr;
+    const bool group = usable && is_group(targets, path);
+    if (attr != NULL && (entry->value->kind != WORLD_TREE_MAP || !group)) {
+        return set_value(attr, config, entry->value, error);
+    }
+    if (!group) {
+        return unknown_key(entry->key, prefix, targets, others, error);
+    }
+    if (entry->value->kind == WORLD_TREE_MAP || entry->value->is_null) {
+        return world_bind(entry->value, path, targets, NULL, error);
+    }
+    world_fail(error,
+               SIM_ERR_INVALID,
+               &entry->value->place,
+               "%s is %s, expected a mapping",
+               path,
+               world_tree_kind_text(entry->value));
+    world_add_accepted(error, path, targets, NULL);
+    return SIM_ERR_INVALID;
+}
+
+sim_err_t world_bind(const world_tree_t *map,
+                     const char *prefix,
+                     const world_targets_t *targets,
+                     const char *const *others,
+                     world_error_t *error)
+{
+    if (map->is_null) {
+        return SIM_OK;
+    }
+    if (map->kind != WORLD_TREE_MAP) {
+        world_fail(error,
+                   SIM_ERR_INVALID,
+                   &map->place,
+                   "%s%sis %s, expected a mapping",
+                   prefix,
+                   *prefix != '\0' ? " " : "the scenario ",
+                   world_tree_kind_text(map));
+        world_add_accepted(error, prefix, targets, others);
+        return SIM_ERR_INVALID;
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        if (is_other(others, map->entries[i].key->text)) {
+            continue;
+        }
+        const sim_err_t result = bind_entry(&map->entries[i], prefix, targets, others, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    return SIM_OK;
+}
+
+world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path)
+{
+    SIM_CHECK(path != NULL);
+    const char *const rest = below(path, prefix);
+    const char *p = rest != NULL ? rest : path;
+    const world_tree_t *tree = map;
+    world_place_t place = map->place;
+    while (tree->kind == WORLD_TREE_MAP) {
+        const size_t size = strcspn(p, ".");
+        char *const key = sim_format("%.*s", (int)size, p);
+        const world_tree_entry_t *const entry = world_tree_find(tree, key);
+        sim_free(key);
+        if (entry == NULL) {
+            break;
+        }
+        tree = entry->value;
+        place = tree->place;
+        if (p[size] != '.') {
+            break;
+        }
+        p += size + 1;
+    }
+    return place;
+}
+
+void world_unbind(world_document_t *document,
+                  world_tree_t *map,
+                  const char *prefix,
+                  const world_targets_t *targets)
+{
+    const world_place_t nowhere = {NULL, 0, 0};
+    world_target_t target;
+    for (size_t t = 0; world_target_at(targets, t, &target); t++) {
+        for (size_t i = 0; i < target.table->count; i++) {
+            const sim_attr_t *const attr = &target.table->attrs[i];
+            const char *p = below(attr->path, prefix);
+            SIM_CHECKF(p != NULL, "%s is not below %s", attr->path, prefix);
+            world_tree_t *into = map;
+            for (size_t size = strcspn(p, "."); p[size] == '.'; size = strcspn(p, ".")) {
+                char *const key = sim_format("%.*s", (int)size, p);
+                const world_tree_entry_t *const entry = world_tree_find(into, key);
+                world_tree_t *next = entry != NULL ? entry->value : NULL;
+                if (next == NULL) {
+                    next = world_tree_new(document, WORLD_TREE_MAP, nowhere);
+                    world_tree_add(into, world_tree_new_scalar(document, nowhere, key), next);
+                }
+                sim_free(key);
+                into = next;
+                p += size + 1;
+            }
+            char *const value = sim_attr_get(attr, target.config);
+            world_tree_add(into,
+                           world_tree_new_scalar(document, nowhere, p),
+                           world_tree_new_scalar(document, nowhere, value));
+            sim_free(value);
+        }
+    }
+}

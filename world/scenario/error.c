@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario/error.c - composing messages about bad input.
+#include "world/error.h"
+
+#include "kernel/attribute.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SHOWN_BYTES_MAX 64u
+// Of more names than the first so many of them are listed.
+#define NAMES_MAX 10u
+#define NAMES_SHOWN 8u
+
+static void append(world_error_t *error, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));
+
+static void append(world_error_t *error, const char *format, va_list arguments)
+{
+    const size_t used = strlen(error->text);
+    vsnprintf(error->text + used, sizeof(error->text) - used, format, arguments);
+}
+
+sim_err_t world_fail(world_error_t *error,
+                     sim_err_t code,
+                     const world_place_t *place,
+                     const char *format,
+                     ...)
+{
+    error->text[0] = '\0';
+    if (place != NULL && place->origin != NULL) {
+        if (place->line > 0) {
+            world_error_add(error, "%s:%d:%d: ", place->origin, place->line, place->column);
+        } else {
+            world_error_add(error, "%s: ", place->origin);
+        }
+    }
+    va_list arguments;
+    va_start(arguments, format);
+    append(error, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+void world_error_add(world_error_t *error, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    append(error, format, arguments);
+    va_end(arguments);
+}
+
+bool world_error_add_nearest(world_error_t *error,
+                             const char *text,
+                             const char *const *names,
+                             size_t count)
+{
+    const char *const nearest = sim_nearest_name(text, names, count);
+    if (nearest == NULL) {
+        return false;
+    }
+    world_error_add(error, ", did you mean '%s'?", nearest);
+    return true;
+}
+
+void world_error_add_names(world_error_t *error,
+                           const char *const *names,
+                           size_t count,
+                           const char *where)
+{
+    const bool all = count <= NAMES_MAX;
+    world_error_add(error, ", expected %s", count > 1 ? "one of " : "");
+    for (size_t i = 0; i < (all ? count : NAMES_SHOWN); i++) {
+        world_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    if (!all) {
+        world_error_add(error, ", ... (%s lists all %zu)", where, count);
+    }
+}
+
+const char *world_show(world_shown_t *buffer, const char *text)
+{
+    size_t used = 0;
+    for (const char *p = text; *p != '\0'; p++) {
+        const unsigned char byte = (unsigned char)*p;
+        if (used >= SHOWN_BYTES_MAX && (byte & 0xc0) != 0x80) {
+            memcpy(buffer->text + used, "...", 3);
+            used += 3;
+            break;
+        }
+        buffer->text[used++] = byte < 0x20 || byte == 0x7f ? '?' : *p;
+        if (used + 8 >= sizeof(buffer->text)) {
+            break;
+        }
+    }
+    buffer->text[used] = '\0';
+    return buffer->text;
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario/observe.c - the sections that say what to write down: observe, captures.
+#include "world/scenario.h"
+#include "world/scenario_metrics.h"
+
+#include <string.h>
+
+// clang-format off
+static const sim_attr_t observe_attrs[] = {
+    {"observe.series", SIM_ATTR_STRING, false, offsetof(world_observe_config_t, series),
+     "", NULL, NULL, NULL,
+     "what to sample: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."},
+    {"observe.start", SIM_ATTR_TIME, false, offsetof(world_observe_config_t, start_ps),
+     "0s", "0s", NULL, NULL, "time of the first row"},
+    {"observe.every", SIM_ATTR_TIME, false, offsetof(world_observe_config_t, every_ps),
+     "10us", "1ns", "10000s", NULL, "time between samples"},
+    {"observe.on", SIM_ATTR_ENUM, false, offsetof(world_observe_config_t, on),
+     "time", NULL, NULL, "time|change",
+     "time: a row each 'every'; change: a row at 'start' and wherever an instant left another value"},
+};
+const sim_attr_table_t world_observe_config_attrs = {
+    "observe", "series", sizeof(world_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
+
+static const sim_attr_t capture_attrs[] = {
+    {"captures.ports", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, ports),
+     "", NULL, NULL, NULL, "ports to capture at: leaf0->host5, leaf*->spine*"},
+    {"captures.direction", SIM_ATTR_ENUM, false, offsetof(world_capture_config_t, direction),
+     "both", NULL, NULL, "both|tx|rx", "frames the port sends (tx), receives (rx), or both"},
+    {"captures.filter", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, filter),
+     "", NULL, NULL, NULL, "which frames, as a pcap filter: udp port 4791; all if not given"},
+    {"captures.snaplen", SIM_ATTR_BYTES, true, offsetof(world_capture_config_t, snaplen_bytes),
+     "auto", "14", "65535", NULL, "bytes kept of each frame; auto: all"},
+    {"captures.bytes-max", SIM_ATTR_BYTES, false, offsetof(world_capture_config_t, bytes_max),
+     "10GB", "1KB", "1000TB", NULL, "size of the file before compression: frames from the first that does not fit on are counted only"},
+    {"captures.telemetry", SIM_ATTR_BOOL, false, offsetof(world_capture_config_t, telemetry),
+     "false", NULL, NULL, NULL, "frames keep the telemetry behind them; false: packets alone, for tools that want no trailer"},
+    {"captures.file", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, file),
+     "", NULL, NULL, NULL,
+     "file in the folder captures/, compressed if it ends in .gz; after the ports if not given"},
+};
+const sim_attr_table_t world_capture_config_attrs = {
+    "captures", "capture", sizeof(world_capture_config_t), capture_attrs,
+    SIM_COUNT_OF(capture_attrs)};
+// clang-format on
+
+#define SERIES_EXPECTED                                                       \
+    "expected port[A->B].METRIC, nic[HOST].COUNTER, qp[HOST:NUMBER].METRIC, " \
+    "qp[HOST->PEER].METRIC, switch[NAME].METRIC or node[NAME].METRIC"
+
+static uint64_t switch_buffer_bytes(const net_node_t *node)
+{
+    return net_switch_buffer_bytes(node);
+}
+
+static uint64_t switch_headroom_bytes(const net_node_t *node)
+{
+    return net_switch_headroom_used_bytes(node);
+}
+
+const world_switch_metric_t world_switch_metrics[] = {
+    {"buffer_bytes",
+     "bytes",
+     "bytes held in the switch's buffer",
+     switch_buffer_bytes,
+     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {"headroom_bytes",
+     "bytes",
+     "the part of them that is in PFC headroom",
+     switch_headroom_bytes,
+     NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {NULL, NULL, NULL, NULL, 0},
+};
+
+static uint64_t node_arrivals(const net_node_t *node)
+{
+    return node->sim.digest;
+}
+
+const world_switch_metric_t world_node_metrics[] = {
+    {"arrivals_hash",
+     "",
+     "of the times and ports of all that has arrived at the node: the same until something arrives "
+     "at another time or port (rocesim diff)",
+     node_arrivals,
+     NET_TRACE_RX},
+    {NULL, NULL, NULL, NULL, 0},
+};
+
+// "queue_bytes[3]": cuts the class off.
+static sim_err_t take_class(world_series_t *series,
+                            char *metric,
+                            const world_place_t *place,
+                            world_error_t *error)
+{
+    series->classes = 0xff;
+    char *const bracket = strchr(metric, '[');
+    if (bracket == NULL) {
+        return SIM_OK;
+    }
+    if (series->kind != WORLD_SERIES_PORT || bracket[1] < '0' || bracket[1] > '7' ||
+        strcmp(bracket + 2, "]") != 0) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          place,
+                          "'%s' is no class of a port, expected [0] to [7]",
+                          bracket);
+    }
+    *bracket = '\0';
+    series->one_class = true;
+    series->classes = (uint8_t)(1u << (bracket[1] - '0'));
+    return SIM_OK;
+}
+
+// Whether there is anything that tells of its changes.
+static sim_err_t check_on(const world_series_t *series,
+                          const world_place_t *place,
+                          world_error_t *error)
+{
+    const char *name = NULL;
+    if (series->transport_metric != NULL) {
+        name = series->transport_metric->name; // timers change them, too
+    } else if (series->kind == WORLD_SERIES_PORT && net_port_metrics[series->metric].points == 0) {
+        name = net_port_metrics[series->metric].name;
+    }
+    if (series->config.on == WORLD_ON_TIME || name == NULL) {
+        return SIM_OK;
+    }
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      place,
+                      "%s %s, expected 'every' without 'on: change'",
+                      name,
+                      series->transport_metric != NULL
+                          ? "is only sampled"
+                          : "belongs to an interval and has no changes");
+}
+
+static sim_err_t check_class(const world_series_t *series,
+                             const world_place_t *place,
+                             world_error_t *error)
+{
+    if (!series->one_class || net_port_metrics[series->metric].per_priority) {
+        return SIM_OK;
+    }
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      place,
+                      "%s is not counted per class, expected it without [...]",
+                      net_port_metrics[series->metric].name);
+}
+
+// A list of pairs would be several series.
+static sim_err_t take_one_pair(const char *text,
+                               const char *separator,
+                               const char *what,
+                               world_pair_t *pair,
+                               sim_message_t *message)
+{
+    const sim_err_t result = world_pair_parse(text, separator, what, pair, message);
+    if (result == SIM_OK && pair->more != NULL) {
+        world_pair_fini(pair);
+        return sim_fail(message, SIM_ERR_INVALID, "a list, expected %s; or a list of series", what);
+    }
+    return result;
+}
+
+// "host5:2", "host5->host6" or "host5->host6:2".
+static sim_err_t take_qps(world_series_t *series, const char *text, sim_message_t *message)
+{
+    world_pair_t pair;
+    sim_err_t result = SIM_OK;
+    if (strstr(text, "->") == NULL) {
+        result = take_one_pair(text, ":", "a QP such as host5:2 or host*:*", &pair, message);
+        if (result == SIM_OK) {
+            series->nodes = pair.left;
+            series->qps = pair.right;
+        }
+        return result;
+    }
+    result = take_one_pair(text, "->", "QPs such as host5->host6", &pair, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    char *const colon = strchr(pair.right, ':');
+    series->nodes = pair.left;
+    series->peers = pair.right;
+    series->qps = sim_strdup(colon != NULL ? colon + 1 : "*");
+    if (colon != NULL) {
+        *colon = '\0';
+        result = world_pattern_check(series->peers, message);
+        result = result == SIM_OK ? world_pattern_check(series->qps, message) : result;
+    }
+    return result;
+}
+
+// What stands in the brackets.
+static sim_err_t take_entities(world_series_t *series,
+                               const char *text,
+                               const world_place_t *place,
+                               world_error_t *error)
+{
+    sim_message_t message;
+    sim_err_t result = SIM_OK;
+    if (series->kind == WORLD_SERIES_PORT) {
+        result = world_pair_parse(text,
+                                  "->",
+                                  "a port such as leaf0->host5 or host2/nic0->*",
+                                  &series->ports,
+                                  &message);
+    } else if (series->kind == WORLD_SERIES_QP) {
+        result = take_qps(series, text, &message);
+    } else {
+        series->nodes = sim_strdup(text);
+        result = world_pattern_check(text, &message);
+    }
+    if (result != SIM_OK) {
+        world_shown_t shown;
+        world_fail(error, result, place, "'%s': %s", world_show(&shown, text), message.text);
+    }
+    return result;
+}
+
+static sim_err_t parse_series(const world_registry_t *registry,
+                              world_series_t *series,
+                              const world_place_t *place,
+                              world_error_t *error)
+{
+    static const char *const kinds[] = {"port", "nic", "qp", "switch", "node"};
+    const char *const text = series->config.series;
+    world_shown_t shown;
+    const char *const open = strchr(text, '[');
+    const char *const dot = strstr(text, "].");
+    if (open == NULL || dot == NULL || dot < open) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          place,
+                          "'%s' is no series, " SERIES_EXPECTED,
+                          world_show(&shown, text));
+    }
+    char *const kind = sim_format("%.*s", (int)(open - text), text);
+    size_t k = 0;
+    while (k < SIM_COUNT_OF(kinds) && strcmp(kinds[k], kind) != 0) {
+        k++;
+    }
+    if (k == SIM_COUNT_OF(kinds)) {
+        world_fail(error,
+                   SIM_ERR_UNKNOWN,
+                   place,
+                   "unknown kind of series '%s'",
+                   world_show(&shown, kind));
+        world_error_add_nearest(error, kind, kinds, SIM_COUNT_OF(kinds));
+        world_error_add(error, ", " SERIES_EXPECTED);
+        sim_free(kind);
+        return SIM_ERR_UNKNOWN;
+    }
+    sim_free(kind);
+    series->kind = (world_series_kind_t)k;
+    char *const entities = sim_format("%.*s", (int)(dot - open - 1), open + 1);
+    sim_err_t result = take_entities(series, entities, place, error);
+    sim_free(entities);
+    char *const metric = sim_strdup(dot + 2);
+    if (result == SIM_OK) {
+        result = take_class(series, metric, place, error);
+    }
+    if (result == SIM_OK) {
+        result = world__find_metric(registry, series, metric, place, error);
+    }
+    if (result == SIM_OK) {
+        result = check_class(series, place, error);
+    }
+    if (result == SIM_OK) {
+        result = check_on(series, place, error);
+    }
+    sim_free(metric);
+    return result;
+}
+
+// "[a, b]": the last series of the scenario as a series for each, with the same configuration.
+static sim_err_t take_series_list(world_scenario_t *scenario, world_error_t *error)
+{
+    const world_series_t like = scenario->series[--scenario->series_count];
+    const char *const text = like.config.series;
+    const size_t size = strlen(text);
+    sim_err_t result = SIM_OK;
+    size_t start = 1;
+    unsigned depth = 0;
+    for (size_t i = 1; i < size && result == SIM_OK; i++) {
+        depth += text[i] == '[';
+        if (depth == 0 && (text[i] == ',' || i == size - 1)) {
+            start += strspn(text + start, " ");
+            SIM_GROW(scenario->series, scenario->series_count, &scenario->series_capacity);
+            world_series_t *const series = &scenario->series[scenario->series_count++];
+            *series = (world_series_t){.place = like.place};
+            sim_attrs_copy(&world_observe_config_attrs, &series->config, &like.config);
+            sim_free(series->config.series);
+            series->config.series = sim_format("%.*s", (int)(i - start), text + start);
+            result = parse_series(scenario->registry, series, &series->place, error);
+            start = i + 1;
+        }
+        depth -= text[i] == ']' && depth > 0;
+    }
+    world_observe_config_t config = like.config;
+    sim_attrs_fini(&world_observe_config_attrs, &config);
+    return result;
+}
+
+static sim_err_t take_series(world_scenario_t *scenario,
+                             const world_tree_t *map,
+                             world_error_t *error)
+{
+    SIM_GROW(scenario->series, scenario->series_count, &scenario->series_capacity);
+    world_series_t *const series = &scenario->series[scenario->series_count++];
+    *series = (world_series_t){.place = map->place};
+    sim_attrs_default(&world_observe_config_attrs, &series->config);
+    // A series on its own may stand without a mapping.
+    if (map->kind == WORLD_TREE_SCALAR && !map->is_null) {
+        sim_free(series->config.series);
+        series->config.series = sim_strdup(map->text);
+    } else {
+        const world_targets_t targets =
+            world_targets_one(&world_observe_config_attrs, &series->config);
+        const sim_err_t result = world_bind(map, "observe", &targets, NULL, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+        series->place = world_locate(map, "observe", "series");
+    }
+    if (series->config.series[0] == '\0') {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &map->place,
+                          "an entry of observe without 'series', " SERIES_EXPECTED);
+    }
+    const char *const text = series->config.series;
+    if (text[0] == '[' && text[strlen(text) - 1] == ']') {
+        return take_series_list(scenario, error);
+    }
+    return parse_series(scenario->registry, series, &series->place, error);
+}
+
+static sim_err_t check_list(const world_tree_t *list,
+                            const char *what,
+                            const char *example,
+                            world_error_t *error)
+{
+    if (list->is_null || list->kind == WORLD_TREE_LIST) {
+        return SIM_OK;
+    }
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      &list->place,
+                      "%s is %s, expected a list: '- %s'",
+                      what,
+                      world_tree_kind_text(list),
+                      example);
+}
+
+sim_err_t world__take_observe(world_scenario_t *scenario,
+                              const world_tree_t *list,
+                              world_error_t *error)
+{
+    sim_err_t result = check_list(list,
+                                  "observe",
+                                  "{series: \"port[leaf0->host5].queue_bytes\", every: 10us}",
+                                  error);
+    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
+        result = take_series(scenario, list->entries[i].value, error);
+    }
+    return result;
+}
+
+// -- captures
+
+// "leaf0->host5" -> "leaf0-host5.pcap.gz"; characters that are awkward in file names become '_'.
+static char *default_file_name(const char *ports)
+{
+    char *const name = sim_format("%s.pcap.gz", ports);
+    char *to = name;
+    for (const char *p = name; *p != '\0'; p++) {
+        if (p[0] == '-' && p[1] == '>') {
+            continue;
+        }
+        const bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
+                          (*p >= 'A' && *p <= 'Z') || strchr("._-", *p) != NULL;
+        *to++ = *p == '>' ? '-' : word ? *p : '_';
+    }
+    *to = '\0';
+    return name;
+}
+
+static sim_err_t check_file_name(const world_scenario_t *scenario,
+                                 const char *name,
+                                 const world_place_t *place,
+                                 world_error_t *error)
+{
+    world_shown_t shown;
+    if (strchr(name, '/') != NULL || name[0] == '.' || strlen(name) > 200) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          place,
+                          "captures.file is '%s', expected a plain file name such as a.pcap.gz",
+                          world_show(&shown, name));
+    }
+    for (size_t i = 0; i + 1 < scenario->capture_count; i++) {
+        if (strcmp(scenario->captures[i].config.file, name) == 0) {
+            return world_fail(
+                error,
+                SIM_ERR_EXISTS,
+                place,
+                "captures.file is '%s' as that of another capture, expected a name of "
+                "its own",
+                world_show(&shown, name));
+        }
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_capture(world_scenario_t *scenario,
+                              const world_tree_t *map,
+                              world_error_t *error)
+{
+    SIM_GROW(scenario->captures, scenario->capture_count, &scenario->capture_capacity);
+    world_capture_t *const capture = &scenario->captures[scenario->capture_count++];
+    *capture = (world_capture_t){.place = map->place};
+    world_capture_config_t *const config = &capture->config;
+    sim_attrs_default(&world_capture_config_attrs, config);
+    const world_targets_t targets = world_targets_one(&world_capture_config_attrs, config);
+    sim_err_t result = world_bind(map, "captures", &targets, NULL, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    if (config->ports[0] == '\0') {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &map->place,
+                          "a capture without 'ports', expected 'ports: leaf0->host5'");
+    }
+    capture->place = world_locate(map, "captures", "ports");
+    capture->filter_place = world_locate(map, "captures", "filter");
+    sim_message_t message;
+    result = world_pair_parse(config->ports,
+                              "->",
+                              "a port such as leaf0->host5 or host2/nic0->*",
+                              &capture->ports,
+                              &message);
+    if (result != SIM_OK) {
+        return world_fail(error, result, &capture->place, "captures.ports: %s", message.text);
+    }
+    if (config->file[0] == '\0') {
+        sim_free(config->file);
+        config->file = default_file_name(config->ports);
+    }
+    const world_place_t place = world_locate(map, "captures", "file");
+    return check_file_name(scenario, config->file, &place, error);
+}
+
+sim_err_t world__take_captures(world_scenario_t *scenario,
+                               const world_tree_t *list,
+                               world_error_t *error)
+{
+    sim_err_t result = check_list(list, "captures", "{ports: leaf0->host5}", error);
+    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
+        result = take_capture(scenario, list->entries[i].value, error);
+    }
+    return result;
+}

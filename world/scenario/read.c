@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario/read.c - reads the sections of a scenario.
+#include "world/scenario.h"
+#include "world/world_internal.h"
+
+#include "world/constants.h"
+
+#include <string.h>
+
+// clang-format off
+#define RUN(path, type, member, fallback, min, max, help) \
+    {path, type, false, offsetof(world_run_config_t, member), fallback, min, max, NULL, help}
+static const sim_attr_t run_attrs[] = {
+    RUN("name", SIM_ATTR_STRING, name, "", NULL, NULL,
+        "what results are called; the file's name without .yaml if not given"),
+    RUN("description", SIM_ATTR_STRING, description, "", NULL, NULL,
+        "the question the scenario asks, for people"),
+    RUN("seed", SIM_ATTR_COUNT, seed, "1", NULL, NULL,
+        "every random draw derives from it"),
+    RUN("tie-seed", SIM_ATTR_COUNT, tie_seed, "0", NULL, NULL,
+        "varies who is first of events at the same picosecond"),
+    {"ties", SIM_ATTR_ENUM, false, offsetof(world_run_config_t, ties), "hash", NULL, NULL,
+     "hash|insertion", "order of events at the same picosecond: by hash, or as sequential simulators do, "
+     "in the order they were scheduled (slower)"},
+    RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
+        "simulated time at which the run ends, if it has not before; at most 9223372s (106 days), where every run ends"),
+    RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,
+        "time of events without any progress that counts as a stall; 0s: never"),
+    RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
+        "threads that run the simulation; results do not depend on it"),
+    {"memory-max", SIM_ATTR_BYTES, true, offsetof(world_run_config_t, memory_max_bytes), "8GB", "64KB", NULL,
+     NULL, "what the network, and the transfers planned on it, may each need by estimate: more is refused before it is made; auto: no limit"},
+    {"time-max", SIM_ATTR_TIME, true, offsetof(world_run_config_t, time_max_ps), "36000s", "1s", NULL,
+     NULL, "time that a run may take by the estimate of its transfers' packets: a longer one is refused before it begins; auto: no limit"},
+    RUN("folder", SIM_ATTR_STRING, folder, "", NULL, NULL,
+        "folder that file names in the scenario start from; the scenario's own if not given"),
+};
+const sim_attr_table_t world_run_config_attrs = {
+    "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
+
+static const sim_attr_t outputs_attrs[] = {
+    {"outputs.flows", SIM_ATTR_BOOL, false, offsetof(world_outputs_config_t, flows),
+     "true", NULL, NULL, NULL, "write flows.csv"},
+    {"outputs.events-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, events_max),
+     "100000", NULL, NULL, NULL, "rows of events.csv at most; the rest is counted"},
+    {"outputs.cache-events", SIM_ATTR_BOOL, false, offsetof(world_outputs_config_t, cache_events),
+     "false", NULL, NULL, NULL, "misses, moves and write-backs of tiered caches (nic.cache.policy) are rows of events.csv, too"},
+    {"outputs.series-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, series_max),
+     "10000000", NULL, NULL, NULL, "rows of series.csv at most; the rest is counted"},
+    {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, hottest_ports),
+     "10", "1", "1000", NULL, "ports listed in the summary"},
+    {"outputs.rates-until", SIM_ATTR_TIME, true, offsetof(world_outputs_config_t, rates_until_ps),
+     "auto", "0s", NULL, NULL, "goodput and utilisation are from the first start of a transfer to here; auto: to the last start, where 16 or more follow one another, else to the end"},
+};
+const sim_attr_table_t world_outputs_config_attrs = {
+    "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,
+    SIM_COUNT_OF(outputs_attrs)};
+// clang-format on
+
+// -- sections
+
+static sim_err_t take_outputs(world_scenario_t *scenario,
+                              const world_tree_t *map,
+                              world_error_t *error)
+{
+    const world_targets_t targets =
+        world_targets_one(&world_outputs_config_attrs, &scenario->outputs);
+    return world_bind(map, "outputs", &targets, NULL, error);
+}
+
+// Of rows that there were when the scenario was made, those with attributes.
+static bool network_part_at(const void *source, size_t index, world_target_t *target)
+{
+    const world_scenario_t *const scenario = source;
+    size_t count;
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &count);
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        if (parts[i].attrs != NULL && index-- == 0) {
+            *target = (world_target_t){parts[i].attrs, scenario->network_parts[i]};
+            return true;
+        }
+    }
+    return false;
+}
+
+world_targets_t world__targets_network(const world_scenario_t *scenario)
+{
+    union {
+        const void *in;
+        void *out;
+    } network = {.in = &scenario->network};
+    return (world_targets_t){
+        .first = {&net_config_attrs, network.out},
+        .more = network_part_at,
+        .source = scenario,
+    };
+}
+
+static void make_network_parts(world_scenario_t *scenario)
+{
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &scenario->network_part_count);
+    const size_t count = scenario->network_part_count;
+    scenario->network_parts = sim_alloc_array(count + 1, sizeof(*scenario->network_parts));
+    for (size_t i = 0; i < count; i++) {
+        if (parts[i].attrs != NULL) {
+            scenario->network_parts[i] = sim_alloc(parts[i].attrs->config_bytes);
+            sim_attrs_default(parts[i].attrs, scenario->network_parts[i]);
+        }
+    }
+}
+
+static void free_network_parts(world_scenario_t *scenario)
+{
+    size_t count;
+    const world_network_part_t *const parts =
+        world_registry_network_parts(scenario->registry, &count);
+    for (size_t i = 0; i < scenario->network_part_count; i++) {
+        if (scenario->network_parts[i] != NULL) {
+            sim_attrs_fini(parts[i].attrs, scenario->network_parts[i]);
+            sim_free(scenario->network_parts[i]);
+        }
+    }
+    sim_free(scenario->network_parts);
+}
+
+static sim_err_t take_network(world_scenario_t *scenario,
+                              const world_tree_t *map,
+                              world_error_t *error)
+{
+    const world_targets_t targets = world__targets_network(scenario);
+    return world_bind(map, "network", &targets, NULL, error);
+}
+
+static sim_err_t take_hpcc(world_scenario_t *scenario,
+                           const world_tree_t *map,
+                           world_error_t *error)
+{
+    const world_targets_t targets = world_targets_one(&compat_hpcc_config_attrs, &scenario->hpcc);
+    return world_bind(map, "hpcc", &targets, NULL, error);
+}
+
+static sim_err_t take_link(world_scenario_t *scenario,
+                           const world_tree_t *map,
+                           world_error_t *error)
+{
+    const world_targets_t targets = world_targets_one(&net_link_config_attrs, &scenario->link);
+    scenario->link_map = map->is_null ? NULL : map;
+    return world_bind(map, "link", &targets, NULL, error);
+}
+
+sim_err_t world__check_switch(const net_switch_config_t *config, sim_message_t *message)
+{
+    if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "switch.ecn.kmin",
+                              ": %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
+                              "which is %" PRIu64,
+                              config->ecn_kmin_bytes,
+                              config->ecn_kmax_bytes);
+    }
+    return SIM_OK;
+}
+
+static sim_err_t take_switch(world_scenario_t *scenario,
+                             const world_tree_t *map,
+                             world_error_t *error)
+{
+    const world_targets_t targets =
+        world_targets_one(&net_switch_config_attrs, &scenario->switch_config);
+    sim_err_t result = world_bind(map, "switch", &targets, NULL, error);
+    sim_message_t message;
+    if (result == SIM_OK) {
+        result = world__check_switch(&scenario->switch_config, &message);
+        if (result != SIM_OK) {
+            const world_place_t place = world_locate(map, "switch", message.about);
+            return world_fail(error, result, &place, "%s", message.text);
+        }
+    }
+    return result;
+}
+
+static sim_err_t take_nic(world_scenario_t *scenario, const world_tree_t *map, world_error_t *error)
+{
+    const world_targets_t targets = world_targets_nic(&scenario->nic_config);
+    sim_err_t result = world_bind(map, "nic", &targets, NULL, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    sim_message_t message;
+    result = nic_config_check(&scenario->nic_config, &message);
+    if (result != SIM_OK) {
+        const world_place_t place = world_locate(map, "nic", message.about);
+        return world_fail(error, result, &place, "%s", message.text);
+    }
+    return SIM_OK;
+}
+
+sim_err_t world__take_choice(const world_tree_t *map,
+                             const char *what,
+                             const char *const *names,
+                             size_t name_count,
+                             const world_tree_entry_t **entry,
+                             world_error_t *error)
+{
+    const world_tree_t *wrong = map;
+    sim_err_t result = SIM_ERR_INVALID;
+    world_shown_t shown;
+    if (map->kind != WORLD_TREE_MAP || map->count == 0) {
+        // A kind without attributes may be written without the colon.
+        const bool scalar = map->kind == WORLD_TREE_SCALAR && !map->is_null;
+        world_fail(error,
+                   result,
+                   &wrong->place,
+                   scalar ? "%s is '%s', expected a mapping: '%s: {...}' with"
+                          : "%s is %s, expected",
+                   what,
+                   scalar ? world_show(&shown, map->text) : world_tree_kind_text(map),
+                   scalar ? map->text : "");
+    } else if (map->count > 1) {
+        wrong = map->entries[1].key;
+        world_fail(error,
+                   result,
+                   &wrong->place,
+                   "%s has both '%s' and '%s', expected only",
+                   what,
+                   map->entries[0].key->text,
+                   world_show(&shown, wrong->text));
+    } else {
+        wrong = map->entries[0].key;
+        for (size_t i = 0; i < name_count; i++) {
+            if (strcmp(names[i], wrong->text) == 0) {
+                *entry = &map->entries[0];
+                return SIM_OK;
+            }
+        }
+        result = SIM_ERR_UNKNOWN;
+        world_fail(error,
+                   result,
+                   &wrong->place,
+                   "unknown %s '%s'",
+                   what,
+                   world_show(&shown, wrong->text));
+        world_error_add_nearest(error, wrong->text, names, name_count);
+        world_error_add(error, ", expected");
+    }
+    world_error_add(error, " one of ");
+    for (size_t i = 0; i < name_count; i++) {
+        world_error_add(error, "%s%s", i > 0 ? ", " : "", names[i]);
+    }
+    return result;
+}
+
+static sim_err_t take_traffic_entry(world_scenario_t *scenario,
+                                    const world_tree_t *map,
+                                    world_error_t *error)
+{
+    const app_ops_t *const *const apps = world_registry_apps(scenario->registry);
+    const char **names = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; apps[i] != NULL; i++) {
+        SIM_GROW(names, count, &capacity);
+        names[count++] = apps[i]->name;
+    }
+    const world_tree_entry_t *entry = NULL;
+    const sim_err_t result = world__take_choice(map, "traffic", names, count, &entry, error);
+    sim_free((void *)names);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const app_ops_t *const ops = world_registry_app(scenario->registry, entry->key->text);
+    SIM_CHECK(ops != NULL);
+    SIM_GROW(scenario->traffic, scenario->traffic_count, &scenario->traffic_capacity);
+    world_traffic_t *const traffic = &scenario->traffic[scenario->traffic_count++];
+    *traffic = (world_traffic_t){.ops = ops, .place = entry->key->place, .map = entry->value};
+    traffic->config = sim_alloc(ops->attrs->config_bytes);
+    sim_attrs_default(ops->attrs, traffic->config);
+    const world_targets_t targets = world_targets_one(ops->attrs, traffic->config);
+    return world_bind(entry->value, ops->attrs->prefix, &targets, NULL, error);
+}
+
+static sim_err_t take_traffic(world_scenario_t *scenario,
+                              const world_tree_t *list,
+                              world_error_t *error)
+{
+    if (list->is_null) {
+        return SIM_OK;
+    }
+    if (list->kind != WORLD_TREE_LIST) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &list->place,
+                          "traffic is %s, expected a list: '- poisson: {load: 0.5}'",
+                          world_tree_kind_text(list));
+    }
+    for (size_t i = 0; i < list->count; i++) {
+        const sim_err_t result = take_traffic_entry(scenario, list->entries[i].value, error);
+        if (result != SIM_OK) {
+            return result;
+        }
+    }
+    return SIM_OK;
+}
+
+typedef struct section {
+    const char *key;
+    sim_err_t (*take)(world_scenario_t *scenario, const world_tree_t *value, world_error_t *error);
+} section_t;
+
+// In the order in which they depend on each other.
+static const section_t sections[] = {
+    {"parameters", world__take_parameters},
+    {"outputs", take_outputs},
+    {"network", take_network},
+    {"hpcc", take_hpcc},
+    {"link", take_link},
+    {"switch", take_switch},
+    {"nic", take_nic},
+    {"topology", world__take_topology},
+    {"nodes", world__take_nodes},
+    {"links", world__take_links},
+    {"faults", world__take_faults},
+    {"traffic", take_traffic},
+    {"observe", world__take_observe},
+    {"captures", world__take_captures},
+};
+
+static sim_err_t take_sections(world_scenario_t *scenario, world_error_t *error)
+{
+    const char *others[SIM_COUNT_OF(sections) + 1] = {NULL};
+    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
+        others[i] = sections[i].key;
+    }
+    const world_targets_t targets = world_targets_one(&world_run_config_attrs, &scenario->run);
+    sim_err_t result = world_bind(scenario->root, "", &targets, others, error);
+    for (size_t i = 0; i < SIM_COUNT_OF(sections) && result == SIM_OK; i++) {
+        const world_tree_entry_t *const entry = world_tree_find(scenario->root, sections[i].key);
+        if (entry != NULL) {
+            result = sections[i].take(scenario, entry->value, error);
+        }
+    }
+    if (result == SIM_OK && world_tree_find(scenario->root, "topology") == NULL) {
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            &scenario->root->place,
+                            "no topology, expected one such as 'topology: {star: {hosts: 4}}'");
+    }
+    return result;
+}
+
+// Results must have a name: the file's if the scenario gives none.
+static void name_scenario(world_scenario_t *scenario)
+{
+    if (scenario->run.name[0] != '\0') {
+        return;
+    }
+    const char *const slash = strrchr(scenario->file_name, '/');
+    const char *const base = slash != NULL ? slash + 1 : scenario->file_name;
+    const char *const dot = strrchr(base, '.');
+    const size_t size = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+    sim_free(scenario->run.name);
+    scenario->run.name =
+        strcmp(base, "-") == 0 ? sim_strdup("stdin") : sim_format("%.*s", (int)size, base);
+    for (char *p = scenario->run.name; *p != '\0'; p++) {
+        *p = *p > ' ' && *p <= '~' ? *p : '_'; // file names need not be text
+    }
+}
+
+sim_err_t world_scenario_create(const world_registry_t *registry,
+                                world_document_t *document,
+                                world_tree_t *root,
+                                const char *file_name,
+                                world_scenario_t **scenario,
+                                world_error_t *error)
+{
+    world_scenario_t *const made = sim_alloc(sizeof(*made));
+    made->own_registry = registry == NULL ? world_registry_create() : NULL;
+    made->registry = registry == NULL ? made->own_registry : registry;
+    made->document = document;
+    made->root = root;
+    made->file_name = world_document_text(document, file_name);
+    sim_attrs_default(&world_run_config_attrs, &made->run);
+    sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
+    sim_attrs_default(&net_config_attrs, &made->network);
+    make_network_parts(made);
+    sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
+    sim_attrs_default(&net_link_config_attrs, &made->link);
+    sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
+    size_t extra_count;
+    const nic_extra_t *const extras = world_registry_extras(made->registry, &extra_count);
+    nic_config_init_with(&made->nic_config, extras, extra_count);
+    const sim_err_t result = take_sections(made, error);
+    if (result != SIM_OK) {
+        world_scenario_destroy(made);
+        return result;
+    }
+    name_scenario(made);
+    *scenario = made;
+    return SIM_OK;
+}
+
+static void destroy_lists(world_scenario_t *scenario)
+{
+    world__faults_fini(scenario);
+    for (size_t i = 0; i < scenario->link_count; i++) {
+        world_pair_fini(&scenario->links[i].names);
+        sim_free(scenario->links[i].downs);
+    }
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        sim_attrs_fini(scenario->traffic[i].ops->attrs, scenario->traffic[i].config);
+        sim_free(scenario->traffic[i].config);
+    }
+    for (size_t i = 0; i < scenario->series_count; i++) {
+        sim_attrs_fini(&world_observe_config_attrs, &scenario->series[i].config);
+        world_pair_fini(&scenario->series[i].ports);
+        sim_free(scenario->series[i].nodes);
+        sim_free(scenario->series[i].qps);
+        sim_free(scenario->series[i].peers);
+    }
+    for (size_t i = 0; i < scenario->capture_count; i++) {
+        sim_attrs_fini(&world_capture_config_attrs, &scenario->captures[i].config);
+        world_pair_fini(&scenario->captures[i].ports);
+    }
+    sim_free(scenario->nodes);
+    sim_free(scenario->links);
+    sim_free(scenario->traffic);
+    sim_free(scenario->series);
+    sim_free(scenario->captures);
+}
+
+void world_scenario_destroy(world_scenario_t *scenario)
+{
+    if (scenario == NULL) {
+        return;
+    }
+    destroy_lists(scenario);
+    if (scenario->topology != NULL) {
+        sim_attrs_fini(scenario->topology->attrs, scenario->topology_config);
+        sim_free(scenario->topology_config);
+    }
+    world__graph_fini(&scenario->graph);
+    nic_config_fini(&scenario->nic_config);
+    sim_attrs_fini(&net_switch_config_attrs, &scenario->switch_config);
+    sim_attrs_fini(&net_link_config_attrs, &scenario->link);
+    sim_attrs_fini(&net_config_attrs, &scenario->network);
+    free_network_parts(scenario);
+    sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
+    sim_attrs_fini(&world_run_config_attrs, &scenario->run);
+    world_document_destroy(scenario->document);
+    world_registry_destroy(scenario->own_registry);
+    sim_free(scenario);
+}
+
+// Takes the document.
+static sim_err_t create_from_tree(const world_registry_t *registry,
+                                  world_document_t *document,
+                                  world_tree_t *root,
+                                  const char *file_name,
+                                  world_scenario_t **scenario,
+                                  world_error_t *error)
+{
+    if (root->kind != WORLD_TREE_MAP) {
+        world_fail(error,
+                   SIM_ERR_INVALID,
+                   &root->place,
+                   "the file is %s, expected a scenario: a mapping with 'topology', 'traffic' and "
+                   "others",
+                   world_tree_kind_text(root));
+        world_document_destroy(document);
+        return SIM_ERR_INVALID;
+    }
+    return world_scenario_create(registry, document, root, file_name, scenario, error);
+}
+
+sim_err_t world_scenario_load(const world_registry_t *registry,
+                              const char *file_name,
+                              const world_override_t *overrides,
+                              size_t override_count,
+                              world_scenario_t **scenario,
+                              world_error_t *error)
+{
+    world_document_t *const document = world_document_create();
+    world_tree_t *root = NULL;
+    const sim_err_t result = world_yaml_read(document, file_name, &root, error);
+    if (result != SIM_OK) {
+        world_document_destroy(document);
+        return result;
+    }
+    return world_scenario_load_tree(registry,
+                                    document,
+                                    root,
+                                    file_name,
+                                    overrides,
+                                    override_count,
+                                    scenario,
+                                    error);
+}
+
+sim_err_t world_scenario_load_tree(const world_registry_t *registry,
+                                   world_document_t *document,
+                                   world_tree_t *root,
+                                   const char *file_name,
+                                   const world_override_t *overrides,
+                                   size_t override_count,
+                                   world_scenario_t **scenario,
+                                   world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    // A root that is no mapping is refused below, whatever the overrides say.
+    const bool is_map = root->kind == WORLD_TREE_MAP;
+    if (is_map) {
+        result = world_constants_apply(document, root, file_name, overrides, override_count, error);
+    }
+    for (size_t i = 0; i < override_count && result == SIM_OK && is_map; i++) {
+        if (!world_is_constants_override(&overrides[i])) {
+            result = world_override_apply(document, root, &overrides[i], error);
+        }
+    }
+    if (result != SIM_OK) {
+        world_document_destroy(document);
+        return result;
+    }
+    return create_from_tree(registry, document, root, file_name, scenario, error);
+}
+
+sim_err_t world_scenario_parse(const world_registry_t *registry,
+                               const char *file_name,
+                               const char *bytes,
+                               size_t size,
+                               world_scenario_t **scenario,
+                               world_error_t *error)
+{
+    world_document_t *const document = world_document_create();
+    const char *const origin = world_document_text(document, file_name);
+    world_tree_t *root = NULL;
+    const sim_err_t result = world_yaml_parse(document, origin, true, bytes, size, &root, error);
+    if (result != SIM_OK) {
+        world_document_destroy(document);
+        return result;
+    }
+    return create_from_tree(registry, document, root, file_name, scenario, error);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/yaml/tree.c - the tree of a scenario file: memory, look-up, reading files.
+#include "world/yaml_tree.h"
+
+#include "world/yaml/yaml_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+world_document_t *world_document_create(void)
+{
+    return sim_alloc(sizeof(world_document_t));
+}
+
+void world_document_destroy(world_document_t *document)
+{
+    if (document == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < document->tree_count; i++) {
+        sim_free(document->trees[i]->text);
+        sim_free(document->trees[i]->entries);
+        sim_free(document->trees[i]);
+    }
+    for (size_t i = 0; i < document->text_count; i++) {
+        sim_free(document->texts[i]);
+    }
+    sim_free(document->trees);
+    sim_free(document->texts);
+    sim_free(document);
+}
+
+const char *world_document_text(world_document_t *document, const char *text)
+{
+    SIM_GROW(document->texts, document->text_count, &document->text_capacity);
+    document->texts[document->text_count] = sim_strdup(text);
+    return document->texts[document->text_count++];
+}
+
+world_tree_t *world_tree_new(world_document_t *document,
+                             world_tree_kind_t kind,
+                             world_place_t place)
+{
+    world_tree_t *const tree = sim_alloc(sizeof(*tree));
+    tree->kind = kind;
+    tree->place = place;
+    SIM_GROW(document->trees, document->tree_count, &document->tree_capacity);
+    document->trees[document->tree_count++] = tree;
+    return tree;
+}
+
+world_tree_t *world_tree_new_scalar(world_document_t *document,
+                                    world_place_t place,
+                                    const char *text)
+{
+    world_tree_t *const tree = world_tree_new(document, WORLD_TREE_SCALAR, place);
+    tree->text = sim_strdup(text);
+    return tree;
+}
+
+void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value)
+{
+    SIM_CHECK(tree->kind != WORLD_TREE_SCALAR);
+    SIM_CHECK((key != NULL) == (tree->kind == WORLD_TREE_MAP));
+    SIM_GROW(tree->entries, tree->count, &tree->capacity);
+    tree->entries[tree->count++] = (world_tree_entry_t){key, value};
+}
+
+world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key)
+{
+    SIM_CHECK(map->kind == WORLD_TREE_MAP);
+    for (size_t i = 0; i < map->count; i++) {
+        if (strcmp(map->entries[i].key->text, key) == 0) {
+            return &map->entries[i];
+        }
+    }
+    return NULL;
+}
+
+const char *world_tree_kind_text(const world_tree_t *tree)
+{
+    if (tree->is_null) {
+        return "nothing";
+    }
+    switch (tree->kind) {
+    case WORLD_TREE_SCALAR:
+        return "a value";
+    case WORLD_TREE_LIST:
+        return tree->count == 0 ? "an empty list" : "a list";
+    case WORLD_TREE_MAP:
+        break;
+    }
+    return tree->count == 0 ? "an empty mapping" : "a mapping";
+}
+
+// Reads until the end of the file or size_max + 1 bytes, whichever is first.
+static sim_err_t read_all(int file, size_t size_max, char **bytes, size_t *size)
+{
+    size_t capacity = 1 << 16;
+    char *buffer = sim_alloc(capacity + 1);
+    size_t used = 0;
+    while (used <= size_max) {
+        if (used == capacity) {
+            capacity *= 2;
+            buffer = sim_realloc_array(buffer, capacity + 1, 1);
+        }
+        const ssize_t got = read(file, buffer + used, capacity - used);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got < 0 && errno == EAGAIN) { // a pipe whose other end is late
+            struct pollfd late = {file, POLLIN, 0};
+            (void)poll(&late, 1, -1);
+            continue;
+        }
+        if (got < 0) {
+            sim_free(buffer);
+            return SIM_ERR_IO;
+        }
+        if (got == 0) {
+            break;
+        }
+        used += (size_t)got;
+    }
+    buffer[used] = '\0';
+    *bytes = buffer;
+    *size = used;
+    return SIM_OK;
+}
+
+sim_err_t world_read_file(const char *file_name,
+                          size_t size_max,
+                          char **bytes,
+                          size_t *size,
+                          world_error_t *error)
+{
+    const world_place_t place = {file_name, 0, 0};
+    // Not blocking: a named pipe without a writer must not hang the program.
+    const int file = strcmp(file_name, "-") == 0
+                         ? dup(STDIN_FILENO)
+                         : open(file_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0) {
+        return world_fail(error, SIM_ERR_IO, &place, "cannot open: %s", strerror(errno));
+    }
+    struct stat status = {0};
+    sim_err_t result = SIM_OK;
+    if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) {
+        result = world_fail(error, SIM_ERR_IO, &place, "is a folder, expected a file");
+    } else if (read_all(file, size_max, bytes, size) != SIM_OK) {
+        result = world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
+    } else if (*size == 0 && S_ISFIFO(status.st_mode) && strcmp(file_name, "-") != 0) {
+        sim_free(*bytes);
+        result = world_fail(error,
+                            SIM_ERR_IO,
+                            &place,
+                            "is an empty pipe, or one that nobody writes into yet, expected a file "
+                            "or a pipe with its writer");
+    } else if (*size > size_max) {
+        sim_free(*bytes);
+        result = world_fail(error,
+                            SIM_ERR_RANGE,
+                            &place,
+                            "the file is too large, expected at most %zu MiB",
+                            size_max >> 20);
+    }
+    close(file);
+    return result;
+}
+
+sim_err_t world_yaml_read(world_document_t *document,
+                          const char *file_name,
+                          world_tree_t **tree,
+                          world_error_t *error)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    sim_err_t result = world_read_file(file_name, WORLD_YAML_BYTES_MAX, &bytes, &size, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const char *const origin = world_document_text(document, file_name);
+    result = world_yaml_parse(document, origin, true, bytes, size, tree, error);
+    sim_free(bytes);
+    return result;
+}
+
+sim_err_t world_tree_fail(const world_tree_t *tree,
+                          const char *key,
+                          const char *expected,
+                          world_error_t *error)
+{
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      &tree->place,
+                      "%s is %s, expected %s",
+                      key,
+                      world_tree_kind_text(tree),
+                      expected);
+}
+
+sim_err_t world_tree_check_keys(const world_tree_t *map,
+                                const char *what,
+                                const char *const *keys,
+                                size_t count,
+                                const char *page,
+                                world_error_t *error)
+{
+    for (size_t i = 0; i < map->count; i++) {
+        const world_tree_t *const key = map->entries[i].key;
+        bool known = false;
+        for (size_t k = 0; k < count; k++) {
+            known = known || strcmp(keys[k], key->text) == 0;
+        }
+        if (!known) {
+            world_shown_t shown;
+            world_fail(error,
+                       SIM_ERR_UNKNOWN,
+                       &key->place,
+                       "unknown key '%s' in %s",
+                       world_show(&shown, key->text),
+                       what);
+            world_error_add_nearest(error, key->text, keys, count);
+            world_error_add_names(error, keys, count, page);
+            return SIM_ERR_UNKNOWN;
+        }
+    }
+    return SIM_OK;
+}
