@@ -506,7 +506,7 @@ static const char *const exceptions[] = {
     "nic.host.",           // tests/test_knobs_host.c
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
     "switch.marking",      // a single one so far
-    "switch.pfc.watchdog", // and its times: tests/cli/test_cli_faults.sh
+    "switch.pfc.watchdog", // and its times: tests/cli/run/test_cli_faults.sh
 };
 
 static bool is_exception(const char *path)

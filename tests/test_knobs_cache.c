@@ -6,7 +6,7 @@
 // table.
 // Method: operations over queue pairs and regions in several patterns, with tiers so small that
 // everything happens; an attribute is given other values until one changes some run.
-// Not pinned: that what it changes is right (tests/nic/test_cache.c and the closed forms).
+// Not pinned: that what it changes is right (tests/nic/store/test_cache.c and the closed forms).
 #include <inttypes.h>
 #include <string.h>
 
@@ -50,7 +50,7 @@ static const context_t contexts[] = {
     {SMALL "cache.policy=lru; cache.directory=host; cache.l2.access=dma", ZIPF "outstanding=4"},
 };
 
-// Doorbells need lists of work requests: tests/nic/test_cache_told.c.
+// Doorbells need lists of work requests: tests/nic/store/test_cache_told.c.
 static const char *const exceptions[] = {PREFIX "l1.doorbells"};
 
 typedef struct change {

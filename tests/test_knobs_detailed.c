@@ -8,7 +8,7 @@
 // buffers and tags so small that they matter. An attribute is given other values until one changes
 // the digest of one of the runs.
 // An attribute that matters elsewhere only needs a run here, or an exception that says where it is
-// tested. Not pinned: that what it changes is right (tests/nic/test_rnic.c and the rates).
+// tested. Not pinned: that what it changes is right (tests/nic/device/test_rnic.c and the rates).
 #include <inttypes.h>
 #include <string.h>
 
@@ -49,8 +49,8 @@ static const context_t contexts[] = {
 
 static const char *const exceptions[] = {
     PREFIX "store",          // tests/test_knobs_cache.c
-    PREFIX "key.ways",       // needs several regions: tests/nic/test_store.c
-    PREFIX "wqe.inline-max", // refuses posts: inline_has_a_limit in tests/nic/test_rnic.c
+    PREFIX "key.ways",       // needs several regions: tests/nic/store/test_store.c
+    PREFIX "wqe.inline-max", // refuses posts: inline_has_a_limit in tests/nic/device/test_rnic.c
 };
 
 typedef struct change {

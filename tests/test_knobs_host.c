@@ -6,7 +6,7 @@
 // Method: two hosts with several NICs each, all of which send to the other's; several kinds of
 // inside for the hosts, since a knob may need another; and programs on cores, for their clock. An
 // attribute is given other values until one changes some run.
-// Not pinned: that what it changes is right (tests/nic/test_fabric.c, tests/nic/test_core.c).
+// Not pinned: that what it changes is right (test_fabric.c and test_core.c in tests/nic/host).
 #include <string.h>
 
 #include "nic/host/layout.h"

@@ -5,7 +5,7 @@
 // Goal: what a file lists is what there is: nodes with their numbers, links in order with exact
 // values; a fat-tree of htsim's has its shape, its paths and its latencies.
 // Method: files in memory; the shape by counting, latency by adding up the links of a path.
-// Not pinned: wrong files, which tests/cli/test_cli_hpcc.sh has by their messages.
+// Not pinned: wrong files, which tests/cli/hpcc/test_cli_hpcc.sh has by their messages.
 #include "topologies/topology_file.h"
 
 #include <string.h>

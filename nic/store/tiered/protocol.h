@@ -9,7 +9,7 @@
 //   - while a token moves its state says so. Readers and writers wait for the end of it, or go on
 //     with the old copy (optimistic); what they write there is merged before the layer changes;
 //   - who has read looks at the version again, and reads again if it changed.
-// tests/nic/test_cache_protocol.c goes through all orders of two readers, a writer and a move.
+// test_cache_protocol.c goes through all orders of two readers, a writer and a move.
 #ifndef NIC_STORE_TIERED_PROTOCOL_H
 #define NIC_STORE_TIERED_PROTOCOL_H
 

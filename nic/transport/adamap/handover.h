@@ -17,7 +17,7 @@
 //
 // The NIC may trust a word that says "none" only if it gave nothing that it has not taken: then no
 // insertion is under way, and the return is in the fifo before the next one. Blocks are freed by
-// the core alone. tests/nic/test_adamap_handover.c goes through all orders of these steps.
+// the core alone. test_adamap_handover.c goes through all orders of these steps.
 #ifndef NIC_TRANSPORT_ADAMAP_HANDOVER_H
 #define NIC_TRANSPORT_ADAMAP_HANDOVER_H
 

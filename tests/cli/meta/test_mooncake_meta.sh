@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# test_mooncake_meta.sh - records of Mooncake's engine go to real metadata services.
+#
+# Goal: what a run's metadata node held is in etcd and memcached after an export, byte for byte what
+# an import brings back; what is no record, and what is no service, is refused with a message.
+# Method: Debian's etcd-server and memcached, started here on loopback with data of their own.
+# Not pinned: other versions of them.
+set -u
+. tests/script.sh
+
+expect() {
+    local status=$1 what=$2
+    shift 2
+    "$@" >"$work/stdout" 2>"$work/stderr"
+    local got=$?
+    [ "$got" -eq "$status" ] || fail "$what: exit $got, expected $status: $(cat "$work/stderr")"
+}
+
+"$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/run" --set nics=2 --set threads=1 --set batch=4 \
+    --quiet >"$work/log" 2>&1 || fail "the run: $(cat "$work/log")"
+expect 0 "dump" "$ROCESIM" mooncake-meta dump "$work/run"
+cp "$work/stdout" "$work/records.json"
+grep -q '"mooncake/host0": {' "$work/records.json" || fail "no record of host0"
+grep -q '"priority_matrix"' "$work/records.json" || fail "no matrix"
+expect 0 "dump of a file" "$ROCESIM" mooncake-meta dump "$work/records.json"
+cmp -s "$work/stdout" "$work/records.json" || fail "a file of records reads back otherwise"
+
+expect 2 "no service" "$ROCESIM" mooncake-meta export "$work/run"
+expect 2 "two services" "$ROCESIM" mooncake-meta import --etcd http://127.0.0.1:1 --memcached 127.0.0.1:1
+expect 2 "an action" "$ROCESIM" mooncake-meta move "$work/run" --etcd http://127.0.0.1:1
+expect 2 "https" "$ROCESIM" mooncake-meta import --etcd https://127.0.0.1:1
+expect 1 "nobody there" "$ROCESIM" mooncake-meta import --etcd http://127.0.0.1:1
+grep -q 'http://127.0.0.1:1: Connection refused' "$work/stderr" || fail "nobody there: $(cat "$work/stderr")"
+echo '{"mooncake/a": {"name": "a"}}' >"$work/bad.json"
+expect 2 "a broken record" "$ROCESIM" mooncake-meta dump "$work/bad.json"
+grep -q 'mooncake/a: segment: expected lists' "$work/stderr" || fail "a broken record: $(cat "$work/stderr")"
+
+# there PORT: until someone listens, at most ten seconds
+there() {
+    local i
+    for i in $(seq 100); do
+        (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+        sleep 0.1
+    done
+    fail "nobody listens at $1"
+}
+stop() {
+    kill "$1" 2>/dev/null
+    wait "$1" 2>/dev/null
+}
+base=$((20000 + $$ % 20000))
+skipped=""
+
+etcd=$(command -v "${ETCD:-etcd}" || true)
+if [ -n "$etcd" ]; then
+    url=http://127.0.0.1:$base
+    "$etcd" --data-dir "$work/etcd" --listen-client-urls "$url" --advertise-client-urls "$url" \
+        --listen-peer-urls "http://127.0.0.1:$((base + 1))" \
+        --initial-advertise-peer-urls "http://127.0.0.1:$((base + 1))" \
+        --initial-cluster "default=http://127.0.0.1:$((base + 1))" >"$work/etcd.log" 2>&1 &
+    server=$!
+    there "$base"
+    sleep 1
+    expect 0 "export to etcd" "$ROCESIM" mooncake-meta export "$work/run" --etcd "$url"
+    expect 0 "import from etcd" "$ROCESIM" mooncake-meta import --etcd "$url"
+    cmp "$work/stdout" "$work/records.json" || fail "etcd brought back other records"
+    stop $server
+else
+    skipped="$skipped etcd-server"
+fi
+
+memcached=$(command -v "${MEMCACHED:-memcached}" || true)
+if [ -n "$memcached" ]; then
+    "$memcached" -l 127.0.0.1 -p $((base + 2)) -U 0 -u "$(id -un)" >"$work/memcached.log" 2>&1 &
+    server=$!
+    there $((base + 2))
+    expect 0 "export to memcached" "$ROCESIM" mooncake-meta export "$work/run" \
+        --memcached 127.0.0.1:$((base + 2))
+    expect 0 "import from memcached" "$ROCESIM" mooncake-meta import --memcached 127.0.0.1:$((base + 2))
+    cmp "$work/stdout" "$work/records.json" || fail "memcached brought back other records"
+    stop $server
+else
+    skipped="$skipped memcached"
+fi
+
+echo "$failures failures"
+[ "$failures" -eq 0 ] || exit 1
+[ -z "$skipped" ] || { echo "skip: not installed:$skipped" && exit 77; }

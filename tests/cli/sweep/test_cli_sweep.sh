@@ -1,0 +1,171 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_cli_sweep.sh - rocesim sweep: grids, seeds, restarts, tables, jobs for clusters.
+#
+# Goal: a sweep of 60 runs that is killed twice ends in the tables, byte for byte, of one that was
+# not; a run that fails is named and in nobody's way; means and intervals are those of the runs;
+# printed jobs do the same runs; mistakes are told before anything runs, columns that stay empty after.
+# Method: small incasts, SIGKILL, a folder without room, the awk mean of a column.
+# Not pinned: how long it takes, or which cluster.
+set -u
+. tests/script.sh
+
+cat >"$work/base.yaml" <<'END'
+topology: {star: {hosts: 4}}
+parameters: {size: traffic[0].incast.bytes}
+traffic: [incast: {senders: 3, bytes: 100KB, to: host0}]
+END
+cat >"$work/sweep.yaml" <<'END'
+scenario: base.yaml
+grid:
+  nic.congestion-control: [dcqcn, none]
+  size: [10KB, 100KB, 1MB]
+seeds: 10
+columns: [flows.slowdown.p99, flows.fct_us.max, pfc.pause_frames, "apps[0].goodput_gbps"]
+END
+sweep() {
+    "$ROCESIM" sweep "$work/sweep.yaml" --quiet "$@" >"$work/out" 2>"$work/err"
+}
+
+sweep -o "$work/a" -j 2 || fail "a sweep: $(cat "$work/err")"
+grep -q "6 points, 60 runs (0 were there), 0 failed" "$work/out" || fail "said: $(cat "$work/out")"
+[ "$(wc -l <"$work/a/runs.csv")" -eq 61 ] && [ "$(wc -l <"$work/a/points.csv")" -eq 7 ] ||
+    fail "rows of the tables"
+
+# Killed twice, when some of its runs stand, and gone on with. False: on a busy machine the kills
+# came too late to tell anything.
+kill_twice() {
+    local runs child pid
+    rm -rf "$work/b"
+    for runs in 10 30; do
+        sweep -o "$work/b" -j 2 &
+        child=$!
+        until [ "$(find "$work/b/runs" -name summary.json 2>/dev/null | wc -l)" -ge $runs ]; do
+            kill -0 $child 2>/dev/null || break
+            sleep 0.005
+        done
+        pid=$(pgrep -P $child rocesim | head -n 1)
+        kill -KILL "${pid:-$child}"
+        wait $child 2>/dev/null
+        # What it had begun goes on to its end, in folders that the next one looks at.
+        for _ in $(seq 200); do
+            pgrep -f "$work/b/runs" >/dev/null || break
+            sleep 0.05
+        done
+    done
+    [ ! -e "$work/b/points.csv" ]
+}
+kill_twice || kill_twice || kill_twice || fail "the kills came too late, three times"
+sweep -o "$work/b" -j 2 || fail "after two kills: $(cat "$work/err")"
+grep -q "(0 were there)" "$work/out" && fail "nothing of the killed sweeps was used"
+for table in runs.csv points.csv; do
+    cmp "$work/a/$table" "$work/b/$table" || fail "$table differs after kills"
+done
+
+# A row per point: the mean over its seeds.
+mean=$(awk -F, '$2 == 6 { sum += $8 } END { printf "%.9g", sum / 10 }' "$work/a/runs.csv")
+[ "$(awk -F, '$1 == 6 { printf "%.9g", $6 }' "$work/a/points.csv")" = "$mean" ] ||
+    fail "mean: $mean, $(tail -n 1 "$work/a/points.csv")"
+head -n 1 "$work/a/points.csv" | grep -q \
+    '^point,nic.congestion-control,size,runs,failed,flows.slowdown.p99,flows.slowdown.p99_ci95,' ||
+    fail "header of points.csv: $(head -n 1 "$work/a/points.csv")"
+
+# A run that cannot be written is named; when there is room again only it is run.
+rm -r "$work/a/runs/p3-s7"
+touch "$work/a/runs/p3-s7"
+sweep -o "$work/a" -j 2 && fail "a failed run: exit status 0"
+grep -q "^p3-s7: .*is not a folder" "$work/err" || fail "not named: $(cat "$work/err")"
+grep -q "^p3-s7,3,7,dcqcn,1MB,,,,,,,.*is not a folder" "$work/a/runs.csv" ||
+    fail "no row of the failed run: $(grep p3-s7 "$work/a/runs.csv")"
+awk -F, '$1 == 3 { exit !($4 == 9 && $5 == 1 && $6 > 0) }' "$work/a/points.csv" ||
+    fail "the point of the failed run"
+rm "$work/a/runs/p3-s7"
+sweep -o "$work/a" -j 2 || fail "after a failure"
+grep -q "(59 were there), 0 failed" "$work/out" || fail "after a failure: $(cat "$work/out")"
+cmp "$work/a/runs.csv" "$work/b/runs.csv" || fail "runs.csv differs after a failure"
+
+# Jobs for a scheduler; the tables afterwards.
+sweep -o "$work/c" --print-jobs || fail "--print-jobs"
+[ "$(wc -l <"$work/out")" -eq 60 ] || fail "--print-jobs: $(wc -l <"$work/out") lines"
+mkdir "$work/bin" && ln -s "$(realpath "$ROCESIM")" "$work/bin/rocesim"
+sweep -o "$work/c" --slurm || fail "--slurm"
+cp "$work/out" "$work/job"
+grep -q '^#SBATCH --array=1-60$' "$work/job" || fail "--slurm: no array"
+sed -n 's/^\(p[0-9]*\)$/\1/p' "$work/job" >/dev/null
+for task in 1 60; do
+    SLURM_ARRAY_TASK_ID=$task PATH=$work/bin:$PATH bash "$work/job" >/dev/null || fail "task $task"
+done
+for run in p1-s1 p6-s10; do
+    diff -r -I '"wall_' -x manifest.json "$work/c/runs/$run" "$work/b/runs/$run" >/dev/null ||
+        fail "the job of $run gave something else"
+done
+
+# The jobs as a scheduler runs them, one after the other; then the tables are those of the sweep.
+sweep -o "$work/d" --print-jobs || fail "--print-jobs of a folder"
+PATH=$work/bin:$PATH bash "$work/out" >"$work/ran" 2>&1 || fail "printed jobs: $(head -n 3 "$work/ran")"
+sweep -o "$work/d" || fail "tables after printed jobs: $(cat "$work/err")"
+grep -q "(60 were there), 0 failed" "$work/out" || fail "after printed jobs: $(cat "$work/out")"
+cmp "$work/d/points.csv" "$work/b/points.csv" || fail "points.csv of printed jobs"
+
+# Figures: a curve per congestion control, sizes along x, intervals.
+"$ROCESIM" plot "$work/b" -o "$work/sweep.gnuplot" >"$work/out" || fail "plot of a sweep"
+grep -q "sweep.gnuplot: flows.slowdown.p99 by size, 2 curves" "$work/out" || fail "plot: $(cat "$work/out")"
+grep -q "with yerrorlines.*title 'dcqcn'.*with yerrorlines.*title 'none'" "$work/sweep.gnuplot" ||
+    fail "plot: curves"
+half=$(awk -F, '$1 == 5 { print $6, $7 }' "$work/b/points.csv")
+grep -qF "100000 $half" "$work/sweep.gnuplot" || fail "plot: no point 100000 $half"
+"$ROCESIM" plot "$work/b" -o "$work/y.gnuplot" --x nic.congestion-control --y flows.fct_us.max >"$work/out" ||
+    fail "plot --x --y"
+grep -q "set xtics ('dcqcn' 1" "$work/y.gnuplot" || fail "plot: names along x"
+"$ROCESIM" plot "$work/b" --x nonsense 2>"$work/err" && fail "plot: a parameter that is not there"
+
+# -- mistakes
+
+refused() {
+    local what=$1
+    shift
+    sweep "$@"
+    [ $? -eq 2 ] && grep -qe "$what" "$work/err" || fail "expected '$what', got $(cat "$work/err")"
+}
+sed -i 's/10KB, 100KB/20KB, 100KB/' "$work/sweep.yaml"
+refused "holds another sweep" -o "$work/b"
+mkdir "$work/mine" && touch "$work/mine/thesis.tex"
+refused "holds something and no sweep" -o "$work/mine"
+refused "no -o, expected a folder"
+refused "-j is '0', expected 1 to" -o "$work/none" -j 0
+sed -i 's/dcqcn, none/dcqcn, nonsense/' "$work/sweep.yaml"
+refused 'no algorithm "nonsense"' -o "$work/none"
+sed -i 's/dcqcn, nonsense/dcqcn, none/; s/pause_frames/pauses/' "$work/sweep.yaml"
+refused "sweep.yaml:6:49: column 'pfc.pauses': .* has no 'pfc.pauses', expected one of pause_frames" \
+    -o "$work/none"
+sed -i 's/pfc.pauses/drops.egress-full/; s/to: host0/to: host9/' "$work/sweep.yaml" "$work/base.yaml"
+refused "base.yaml:3:.*host9" -o "$work/none"
+sed -i 's/to: host9/to: host0/' "$work/base.yaml"
+cp "$work/sweep.yaml" "$work/kept.yaml"
+# twice SED-COMMAND TEXT: what would be counted twice is refused.
+twice() {
+    sed "$1" "$work/kept.yaml" >"$work/sweep.yaml"
+    refused "$2" -o "$work/none"
+}
+twice 's/^seeds:.*/seeds: [3, 5, 3]/' "sweep.yaml:[0-9]*:8: seed 3 is there twice"
+twice 's/dcqcn, none/none, none/' "the point nic.congestion-control=none, size=100KB is there twice"
+twice 's/columns: \[/&flows.fct_us.p50, flows.fct_us.p50, /' "column flows.fct_us.p50 is there twice"
+twice 's/^grid:/&\n  seed: [1, 2]/' "'seed' is among the parameters, expected it under seeds"
+cp "$work/kept.yaml" "$work/sweep.yaml"
+sed -i 's/^seeds:.*/seads: 3/' "$work/sweep.yaml"
+refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/none"
+[ -e "$work/none" ] && fail "a refused sweep made its folder"
+
+# One point that cannot be built is in nobody's way; a column that no run has is told.
+cat >"$work/sweep.yaml" <<'END'
+scenario: base.yaml
+grid: {"traffic[0].incast.senders": [9, 2]}
+columns: [flows.slowdown.p95, flows.completed]
+END
+sweep -o "$work/e"
+[ $? -eq 1 ] && grep -q "^p1-s1: .*expected at least 9" "$work/err" ||
+    fail "a point that cannot be built: $(cat "$work/err")"
+grep -q "^warning: column 'flows.slowdown.p95' is empty: .*; flows.slowdown has .*p50" "$work/err" ||
+    fail "an empty column: $(cat "$work/err")"
+grep -q "flows.completed' is empty" "$work/err" && fail "a column with numbers is called empty"
+exit $((failures > 0))

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// test_pcie.c - bytes and times of PCIe transactions.
+//
+// Goal: the closed forms of Kalia, Kaminsky, Andersen (USENIX ATC 2016: appendix A, 5.2.1) come out
+// of the code that the detailed NIC runs, and booking transfers gives what they say.
+// Method: the profile of Connect-IB, its link-layer overheads set to 0 as the paper ignores them;
+// bytes counted and times taken of many transfers, compared with arithmetic of this file.
+// Not pinned: the fitted latencies and overheads.
+#include "nic/detail.h"
+#include "nic/device/rnic/pcie.h"
+#include "tests/check_main.h"
+
+static nic_pcie_config_t connect_ib(void)
+{
+    nic_detail_t detail;
+    nic_detail_profile(NIC_PROFILE_CONNECT_IB, &detail);
+    nic_pcie_config_t config;
+    nic_detail_pcie(&detail, &config);
+    config.overhead_permille = 0;
+    config.mmio_overhead_permille = 0;
+    return config;
+}
+
+START_TEST(ten_wqes)
+{
+    const nic_pcie_config_t config = connect_ib();
+    ck_assert_uint_eq(10 * nic_pcie_mmio_bytes(&config, 65), 1800);
+    // By Doorbell they lie in slots of 128 bytes, one behind the other.
+    const uint64_t doorbell = nic_pcie_doorbell_bytes(&config);
+    ck_assert_uint_eq(doorbell + nic_pcie_completion_bytes(&config, 10 * 128), 1534);
+}
+END_TEST
+
+START_TEST(ten_wqes_booked)
+{
+    const nic_pcie_config_t config = connect_ib();
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    for (uint32_t i = 0; i < 10; i++) {
+        (void)nic_pcie_mmio(&pcie, 0, 65);
+    }
+    ck_assert_uint_eq(pcie.down.bytes, 1800);
+    (void)nic_pcie_doorbell(&pcie, 0);
+    (void)nic_pcie_read(&pcie, 0, 1280, NIC_PCIE_WQE_READ);
+    ck_assert_uint_eq(pcie.down.bytes, 1800 + 1534);
+    ck_assert_uint_eq(pcie.counters.transactions[NIC_PCIE_WQE_MMIO], 20);
+    ck_assert_uint_eq(pcie.up.bytes, 3 * 26); // three requests of at most 512 bytes
+    ck_assert(nic_pcie_conserved(&pcie));
+    nic_pcie_fini(&pcie);
+}
+END_TEST
+
+START_TEST(rates)
+{
+    const nic_pcie_config_t config = connect_ib();
+    const uint64_t read_rate = nic_pcie_read_rate(&config);
+    ck_assert_uint_eq((read_rate + 500000) / 1000000, 13443); // MB/s
+    ck_assert_uint_eq(read_rate / 128 / 1000000, 105);        // UD SENDs of two lines, M/s
+    ck_assert_uint_eq((nic_pcie_line_rate(&config) + 500000) / 1000000, 175);
+    ck_assert_uint_eq((nic_pcie_line_rate(&config) / 2 + 50000) / 100000, 875);
+}
+END_TEST
+
+// How many transfers of one kind the link takes in a millisecond, when it is never idle.
+static uint64_t taken(const nic_pcie_config_t *config, bool mmio, uint64_t bytes)
+{
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, config);
+    uint64_t count = 0;
+    const sim_time_t end_ps =
+        SIM_PS_PER_MS + (mmio ? config->write_latency_ps : config->read_latency_ps);
+    while ((mmio ? nic_pcie_mmio(&pcie, 0, bytes)
+                 : nic_pcie_read(&pcie, 0, bytes, NIC_PCIE_WQE_READ)) <= end_ps) {
+        count++;
+    }
+    nic_pcie_fini(&pcie);
+    return count;
+}
+
+START_TEST(rates_booked)
+{
+    nic_pcie_config_t config = connect_ib();
+    config.tags = 1 << 20;
+    // Within one transfer and the rounding of a byte's time to 2^-20 ps.
+    const uint64_t reads = nic_pcie_read_rate(&config) / 128 / 1000;
+    ck_assert_uint_le(taken(&config, false, 128), reads + 1);
+    ck_assert_uint_ge(taken(&config, false, 128), reads - 1);
+    const uint64_t sends = nic_pcie_line_rate(&config) / 2 / 1000;
+    ck_assert_uint_le(taken(&config, true, 65), sends + 1);
+    ck_assert_uint_ge(taken(&config, true, 65), sends - 1);
+}
+END_TEST
+
+START_TEST(idle_latency)
+{
+    const nic_pcie_config_t config = connect_ib();
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    // 86 bytes of completion take longer than 26 of request.
+    const sim_time_t bytes_ps = 86 * 8 * SIM_PS_PER_S / (config.lanes * config.lane_rate_bps);
+    const sim_time_t done_ps = nic_pcie_read(&pcie, 1000, 64, NIC_PCIE_CONTEXT_READ);
+    ck_assert_uint_ge(done_ps, 1000 + bytes_ps + config.read_latency_ps);
+    ck_assert_uint_le(done_ps, 1001 + bytes_ps + config.read_latency_ps);
+    // A far answer does not keep the link: the next transfer goes at once.
+    const sim_time_t next_ps = nic_pcie_write(&pcie, 10000, 64, NIC_PCIE_CQE_WRITE);
+    ck_assert_uint_lt(next_ps, 10000 + bytes_ps + config.write_latency_ps + 1000);
+    nic_pcie_fini(&pcie);
+}
+END_TEST
+
+// Each completion but the last ends at a multiple of 128, so one more comes where a payload
+// crosses one more of them (PCI Express, 2.3.1.1).
+START_TEST(completions_end_at_multiples)
+{
+    const nic_pcie_config_t config = connect_ib();
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 0, 256), 256 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 128, 256), 256 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 1, 256), 256 + 3 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 127, 2), 2 + 2 * 22);
+    ck_assert_uint_eq(nic_pcie_completion_bytes_at(&config, 120, 8), 8 + 22);
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    (void)nic_pcie_read_at(&pcie, 0, 4095, 130, NIC_PCIE_PAYLOAD_READ);
+    ck_assert_uint_eq(pcie.down.bytes, 130 + 3 * 22);
+    (void)nic_pcie_prefetched(&pcie, 0, 4096, 128);
+    ck_assert_uint_eq(pcie.down.bytes, 130 + 3 * 22 + 128 + 22);
+    nic_pcie_fini(&pcie);
+}
+END_TEST
+
+START_TEST(tags)
+{
+    nic_pcie_config_t config = connect_ib();
+    config.tags = 4;
+    nic_pcie_t pcie;
+    nic_pcie_init(&pcie, &config);
+    sim_time_t done_ps = 0;
+    for (uint32_t i = 0; i < 40; i++) {
+        done_ps = nic_pcie_read(&pcie, 0, 64, NIC_PCIE_CONTEXT_READ);
+    }
+    // Four at a time: ten round trips at least, and not eleven.
+    ck_assert_uint_ge(done_ps, 10 * config.read_latency_ps);
+    ck_assert_uint_lt(done_ps, 11 * config.read_latency_ps);
+    nic_pcie_fini(&pcie);
+}
+END_TEST
+
+START_TEST(profiles_are_sound)
+{
+    for (uint32_t profile = 0; profile < NIC_PROFILE_COUNT; profile++) {
+        nic_detail_t detail;
+        sim_message_t message;
+        nic_detail_profile(profile, &detail);
+        ck_assert_msg(nic_detail_check(&detail, &message) == SIM_OK, "%s", message.text);
+        for (uint32_t i = 0; i < sizeof(detail) / sizeof(uint64_t); i++) {
+            const char origin = nic_detail_origin(i, profile);
+            ck_assert_msg(origin == 'M' || origin == 'P' || origin == 'F', "row %u", i);
+        }
+    }
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(ten_wqes),
+           CHECK_TEST(ten_wqes_booked),
+           CHECK_TEST(rates),
+           CHECK_TEST(rates_booked),
+           CHECK_TEST(idle_latency),
+           CHECK_TEST(completions_end_at_multiples),
+           CHECK_TEST(tags),
+           CHECK_TEST(profiles_are_sound))
