@@ -9,7 +9,8 @@ set -eu
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir -p "$scratch/tools" "$scratch/kernel" "$scratch/net" "$scratch/cli" "$scratch/docs/models"
+mkdir -p "$scratch/tools" "$scratch/kernel/part" "$scratch/net" "$scratch/nic/cc" "$scratch/cli" \
+    "$scratch/docs/models"
 cp tools/tidy "$scratch/tools/"
 cd "$scratch"
 git init -q .
@@ -56,6 +57,14 @@ expect docs/models/bad.md 'no section validation' \
 printf '%s\nint a;' "$text" >net/bad.c
 tools/tidy | grep -q '^net/bad.c: no newline' || { echo "no newline: not found" && exit 1; }
 rm net/bad.c
-cp kernel/good.c net/good.c
-tools/tidy | grep -q '^good.c: two files' || { echo "two names: not found" && exit 1; }
-echo "$((count + 2)) habits"
+expect nic/cc/cc_bad.c 'its name repeats' <<<"$text"
+expect nic/cc/bad.c '3: nic/cc may not include nic/host/x.h' <<<"$text"$'\n#include "nic/host/x.h"'
+printf '%s\n' "$text" | tee kernel/twice.h >kernel/part/twice.h
+tools/tidy | grep -q '^kernel: two headers have the name twice.h' ||
+    { echo "two names: not found" && exit 1; }
+rm kernel/twice.h
+for i in {1..23}; do
+    printf '%s\n' "$text" >kernel/part/$i.c
+done
+tools/tidy | grep -q '^kernel/part: 24 source files' || { echo "a full folder: not found" && exit 1; }
+echo "$((count + 3)) habits"

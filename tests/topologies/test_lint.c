@@ -218,14 +218,20 @@ static unsigned occurrences(const char *text, const char *part)
     return count;
 }
 
-static drawing_t drawing;
+static drawing_t drawing; // too large for the stack
+
+static void draw(const world_t *world)
+{
+    drawing.length = 0;
+    topo_write_dot(world->net, append, &drawing);
+}
 
 START_TEST(drawing_has_tiers_nodes_and_links)
 {
     world_t world;
     world_init(&world);
     world_build(&world, "leaf-spine", "leaves=2; spines=2; hosts-per-leaf=3; fabric-rate=400Gbps");
-    topo_write_dot(world.net, append, &drawing);
+    draw(&world);
     ck_assert_int_eq(strncmp(drawing.text, "graph ", 6), 0);
     ck_assert_uint_eq(occurrences(drawing.text, "rank=same"), 3);
     ck_assert_uint_eq(occurrences(drawing.text, "shape=ellipse"), 6);
@@ -247,7 +253,7 @@ START_TEST(drawing_collapses_many_hosts)
     world_t world;
     world_init(&world);
     world_build(&world, "leaf-spine", "leaves=4; spines=1; hosts-per-leaf=32");
-    topo_write_dot(world.net, append, &drawing);
+    draw(&world);
     ck_assert_uint_eq(occurrences(drawing.text, "32 hosts\\nhost"), 4);
     ck_assert_uint_eq(occurrences(drawing.text, "host32 .. host63"), 1);
     ck_assert_uint_eq(occurrences(drawing.text, "[label=\"32 x 100Gbps, 1us\"]"), 4);
@@ -270,7 +276,7 @@ START_TEST(drawing_collapses_rails)
     world_build(&world,
                 "leaf-spine",
                 "leaves=4; spines=1; hosts-per-leaf=20; nics-per-host=2; rails=on");
-    topo_write_dot(world.net, append, &drawing);
+    draw(&world);
     ck_assert_uint_eq(occurrences(drawing.text, "20 hosts\\nhost"), 2);
     ck_assert_uint_eq(occurrences(drawing.text, "[label=\"20 x 100Gbps, 1us\"]"), 4);
     world_fini(&world);
@@ -282,7 +288,7 @@ START_TEST(drawing_joins_parallel_links)
     world_t world;
     world_init(&world);
     world_build(&world, "pair", "nics-per-host=4; rate=25Gbps; delay=5ns");
-    topo_write_dot(world.net, append, &drawing);
+    draw(&world);
     ck_assert_uint_eq(
         occurrences(drawing.text, "\"host0\" -- \"host1\" [label=\"4 x 25Gbps, 5ns\"]"),
         1);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// test_cc_conformance.c - what every congestion control must do, stamped on each there
-// is. labels: threads
+// test_cc_conformance.c - every congestion control keeps the promises that they have in common.
+// labels: threads
 // threads: runs_are_repeated_to_the_bit
 //
 // Goal: with its defaults, each algorithm of tests/algorithms.h shares a bottleneck, fills it,
 // gives way to a flow that comes, takes over what a flow leaves, follows a step in capacity, lives
 // with lost packets, keeps its rate between its least and the line's, and is deterministic. An
-// algorithm that is added is tested by being in nic_cc_all or in the rows of compat/. Method: N
-// senders write to one receiver through a switch with PFC; throughput by completions. The step is
-// traffic of a class that the switch serves first. Not pinned: how well an algorithm does it. The
-// bounds are those a user would call broken beyond. Original TIMELY has no fixed point (Zhu et al.,
-// CoNEXT 2016, theorem 4): any shares and any queue between its thresholds are in balance. It is
-// held to filling the port and to starving nobody below its least rate; that its shares depend on
-// how flows began is pinned in test_cc_timely.
+// algorithm that is added is tested by being in nic_cc_all or in the rows of compat/.
+// Method: N senders write to one receiver through a switch with PFC; throughput by completions. The
+// step is traffic of a class that the switch serves first.
+// Not pinned: how well an algorithm does it. The bounds are those a user would call broken beyond.
+// Original TIMELY has no fixed point (Zhu et al., CoNEXT 2016, theorem 4): any shares and any queue
+// between its thresholds are in balance. It is held to filling the port and to starving nobody
+// below its least rate; that its shares depend on how flows began is pinned in test_cc_timely.
 #include "nic/trace.h"
 #include "tests/cc_star.h"
 
