@@ -6,8 +6,6 @@
 #define ONE_BITS 40u // a weight of 1
 #define LOG_BITS 40u // of logarithms to base 2, behind the point
 
-__extension__ typedef unsigned __int128 wide_t;
-
 // log2(value) x 2^LOG_BITS, rounded down: bit by bit, squaring the mantissa.
 static uint64_t log2_of(uint64_t value)
 {
@@ -15,7 +13,7 @@ static uint64_t log2_of(uint64_t value)
     uint64_t mantissa = value << (63 - whole); // 1.0 is 2^63
     uint64_t log = whole;
     for (uint32_t bit = 0; bit < LOG_BITS; bit++) {
-        const wide_t square = (wide_t)mantissa * mantissa;
+        const sim_wide_t square = (sim_wide_t)mantissa * mantissa;
         const bool above = square >> 127 != 0;
         mantissa = (uint64_t)(square >> (above ? 64 : 63));
         log = log << 1 | above;
@@ -23,10 +21,10 @@ static uint64_t log2_of(uint64_t value)
     return log;
 }
 
-static uint64_t square_root(wide_t value)
+static uint64_t square_root(sim_wide_t value)
 {
-    wide_t root = 0;
-    for (wide_t bit = (wide_t)1 << 126; bit != 0; bit >>= 2) {
+    sim_wide_t root = 0;
+    for (sim_wide_t bit = (sim_wide_t)1 << 126; bit != 0; bit >>= 2) {
         if (value >= root + bit) {
             value -= root + bit;
             root = (root >> 1) + bit;
@@ -42,22 +40,22 @@ static void halvings(uint64_t factors[LOG_BITS])
 {
     uint64_t factor = UINT64_C(1) << 62; // 1/2
     for (uint32_t i = 0; i < LOG_BITS; i++) {
-        factor = square_root((wide_t)factor << 63);
+        factor = square_root((sim_wide_t)factor << 63);
         factors[i] = factor;
     }
 }
 
 // 2^-(exponent / 2^LOG_BITS) x 2^ONE_BITS.
-static uint64_t power_of_half(wide_t exponent, const uint64_t factors[LOG_BITS])
+static uint64_t power_of_half(sim_wide_t exponent, const uint64_t factors[LOG_BITS])
 {
-    const wide_t whole = exponent >> LOG_BITS;
+    const sim_wide_t whole = exponent >> LOG_BITS;
     if (whole >= 63) {
         return 0;
     }
     uint64_t power = UINT64_C(1) << 63;
     for (uint32_t i = 0; i < LOG_BITS; i++) {
         if ((exponent >> (LOG_BITS - 1 - i) & 1) != 0) {
-            power = (uint64_t)((wide_t)power * factors[i] >> 63);
+            power = (uint64_t)((sim_wide_t)power * factors[i] >> 63);
         }
     }
     return power >> whole >> (63 - ONE_BITS);
@@ -71,7 +69,7 @@ void app_zipf_init(app_zipf_t *zipf, uint32_t count, sim_ratio_t skew)
     *zipf = (app_zipf_t){.sums = sim_alloc_array(count, sizeof(*zipf->sums)), .count = count};
     uint64_t sum = 0;
     for (uint32_t rank = 0; rank < count; rank++) {
-        const wide_t exponent = (wide_t)log2_of(rank + UINT64_C(1)) * skew.num / skew.den;
+        const sim_wide_t exponent = (sim_wide_t)log2_of(rank + UINT64_C(1)) * skew.num / skew.den;
         sum += power_of_half(exponent, factors);
         zipf->sums[rank] = sum;
     }

@@ -32,6 +32,8 @@
 SIM_C_BEGIN
 
 typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
+// Holds the product of any two 64-bit numbers.
+__extension__ typedef unsigned __int128 sim_wide_t;
 
 #define SIM_TIME_NEVER UINT64_MAX
 // The largest simulated time, 106.75 days: every run ends before it. What begins earlier may end up

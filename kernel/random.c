@@ -5,8 +5,6 @@
 // machine, compiler and optimisation level.
 #include "kernel/random.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const char *purpose)
 {
     // FNV-1a (Fowler, Noll, Vo; RFC 9923) of the purpose; the mixing below gives it the avalanche
@@ -26,9 +24,9 @@ void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const
 uint64_t sim__random_below_again(sim_random_t *random, uint64_t limit, uint64_t low, uint64_t high)
 {
     const uint64_t excess = (0 - limit) % limit; // 2^64 mod limit
-    u128 product = (u128)high << 64 | low;
+    sim_wide_t product = (sim_wide_t)high << 64 | low;
     while ((uint64_t)product < excess) {
-        product = (u128)sim_random_u64(random) * limit;
+        product = (sim_wide_t)sim_random_u64(random) * limit;
     }
     return (uint64_t)(product >> 64);
 }
@@ -41,7 +39,7 @@ bool sim_random_chance(sim_random_t *random, sim_ratio_t ratio)
 
 // -- logarithm
 
-#define LN2_Q96 (((u128)UINT64_C(0xb17217f7) << 64) | UINT64_C(0xd1cf79abc9e3b398))
+#define LN2_Q96 (((sim_wide_t)UINT64_C(0xb17217f7) << 64) | UINT64_C(0xd1cf79abc9e3b398))
 #define SQRT_HALF_Q64 UINT64_C(0xb504f333f9de6484)
 
 // atanh(s) / s = 1 + s^2/3 + s^4/5 + ... in units of 2^-63, for square = s^2 in units of 2^-64.
@@ -51,7 +49,7 @@ static uint64_t atanh_factor_q63(uint64_t square_q64)
     const uint64_t one_q63 = UINT64_C(1) << 63;
     uint64_t sum_q63 = one_q63 / 27;
     for (uint64_t odd = 27; odd > 1; odd -= 2) {
-        sum_q63 = one_q63 / (odd - 2) + (uint64_t)(((u128)square_q64 * sum_q63) >> 64);
+        sum_q63 = one_q63 / (odd - 2) + (uint64_t)(((sim_wide_t)square_q64 * sum_q63) >> 64);
     }
     return sum_q63;
 }
@@ -62,7 +60,7 @@ static uint64_t atanh_factor_q63(uint64_t square_q64)
 // 2 atanh((m - 1) / (m + 1)). The quotient is kept as a normalised 64-bit mantissa, so that the
 // error stays relative where u is near 1 and nothing but the quotient is left: every operation
 // errs by at most 2^-62 of its result, the sum of all by less than 2^-58.
-static u128 minus_ln_q96(uint64_t number)
+static sim_wide_t minus_ln_q96(uint64_t number)
 {
     if (number == UINT64_MAX) {
         return 0; // u = 1
@@ -71,19 +69,20 @@ static u128 minus_ln_q96(uint64_t number)
     const int zeros = __builtin_clzll(x);
     const uint64_t m_q64 = x << zeros; // in [1/2, 1)
     const bool below_one = m_q64 > SQRT_HALF_Q64;
-    const u128 one = below_one ? (u128)1 << 64 : (u128)1 << 63; // what m = 1 is in units of m_q64
+    const sim_wide_t one =
+        below_one ? (sim_wide_t)1 << 64 : (sim_wide_t)1 << 63; // what m = 1 is in units of m_q64
     const uint64_t distance = (uint64_t)(below_one ? one - m_q64 : m_q64 - one);
     const unsigned n = (unsigned)zeros + (below_one ? 0U : 1U);
 
-    u128 ln_m_q96 = 0; // |ln m|
+    sim_wide_t ln_m_q96 = 0; // |ln m|
     if (distance != 0) {
         const unsigned shift = (unsigned)__builtin_clzll(distance);
         // s = quotient / 2^(64 + shift)
         const uint64_t quotient =
-            (uint64_t)(((u128)(distance << shift) << 64) / ((u128)m_q64 + one));
-        const uint64_t square = (uint64_t)(((u128)quotient * quotient) >> 64);
+            (uint64_t)(((sim_wide_t)(distance << shift) << 64) / ((sim_wide_t)m_q64 + one));
+        const uint64_t square = (uint64_t)(((sim_wide_t)quotient * quotient) >> 64);
         const uint64_t square_q64 = shift < 32 ? square >> (2 * shift) : 0;
-        ln_m_q96 = ((u128)quotient * atanh_factor_q63(square_q64)) >> (30 + shift);
+        ln_m_q96 = ((sim_wide_t)quotient * atanh_factor_q63(square_q64)) >> (30 + shift);
     }
     return below_one ? n * LN2_Q96 + ln_m_q96 : n * LN2_Q96 - ln_m_q96;
 }
@@ -91,10 +90,10 @@ static u128 minus_ln_q96(uint64_t number)
 uint64_t sim_random_exponential(sim_random_t *random, uint64_t mean)
 {
     SIM_CHECKF(mean >= 1 && mean <= UINT64_C(1) << 56, "mean %" PRIu64, mean);
-    const u128 ln_q96 = minus_ln_q96(sim_random_u64(random));
+    const sim_wide_t ln_q96 = minus_ln_q96(sim_random_u64(random));
     // mean * ln is up to 158 bits: the low half of ln first, what remains has 32 fraction bits.
-    const u128 low = ((u128)mean * (uint64_t)ln_q96) >> 64;
-    const u128 product_q32 = (u128)mean * (uint64_t)(ln_q96 >> 64) + low;
+    const sim_wide_t low = ((sim_wide_t)mean * (uint64_t)ln_q96) >> 64;
+    const sim_wide_t product_q32 = (sim_wide_t)mean * (uint64_t)(ln_q96 >> 64) + low;
     return (uint64_t)((product_q32 + (UINT64_C(1) << 31)) >> 32);
 }
 

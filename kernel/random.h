@@ -45,9 +45,8 @@ uint64_t sim__random_below_again(sim_random_t *random, uint64_t limit, uint64_t 
 // generation in an interval", ACM TOMACS 29(1), 2019).
 static inline uint64_t sim_random_below(sim_random_t *random, uint64_t limit)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     SIM_CHECK(limit >= 1);
-    const wide_t product = (wide_t)sim_random_u64(random) * limit;
+    const sim_wide_t product = (sim_wide_t)sim_random_u64(random) * limit;
     const uint64_t low = (uint64_t)product;
     const uint64_t high = (uint64_t)(product >> 64);
     return SIM_LIKELY(low >= limit) ? high : sim__random_below_again(random, limit, low, high);

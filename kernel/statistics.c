@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 u128;
-
 #define HELD_MAX ((size_t)1 << 16) // a capacity that SIM_GROW gives
 #define NUMBER_BYTES_MAX 10u
 #define MARK_VALUES ((size_t)4096) // from one mark to the next
@@ -306,7 +304,7 @@ uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, ui
         return 0;
     }
     // Nearest rank: the least rank, from 1, that is at least p times the count.
-    const u128 scaled = (u128)numerator * set->count;
+    const sim_wide_t scaled = (sim_wide_t)numerator * set->count;
     const size_t rank = (size_t)(scaled / denominator) + (scaled % denominator != 0 ? 1U : 0U);
     SIM_CHECK(rank <= set->count);
     return value_at(set, rank == 0 ? 0 : rank - 1);
@@ -314,7 +312,7 @@ uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, ui
 
 double sim_sample_set_mean(const sim_sample_set_t *set)
 {
-    const u128 sum = (u128)set->sum_high << 64 | set->sum_low;
+    const sim_wide_t sum = (sim_wide_t)set->sum_high << 64 | set->sum_low;
     return set->count == 0 ? 0.0 : (double)sum / (double)set->count;
 }
 

@@ -452,6 +452,5 @@ net_port_t *fixture_port(const net_node_t *a, const net_node_t *b)
 
 sim_time_t fixture_bytes_ps(uint64_t bytes, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
-    return (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
+    return (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }

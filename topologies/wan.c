@@ -288,14 +288,13 @@ static net_node_t *make_border(const topo_plan_t *plan,
                                uint64_t site,
                                sim_time_t delay_ps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     char *const name = sim_format("border%" PRIu64, site);
     net_switch_config_t config;
     sim_attrs_copy(&net_switch_config_attrs, &config, plan->switch_config(name, plan->ctx));
     if (!wan->pfc_across) {
         config.pfc_enabled = false;
     }
-    const wide_t product = (wide_t)wan->rate_bps * 2 * delay_ps / 8 / SIM_PS_PER_S;
+    const sim_wide_t product = (sim_wide_t)wan->rate_bps * 2 * delay_ps / 8 / SIM_PS_PER_S;
     const uint64_t most = UINT64_C(64000000000);
     const uint64_t trip_bytes = product > most ? most : (uint64_t)product;
     if (wan->border_buffer_bytes != SIM_AUTO) {

@@ -41,10 +41,9 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
 // 64 bits, times 10^9, cut.
 static sim_time_t seconds_ps(double seconds)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const uint64_t whole = (uint64_t)seconds;
     const uint64_t fraction = (uint64_t)((seconds - (double)whole) * 0x1p64);
-    const uint64_t fraction_ns = (uint64_t)((wide_t)fraction * UINT64_C(1000000000) >> 64);
+    const uint64_t fraction_ns = (uint64_t)((sim_wide_t)fraction * UINT64_C(1000000000) >> 64);
     return whole * SIM_PS_PER_S + fraction_ns * SIM_PS_PER_NS;
 }
 

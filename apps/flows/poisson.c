@@ -15,7 +15,6 @@
 #define PREFIX "traffic.poisson"
 // Draws of a destination before looking for any possible one.
 #define DRAWS_MAX 64
-__extension__ typedef unsigned __int128 uint128_t;
 
 typedef struct poisson_config {
     char *from;
@@ -122,14 +121,14 @@ static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
         load.num = (load.num >> 1) | 1;
         load.den = (load.den >> 1) | 1;
     }
-    const uint128_t numerator = (uint128_t)sim_cdf_mean_q16(creation->shared->sizes) * 8 *
-                                creation->config->shape.messages * SIM_PS_PER_S;
-    const uint128_t rate = (uint128_t)rate_bps * load.num << 16;
+    const sim_wide_t numerator = (sim_wide_t)sim_cdf_mean_q16(creation->shared->sizes) * 8 *
+                                 creation->config->shape.messages * SIM_PS_PER_S;
+    const sim_wide_t rate = (sim_wide_t)rate_bps * load.num << 16;
     // numerator * den / rate to the nearest, without a product beyond 128 bits.
-    const uint128_t whole = numerator / rate * load.den;
-    const uint128_t rest = numerator % rate;
-    const uint128_t mean = whole + (rest * load.den + rate / 2) / rate;
-    const uint128_t limit = UINT64_C(1) << 56;
+    const sim_wide_t whole = numerator / rate * load.den;
+    const sim_wide_t rest = numerator % rate;
+    const sim_wide_t mean = whole + (rest * load.den + rate / 2) / rate;
+    const sim_wide_t limit = UINT64_C(1) << 56;
     return mean < 1 ? 1 : (uint64_t)(mean < limit ? mean : limit);
 }
 

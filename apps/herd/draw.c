@@ -2,8 +2,6 @@
 // apps/herd/draw.c - the benchmark's generator with a jump, permutations, Zipf by integers.
 #include "apps/herd/draw.h"
 
-__extension__ typedef unsigned __int128 wide_t;
-
 #define FACTOR UINT64_C(1103515245)
 #define TERM UINT64_C(12345)
 #define INVERSE UINT64_C(17850689345304521573) // of the factor, modulo 2^64
@@ -116,7 +114,7 @@ static uint64_t log2_fixed(uint64_t x)
     uint64_t mantissa = x << (63u - whole); // 1.63
     uint64_t result = whole;
     for (uint32_t bit = 0; bit < FRACTION_BITS; bit++) {
-        const wide_t square = (wide_t)mantissa * mantissa >> 63;
+        const sim_wide_t square = (sim_wide_t)mantissa * mantissa >> 63;
         const bool above = square >> 64 != 0;
         result = result << 1 | above;
         mantissa = (uint64_t)(above ? square >> 1 : square);
@@ -124,12 +122,12 @@ static uint64_t log2_fixed(uint64_t x)
     return result;
 }
 
-static uint64_t root(wide_t square)
+static uint64_t root(sim_wide_t square)
 {
     uint64_t result = 0;
     for (uint64_t bit = UINT64_C(1) << 63; bit != 0; bit >>= 1) {
         const uint64_t tried = result | bit;
-        if ((wide_t)tried * tried <= square) {
+        if ((sim_wide_t)tried * tried <= square) {
             result = tried;
         }
     }
@@ -139,10 +137,10 @@ static uint64_t root(wide_t square)
 // 2^(-2^-k) for k = 1..32, with 64 bits behind the point.
 static void make_roots(uint64_t roots[FRACTION_BITS])
 {
-    wide_t value = (wide_t)1 << 127; // 1/2, 128 bits behind the point
+    sim_wide_t value = (sim_wide_t)1 << 127; // 1/2, 128 bits behind the point
     for (uint32_t k = 0; k < FRACTION_BITS; k++) {
         roots[k] = root(value);
-        value = (wide_t)roots[k] << 64;
+        value = (sim_wide_t)roots[k] << 64;
     }
 }
 
@@ -153,7 +151,7 @@ static uint64_t exp2_negative(uint64_t exponent, const uint64_t roots[FRACTION_B
     uint64_t value = UINT64_C(1) << 63;
     for (uint32_t k = 0; k < FRACTION_BITS; k++) {
         if ((exponent >> (FRACTION_BITS - 1 - k) & 1) != 0) {
-            value = (uint64_t)((wide_t)value * roots[k] >> 64);
+            value = (uint64_t)((sim_wide_t)value * roots[k] >> 64);
         }
     }
     return whole >= 63 ? 0 : value >> whole;
@@ -179,8 +177,8 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
     make_roots(roots);
     zipf->count = count;
     uint64_t rank = 0;
-    wide_t sum = 0;
-    wide_t weights[BLOCKS_MAX];
+    sim_wide_t sum = 0;
+    sim_wide_t weights[BLOCKS_MAX];
     while (rank < count) {
         SIM_CHECK(zipf->blocks < BLOCKS_MAX);
         uint64_t ranks = rank < EXACT_RANKS ? 1 : rank / EXACT_RANKS;
@@ -188,8 +186,8 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
         const uint64_t twice = 2 * rank + ranks + 1; // the middle of rank + 1 .. rank + ranks
         const uint64_t log = log2_fixed(twice) - ONE;
         const uint64_t weight =
-            exp2_negative((uint64_t)((wide_t)log * skew_permille / 1000), roots);
-        weights[zipf->blocks] = (wide_t)weight * ranks;
+            exp2_negative((uint64_t)((sim_wide_t)log * skew_permille / 1000), roots);
+        weights[zipf->blocks] = (sim_wide_t)weight * ranks;
         sum += weights[zipf->blocks];
         zipf->first[zipf->blocks++] = rank;
         rank += ranks;
@@ -200,7 +198,7 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
     while (sum >> shift >> 63 != 0) {
         shift++;
     }
-    wide_t below = 0;
+    sim_wide_t below = 0;
     for (uint32_t i = 0; i < zipf->blocks; i++) {
         zipf->below[i] = (uint64_t)(((below >> shift) << 63) / (sum >> shift));
         below += weights[i];
@@ -230,6 +228,6 @@ uint64_t app_herd_zipf_rank(const app_herd_zipf_t *zipf, uint32_t high, uint32_t
     const uint64_t ranks = zipf->first[block + 1] - zipf->first[block];
     const uint64_t width = zipf->below[block + 1] - zipf->below[block];
     const uint64_t within = drawn - zipf->below[block];
-    const uint64_t at = width == 0 ? 0 : (uint64_t)((wide_t)within * ranks / width);
+    const uint64_t at = width == 0 ? 0 : (uint64_t)((sim_wide_t)within * ranks / width);
     return zipf->first[block] + (at < ranks ? at : ranks - 1);
 }

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-__extension__ typedef unsigned __int128 u128_t;
-
 #define HEADER_BYTES 48u // of a data packet, without INT
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -106,7 +104,7 @@ static uint64_t standalone_ns(cli_hpcc_t *hpcc, const flow_t *flow)
     const uint64_t payload = cli_hpcc_number(hpcc->config, CLI_HPCC_PACKET_PAYLOAD_SIZE);
     const uint64_t packets = (flow->bytes - 1) / payload + 1;
     const uint64_t total = flow->bytes + packets * HEADER_BYTES;
-    return pair.rtt_ns + (uint64_t)((u128_t)total * 8 * NS_PER_S / pair.rate_bps);
+    return pair.rtt_ns + (uint64_t)((sim_wide_t)total * 8 * NS_PER_S / pair.rate_bps);
 }
 
 static void write_flows(cli_hpcc_t *hpcc, const world_t *world, results_file_t *file)

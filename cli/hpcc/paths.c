@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef unsigned __int128 u128_t;
-
 #define NS_PER_S UINT64_C(1000000000)
 
 typedef struct reached {
@@ -67,7 +65,7 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
     // Of parallel links the driver knows the last: it comes first here, and the first wins.
     for (size_t i = file->link_count; i-- > 0;) {
         const topo_file_link_t *const link = &file->links[i];
-        const u128_t bits = (u128_t)payload_bytes * 8 * NS_PER_S;
+        const sim_wide_t bits = (sim_wide_t)payload_bytes * 8 * NS_PER_S;
         edge_t edge = {link->b,
                        link->delay_ps / SIM_PS_PER_NS,
                        (uint64_t)(bits / link->rate_bps),
@@ -149,7 +147,7 @@ bool cli_hpcc_pair(cli_hpcc_paths_t *paths, uint32_t from, uint32_t to, cli_hpcc
 
 uint64_t cli_hpcc_bdp_bytes(const cli_hpcc_pair_t *pair)
 {
-    return (uint64_t)((u128_t)pair->rtt_ns * pair->rate_bps / NS_PER_S / 8);
+    return (uint64_t)((sim_wide_t)pair->rtt_ns * pair->rate_bps / NS_PER_S / 8);
 }
 
 void cli_hpcc_paths_max(cli_hpcc_paths_t *paths, uint64_t *rtt_ns, uint64_t *bdp_bytes)

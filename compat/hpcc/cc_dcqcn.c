@@ -24,11 +24,10 @@ static const compat_dcqcn_hpcc_config_t *config_of(const compat_dcqcn_hpcc_t *dc
 
 static void set_rate(compat_dcqcn_hpcc_t *dcqcn, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     nic_cc_t *const cc = &dcqcn->cc;
     cc->rate_bps = rate_bps < cc->line_bps ? rate_bps : cc->line_bps;
     if (config_of(dcqcn)->scaled_window && dcqcn->window_own_bytes != NIC_WINDOW_UNLIMITED) {
-        const wide_t scaled = (wide_t)dcqcn->window_own_bytes * cc->rate_bps / cc->line_bps;
+        const sim_wide_t scaled = (sim_wide_t)dcqcn->window_own_bytes * cc->rate_bps / cc->line_bps;
         cc->window_bytes = scaled == 0 ? 1 : (uint64_t)scaled;
     }
 }

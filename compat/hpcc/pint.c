@@ -11,8 +11,6 @@
 
 #include "compat/hpcc/draws.h"
 
-__extension__ typedef unsigned __int128 u128_t;
-
 #define LOG_ONE 32768.0 // 2^15
 #define LOG_SHIFT 15
 #define LOG_TABLE_BITS 9
@@ -39,7 +37,7 @@ static int32_t log_of(uint32_t x)
     uint64_t mantissa = (uint64_t)x << (62 - whole); // [1, 2) in units of 2^-62
     int32_t result = whole;
     for (int bit = 0; bit < LOG_SHIFT; bit++) {
-        const uint64_t square = (uint64_t)((u128_t)mantissa * mantissa >> 62);
+        const uint64_t square = (uint64_t)((sim_wide_t)mantissa * mantissa >> 62);
         const bool two = square >> 63 != 0;
         mantissa = two ? square >> 1 : square;
         result = result * 2 + two;
@@ -87,17 +85,17 @@ static double power_of_two(double x)
 
 // Of 128 bits, the first one set: mantissa x 2^exponent.
 typedef struct wide {
-    u128_t mantissa;
+    sim_wide_t mantissa;
     int32_t exponent;
 } wide_t;
 
 static wide_t wide_product(wide_t a, wide_t b)
 {
-    const u128_t low = UINT64_MAX;
-    const u128_t middle = (a.mantissa >> 64) * (b.mantissa & low);
-    const u128_t other = (a.mantissa & low) * (b.mantissa >> 64);
-    const u128_t least = (a.mantissa & low) * (b.mantissa & low);
-    const u128_t carry = ((middle & low) + (other & low) + (least >> 64)) >> 64;
+    const sim_wide_t low = UINT64_MAX;
+    const sim_wide_t middle = (a.mantissa >> 64) * (b.mantissa & low);
+    const sim_wide_t other = (a.mantissa & low) * (b.mantissa >> 64);
+    const sim_wide_t least = (a.mantissa & low) * (b.mantissa & low);
+    const sim_wide_t carry = ((middle & low) + (other & low) + (least >> 64)) >> 64;
     wide_t result = {
         .mantissa =
             (a.mantissa >> 64) * (b.mantissa >> 64) + (middle >> 64) + (other >> 64) + carry,
@@ -117,7 +115,7 @@ static wide_t wide_of(double x) // at least 1
         x *= 2.0;
         exponent--;
     }
-    return (wide_t){(u128_t)(uint64_t)x << 64, exponent - 64};
+    return (wide_t){(sim_wide_t)(uint64_t)x << 64, exponent - 64};
 }
 
 static double double_of(wide_t x)

@@ -149,10 +149,9 @@ static uint32_t search(scan_t *scan)
 
 static sim_time_t packet_time_ps(const scan_t *scan, uint32_t bytes, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const net_timing_ops_t *const timing = scan->port->timing;
     return timing != NULL ? timing->rate_time_ps(bytes, rate_bps)
-                          : (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
+                          : (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
 
 // Most packets are as long as the one before, and go at the same rate.

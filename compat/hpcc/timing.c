@@ -8,11 +8,10 @@
 // where the quotient is a whole number of nanoseconds but its double lies just below.
 sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const double seconds = (double)bytes * 8.0 / (double)rate_bps;
     const uint64_t whole = (uint64_t)seconds;
     const uint64_t fraction = (uint64_t)((seconds - (double)whole) * 0x1p64);
-    const uint64_t ns = (uint64_t)((wide_t)fraction * 1000000000 >> 64);
+    const uint64_t ns = (uint64_t)((sim_wide_t)fraction * 1000000000 >> 64);
     return whole * SIM_PS_PER_S + ns * SIM_PS_PER_NS;
 }
 

@@ -11,8 +11,6 @@
 
 #include "kernel/text/attribute_internal.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 #define CHOICES_MAX 64
 
 typedef union value {
@@ -268,7 +266,7 @@ static bool read_bound(const sim_attr_t *attr, const char *text, sim_ratio_t *bo
 
 static bool is_less(sim_ratio_t a, sim_ratio_t b)
 {
-    return (u128)a.num * b.den < (u128)b.num * a.den;
+    return (sim_wide_t)a.num * b.den < (sim_wide_t)b.num * a.den;
 }
 
 static bool is_within(const sim_attr_t *attr, sim_ratio_t ratio)

@@ -9,8 +9,6 @@
 
 #include "kernel/random.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 struct sim_cdf {
     const sim_cdf_point_t *points;
     size_t count;
@@ -91,7 +89,7 @@ uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random)
     }
     const sim_cdf_point_t *const from = to - 1;
     const uint64_t width = to->probability - from->probability;
-    const u128 scaled = (u128)(to->value - from->value) * (target - from->probability);
+    const sim_wide_t scaled = (sim_wide_t)(to->value - from->value) * (target - from->probability);
     return from->value + (uint64_t)((scaled + width - 1) / width);
 }
 
@@ -106,7 +104,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
 }
 
 // Twice the sum of what all draws between two points return.
-static u128 doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf_point_t *to)
+static sim_wide_t doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf_point_t *to)
 {
     const uint64_t draws = to->probability - from->probability;
     const uint64_t values = to->value - from->value;
@@ -114,15 +112,16 @@ static u128 doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf_point
         return 0;
     }
     // Sum over t = 1 .. draws of ceil(values * t / draws), doubled: lattice points under a line.
-    const u128 above =
-        (u128)values * draws + values + draws - greatest_common_divisor(values, draws);
-    return (u128)from->value * draws * 2 + above;
+    const sim_wide_t above =
+        (sim_wide_t)values * draws + values + draws - greatest_common_divisor(values, draws);
+    return (sim_wide_t)from->value * draws * 2 + above;
 }
 
 uint64_t sim_cdf_mean_q16(const sim_cdf_t *cdf)
 {
     const sim_cdf_point_t *const first = &cdf->points[0];
-    u128 doubled = (u128)(first->value == 0 ? 1 : first->value) * first->probability * 2;
+    sim_wide_t doubled =
+        (sim_wide_t)(first->value == 0 ? 1 : first->value) * first->probability * 2;
     for (size_t i = 1; i < cdf->count; ++i) {
         doubled += doubled_segment_sum(&cdf->points[i - 1], &cdf->points[i]);
     }

@@ -7,8 +7,6 @@
 
 #include "kernel/text/attribute_internal.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 typedef struct unit {
     const char *name;
     uint64_t scale; // in base units: bytes, picoseconds, bit/s
@@ -178,7 +176,7 @@ bool sim__take_decimal(sim__span_t *span, sim__decimal_t *decimal)
         return false;
     }
     for (; at < span->end && is_digit(*at); ++at) {
-        const u128 whole = (u128)decimal->whole * 10 + (u128)(*at - '0');
+        const sim_wide_t whole = (sim_wide_t)decimal->whole * 10 + (sim_wide_t)(*at - '0');
         decimal->overflow = decimal->overflow || whole > UINT64_MAX;
         decimal->whole = (uint64_t)whole;
     }
@@ -262,11 +260,11 @@ static sim_err_t apply_scale(const sim__decimal_t *decimal, uint64_t scale, uint
         return SIM_ERR_INVALID;
     }
     const uint64_t places = sim__power_of_ten(decimal->places);
-    const u128 fraction = (u128)decimal->fraction * scale;
+    const sim_wide_t fraction = (sim_wide_t)decimal->fraction * scale;
     if (fraction % places != 0) {
         return SIM_ERR_INVALID;
     }
-    const u128 total = (u128)decimal->whole * scale + fraction / places;
+    const sim_wide_t total = (sim_wide_t)decimal->whole * scale + fraction / places;
     if (total > SIM__NUMBER_MAX) {
         return SIM_ERR_RANGE;
     }
@@ -346,10 +344,10 @@ sim_err_t sim_parse_count(const char *text, uint64_t *count, sim_message_t *mess
 
 // -- ratios
 
-static u128 greatest_common_divisor(u128 a, u128 b)
+static sim_wide_t greatest_common_divisor(sim_wide_t a, sim_wide_t b)
 {
     while (b != 0) {
-        const u128 rest = a % b;
+        const sim_wide_t rest = a % b;
         a = b;
         b = rest;
     }
@@ -357,9 +355,9 @@ static u128 greatest_common_divisor(u128 a, u128 b)
 }
 
 // num / den in lowest terms, if those fit.
-static bool reduce_ratio(u128 num, u128 den, sim_ratio_t *ratio)
+static bool reduce_ratio(sim_wide_t num, sim_wide_t den, sim_ratio_t *ratio)
 {
-    const u128 divisor = greatest_common_divisor(num, den);
+    const sim_wide_t divisor = greatest_common_divisor(num, den);
     num /= divisor;
     den /= divisor;
     if (num > UINT64_MAX || den > UINT64_MAX) {
@@ -371,7 +369,7 @@ static bool reduce_ratio(u128 num, u128 den, sim_ratio_t *ratio)
 
 // "e-12" behind a number, as error rates are written: the power of ten that divides it. False: it
 // is none, or one that no ratio has.
-static bool take_exponent(sim__span_t *span, u128 *divisor)
+static bool take_exponent(sim__span_t *span, sim_wide_t *divisor)
 {
     const char *p = span->begin;
     if (span->end - p < 3 || (*p != 'e' && *p != 'E') || p[1] != '-') {
@@ -400,8 +398,8 @@ sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio, sim_message_t *
         return fail_noun(message, all, "a ratio", ratio_expected);
     }
     bool fits = !decimal.overflow && !decimal.too_fine;
-    const u128 places = sim__power_of_ten(decimal.places);
-    u128 den = places;
+    const sim_wide_t places = sim__power_of_ten(decimal.places);
+    sim_wide_t den = places;
     if (span.begin < span.end && *span.begin == '/' && decimal.places == 0) {
         ++span.begin;
         sim__decimal_t divisor;
@@ -411,7 +409,7 @@ sim_err_t sim__parse_ratio(sim__span_t span, sim_ratio_t *ratio, sim_message_t *
         fits = fits && !divisor.overflow;
         den = divisor.whole;
     } else if (span.begin < span.end) {
-        u128 divisor = 1;
+        sim_wide_t divisor = 1;
         if (take_exponent(&span, &divisor)) {
             den = places * divisor;
         }
@@ -477,11 +475,11 @@ static char *format_decimal(sim_ratio_t ratio)
 {
     for (unsigned places = 0; places < SIM__PLACES_MAX; ++places) {
         const uint64_t power = sim__power_of_ten(places);
-        if ((u128)ratio.num * power % ratio.den != 0) {
+        if ((sim_wide_t)ratio.num * power % ratio.den != 0) {
             continue;
         }
         const uint64_t whole = ratio.num / ratio.den;
-        const uint64_t rest = (uint64_t)((u128)(ratio.num % ratio.den) * power / ratio.den);
+        const uint64_t rest = (uint64_t)((sim_wide_t)(ratio.num % ratio.den) * power / ratio.den);
         if (places == 0) {
             return sim_format("%" PRIu64, whole);
         }

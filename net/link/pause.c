@@ -4,9 +4,8 @@
 
 sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
 {
-    __extension__ typedef unsigned __int128 wide_t;
-    const wide_t bits = (wide_t)quanta * NET_PFC_QUANTUM_BITS;
-    const wide_t pause_ps = bits * SIM_PS_PER_S / port->rate_bps;
+    const sim_wide_t bits = (sim_wide_t)quanta * NET_PFC_QUANTUM_BITS;
+    const sim_wide_t pause_ps = bits * SIM_PS_PER_S / port->rate_bps;
     return pause_ps < SIM_TIME_END ? (sim_time_t)pause_ps : SIM_TIME_END - 1;
 }
 

@@ -209,13 +209,12 @@ void net_port_drop_next(net_port_t *port, uint64_t count)
 // bit. Truncation errs by less than 2^-57 for frames of any size.
 static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     if (bit_error_rate.num >= bit_error_rate.den) {
         return 0;
     }
-    const wide_t one = (wide_t)1 << 64;
-    wide_t base = one - (((wide_t)bit_error_rate.num << 64) / bit_error_rate.den);
-    wide_t result = one;
+    const sim_wide_t one = (sim_wide_t)1 << 64;
+    sim_wide_t base = one - (((sim_wide_t)bit_error_rate.num << 64) / bit_error_rate.den);
+    sim_wide_t result = one;
     for (; bits > 0; bits >>= 1) {
         if (bits & 1) {
             result = result == one ? base : (result * (base >> 1)) >> 63;

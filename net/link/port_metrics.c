@@ -79,7 +79,6 @@ READ_SUM(read_tx_pause, port->pauses[p].tx_pause)
 
 sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t time_ps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     uint64_t bytes = 0;
     uint8_t senders = 0;
     if (net_port_untouched(port)) {
@@ -92,7 +91,7 @@ sim_time_t net_port_busy_ps(const net_port_t *port, uint8_t classes, sim_time_t 
             bytes += class->tx_bytes + class->tx_packets * port->overhead_bytes;
         }
     }
-    const sim_time_t busy_ps = (sim_time_t)((wide_t)bytes * 8 * SIM_PS_PER_S / port->rate_bps);
+    const sim_time_t busy_ps = (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / port->rate_bps);
     const bool mine = (senders & ~classes) == 0;
     const sim_time_t rest_ps =
         mine && port->busy_until_ps > time_ps ? port->busy_until_ps - time_ps : 0;

@@ -47,9 +47,8 @@ static uint32_t burst_of(const net_link_config_t *config)
 // rate x num / den, where what does not fit 64 bits loses its last bits.
 static sim_ratio_t scaled(sim_ratio_t rate, uint64_t num, uint64_t den)
 {
-    __extension__ typedef unsigned __int128 wide_t;
-    wide_t above = (wide_t)rate.num * num;
-    wide_t below = (wide_t)rate.den * den;
+    sim_wide_t above = (sim_wide_t)rate.num * num;
+    sim_wide_t below = (sim_wide_t)rate.den * den;
     while (below >> 63 != 0) {
         above >>= 1;
         below >>= 1;

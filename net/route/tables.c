@@ -77,9 +77,9 @@ bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
 // Time between the first and the last of count frames of these bytes, back to back.
 static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
-    return count <= 1 ? 0 : (sim_time_t)((wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
+    return count <= 1 ? 0
+                      : (sim_time_t)((sim_wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
 }
 
 // Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the

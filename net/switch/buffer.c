@@ -81,8 +81,7 @@ uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
                                    sim_time_t response,
                                    uint32_t frame_bytes_max)
 {
-    __extension__ typedef unsigned __int128 wide_t;
-    const wide_t bits = (wide_t)rate_bps * (2 * delay_ps + response);
+    const sim_wide_t bits = (sim_wide_t)rate_bps * (2 * delay_ps + response);
     const uint64_t in_time = (uint64_t)((bits + 8 * SIM_PS_PER_S - 1) / (8 * SIM_PS_PER_S));
     const uint64_t frame = frame_bytes_max + NET_LINK_OVERHEAD_BYTES;
     return in_time + 3 * frame + NET_FRAME_BYTES_MIN + NET_LINK_OVERHEAD_BYTES;

@@ -68,8 +68,7 @@ static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate
         }
     }
     const uint64_t hundred_gbps = UINT64_C(100000000000);
-    __extension__ typedef unsigned __int128 wide_t;
-    const wide_t scale = config->ecn_scale ? rate_bps : hundred_gbps;
+    const sim_wide_t scale = config->ecn_scale ? rate_bps : hundred_gbps;
     return (sim_profile_t){
         .rate_bps = rate_bps,
         .low_bytes = (uint64_t)(config->ecn_kmin_bytes * scale / hundred_gbps),
@@ -80,7 +79,6 @@ static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate
 
 static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *red)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const sim_profile_t profile = profile_of(&sw->config, port->rate_bps);
     red->kmin_bytes = profile.low_bytes;
     red->kmax_bytes = profile.high_bytes;
@@ -88,7 +86,7 @@ static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *
     const sim_ratio_t pmax = profile.probability;
     red->pmax = (double)pmax.num / (double)pmax.den;
     if (range > 0) {
-        const wide_t one = (wide_t)1 << 64;
+        const sim_wide_t one = (sim_wide_t)1 << 64;
         red->slope =
             (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
     }

@@ -71,14 +71,13 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
 // The window that the QP's rate asks for: floor(BDP x rate / line rate).
 static uint64_t effective_window(const nic_cc_t *cc)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     if (SIM_LIKELY(cc->bdp_window == NIC_BDP_WINDOW_NONE)) {
         return cc->window_bytes;
     }
     const uint64_t bdp_bytes =
         cc->bdp_window == NIC_BDP_WINDOW_FIXED
             ? cc->bdp_bytes
-            : (uint64_t)((wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
+            : (uint64_t)((sim_wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
     return bdp_bytes < cc->window_bytes ? bdp_bytes : cc->window_bytes;
 }
 

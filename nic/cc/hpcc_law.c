@@ -106,13 +106,12 @@ nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
 
 static uint64_t limit_bytes(const nic_hpcc_law_t *law, const nic_cc_t *cc)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     switch ((nic_hpcc_limit_t)law->config->limit) {
     case NIC_HPCC_LIMIT_SCALED:
         if (law->config->form == NIC_HPCC_WINDOW) {
             return (uint64_t)law->applied;
         }
-        return (uint64_t)((wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
+        return (uint64_t)((sim_wide_t)cc->bdp_bytes * cc->rate_bps / cc->line_bps);
     case NIC_HPCC_LIMIT_FIXED:
         return cc->bdp_bytes;
     case NIC_HPCC_LIMIT_NONE:

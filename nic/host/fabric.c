@@ -232,11 +232,10 @@ static void read_fired(sim_node_t *node, sim_timer_t *timer);
 
 static void set_server(nic_fabric_t *fabric, uint32_t index, uint64_t rate_bps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     server_t *const server = &fabric->servers[index];
     server->rate_bps = rate_bps;
     if (rate_bps != SIM_AUTO) {
-        const wide_t work = (wide_t)8 * SIM_PS_PER_S << FRACTION_BITS;
+        const sim_wide_t work = (sim_wide_t)8 * SIM_PS_PER_S << FRACTION_BITS;
         server->byte_time = (uint64_t)((work + rate_bps - 1) / rate_bps);
         fabric->limits = true;
     }

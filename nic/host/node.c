@@ -3,7 +3,6 @@
 #include "nic/nic_internal.h"
 #include "nic/steps_internal.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define APART __attribute__((noinline)) // what is rare
 
 static void host_built(net_node_t *node);
@@ -35,7 +34,7 @@ APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
     }
 }
 
-static ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
 {
     net_port_count_rx(nic->port, packet);
     if (SIM_LIKELY(nic->plain && packet->kind == NET_PACKET_ROCE &&
@@ -117,7 +116,7 @@ static inline void after_event(nic_host_t *host)
 }
 
 // False: none is left in this window.
-static ALWAYS_INLINE bool take_event(nic_host_t *host)
+static SIM_ALWAYS_INLINE bool take_event(nic_host_t *host)
 {
     sim_event_t event;
     if (!sim_node_next(&host->node.sim, &event)) {
@@ -129,7 +128,7 @@ static ALWAYS_INLINE bool take_event(nic_host_t *host)
 }
 
 // Steps until then, and the moments when the port is free, in their turn among events.
-static ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t until_ps)
+static SIM_ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, sim_time_t until_ps)
 {
     for (;;) {
         const nic_turn_t turn = nic__turn(host, steps, until_ps);

@@ -14,8 +14,6 @@
 #include "nic/schedule/scheduler_internal.h"
 #include "nic/steps_internal.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
 static inline uint8_t candidates(const nic_t *nic)
 {
     return (uint8_t)((nic->port->waiting | nic->ready_classes) & ~nic->port->paused);
@@ -28,7 +26,7 @@ static inline bool something_waits(const nic_t *nic)
 
 // -- joining and leaving
 
-static ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
+static SIM_ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
 {
     qp->flags |= NIC_QP_READY;
     if (ring) {
@@ -40,7 +38,7 @@ static ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
     nic->scheduler->join(nic, qp);
 }
 
-static ALWAYS_INLINE void leave(nic_t *nic, nic_qp_t *qp, const bool ring)
+static SIM_ALWAYS_INLINE void leave(nic_t *nic, nic_qp_t *qp, const bool ring)
 {
     qp->flags &= (uint16_t)~NIC_QP_READY;
     if (ring) {
@@ -151,7 +149,6 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 // the one before it waits for the rest of them at the new rate.
 void nic__repace(nic_qp_t *qp)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     if (SIM_UNLIKELY(qp->nic->loop != NULL)) {
         qp->nic->loop->controlled(qp);
         return;
@@ -161,7 +158,7 @@ void nic__repace(nic_qp_t *qp)
     if (qp->next_send_ps <= now_ps || qp->pace_bps == cc->rate_bps) {
         return;
     }
-    const wide_t left = (wide_t)(qp->next_send_ps - now_ps) * qp->pace_bps;
+    const sim_wide_t left = (sim_wide_t)(qp->next_send_ps - now_ps) * qp->pace_bps;
     qp->next_send_ps = now_ps + (sim_time_t)((left + cc->rate_bps - 1) / cc->rate_bps);
     qp->pace_remainder = 0;
     qp->pace_bps = cc->rate_bps;
@@ -181,7 +178,7 @@ static void complete_unreliable(nic_qp_t *qp)
     nic__complete_send(qp, &wqe, NIC_WC_SUCCESS);
 }
 
-static ALWAYS_INLINE void packet_left(nic_qp_t *qp, bool response)
+static SIM_ALWAYS_INLINE void packet_left(nic_qp_t *qp, bool response)
 {
     if (SIM_UNLIKELY(response) && qp->read_count == 0) {
         nic__responses_sent(qp);
@@ -192,11 +189,11 @@ static ALWAYS_INLINE void packet_left(nic_qp_t *qp, bool response)
 
 // Builds the packet that the queue pair sends next and hands it to the port. NULL: none, because a
 // work request failed. *response: it is data of a READ or atomic. The packet is no longer ours.
-static ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
-                                               nic_qp_t *qp,
-                                               bool *response,
-                                               uint32_t *frame_bytes,
-                                               uint32_t *payload_bytes)
+static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
+                                                   nic_qp_t *qp,
+                                                   bool *response,
+                                                   uint32_t *frame_bytes,
+                                                   uint32_t *payload_bytes)
 {
     *response = (qp->flags & NIC_QP_READS) != 0 &&
                 ((qp->flags & NIC_QP_TURN) == 0 || !nic__requester_ready(qp));
@@ -219,7 +216,7 @@ static ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     return packet;
 }
 
-static ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
+static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
 {
     bool response;
     uint32_t frame_bytes;
@@ -283,7 +280,7 @@ static void transmit_built(nic_t *nic, net_packet_t *packet)
 }
 
 // Starts one packet. False: nothing was there to be sent.
-static ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
+static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
     net_port_t *const port = nic->port;
     if (SIM_UNLIKELY(port->controlled)) {

@@ -7,7 +7,6 @@
 #include "nic/transport/responder_internal.h"
 
 // There are two forms of executing, and each is to be one leaf.
-#define ALWAYS_INLINE __attribute__((always_inline)) static inline
 
 // -- checking a request that is in order
 
@@ -64,9 +63,9 @@ static inline nic_verdict_t check_payload(const nic_qp_t *qp,
                                                                    : NIC_VERDICT_LOCAL_SIZE;
 }
 
-ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp,
-                                          const net_packet_t *packet,
-                                          uint32_t operation)
+static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp,
+                                                     const net_packet_t *packet,
+                                                     uint32_t operation)
 {
     const nic_rx_kind_t kind = (operation & IS_SEND) != 0 ? NIC_RX_SEND : NIC_RX_WRITE;
     if (SIM_LIKELY((operation & IS_FIRST) == 0)) {
@@ -154,11 +153,11 @@ static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediat
 // How to execute: the payload is in memory already; the transport acknowledges.
 enum { PLACED = 1, SILENT = 2 };
 
-ALWAYS_INLINE void receive_message(nic_t *nic,
-                                   nic_qp_t *qp,
-                                   net_packet_t *packet,
-                                   uint32_t operation,
-                                   uint32_t how)
+static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
+                                              nic_qp_t *qp,
+                                              net_packet_t *packet,
+                                              uint32_t operation,
+                                              uint32_t how)
 {
     // What is still wanted of the packet when it is gone.
     const bool ack_request = packet->ack_request && (how & SILENT) == 0;
@@ -206,7 +205,7 @@ ALWAYS_INLINE void receive_message(nic_t *nic,
     }
 }
 
-ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint32_t how)
+static SIM_ALWAYS_INLINE void execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint32_t how)
 {
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     if (SIM_LIKELY(operation == IS_WRITE)) { // the middle of one: most of what is asked goes away

@@ -63,13 +63,12 @@ static inline irn_t *irn_of(nic_qp_t *qp)
 
 static void irn_open(nic_qp_t *qp)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     irn_t *const irn = irn_of(qp);
     const irn_config_t *const config = irn->held.base.config;
     nic__held_open(&irn->held);
     const sim_time_t rtt_ps = irn->held.rtt_ps;
     const uint64_t product_bytes =
-        (uint64_t)((wide_t)nic_rate_bps(qp->nic) * rtt_ps / 8 / SIM_PS_PER_S);
+        (uint64_t)((sim_wide_t)nic_rate_bps(qp->nic) * rtt_ps / 8 / SIM_PS_PER_S);
     const uint64_t window_bytes =
         config->window_bytes == SIM_AUTO ? product_bytes : config->window_bytes;
     irn->window_packets = (window_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes + 1;

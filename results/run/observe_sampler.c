@@ -267,7 +267,6 @@ static void sample_qp(const nic_qp_t *qp, void *ctx)
 // What frames took of the link's time since the sample before, in millionths.
 static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     sim_time_t busy_ps = read_value(sampler, time_ps);
     if (sampler->begun) {
         // What one class began to send and will end later counts there.
@@ -276,7 +275,7 @@ static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
         const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;
         const sim_time_t frame_ps = net_port_frame_time_ps(sampler->port, NET_FRAME_BYTES_QUANTUM);
         busy_ps -= took_ps - counted_ps < frame_ps ? took_ps - counted_ps : frame_ps;
-        put_sample(sampler, time_ps, (uint64_t)((wide_t)counted_ps * LOAD_ONE / span_ps), NULL);
+        put_sample(sampler, time_ps, (uint64_t)((sim_wide_t)counted_ps * LOAD_ONE / span_ps), NULL);
     }
     sampler->busy_ps = busy_ps;
     sampler->load_ps = time_ps;

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-__extension__ typedef unsigned __int128 u128_t;
-
 #define PS_PER_US 1e6
 
 static const struct {
@@ -72,7 +70,8 @@ void results_flow_bins_add_progress(results_flow_bins_t *flows,
     const sim_time_t until_ps = done ? flow->end_ps : end_ps;
     flows->delivered_bytes += bytes;
     if (flow->start_ps < until_ps) {
-        const u128_t exact_bps = (u128_t)bytes * 8 * SIM_PS_PER_S / (until_ps - flow->start_ps);
+        const sim_wide_t exact_bps =
+            (sim_wide_t)bytes * 8 * SIM_PS_PER_S / (until_ps - flow->start_ps);
         const uint64_t rate_bps = exact_bps < UINT64_MAX ? (uint64_t)exact_bps : UINT64_MAX;
         sim_sample_set_add(&flows->rates_bps, rate_bps);
         flows->rate_sum += (double)rate_bps;
@@ -94,7 +93,7 @@ uint64_t results_flow_slowdown(const app_flow_result_t *flow)
     if (flow->ideal_ps == 0) {
         return RESULTS_SLOWDOWN_ONE;
     }
-    return (uint64_t)((u128_t)(flow->end_ps - flow->start_ps) * RESULTS_SLOWDOWN_ONE /
+    return (uint64_t)((sim_wide_t)(flow->end_ps - flow->start_ps) * RESULTS_SLOWDOWN_ONE /
                       flow->ideal_ps);
 }
 

@@ -613,8 +613,7 @@ START_TEST(any_ratio_reads_back)
         sim_ratio_t back = {0, 0};
         ck_assert_msg(sim_attr_set(&attr, &back, text, NULL) == SIM_OK, "%s", text);
         // Equal, and in lowest terms.
-        __extension__ typedef unsigned __int128 u128;
-        ck_assert((u128)back.num * ratio.den == (u128)ratio.num * back.den);
+        ck_assert((sim_wide_t)back.num * ratio.den == (sim_wide_t)ratio.num * back.den);
         ck_assert_uint_le(back.den, ratio.den);
         sim_free(text);
     }

@@ -14,8 +14,6 @@
 
 #include "tests/check_main.h"
 
-__extension__ typedef unsigned __int128 u128;
-
 // -- the draw of a chosen target
 
 static uint64_t unshift(uint64_t y, unsigned shift)
@@ -47,7 +45,7 @@ static uint64_t unmix64(uint64_t y)
 static uint64_t quantile(const sim_cdf_t *cdf, uint64_t target)
 {
     // A 64-bit number in the middle of those that a bounded draw sends to target - 1.
-    const u128 middle = ((u128)(2 * target - 1) << 63) / SIM_CDF_ONE;
+    const sim_wide_t middle = ((sim_wide_t)(2 * target - 1) << 63) / SIM_CDF_ONE;
     sim_random_t random = {0, 99};
     sim_random_t probe = random;
     (void)sim_random_u64(&probe);
@@ -74,8 +72,8 @@ static uint64_t targets_up_to(const sim_cdf_point_t *points, size_t count, uint6
     for (size_t i = 1; i < count; ++i) {
         if (value < points[i].value) {
             const sim_cdf_point_t *const from = &points[i - 1];
-            const u128 scaled =
-                (u128)(value - from->value) * (points[i].probability - from->probability);
+            const sim_wide_t scaled =
+                (sim_wide_t)(value - from->value) * (points[i].probability - from->probability);
             return from->probability + (uint64_t)(scaled / (points[i].value - from->value));
         }
     }
@@ -171,11 +169,11 @@ END_TEST
 // The sum over every value of how many targets give it, in units of 2^-16, to the nearest.
 static uint64_t brute_mean_q16(const sim_cdf_point_t *points, size_t count)
 {
-    u128 sum = 0;
+    sim_wide_t sum = 0;
     uint64_t below = 0;
     for (uint64_t value = points[0].value; value <= points[count - 1].value; ++value) {
         const uint64_t up_to = targets_up_to(points, count, value);
-        sum += (u128)(value == 0 ? 1 : value) * (up_to - below);
+        sum += (sim_wide_t)(value == 0 ? 1 : value) * (up_to - below);
         below = up_to;
     }
     return (uint64_t)(((sum << 17) + SIM_CDF_ONE) / (2 * SIM_CDF_ONE));

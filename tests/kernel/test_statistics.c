@@ -12,8 +12,6 @@
 
 #include <stdlib.h>
 
-__extension__ typedef unsigned __int128 u128;
-
 // The smallest value such that at least numerator/denominator of all values are not above it.
 static uint64_t brute_percentile(const uint64_t *values,
                                  size_t count,
@@ -22,11 +20,11 @@ static uint64_t brute_percentile(const uint64_t *values,
 {
     uint64_t best = UINT64_MAX;
     for (size_t i = 0; i < count; ++i) {
-        u128 not_above = 0;
+        sim_wide_t not_above = 0;
         for (size_t j = 0; j < count; ++j) {
             not_above += values[j] <= values[i] ? 1U : 0U;
         }
-        if (not_above * denominator >= (u128)numerator * count && values[i] < best) {
+        if (not_above * denominator >= (sim_wide_t)numerator * count && values[i] < best) {
             best = values[i];
         }
     }
@@ -113,7 +111,7 @@ START_TEST(many_values_are_as_exact_as_few)
         sim_sample_set_t parts[2];
         sim_sample_set_init(&parts[0]);
         sim_sample_set_init(&parts[1]);
-        u128 sum = 0;
+        sim_wide_t sum = 0;
         for (size_t i = 0; i < count; ++i) {
             values[i] = sim_random_below(&random, range);
             sum += values[i];

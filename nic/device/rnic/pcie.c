@@ -43,12 +43,11 @@ uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config)
 // The time of a byte in units of 2^-20 ps, rounded up: the link is never faster than it is.
 static uint64_t byte_time(const nic_pcie_config_t *config, uint64_t overhead_permille)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const uint64_t rate_bps = config->lanes * config->lane_rate_bps;
     SIM_CHECK(rate_bps != 0);
-    const wide_t work =
-        ((wide_t)8 * SIM_PS_PER_S << NIC_PCIE_FRACTION_BITS) * (1000 + overhead_permille);
-    const wide_t rate = (wide_t)rate_bps * 1000;
+    const sim_wide_t work =
+        ((sim_wide_t)8 * SIM_PS_PER_S << NIC_PCIE_FRACTION_BITS) * (1000 + overhead_permille);
+    const sim_wide_t rate = (sim_wide_t)rate_bps * 1000;
     return (uint64_t)((work + rate - 1) / rate);
 }
 

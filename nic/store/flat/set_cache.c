@@ -36,9 +36,8 @@ void nic_cache_fini(nic_cache_t *cache)
 
 uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const uint64_t hash = sim_mix64(key * UINT64_C(0x9e3779b97f4a7c15));
-    return (uint32_t)((uint64_t)(((wide_t)hash * cache->sets) >> 64) * cache->ways);
+    return (uint32_t)((uint64_t)(((sim_wide_t)hash * cache->sets) >> 64) * cache->ways);
 }
 
 // A full set: the way whose use is so many uses back, 0 the last one.

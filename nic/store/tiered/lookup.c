@@ -274,8 +274,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
     tiered->directory_in_cxl = tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
                                                   config->directory == NIC_CACHE_DIRECTORY_AUTO);
-    __extension__ typedef unsigned __int128 wide_t;
-    const wide_t work = (wide_t)8 * SIM_PS_PER_S << 20;
+    const sim_wide_t work = (sim_wide_t)8 * SIM_PS_PER_S << 20;
     tiered->cxl_byte_time = (uint64_t)((work + config->l2_rate_bps - 1) / config->l2_rate_bps);
     tiered->promote_l1 = config->promote_l1;
     tiered->promote_l2 = config->promote_l2;

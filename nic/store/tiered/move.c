@@ -137,9 +137,9 @@ static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
 
 static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const sim_ratio_t pressure = tiered->config.l2_pressure;
-    return (wide_t)part->l2_used_bytes * pressure.den >= (wide_t)part->l2_bytes * pressure.num;
+    return (sim_wide_t)part->l2_used_bytes * pressure.den >=
+           (sim_wide_t)part->l2_bytes * pressure.num;
 }
 
 // With it come those that lie behind it in host memory, where there is room for them: one request,
@@ -304,8 +304,7 @@ static void age(tiered_t *tiered)
 
 static bool at_least(uint64_t part, uint64_t whole, sim_ratio_t ratio)
 {
-    __extension__ typedef unsigned __int128 wide_t;
-    return (wide_t)part * ratio.den >= (wide_t)whole * ratio.num;
+    return (sim_wide_t)part * ratio.den >= (sim_wide_t)whole * ratio.num;
 }
 
 static void adapt(tiered_t *tiered)

@@ -172,24 +172,23 @@ static void counts_age(void *policy)
 
 static uint32_t hybrid_victim(void *policy)
 {
-    __extension__ typedef unsigned __int128 wide_t;
     const counts_t *const counts = policy;
     if (counts->count <= 1 || counts->alpha.num <= counts->alpha.den) {
         return least_used(policy);
     }
     // Scores times (count - 1) x den are whole numbers.
-    const wide_t use = (wide_t)(counts->count - 1) * counts->alpha.den;
-    const wide_t least = counts->slots[counts->heap[0]].uses * use;
-    wide_t best_score = 0;
+    const sim_wide_t use = (sim_wide_t)(counts->count - 1) * counts->alpha.den;
+    const sim_wide_t least = counts->slots[counts->heap[0]].uses * use;
+    sim_wide_t best_score = 0;
     uint32_t best = NIC_POLICY_NONE;
     uint64_t rank = 0;
     for (uint32_t slot = counts->slots[counts->anchor].newer; slot != counts->anchor;
          slot = counts->slots[slot].newer) {
-        const wide_t behind = (wide_t)rank * counts->alpha.num;
+        const sim_wide_t behind = (sim_wide_t)rank * counts->alpha.num;
         if (best != NIC_POLICY_NONE && least + behind > best_score) {
             break;
         }
-        const wide_t score = counts->slots[slot].uses * use + behind;
+        const sim_wide_t score = counts->slots[slot].uses * use + behind;
         if (best == NIC_POLICY_NONE || score < best_score ||
             (score == best_score && counts->slots[slot].uses < counts->slots[best].uses)) {
             best = slot;
