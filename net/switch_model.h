@@ -87,6 +87,12 @@ static inline net_switch_t *net_switch_of(net_node_t *node)
 // The port a packet leaves by, as the switch's balance chooses; NET_NO_PORT: there is none.
 uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet);
 
+// Whether a packet brings its route, so that its egress port needs no look-up.
+static inline bool net_switch_brings(const net_switch_t *sw, const net_packet_t *packet)
+{
+    return ((uint32_t)packet->route & sw->node.route_mask) != 0;
+}
+
 // The port that the packet brings (net_packet_t.route), where the node follows_routes and is as it
 // was built; NET_NO_PORT: the packet looks up its way from here on.
 static inline uint32_t net_switch_brought(const net_switch_t *sw, net_packet_t *packet)
@@ -105,6 +111,58 @@ uint32_t net_switch_choose_live(const net_switch_t *sw,
                                 const uint32_t *ports,
                                 uint32_t count,
                                 uint32_t hash);
+
+// -- arrival
+
+// The answer to an arriving packet, before anybody looks for room for it.
+typedef enum net_entry {
+    NET_ENTERS,       // it is for `*out`
+    NET_IS_PAUSE,     // a PFC frame, for the port that it came in at
+    NET_HAS_NO_ROUTE, // its destination cannot be reached from here
+    NET_IS_EXPIRED,   // its TTL is used up; the packet is unchanged
+} net_entry_t;
+
+// A function that looks up the port for a packet that brings no route; NET_NO_PORT: there is none.
+typedef uint32_t net_look_up_fn(net_switch_t *sw, const net_packet_t *packet);
+
+// Classifies a packet that has arrived: finds its egress port, decrements its TTL and sets its
+// class from the DSCP. Every switch loop begins with it; loops differ in admission and departure.
+// look_up NULL: the caller knows that the packet brings its route. routed and trust_dscp are the
+// switch's own; a caller that knows them at compile time saves the test.
+static SIM_ALWAYS_INLINE net_entry_t net_switch_classify(net_switch_t *sw,
+                                                         net_packet_t *packet,
+                                                         net_look_up_fn *const look_up,
+                                                         const bool routed,
+                                                         const bool trust_dscp,
+                                                         uint32_t *out)
+{
+    uint32_t way = net_switch_brought(sw, packet);
+    if (look_up != NULL && SIM_UNLIKELY(way == NET_NO_PORT)) {
+        if (packet->kind == NET_PACKET_PFC) { // which never brings a route
+            return NET_IS_PAUSE;
+        }
+        way = look_up(sw, packet);
+        if (SIM_UNLIKELY(way == NET_NO_PORT)) {
+            return NET_HAS_NO_ROUTE;
+        }
+    }
+    if (routed && SIM_UNLIKELY(--packet->ttl == 0)) {
+        packet->ttl = 1;
+        return NET_IS_EXPIRED;
+    }
+    if (trust_dscp) {
+        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    }
+    *out = way;
+    return NET_ENTERS;
+}
+
+// Drops a packet that came in at `ingress` and is NET_HAS_NO_ROUTE or NET_IS_EXPIRED.
+static inline void net_switch_refuse(net_port_t *ingress, net_packet_t *packet, net_entry_t entry)
+{
+    SIM_CHECK(entry == NET_HAS_NO_ROUTE || entry == NET_IS_EXPIRED);
+    net_port_drop(ingress, packet, entry == NET_IS_EXPIRED ? NET_DROP_TTL : NET_DROP_NO_ROUTE);
+}
 
 // -- fractions of the buffer
 

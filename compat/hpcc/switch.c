@@ -311,26 +311,6 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
     }
 }
 
-static __attribute__((noinline)) void expire(net_switch_t *sw, uint32_t from, net_packet_t *packet)
-{
-    net_port_drop(&sw->node.ports[from], packet, NET_DROP_TTL);
-}
-
-static inline bool is_expired(const net_switch_t *sw, const net_packet_t *packet)
-{
-    return sw->routed && SIM_UNLIKELY(packet->ttl <= 1);
-}
-
-// What a switch changes in a packet that it forwards.
-static inline void enter(const net_switch_t *sw, uint32_t from, net_packet_t *packet)
-{
-    packet->ttl = (uint8_t)(packet->ttl - sw->routed);
-    if (sw->trust_dscp) {
-        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
-    }
-    packet->ingress_port = (uint16_t)from;
-}
-
 static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
                                                     net_port_t *ingress,
                                                     net_packet_t *packet)
@@ -345,8 +325,7 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
 // A packet that does not say where it goes; or that may be lost, listened to or a pause.
 static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
                                                        uint32_t from,
-                                                       net_packet_t *packet,
-                                                       uint32_t brought)
+                                                       net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[from];
     if (sw->node.one_by_one) {
@@ -356,21 +335,25 @@ static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
-    if (packet->kind == NET_PACKET_PFC) {
+    uint32_t out;
+    const net_entry_t entry =
+        net_switch_classify(sw, packet, net_switch_route, sw->routed, sw->trust_dscp, &out);
+    if (entry == NET_ENTERS) {
+        packet->ingress_port = (uint16_t)from;
+        pass(sw, &sw->node.ports[out], packet);
+    } else if (entry == NET_IS_PAUSE) {
         pause_arrived(sw, ingress, packet);
-        return;
+    } else {
+        net_switch_refuse(ingress, packet, entry);
     }
-    const uint32_t out = brought != NET_NO_PORT ? brought : net_switch_route(sw, packet);
-    if (out == NET_NO_PORT) {
-        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
-        return;
-    }
-    if (is_expired(sw, packet)) {
-        expire(sw, from, packet);
-        return;
-    }
-    enter(sw, from, packet);
-    pass(sw, &sw->node.ports[out], packet);
+}
+
+static __attribute__((noinline)) void refuse(net_switch_t *sw,
+                                             uint32_t from,
+                                             net_packet_t *packet,
+                                             net_entry_t entry)
+{
+    net_switch_refuse(&sw->node.ports[from], packet, entry);
 }
 
 // A usual packet; it was received in a class that `held` is of. Apart from arrival, since neither
@@ -378,15 +361,17 @@ static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
 static __attribute__((noinline)) void forward(net_switch_t *sw,
                                               uint32_t from,
                                               const net_received_t *held,
-                                              net_packet_t *packet,
-                                              uint32_t out)
+                                              net_packet_t *packet)
 {
     const uint32_t class = packet->priority;
-    if (is_expired(sw, packet)) {
-        expire(sw, from, packet);
+    uint32_t out;
+    const net_entry_t entry =
+        net_switch_classify(sw, packet, NULL, sw->routed, sw->trust_dscp, &out);
+    if (SIM_UNLIKELY(entry != NET_ENTERS)) {
+        refuse(sw, from, packet, entry);
         return;
     }
-    enter(sw, from, packet);
+    packet->ingress_port = (uint16_t)from;
     if (SIM_UNLIKELY(packet->priority != class)) {
         held = state_of(sw)->rows[from].received[packet->priority];
     }
@@ -407,12 +392,10 @@ static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet
     net_received_t *const received = state->rows[from].received[packet->priority];
     received->packets++;
     received->bytes += packet->frame_bytes;
-    const uint32_t out = net_switch_brought(sw, packet);
-    if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || packet->kind == NET_PACKET_PFC ||
-                     out == NET_NO_PORT)) {
-        arrive_otherwise(sw, from, packet, out);
+    if (SIM_UNLIKELY(sw->node.one_by_one || state->losses || !net_switch_brings(sw, packet))) {
+        arrive_otherwise(sw, from, packet);
     } else {
-        forward(sw, from, received, packet, out);
+        forward(sw, from, received, packet);
     }
 }
 

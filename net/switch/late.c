@@ -208,7 +208,7 @@ static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t p
     }
 }
 
-static APART void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
+static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
 {
     const sim_time_t now_ps = sw->node.sim.now_ps;
     show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
@@ -217,6 +217,22 @@ static APART void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packe
         sw->node.sim.now_ps = now_ps;
     }
     net__switch_pause_arrived(sw, ingress, packet);
+}
+
+// Takes a packet that does not enter the switch. Returns false if it was a pause frame, which may
+// have added a wake.
+static APART bool turn_away(net_switch_t *sw,
+                            net_port_t *ingress,
+                            net_packet_t *packet,
+                            net_entry_t entry)
+{
+    if (entry == NET_IS_PAUSE) {
+        pause_arrives(sw, ingress, packet);
+        return false;
+    }
+    show_all(sw, ingress, NET_TRACE_DROP);
+    net_switch_refuse(ingress, packet, entry);
+    return true;
 }
 
 // What a switch does with a packet that has arrived now. False: what comes next is to be found
@@ -231,27 +247,10 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
-    uint32_t out = net_switch_brought(sw, packet);
-    if (SIM_UNLIKELY(out == NET_NO_PORT)) {
-        if (packet->kind == NET_PACKET_PFC) { // which brings no route
-            pause_arrives(sw, ingress, packet);
-            return false;
-        }
-        out = net__route(sw, packet);
-        if (SIM_UNLIKELY(out == NET_NO_PORT)) {
-            show_all(sw, ingress, NET_TRACE_DROP);
-            net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
-            return true;
-        }
-    }
-    if (routed && SIM_UNLIKELY(--packet->ttl == 0)) {
-        packet->ttl = 1; // as it came
-        show_all(sw, ingress, NET_TRACE_DROP);
-        net_port_drop(ingress, packet, NET_DROP_TTL);
-        return true;
-    }
-    if (trust_dscp) {
-        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
+    uint32_t out;
+    const net_entry_t entry = net_switch_classify(sw, packet, net__route, routed, trust_dscp, &out);
+    if (SIM_UNLIKELY(entry != NET_ENTERS)) {
+        return turn_away(sw, ingress, packet, entry);
     }
     net_port_t *const egress = &sw->node.ports[out];
     if (egress->wake_pending == NET_WAKE_LATE && egress->busy_until_ps < now_ps) {

@@ -129,22 +129,20 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
-    if (SIM_UNLIKELY(packet->kind == NET_PACKET_PFC)) {
-        net__switch_pause_arrived(sw, ingress, packet);
+    uint32_t out;
+    const net_entry_t entry = net_switch_classify(sw,
+                                                  packet,
+                                                  own ? net__route : net_switch_route,
+                                                  sw->routed,
+                                                  sw->trust_dscp,
+                                                  &out);
+    if (SIM_UNLIKELY(entry != NET_ENTERS)) {
+        if (entry == NET_IS_PAUSE) {
+            net__switch_pause_arrived(sw, ingress, packet);
+        } else {
+            net_switch_refuse(ingress, packet, entry);
+        }
         return;
-    }
-    const uint32_t out = own ? net__route_of(sw, packet) : net_switch_route(sw, packet);
-    if (SIM_UNLIKELY(out == NET_NO_PORT)) {
-        net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
-        return;
-    }
-    if (sw->routed && SIM_UNLIKELY(--packet->ttl == 0)) {
-        packet->ttl = 1; // as it came
-        net_port_drop(ingress, packet, NET_DROP_TTL);
-        return;
-    }
-    if (sw->trust_dscp) {
-        packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
     }
     packet->ingress_port = (uint16_t)port_index;
     net_port_t *const egress = &sw->node.ports[out];

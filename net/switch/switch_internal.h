@@ -58,7 +58,7 @@ static inline uint32_t net__spread(const net_switch_t *sw, uint32_t flow_hash)
 }
 
 // The port a packet leaves by; NET_NO_PORT: there is none.
-static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *packet)
+static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 {
     const net_attachment_t attachment = sw->attachments[packet->destination];
     if (SIM_UNLIKELY(attachment.leaf == NET_NO_LEAF)) {
@@ -83,12 +83,6 @@ static inline uint32_t net__route(const net_switch_t *sw, const net_packet_t *pa
         return net_switch_choose_live(sw, sw->hop_ports + hop.first, count, hash * 0x9e3779b1u);
     }
     return port;
-}
-
-static inline uint32_t net__route_of(const net_switch_t *sw, net_packet_t *packet)
-{
-    const uint32_t brought = net_switch_brought(sw, packet);
-    return SIM_LIKELY(brought != NET_NO_PORT) ? brought : net__route(sw, packet);
 }
 
 // -- marking "red"
