@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/study_lib.sh - what studies of several kinds share; sourced by their libraries.
+# scenarios/study_lib.sh - functions of the studies of several kinds; their libraries source it.
 #
-# They set out, a folder with data.csv whose first column is the curve and whose second is x, and quick.
+# A library sets `out` and `quick`. `out` is a folder with data.csv: the first column is the curve,
+# the second is x.
 
-# value_of FILE PATH: a number of a summary, by its path (apps[0].mops, nics[0].cache.l1_hits); - if none
+# value_of FILE PATH: prints a number of a summary by its path (apps[0].mops, nics[0].cache.l1_hits),
+# or - if there is none
 value_of() {
     awk -v wanted="$2" '
         { line = $0; match(line, /^ */); depth = RLENGTH / 2; sub(/^ */, "", line); sub(/,$/, "", line)
@@ -22,17 +24,17 @@ value_of() {
         END { if (!found) print "-" }' "$1"
 }
 
-# pick QUICK ALL: the values of x
+# pick QUICK ALL: prints the values of x: QUICK with --quick, else ALL
 pick() {
     if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
 
-# draw XLABEL COLUMN... [log]: figure.svg, a panel for each column over x, a line for each curve; its name.
-# axis: the column of x, if it is not the second; labels: x is a word.
+# draw XLABEL COLUMN... [log]: draws figure.svg with a panel for each column over x and a line for each
+# curve, and prints its name. `axis` is the column of x if it is not the second; `labels`: x is a word.
 draw() {
     local xlabel=${1//\'/} column curve curves index panels=0 log=
     shift
-    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
     for column in "$@"; do
         if [ "$column" = log ]; then log=1; else panels=$((panels + 1)); fi

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# adaptive - do thresholds that follow the load help when the load changes?
+# adaptive - do adaptive thresholds help when the load changes?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

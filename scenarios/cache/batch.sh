@@ -24,7 +24,7 @@ for cluster in $(pick "" "0 232 4KiB"); do
             cache.l2.path=batch "cache.batch.threshold=$size" "cache.cluster=$cluster"
     done
 done
-# A slow L2: what a batch brings must be wanted.
+# With a slow L2, a batch pays only if its tokens are needed.
 for pattern in $(pick "" "uniform scan"); do
     options="${base/pattern=uniform/pattern=$pattern} outstanding=512 load.shuffle=off cache.l2.rate=20Gbps"
     # shellcheck disable=SC2086

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/cache/cache_lib.sh - what the studies share; sourced by them.
+# scenarios/cache/cache_lib.sh - functions of the cache studies, which source this file.
 #
-# A study: begin OUT, row CURVE X OPTIONS... for each simulation, draw at the end. Rows go to data.csv.
+# A study calls begin OUT, then row CURVE X OPTIONS... for each simulation, and draw at the end. Rows go to
+# data.csv.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT: settles where everything is. Sets out, program, quick, scenario, length.
+# begin OUT: creates the folder OUT and sets here, program, out, quick, scenario, columns, length and busy.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
@@ -12,14 +13,14 @@ begin() {
     quick=${CACHE_QUICK:-0}
     scenario=zipf.yaml
     if [ ! -x "$program" ]; then
-        echo "$program is not there: run make first" >&2
+        echo "the program $program does not exist: run make first" >&2
         exit 1
     fi
     mkdir -p "$out"
     echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
     columns=curve,x,mops,l1_hit_rate,l2_hit_rate,access_ns,access_ns_p99,latency_us_p99,expands,dma_bytes
     echo "$columns" >"$out/data.csv"
-    # A busy NIC: many operations at a time, and the times of the defaults.
+    # busy: a NIC with many operations at a time and the default times.
     length="warm_up=40000 operations=60000"
     [ "$quick" = 0 ] || length="warm_up=2000 operations=4000"
     busy="outstanding=64 cache.window=10ms cache.aging=1ms
@@ -28,7 +29,8 @@ begin() {
         cache.record=false"
 }
 
-# whole NAME=VALUE: cache.*, detailed.* and load.* are attributes of host0's NIC and of its operations
+# whole NAME=VALUE: prints the full path of a short name: cache.* and detailed.* are attributes of host0's
+# NIC, load.* are attributes of its operations.
 whole() {
     case $1 in
     cache.* | detailed.*) echo "nodes.host0.nic.$1" ;;
@@ -37,7 +39,7 @@ whole() {
     esac
 }
 
-# row CURVE X NAME=VALUE...: a simulation, and its row
+# row CURVE X NAME=VALUE...: runs a simulation and prints its row
 row() {
     local curve=$1 x=$2 run set=()
     shift 2
@@ -47,7 +49,7 @@ row() {
     done
     if ! "$program" run "$here/$scenario" -o "$run" --quiet "${set[@]}" >"$run.log" 2>&1; then
         cat "$run.log" >&2
-        echo "run $run failed" >&2
+        echo "the run $run failed" >&2
         exit 1
     fi
     local file=$run/summary.json l1 l2 hits misses

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# compression - what is compression worth in the same bytes?
+# compression - how much do compressed tokens gain over contexts in the same bytes of memory?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

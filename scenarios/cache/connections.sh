@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# connections - how many queue pairs does a NIC serve at full rate, by kind of cache, with the same SRAM?
+# connections - how many queue pairs does a NIC serve at full rate with each kind of cache in the same SRAM?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
-# 224 KiB of SRAM: 8192 entries of 28 bytes, or 988 contexts of 232.
+# The SRAM has 224 KiB: 8192 entries of 28 bytes, or 988 contexts of 232 bytes.
 for qps in $(pick "64 4096" "64 256 1024 4096 16384 65536"); do
-    # Each queue pair is used a few times before it counts.
+    # Each queue pair is used a few times for warm-up before the counted operations.
     [ "$quick" = 1 ] || length="warm_up=$((qps * 4 + 20000)) operations=60000"
     # shellcheck disable=SC2086 # lists of options
     row flat "$qps" $busy $length "tokens=$qps" pattern=uniform policy=flat detailed.context.entries=988

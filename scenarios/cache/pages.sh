@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# pages - how do page size, where page tables lie and number of memory regions share the caches?
+# pages - how do page size, place of page tables and number of memory regions change the rate?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
-# pages CURVE PAGE BYTES: tables of L2
+# pages CURVE PAGE BYTES: runs pages of size PAGE with BYTES of page tables in L2
 pages() {
     local regions
     for regions in $(pick "16 4096" "16 128 1024 4096 12288"); do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# policies - which policy keeps what is used, under which pattern?
+# policies - which policy has the most hits under which access pattern?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# skew - how much skew does a small L1 need?
+# skew - how skewed must accesses be for a small L1 to suffice?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# thrash - what does a thrashing NIC do to the network: pauses, and a victim's flow?
+# thrash - how many pauses does a thrashing NIC cause, and how much do they slow another flow?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

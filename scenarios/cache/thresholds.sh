@@ -5,9 +5,9 @@ set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
 zipf="tokens=8192 l1_entries=1024 l2_bytes=64KiB policy=hybrid"
-# Idle times, aging and alpha say who goes: they matter where what was hot no longer is.
+# Idle times, aging and alpha decide which token is evicted: they matter when hot tokens turn cold.
 sets="$zipf pattern=bursty load.working-set=800 load.phase=20000 cache.promote.l1=16 cache.promote.l2=4"
-try() { # LOAD NAME VALUE...: relative to the default
+try() { # LOAD NAME VALUE...: runs one simulation for each value of cache.NAME
     local load=$1 name=$2 at=0 value
     shift 2
     for value in "$@"; do
@@ -16,7 +16,7 @@ try() { # LOAD NAME VALUE...: relative to the default
         row "$name" "$at" $busy $length $load "cache.$name=$value"
     done
 }
-# 1 is a quarter of the default or less, 3 the default, 5 four times or more.
+# On the x axis, 1 is a quarter of the default or less, 3 the default, and 5 four times the default or more.
 try "$zipf" promote.l1 32 64 128 256 512
 try "$zipf" promote.l2 4 8 16 32 64
 try "$sets" demote.l1-idle 10us 100us 1ms 3ms 10ms

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tiers - how much SRAM, and how much CXL memory behind it?
+# tiers - how much SRAM does a NIC need, and how much CXL memory behind it?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

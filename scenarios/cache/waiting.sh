@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waiting - what do accesses to tokens that move wait for, and what does reading old copies save?
+# waiting - how long do accesses wait for tokens that move, and how much time does reading old copies save?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

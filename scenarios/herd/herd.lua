@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- scenarios/herd/herd.lua - HERD's requests and answers in Wireshark and tshark.
---   (--disable-protocol infiniband.eoib: else an answer without payload may be taken for EoIB, and called malformed)
+-- scenarios/herd/herd.lua - dissects HERD's requests and answers in Wireshark and tshark.
+--   Add --disable-protocol infiniband.eoib: otherwise an answer without payload may be shown as malformed EoIB.
 --   tshark -X lua_script:scenarios/herd/herd.lua -r requests.pcap -Y herd -T fields -e herd.opcode -e herd.key
 local herd = Proto("herd", "HERD key-value cache")
 local key = ProtoField.bytes("herd.key", "Key")
@@ -10,7 +10,7 @@ local worker = ProtoField.uint16("herd.worker", "Worker")
 local slot = ProtoField.uint16("herd.slot", "Window slot")
 herd.fields = {key, opcode, value, worker, slot}
 
--- The BTH follows the 8 bytes of UDP; opcodes: UC WRITE only, UD SEND only with immediate.
+-- The BTH follows the 8 bytes of UDP. The opcodes are UC WRITE ONLY and UD SEND ONLY with immediate.
 local UC_WRITE, UD_SEND_IMM = 0x2a, 0x65
 local BTH, RETH, DETH, IMM, ICRC = 12, 16, 8, 4, 4
 local udp_port = Field.new("udp.dstport")

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# decoders - what do many decoders on one prefiller do to it, with PFC alone and with DCQCN?
+# decoders - how do many decoders load one prefiller, with PFC alone and with DCQCN?
 #
-# N decoders with a NIC of 200 Gbps each. read: they read KV from the prefiller, whose NIC is what they share.
-# write: N prefillers write to one decoder: an incast, which PFC stops at the senders and DCQCN slows.
+# Each of N decoders has a NIC of 200 Gbps. read: the decoders read KV from one prefiller and share its NIC.
+# write: N prefillers write to one decoder. PFC stops this incast at the senders, DCQCN slows the senders down.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve hosts gbytes_per_s slowest_gbytes batch_p99_ms pauses queue_max_kb

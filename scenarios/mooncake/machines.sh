@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# machines - why 87 GB/s on 4 x 200G and 190 GB/s on 8 x 400G, and how long do 1 to 100 GB take?
+# machines - why do 4 x 200G move 87 GB/s and 8 x 400G 190 GB/s, and how long do 1 to 100 GB take?
 #
-# Both machines: as published, 64 requests at a time of 128 KiB each; NICs chosen at random as shipped,
-# writes, memory of both sockets, host memory read in completions of 64 bytes. That size is the one
-# constant chosen to fit, to the 87 GB/s at 40 GB; the other rows are not looked at.
-#   4 x 200G  a NIC at each of four root ports, PCIe 4.0 x16: 31.5 GB/s, of which 22.7 are payload
-#   8 x 400G  two NICs behind each of four PCIe switches, as HGX boards have them; an uplink is PCIe 5.0
-#             x16, 63 GB/s, of which likewise 72 % are payload: 363 Gbps for two NICs of 400
-# The 8 NICs of 400 Gbps without switches, each with its own PCIe 5.0 x16, are the third curve.
+# Both machines write 64 requests of 128 KiB at a time, as published, with NICs chosen at random as shipped.
+# They use the memory of both sockets and read it in completions of 64 bytes. That size is the only fitted
+# constant. It is fitted to the 87 GB/s at 40 GB, without regard to the other rows.
+#   4 x 200G  one NIC at each of four root ports, PCIe 4.0 x16: 31.5 GB/s, of which 22.7 are payload
+#   8 x 400G  two NICs behind each of four PCIe switches, as on HGX boards; an uplink is PCIe 5.0 x16,
+#             63 GB/s, of which likewise 72 % are payload: 363 Gbps for two NICs of 400
+# The third curve has 8 NICs of 400 Gbps without switches, each with its own PCIe 5.0 x16.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve gbytes seconds gbytes_per_s published_s published_gbytes off_percent busiest

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/mooncake/mooncake_lib.sh - what the studies share; sourced by them.
+# scenarios/mooncake/mooncake_lib.sh - functions of the Mooncake studies, which source this file.
 #
-# A study: begin OUT COLUMN..., then go NAME SCENARIO SETTING... and row VALUE... for each simulation,
-# figure at the end. Rows go to data.csv and, in columns, to table.txt. The first two columns are the
+# A study calls begin OUT COLUMN..., then go NAME SCENARIO SETTING... and row VALUE... for each simulation,
+# and figure at the end. Rows go to data.csv and, in columns, to table.txt. The first two columns are the
 # curve and its x.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT COLUMN...: sets here, program, out, quick, trace, bench, widths.
+# begin OUT COLUMN...: creates the folder OUT and sets here, program, out, quick, trace, bench, widths.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
@@ -18,7 +18,7 @@ begin() {
     replay='traffic[0].mooncake-trace'
     status=0
     if [ ! -x "$program" ]; then
-        echo "$program is not there: run make first" >&2
+        echo "the program $program does not exist: run make first" >&2
         exit 1
     fi
     program=$(realpath "$program")
@@ -45,7 +45,7 @@ row() {
     columns "$@"
 }
 
-# go NAME SCENARIO SETTING...: a run, in its folder; value asks about the last one.
+# go NAME SCENARIO SETTING...: makes a run in a folder of its own; value reads the last run.
 go() {
     run=$out/$(echo "$1" | tr -c 'a-zA-Z0-9.\n-' _)
     local scenario=$2 setting settings=()
@@ -56,31 +56,31 @@ go() {
     [ "${scenario#/}" != "$scenario" ] || scenario=$here/$scenario
     if ! "$program" run "$scenario" -o "$run" --quiet "${settings[@]}" >"$run.log" 2>&1; then
         cat "$run.log" >&2
-        echo "run $run failed" >&2
+        echo "the run $run failed" >&2
         exit 1
     fi
     if ! grep -q '"unverified_bytes": 0' "$run/summary.json"; then
-        echo "run $run: something arrived wrong" >&2
+        echo "the run $run: some data arrived with wrong contents" >&2
         exit 1
     fi
 }
 
-# value PATH: a number of the last run's summary (apps[0].ttft_ms.p99); - if none
+# value PATH: prints a number of the last run's summary (apps[0].ttft_ms.p99), or - if there is none
 value() {
     value_of "$run/summary.json" "$1"
 }
 
-# rounded DIGITS EXPRESSION
+# rounded DIGITS EXPRESSION: prints a number with DIGITS decimals
 rounded() {
     awk "BEGIN { printf \"%.$1f\", $2 }"
 }
 
-# gbytes: GB/s of the last run
+# gbytes: prints the GB/s of the last run
 gbytes() {
     rounded 2 "$(value 'apps[0].gbytes_per_s')"
 }
 
-# busiest: the part of a host, or the thread, that was busiest in the last run, and its share in per cent
+# busiest: prints the busiest part of a host, or thread, of the last run, and its busy share in per cent
 busiest() {
     awk 'function text() { sub(/.*": "/, ""); sub(/".*/, ""); return $0 }
          /"parts": \[/ { inside = 1 }
@@ -91,7 +91,7 @@ busiest() {
          END { printf "%s %.0f%%", part, most }' "$run/summary.json"
 }
 
-# held NAME OURS THEIRS PERCENT: a row that is held against a published one
+# held NAME OURS THEIRS PERCENT: compares a value with a published one
 held() {
     local off
     off=$(rounded 1 "100 * ($2 / $3 - 1)")
@@ -101,7 +101,7 @@ held() {
     fi
 }
 
-# figure XLABEL COLUMN... [log]
+# figure XLABEL COLUMN... [log]: draws the figure and prints its name
 figure() {
     local drawn
     drawn=$(draw "$@")

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# nics - what do 1, 2, 4 and 8 NICs move, near the memory and far from it, and out of a GPU's memory?
+# nics - how many GB/s do 1, 2, 4 and 8 NICs move, near the memory, far from it, and out of a GPU's memory?
 #
-# Hosts have two sockets, half of the NICs at each, joined by 500 Gbps (three links of 20.8 GB/s). near:
-# memory of the NICs' own socket; far: of the other one, over that link; both: threads take sockets in
-# turn, and the matrix "auto" gives each its own NICs. gpu: a NIC of 400 Gbps and a GPU behind PCIe 3.0 x16,
-# 14.4 GB/s of payload in TLPs of 256 bytes; users saw 47 GB/s from DRAM and 15 from a GPU.
+# Each host has two sockets with half of the NICs each, joined by 500 Gbps (three links of 20.8 GB/s). near: the
+# memory is at the NICs' own socket. far: the memory is at the other socket, behind that link. both: threads use
+# the sockets in turn, and the matrix "auto" gives each socket its own NICs. gpu: a NIC of 400 Gbps reads from a
+# GPU behind PCIe 3.0 x16, with 14.4 GB/s of payload in TLPs of 256 bytes. Users reported 47 GB/s from DRAM and
+# 15 from a GPU.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve nics gbytes_per_s links_percent expected busiest
@@ -14,7 +15,7 @@ list() { # COUNT
     for ((i = 0; i < $1; i++)); do text="$text${text:+, }\"mlx5_$i\""; done
     echo "$text"
 }
-# moved CURVE NICS EXPECTED PERCENT: the last run's row, held against what the narrowest part carries
+# moved CURVE NICS EXPECTED PERCENT: prints the last run's row and compares it with the rate of the bottleneck
 moved() {
     row "$1" "$2" "$(gbytes)" "$(rounded 1 "100 * $(gbytes) / $line")" "$3" "$(busiest)"
     held "$1 $2" "$(gbytes)" "$3" "$4"
@@ -26,7 +27,7 @@ for rate in $(pick 200 "100 200 400"); do
         nics=$(list "$count")
         all="{\"cpu:0\": [[$nics]], \"cpu:1\": [[$nics]]}"
         for where in near far; do
-            # The first half of 2 x count NICs is at socket 0.
+            # The first half of the 2 x count NICs is at socket 0.
             go "$where-$rate-$count" bench.yaml nics=$((2 * count)) nic_rate=${rate}Gbps "$two" \
                 switch.buffer=1GB "$bench.matrix='$all'" $bench.duration=2ms \
                 "$bench.source-location='cpu:$([ $where = near ] && echo 0 || echo 1)'"

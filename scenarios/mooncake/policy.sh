@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# policy - what does the choice of NICs cost, in bandwidth and in the 99th percentile of batches?
+# policy - how does the choice of NICs change bandwidth and the 99th percentile of batch times?
 #
-# Eight NICs of 400 Gbps, and four of 200 of which one is slow (50 Gbps). Chosen at random, slices meet others
-# at both ends: some NICs have nothing to do while others queue, the more so the fewer slices are out.
+# One set-up has eight NICs of 400 Gbps, the other four of 200, one of which is slow (50 Gbps). If NICs are chosen at
+# random, slices collide at both ends: some NICs are idle while others queue. The effect is larger the fewer slices
+# are outstanding.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve threads gbytes_per_s batch_p50_ms batch_p99_ms busiest_nic least_nic
-# of all NICs' shares, the largest and the least, in per cent of the mean
+# share most|least: prints the largest or the smallest share of a NIC, in per cent of the mean
 share() {
     awk -v which="$1" '/"nics": \[/ { inside = 1 } /"parts": \[/ { inside = 0 }
         inside && /"bytes":/ {

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/papers/papers_lib.sh - what the figures of scenarios/papers share; sourced by their run.sh.
+# scenarios/papers/papers_lib.sh - functions of the figures of scenarios/papers; their run.sh source it.
 #
-# A figure: begin, simulate (as often as needed), measure KEY VALUE for each number, report.
-# published.csv beside it has the numbers of the paper, a row per KEY:
+# The script of a figure calls begin, then simulate as often as needed, then measure KEY VALUE for
+# each number, and at last report. published.csv beside it has the numbers of the paper, a row per KEY:
 #   key,published,unit,tolerance_percent,source
-# and ends with remarks after a #. A row with a tolerance is asked for; one without is
-# only shown. Only bash, sort and awk are used.
+# and ends with remarks that begin with a #. A row with a tolerance is asked for; a row without one is
+# only shown. The library uses only bash, sort and awk.
 
-# begin OUT: settles where everything is. Sets here, out, program.
+# begin OUT: creates the folder OUT and sets here, papers, program, out and quick.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     papers=$(dirname "$here")
@@ -15,7 +15,7 @@ begin() {
     out=$1
     quick=${PAPERS_QUICK:-0}
     if [ ! -x "$program" ]; then
-        echo "$program is not there: run make first" >&2
+        echo "the program $program does not exist: run make first" >&2
         exit 1
     fi
     mkdir -p "$out"
@@ -24,7 +24,7 @@ begin() {
     echo "what,values,verdict" >"$out/orders.csv"
 }
 
-# seeds DEFAULT: the seeds to run, one with --quick
+# seeds DEFAULT: prints the seeds to run; with --quick only one
 seeds() {
     if [ "$quick" = 1 ]; then
         seq 1 1
@@ -33,7 +33,7 @@ seeds() {
     fi
 }
 
-# simulate RUN SCENARIO OPTIONS...: rocesim run into OUT/RUN, unless --resume finds it done.
+# simulate RUN SCENARIO OPTIONS...: runs rocesim into OUT/RUN, unless --resume finds that run complete.
 simulate() {
     local run=$1 scenario=$2
     shift 2
@@ -46,24 +46,24 @@ simulate() {
     if ! "$program" run "$here/$scenario" -o "$out/$run" --threads "${THREADS:-1}" --quiet "$@" \
         >"$out/$run.log" 2>&1; then
         cat "$out/$run.log" >&2
-        echo "run $run failed" >&2
+        echo "the run $run failed" >&2
         exit 1
     fi
     echo "$command" >"$done_file"
     sed -n 's/^ *"wall_s": \([0-9.]*\),*$/   '"$run"': \1 s/p' "$out/$run/summary.json"
 }
 
-# field RUN NAME: the first field NAME of its summary
+# field RUN NAME: prints the first field NAME of the run's summary
 field() {
     sed -n 's/^ *"'"$2"'": "\{0,1\}\([^",]*\)"\{0,1\},\{0,1\}$/\1/p' "$out/$1/summary.json" | head -n 1
 }
 
-# measure KEY VALUE
+# measure KEY VALUE: notes one of our numbers
 measure() {
     echo "$1,$2" >>"$out/ours.csv"
 }
 
-# expect TEXT A OP B: an order that is asked for, OP one of < > <= >=
+# expect TEXT A OP B: asks for an order of two numbers; OP is one of < > <= >=
 expect() {
     local verdict
     verdict=$(awk -v a="$2" -v b="$4" "BEGIN {
@@ -71,7 +71,7 @@ expect() {
     echo "$1,$2 $3 $4,$verdict" >>"$out/orders.csv"
 }
 
-# quantile P: of the numbers on stdin, nearest rank
+# quantile P: prints the quantile P of the numbers on stdin, by nearest rank
 quantile() {
     sort -g | awk -v p="$1" '{ value[NR] = $1 }
         END { if (NR) { k = int(NR * p); if (k < NR * p) k++; if (k < 1) k = 1; print value[k] } }'
@@ -81,16 +81,16 @@ mean() {
     awk '{ sum += $1 } END { if (NR) printf "%.6g\n", sum / NR }'
 }
 
-# series RUN PATH: "time_us value" of one series
+# series RUN PATH: prints "time_us value" lines of one series
 series() {
     awk -F, -v path="$2" 'NR > 1 && index($0, path) { value = $NF; print $1 / 1000, value }' \
         "$out/$1/series.csv"
 }
 
-# draw FILE.svg: gnuplot commands from stdin, figures in the style of them all; DRAW_SIZE: pixels
+# draw FILE.svg: runs gnuplot commands from stdin in the common style; DRAW_SIZE is the size in pixels
 draw() {
     if ! command -v gnuplot >/dev/null; then
-        echo "   (no gnuplot: $1 is not drawn; Debian package gnuplot-nox)"
+        echo "   (gnuplot is not installed: $1 is not drawn; the Debian package is gnuplot-nox)"
         return
     fi
     {
@@ -101,15 +101,16 @@ draw() {
     } | gnuplot && echo "   drawn: $out/$1"
 }
 
-# report [SHARE] [PUBLISHED]: the table; false when fewer than SHARE percent (100) of the asked rows are
-# within their tolerance, which --quick only reports. PUBLISHED: published.csv or a part of it.
+# report [SHARE] [PUBLISHED]: prints the table. Returns false if fewer than SHARE percent (100) of the
+# asked rows are within their tolerance; with --quick it returns true. PUBLISHED is published.csv or a
+# part of it.
 report() {
     local status=0
     awk -v share="${1:-100}" -v csv="$out/table.csv" -f "$papers/table.awk" \
         "$out/ours.csv" "${2:-$here/published.csv}" "$out/orders.csv" >"$out/table.txt" || status=1
     cat "$out/table.txt"
     if [ "$quick" = 1 ] && [ $status = 1 ]; then
-        echo "   (--quick: nothing is asked)"
+        echo "   (with --quick, no row decides the exit status)"
         status=0
     fi
     return $status

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/papers/table.awk - "ours, theirs, difference": ours.csv, published.csv and
-# orders.csv into a table.
-# Set share (percent of asked rows that must be within tolerance) and csv (the table again).
+# scenarios/papers/table.awk - makes the table "ours, theirs, difference" from ours.csv, published.csv
+# and orders.csv.
+# Variables: share (percent of asked rows that must be within tolerance), csv (file of the same table).
 BEGIN {
     FS = ","
     print "key,ours,published,unit,difference_percent,tolerance_percent,verdict,source" > csv
@@ -26,7 +26,7 @@ file == 3 {
         verdict = $4 == "" ? "not measured" : "MISSING"
     } else {
         value = ours[$1]
-        # A published zero can only be met exactly.
+        # Only an exact zero meets a published zero.
         if ($2 != 0) difference = sprintf("%+.1f", 100 * (value / $2 - 1))
         else difference = value == 0 ? "+0.0" : "inf"
         if ($4 != "") {

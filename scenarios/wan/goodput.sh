@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# goodput - what share of a 100 Gbps link do loss and distance leave, for each transport?
+# goodput - which share of a 100 Gbps link does each transport use at a given loss and distance?
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,rtt,loss,percent,closed_percent,nic_bytes_per_qp,rounds_max,timeouts
@@ -10,7 +10,7 @@ for transport in go-back-n irn adamap sdr; do
     for rtt in $(pick "100us 10ms" "10us 100us 1ms 10ms 30ms 100ms"); do
         for loss in $(pick "0.01" "0.00001 0.0001 0.001 0.01"); do
             n=$(calc "1 + $gbps * 1e9 * ($(seconds "$rtt") + 2e-6) / 8 / $frame")
-            # Enough losses, and time beyond the first and last round trip.
+            # The bytes suffice for enough losses, and for time beyond the first and last round trip.
             if [ $transport = go-back-n ]; then
                 packets=$(whole "min(600000, max(2000, 25 / $loss))")
                 closed=$(calc "100 * (1 - $loss) / (1 + $loss * ($n - 1))")

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# incast - hosts of one site send to one host of another: what do the border's buffer and PFC across it do?
+# incast - how do border buffers and PFC across sites change an incast from one site to another?
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,transport,senders,gbps,slowest_ms,ideal_ms,lost,retransmitted,timeouts,completed
@@ -11,7 +11,7 @@ for senders in $(pick "4" "4 16"); do
             "pauses-cross 4GB on on"; do
             # shellcheck disable=SC2086
             set -- $case
-            # The receiver's link is the narrow one.
+            # The bottleneck is the receiver's link.
             simulate across.yaml "transport=$transport" rtt=10ms rate=400Gbps "hosts=$senders" \
                 "from=host[0-$((senders - 1))]" "to=host$senders" "bytes=$bytes" \
                 "buffer=$2" "pfc=$3" "across=$4"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# prefetch - how many maps on the NIC, and from which watermark on, keep a first retransmission from waiting?
+# prefetch - how many maps on the NIC, and which watermark, keep first retransmissions from waiting?
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,n,watermark,stall_percent,stalled_us_per_stall,dma_reads,percent

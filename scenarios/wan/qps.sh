@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# qps - what do 1 to 10,000 queue pairs need of the shared buffer, and what if it runs out?
+# qps - how much of the shared buffer do 1 to 10,000 queue pairs need, and what happens when it runs out?
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 columns=blocks,qps,percent,completed,blocks_max,host_bytes_max,host_grown,host_refused,dropped,nodes_max
 begin "$1" $columns,nic_bytes_all
 total=$(pick 100000 1000000)
 for blocks in 1048576 $(pick "16" "256 64 16"); do
-    # What a full buffer refuses is sent again and again.
+    # Packets that a full buffer refuses are retransmitted again and again.
     [ "$blocks" = 1048576 ] || total=$(pick 10000 40000)
     for qps in $(pick "1 100" "1 10 100 1000 10000"); do
         simulate goodput.yaml rtt=10ms loss=0.01 "qps=$qps" "bytes=$((total / qps * 4096))" \

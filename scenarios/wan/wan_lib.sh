@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-# scenarios/wan/wan_lib.sh - what the studies share; sourced by them.
+# scenarios/wan/wan_lib.sh - functions of the WAN studies, which source this file.
 #
-# A study: begin OUT COLUMN,COLUMN...; for each simulation simulate SCENARIO NAME=VALUE... and put VALUE...;
-# then a figure. Rows go to data.csv.
+# A study calls begin OUT COLUMN,COLUMN..., then simulate SCENARIO NAME=VALUE... and put VALUE... for each
+# simulation, and draws a figure at the end. Rows go to data.csv.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT COLUMNS: settles where everything is. Sets out, program, quick, here.
+# begin OUT COLUMNS: creates the folder OUT and sets out, program, quick and here.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
     out=$1
     quick=${WAN_QUICK:-0}
     if [ ! -x "$program" ]; then
-        echo "$program is not there: run make first" >&2
+        echo "the program $program does not exist: run make first" >&2
         exit 1
     fi
     mkdir -p "$out"
@@ -20,7 +20,7 @@ begin() {
     echo "$2" | tee "$out/data.csv"
 }
 
-# simulate SCENARIO NAME=VALUE...: a run, whose summary is then $summary
+# simulate SCENARIO NAME=VALUE...: runs the scenario and sets summary to its summary.json
 simulate() {
     local scenario=$1 set=()
     shift
@@ -35,7 +35,8 @@ simulate() {
     fi
 }
 
-# value PATH...: numbers of the summary by their paths (apps[0].goodput_gbps), with commas between; - if none
+# value PATH...: prints numbers of the summary by their paths (apps[0].goodput_gbps), separated by commas;
+# - stands for a number that does not exist
 value() {
     local path row=""
     for path in "$@"; do
@@ -44,7 +45,7 @@ value() {
     echo "$row"
 }
 
-# transport NAME...: of apps[0].transport
+# transport NAME...: prints numbers of apps[0].transport
 transport() {
     local paths=()
     for name in "$@"; do
@@ -53,51 +54,52 @@ transport() {
     value "${paths[@]}"
 }
 
-# lost: packets that buffers and links lost
+# lost: prints the number of packets that buffers and links lost
 lost() {
     awk -F: '/^  "drops"/ { inside = 1 } inside && /^  }/ { exit }
         inside && $1 !~ /units/ { sub(/,/, "", $2); sum += $2 } END { print sum + 0 }' "$summary"
 }
 
-# put VALUE...: a row
+# put VALUE...: prints a row and appends it to data.csv
 put() {
     local IFS=,
     echo "$*" | tee -a "$out/data.csv"
 }
 
 two='function min(a, b) { return a < b ? a : b } function max(a, b) { return a > b ? a : b }'
-# calc EXPRESSION: a number; min(a, b), max(a, b)
+# calc EXPRESSION: prints a number; the expression may use min(a, b) and max(a, b)
 calc() {
     awk "$two BEGIN { x = ($1); printf \"%.6g\", x }"
 }
 
-# whole EXPRESSION: an integer
+# whole EXPRESSION: prints the integer part of a number
 whole() {
     awk "$two BEGIN { x = ($1); printf \"%.0f\", int(x) }"
 }
 
-# seconds TIME: 30ms -> 0.03
+# seconds TIME: prints a time in seconds, for example 0.03 for 30ms
 seconds() {
     awk -v t="$1" 'BEGIN { n = t + 0; u = t; sub(/^[0-9.]*/, "", u)
         print n * (u == "us" ? 1e-6 : u == "ms" ? 1e-3 : u == "ns" ? 1e-9 : 1) }'
 }
 
-# frame_of TRANSPORT: bytes of a full packet on a link, with headers, preamble and gap
+# frame_of TRANSPORT: prints the bytes of a full packet on a link, with headers, preamble and gap
 frame_of() {
-    # Selective transports say in each packet where it belongs.
+    # Selective transports carry the address in each packet.
     if [ "$1" = go-back-n ]; then echo 4178; else echo 4194; fi
 }
 
-# column NAME: its number in data.csv
+# column NAME: prints the number of a column of data.csv
 column() {
     head -n 1 "$out/data.csv" | tr , '\n' | grep -nx "$1" | cut -d: -f1
 }
 
-# lines XNAME YNAME [gnuplot command]...: figure.svg, y over x, a line for each value of the first column
+# lines XNAME YNAME [gnuplot command]...: draws figure.svg, y over x, with a line for each value of the
+# first column
 lines() {
     local x=$1 y=$2 command
     shift 2
-    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     {
         echo "set datafile separator ','; set datafile missing '-'; set key outside; set grid"
         echo "set terminal svg size 720,420; set output '$out/figure.svg'"
@@ -114,10 +116,10 @@ lines() {
     echo "$out/figure.svg"
 }
 
-# heat XNAME YNAME ZNAME [MOST]: figure.svg, a map for each value of the first column; colours from 0 to
-# MOST (100), blue where much is good; -MOST: blue where little is
+# heat XNAME YNAME ZNAME [MOST]: draws figure.svg, a map for each value of the first column. Colours go
+# from 0 to MOST (100). Blue stands for large values, or with -MOST for small values.
 heat() {
-    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local x y z most=${4:-100} curves count colours="0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac'"
     x=$(column "$1") y=$(column "$2") z=$(column "$3")
     curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
@@ -152,10 +154,10 @@ heat() {
     echo "$out/figure.svg"
 }
 
-# bars YNAME LABELS [gnuplot command]...: figure.svg, a bar for each row, labelled with its first LABELS
-# columns
+# bars YNAME LABELS [gnuplot command]...: draws figure.svg with a bar for each row, labelled with its first
+# LABELS columns
 bars() {
-    command -v gnuplot >/dev/null || { echo "no gnuplot: no figure" >&2; return 0; }
+    command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local name=$1 labels=$2 command
     shift 2
     {

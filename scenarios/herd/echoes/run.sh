@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# echoes - rate of 32-byte echoes by the verbs of request and answer (figure 5, Apt)
+# echoes - the rate of 32-byte echoes by the verbs of request and answer (figure 5, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
@@ -12,7 +12,7 @@ for verbs in send-send write-uc-write-uc write-uc-send; do
     esac
     herd "$verbs" system=echo "request=$request" "answer=$answer"
     measure "$verbs" "$(mops "$verbs")"
-    # All over reliable connections, all signaled, no payload in the WQE.
+    # The plain variants use reliable connections, signal every request and have no payload in the WQE.
     request=${request/uc/rc} answer=${answer/uc/rc}
     herd "plain-$verbs" system=echo "request=${request/send/send-rc}" "answer=${answer/send/send-rc}" \
         signal_all=on inline_max=0

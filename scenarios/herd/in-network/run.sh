@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# in-network - HERD on a leaf-spine beside bulk flows: who suffers, with DCQCN and PFC on and off
+# in-network - how much do bulk flows slow HERD on a leaf-spine, with DCQCN and PFC on and off?
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
-# run NAME CC PFC HERD_PRIORITY LOAD
+# run NAME CC PFC BULK_PRIORITY LOAD: runs fabric.yaml
 run() {
     simulate "$1" fabric.yaml --set "cc=$2" --set "pfc=$3" --set "traffic[1].poisson.load=$5" \
         --set "traffic[1].poisson.priority=$4" >/dev/null
@@ -35,9 +35,9 @@ p99() { awk '$1 == 0.3 { print $3 }' "$out/$1.txt"; }
 retried() { awk '$1 == 0.3 { print $5 }' "$out/$1.txt"; }
 expect "bulk flows lengthen the tail" "$(p99 none-on-shared)" ">" \
     "$(awk 'NR == 1 { print $3 }' "$out/none-on-shared.txt")"
-expect "DCQCN shortens it" "$(p99 dcqcn-on-shared)" "<" "$(p99 none-on-shared)"
-expect "a class of its own shortens it" "$(p99 none-on-apart)" "<" "$(p99 none-on-shared)"
-expect "without PFC requests are written again" "$(retried none-off-shared)" ">=" \
+expect "DCQCN shortens the tail" "$(p99 dcqcn-on-shared)" "<" "$(p99 none-on-shared)"
+expect "a class of its own shortens the tail" "$(p99 none-on-apart)" "<" "$(p99 none-on-shared)"
+expect "without PFC HERD repeats requests" "$(retried none-off-shared)" ">=" \
     "$(retried none-on-shared)"
 draw in-network.svg <<P
 set xlabel 'load of the bulk flows'; set ylabel 'GET latency, p99 (us)'; set logscale y; set key left top

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# latency - mean latency against throughput, more and more clients (figure 11, Apt)
+# latency - mean latency against throughput with a growing number of clients (figure 11, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# put-share - rate by the share of PUTs, HERD and the stores read by READs (figure 9, Apt)
+# put-share - the rate by the share of PUTs, of HERD and of stores that clients read by READs (figure 9, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
@@ -13,5 +13,5 @@ done
 expect "HERD above Pilaf at 5 %" "$(mops herd-5)" ">" "$(mops pilaf-5)"
 expect "HERD above FaRM at 5 %" "$(mops herd-5)" ">" "$(mops farm-5)"
 expect "FaRM above its variable form" "$(mops farm-5)" ">" "$(mops farm-var-5)"
-expect "the variable form above Pilaf" "$(mops farm-var-5)" ">" "$(mops pilaf-5)"
+expect "FaRM's variable form above Pilaf" "$(mops farm-var-5)" ">" "$(mops pilaf-5)"
 report

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# server-cores - rate by the cores of the server, and what prefetching is worth (figures 13 and 7, Apt)
+# server-cores - the rate by the cores of the server, and the effect of prefetching (figures 13 and 7, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

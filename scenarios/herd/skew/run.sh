@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# skew - rate of all and of each worker where keys are drawn by Zipf's law and belong to one worker each (Apt)
+# skew - the rates of all and of each worker if Zipf's law draws the keys and each key belongs to one worker (Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
-# workers RUN: the rate of each, a line each
+# workers RUN: prints the rate of each worker, one per line
 workers() {
     sed -n '/"workers": \[/,/\]/p' "$out/$1/summary.json" | sed -n 's/^ *"mops": \([0-9.e+-]*\),*$/\1/p'
 }
@@ -14,9 +14,9 @@ for skew in 0 0.5 0.8 0.9 0.99 1.1; do
     echo "$skew $(mops "skew-$skew") $(head -n 1 "$out/skew-$skew.txt") $(tail -n 1 "$out/skew-$skew.txt")"
 done >"$out/skew.txt"
 measure "uniform: rate" "$(mops skew-0)"
-expect "skew makes workers differ" "$(awk '$1 == 0.99 { print $4 / $3 }' "$out/skew.txt")" ">" \
+expect "skew makes the workers' rates differ" "$(awk '$1 == 0.99 { print $4 / $3 }' "$out/skew.txt")" ">" \
     "$(awk '$1 == 0 { print $4 / $3 }' "$out/skew.txt")"
-expect "and costs less than a fifth" "$(mops skew-0.99)" ">" \
+expect "skew costs less than a fifth of the rate" "$(mops skew-0.99)" ">" \
     "$(awk -v a="$(mops skew-0)" 'BEGIN { print 0.8 * a }')"
 draw skew.svg <<P
 set xlabel 'exponent of Zipf'; set ylabel 'operations (M/s)'; set yrange [0:30]

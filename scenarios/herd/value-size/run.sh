@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# value-size - rate by the size of values, 5 % PUTs (figure 10, Apt)
+# value-size - the rate by the size of values, with 5 % PUTs (figure 10, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
@@ -15,6 +15,6 @@ for system in herd pilaf farm farm-var; do
         measure "$system $size B" "$(mops "$system-$size")"
     done
 done
-expect "HERD falls behind 56 B" "$(mops herd-60)" "<" "$(mops herd-56)"
-expect "and behind 116 B" "$(mops herd-120)" "<" "$(mops herd-116)"
+expect "HERD: the rate falls beyond 56 B" "$(mops herd-60)" "<" "$(mops herd-56)"
+expect "HERD: the rate falls beyond 116 B" "$(mops herd-120)" "<" "$(mops herd-116)"
 report

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# verbs-latency - latency of WRITEs, READs and echoes by their size, one at a time (figure 2, Apt)
+# verbs-latency - the latency of WRITEs, READs and echoes by their size, one at a time (figure 2, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
-# verb KEY SETTING...
+# verb KEY SETTING...: measures the latency of one verb
 verb() {
     local key=$1 setting run
     local -a settings=()
@@ -24,7 +24,7 @@ for bytes in 4 16 64 256; do
         answer=write-uc pipeline=0
     measure "ECHO $bytes B" "$(latency "ECHO-$bytes" mean)"
 done
-expect "inlined is faster" "$(latency WRITE-inlined-4-B mean)" "<" "$(latency WRITE-4-B mean)"
-expect "a READ takes longer" "$(latency READ-4-B mean)" ">" "$(latency WRITE-4-B mean)"
-expect "and an echo longest" "$(latency ECHO-64 mean)" ">" "$(latency READ-64-B mean)"
+expect "inlined WRITEs are faster" "$(latency WRITE-inlined-4-B mean)" "<" "$(latency WRITE-4-B mean)"
+expect "READs take longer than WRITEs" "$(latency READ-4-B mean)" ">" "$(latency WRITE-4-B mean)"
+expect "echoes take longest" "$(latency ECHO-64 mean)" ">" "$(latency READ-64-B mean)"
 report

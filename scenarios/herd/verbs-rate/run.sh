@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# verbs-rate - rate of WRITEs, READs and SENDs in and out of a card by their size (figures 3 and 4, Apt)
+# verbs-rate - the rates of inbound and outbound WRITEs, READs and SENDs of a card by their size (figures 3 and 4, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"
-# rate KEY METRIC SETTING...
+# rate KEY METRIC SETTING...: measures the rate of one verb
 rate() {
     local key=$1 metric=$2 setting run
     local -a settings=()
@@ -15,7 +15,7 @@ rate() {
     measure "$key" "$(field "$run" "$metric")"
 }
 read="verb=read transport=rc signal_every=1 window=16"
-# As many as the card has WQEs of at hand.
+# The window equals the number of WQEs that the card caches.
 out_of="from=host0 to=host[1-16] threads=8 window=32"
 for bytes in 4 64 128 256 512 1024; do
     inline=$([ "$bytes" -le 256 ] && echo on || echo off)

@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 
-# settle RUN FLOWS OPTIONS...: that many long flows, 40 Gb/s, for 300 ms (40 with --quick)
+# settle RUN FLOWS OPTIONS...: runs FLOWS long flows at 40 Gb/s for 300 ms (120 with --quick)
 settle() {
     local run=$1 flows=$2
     shift 2
@@ -19,13 +19,13 @@ settle() {
 queue_mean() { cut -d' ' -f1 "$out/$1.txt"; }
 queue_sd() { cut -d' ' -f2 "$out/$1.txt"; }
 
-# marked RUN: share of packets marked from 100 ms on
+# marked RUN: prints the share of packets marked from 100 ms on
 marked() {
     awk -F, '/ecn_marked/ { if ($1 == 1e8) m0 = $3; m = $3 } /tx_packets/ { if ($1 == 1e8) p0 = $3; p = $3 }
         END { if (p > p0) print (m - m0) / (p - p0) }' "$out/$1/series.csv"
 }
 
-# shares RUN FLOWS: bytes that each sent from 100 ms on, of the fair share, in order
+# shares RUN FLOWS: prints the bytes of each flow from 100 ms on relative to the fair share, in ascending order
 shares() {
     awk -F, -v flows="$2" '/port\[host[1-9]/ && /tx_bytes/ {
             if ($1 == 1e8) first[$2] = $3; else { sum += $3 - last[$2] }
@@ -34,7 +34,7 @@ shares() {
         "$out/$1/series.csv" | sort -g
 }
 
-# A period of tau ends with a cut if a mark came in it: what the fluid model assumes.
+# A period of tau ends with a cut if a mark came in it, as the fluid model assumes.
 periods="--set nic.cnp-interval=0us --set nic.dcqcn.rate-reduce-monitor-period=50us"
 for at in 2:1 4:1 8:1 2:10 8:10 16:10 32:10; do
     flows=${at%:*} pmax=${at#*:}
@@ -55,7 +55,7 @@ if [ "$quick" = 0 ]; then
     measure "8 flows: higher share" "$(shares once8-1 8 | tail -n 1)"
 fi
 
-# A third flow joins two at 0.1 s; their rates at 0.2 s, over 20 ms.
+# A third flow joins two at 0.1 s. The rows give the rates at 0.2 s, over 20 ms.
 simulate third fixed.yaml --until 210ms --set topology.star.hosts=4 --set 'traffic=[{flows: {list: [host1
     host0 10GB 0us, host2 host0 10GB 0us, host3 host0 10GB 100ms]}}]' \
     --set 'observe=[{series: "port[host*->switch0].tx_bytes", every: 5ms}]' >/dev/null
@@ -68,8 +68,8 @@ third() {
 measure "third flow joins: lowest rate" "$(third | head -n 1)"
 measure "third flow joins: highest rate" "$(third | tail -n 1)"
 
-# Stability: feedback in 4 us and in 85 us (three links from the mark to the sender). The marking
-# curve goes on with the same slope beyond 1 %, as the analysis has it.
+# Stability with feedback in 4 us and in 85 us (three links from the mark to the sender). The marking
+# curve continues with the same slope beyond 1 %, as in the analysis.
 curve="--set switch.ecn.pmax=10% --set switch.ecn.kmax=1955KB"
 for flows in 2 10; do
     # shellcheck disable=SC2086 # options
@@ -88,8 +88,9 @@ expect "85 us unsettles N=10 more than N=2: sd ratios" \
     "$(awk -v a="$(queue_sd n10-85us)" -v b="$(queue_sd n10-4us)" 'BEGIN { print a / b }')" ">" \
     "$(awk -v a="$(queue_sd n2-85us)" -v b="$(queue_sd n2-4us)" 'BEGIN { print a / b }')"
 
-# Marks decided as packets join the queue tell of it one queueing delay later. Two flows, 85 us: the
-# published curve of the fluid; then more flows with feedback in 4 us, where that delay is the larger part.
+# A mark at enqueue reports the queue one queueing delay later than a mark at dequeue. The rows compare two
+# flows at 85 us with the published curve of the fluid, then more flows with feedback in 4 us, where that
+# delay is the larger part of the loop.
 queues_over_seeds() {
     local run=$1 seed
     shift
@@ -113,10 +114,9 @@ for flows in 32 64; do
         "$(queue_sd "n$flows-dequeue")"
 done
 
-# How long a flow takes that comes last, to 90 % of its share over 5 ms (but for its first 2 ms, when it
-# comes at line rate), in the mean of the seeds. Published is a bound, for the fluid, from the greatest
-# possible difference down to a tenth of the share.
-# joins NAME FLOWS UNTIL_MS OPTIONS...
+# joins NAME FLOWS UNTIL_MS OPTIONS...: measures the time until the last flow has 90 % of its share over 5 ms,
+# in the mean of the seeds. Its first 2 ms do not count, because it starts at line rate. The published value is
+# a bound for the fluid, from the greatest possible difference down to a tenth of the share.
 joins() {
     local name=$1 flows=$2 until=$3 seed run
     run=join-${name// /-}

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# dcqcn-tradeoff - DCQCN's timers and thresholds: short flows against long ones (HPCC, figures 2, 3)
+# dcqcn-tradeoff - short flows against long ones by DCQCN's timers and thresholds (HPCC, figures 2, 3)
 #
 # HORIZON_MS is the time in which flows start (40; 4 with --quick); half of it with incasts.
 set -eu
@@ -9,7 +9,7 @@ begin "$1"
 columns="10 30 50 60 70 80 90"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 4 || echo 40)}
 
-# pod KEY RUN OPTIONS...: runs it unless it has run, and measures its columns
+# pod KEY RUN OPTIONS...: makes a run unless it exists, and measures its columns
 pod() {
     local key=$1 run=$2
     shift 2
@@ -52,8 +52,8 @@ half="--set traffic[0].poisson.load=0.5"
     pod "50% thresholds 12/50" h12 $half $(thresholds 12 50)
 }
 
-# With incasts of 60 servers, 500 KB each: 2 % of what passes between two halves of the pod (5.6 Tb/s) is
-# one in 2.14 ms. "Short" is below 10 KB.
+# Incasts of 60 servers have 500 KB each. If they are 2 % of the traffic that passes between two halves of the
+# pod (5.6 Tb/s), one comes every 2.14 ms. "Short" flows are below 10 KB.
 incast_ms=$((horizon_ms / 2))
 for at in 55/50 300/4 900/4; do
     run=incast-${at%/*}
@@ -64,7 +64,7 @@ for at in 55/50 300/4 900/4; do
     measure "incast $at: p95 latency of short flows" \
         "$(awk -F, '$12 == "poisson" && $8 != "" && $5 < 10000 { print $8 / 1e6 }' "$out/$run/flows.csv" |
             quantile 0.95)"
-    # Of both directions of a link, over the links, of the time in which flows start.
+    # Paused time: both directions of a link added, averaged over links, relative to the time in which flows start.
     measure "incast $at: paused" "$(awk -F, -v ms="$incast_ms" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
         NR > 1 { ports++; for (i in column) sum += $i }
@@ -77,7 +77,7 @@ for what in paused "p95 latency of short flows"; do
     expect "incast: $what: 300/4 above 900/4" "$b" ">" "$c"
 done
 
-# order WHAT COLUMN ROWS...: rows that differ by more than a tenth there must come in the same order here
+# order WHAT COLUMN ROWS...: asks that rows whose published values differ by more than a tenth have the same order here
 order() {
     local what=$1 column=$2 wrong
     shift 2

@@ -7,7 +7,7 @@ begin "$1"
 loads="0.1 0.2 0.4 0.6 0.8 1.0"
 until=$([ "$quick" = 1 ] && echo 1s || echo 2s)
 list=$(seeds 7)
-# An ACK's way back over three idle links: 3 us and three times 64 bytes.
+# The way back of an ACK over three idle links takes 3 us and three times 64 bytes.
 back_us=3.154
 
 control_of() {
@@ -18,7 +18,7 @@ control_of() {
     esac
 }
 
-# A load factor of 1 is 8 Gb/s over ten sources of 10 Gb/s each.
+# runs_of CONTROL LOAD RUN: runs all seeds. A load of 1 is 8 Gb/s over ten sources of 10 Gb/s each.
 runs_of() {
     local control=$1 load=$2 run=$3 seed
     : >"$out/$run.fct.txt"
@@ -33,7 +33,8 @@ runs_of() {
     sort -g -o "$out/$run.fct.txt" "$out/$run.fct.txt"
 }
 
-# Theirs is one draw: ours the median of the draws. The seeds' values go to ranges.txt.
+# over_seeds RUN KEY P: measures the median over the seeds, because the published value is one draw. The
+# values of all seeds go to ranges.txt.
 over_seeds() {
     local run=$1 key=$2 p=$3 seed values
     values=$(for seed in $list; do quantile "$p" <"$out/$run-$seed.fct.txt"; done | sort -g)
@@ -41,7 +42,7 @@ over_seeds() {
     measure "$key" "$(quantile 0.5 <<<"$values")"
 }
 
-# The distribution and the queue at load 0.8
+# distribution CONTROL RUN: measures the distribution and the queue at load 0.8
 distribution() {
     local control=$1 run=$2 p
     for p in 25 50 75 90 95 99; do

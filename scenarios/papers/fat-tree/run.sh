@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
-# SCHEMES and LOADS choose some of them: SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the time in
-# which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (375us). With
-# --resume runs that are complete are kept. A run is 3e8 to 5e8 packet-hops. Seeds: two with incasts
-# and one without, or --seeds N; numbers are means over the seeds, ranges.txt has the lowest and highest
-# of each. matrix.md has the tables as docs/models/papers.md shows them.
+# SCHEMES and LOADS choose some of the runs, for example SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the
+# time in which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (375us).
+# --resume keeps complete runs. A run takes 3e8 to 5e8 packet-hops. There are two seeds with incasts and
+# one without, or --seeds N. Numbers are means over the seeds; ranges.txt has the lowest and highest value
+# of each. matrix.md has the tables of docs/models/papers.md.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -15,9 +15,9 @@ loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 
-# The options of a scheme, as the authors' run.py sets them; the scenario is DCQCN. ACKs are sent and
-# queued before data where it asks for that: without windows, and with TIMELY+win. Windows are of the
-# round trip that its simulator works out, and in proportion to the rate. HPCC's 50 Mbps are the paper's
+# The options of a scheme are those of the authors' run.py; the scenario itself is DCQCN. ACKs are sent and
+# queued before data where run.py asks for that: without windows, and with TIMELY+win. Windows hold the
+# round trip that the authors' simulator computes, in proportion to the rate. HPCC's 50 Mbps are the paper's
 # W_AI of 80 bytes in 13 us.
 prior="--set nic.ack-priority=6 --set nic.scan.ack-pause-class=0"
 shared="--set nic.scan.ack-pause-class=3"
@@ -45,12 +45,12 @@ options_of() {
     esac
 }
 
-# run_of LOAD SCHEME SEED: the name of its folder
+# run_of LOAD SCHEME SEED: prints the name of the run's folder
 run_of() {
     echo "$2-$1$([ "$3" = 1 ] || echo "-seed$3")" | tr -d '%'
 }
 
-# bins FLOWS: a line per twentieth of the flows by size: percent, largest size, p95 of slowdown
+# bins FLOWS: prints a line per twentieth of the flows by size: percent, largest size, p95 of slowdown
 bins() {
     sort -n -s -k1,1 "$1" | awk -v n="$(wc -l <"$1")" '{ print int((NR - 1) * 20 / n), $1, $2 }' |
         sort -k1,1n -k3,3g | awk '
@@ -60,7 +60,7 @@ bins() {
             END { out() }'
 }
 
-# analyse LOAD SCHEME SEED: from the result folder to its numbers, "key,value" in RUN.numbers.csv
+# analyse LOAD SCHEME SEED: writes the numbers of a result folder to RUN.numbers.csv as "key,value"
 analyse() {
     local key="$1 $2" run
     run=$(run_of "$1" "$2" "$3")
@@ -72,7 +72,7 @@ analyse() {
                 '$1 == column { printf "%s p95 from %s%%,%.4g\n", key, column, $3 }' "$out/$run.bins.txt"
         done
         echo "$key p95 latency,$(awk '$1 <= 3000 { print $3 }' "$out/$run.flows.txt" | quantile 0.95)"
-        # Time stopped of the time in which flows start: of both directions of a link, over the links.
+        # Paused time: both directions of a link added, averaged over links, relative to the time in which flows start.
         awk -F, -v ms="$horizon_ms" -v key="$key" '
             NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
             NR > 1 { ports++; for (i in column) sum += $i }
@@ -88,7 +88,7 @@ for load in $loads; do
         options+=(--until "$((horizon_ms + 20))ms" --set "traffic[0].poisson.stop=${horizon_ms}ms")
         default_seeds=1
         if [ "$load" != 50% ]; then
-            default_seeds=2 # which incasts meet is a matter of draws
+            default_seeds=2 # chance decides which incasts meet
             options+=(--set "traffic[0].poisson.load=0.3" --set "traffic[1].incast.stop=${horizon_ms}ms"
                 --set "traffic[1].incast.every=${INCAST_EVERY:-375us}")
         fi
@@ -115,7 +115,7 @@ done
 published() { awk -F, -v key="$1" '$1 == key { print $2 }' "$here/published.csv"; }
 ours() { awk -F, -v key="$1" '$1 == key { print $2 }' "$out/ours.csv"; }
 
-# In each column every two schemes that differ by more than 1 % there must come in the same order.
+# In each column, two schemes whose published values differ by more than 1 % must have the same order here.
 for load in $loads; do
     for column in $columns; do
         wrong=$(for scheme in $schemes; do
@@ -152,7 +152,7 @@ for load in $loads; do
         echo "plot $plots"
     } | draw "$name.svg"
 done
-# Of the published rows those of the runs that were made.
+# asked.csv has the published rows of the runs that were made.
 awk -F, -v schemes="$schemes" -v loads="$loads" '
     BEGIN { n = split(schemes, scheme, " "); m = split(loads, load, " ")
             for (i = 1; i <= n; i++) for (j = 1; j <= m; j++) 

@@ -12,7 +12,7 @@ for variant in per-ACK:per-ack per-RTT:per-rtt HPCC:reference; do
     series "$name" "[switch0->host0].tx_bytes" |
         awk 'NR > 1 { print $1, ($2 - last) * 8 / ($1 - then) / 1000 } { last = $2; then = $1 }' \
             >"$out/$name.rate.txt"
-    # The burst is over when its queue has come and gone.
+    # The queue counts as gone when it first falls below 20 KB after 10 us.
     awk -v name="$name" '$2 > peak { peak = $2; at = $1 } $1 > 10 && $2 < 20 && !gone { gone = $1 }
         END { print name ": queue peak," peak; print name ": peak at," at
               print name ": queue below 20 KB after," gone }' "$out/$name.queue.txt" >>"$out/ours.csv"

@@ -5,12 +5,12 @@ set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 
-# Bytes counted without preamble, FCS and gap, as an adapter counts them: with telemetry 1124 of 1148.
+# An adapter counts bytes without preamble, FCS and gap: with telemetry 1124 of 1148.
 simulate short short.yaml >/dev/null
 awk -F, '/host2->switch0.*tx_bytes/ { if (last != "" && $3 == last && $1 > 3e5 && !end) end = $1; last = $3 }
     END { print end / 1e6 }' "$out/short/series.csv" >"$out/short.end.txt"
 end=$(cat "$out/short.end.txt")
-# rate FROM_MS TO_MS: of the long flow
+# rate FROM_MS TO_MS: prints the rate of the long flow
 rate() {
     awk -F, -v from="$1" -v to="$2" '/host1->switch0.*tx_bytes/ { ms = $1 / 1e6
             if (ms <= from) { first = $3; then = ms } if (ms <= to) { last = $3; now = ms } }

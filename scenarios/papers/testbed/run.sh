@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# testbed - web search on a 25G testbed: slowdowns and queues, DCQCN and HPCC (HPCC, figure 10)
+# testbed - slowdowns and queues of web search flows on a 25G testbed with DCQCN and HPCC (HPCC, figure 10)
 #
 # HORIZON_MS is the time in which flows start (300; 5 with --quick).
 set -eu
@@ -12,7 +12,7 @@ hpcc="--set nic.congestion-control=hpcc --set nic.base-rtt=9us --set network.int
     --set nic.hpcc.law=window --set nic.hpcc.max-stage=0 --set nic.hpcc.window-ai=14"
 
 for load in 30 50; do
-    # Sixteen ports of 25G at a ToR; 16 of 31 flows take its link of 100G, whose load this is.
+    # A ToR has sixteen ports of 25G. 16 of 31 flows take its link of 100G; the load is that of this link.
     share=$(awk -v load="$load" 'BEGIN { print load / 100 * 100 / (16 * 25 * 16 / 31) }')
     for scheme in DCQCN HPCC; do
         run=$scheme-$load
@@ -23,7 +23,7 @@ for load in 30 50; do
             $([ $scheme = HPCC ] && echo $hpcc)
         awk -F, 'NR > 1 && $8 != "" { print $5, $10 }' "$out/$run/flows.csv" |
             sort -n -s -k1,1 >"$out/$run.txt"
-        # Twenty bins with as many flows each; of each the slowdown at 50, 95 and 99 %.
+        # Twenty bins have equally many flows; each gives the slowdown at 50, 95 and 99 %.
         awk -v n="$(wc -l <"$out/$run.txt")" '{ print int((NR - 1) * 20 / n), $1, $2 }' "$out/$run.txt" |
             sort -k1,1n -k3,3g | awk '
                 function at(p) { return value[int(count * p) + 1] }

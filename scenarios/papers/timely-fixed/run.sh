@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# timely-fixed - patched TIMELY's fixed point and convergence; the original has none (ECN or Delay, 4)
+# timely-fixed - fixed point and convergence of patched TIMELY; the original has no fixed point (ECN or Delay, 4)
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 
-queue_sd() { # RUN: standard deviation over the mean
+queue_sd() { # RUN: prints the queue's standard deviation over its mean
     series "$1" queue_bytes | awk '{ n++; sum += $2; squares += $2 * $2 }
         END { mean = sum / n; print sqrt(squares / n - mean * mean) / mean }'
 }
-# shares RUN FLOWS: of the fair share, in order
+# shares RUN FLOWS: prints each flow's share relative to the fair share, in ascending order
 shares() {
     awk -F, -v flows="$2" '/port\[host[1-9]/ && /tx_bytes/ {
             if ($2 in first) { last[$2] = $3; } else first[$2] = $3 }
@@ -29,8 +29,8 @@ done
 expect "patched: N=64 swings more than N=20 (sd over mean)" "$(queue_sd n64)" ">" "$(queue_sd n20)"
 expect "patched: N=20 is steady (sd over mean)" "$(queue_sd n20)" "<" 0.1
 
-# Two flows, and a third at line rate 100 ms later: the ratio of the rates soon, and from 76.7 ms on, which is
-# published as what two flows take from the greatest difference.
+# A third flow joins two at line rate after 100 ms. The rows compare the rates soon after that and from 76.7 ms on.
+# The published bound for two flows with the greatest difference is 76.7 ms.
 for law in timely-patched timely; do
     simulate "third-$law" fixed.yaml --until 400ms --set "nic.congestion-control=$law" \
         --set "nic.$law.burst=false" --set topology.star.hosts=4 --set 'traffic=[{flows: {list: [host1 host0
@@ -39,7 +39,7 @@ for law in timely-patched timely; do
     awk -F, '/host[123]->switch0/ { if (last[$2] != "") print $2, $1 / 1e6, ($3 - last[$2]) * 8 / 1e6
         last[$2] = $3 }' "$out/third-$law/series.csv" >"$out/third-$law.txt"
 done
-apart() { # LAW FROM_MS TO_MS: the larger rate over the smaller
+apart() { # LAW FROM_MS TO_MS: prints the largest rate over the smallest
     awk -v from="$2" -v to="$3" '$2 > from && $2 <= to { sum[$1] += $3 }
         END { for (h in sum) { if (sum[h] > high) high = sum[h]; if (!low || sum[h] < low) low = sum[h] }
               print high / low }' "$out/third-$1.txt"

@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 
-# Bytes counted without preamble, FCS and gap, as an adapter counts them: 1082 of 1106.
+# An adapter counts bytes without preamble, FCS and gap: 1082 of 1106.
 features=$out/features.txt
 : >"$features"
 for seed in $(seeds 11); do

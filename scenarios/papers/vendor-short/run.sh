@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
 
-# Bytes counted without preamble, FCS and gap, as an adapter counts them: 1082 of 1106.
+# An adapter counts bytes without preamble, FCS and gap: 1082 of 1106.
 features=$out/features.txt
 : >"$features"
 for seed in $(seeds 40); do
@@ -48,7 +48,7 @@ while IFS=, read -r key _; do
         "$(wc -l <"$out/values.txt") values" >>"$out/ranges.txt"
 done < <(sed 1d "$here/published.csv")
 
-# The draw that is nearest to theirs.
+# The figure shows the draw that is nearest to the published one.
 near=$([ -d "$out/seed2" ] && echo seed2 || echo seed1)
 series "$near" "host1:" | awk '{ print $1 / 1000, $2 * 1082 / 1106 / 1e9 }' >"$out/long.txt"
 series "$near" "host2:" | awk '{ print $1 / 1000, $2 * 1082 / 1106 / 1e9 }' >"$out/short.txt"
