@@ -4,8 +4,8 @@
 # A library sets `out` and `quick`. `out` is a folder with data.csv: the first column is the curve,
 # the second is x.
 
-# value_of FILE PATH: prints a number of a summary by its path (apps[0].mops, nics[0].cache.l1_hits),
-# or - if there is none
+# value_of FILE PATH: prints a number of a summary by its path (apps[0].mops,
+# nics[0].cache.l1_hits), or - if there is none
 value_of() {
     awk -v wanted="$2" '
         { line = $0; match(line, /^ */); depth = RLENGTH / 2; sub(/^ */, "", line); sub(/,$/, "", line)
@@ -29,8 +29,9 @@ pick() {
     if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
 
-# draw XLABEL COLUMN... [log]: draws figure.svg with a panel for each column over x and a line for each
-# curve, and prints its name. `axis` is the column of x if it is not the second; `labels`: x is a word.
+# draw XLABEL COLUMN... [log]: draws figure.svg with a panel for each column over x and a line for
+# each curve, and prints its name. `axis` is the column of x if it is not the second; `labels`: x is
+# a word.
 draw() {
     local xlabel=${1//\'/} column curve curves index panels=0 log=
     shift

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/cache/cache_lib.sh - functions of the cache studies, which source this file.
 #
-# A study calls begin OUT, then row CURVE X OPTIONS... for each simulation, and draw at the end. Rows go to
-# data.csv.
+# A study calls begin OUT, then row CURVE X OPTIONS... for each simulation, and draw at the end.
+# Rows go to data.csv.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT: creates the folder OUT and sets here, program, out, quick, scenario, columns, length and busy.
+# begin OUT: creates the folder OUT and sets here, program, out, quick, scenario, columns, length
+# and busy.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
@@ -29,8 +30,8 @@ begin() {
         cache.record=false"
 }
 
-# whole NAME=VALUE: prints the full path of a short name: cache.* and detailed.* are attributes of host0's
-# NIC, load.* are attributes of its operations.
+# whole NAME=VALUE: prints the full path of a short name: cache.* and detailed.* are attributes of
+# host0's NIC, load.* are attributes of its operations.
 whole() {
     case $1 in
     cache.* | detailed.*) echo "nodes.host0.nic.$1" ;;

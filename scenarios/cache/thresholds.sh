@@ -16,7 +16,8 @@ try() { # LOAD NAME VALUE...: runs one simulation for each value of cache.NAME
         row "$name" "$at" $busy $length $load "cache.$name=$value"
     done
 }
-# On the x axis, 1 is a quarter of the default or less, 3 the default, and 5 four times the default or more.
+# On the x axis, 1 is a quarter of the default or less, 3 the default, and 5 four times the default
+# or more.
 try "$zipf" promote.l1 32 64 128 256 512
 try "$zipf" promote.l2 4 8 16 32 64
 try "$sets" demote.l1-idle 10us 100us 1ms 3ms 10ms

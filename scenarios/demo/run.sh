@@ -27,7 +27,8 @@ digest() {
     sed -n 's/^ *"digest": "\(.*\)",$/\1/p' "$1/summary.json"
 }
 
-# run NAME CONTROL: runs the scenario to find the most congested port, then again with a capture of it.
+# run NAME CONTROL: runs the scenario to find the most congested port, then again with a capture of
+# it.
 run() {
     echo "== Run $1: nic.congestion-control=$2"
     "$program" run "$scenario" -o "$out/$1" --set "nic.congestion-control=$2" >/dev/null

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/herd/herd_lib.sh - functions of the studies of scenarios/herd; their run.sh source it.
-# The published numbers were read from the figures of A. Kalia, M. Kaminsky, D. G. Andersen, SIGCOMM 2014.
+# The published numbers were read from the figures of A. Kalia, M. Kaminsky, D. G. Andersen, SIGCOMM
+# 2014.
 . "$(dirname "$0")/../../papers/papers_lib.sh"
 
 # herd_begin OUT: calls begin of papers_lib.sh, whose table these studies use

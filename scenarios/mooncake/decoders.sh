@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # decoders - how do many decoders load one prefiller, with PFC alone and with DCQCN?
 #
-# Each of N decoders has a NIC of 200 Gbps. read: the decoders read KV from one prefiller and share its NIC.
-# write: N prefillers write to one decoder. PFC stops this incast at the senders, DCQCN slows the senders down.
+# Each of N decoders has a NIC of 200 Gbps. read: the decoders read KV from one prefiller and share
+# its NIC. write: N prefillers write to one decoder. PFC stops this incast at the senders, DCQCN
+# slows the senders down.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve hosts gbytes_per_s slowest_gbytes batch_p99_ms pauses queue_max_kb

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # endpoints - how much do thousands of queue pairs slow a NIC whose cache holds fewer?
 #
-# One host writes blocks of 512 bytes to 16 others over a detailed NIC, with a growing number of queue pairs per
-# endpoint. A slice may use any of them, so the NIC needs each of their contexts from time to time.
+# One host writes blocks of 512 bytes to 16 others over a detailed NIC, with a growing number of
+# queue pairs per endpoint. A slice may use any of them, so the NIC needs each of their contexts
+# from time to time.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve queue_pairs gbytes_per_s context_misses

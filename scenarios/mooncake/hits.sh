@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # hits - how large must the store be, and does its policy matter?
 #
-# The figure shows the token hits of one shared store by its capacity and policy. Hits depend only on the order
-# of the trace.
+# The figure shows the token hits of one shared store by its capacity and policy. Hits depend only
+# on the order of the trace.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve tokens token_hit_rate block_hit_rate evictions

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # machines - why do 4 x 200G move 87 GB/s and 8 x 400G 190 GB/s, and how long do 1 to 100 GB take?
 #
-# Both machines write 64 requests of 128 KiB at a time, as published, with NICs chosen at random as shipped.
-# They use the memory of both sockets and read it in completions of 64 bytes. That size is the only fitted
-# constant. It is fitted to the 87 GB/s at 40 GB, without regard to the other rows.
+# Both machines write 64 requests of 128 KiB at a time, as published, with NICs chosen at random as
+# shipped. They use the memory of both sockets and read it in completions of 64 bytes. That size is
+# the only fitted constant. It is fitted to the 87 GB/s at 40 GB, without regard to the other rows.
 #   4 x 200G  one NIC at each of four root ports, PCIe 4.0 x16: 31.5 GB/s, of which 22.7 are payload
 #   8 x 400G  two NICs behind each of four PCIe switches, as on HGX boards; an uplink is PCIe 5.0 x16,
 #             63 GB/s, of which likewise 72 % are payload: 363 Gbps for two NICs of 400

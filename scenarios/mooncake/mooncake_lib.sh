@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/mooncake/mooncake_lib.sh - functions of the Mooncake studies, which source this file.
 #
-# A study calls begin OUT COLUMN..., then go NAME SCENARIO SETTING... and row VALUE... for each simulation,
-# and figure at the end. Rows go to data.csv and, in columns, to table.txt. The first two columns are the
-# curve and its x.
+# A study calls begin OUT COLUMN..., then go NAME SCENARIO SETTING... and row VALUE... for each
+# simulation, and figure at the end. Rows go to data.csv and, in columns, to table.txt. The first
+# two columns are the curve and its x.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT COLUMN...: creates the folder OUT and sets here, program, out, quick, trace, bench, widths.
+# begin OUT COLUMN...: creates the folder OUT and sets here, program, out, quick, trace, bench,
+# widths.
 begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
@@ -80,7 +81,8 @@ gbytes() {
     rounded 2 "$(value 'apps[0].gbytes_per_s')"
 }
 
-# busiest: prints the busiest part of a host, or thread, of the last run, and its busy share in per cent
+# busiest: prints the busiest part of a host, or thread, of the last run, and its busy share in per
+# cent
 busiest() {
     awk 'function text() { sub(/.*": "/, ""); sub(/".*/, ""); return $0 }
          /"parts": \[/ { inside = 1 }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # nics - how many GB/s do 1, 2, 4 and 8 NICs move, near the memory, far from it, and out of a GPU's memory?
 #
-# Each host has two sockets with half of the NICs each, joined by 500 Gbps (three links of 20.8 GB/s). near: the
-# memory is at the NICs' own socket. far: the memory is at the other socket, behind that link. both: threads use
-# the sockets in turn, and the matrix "auto" gives each socket its own NICs. gpu: a NIC of 400 Gbps reads from a
-# GPU behind PCIe 3.0 x16, with 14.4 GB/s of payload in TLPs of 256 bytes. Users reported 47 GB/s from DRAM and
-# 15 from a GPU.
+# Each host has two sockets with half of the NICs each, joined by 500 Gbps (three links of 20.8
+# GB/s). near: the memory is at the NICs' own socket. far: the memory is at the other socket, behind
+# that link. both: threads use the sockets in turn, and the matrix "auto" gives each socket its own
+# NICs. gpu: a NIC of 400 Gbps reads from a GPU behind PCIe 3.0 x16, with 14.4 GB/s of payload in
+# TLPs of 256 bytes. Users reported 47 GB/s from DRAM and 15 from a GPU.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve nics gbytes_per_s links_percent expected busiest
@@ -15,7 +15,8 @@ list() { # COUNT
     for ((i = 0; i < $1; i++)); do text="$text${text:+, }\"mlx5_$i\""; done
     echo "$text"
 }
-# moved CURVE NICS EXPECTED PERCENT: prints the last run's row and compares it with the rate of the bottleneck
+# moved CURVE NICS EXPECTED PERCENT: prints the last run's row and compares it with the rate of the
+# bottleneck
 moved() {
     row "$1" "$2" "$(gbytes)" "$(rounded 1 "100 * $(gbytes) / $line")" "$3" "$(busiest)"
     held "$1 $2" "$(gbytes)" "$3" "$4"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # policy - how does the choice of NICs change bandwidth and the 99th percentile of batch times?
 #
-# One set-up has eight NICs of 400 Gbps, the other four of 200, one of which is slow (50 Gbps). If NICs are chosen at
-# random, slices collide at both ends: some NICs are idle while others queue. The effect is larger the fewer slices
-# are outstanding.
+# One set-up has eight NICs of 400 Gbps, the other four of 200, one of which is slow (50 Gbps). If
+# NICs are chosen at random, slices collide at both ends: some NICs are idle while others queue. The
+# effect is larger the fewer slices are outstanding.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve threads gbytes_per_s batch_p50_ms batch_p99_ms busiest_nic least_nic

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # slices - why do larger slices make a bond of two ports slower, and how many queue pairs help?
 #
-# A slice is one work request on one queue pair. The packets of a queue pair take one port of a bond, chosen by the
-# hash of its 5-tuple. Blocks of 1 MiB are written one at a time, so that no other traffic hides the effect. With
-# seed 4 the two queue pairs take different ports. Users reported 37 GB/s at 64 KiB and 23 GB/s at 1 MiB.
+# A slice is one work request on one queue pair. The packets of a queue pair take one port of a
+# bond, chosen by the hash of its 5-tuple. Blocks of 1 MiB are written one at a time, so that no
+# other traffic hides the effect. With seed 4 the two queue pairs take different ports. Users
+# reported 37 GB/s at 64 KiB and 23 GB/s at 1 MiB.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve slice_kib gbytes_per_s published off_percent

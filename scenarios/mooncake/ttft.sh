@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# ttft - below which network bandwidth do transfers of KV queue, and how much does that delay first tokens?
+# ttft - below which bandwidth do transfers of KV queue, and how much does that delay first tokens?
 #
-# The cluster has 8 prefill and 8 decode nodes with one NIC each, of 24 to 400 Gbps, and KV of 327,680 bytes per
-# token. The runs use a thousandth of the bytes at a thousandth of the rate, which takes the same time; timeouts
-# are a thousand times longer. ideal: the time of the mean prompt's KV at the NIC's rate. The published time
-# (another trace) is 2.4 times the ideal at 24 Gbps, 1.2 at 40 and 1.07 at 80. With the public hour, rows must be
-# within 15 % of that.
+# The cluster has 8 prefill and 8 decode nodes with one NIC each, of 24 to 400 Gbps, and KV of
+# 327,680 bytes per token. The runs use a thousandth of the bytes at a thousandth of the rate, which
+# takes the same time; timeouts are a thousand times longer. ideal: the time of the mean prompt's KV
+# at the NIC's rate. The published time (another trace) is 2.4 times the ideal at 24 Gbps, 1.2 at 40
+# and 1.07 at 80. With the public hour, rows must be within 15 % of that.
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve gbps ttft_mean_s ttft_p99_s transfer_mean_s ideal_s times published_times hit_rate

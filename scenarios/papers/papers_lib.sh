@@ -2,10 +2,11 @@
 # scenarios/papers/papers_lib.sh - functions of the figures of scenarios/papers; their run.sh source it.
 #
 # The script of a figure calls begin, then simulate as often as needed, then measure KEY VALUE for
-# each number, and at last report. published.csv beside it has the numbers of the paper, a row per KEY:
+# each number, and at last report. published.csv beside it has the numbers of the paper, a row per
+# KEY:
 #   key,published,unit,tolerance_percent,source
-# and ends with remarks that begin with a #. A row with a tolerance is asked for; a row without one is
-# only shown. The library uses only bash, sort and awk.
+# and ends with remarks that begin with a #. A row with a tolerance is asked for; a row without one
+# is only shown. The library uses only bash, sort and awk.
 
 # begin OUT: creates the folder OUT and sets here, papers, program, out and quick.
 begin() {
@@ -33,7 +34,8 @@ seeds() {
     fi
 }
 
-# simulate RUN SCENARIO OPTIONS...: runs rocesim into OUT/RUN, unless --resume finds that run complete.
+# simulate RUN SCENARIO OPTIONS...: runs rocesim into OUT/RUN, unless --resume finds that run
+# complete.
 simulate() {
     local run=$1 scenario=$2
     shift 2
@@ -87,7 +89,8 @@ series() {
         "$out/$1/series.csv"
 }
 
-# draw FILE.svg: runs gnuplot commands from stdin in the common style; DRAW_SIZE is the size in pixels
+# draw FILE.svg: runs gnuplot commands from stdin in the common style; DRAW_SIZE is the size in
+# pixels
 draw() {
     if ! command -v gnuplot >/dev/null; then
         echo "   (gnuplot is not installed: $1 is not drawn; the Debian package is gnuplot-nox)"
@@ -101,9 +104,9 @@ draw() {
     } | gnuplot && echo "   drawn: $out/$1"
 }
 
-# report [SHARE] [PUBLISHED]: prints the table. Returns false if fewer than SHARE percent (100) of the
-# asked rows are within their tolerance; with --quick it returns true. PUBLISHED is published.csv or a
-# part of it.
+# report [SHARE] [PUBLISHED]: prints the table. Returns false if fewer than SHARE percent (100) of
+# the asked rows are within their tolerance; with --quick it returns true. PUBLISHED is
+# published.csv or a part of it.
 report() {
     local status=0
     awk -v share="${1:-100}" -v csv="$out/table.csv" -f "$papers/table.awk" \

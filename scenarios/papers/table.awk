@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/papers/table.awk - makes the table "ours, theirs, difference" from ours.csv, published.csv
-# and orders.csv.
-# Variables: share (percent of asked rows that must be within tolerance), csv (file of the same table).
+# and orders.csv. Variables: share (percent of asked rows that must be within tolerance), csv (file
+# of the same table).
 BEGIN {
     FS = ","
     print "key,ours,published,unit,difference_percent,tolerance_percent,verdict,source" > csv

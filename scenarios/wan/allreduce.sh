@@ -5,8 +5,8 @@ set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,sites,loss,ms,ideal_ms,over_ideal,retransmitted
 bytes=$((1048576 * $(pick 8 64))) rtt=$(pick 2ms 10ms)
-# ring SITES PART: prints a plan in which every site sends a part to the next site in each step, as soon as it
-# has received a part from the site before
+# ring SITES PART: prints a plan in which every site sends a part to the next site in each step, as
+# soon as it has received a part from the site before
 ring() {
     awk -v n="$1" -v part="$2" 'BEGIN {
         print "Nodes", n; print "Connections", n * 2 * (n - 1); print "Triggers", n * (2 * (n - 1) - 1)

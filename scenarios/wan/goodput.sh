@@ -10,7 +10,8 @@ for transport in go-back-n irn adamap sdr; do
     for rtt in $(pick "100us 10ms" "10us 100us 1ms 10ms 30ms 100ms"); do
         for loss in $(pick "0.01" "0.00001 0.0001 0.001 0.01"); do
             n=$(calc "1 + $gbps * 1e9 * ($(seconds "$rtt") + 2e-6) / 8 / $frame")
-            # The bytes suffice for enough losses, and for time beyond the first and last round trip.
+            # The bytes suffice for enough losses, and for time beyond the first and last round
+            # trip.
             if [ $transport = go-back-n ]; then
                 packets=$(whole "min(600000, max(2000, 25 / $loss))")
                 closed=$(calc "100 * (1 - $loss) / (1 + $loss * ($n - 1))")

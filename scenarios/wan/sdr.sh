@@ -11,7 +11,8 @@ for rto in 3 1; do
         for loss in $(pick "0.001" "0.000001 0.00001 0.0001 0.001 0.01"); do
             messages=$(pick 2 "$(whole "max(2, min(64, 8589934592 / $bytes))")")
             depth=1
-            # A work request has at most 1 GiB: all work requests of a longer message are posted at once.
+            # A work request has at most 1 GiB: all work requests of a longer message are posted at
+            # once.
             [ "$size" != 8GiB ] || messages=1 depth=16
             simulate goodput.yaml transport=sdr "rate=${rate}Gbps" "rtt=$rtt" "loss=$loss" "bytes=$bytes" \
                 "nic.sdr.rto=$rto" "traffic[0].bulk.messages=$messages" "traffic[0].bulk.depth=$depth"

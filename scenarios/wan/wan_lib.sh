@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/wan/wan_lib.sh - functions of the WAN studies, which source this file.
 #
-# A study calls begin OUT COLUMN,COLUMN..., then simulate SCENARIO NAME=VALUE... and put VALUE... for each
-# simulation, and draws a figure at the end. Rows go to data.csv.
+# A study calls begin OUT COLUMN,COLUMN..., then simulate SCENARIO NAME=VALUE... and put VALUE...
+# for each simulation, and draws a figure at the end. Rows go to data.csv.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
 # begin OUT COLUMNS: creates the folder OUT and sets out, program, quick and here.
@@ -35,8 +35,8 @@ simulate() {
     fi
 }
 
-# value PATH...: prints numbers of the summary by their paths (apps[0].goodput_gbps), separated by commas;
-# - stands for a number that does not exist
+# value PATH...: prints numbers of the summary by their paths (apps[0].goodput_gbps), separated by
+# commas; - stands for a number that does not exist
 value() {
     local path row=""
     for path in "$@"; do
@@ -94,8 +94,8 @@ column() {
     head -n 1 "$out/data.csv" | tr , '\n' | grep -nx "$1" | cut -d: -f1
 }
 
-# lines XNAME YNAME [gnuplot command]...: draws figure.svg, y over x, with a line for each value of the
-# first column
+# lines XNAME YNAME [gnuplot command]...: draws figure.svg, y over x, with a line for each value of
+# the first column
 lines() {
     local x=$1 y=$2 command
     shift 2
@@ -116,8 +116,8 @@ lines() {
     echo "$out/figure.svg"
 }
 
-# heat XNAME YNAME ZNAME [MOST]: draws figure.svg, a map for each value of the first column. Colours go
-# from 0 to MOST (100). Blue stands for large values, or with -MOST for small values.
+# heat XNAME YNAME ZNAME [MOST]: draws figure.svg, a map for each value of the first column. Colours
+# go from 0 to MOST (100). Blue stands for large values, or with -MOST for small values.
 heat() {
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local x y z most=${4:-100} curves count colours="0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac'"
@@ -154,8 +154,8 @@ heat() {
     echo "$out/figure.svg"
 }
 
-# bars YNAME LABELS [gnuplot command]...: draws figure.svg with a bar for each row, labelled with its first
-# LABELS columns
+# bars YNAME LABELS [gnuplot command]...: draws figure.svg with a bar for each row, labelled with
+# its first LABELS columns
 bars() {
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local name=$1 labels=$2 command

@@ -10,7 +10,8 @@ for window in 4 16; do
         measure "$clients clients of $window" "$(mops "$clients-$window")"
     done
 done
-expect "36 clients saturate the server" "$(mops 36-4)" ">" "$(awk -v a="$(mops 51-4)" 'BEGIN { print 0.95 * a }')"
+expect "36 clients saturate the server" \
+    "$(mops 36-4)" ">" "$(awk -v a="$(mops 51-4)" 'BEGIN { print 0.95 * a }')"
 expect "558 clients are too many" "$(mops 558-4)" "<" "$(mops 372-4)"
 expect "wider windows suffer less" "$(mops 558-16)" ">" "$(mops 558-4)"
 report

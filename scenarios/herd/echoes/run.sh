@@ -12,7 +12,8 @@ for verbs in send-send write-uc-write-uc write-uc-send; do
     esac
     herd "$verbs" system=echo "request=$request" "answer=$answer"
     measure "$verbs" "$(mops "$verbs")"
-    # The plain variants use reliable connections, signal every request and have no payload in the WQE.
+    # The plain variants use reliable connections, signal every request and have no payload in the
+    # WQE.
     request=${request/uc/rc} answer=${answer/uc/rc}
     herd "plain-$verbs" system=echo "request=${request/send/send-rc}" "answer=${answer/send/send-rc}" \
         signal_all=on inline_max=0

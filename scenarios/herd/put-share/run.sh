@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# put-share - the rate by the share of PUTs, of HERD and of stores that clients read by READs (figure 9, Apt)
+# put-share - the rate of HERD and of stores read by READs, by the share of PUTs (figure 9, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

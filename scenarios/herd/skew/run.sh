@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# skew - the rates of all and of each worker if Zipf's law draws the keys and each key belongs to one worker (Apt)
+# skew - the rates of all and of each worker with keys drawn by Zipf's law, one worker per key (Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

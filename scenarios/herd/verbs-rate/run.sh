@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# verbs-rate - the rates of inbound and outbound WRITEs, READs and SENDs of a card by their size (figures 3 and 4, Apt)
+# verbs-rate - the rates of inbound and outbound verbs of a card by their size (figures 3 and 4, Apt)
 set -eu
 . "$(dirname "$0")/../herd_lib.sh"
 herd_begin "$1"

@@ -25,7 +25,8 @@ marked() {
         END { if (p > p0) print (m - m0) / (p - p0) }' "$out/$1/series.csv"
 }
 
-# shares RUN FLOWS: prints the bytes of each flow from 100 ms on relative to the fair share, in ascending order
+# shares RUN FLOWS: prints the bytes of each flow from 100 ms on relative to the fair share, in
+# ascending order
 shares() {
     awk -F, -v flows="$2" '/port\[host[1-9]/ && /tx_bytes/ {
             if ($1 == 1e8) first[$2] = $3; else { sum += $3 - last[$2] }
@@ -68,8 +69,8 @@ third() {
 measure "third flow joins: lowest rate" "$(third | head -n 1)"
 measure "third flow joins: highest rate" "$(third | tail -n 1)"
 
-# Stability with feedback in 4 us and in 85 us (three links from the mark to the sender). The marking
-# curve continues with the same slope beyond 1 %, as in the analysis.
+# Stability with feedback in 4 us and in 85 us (three links from the mark to the sender). The
+# marking curve continues with the same slope beyond 1 %, as in the analysis.
 curve="--set switch.ecn.pmax=10% --set switch.ecn.kmax=1955KB"
 for flows in 2 10; do
     # shellcheck disable=SC2086 # options
@@ -88,9 +89,9 @@ expect "85 us unsettles N=10 more than N=2: sd ratios" \
     "$(awk -v a="$(queue_sd n10-85us)" -v b="$(queue_sd n10-4us)" 'BEGIN { print a / b }')" ">" \
     "$(awk -v a="$(queue_sd n2-85us)" -v b="$(queue_sd n2-4us)" 'BEGIN { print a / b }')"
 
-# A mark at enqueue reports the queue one queueing delay later than a mark at dequeue. The rows compare two
-# flows at 85 us with the published curve of the fluid, then more flows with feedback in 4 us, where that
-# delay is the larger part of the loop.
+# A mark at enqueue reports the queue one queueing delay later than a mark at dequeue. The rows
+# compare two flows at 85 us with the published curve of the fluid, then more flows with feedback in
+# 4 us, where that delay is the larger part of the loop.
 queues_over_seeds() {
     local run=$1 seed
     shift
@@ -114,9 +115,10 @@ for flows in 32 64; do
         "$(queue_sd "n$flows-dequeue")"
 done
 
-# joins NAME FLOWS UNTIL_MS OPTIONS...: measures the time until the last flow has 90 % of its share over 5 ms,
-# in the mean of the seeds. Its first 2 ms do not count, because it starts at line rate. The published value is
-# a bound for the fluid, from the greatest possible difference down to a tenth of the share.
+# joins NAME FLOWS UNTIL_MS OPTIONS...: measures the time until the last flow has 90 % of its share
+# over 5 ms, in the mean of the seeds. Its first 2 ms do not count, because it starts at line rate.
+# The published value is a bound for the fluid, from the greatest possible difference down to a
+# tenth of the share.
 joins() {
     local name=$1 flows=$2 until=$3 seed run
     run=join-${name// /-}

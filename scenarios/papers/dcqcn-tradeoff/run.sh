@@ -52,8 +52,8 @@ half="--set traffic[0].poisson.load=0.5"
     pod "50% thresholds 12/50" h12 $half $(thresholds 12 50)
 }
 
-# Incasts of 60 servers have 500 KB each. If they are 2 % of the traffic that passes between two halves of the
-# pod (5.6 Tb/s), one comes every 2.14 ms. "Short" flows are below 10 KB.
+# Incasts of 60 servers have 500 KB each. If they are 2 % of the traffic that passes between two
+# halves of the pod (5.6 Tb/s), one comes every 2.14 ms. "Short" flows are below 10 KB.
 incast_ms=$((horizon_ms / 2))
 for at in 55/50 300/4 900/4; do
     run=incast-${at%/*}
@@ -64,7 +64,8 @@ for at in 55/50 300/4 900/4; do
     measure "incast $at: p95 latency of short flows" \
         "$(awk -F, '$12 == "poisson" && $8 != "" && $5 < 10000 { print $8 / 1e6 }' "$out/$run/flows.csv" |
             quantile 0.95)"
-    # Paused time: both directions of a link added, averaged over links, relative to the time in which flows start.
+    # Paused time: both directions of a link added, averaged over links, relative to the time in
+    # which flows start.
     measure "incast $at: paused" "$(awk -F, -v ms="$incast_ms" '
         NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
         NR > 1 { ports++; for (i in column) sum += $i }
@@ -77,7 +78,8 @@ for what in paused "p95 latency of short flows"; do
     expect "incast: $what: 300/4 above 900/4" "$b" ">" "$c"
 done
 
-# order WHAT COLUMN ROWS...: asks that rows whose published values differ by more than a tenth have the same order here
+# order WHAT COLUMN ROWS...: asks that rows whose published values differ by more than a tenth have
+# the same order here
 order() {
     local what=$1 column=$2 wrong
     shift 2

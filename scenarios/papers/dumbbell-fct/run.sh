@@ -33,8 +33,8 @@ runs_of() {
     sort -g -o "$out/$run.fct.txt" "$out/$run.fct.txt"
 }
 
-# over_seeds RUN KEY P: measures the median over the seeds, because the published value is one draw. The
-# values of all seeds go to ranges.txt.
+# over_seeds RUN KEY P: measures the median over the seeds, because the published value is one draw.
+# The values of all seeds go to ranges.txt.
 over_seeds() {
     local run=$1 key=$2 p=$3 seed values
     values=$(for seed in $list; do quantile "$p" <"$out/$run-$seed.fct.txt"; done | sort -g)

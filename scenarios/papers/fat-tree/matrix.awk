@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/papers/fat-tree/matrix.awk - prints ours.csv and published.csv as tables in Markdown.
-# Each load has a table with a row for each scheme. A cell is "ours (theirs)", in italics if the two are
-# more than 20 % apart. The variables loads, schemes and columns are those of run.sh.
+# Each load has a table with a row for each scheme. A cell is "ours (theirs)", in italics if the two
+# are more than 20 % apart. The variables loads, schemes and columns are those of run.sh.
 BEGIN { FS = "," }
 FNR == 1 { file++; next }
 /^#/ { next }

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # fat-tree - slowdown by flow size on 320 hosts, six congestion controls (HPCC, figure 11)
 #
-# SCHEMES and LOADS choose some of the runs, for example SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS is the
-# time in which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts (375us).
-# --resume keeps complete runs. A run takes 3e8 to 5e8 packet-hops. There are two seeds with incasts and
-# one without, or --seeds N. Numbers are means over the seeds; ranges.txt has the lowest and highest value
-# of each. matrix.md has the tables of docs/models/papers.md.
+# SCHEMES and LOADS choose some of the runs, for example SCHEMES="HPCC DCTCP" LOADS=50%. HORIZON_MS
+# is the time in which flows start (20; 2 with --quick), INCAST_EVERY the time between two incasts
+# (375us). --resume keeps complete runs. A run takes 3e8 to 5e8 packet-hops. There are two seeds
+# with incasts and one without, or --seeds N. Numbers are means over the seeds; ranges.txt has the
+# lowest and highest value of each. matrix.md has the tables of docs/models/papers.md.
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -15,10 +15,10 @@ loads=${LOADS:-"50% 30%+incast"}
 columns="0 30 60 70 80 90 95"
 horizon_ms=${HORIZON_MS:-$([ "$quick" = 1 ] && echo 2 || echo 20)}
 
-# The options of a scheme are those of the authors' run.py; the scenario itself is DCQCN. ACKs are sent and
-# queued before data where run.py asks for that: without windows, and with TIMELY+win. Windows hold the
-# round trip that the authors' simulator computes, in proportion to the rate. HPCC's 50 Mbps are the paper's
-# W_AI of 80 bytes in 13 us.
+# The options of a scheme are those of the authors' run.py; the scenario itself is DCQCN. ACKs are
+# sent and queued before data where run.py asks for that: without windows, and with TIMELY+win.
+# Windows hold the round trip that the authors' simulator computes, in proportion to the rate.
+# HPCC's 50 Mbps are the paper's W_AI of 80 bytes in 13 us.
 prior="--set nic.ack-priority=6 --set nic.scan.ack-pause-class=0"
 shared="--set nic.scan.ack-pause-class=3"
 window="--set nic.bdp-window=scaled --set nic.base-rtt=12240ns"
@@ -50,7 +50,8 @@ run_of() {
     echo "$2-$1$([ "$3" = 1 ] || echo "-seed$3")" | tr -d '%'
 }
 
-# bins FLOWS: prints a line per twentieth of the flows by size: percent, largest size, p95 of slowdown
+# bins FLOWS: prints a line per twentieth of the flows by size: percent, largest size, p95 of
+# slowdown
 bins() {
     sort -n -s -k1,1 "$1" | awk -v n="$(wc -l <"$1")" '{ print int((NR - 1) * 20 / n), $1, $2 }' |
         sort -k1,1n -k3,3g | awk '
@@ -72,7 +73,8 @@ analyse() {
                 '$1 == column { printf "%s p95 from %s%%,%.4g\n", key, column, $3 }' "$out/$run.bins.txt"
         done
         echo "$key p95 latency,$(awk '$1 <= 3000 { print $3 }' "$out/$run.flows.txt" | quantile 0.95)"
-        # Paused time: both directions of a link added, averaged over links, relative to the time in which flows start.
+        # Paused time: both directions of a link added, averaged over links, relative to the time in
+        # which flows start.
         awk -F, -v ms="$horizon_ms" -v key="$key" '
             NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^paused_prio/) column[i] }
             NR > 1 { ports++; for (i in column) sum += $i }
@@ -115,7 +117,8 @@ done
 published() { awk -F, -v key="$1" '$1 == key { print $2 }' "$here/published.csv"; }
 ours() { awk -F, -v key="$1" '$1 == key { print $2 }' "$out/ours.csv"; }
 
-# In each column, two schemes whose published values differ by more than 1 % must have the same order here.
+# In each column, two schemes whose published values differ by more than 1 % must have the same
+# order here.
 for load in $loads; do
     for column in $columns; do
         wrong=$(for scheme in $schemes; do

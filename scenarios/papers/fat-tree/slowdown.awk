@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # scenarios/papers/fat-tree/slowdown.awk - computes the slowdown by size as the paper's analysis does.
-# Reads flows.csv in any order and prints "bytes slowdown fct_us" of each completed flow of the load.
+# Reads flows.csv in any order and prints "bytes slowdown fct_us" of each completed flow of the
+# load.
 #
-# The ideal time is the pair's round trip without queues (2 us for each link, 1000 bytes on each once) plus
-# the flow with 48 bytes of headers per 1000 at the host's rate. Slowdowns below 1 count as 1.
+# The ideal time is the pair's round trip without queues (2 us for each link, 1000 bytes on each
+# once) plus the flow with 48 bytes of headers per 1000 at the host's rate. Slowdowns below 1 count
+# as 1.
 BEGIN { FS = "," }
 FNR == 1 { next }
 $12 == "poisson" && $8 != "" {

@@ -12,7 +12,8 @@ hpcc="--set nic.congestion-control=hpcc --set nic.base-rtt=9us --set network.int
     --set nic.hpcc.law=window --set nic.hpcc.max-stage=0 --set nic.hpcc.window-ai=14"
 
 for load in 30 50; do
-    # A ToR has sixteen ports of 25G. 16 of 31 flows take its link of 100G; the load is that of this link.
+    # A ToR has sixteen ports of 25G. 16 of 31 flows take its link of 100G; the load is that of this
+    # link.
     share=$(awk -v load="$load" 'BEGIN { print load / 100 * 100 / (16 * 25 * 16 / 31) }')
     for scheme in DCQCN HPCC; do
         run=$scheme-$load

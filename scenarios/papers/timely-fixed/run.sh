@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# timely-fixed - fixed point and convergence of patched TIMELY; the original has no fixed point (ECN or Delay, 4)
+# timely-fixed - fixed point and convergence of patched TIMELY; the original has none (ECN or Delay, 4)
 set -eu
 . "$(dirname "$0")/../papers_lib.sh"
 begin "$1"
@@ -29,8 +29,8 @@ done
 expect "patched: N=64 swings more than N=20 (sd over mean)" "$(queue_sd n64)" ">" "$(queue_sd n20)"
 expect "patched: N=20 is steady (sd over mean)" "$(queue_sd n20)" "<" 0.1
 
-# A third flow joins two at line rate after 100 ms. The rows compare the rates soon after that and from 76.7 ms on.
-# The published bound for two flows with the greatest difference is 76.7 ms.
+# A third flow joins two at line rate after 100 ms. The rows compare the rates soon after that and
+# from 76.7 ms on. The published bound for two flows with the greatest difference is 76.7 ms.
 for law in timely-patched timely; do
     simulate "third-$law" fixed.yaml --until 400ms --set "nic.congestion-control=$law" \
         --set "nic.$law.burst=false" --set topology.star.hosts=4 --set 'traffic=[{flows: {list: [host1 host0
