@@ -19,7 +19,7 @@ demo:
 	@cmake --build build/release --target rocesim_program
 	@scenarios/demo/run.sh
 
-# All pages as a site with a search field, in build/site; refuses dead links and unlisted pages.
+# All pages as a site with a search field, in build/docs/site; refuses dead links and unlisted pages.
 docs:
 	@tools/setup docs
 	@tools/docs

@@ -1,0 +1,29 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/test_site.sh - all pages become a site without a dead link.
+#
+# Goal: each page of the tree can be reached, and each link leads somewhere.
+# Method: tools/docs builds the site strictly; a page with a dead link, and one that no list names, fail.
+# Does not pin: links to other sites, and what the pages look like.
+set -u
+. tests/script.sh
+
+command -v mkdocs >/dev/null || { echo "skip: mkdocs is not installed" && exit 77; }
+tools/docs "$work/docs" >"$work/out" 2>&1 || fail "$(cat "$work/out")"
+grep -q 'href="docs/glossary.html"' "$work/docs/site/index.html" || fail "the glossary cannot be reached"
+[ -s "$work/docs/site/search/search_index.json" ] || fail "nothing to search in"
+
+# A scratch copy of the pages, broken in two ways.
+git ls-files -z '*.md' mkdocs.yml tools/docs docs/pictures '*.png' '*.svg' '*.c' '*.lua' |
+    xargs -0 cp --parents -t "$work"
+cd "$work" && git init -q . || exit 1
+echo 'See [nothing](nothing.md).' >>docs/glossary.md
+echo '# Alone' >docs/alone.md
+tools/docs --check >out 2>&1 && fail "broken pages are taken for good ones"
+grep -q 'docs/glossary.md:[0-9]*: the link nothing.md names no file' out || fail "no dead link: $(cat out)"
+grep -q 'nav does not name docs/alone.md' out || fail "no page that nav does not name: $(cat out)"
+grep -q 'docs/README.md:1: does not list docs/alone.md' out || fail "no page that is not listed: $(cat out)"
+[ $failures -eq 0 ] || {
+    echo "rerun: ctest --test-dir build/release -R '^test_site$' --output-on-failure"
+    exit 1
+}
