@@ -26,16 +26,13 @@ static uint64_t dealt, marked, evicted, priced, sent, kept;
 typedef struct one_number {
     uint64_t number;
 } one_number_t;
-#define TABLE(name_, prefix_, type_, default_, help_)                                     \
-    static const sim_attr_t name_##_attrs[] = {{.path = prefix_,                          \
-                                                .type = type_,                            \
-                                                .offset = offsetof(one_number_t, number), \
-                                                .default_text = default_,                 \
-                                                .help = help_}}
-TABLE(deal, "network.deal.burst", SIM_ATTR_COUNT, "1", "packets in a row that take one port");
-TABLE(each, "network.each.every", SIM_ATTR_COUNT, "50", "packets of which one is marked");
-TABLE(dear, "nic.dear.cost", SIM_ATTR_TIME, "20ns", "of each look at a memory key");
-TABLE(late, "nic.late.delay", SIM_ATTR_TIME, "1us", "from arrival to the protocol");
+#define TABLE(name_, prefix_, type_, default_, help_) \
+    static const sim_attr_t name_##_attrs[] = {       \
+        SIM_ATTR(prefix_, type_, one_number_t, number, .default_text = default_, .help = help_)}
+TABLE(deal, "network.deal.burst", COUNT, "1", "packets in a row that take one port");
+TABLE(each, "network.each.every", COUNT, "50", "packets of which one is marked");
+TABLE(dear, "nic.dear.cost", TIME, "20ns", "time that each look-up of a memory key takes");
+TABLE(late, "nic.late.delay", TIME, "1us", "time from a packet's arrival to the protocol");
 static const sim_attr_table_t tables[] = {
     {"network.deal", "simulation", sizeof(one_number_t), deal_attrs, 1},
     {"network.each", "simulation", sizeof(one_number_t), each_attrs, 1},

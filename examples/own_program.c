@@ -9,9 +9,10 @@
 
 // clang-format off
 typedef struct backoff_config { sim_ratio_t factor; } backoff_config_t;
-static const sim_attr_t attrs[] = { // path, type, "auto"?, field, default, range, choices, help
-    {"nic.backoff.factor", SIM_ATTR_RATIO, false, offsetof(backoff_config_t, factor),
-     "0.5", "0.1", "1", NULL, "share of the rate that a CNP leaves"}};
+static const sim_attr_t attrs[] = {
+    SIM_ATTR("nic.backoff.factor", RATIO, backoff_config_t, factor,
+             .default_text = "0.5", .min_text = "0.1", .max_text = "1",
+             .help = "share of the rate that a CNP leaves")};
 static const sim_attr_table_t table = {"nic.backoff", "node", sizeof(backoff_config_t), attrs, 1};
 // clang-format on
 

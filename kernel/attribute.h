@@ -20,7 +20,7 @@ typedef enum sim_attr_type {   // field type    written as
     SIM_ATTR_TIME,             // sim_time_t    1us, 0.5ns, 20ms, 300ps, 2s; never
     SIM_ATTR_RATE,             // uint64_t      100Gbps, 2.5Gbps, 40Mbps (bit/s)
     SIM_ATTR_RATIO,            // sim_ratio_t   0.2, 1/8, 20%
-    SIM_ATTR_ENUM,             // uint32_t      one of choices, stored as its index
+    SIM_ATTR_ENUM,             // an enum       one of choices, stored as its index (32 bits)
     SIM_ATTR_STRING,           // char *        owned by the struct (sim_free)
     SIM_ATTR_PRIORITIES,       // uint8_t       [3, 4] or 3 or []: a bit per priority 0..7
     SIM_ATTR_WEIGHTS,          // uint32_t[8]   [1, 1, 1, 4, 1, 1, 1, 1] or one for all
@@ -63,6 +63,37 @@ typedef struct sim_attr {
     const char *choices; // ENUM: "strict|dwrr", in the order of the C enum
     const char *help;    // one line, ends without a full stop
 } sim_attr_t;
+
+// A row of a table of attributes: its path, its type without SIM_ATTR_, the config struct and the
+// field there, then the other members by name. .default_text and .help are always given:
+//
+//     SIM_ATTR("switch.buffer", BYTES, net_switch_config_t, buffer_bytes,
+//              .default_text = "32MB", .min_text = "1KB", .max_text = "64GB",
+//              .help = "packet memory of the whole switch, shared by its ports"),
+//
+// A field whose size is not that of the type does not compile.
+#define SIM_ATTR(path_, type_, config_, member_, ...)                                            \
+    {                                                                                            \
+        .path = path_, .type = SIM_ATTR_##type_,                                                 \
+        .offset = offsetof(config_, member_) + SIM__ATTR_FITS(sizeof(((config_ *)0)->member_) == \
+                                                              sizeof(SIM__ATTR_FIELD_##type_)),  \
+        __VA_ARGS__                                                                              \
+    }
+// 0; does not compile where the condition is false.
+#define SIM__ATTR_FITS(condition) (0 * sizeof(char[(condition) ? 1 : -1]))
+// The type of the field behind each type of attribute.
+#define SIM__ATTR_FIELD_BOOL bool
+#define SIM__ATTR_FIELD_COUNT uint64_t
+#define SIM__ATTR_FIELD_BYTES uint64_t
+#define SIM__ATTR_FIELD_TIME sim_time_t
+#define SIM__ATTR_FIELD_RATE uint64_t
+#define SIM__ATTR_FIELD_RATIO sim_ratio_t
+#define SIM__ATTR_FIELD_ENUM uint32_t
+#define SIM__ATTR_FIELD_STRING char *
+#define SIM__ATTR_FIELD_PRIORITIES uint8_t
+#define SIM__ATTR_FIELD_WEIGHTS uint32_t[8]
+#define SIM__ATTR_FIELD_NAME sim_name_t
+#define SIM__ATTR_FIELD_PROFILES sim_profiles_t
 
 // The attributes of one config struct.
 typedef struct sim_attr_table {

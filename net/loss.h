@@ -13,23 +13,6 @@
 
 SIM_C_BEGIN
 
-typedef enum net_loss_model {
-    NET_LOSS_INDEPENDENT,
-    NET_LOSS_BURSTS,         // of link.loss-burst frames, a fifth more or less
-    NET_LOSS_HIGH_FREQUENCY, // some of link.loss-burst frames in a row
-    NET_LOSS_AMAZON,         // mixes of bursts, dense runs and single losses
-    NET_LOSS_GOOGLE,
-    NET_LOSS_MICROSOFT,
-    NET_LOSS_GILBERT_ELLIOTT,
-} net_loss_model_t;
-
-typedef enum net_loss_packets { NET_LOSS_OF_ALL, NET_LOSS_OF_DATA } net_loss_packets_t;
-typedef enum net_loss_direction {
-    NET_LOSS_BOTH,
-    NET_LOSS_FORWARD,  // what the node sends that the link was added with first
-    NET_LOSS_BACKWARD, // what the other one sends
-} net_loss_direction_t;
-
 // What one direction has done so far. A loss that follows another within an event is no new event.
 typedef struct net_loss_counters {
     uint64_t frames; // that were judged

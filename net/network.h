@@ -30,7 +30,7 @@ typedef enum net_forwarding {
 
 // One for the whole network.
 typedef struct net_config {
-    uint32_t forwarding; // net_forwarding_t
+    net_forwarding_t forwarding;
     bool ipv6;
     bool tagged; // data frames carry an 802.1Q tag with the priority as PCP
     uint64_t vlan_id;
@@ -45,18 +45,36 @@ typedef struct net_config {
     sim_name_t framing;
 } net_config_t;
 
+// How losses come, which frames they meet, and in which direction: net/loss.h.
+typedef enum net_loss_model {
+    NET_LOSS_INDEPENDENT,
+    NET_LOSS_BURSTS,         // of link.loss-burst frames, a fifth more or less
+    NET_LOSS_HIGH_FREQUENCY, // some of link.loss-burst frames in a row
+    NET_LOSS_AMAZON,         // mixes of bursts, dense runs and single losses
+    NET_LOSS_GOOGLE,
+    NET_LOSS_MICROSOFT,
+    NET_LOSS_GILBERT_ELLIOTT,
+} net_loss_model_t;
+
+typedef enum net_loss_packets { NET_LOSS_OF_ALL, NET_LOSS_OF_DATA } net_loss_packets_t;
+typedef enum net_loss_direction {
+    NET_LOSS_BOTH,
+    NET_LOSS_FORWARD,  // what the node sends that the link was added with first
+    NET_LOSS_BACKWARD, // what the other one sends
+} net_loss_direction_t;
+
 typedef struct net_link_config {
     uint64_t rate_bps;          // > 0
     sim_time_t delay_ps;        // >= 1, one way
     sim_ratio_t loss_rate;      // of frames
     sim_ratio_t bit_error_rate; // a frame with any wrong bit is lost
     bool loss_own;              // loss_rate is this link's own, not that of all links
-    uint32_t loss_model;        // net_loss_model_t (net/loss.h)
-    uint32_t loss_packets;      // net_loss_packets_t
-    uint32_t loss_direction;    // net_loss_direction_t
-    uint64_t loss_burst;        // frames
-    sim_ratio_t loss_bad_rate;  // Gilbert-Elliott: in the bad state
-    sim_ratio_t reorder_rate;   // of frames
+    net_loss_model_t loss_model;
+    net_loss_packets_t loss_packets;
+    net_loss_direction_t loss_direction;
+    uint64_t loss_burst;       // frames
+    sim_ratio_t loss_bad_rate; // Gilbert-Elliott: in the bad state
+    sim_ratio_t reorder_rate;  // of frames
     sim_time_t reorder_delay_ps;
     sim_ratio_t duplicate_rate; // of frames
 } net_link_config_t;

@@ -33,19 +33,19 @@ typedef struct net_switch_config {
     sim_time_t pfc_response_ps;   // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
     uint64_t pfc_quanta;          // of an XOFF; refreshed at half of it
     uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic
-    uint32_t pfc_watchdog;        // net_watchdog_action_t
+    net_watchdog_action_t pfc_watchdog;
     sim_time_t watchdog_detect_ps;
     sim_time_t watchdog_restore_ps;
     sim_ratio_t lossy_alpha; // egress limit of lossy classes: alpha x free shared buffer
     bool ecn_enabled;
     uint8_t ecn_priorities;
-    uint32_t ecn_mark_at;    // net_mark_at_t: by the bytes left behind, or by those found ahead
-    uint64_t ecn_kmin_bytes; // at 100 Gbps where ecn_scale is on
+    net_mark_at_t ecn_mark_at; // by the bytes left behind, or by those found ahead
+    uint64_t ecn_kmin_bytes;   // at 100 Gbps where ecn_scale is on
     uint64_t ecn_kmax_bytes;
     sim_ratio_t ecn_pmax;
     bool ecn_scale;              // thresholds in proportion to the port's rate / 100 Gbps
     sim_profiles_t ecn_profiles; // kmin, kmax and pmax of ports of these rates, not scaled
-    uint32_t trust;              // net_trust_t: class from DSCP (dscp / 8) or from the 802.1Q PCP
+    net_trust_t trust;           // class from DSCP (dscp / 8) or from the 802.1Q PCP
     uint8_t strict_priorities;
     uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
     uint64_t ecmp_seed;               // SIM_AUTO: from the run's seed and the switch

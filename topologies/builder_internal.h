@@ -5,17 +5,6 @@
 
 #include "topologies/builders.h"
 
-// One row of a builder's attribute table: COUNT, RATE, TIME or BOOL `name` in field `member`.
-#define TOPO__ATTR(type, prefix, name, config, member, fallback, low, high, text)               \
-    {                                                                                           \
-        prefix "." name, type, false, offsetof(config, member), fallback, low, high, NULL, text \
-    }
-// The same where "auto" leaves the value to the builder.
-#define TOPO__ATTR_AUTO(type, prefix, name, config, member, low, high, text)                 \
-    {                                                                                        \
-        prefix "." name, type, true, offsetof(config, member), "auto", low, high, NULL, text \
-    }
-
 // The kind of cable a builder is laying.
 typedef struct topo__cable {
     net_link_config_t config; // the defaults, but for its rate and delay

@@ -72,6 +72,9 @@ typedef struct topo_fat_tree_config {
     uint64_t nics_per_host;
 } topo_fat_tree_config_t;
 
+// Which borders of a WAN's sites are joined: all pairs, or neighbours in a ring or a chain.
+typedef enum topo_wan_shape { TOPO_WAN_MESH, TOPO_WAN_RING, TOPO_WAN_CHAIN } topo_wan_shape_t;
+
 // Sites joined by long links.
 typedef struct topo_wan_config {
     uint64_t sites;
@@ -84,7 +87,7 @@ typedef struct topo_wan_config {
     sim_time_t rtt_ps;
     sim_time_t delay_ps; // SIM_AUTO: half of rtt_ps
     uint64_t links;
-    uint32_t shape; // mesh, ring, chain
+    topo_wan_shape_t shape;
     bool direct;
     bool pfc_across;
     uint64_t border_buffer_bytes; // SIM_AUTO: what a round trip carries

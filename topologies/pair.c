@@ -4,35 +4,19 @@
 
 #define PREFIX "topology.pair"
 
+// clang-format off
 static const sim_attr_t attrs[] = {
-    TOPO__ATTR(SIM_ATTR_RATE,
-               PREFIX,
-               "rate",
-               topo_pair_config_t,
-               rate_bps,
-               "100Gbps",
-               "1bps",
-               "100Tbps",
-               "rate of the cable, each way"),
-    TOPO__ATTR(SIM_ATTR_TIME,
-               PREFIX,
-               "delay",
-               topo_pair_config_t,
-               delay_ps,
-               "1us",
-               "1ps",
-               "1s",
-               "one-way delay of the cable"),
-    TOPO__ATTR(SIM_ATTR_COUNT,
-               PREFIX,
-               "nics-per-host",
-               topo_pair_config_t,
-               nics_per_host,
-               "1",
-               "1",
-               "256",
-               "NICs of a host: one cable each, NIC n to NIC n"),
+    SIM_ATTR(PREFIX ".rate", RATE, topo_pair_config_t, rate_bps,
+             .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
+             .help = "rate of the cable, each way"),
+    SIM_ATTR(PREFIX ".delay", TIME, topo_pair_config_t, delay_ps,
+             .default_text = "1us", .min_text = "1ps", .max_text = "1s",
+             .help = "one-way delay of the cable"),
+    SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_pair_config_t, nics_per_host,
+             .default_text = "1", .min_text = "1", .max_text = "256",
+             .help = "NICs of a host: one cable each, NIC n to NIC n"),
 };
+// clang-format on
 
 static const sim_attr_table_t attr_table = {PREFIX,
                                             "simulation",

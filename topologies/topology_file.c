@@ -6,21 +6,25 @@
 #include "topologies/routes_file.h"
 
 #define PREFIX "topology.file"
-#define AT(member) offsetof(topo_file_config_t, member)
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".path", SIM_ATTR_STRING, false, AT(path), "", NULL, NULL, NULL,
-     "the file; topology: {file: PATH} is short for it"},
-    {PREFIX ".format", SIM_ATTR_ENUM, false, AT(format), "auto", NULL, NULL, "auto|hpcc|htsim",
-     "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the first word"},
-    {PREFIX ".loss-rate", SIM_ATTR_RATIO, false, AT(loss_rate), "0", "0", "1", NULL,
-     "share of frames lost at random on links to which the file gives no loss"},
-    {PREFIX ".routes", SIM_ATTR_STRING, false, AT(routes), "", NULL, NULL, NULL,
-     "file of next hops in the numbers of an hpcc file: node host n next:interface...; what it does not name is searched"},
+    SIM_ATTR(PREFIX ".path", STRING, topo_file_config_t, path,
+             .default_text = "",
+             .help = "the file; topology: {file: PATH} is short for it"),
+    SIM_ATTR(PREFIX ".format", ENUM, topo_file_config_t, format,
+             .default_text = "auto", .choices = "auto|hpcc|htsim",
+             .help = "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the "
+                     "first word"),
+    SIM_ATTR(PREFIX ".loss-rate", RATIO, topo_file_config_t, loss_rate,
+             .default_text = "0", .min_text = "0", .max_text = "1",
+             .help = "share of frames lost at random on links to which the file gives no loss"),
+    SIM_ATTR(PREFIX ".routes", STRING, topo_file_config_t, routes,
+             .default_text = "",
+             .help = "file of next hops in the numbers of an hpcc file: node host n "
+                     "next:interface...; what it does not name is searched"),
 };
 // clang-format on
-#undef AT
 
 static const sim_attr_table_t attr_table = {PREFIX,
                                             "simulation",

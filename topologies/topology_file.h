@@ -54,7 +54,7 @@ void topo_file_destroy(topo_file_t *file);
 // "topology.file."
 typedef struct topo_file_config {
     char *path;
-    uint32_t format;       // topo_file_format_t
+    topo_file_format_t format;
     sim_ratio_t loss_rate; // of links to which the file gives none
     char *routes;          // a file of next hops; "": none
 } topo_file_config_t;

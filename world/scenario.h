@@ -25,7 +25,7 @@ typedef struct world_run_config {
     char *description;
     uint64_t seed;
     uint64_t tie_seed;
-    uint32_t ties; // world_ties_t
+    world_ties_t ties;
     sim_time_t until_ps;
     sim_time_t stall_ps; // 0: off
     uint64_t threads;
@@ -44,18 +44,18 @@ typedef struct world_outputs_config {
     sim_time_t rates_until_ps; // SIM_AUTO
 } world_outputs_config_t;
 
+typedef enum world_observe_on {
+    WORLD_ON_TIME,  // a row each `every`
+    WORLD_ON_CHANGE // a row per instant that left another value
+} world_observe_on_t;
+
 // Each entry of "observe".
 typedef struct world_observe_config {
     char *series;
     sim_time_t start_ps;
     sim_time_t every_ps;
-    uint32_t on; // world_observe_on_t
+    world_observe_on_t on;
 } world_observe_config_t;
-
-typedef enum world_observe_on {
-    WORLD_ON_TIME,  // a row each `every`
-    WORLD_ON_CHANGE // a row per instant that left another value
-} world_observe_on_t;
 
 typedef enum world_direction {
     WORLD_DIRECTION_BOTH,
@@ -66,7 +66,7 @@ typedef enum world_direction {
 // Each entry of "captures".
 typedef struct world_capture_config {
     char *ports;
-    uint32_t direction; // world_direction_t
+    world_direction_t direction;
     char *filter;
     uint64_t snaplen_bytes; // SIM_AUTO: whole frames
     uint64_t bytes_max;     // of the file before compression
@@ -142,7 +142,7 @@ typedef enum world_fault_kind {
 
 typedef struct world_fault_config {
     char *part;
-    uint32_t kind; // world_fault_kind_t
+    world_fault_kind_t kind;
     sim_time_t at_ps;
     sim_time_t until_ps;
     sim_time_t every_ps; // NEVER: once

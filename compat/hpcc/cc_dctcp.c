@@ -117,19 +117,17 @@ const nic_cc_ops_t compat_cc_dctcp_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(compat_dctcp_hpcc_config_t, name)
-
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {.path = "nic.dctcp-hpcc.gain", .type = SIM_ATTR_RATIO, .offset = FIELD(gain),
-     .default_text = "1/256", .max_text = "1",
-     .help = "g, the weight of a round trip's share of marks in alpha"},
-    {.path = "nic.dctcp-hpcc.additive-rate", .type = SIM_ATTR_RATE, .offset = FIELD(additive_bps),
-     .default_text = "1Gbps",
-     .help = "what the rate gains in a round trip without a cut"},
-    {.path = "nic.dctcp-hpcc.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
-     .default_text = "1Gbps", .min_text = "1Mbps",
-     .help = "no cut goes below"},
+    SIM_ATTR("nic.dctcp-hpcc.gain", RATIO, compat_dctcp_hpcc_config_t, gain,
+             .default_text = "1/256", .max_text = "1",
+             .help = "g, the weight of a round trip's share of marks in alpha"),
+    SIM_ATTR("nic.dctcp-hpcc.additive-rate", RATE, compat_dctcp_hpcc_config_t, additive_bps,
+             .default_text = "1Gbps",
+             .help = "what the rate gains in a round trip without a cut"),
+    SIM_ATTR("nic.dctcp-hpcc.min-rate", RATE, compat_dctcp_hpcc_config_t, min_rate_bps,
+             .default_text = "1Gbps", .min_text = "1Mbps",
+             .help = "no cut goes below"),
 };
 // clang-format on
 

@@ -130,34 +130,32 @@ const nic_cc_ops_t compat_cc_timely_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(compat_timely_hpcc_config_t, name)
-
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {.path = "nic.timely-hpcc.alpha", .type = SIM_ATTR_RATIO, .offset = FIELD(alpha),
-     .default_text = "0.875", .max_text = "1",
-     .help = "weight of the newest difference of round-trip times in the gradient"},
-    {.path = "nic.timely-hpcc.beta", .type = SIM_ATTR_RATIO, .offset = FIELD(beta),
-     .default_text = "0.8", .max_text = "1",
-     .help = "strength of a decrease"},
-    {.path = "nic.timely-hpcc.t-low", .type = SIM_ATTR_TIME, .offset = FIELD(t_low_ps),
-     .default_text = "50us", .min_text = "1ns", .max_text = "1s",
-     .help = "below this round-trip time the rate always increases"},
-    {.path = "nic.timely-hpcc.t-high", .type = SIM_ATTR_TIME, .offset = FIELD(t_high_ps),
-     .default_text = "500us", .min_text = "1ns", .max_text = "1s",
-     .help = "above this round-trip time the rate always decreases"},
-    {.path = "nic.timely-hpcc.min-rtt", .type = SIM_ATTR_TIME, .offset = FIELD(min_rtt_ps),
-     .default_text = "20us", .min_text = "1ns", .max_text = "1s",
-     .help = "unit of the gradient"},
-    {.path = "nic.timely-hpcc.additive-rate", .type = SIM_ATTR_RATE, .offset = FIELD(additive_bps),
-     .default_text = "10Mbps",
-     .help = "what each of the first five increases in a row adds to the rate"},
-    {.path = "nic.timely-hpcc.hyper-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hyper_bps),
-     .default_text = "50Mbps",
-     .help = "what each later increase in a row adds"},
-    {.path = "nic.timely-hpcc.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
-     .default_text = "100Mbps", .min_text = "1Mbps",
-     .help = "no decrease goes below"},
+    SIM_ATTR("nic.timely-hpcc.alpha", RATIO, compat_timely_hpcc_config_t, alpha,
+             .default_text = "0.875", .max_text = "1",
+             .help = "weight of the newest difference of round-trip times in the gradient"),
+    SIM_ATTR("nic.timely-hpcc.beta", RATIO, compat_timely_hpcc_config_t, beta,
+             .default_text = "0.8", .max_text = "1",
+             .help = "strength of a decrease"),
+    SIM_ATTR("nic.timely-hpcc.t-low", TIME, compat_timely_hpcc_config_t, t_low_ps,
+             .default_text = "50us", .min_text = "1ns", .max_text = "1s",
+             .help = "below this round-trip time the rate always increases"),
+    SIM_ATTR("nic.timely-hpcc.t-high", TIME, compat_timely_hpcc_config_t, t_high_ps,
+             .default_text = "500us", .min_text = "1ns", .max_text = "1s",
+             .help = "above this round-trip time the rate always decreases"),
+    SIM_ATTR("nic.timely-hpcc.min-rtt", TIME, compat_timely_hpcc_config_t, min_rtt_ps,
+             .default_text = "20us", .min_text = "1ns", .max_text = "1s",
+             .help = "unit of the gradient"),
+    SIM_ATTR("nic.timely-hpcc.additive-rate", RATE, compat_timely_hpcc_config_t, additive_bps,
+             .default_text = "10Mbps",
+             .help = "what each of the first five increases in a row adds to the rate"),
+    SIM_ATTR("nic.timely-hpcc.hyper-rate", RATE, compat_timely_hpcc_config_t, hyper_bps,
+             .default_text = "50Mbps",
+             .help = "what each later increase in a row adds"),
+    SIM_ATTR("nic.timely-hpcc.min-rate", RATE, compat_timely_hpcc_config_t, min_rate_bps,
+             .default_text = "100Mbps", .min_text = "1Mbps",
+             .help = "no decrease goes below"),
 };
 // clang-format on
 

@@ -4,14 +4,14 @@
 #include "compat/hpcc/rules.h"
 
 // clang-format off
-#define AT(member) offsetof(compat_hpcc_bare_config_t, member)
 static const sim_attr_t attrs[] = {
-    {"nic.bare.header", SIM_ATTR_BYTES, false, AT(header_bytes), "48", "1", "1000",
-     NULL, "bytes of a frame of data that are not payload, on links"},
-    {"nic.bare.ack", SIM_ATTR_BYTES, false, AT(answer_bytes), "60", "1", "1000",
-     NULL, "bytes of the frame of an ACK or NAK, on links; telemetry comes on top"},
+    SIM_ATTR("nic.bare.header", BYTES, compat_hpcc_bare_config_t, header_bytes,
+             .default_text = "48", .min_text = "1", .max_text = "1000",
+             .help = "bytes of a frame of data that are not payload, on links"),
+    SIM_ATTR("nic.bare.ack", BYTES, compat_hpcc_bare_config_t, answer_bytes,
+             .default_text = "60", .min_text = "1", .max_text = "1000",
+             .help = "bytes of the frame of an ACK or NAK, on links; telemetry comes on top"),
 };
-#undef AT
 const sim_attr_table_t compat_hpcc_bare_config_attrs = {
     "nic.bare", "node", sizeof(compat_hpcc_bare_config_t), attrs, SIM_COUNT_OF(attrs),
 };

@@ -10,20 +10,26 @@
 #include "kernel/order/fifo.h"
 
 // clang-format off
-#define AT(member) offsetof(compat_hpcc_config_t, member)
 static const sim_attr_t attrs[] = {
-    {"hpcc.pause-expires", SIM_ATTR_BOOL, false, AT(pause_expires), "true", NULL, NULL,
-     NULL, "a pause ends with its quanta; false: only with a resume, as in simulators without that timer"},
-    {"hpcc.down-first", SIM_ATTR_BOOL, false, AT(down_first), "false", NULL, NULL,
-     NULL, "what arrives at the very instant at which its link goes down is lost"},
-    {"hpcc.ecmp-port", SIM_ATTR_COUNT, false, AT(ecmp_port), "4791", "0", "65535",
-     NULL, "UDP destination port of data in the hash of network.load-balancer hpcc; 0: each flow's own"},
-    {"hpcc.draws", SIM_ATTR_ENUM, false, AT(draws), "own", NULL, NULL,
-     "own|hpcc", "random numbers of marks, losses and PINT; hpcc: with ties by insertion those of that simulator, whose RngRun is the seed"},
-    {"hpcc.draws-used", SIM_ATTR_COUNT, false, AT(draws_used), "0", "0", "1000000000",
-     NULL, "streams of random numbers that the simulator's set-up uses up"},
+    SIM_ATTR("hpcc.pause-expires", BOOL, compat_hpcc_config_t, pause_expires,
+             .default_text = "true",
+             .help = "a pause ends with its quanta; false: only with a resume, as in simulators "
+                     "without that timer"),
+    SIM_ATTR("hpcc.down-first", BOOL, compat_hpcc_config_t, down_first,
+             .default_text = "false",
+             .help = "what arrives at the very instant at which its link goes down is lost"),
+    SIM_ATTR("hpcc.ecmp-port", COUNT, compat_hpcc_config_t, ecmp_port,
+             .default_text = "4791", .min_text = "0", .max_text = "65535",
+             .help = "UDP destination port of data in the hash of network.load-balancer hpcc; 0: "
+                     "each flow's own"),
+    SIM_ATTR("hpcc.draws", ENUM, compat_hpcc_config_t, draws,
+             .default_text = "own", .choices = "own|hpcc",
+             .help = "random numbers of marks, losses and PINT; hpcc: with ties by insertion those "
+                     "of that simulator, whose RngRun is the seed"),
+    SIM_ATTR("hpcc.draws-used", COUNT, compat_hpcc_config_t, draws_used,
+             .default_text = "0", .min_text = "0", .max_text = "1000000000",
+             .help = "streams of random numbers that the simulator's set-up uses up"),
 };
-#undef AT
 const sim_attr_table_t compat_hpcc_config_attrs = {
     "hpcc", "simulation", sizeof(compat_hpcc_config_t), attrs, SIM_COUNT_OF(attrs),
 };

@@ -22,11 +22,11 @@ typedef enum compat_hpcc_draws {
 
 // One for the whole network.
 typedef struct compat_hpcc_config {
-    bool pause_expires;  // with its quanta
-    bool down_first;     // a link goes down before what arrives at that instant
-    uint64_t ecmp_port;  // destination port in the hash of load balancer "hpcc"; 0: each flow's
-    uint32_t draws;      // compat_hpcc_draws_t; where ties go by insertion
-    uint64_t draws_used; // streams before the first
+    bool pause_expires; // with its quanta
+    bool down_first;    // a link goes down before what arrives at that instant
+    uint64_t ecmp_port; // destination port in the hash of load balancer "hpcc"; 0: each flow's
+    compat_hpcc_draws_t draws; // where ties go by insertion
+    uint64_t draws_used;       // streams before the first
 } compat_hpcc_config_t;
 
 extern const sim_attr_table_t compat_hpcc_config_attrs; // "hpcc."
@@ -40,7 +40,7 @@ typedef enum compat_hpcc_rate_change {
 
 // Of the scheduler "scan".
 typedef struct compat_hpcc_scan_config {
-    uint32_t rate_change;     // compat_hpcc_rate_change_t
+    compat_hpcc_rate_change_t rate_change;
     bool rate_bound;          // queue pairs keep to their rate
     uint64_t ack_pause_class; // whose pause stops ACKs; SIM_AUTO: their own
 } compat_hpcc_scan_config_t;

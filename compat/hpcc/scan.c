@@ -17,16 +17,18 @@
 #include "nic/scheduler.h"
 
 // clang-format off
-#define AT(member) offsetof(compat_hpcc_scan_config_t, member)
 static const sim_attr_t attrs[] = {
-    {"nic.scan.rate-change", SIM_ATTR_ENUM, false, AT(rate_change), "never", NULL, NULL,
-     "never|last-packet", "whether a new rate moves the end of the last packet's time at the queue pair's rate"},
-    {"nic.scan.rate-bound", SIM_ATTR_BOOL, false, AT(rate_bound), "true", NULL, NULL,
-     NULL, "queue pairs keep to their rate, not only to the line's"},
-    {"nic.scan.ack-pause-class", SIM_ATTR_COUNT, true, AT(ack_pause_class), "auto", "0", "7",
-     NULL, "the class whose pause holds back ACKs, NAKs and CNPs; auto: their own"},
+    SIM_ATTR("nic.scan.rate-change", ENUM, compat_hpcc_scan_config_t, rate_change,
+             .default_text = "never", .choices = "never|last-packet",
+             .help = "whether a new rate moves the end of the last packet's time at the queue "
+                     "pair's rate"),
+    SIM_ATTR("nic.scan.rate-bound", BOOL, compat_hpcc_scan_config_t, rate_bound,
+             .default_text = "true",
+             .help = "queue pairs keep to their rate, not only to the line's"),
+    SIM_ATTR("nic.scan.ack-pause-class", COUNT, compat_hpcc_scan_config_t, ack_pause_class,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "7",
+             .help = "the class whose pause holds back ACKs, NAKs and CNPs; auto: their own"),
 };
-#undef AT
 const sim_attr_table_t compat_hpcc_scan_config_attrs = {
     "nic.scan", "node", sizeof(compat_hpcc_scan_config_t), attrs, SIM_COUNT_OF(attrs),
 };

@@ -378,34 +378,43 @@ typedef struct config {
     uint64_t headroom_bytes;
 } config_t;
 
-#define FIELD(name) offsetof(config_t, name)
-
 enum { PFC, HOSTS, KMIN, DELAY, RATE, PMAX, SCHEDULER, NAME, LOSSLESS, WEIGHTS, HEADROOM };
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    [PFC] = {.path = "port.pfc", .type = SIM_ATTR_BOOL, .offset = FIELD(pfc),
-        .default_text = "on", .help = "whether it pauses"},
-    [HOSTS] = {.path = "port.hosts", .type = SIM_ATTR_COUNT, .offset = FIELD(hosts),
-        .default_text = "8", .min_text = "1", .help = "hosts"},
-    [KMIN] = {.path = "port.kmin", .type = SIM_ATTR_BYTES, .offset = FIELD(kmin_bytes),
-        .default_text = "400KB", .min_text = "0", .max_text = "4GB", .help = "marks from here"},
-    [DELAY] = {.path = "port.delay", .type = SIM_ATTR_TIME, .offset = FIELD(delay_ps),
-        .default_text = "1us", .max_text = "100ms", .help = "delay"},
-    [RATE] = {.path = "port.rate", .type = SIM_ATTR_RATE, .offset = FIELD(rate_bps),
-        .default_text = "2.5Gbps", .help = "rate"},
-    [PMAX] = {.path = "port.pmax", .type = SIM_ATTR_RATIO, .offset = FIELD(pmax),
-        .default_text = "20%", .min_text = "1/1000", .max_text = "1", .help = "most"},
-    [SCHEDULER] = {.path = "port.scheduler", .type = SIM_ATTR_ENUM, .offset = FIELD(scheduler),
-        .default_text = "dwrr", .choices = "strict|dwrr|fifo", .help = "who is next"},
-    [NAME] = {.path = "port.name", .type = SIM_ATTR_STRING, .offset = FIELD(name),
-        .default_text = "", .help = "name"},
-    [LOSSLESS] = {.path = "port.lossless", .type = SIM_ATTR_PRIORITIES,
-        .offset = FIELD(lossless), .default_text = "[3, 4]", .help = "paused"},
-    [WEIGHTS] = {.path = "port.weights", .type = SIM_ATTR_WEIGHTS, .offset = FIELD(weights),
-        .default_text = "1", .min_text = "1", .max_text = "1000", .help = "shares"},
-    [HEADROOM] = {.path = "port.headroom", .type = SIM_ATTR_BYTES, .auto_ok = true,
-        .offset = FIELD(headroom_bytes), .default_text = "auto", .max_text = "1GB", .help = "room"},
+    [PFC] = SIM_ATTR("port.pfc", BOOL, config_t, pfc,
+             .default_text = "on",
+             .help = "whether it pauses"),
+    [HOSTS] = SIM_ATTR("port.hosts", COUNT, config_t, hosts,
+             .default_text = "8", .min_text = "1",
+             .help = "hosts"),
+    [KMIN] = SIM_ATTR("port.kmin", BYTES, config_t, kmin_bytes,
+             .default_text = "400KB", .min_text = "0", .max_text = "4GB",
+             .help = "marks from here"),
+    [DELAY] = SIM_ATTR("port.delay", TIME, config_t, delay_ps,
+             .default_text = "1us", .max_text = "100ms",
+             .help = "delay"),
+    [RATE] = SIM_ATTR("port.rate", RATE, config_t, rate_bps,
+             .default_text = "2.5Gbps",
+             .help = "rate"),
+    [PMAX] = SIM_ATTR("port.pmax", RATIO, config_t, pmax,
+             .default_text = "20%", .min_text = "1/1000", .max_text = "1",
+             .help = "most"),
+    [SCHEDULER] = SIM_ATTR("port.scheduler", ENUM, config_t, scheduler,
+             .default_text = "dwrr", .choices = "strict|dwrr|fifo",
+             .help = "who is next"),
+    [NAME] = SIM_ATTR("port.name", STRING, config_t, name,
+             .default_text = "",
+             .help = "name"),
+    [LOSSLESS] = SIM_ATTR("port.lossless", PRIORITIES, config_t, lossless,
+             .default_text = "[3, 4]",
+             .help = "paused"),
+    [WEIGHTS] = SIM_ATTR("port.weights", WEIGHTS, config_t, weights,
+             .default_text = "1", .min_text = "1", .max_text = "1000",
+             .help = "shares"),
+    [HEADROOM] = SIM_ATTR("port.headroom", BYTES, config_t, headroom_bytes,
+             .auto_ok = true, .default_text = "auto", .max_text = "1GB",
+             .help = "room"),
 };
 // clang-format on
 

@@ -19,12 +19,13 @@ typedef struct fixed_config {
 } fixed_config_t;
 
 static const sim_attr_t fixed_attrs[] = {
-    {.path = "nic.fixed.rate",
-     .type = SIM_ATTR_RATE,
-     .offset = offsetof(fixed_config_t, rate_bps),
-     .default_text = "10Gbps",
-     .min_text = "1Gbps",
-     .help = "the rate"},
+    SIM_ATTR("nic.fixed.rate",
+             RATE,
+             fixed_config_t,
+             rate_bps,
+             .default_text = "10Gbps",
+             .min_text = "1Gbps",
+             .help = "the rate"),
 };
 static const sim_attr_table_t fixed_table = {"nic.fixed",
                                              "node",

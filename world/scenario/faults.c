@@ -15,30 +15,41 @@
 #include "net/faults.h"
 
 // clang-format off
-#define AT(member) offsetof(world_fault_config_t, member)
 static const sim_attr_t attrs[] = {
-    {"faults.part", SIM_ATTR_STRING, false, AT(part), "", NULL, NULL,
-     NULL, "what fails: a link (leaf0--spine1, one of a bundle: leaf0--spine1#2), all links of a switch or host (spine1), a NIC's link (host3/nic1)"},
-    {"faults.kind", SIM_ATTR_ENUM, false, AT(kind), "down", NULL, NULL,
-     "down|degraded|bit-errors|slow-receiver|pause-storm", "how: the link is down; carries bits at another rate; has bit errors and losses; the NIC takes packets slowly, or stops its peer by PFC all the time"},
-    {"faults.at", SIM_ATTR_TIME, false, AT(at_ps), "0s", "0s", NULL,
-     NULL, "when it begins"},
-    {"faults.until", SIM_ATTR_TIME, false, AT(until_ps), "never", NULL, NULL,
-     NULL, "when it is over"},
-    {"faults.every", SIM_ATTR_TIME, false, AT(every_ps), "never", "1ns", NULL,
-     NULL, "it comes again after this, for a flap; never: once"},
-    {"faults.times", SIM_ATTR_COUNT, false, AT(times), "1", "1", "100000",
-     NULL, "how often it comes, where every is given"},
-    {"faults.rate", SIM_ATTR_RATE, false, AT(rate_bps), "10Gbps", "1Mbps", "100Tbps",
-     NULL, "of degraded: what the link carries; of slow-receiver: what the NIC takes"},
-    {"faults.bit-error-rate", SIM_ATTR_RATIO, false, AT(bit_error_rate), "1e-9", "0", "1",
-     NULL, "of bit-errors: chance of each bit to be wrong"},
-    {"faults.loss-rate", SIM_ATTR_RATIO, false, AT(loss_rate), "0", "0", "1",
-     NULL, "of bit-errors: share of frames lost besides"},
-    {"faults.priorities", SIM_ATTR_PRIORITIES, false, AT(priorities), "[3]", NULL, NULL,
-     NULL, "of slow-receiver and pause-storm: the classes that it stops"},
+    SIM_ATTR("faults.part", STRING, world_fault_config_t, part,
+             .default_text = "",
+             .help = "what fails: a link (leaf0--spine1, one of a bundle: leaf0--spine1#2), all "
+                     "links of a switch or host (spine1), a NIC's link (host3/nic1)"),
+    SIM_ATTR("faults.kind", ENUM, world_fault_config_t, kind,
+             .default_text = "down",
+             .choices = "down|degraded|bit-errors|slow-receiver|pause-storm",
+             .help = "how: the link is down; carries bits at another rate; has bit errors and "
+                     "losses; the NIC takes packets slowly, or stops its peer by PFC all the time"),
+    SIM_ATTR("faults.at", TIME, world_fault_config_t, at_ps,
+             .default_text = "0s", .min_text = "0s",
+             .help = "when it begins"),
+    SIM_ATTR("faults.until", TIME, world_fault_config_t, until_ps,
+             .default_text = "never",
+             .help = "when it is over"),
+    SIM_ATTR("faults.every", TIME, world_fault_config_t, every_ps,
+             .default_text = "never", .min_text = "1ns",
+             .help = "it comes again after this, for a flap; never: once"),
+    SIM_ATTR("faults.times", COUNT, world_fault_config_t, times,
+             .default_text = "1", .min_text = "1", .max_text = "100000",
+             .help = "how often it comes, where every is given"),
+    SIM_ATTR("faults.rate", RATE, world_fault_config_t, rate_bps,
+             .default_text = "10Gbps", .min_text = "1Mbps", .max_text = "100Tbps",
+             .help = "of degraded: what the link carries; of slow-receiver: what the NIC takes"),
+    SIM_ATTR("faults.bit-error-rate", RATIO, world_fault_config_t, bit_error_rate,
+             .default_text = "1e-9", .min_text = "0", .max_text = "1",
+             .help = "of bit-errors: chance of each bit to be wrong"),
+    SIM_ATTR("faults.loss-rate", RATIO, world_fault_config_t, loss_rate,
+             .default_text = "0", .min_text = "0", .max_text = "1",
+             .help = "of bit-errors: share of frames lost besides"),
+    SIM_ATTR("faults.priorities", PRIORITIES, world_fault_config_t, priorities,
+             .default_text = "[3]",
+             .help = "of slow-receiver and pause-storm: the classes that it stops"),
 };
-#undef AT
 const sim_attr_table_t world_fault_config_attrs = {
     "faults", "simulation", sizeof(world_fault_config_t), attrs, SIM_COUNT_OF(attrs),
 };

@@ -7,36 +7,48 @@
 
 // clang-format off
 static const sim_attr_t observe_attrs[] = {
-    {"observe.series", SIM_ATTR_STRING, false, offsetof(world_observe_config_t, series),
-     "", NULL, NULL, NULL,
-     "what to sample: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."},
-    {"observe.start", SIM_ATTR_TIME, false, offsetof(world_observe_config_t, start_ps),
-     "0s", "0s", NULL, NULL, "time of the first row"},
-    {"observe.every", SIM_ATTR_TIME, false, offsetof(world_observe_config_t, every_ps),
-     "10us", "1ns", "10000s", NULL, "time between samples"},
-    {"observe.on", SIM_ATTR_ENUM, false, offsetof(world_observe_config_t, on),
-     "time", NULL, NULL, "time|change",
-     "time: a row each 'every'; change: a row at 'start' and wherever an instant left another value"},
+    SIM_ATTR("observe.series", STRING, world_observe_config_t, series,
+             .default_text = "",
+             .help = "what to sample: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."),
+    SIM_ATTR("observe.start", TIME, world_observe_config_t, start_ps,
+             .default_text = "0s", .min_text = "0s",
+             .help = "time of the first row"),
+    SIM_ATTR("observe.every", TIME, world_observe_config_t, every_ps,
+             .default_text = "10us", .min_text = "1ns", .max_text = "10000s",
+             .help = "time between samples"),
+    SIM_ATTR("observe.on", ENUM, world_observe_config_t, on,
+             .default_text = "time", .choices = "time|change",
+             .help = "time: a row each 'every'; change: a row at 'start' and wherever an instant "
+                     "left another value"),
 };
 const sim_attr_table_t world_observe_config_attrs = {
     "observe", "series", sizeof(world_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
 
 static const sim_attr_t capture_attrs[] = {
-    {"captures.ports", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, ports),
-     "", NULL, NULL, NULL, "ports to capture at: leaf0->host5, leaf*->spine*"},
-    {"captures.direction", SIM_ATTR_ENUM, false, offsetof(world_capture_config_t, direction),
-     "both", NULL, NULL, "both|tx|rx", "frames the port sends (tx), receives (rx), or both"},
-    {"captures.filter", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, filter),
-     "", NULL, NULL, NULL, "which frames, as a pcap filter: udp port 4791; all if not given"},
-    {"captures.snaplen", SIM_ATTR_BYTES, true, offsetof(world_capture_config_t, snaplen_bytes),
-     "auto", "14", "65535", NULL, "bytes kept of each frame; auto: all"},
-    {"captures.bytes-max", SIM_ATTR_BYTES, false, offsetof(world_capture_config_t, bytes_max),
-     "10GB", "1KB", "1000TB", NULL, "size of the file before compression: frames from the first that does not fit on are counted only"},
-    {"captures.telemetry", SIM_ATTR_BOOL, false, offsetof(world_capture_config_t, telemetry),
-     "false", NULL, NULL, NULL, "frames keep the telemetry behind them; false: packets alone, for tools that want no trailer"},
-    {"captures.file", SIM_ATTR_STRING, false, offsetof(world_capture_config_t, file),
-     "", NULL, NULL, NULL,
-     "file in the folder captures/, compressed if it ends in .gz; after the ports if not given"},
+    SIM_ATTR("captures.ports", STRING, world_capture_config_t, ports,
+             .default_text = "",
+             .help = "ports to capture at: leaf0->host5, leaf*->spine*"),
+    SIM_ATTR("captures.direction", ENUM, world_capture_config_t, direction,
+             .default_text = "both", .choices = "both|tx|rx",
+             .help = "frames the port sends (tx), receives (rx), or both"),
+    SIM_ATTR("captures.filter", STRING, world_capture_config_t, filter,
+             .default_text = "",
+             .help = "which frames, as a pcap filter: udp port 4791; all if not given"),
+    SIM_ATTR("captures.snaplen", BYTES, world_capture_config_t, snaplen_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "14", .max_text = "65535",
+             .help = "bytes kept of each frame; auto: all"),
+    SIM_ATTR("captures.bytes-max", BYTES, world_capture_config_t, bytes_max,
+             .default_text = "10GB", .min_text = "1KB", .max_text = "1000TB",
+             .help = "size of the file before compression: frames from the first that does not fit "
+                     "on are counted only"),
+    SIM_ATTR("captures.telemetry", BOOL, world_capture_config_t, telemetry,
+             .default_text = "false",
+             .help = "frames keep the telemetry behind them; false: packets alone, for tools that "
+                     "want no trailer"),
+    SIM_ATTR("captures.file", STRING, world_capture_config_t, file,
+             .default_text = "",
+             .help = "file in the folder captures/, compressed if it ends in .gz; after the ports "
+                     "if not given"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,

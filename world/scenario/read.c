@@ -8,49 +8,71 @@
 #include <string.h>
 
 // clang-format off
-#define RUN(path, type, member, fallback, min, max, help) \
-    {path, type, false, offsetof(world_run_config_t, member), fallback, min, max, NULL, help}
 static const sim_attr_t run_attrs[] = {
-    RUN("name", SIM_ATTR_STRING, name, "", NULL, NULL,
-        "what results are called; the file's name without .yaml if not given"),
-    RUN("description", SIM_ATTR_STRING, description, "", NULL, NULL,
-        "the question the scenario asks, for people"),
-    RUN("seed", SIM_ATTR_COUNT, seed, "1", NULL, NULL,
-        "every random draw derives from it"),
-    RUN("tie-seed", SIM_ATTR_COUNT, tie_seed, "0", NULL, NULL,
-        "varies who is first of events at the same picosecond"),
-    {"ties", SIM_ATTR_ENUM, false, offsetof(world_run_config_t, ties), "hash", NULL, NULL,
-     "hash|insertion", "order of events at the same picosecond: by hash, or as sequential simulators do, "
-     "in the order they were scheduled (slower)"},
-    RUN("until", SIM_ATTR_TIME, until_ps, "never", NULL, NULL,
-        "simulated time at which the run ends, if it has not before; at most 9223372s (106 days), where every run ends"),
-    RUN("stall-after", SIM_ATTR_TIME, stall_ps, "1s", NULL, NULL,
-        "time of events without any progress that counts as a stall; 0s: never"),
-    RUN("threads", SIM_ATTR_COUNT, threads, "1", "1", "64",
-        "threads that run the simulation; results do not depend on it"),
-    {"memory-max", SIM_ATTR_BYTES, true, offsetof(world_run_config_t, memory_max_bytes), "8GB", "64KB", NULL,
-     NULL, "what the network, and the transfers planned on it, may each need by estimate: more is refused before it is made; auto: no limit"},
-    {"time-max", SIM_ATTR_TIME, true, offsetof(world_run_config_t, time_max_ps), "36000s", "1s", NULL,
-     NULL, "time that a run may take by the estimate of its transfers' packets: a longer one is refused before it begins; auto: no limit"},
-    RUN("folder", SIM_ATTR_STRING, folder, "", NULL, NULL,
-        "folder that file names in the scenario start from; the scenario's own if not given"),
+    SIM_ATTR("name", STRING, world_run_config_t, name,
+             .default_text = "",
+             .help = "what results are called; the file's name without .yaml if not given"),
+    SIM_ATTR("description", STRING, world_run_config_t, description,
+             .default_text = "",
+             .help = "the question the scenario asks, for people"),
+    SIM_ATTR("seed", COUNT, world_run_config_t, seed,
+             .default_text = "1",
+             .help = "every random draw derives from it"),
+    SIM_ATTR("tie-seed", COUNT, world_run_config_t, tie_seed,
+             .default_text = "0",
+             .help = "varies who is first of events at the same picosecond"),
+    SIM_ATTR("ties", ENUM, world_run_config_t, ties,
+             .default_text = "hash", .choices = "hash|insertion",
+             .help = "order of events at the same picosecond: by hash, or as sequential simulators "
+                     "do, in the order they were scheduled (slower)"),
+    SIM_ATTR("until", TIME, world_run_config_t, until_ps,
+             .default_text = "never",
+             .help = "simulated time at which the run ends, if it has not before; at most 9223372s "
+                     "(106 days), where every run ends"),
+    SIM_ATTR("stall-after", TIME, world_run_config_t, stall_ps,
+             .default_text = "1s",
+             .help = "time of events without any progress that counts as a stall; 0s: never"),
+    SIM_ATTR("threads", COUNT, world_run_config_t, threads,
+             .default_text = "1", .min_text = "1", .max_text = "64",
+             .help = "threads that run the simulation; results do not depend on it"),
+    SIM_ATTR("memory-max", BYTES, world_run_config_t, memory_max_bytes,
+             .auto_ok = true, .default_text = "8GB", .min_text = "64KB",
+             .help = "what the network, and the transfers planned on it, may each need by "
+                     "estimate: more is refused before it is made; auto: no limit"),
+    SIM_ATTR("time-max", TIME, world_run_config_t, time_max_ps,
+             .auto_ok = true, .default_text = "36000s", .min_text = "1s",
+             .help = "time that a run may take by the estimate of its transfers' packets: a longer "
+                     "one is refused before it begins; auto: no limit"),
+    SIM_ATTR("folder", STRING, world_run_config_t, folder,
+             .default_text = "",
+             .help = "folder that file names in the scenario start from; the scenario's own if not "
+                     "given"),
 };
 const sim_attr_table_t world_run_config_attrs = {
     "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
 
 static const sim_attr_t outputs_attrs[] = {
-    {"outputs.flows", SIM_ATTR_BOOL, false, offsetof(world_outputs_config_t, flows),
-     "true", NULL, NULL, NULL, "write flows.csv"},
-    {"outputs.events-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, events_max),
-     "100000", NULL, NULL, NULL, "rows of events.csv at most; the rest is counted"},
-    {"outputs.cache-events", SIM_ATTR_BOOL, false, offsetof(world_outputs_config_t, cache_events),
-     "false", NULL, NULL, NULL, "misses, moves and write-backs of tiered caches (nic.cache.policy) are rows of events.csv, too"},
-    {"outputs.series-max", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, series_max),
-     "10000000", NULL, NULL, NULL, "rows of series.csv at most; the rest is counted"},
-    {"outputs.hottest-ports", SIM_ATTR_COUNT, false, offsetof(world_outputs_config_t, hottest_ports),
-     "10", "1", "1000", NULL, "ports listed in the summary"},
-    {"outputs.rates-until", SIM_ATTR_TIME, true, offsetof(world_outputs_config_t, rates_until_ps),
-     "auto", "0s", NULL, NULL, "goodput and utilisation are from the first start of a transfer to here; auto: to the last start, where 16 or more follow one another, else to the end"},
+    SIM_ATTR("outputs.flows", BOOL, world_outputs_config_t, flows,
+             .default_text = "true",
+             .help = "write flows.csv"),
+    SIM_ATTR("outputs.events-max", COUNT, world_outputs_config_t, events_max,
+             .default_text = "100000",
+             .help = "rows of events.csv at most; the rest is counted"),
+    SIM_ATTR("outputs.cache-events", BOOL, world_outputs_config_t, cache_events,
+             .default_text = "false",
+             .help = "misses, moves and write-backs of tiered caches (nic.cache.policy) are rows "
+                     "of events.csv, too"),
+    SIM_ATTR("outputs.series-max", COUNT, world_outputs_config_t, series_max,
+             .default_text = "10000000",
+             .help = "rows of series.csv at most; the rest is counted"),
+    SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
+             .default_text = "10", .min_text = "1", .max_text = "1000",
+             .help = "ports listed in the summary"),
+    SIM_ATTR("outputs.rates-until", TIME, world_outputs_config_t, rates_until_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "0s",
+             .help = "goodput and utilisation are from the first start of a transfer to here; "
+                     "auto: to the last start, where 16 or more follow one another, else to the "
+                     "end"),
 };
 const sim_attr_table_t world_outputs_config_attrs = {
     "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,

@@ -10,10 +10,12 @@
 
 // clang-format off
 static const sim_attr_t down_attrs[] = {
-    {"links.down.at", SIM_ATTR_TIME, false, offsetof(world_down_config_t, at_ps),
-     "0s", "0s", NULL, NULL, "when the link goes down"},
-    {"links.down.until", SIM_ATTR_TIME, false, offsetof(world_down_config_t, until_ps),
-     "never", NULL, NULL, NULL, "when it comes up again"},
+    SIM_ATTR("links.down.at", TIME, world_down_config_t, at_ps,
+             .default_text = "0s", .min_text = "0s",
+             .help = "when the link goes down"),
+    SIM_ATTR("links.down.until", TIME, world_down_config_t, until_ps,
+             .default_text = "never",
+             .help = "when it comes up again"),
 };
 const sim_attr_table_t world_down_config_attrs = {
     "links.down", "link", sizeof(world_down_config_t), down_attrs, SIM_COUNT_OF(down_attrs)};
