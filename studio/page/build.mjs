@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // node build.mjs [OUT] - bundles the page: OUT/index.html and OUT/assets/NAME-HASH.{js,css} with .gz beside each.
 //
-// The folder is replaced as a whole when everything in it is written. Prints the bytes a first visit loads.
+// Replaces the folder as a whole once everything is written, and prints the bytes that a first visit loads.
 import { build } from "esbuild";
 import { gzipSync } from "node:zlib";
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -34,7 +34,7 @@ const result = await build({
     logLevel: "warning",
 });
 
-// What index.html names, and what that imports at once (not what it imports later).
+// The files that index.html names, and those that they import at once, not later.
 const outputs = result.metafile.outputs;
 const entry = (source) => Object.keys(outputs).find((name) => outputs[name].entryPoint === source);
 const script = entry("src/main.ts");
@@ -71,9 +71,8 @@ for (const name of names) {
 rmSync(out, { recursive: true, force: true });
 mkdirSync(dirname(out), { recursive: true });
 renameSync(staging, out);
-console.log(
-    `${relative(process.cwd(), out) || out}: ${names.length} files; a first visit loads ${(loaded / 1000).toFixed(1)} KB (gzip)`,
-);
+const place = relative(process.cwd(), out) || out;
+console.log(`${place}: ${names.length} files; a first visit loads ${(loaded / 1000).toFixed(1)} KB (gzip)`);
 if (loaded > first_load_max_bytes) {
     console.error(`error: more than ${first_load_max_bytes / 1000} KB`);
     process.exit(1);

@@ -16,12 +16,12 @@ type View = (scope: Scope, place: Place) => Child | Promise<Child>;
 // Each view is a file of its own, loaded when one first goes there.
 const views: Record<string, () => Promise<View>> = {
     simulate: async () => (await import("./views/library")).show_library,
-    edit: async () => (await import("./views/workbench")).workbench_view,
+    edit: async () => (await import("./views/workbench/workbench")).workbench_view,
     runs: async () => (await import("./views/runs")).runs_view,
-    run: async () => (await import("./views/run")).run_view,
-    query: async () => (await import("./views/query")).query_view,
-    captures: async () => (await import("./views/captures")).captures_view,
-    process: async () => (await import("./views/process")).process_view,
+    run: async () => (await import("./views/run/run")).run_view,
+    query: async () => (await import("./views/query/query")).query_view,
+    captures: async () => (await import("./views/captures/captures")).captures_view,
+    process: async () => (await import("./views/process/process")).process_view,
     account: async () => (await import("./views/account")).account_view,
     users: async () => (await import("./views/admin")).admin_view,
 };

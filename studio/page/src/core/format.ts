@@ -24,7 +24,8 @@ function scaled(value: number, step: number, units: string[], digits = 3): strin
         value /= step;
         index++;
     }
-    return `${value === 0 ? "0" : value.toLocaleString(locale(), { maximumSignificantDigits: digits })} ${units[index]}`;
+    const text = value === 0 ? "0" : value.toLocaleString(locale(), { maximumSignificantDigits: digits });
+    return `${text} ${units[index]}`;
 }
 
 export function count(value: number | null | undefined): string {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What summary.json holds, as far as the page speaks of it: docs/formats/outputs.md.
+// The fields of summary.json that the page speaks of in sentences or in tables of its own. schema.ts tells the others.
+// docs/formats/outputs.md describes the file.
 
 export interface Distribution {
     count?: number;
@@ -33,6 +34,8 @@ export interface AppNumbers {
     flows?: FlowNumbers;
     [field: string]: unknown;
 }
+
+export type NicNumbers = { name: string } & Record<string, unknown>;
 
 export interface Summary {
     version: string;
@@ -80,7 +83,7 @@ export interface Summary {
     conservation: { ok?: boolean; message?: string } | string;
     nic_counters: Record<string, number>;
     apps: AppNumbers[];
-    nics: ({ name: string } & Record<string, unknown>)[];
+    nics: NicNumbers[];
     events_csv: { rows: number; left_out: number };
     series_csv: { rows: number; left_out: number };
     wall_s: number;

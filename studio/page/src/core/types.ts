@@ -163,7 +163,8 @@ export interface Parameter {
 }
 
 export interface CheckAnswer {
-    errors: { line?: number; column?: number; message: string; expected?: string; after?: boolean }[]; // after: once those before were left out
+    // after: found once the earlier errors had been left out
+    errors: { line?: number; column?: number; message: string; expected?: string; after?: boolean }[];
     warnings: { line?: number; message: string }[];
     estimate?: {
         hosts?: number;

@@ -248,12 +248,19 @@ function hover_help(known: Parameters): Extension {
     });
 }
 
+interface Fault {
+    line: number;
+    column?: number;
+    message: string;
+    warning?: boolean;
+}
+
 export interface Editor {
     element: HTMLElement;
     text: () => string;
     set_text: (text: string) => void;
     apply: (change: Change) => void;
-    show_faults: (faults: { line: number; column?: number; message: string; warning?: boolean }[]) => void;
+    show_faults: (faults: Fault[]) => void;
     go_to: (line: number, column?: number) => void;
     focus: () => void;
 }
@@ -264,7 +271,81 @@ interface EditorOptions {
     change?: (text: string) => void;
     submit?: () => void;
     language: { kind: "scenario"; parameters: Parameters } | { kind: "sql"; tables: Record<string, string[]> };
-    read_only?: boolean;
+}
+
+function of_language(language: EditorOptions["language"]): Extension[] {
+    if (language.kind === "sql") {
+        return [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false }), autocompletion()];
+    }
+    const { parameters } = language;
+    const complete = (context: CompletionContext) => complete_scenario(parameters, context);
+    return [
+        scenario_language,
+        lintGutter(),
+        hover_help(parameters),
+        autocompletion({ override: [complete], activateOnTyping: true }),
+    ];
+}
+
+function extensions_of({ submit, change, label, language }: EditorOptions): Extension[] {
+    const run = () => {
+        submit?.();
+        return submit !== undefined;
+    };
+    // Tab indents; Escape and then Tab leaves the editor, as the help sheet says.
+    const keys = [
+        ...closeBracketsKeymap,
+        ...defaultKeymap,
+        ...searchKeymap,
+        ...historyKeymap,
+        ...completionKeymap,
+        ...lintKeymap,
+        indentWithTab,
+    ];
+    return [
+        keymap.of([{ key: "Mod-Enter", run }]),
+        lineNumbers(),
+        highlightActiveLineGutter(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        indentUnit.of("  "),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        highlightSelectionMatches(),
+        syntaxHighlighting(colors),
+        keymap.of(keys),
+        theme,
+        of_language(language),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false" }),
+        EditorView.lineWrapping,
+        EditorView.updateListener.of((update) => {
+            if (update.docChanged) {
+                change?.(update.state.doc.toString());
+            }
+        }),
+    ];
+}
+
+// Returns the offset of a line and column, which count from 1 and may be outside of the text.
+function position({ state }: EditorView, line: number, column = 1): number {
+    const found = state.doc.line(Math.max(1, Math.min(line, state.doc.lines)));
+    return Math.min(found.from + Math.max(column, 1) - 1, found.to);
+}
+
+// Marks the word at the fault, or else its whole line.
+function diagnostic(view: EditorView, fault: Fault): Diagnostic {
+    const from = position(view, fault.line, fault.column);
+    const line = view.state.doc.lineAt(from);
+    const word = /^[^\s,:{}[\]]+/.exec(line.text.slice(from - line.from));
+    const to = word ? from + word[0].length : line.to;
+    return {
+        from: to > from ? from : line.from,
+        to: Math.max(to, Math.min(from + 1, line.to)),
+        severity: fault.warning ? "warning" : "error",
+        message: fault.message,
+    };
 }
 
 export function editor(scope: Scope, options: EditorOptions): Editor {
@@ -272,103 +353,20 @@ export function editor(scope: Scope, options: EditorOptions): Editor {
     const shadow = host.attachShadow({ mode: "open" });
     const place = h("div", { style: { height: "100%" } });
     shadow.append(place);
-    const { language } = options;
-    const of_language: Extension[] =
-        language.kind === "scenario"
-            ? [
-                  scenario_language,
-                  hover_help(language.parameters),
-                  autocompletion({
-                      override: [(context) => complete_scenario(language.parameters, context)],
-                      activateOnTyping: true,
-                  }),
-              ]
-            : [sql({ dialect: SQLite, schema: language.tables, upperCaseKeywords: false }), autocompletion()];
-    const submit = options.submit;
-    const view = new EditorView({
-        root: shadow,
-        parent: place,
-        state: EditorState.create({
-            doc: options.text,
-            extensions: [
-                submit
-                    ? keymap.of([
-                          {
-                              key: "Mod-Enter",
-                              run: () => {
-                                  submit();
-                                  return true;
-                              },
-                          },
-                      ])
-                    : [],
-                lineNumbers(),
-                highlightActiveLineGutter(),
-                history(),
-                drawSelection(),
-                indentOnInput(),
-                indentUnit.of("  "),
-                bracketMatching(),
-                closeBrackets(),
-                highlightActiveLine(),
-                highlightSelectionMatches(),
-                language.kind === "scenario" ? lintGutter() : [],
-                syntaxHighlighting(colors),
-                // Tab indents; Escape and then Tab leaves the editor, as the help sheet says.
-                keymap.of([
-                    ...closeBracketsKeymap,
-                    ...defaultKeymap,
-                    ...searchKeymap,
-                    ...historyKeymap,
-                    ...completionKeymap,
-                    ...lintKeymap,
-                    indentWithTab,
-                ]),
-                theme,
-                of_language,
-                EditorState.readOnly.of(options.read_only ?? false),
-                EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0", spellcheck: "false" }),
-                EditorView.lineWrapping,
-                EditorView.updateListener.of((update) => {
-                    if (update.docChanged) {
-                        options.change?.(update.state.doc.toString());
-                    }
-                }),
-            ],
-        }),
-    });
+    const state = EditorState.create({ doc: options.text, extensions: extensions_of(options) });
+    const view = new EditorView({ root: shadow, parent: place, state });
     scope.on_end(() => view.destroy());
-    const position = (line: number, column = 1) => {
-        const found = view.state.doc.line(Math.max(1, Math.min(line, view.state.doc.lines)));
-        return Math.min(found.from + Math.max(column, 1) - 1, found.to);
-    };
     return {
         element: host,
         text: () => view.state.doc.toString(),
         set_text: (text) => view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } }),
         apply: (change) => view.dispatch({ changes: change, userEvent: "input" }),
         show_faults: (faults) => {
-            const diagnostics = faults.map((fault): Diagnostic => {
-                const from = position(fault.line, fault.column);
-                const line = view.state.doc.lineAt(from);
-                const word = /^[^\s,:{}[\]]+/.exec(line.text.slice(from - line.from));
-                const to = word ? from + word[0].length : line.to;
-                return {
-                    from: to > from ? from : line.from,
-                    to: Math.max(to, Math.min(from + 1, line.to)),
-                    severity: fault.warning ? "warning" : "error",
-                    message: fault.message,
-                };
-            });
-            view.dispatch(
-                setDiagnostics(
-                    view.state,
-                    diagnostics.sort((one, other) => one.from - other.from),
-                ),
-            );
+            const all = faults.map((fault) => diagnostic(view, fault)).sort((one, other) => one.from - other.from);
+            view.dispatch(setDiagnostics(view.state, all));
         },
         go_to: (line, column) => {
-            const at = position(line, column);
+            const at = position(view, line, column);
             view.dispatch({ selection: { anchor: at }, effects: EditorView.scrollIntoView(at, { y: "center" }) });
             view.focus();
         },

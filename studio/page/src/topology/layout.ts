@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where nodes stand: hosts below, then switches by how far they are from a host, each tier in an order that crosses
-// few links. Hosts of one switch stand together, in rows when there are many. Parallel links are one bundle.
+// Chooses where the nodes of a network stand: hosts at the bottom, switches above them in tiers by their distance
+// from a host, each tier in an order that crosses few links. Hosts of one switch stand together, in rows if there
+// are many. Parallel links are one bundle.
 import type { Topology, TopologyLink } from "../core/types";
 
 export interface PlacedNode {
@@ -17,7 +18,7 @@ export interface Bundle {
     a: number;
     b: number;
     links: TopologyLink[];
-    bend: number; // links between nodes of one tier pass beside those between them
+    bend: number; // curvature, so that a link within a tier passes beside the nodes between its ends
 }
 
 export interface Layout {
@@ -31,21 +32,24 @@ export interface Layout {
 
 const collator = new Intl.Collator("en", { numeric: true });
 
-export function lay_out(topology: Topology): Layout {
+const gap = 16; // between two hosts, in units of the layout
+const rows_from_hosts = 40; // larger networks put the hosts of a switch in rows
+
+interface Graph {
+    nodes: PlacedNode[];
+    bundles: Bundle[];
+    by_name: Map<string, number>;
+    beside: Set<number>[]; // by node: its neighbours
+}
+
+function graph_of(topology: Topology): Graph {
     const by_name = new Map(topology.nodes.map((node, index) => [node.name, index]));
-    const nodes: PlacedNode[] = topology.nodes.map((node) => ({
-        name: node.name,
-        kind: node.kind,
-        tier: node.kind === "host" ? 0 : -1,
-        x: 0,
-        y: 0,
-        size: 0,
-        links: 0,
-    }));
+    const nodes = topology.nodes.map(({ name, kind }): PlacedNode => {
+        return { name, kind, tier: kind === "host" ? 0 : -1, x: 0, y: 0, size: 0, links: 0 };
+    });
     // A host with several NICs has a port per NIC, HOST/nicN: its links are the host's.
     const node_of = (name: string) => by_name.get(name) ?? by_name.get(name.split("/")[0]!);
     const bundle_of = new Map<string, Bundle>();
-    const bundles: Bundle[] = [];
     const beside: Set<number>[] = nodes.map(() => new Set());
     for (const link of topology.links) {
         const a = node_of(link.a);
@@ -54,25 +58,29 @@ export function lay_out(topology: Topology): Layout {
             continue;
         }
         const name = a < b ? `${a} ${b}` : `${b} ${a}`;
-        let bundle = bundle_of.get(name);
-        if (!bundle) {
-            bundle = { a, b, links: [], bend: 0 };
-            bundle_of.set(name, bundle);
-            bundles.push(bundle);
-        }
+        const bundle = bundle_of.get(name) ?? { a, b, links: [], bend: 0 };
+        bundle_of.set(name, bundle);
         bundle.links.push(link);
         nodes[a]!.links++;
         nodes[b]!.links++;
         beside[a]!.add(b);
         beside[b]!.add(a);
     }
-    // Tiers: steps from the nearest host.
+    return { nodes, bundles: [...bundle_of.values()], by_name, beside };
+}
+
+function by_name_of({ nodes }: Graph): (one: number, other: number) => number {
+    return (one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name);
+}
+
+// Gives each node its tier, which is the number of links to the nearest host, and returns the tiers in order of names.
+function tiers_of(graph: Graph): number[][] {
+    const { nodes, beside } = graph;
     let front = nodes.flatMap((node, index) => (node.tier === 0 ? [index] : []));
     if (front.length === 0 && nodes.length > 0) {
         front = [0];
         nodes[0]!.tier = 1;
     }
-    const order: number[][] = [];
     while (front.length > 0) {
         const next: number[] = [];
         for (const index of front) {
@@ -85,44 +93,34 @@ export function lay_out(topology: Topology): Layout {
         }
         front = next;
     }
+    const tier_count = nodes.reduce((most, node) => Math.max(most, node.tier + 1), 0);
+    const tiers: number[][] = Array.from({ length: tier_count }, () => []);
     for (const [index, node] of nodes.entries()) {
         node.tier = Math.max(node.tier, 0);
-        order[node.tier] ??= [];
-        order[node.tier]!.push(index);
+        (tiers[node.tier] ?? tiers[0])?.push(index);
     }
-    for (let tier = 0; tier < order.length; tier++) {
-        order[tier] ??= [];
-        order[tier]!.sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name));
+    for (const tier of tiers) {
+        tier.sort(by_name_of(graph));
     }
-    const hosts = order[0] ?? [];
-    const columns_of = (count: number) =>
-        hosts.length <= 40 ? count : count <= 4 ? count : Math.ceil(Math.sqrt(count * 1.6));
-    const gap = 16;
-    // Each switch above hosts has them below it; hosts of no switch, and those of several, stand under the first.
-    const under = new Map<number, number[]>();
+    return tiers;
+}
+
+// Places the hosts, each under the first of its switches, and the switches of the first tier above their hosts.
+// Returns the width of all and the greatest y.
+function place_hosts(graph: Graph, hosts: number[], first_tier: number[]): { width: number; deepest: number } {
+    const { nodes, beside } = graph;
+    const under = new Map<number, number[]>(first_tier.map((index) => [index, []]));
     for (const host of hosts) {
-        const above =
-            [...beside[host]!]
-                .filter((other) => nodes[other]!.tier === 1)
-                .sort((one, other) => collator.compare(nodes[one]!.name, nodes[other]!.name))[0] ?? -1;
-        let group = under.get(above);
-        if (!group) {
-            group = [];
-            under.set(above, group);
-        }
+        const above = [...beside[host]!].filter((other) => nodes[other]!.tier === 1).sort(by_name_of(graph))[0] ?? -1;
+        const group = under.get(above) ?? [];
+        under.set(above, group);
         group.push(host);
-    }
-    const leaves = (order[1] ?? []).slice();
-    for (const above of under.keys()) {
-        if (!leaves.includes(above)) {
-            leaves.push(above);
-        }
     }
     let x = 0;
     let deepest = 0;
-    for (const leaf of leaves) {
-        const group = under.get(leaf) ?? [];
-        const columns = Math.max(columns_of(group.length), 1);
+    for (const [leaf, group] of under) {
+        const in_rows = hosts.length > rows_from_hosts && group.length > 4;
+        const columns = Math.max(in_rows ? Math.ceil(Math.sqrt(group.length * 1.6)) : group.length, 1);
         const width = Math.max(columns * gap, group.length === 0 ? 28 : 36);
         for (const [position, host] of group.entries()) {
             const row = Math.floor(position / columns);
@@ -138,51 +136,56 @@ export function lay_out(topology: Topology): Layout {
         }
         x += width + 20;
     }
-    const width = Math.max(x - 20, 120);
-    const rise = Math.max(70, width < 1200 ? Math.min(width / 5, 240) : width / (order.length * 2.4));
-    for (let tier = 1; tier < order.length; tier++) {
-        const row = order[tier]!;
+    return { width: Math.max(x - 20, 120), deepest };
+}
+
+// Orders a tier by the middle of the neighbours below, which crosses few links, and spreads it over the width.
+function spread(graph: Graph, row: number[], tier: number, width: number): void {
+    const { nodes, beside } = graph;
+    const middle = new Map(
+        row.map((index) => {
+            const below = [...beside[index]!].filter((other) => nodes[other]!.tier < tier);
+            return [index, below.reduce((sum, other) => sum + nodes[other]!.x, 0) / Math.max(below.length, 1)];
+        }),
+    );
+    row.sort((one, other) => middle.get(one)! - middle.get(other)! || by_name_of(graph)(one, other));
+    for (const [position, index] of row.entries()) {
+        nodes[index]!.x = ((position + 0.5) / row.length) * width;
+    }
+}
+
+function bend_of({ nodes }: Graph, bundle: Bundle): number {
+    const a = nodes[bundle.a]!;
+    const b = nodes[bundle.b]!;
+    const [low, high] = [Math.min(a.x, b.x), Math.max(a.x, b.x)];
+    const between = (node: PlacedNode) =>
+        node.tier === a.tier && node !== a && node !== b && node.x > low && node.x < high;
+    return a.tier === b.tier && nodes.some(between) ? -0.22 : 0;
+}
+
+export function lay_out(topology: Topology): Layout {
+    const graph = graph_of(topology);
+    const { nodes, bundles, by_name } = graph;
+    const tiers = tiers_of(graph);
+    const { width, deepest } = place_hosts(graph, tiers[0] ?? [], tiers[1] ?? []);
+    const rise = Math.max(70, width < 1200 ? Math.min(width / 5, 240) : width / (tiers.length * 2.4));
+    const top = -rise * (tiers.length - 1) + 20;
+    for (const [tier, row] of tiers.entries()) {
         if (tier > 1) {
-            const middle = new Map(
-                row.map((index) => {
-                    const below = [...beside[index]!].filter((other) => nodes[other]!.tier < tier);
-                    return [index, below.reduce((sum, other) => sum + nodes[other]!.x, 0) / Math.max(below.length, 1)];
-                }),
-            );
-            row.sort(
-                (one, other) =>
-                    middle.get(one)! - middle.get(other)! || collator.compare(nodes[one]!.name, nodes[other]!.name),
-            );
-            for (const [position, index] of row.entries()) {
-                nodes[index]!.x = ((position + 0.5) / row.length) * width;
-            }
+            spread(graph, row, tier, width);
         }
-        for (const index of row) {
+        const room = width / row.length / 6;
+        for (const index of tier > 0 ? row : []) {
             nodes[index]!.y = -rise * tier + 20;
             nodes[index]!.size =
-                width < 1200
-                    ? Math.min(11, Math.max(6, width / row.length / 6))
-                    : Math.max(6, Math.min(width / row.length / 6, width / 90));
+                width < 1200 ? Math.min(11, Math.max(6, room)) : Math.max(6, Math.min(room, width / 90));
         }
     }
     for (const bundle of bundles) {
-        const a = nodes[bundle.a]!;
-        const b = nodes[bundle.b]!;
-        if (a.tier === b.tier) {
-            const between = nodes.some(
-                (node) =>
-                    node.tier === a.tier &&
-                    node !== a &&
-                    node !== b &&
-                    node.x > Math.min(a.x, b.x) &&
-                    node.x < Math.max(a.x, b.x),
-            );
-            bundle.bend = between ? -0.22 : 0;
-        }
+        bundle.bend = bend_of(graph, bundle);
     }
-    const top = -rise * (order.length - 1) + 20;
     for (const node of nodes) {
         node.y -= top;
     }
-    return { nodes, bundles, by_name, width, height: deepest - top, tiers: order.length };
+    return { nodes, bundles, by_name, width, height: deepest - top, tiers: tiers.length };
 }

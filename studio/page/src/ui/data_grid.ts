@@ -32,10 +32,10 @@ export function column_width(column: Column): number {
     return Math.min(Math.max(name_px, content), 320);
 }
 
-export function data_grid(scope: Scope, options: DataGridOptions): Grid<Cell[]> {
+export function data_grid(scope: Scope, options: DataGridOptions): Grid {
     const sort: { column: string; descending: boolean }[] = [];
     const shown: { column: string; descending: boolean } = { column: "", descending: false };
-    const list: Grid<Cell[]> = grid<Cell[]>(scope, {
+    const list: Grid = grid<Cell[]>(scope, {
         label: options.label,
         height: options.height,
         empty: options.empty,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of any length: rows are fetched by pages as one scrolls, and only those one sees are in the page.
+// A table of any length: rows are fetched page by page while one scrolls, and only visible rows are in the document.
 import { was_aborted } from "../core/api";
-import { h, on_resize, type Child, type Scope } from "../core/dom";
+import { fill, h, on_resize, type Child, type Scope } from "../core/dom";
 import { t } from "../i18n/text";
 import { problem_text } from "./parts";
 
@@ -32,242 +32,264 @@ export interface GridOptions<Row> {
 }
 
 const row_px = 29;
+const head_px = 31;
 const page_rows = 200;
 const space_max_px = 12_000_000; // browsers lose precision, and then rows, beyond about 30 million
 
-export interface Grid<Row> {
+export interface Grid {
     element: HTMLElement;
     reload: () => void;
     refresh: () => void; // fetches again without leaving the place
     select: (index: number) => void;
-    row: (index: number) => Row | undefined;
 }
 
-export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid<Row> {
-    const pages = new Map<number, Row[] | "waiting">();
-    let total = -1;
-    let control = new AbortController();
-    let chosen = -1;
-    let fault = "";
-    scope.on_end(() => control.abort());
+class RowGrid<Row> implements Grid {
+    readonly element: HTMLElement;
+    private readonly pages = new Map<number, Row[] | "waiting">();
+    private readonly head = h("div", { class: "grid-head", role: "row" });
+    private readonly space = h("div", { class: "grid-space", role: "rowgroup" });
+    private readonly status = h("div", { class: "loading", role: "status" });
+    private readonly box: HTMLElement;
+    private readonly widths: number[];
+    private control = new AbortController();
+    private total = -1; // not known yet
+    private chosen = -1;
+    private fault = "";
 
-    const head = h("div", { class: "grid-head", role: "row" });
-    const space = h("div", { class: "grid-space", role: "rowgroup" });
-    const status = h("div", { class: "loading", role: "status" });
-    const box = h(
-        "div",
-        {
+    constructor(
+        scope: Scope,
+        private readonly options: GridOptions<Row>,
+    ) {
+        this.widths = options.columns.map((column) => column.width ?? 130);
+        const attributes = {
             class: "grid",
             role: "table",
             tabindex: 0,
             "aria-label": options.label,
             style: { "max-height": options.height ?? "60vh" },
-        },
-        h("div", { role: "rowgroup", style: { position: "sticky", top: "0", "z-index": "2" } }, head),
-        space,
-    );
-    const element = h("div", null, box, status);
+        };
+        const sticky = { position: "sticky", top: "0", "z-index": "2" };
+        this.box = h("div", attributes, h("div", { role: "rowgroup", style: sticky }, this.head), this.space);
+        this.element = h("div", null, this.box, this.status);
+        scope.on_end(() => this.control.abort());
+        this.box.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
+        this.box.addEventListener("keydown", (event) => this.key_pressed(event));
+        on_resize(scope, this.box, () => this.draw());
+        this.reload();
+    }
 
-    const widths = options.columns.map((column) => column.width ?? 130);
-    const draw_head = () => {
-        head.replaceChildren(
-            ...options.columns.map((column, index) => {
-                const sorted = options.sort?.column === column.name;
-                const text = `${column.title}${sorted ? (options.sort?.descending ? " ↓" : " ↑") : ""}`;
-                const title = [column.title, column.help].filter(Boolean).join(": ");
-                return h(
-                    "div",
-                    {
-                        class: `cell ${column.right ? "right" : ""}`,
-                        role: "columnheader",
-                        style: { width: `${widths[index]}px` },
-                        "aria-sort": sorted ? (options.sort?.descending ? "descending" : "ascending") : undefined,
-                    },
-                    column.sortable && options.on_sort
-                        ? h(
-                              "button",
-                              {
-                                  type: "button",
-                                  title,
-                                  on: {
-                                      click: () =>
-                                          options.on_sort?.(column.name, sorted ? !options.sort?.descending : true),
-                                  },
-                              },
-                              text,
-                          )
-                        : h("span", { class: "title", title }, text),
-                );
-            }),
-        );
-    };
+    reload(): void {
+        this.control.abort();
+        this.control = new AbortController();
+        this.pages.clear();
+        this.total = -1;
+        this.chosen = -1;
+        this.fault = "";
+        this.box.scrollTop = 0;
+        this.draw_head();
+        this.draw();
+        this.fetch_page(0);
+    }
 
-    const at = (index: number): Row | undefined => {
-        const page = pages.get(Math.floor(index / page_rows));
-        return Array.isArray(page) ? page[index % page_rows] : undefined;
-    };
-
-    const fetch_page = (page: number) => {
-        if (pages.has(page)) {
-            return;
-        }
-        pages.set(page, "waiting");
-        const { signal } = control;
-        options.fetch(page * page_rows, page_rows, signal).then(
+    // Keeps the known pages until the new first one is here.
+    refresh(): void {
+        const { signal } = this.control;
+        this.options.fetch(0, page_rows, signal).then(
             (answer) => {
                 if (!signal.aborted) {
-                    pages.set(page, answer.rows);
-                    total = answer.total;
-                    fault = "";
-                    draw();
+                    this.pages.clear();
+                    this.pages.set(0, answer.rows);
+                    this.total = answer.total;
+                    this.draw();
+                }
+            },
+            () => undefined,
+        );
+    }
+
+    select(index: number): void {
+        this.chosen = index;
+        this.show(index);
+        this.draw();
+    }
+
+    private at(index: number): Row | undefined {
+        const page = this.pages.get(Math.floor(index / page_rows));
+        return Array.isArray(page) ? page[index % page_rows] : undefined;
+    }
+
+    private fetch_page(page: number): void {
+        if (this.pages.has(page)) {
+            return;
+        }
+        this.pages.set(page, "waiting");
+        const { signal } = this.control;
+        this.options.fetch(page * page_rows, page_rows, signal).then(
+            (answer) => {
+                if (!signal.aborted) {
+                    this.pages.set(page, answer.rows);
+                    this.total = answer.total;
+                    this.fault = "";
+                    this.draw();
                 }
             },
             (error: unknown) => {
                 if (!was_aborted(error) && !signal.aborted) {
-                    pages.delete(page);
-                    fault = problem_text(error);
-                    total = Math.max(total, 0);
-                    draw();
+                    this.pages.delete(page);
+                    this.fault = problem_text(error);
+                    this.total = Math.max(this.total, 0);
+                    this.draw();
                 }
             },
         );
-    };
+    }
 
-    // Beyond space_max_px the scroll bar stands for more rows than its pixels.
-    const full_px = () => Math.max(total, 0) * row_px;
-    const space_px = () => Math.min(full_px(), space_max_px);
-    const first_row = () => {
-        const room = box.clientHeight - 31;
-        const scrollable = Math.max(space_px() - room, 1);
-        return full_px() <= space_max_px
-            ? Math.floor(box.scrollTop / row_px)
-            : Math.floor((Math.min(box.scrollTop / scrollable, 1) * (full_px() - room)) / row_px);
-    };
+    // Returns the height of all rows. Beyond space_max_px the scroll bar stands for more rows than its pixels.
+    private full_px(): number {
+        return Math.max(this.total, 0) * row_px;
+    }
 
-    const draw = () => {
+    private space_px(): number {
+        return Math.min(this.full_px(), space_max_px);
+    }
+
+    private first_row(): number {
+        const { box } = this;
+        if (this.full_px() <= space_max_px) {
+            return Math.floor(box.scrollTop / row_px);
+        }
+        const room = box.clientHeight - head_px;
+        const scrollable = Math.max(this.space_px() - room, 1);
+        return Math.floor((Math.min(box.scrollTop / scrollable, 1) * (this.full_px() - room)) / row_px);
+    }
+
+    private draw_head(): void {
+        fill(
+            this.head,
+            this.options.columns.map((column, index) => this.head_cell(column, this.widths[index]!)),
+        );
+    }
+
+    private head_cell(column: GridColumn<Row>, width: number): HTMLElement {
+        const { sort, on_sort } = this.options;
+        const sorted = sort?.column === column.name;
+        const descending = sorted && sort?.descending === true;
+        const text = `${column.title}${sorted ? (descending ? " ↓" : " ↑") : ""}`;
+        const title = [column.title, column.help].filter(Boolean).join(": ");
+        const click = () => on_sort?.(column.name, !descending);
+        const button = h("button", { type: "button", title, on: { click } }, text);
+        return h(
+            "div",
+            {
+                class: `cell ${column.right ? "right" : ""}`,
+                role: "columnheader",
+                style: { width: `${width}px` },
+                "aria-sort": sorted ? (descending ? "descending" : "ascending") : undefined,
+            },
+            column.sortable && on_sort ? button : h("span", { class: "title", title }, text),
+        );
+    }
+
+    private draw(): void {
+        const { box, space, status, total, fault } = this;
         if (total < 0) {
-            status.replaceChildren(h("span", { class: "spinner" }), t().common.loading);
+            fill(status, h("span", { class: "spinner" }), t().common.loading);
             status.hidden = false;
             box.hidden = true;
             return;
         }
         status.hidden = total > 0 && !fault;
-        status.replaceChildren(fault || options.empty || t().common.nothing_found);
+        fill(status, fault || this.options.empty || t().common.nothing_found);
         status.classList.toggle("fault", !!fault);
         box.hidden = total === 0;
         box.setAttribute("aria-rowcount", String(total + 1));
-        space.style.height = `${space_px()}px`;
-        space.style.width = `${widths.reduce((sum, width) => sum + width, 0)}px`;
-        const first = first_row();
-        const rows = Math.ceil(box.clientHeight / row_px) + 2;
-        const made: HTMLElement[] = [];
-        const offset_px = full_px() <= space_max_px ? first * row_px : box.scrollTop;
-        for (let index = first; index < Math.min(first + rows, total); index++) {
-            fetch_page(Math.floor(index / page_rows));
-            const row = at(index);
-            const here = index;
-            made.push(
-                h(
-                    "div",
-                    {
-                        class: `grid-row ${index % 2 ? "odd" : ""} ${options.open ? "can" : ""} ${index === chosen ? "now" : ""} ${row === undefined ? "waiting" : ""}`,
-                        role: "row",
-                        "aria-rowindex": index + 2,
-                        style: { top: `${offset_px + (index - first) * row_px}px`, height: `${row_px}px` },
-                        on: {
-                            click: () => {
-                                if (window.getSelection()?.toString() === "") {
-                                    choose(here);
-                                }
-                            },
-                        },
-                    },
-                    options.columns.map((column, position) => {
-                        const content = row === undefined ? (position === 0 ? "…" : "") : column.cell(row);
-                        return h(
-                            "div",
-                            {
-                                class: `cell ${column.right ? "right" : ""}`,
-                                role: "cell",
-                                style: { width: `${widths[position]}px` },
-                                title: typeof content === "string" && content.length > 14 ? content : undefined,
-                            },
-                            content,
-                        );
-                    }),
-                ),
-            );
+        space.style.height = `${this.space_px()}px`;
+        space.style.width = `${this.widths.reduce((sum, width) => sum + width, 0)}px`;
+        const first = this.first_row();
+        const last = Math.min(first + Math.ceil(box.clientHeight / row_px) + 2, total);
+        const offset_px = this.full_px() <= space_max_px ? first * row_px : box.scrollTop;
+        const rows: HTMLElement[] = [];
+        for (let index = first; index < last; index++) {
+            this.fetch_page(Math.floor(index / page_rows));
+            rows.push(this.row(index, offset_px + (index - first) * row_px));
         }
-        space.replaceChildren(...made);
-    };
+        fill(space, rows);
+    }
 
-    const choose = (index: number) => {
-        const row = at(index);
-        if (options.open && row !== undefined) {
-            chosen = index;
-            options.open(row, index);
-            draw();
-        }
-    };
-
-    const show = (index: number) => {
-        const room = box.clientHeight - 40;
-        const first = first_row();
-        if (index < first || index >= first + Math.floor(room / row_px)) {
-            const share = index / Math.max(total - 1, 1);
-            box.scrollTop = full_px() <= space_max_px ? Math.max(0, index * row_px - room / 3) : share * space_px();
-        }
-    };
-
-    box.addEventListener("scroll", () => requestAnimationFrame(draw), { passive: true });
-    box.addEventListener("keydown", (event) => {
-        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
-        if (step !== undefined && options.open) {
-            event.preventDefault();
-            const next = Math.max(0, Math.min(total - 1, chosen + step));
-            show(next);
-            choose(next);
-        }
-    });
-    on_resize(scope, box, draw);
-
-    const reload = () => {
-        control.abort();
-        control = new AbortController();
-        pages.clear();
-        total = -1;
-        chosen = -1;
-        fault = "";
-        box.scrollTop = 0;
-        draw_head();
-        draw();
-        fetch_page(0);
-    };
-    // The pages one has stay until the new first one is here.
-    const refresh = () => {
-        const { signal } = control;
-        options.fetch(0, page_rows, signal).then(
-            (answer) => {
-                if (!signal.aborted) {
-                    pages.clear();
-                    pages.set(0, answer.rows);
-                    total = answer.total;
-                    draw();
-                }
+    private row(index: number, top_px: number): HTMLElement {
+        const row = this.at(index);
+        const classes = [
+            "grid-row",
+            index % 2 && "odd",
+            this.options.open && "can",
+            index === this.chosen && "now",
+            row === undefined && "waiting",
+        ];
+        const click = () => {
+            if (window.getSelection()?.toString() === "") {
+                this.choose(index);
+            }
+        };
+        return h(
+            "div",
+            {
+                class: classes.filter(Boolean).join(" "),
+                role: "row",
+                "aria-rowindex": index + 2,
+                style: { top: `${top_px}px`, height: `${row_px}px` },
+                on: { click },
             },
-            () => undefined,
+            this.options.columns.map((column, position) => this.cell(column, position, row)),
         );
-    };
-    reload();
-    return {
-        element,
-        reload,
-        refresh,
-        row: at,
-        select: (index) => {
-            chosen = index;
-            show(index);
-            draw();
-        },
-    };
+    }
+
+    private cell(column: GridColumn<Row>, position: number, row: Row | undefined): HTMLElement {
+        const waiting = position === 0 ? "…" : "";
+        const content = row === undefined ? waiting : column.cell(row);
+        return h(
+            "div",
+            {
+                class: `cell ${column.right ? "right" : ""}`,
+                role: "cell",
+                style: { width: `${this.widths[position]}px` },
+                title: typeof content === "string" && content.length > 14 ? content : undefined,
+            },
+            content,
+        );
+    }
+
+    private choose(index: number): void {
+        const row = this.at(index);
+        if (this.options.open && row !== undefined) {
+            this.chosen = index;
+            this.options.open(row, index);
+            this.draw();
+        }
+    }
+
+    // Scrolls to a row that cannot be seen.
+    private show(index: number): void {
+        const { box } = this;
+        const room = box.clientHeight - 40;
+        const first = this.first_row();
+        if (index < first || index >= first + Math.floor(room / row_px)) {
+            const share = index / Math.max(this.total - 1, 1);
+            const exact = this.full_px() <= space_max_px;
+            box.scrollTop = exact ? Math.max(0, index * row_px - room / 3) : share * this.space_px();
+        }
+    }
+
+    private key_pressed(event: KeyboardEvent): void {
+        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
+        if (step !== undefined && this.options.open) {
+            event.preventDefault();
+            const next = Math.max(0, Math.min(this.total - 1, this.chosen + step));
+            this.show(next);
+            this.choose(next);
+        }
+    }
+}
+
+export function grid<Row>(scope: Scope, options: GridOptions<Row>): Grid {
+    return new RowGrid(scope, options);
 }

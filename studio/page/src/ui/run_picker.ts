@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which runs a question is about: chips of those chosen, and a sheet to choose among those one may see.
+// The runs that a question is about: a chip for each chosen run, and a sheet to choose among those one may see.
 import { api } from "../core/api";
-import { debounce, h, type Scope } from "../core/dom";
+import { debounce, fill, h, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { settings_of, type Run, type Runs } from "../core/types";
 import { t } from "../i18n/text";
@@ -12,120 +12,132 @@ export interface RunPicker {
     ids: () => number[];
 }
 
+const chips_max = 8;
+
+class Picker implements RunPicker {
+    readonly element = h("div", { class: "row tight picker" });
+    private readonly known = new Map<number, Run>();
+    private chosen: number[] = [];
+
+    constructor(
+        private readonly scope: Scope,
+        private readonly change: (ids: number[]) => void,
+        private readonly most: number,
+    ) {}
+
+    ids = () => this.chosen;
+
+    // Chooses the first runs that exist, or the newest that is done.
+    async begin(first: number[]): Promise<void> {
+        const { known, scope } = this;
+        const look_up = async (id: number) => {
+            try {
+                known.set(id, await api.get<Run>(`runs/${id}`, undefined, scope.signal));
+            } catch {
+                // A run that is gone or not shared is left out.
+            }
+        };
+        const wanted = first.slice(0, this.most);
+        await Promise.all(wanted.map(look_up));
+        this.chosen = wanted.filter((id) => known.has(id));
+        if (this.chosen.length === 0) {
+            const latest = await api.get<Runs>("runs", { state: "done", limit: 1 }, scope.signal);
+            for (const run of latest.runs) {
+                known.set(run.id, run);
+                this.chosen.push(run.id);
+            }
+        }
+        this.draw();
+    }
+
+    private set(ids: number[]): void {
+        this.chosen = ids.slice(0, this.most);
+        this.draw();
+        this.change(this.chosen);
+    }
+
+    private choice(run: Run, picked: Set<number>): HTMLElement {
+        const change = () => {
+            if (this.most === 1) {
+                picked.clear();
+            }
+            if (check.checked) {
+                picked.add(run.id);
+            } else {
+                picked.delete(run.id);
+            }
+        };
+        const check = h("input", {
+            type: this.most === 1 ? "radio" : "checkbox",
+            name: "run",
+            checked: picked.has(run.id),
+            on: { change },
+        });
+        const about = ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`;
+        const name = h("span", { class: "grow" }, run.name, h("span", { class: "muted small" }, about));
+        return h("li", null, h("label", { class: "check" }, check, name));
+    }
+
+    private async choose(): Promise<void> {
+        const words = t().picker;
+        const picked = new Set(this.chosen);
+        const list = h("ul", { class: "pick-list", tabindex: 0 });
+        const box = input({ type: "search", placeholder: t().runs.search, "aria-label": t().runs.search });
+        const load = async () => {
+            const answer = await api.get<Runs>("runs", { search: box.value, limit: 100 }, this.scope.signal);
+            const runs = answer.runs.filter((run) => run.has_result);
+            for (const run of runs) {
+                this.known.set(run.id, run);
+            }
+            fill(
+                list,
+                runs.map((run) => this.choice(run, picked)),
+            );
+        };
+        const load_soon = debounce(this.scope, 200, () => void load());
+        box.addEventListener("input", load_soon);
+        void load();
+        if (await sheet(words.title, [box, list], { text: words.use, done: () => undefined })) {
+            this.set([...picked].sort((one, other) => one - other));
+        }
+    }
+
+    private chip(id: number): HTMLElement {
+        const name = this.known.get(id)?.name ?? `#${id}`;
+        const leave_out = h(
+            "button",
+            {
+                type: "button",
+                "aria-label": t().picker.leave_out(name),
+                on: { click: () => this.set(this.chosen.filter((one) => one !== id)) },
+            },
+            "×",
+        );
+        const run = h("a", { href: `#/run/${id}` }, name, h("span", { class: "muted" }, ` #${id}`));
+        return h("span", { class: "chip" }, run, this.most > 1 ? leave_out : null);
+    }
+
+    private draw(): void {
+        const words = t().picker;
+        const { chosen } = this;
+        const more = chosen.length - chips_max;
+        const text = chosen.length === 0 ? words.choose : words.change;
+        fill(
+            this.element,
+            chosen.slice(0, chips_max).map((id) => this.chip(id)),
+            more > 0 ? h("span", { class: "muted small" }, words.more(more)) : null,
+            button(text, () => void this.choose(), { small: true, icon: "plus" }),
+        );
+    }
+}
+
 export async function run_picker(
     scope: Scope,
     first: number[],
     change: (ids: number[]) => void,
     most = 64,
 ): Promise<RunPicker> {
-    const words = t().picker;
-    const known = new Map<number, Run>();
-    let chosen = first.slice(0, most);
-    await Promise.all(
-        chosen.map((id) =>
-            api.get<Run>(`runs/${id}`, undefined, scope.signal).then(
-                (run) => void known.set(id, run),
-                () => undefined,
-            ),
-        ),
-    );
-    chosen = chosen.filter((id) => known.has(id));
-    if (chosen.length === 0) {
-        const latest = await api.get<Runs>("runs", { state: "done", limit: 1 }, scope.signal);
-        for (const run of latest.runs) {
-            known.set(run.id, run);
-            chosen.push(run.id);
-        }
-    }
-    const place = h("div", { class: "row tight picker" });
-    const set = (ids: number[]) => {
-        chosen = ids.slice(0, most);
-        draw();
-        change(chosen);
-    };
-    const choose = async () => {
-        const picked = new Set(chosen);
-        const list = h("ul", { class: "pick-list", tabindex: 0 });
-        const box = input({ type: "search", placeholder: t().runs.search, "aria-label": t().runs.search });
-        const load = () =>
-            void api.get<Runs>("runs", { search: box.value, limit: 100 }, scope.signal).then((answer) => {
-                list.replaceChildren(
-                    ...answer.runs
-                        .filter((run) => run.has_result)
-                        .map((run) => {
-                            known.set(run.id, run);
-                            const check = h("input", {
-                                type: most === 1 ? "radio" : "checkbox",
-                                name: "run",
-                                checked: picked.has(run.id),
-                                on: {
-                                    change: () => {
-                                        most === 1 && picked.clear();
-                                        check.checked ? picked.add(run.id) : picked.delete(run.id);
-                                    },
-                                },
-                            });
-                            return h(
-                                "li",
-                                null,
-                                h(
-                                    "label",
-                                    { class: "check" },
-                                    check,
-                                    h(
-                                        "span",
-                                        { class: "grow" },
-                                        run.name,
-                                        h(
-                                            "span",
-                                            { class: "muted small" },
-                                            ` #${run.id} · ${settings_of(run).join(" ")} · ${moment(run.created_ms)}`,
-                                        ),
-                                    ),
-                                ),
-                            );
-                        }),
-                );
-            });
-        box.addEventListener("input", debounce(scope, 200, load));
-        load();
-        if (await sheet(words.title, [box, list], { text: words.use, done: () => undefined })) {
-            set([...picked].sort((one, other) => one - other));
-        }
-    };
-    const draw = () => {
-        const chips = chosen.slice(0, 8).map((id) =>
-            h(
-                "span",
-                { class: "chip" },
-                h(
-                    "a",
-                    { href: `#/run/${id}` },
-                    known.get(id)?.name ?? `#${id}`,
-                    h("span", { class: "muted" }, ` #${id}`),
-                ),
-                most > 1
-                    ? h(
-                          "button",
-                          {
-                              type: "button",
-                              "aria-label": words.leave_out(known.get(id)?.name ?? `#${id}`),
-                              on: { click: () => set(chosen.filter((one) => one !== id)) },
-                          },
-                          "×",
-                      )
-                    : null,
-            ),
-        );
-        place.replaceChildren(
-            ...chips,
-            chosen.length > 8 ? h("span", { class: "muted small" }, words.more(chosen.length - 8)) : "",
-            button(chosen.length === 0 ? words.choose : words.change, () => void choose(), {
-                small: true,
-                icon: "plus",
-            }),
-        );
-    };
-    draw();
-    return { element: place, ids: () => chosen };
+    const picker = new Picker(scope, change, most);
+    await picker.begin(first);
+    return picker;
 }

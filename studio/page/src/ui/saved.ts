@@ -1,97 +1,79 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saved work of a kind (queries, analyses): a menu to open one, and a way to keep the present one.
+// Saved work of one kind, such as queries or analyses: a menu to open it, and a way to keep the present work.
 import { api } from "../core/api";
-import { h, type Scope } from "../core/dom";
+import { h } from "../core/dom";
 import { session } from "../core/session";
 import type { Documents, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { button, checkbox, confirm_sheet, field, input, sheet, toast } from "./parts";
 
+function document_row(one: SavedDocument<unknown>, open: () => Promise<void>): HTMLElement {
+    const words = t().saved;
+    const show = (shown: boolean) => {
+        row.hidden = !shown;
+    };
+    const restore = () => api.post(`documents/${one.id}/restore`).then(() => show(true));
+    const remove = () =>
+        confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
+            await api.remove(`documents/${one.id}`);
+            show(false);
+            toast(t().runs.removed(one.name), { action: [t().runs.undo, restore] });
+        });
+    const label = `${words.remove}: ${one.name}`;
+    const row: HTMLElement = h(
+        "li",
+        { class: "row" },
+        h(
+            "button",
+            { type: "button", class: "button quiet grow left", on: { click: () => void open() } },
+            one.name,
+            one.shared ? h("span", { class: "muted small" }, t().common.shared) : null,
+        ),
+        button("", remove, { small: true, kind: "quiet", icon: "trash", label }),
+    );
+    return row;
+}
+
+async function choose<Body>(kind: string, open: (document: SavedDocument<Body>) => void): Promise<void> {
+    const words = t().saved;
+    const { documents } = await api.get<Documents<Body>>("documents", { kind });
+    const open_one = async (id: number) => {
+        const whole = await api.get<SavedDocument<Body>>(`documents/${id}`);
+        list.closest("dialog")?.close();
+        open(whole);
+    };
+    const rows = documents.map((one) => document_row(one, () => open_one(one.id)));
+    const list = h("ul", { class: "pick-list", tabindex: 0 }, rows);
+    const content = rows.length > 0 ? list : h("p", { class: "muted" }, words.none);
+    await sheet(words.open, content, { text: t().common.close });
+}
+
+async function keep(kind: string, body: unknown): Promise<void> {
+    const words = t().saved;
+    const name = input({ required: true, name: "saved-name" });
+    let shared = false;
+    const share = (on: boolean) => {
+        shared = on;
+    };
+    const done = async () => {
+        await api.post("documents", { kind, name: name.value.trim() || words.unnamed, shared, body });
+        toast(words.kept);
+    };
+    const fields = [field(words.name, name), checkbox(t().common.share_with_all, false, share)];
+    await sheet(words.save, fields, { text: words.save, done });
+}
+
+// Makes the menu; `present` gives the work as it is now, `open` takes the saved one.
 export function saved_menu<Body>(
-    _scope: Scope,
     kind: string,
     present: () => Body,
     open: (document: SavedDocument<Body>) => void,
 ): HTMLElement {
     const words = t().saved;
-    const choose = async () => {
-        const items = (await api.get<Documents<Body>>("documents", { kind })).documents;
-        const list = h("ul", { class: "pick-list", tabindex: 0 });
-        const close = () => list.closest("dialog")?.close();
-        for (const one of items) {
-            const row: HTMLLIElement = h(
-                "li",
-                { class: "row" },
-                h(
-                    "button",
-                    {
-                        type: "button",
-                        class: "button quiet grow left",
-                        on: {
-                            click: () =>
-                                void api.get<SavedDocument<Body>>(`documents/${one.id}`).then((whole) => {
-                                    close();
-                                    open(whole);
-                                }),
-                        },
-                    },
-                    one.name,
-                    one.shared ? h("span", { class: "muted small" }, t().common.shared) : null,
-                ),
-                button(
-                    "",
-                    () =>
-                        confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
-                            await api.remove(`documents/${one.id}`);
-                            row.hidden = true;
-                            toast(t().runs.removed(one.name), {
-                                action: [
-                                    t().runs.undo,
-                                    () =>
-                                        api.post(`documents/${one.id}/restore`).then(() => {
-                                            row.hidden = false;
-                                        }),
-                                ],
-                            });
-                        }),
-                    { small: true, kind: "quiet", icon: "trash", label: `${words.remove}: ${one.name}` },
-                ),
-            );
-            list.append(row);
-        }
-        await sheet(words.open, items.length > 0 ? list : h("p", { class: "muted" }, words.none), {
-            text: t().common.close,
-        });
-    };
-    const keep = async () => {
-        const name = input({ required: true, name: "saved-name" });
-        let shared = false;
-        await sheet(
-            words.save,
-            [
-                field(words.name, name),
-                checkbox(t().common.share_with_all, false, (on) => {
-                    shared = on;
-                }),
-            ],
-            {
-                text: words.save,
-                done: async () => {
-                    await api.post("documents", {
-                        kind,
-                        name: name.value.trim() || words.unnamed,
-                        shared,
-                        body: present(),
-                    });
-                    toast(words.kept);
-                },
-            },
-        );
-    };
     return h(
         "div",
         { class: "row tight" },
-        button(words.open, () => choose()),
-        session.may_run ? button(words.save, () => void keep(), { icon: "save" }) : null,
+        button(words.open, () => choose(kind, open)),
+        session.may_run ? button(words.save, () => void keep(kind, present()), { icon: "save" }) : null,
     );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One's own account: password, sessions, tokens for scripts.
+// The user's own account: password, sessions, and tokens for scripts.
 import { api } from "../core/api";
 import { h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
@@ -19,6 +19,7 @@ import {
     toast,
     view_head,
 } from "../ui/parts";
+import { plain_table } from "../ui/table";
 import { new_password_fields } from "./login";
 import type { SessionRow, TokenRow } from "../core/types";
 
@@ -48,198 +49,101 @@ function password_card(): HTMLElement {
     return card(words.password, null, form);
 }
 
+function browser_name(agent: string): string {
+    return /(Edg|Firefox|Chrome|Safari|curl)[a-z]*\/(\d+)/.exec(agent)?.slice(1, 3).join(" ") ?? agent.slice(0, 40);
+}
+
 function sessions_card(scope: Scope): HTMLElement {
     const words = t().account;
-    const place = h("div");
-    const browser_name = (agent: string) =>
-        /(Edg|Firefox|Chrome|Safari|curl)[a-z]*\/(\d+)/.exec(agent)?.slice(1, 3).join(" ") ?? agent.slice(0, 40);
-    const draw = () =>
-        later(
-            scope,
-            async (signal) => {
-                const items = (await api.get<{ sessions: SessionRow[] }>("me", undefined, signal)).sessions;
-                return h(
-                    "div",
-                    { class: "scroll-x", tabindex: 0 },
-                    h(
-                        "table",
-                        { class: "plain" },
-                        h(
-                            "thead",
-                            null,
-                            h(
-                                "tr",
-                                null,
-                                [words.begun, words.seen, words.from, words.browser].map((text) =>
-                                    text ? h("th", { scope: "col" }, text) : h("td"),
-                                ),
-                            ),
-                        ),
-                        h(
-                            "tbody",
-                            null,
-                            items.map((row) =>
-                                h(
-                                    "tr",
-                                    null,
-                                    h("td", { class: "nowrap" }, moment(row.created_ms)),
-                                    h("td", { class: "nowrap" }, moment(row.seen_ms)),
-                                    h("td", null, row.address),
-                                    h(
-                                        "td",
-                                        null,
-                                        row.current ? badge(words.this_one, "accent") : browser_name(row.agent),
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                );
-            },
-            place,
-        );
-    draw();
-    return card(
-        words.sessions,
-        button(words.everywhere, () =>
-            confirm_sheet(words.everywhere, words.everywhere_text, words.everywhere, async () => {
-                await api.post("me/logout-everywhere", { tokens: false });
-                session.clear();
-                window.dispatchEvent(new Event("studio-session"));
-            }),
-        ),
-        place,
-    );
+    const load = async (signal: AbortSignal) => {
+        const { sessions } = await api.get<{ sessions: SessionRow[] }>("me", undefined, signal);
+        const cells = (row: SessionRow): Child[] => [
+            h("td", { class: "nowrap" }, moment(row.created_ms)),
+            h("td", { class: "nowrap" }, moment(row.seen_ms)),
+            row.address,
+            row.current ? badge(words.this_one, "accent") : browser_name(row.agent),
+        ];
+        return plain_table([words.begun, words.seen, words.from, words.browser], sessions.map(cells));
+    };
+    const log_out = () =>
+        confirm_sheet(words.everywhere, words.everywhere_text, words.everywhere, async () => {
+            await api.post("me/logout-everywhere", { tokens: false });
+            session.clear();
+            window.dispatchEvent(new Event("studio-session"));
+        });
+    return card(words.sessions, button(words.everywhere, log_out), later(scope, load, h("div")));
+}
+
+function token_cells(row: TokenRow, changed: () => void): Child[] {
+    const words = t().account;
+    const revoke = () =>
+        confirm_sheet(words.revoke, words.revoke_text(row.name), words.revoke, async () => {
+            await api.remove(`tokens/${row.id}`);
+            changed();
+        });
+    return [
+        row.name,
+        moment(row.created_ms),
+        moment(row.used_ms),
+        row.expires_ms ? moment(row.expires_ms) : words.never,
+        h("td", { class: "right" }, button(words.revoke, revoke, { small: true, kind: "danger" })),
+    ];
+}
+
+// Shows a new token, which the server cannot show again.
+async function show_token(token: string): Promise<void> {
+    const words = t().account;
+    const example = `curl -H "Authorization: Bearer ${token}" ${location.origin}/api/v1/runs`;
+    const copy = () => navigator.clipboard.writeText(token).then(() => toast(words.copied));
+    const parts = [
+        note("warn", words.token_once),
+        input({ readonly: true, value: token, class: "mono", "aria-label": words.new_token }),
+        h("pre", { class: "code-block", tabindex: 0 }, example),
+        button(words.copy, copy, { icon: "copy" }),
+    ];
+    await sheet(words.token_made, parts, { text: t().common.close });
+}
+
+async function make_token(made: () => void): Promise<void> {
+    const words = t().account;
+    const name = input({ required: true, name: "token-name" });
+    let days = 90;
+    let token = "";
+    const choices = [7, 90, 365].map((one): [string, string] => [String(one), words.days(one)]);
+    const lasts = select(choices, String(days), (value) => {
+        days = Number(value);
+    });
+    const done = async () => {
+        const body = { name: name.value.trim() || "token", days };
+        token = (await api.post<{ token: string }>("tokens", body)).token;
+    };
+    const fields = [field(words.token_name, name, words.token_hint), field(words.expires, lasts)];
+    if (await sheet(words.new_token, fields, { text: words.create_token, done })) {
+        made();
+        await show_token(token);
+    }
 }
 
 function tokens_card(scope: Scope): HTMLElement {
     const words = t().account;
     const place = h("div");
-    const draw = (): HTMLElement =>
-        later(
-            scope,
-            async (signal) => {
-                const items = (await api.get<{ tokens: TokenRow[] }>("tokens", undefined, signal)).tokens;
-                if (items.length === 0) {
-                    return h("p", { class: "muted" }, words.no_tokens);
-                }
-                return h(
-                    "div",
-                    { class: "scroll-x", tabindex: 0 },
-                    h(
-                        "table",
-                        { class: "plain" },
-                        h(
-                            "thead",
-                            null,
-                            h(
-                                "tr",
-                                null,
-                                [words.token_name, words.begun, words.last_used, words.expires, ""].map((text) =>
-                                    text ? h("th", { scope: "col" }, text) : h("td"),
-                                ),
-                            ),
-                        ),
-                        h(
-                            "tbody",
-                            null,
-                            items.map((row) =>
-                                h(
-                                    "tr",
-                                    null,
-                                    h("td", null, row.name),
-                                    h("td", null, moment(row.created_ms)),
-                                    h("td", null, moment(row.used_ms)),
-                                    h("td", null, row.expires_ms ? moment(row.expires_ms) : words.never),
-                                    h(
-                                        "td",
-                                        { class: "right" },
-                                        button(
-                                            words.revoke,
-                                            () =>
-                                                confirm_sheet(
-                                                    words.revoke,
-                                                    words.revoke_text(row.name),
-                                                    words.revoke,
-                                                    () => api.remove(`tokens/${row.id}`).then(draw),
-                                                ),
-                                            { small: true, kind: "danger" },
-                                        ),
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                );
-            },
-            place,
-        );
-    draw();
-    const make = async () => {
-        const name = input({ required: true, name: "token-name" });
-        let days = "90";
-        const lasts = select(
-            [
-                ["7", words.days(7)],
-                ["90", words.days(90)],
-                ["365", words.days(365)],
-            ],
-            days,
-            (value) => {
-                days = value;
-            },
-        );
-        let made = "";
-        if (
-            await sheet(
-                words.new_token,
-                [field(words.token_name, name, words.token_hint), field(words.expires, lasts)],
-                {
-                    text: words.create_token,
-                    done: async () => {
-                        made = (
-                            await api.post<{ token: string }>("tokens", {
-                                name: name.value.trim() || "token",
-                                days: Number(days),
-                            })
-                        ).token;
-                    },
-                },
-            )
-        ) {
-            draw();
-            const shown = input({ readonly: true, value: made, class: "mono", "aria-label": words.new_token });
-            const example = `curl -H "Authorization: Bearer ${made}" ${location.origin}/api/v1/runs`;
-            await sheet(
-                words.token_made,
-                [
-                    note("warn", words.token_once),
-                    shown,
-                    h("pre", { class: "code-block", tabindex: 0 }, example),
-                    button(words.copy, () => navigator.clipboard.writeText(made).then(() => toast(words.copied)), {
-                        icon: "copy",
-                    }),
-                ],
-                { text: t().common.close },
-            );
+    const load = async (signal: AbortSignal) => {
+        const { tokens } = await api.get<{ tokens: TokenRow[] }>("tokens", undefined, signal);
+        if (tokens.length === 0) {
+            return h("p", { class: "muted" }, words.no_tokens);
         }
+        const head = [words.token_name, words.begun, words.last_used, words.expires, ""];
+        return plain_table(
+            head,
+            tokens.map((row) => token_cells(row, draw)),
+        );
     };
-    return card(
-        words.tokens,
-        button(words.new_token, () => void make(), { icon: "plus" }),
-        h(
-            "div",
-            { class: "stack" },
-            h(
-                "p",
-                { class: "muted" },
-                words.tokens_text,
-                " ",
-                h("a", { href: "api/v1/openapi.json", target: "_blank", rel: "noopener" }, words.api_page),
-            ),
-            place,
-        ),
-    );
+    const draw = () => void later(scope, load, place);
+    draw();
+    const routes = h("a", { href: "api/v1/openapi.json", target: "_blank", rel: "noopener" }, words.api_page);
+    const lead = h("p", { class: "muted" }, words.tokens_text, " ", routes);
+    const add = button(words.new_token, () => void make_token(draw), { icon: "plus" });
+    return card(words.tokens, add, h("div", { class: "stack" }, lead, place));
 }
 
 export function account_view(scope: Scope): Child {

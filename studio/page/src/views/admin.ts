@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For administrators: who may enter, what they did, how the server is.
+// Administration: who may log in, what users did, and the state of the server.
 import { api } from "../core/api";
 import { h, type Child, type Scope } from "../core/dom";
 import { bytes, moment } from "../core/format";
@@ -22,9 +22,11 @@ import {
     select,
     sheet,
     tabs,
+    tell_problem,
     toast,
     view_head,
 } from "../ui/parts";
+import { plain_table } from "../ui/table";
 
 const roles: Role[] = ["administrator", "user", "viewer"];
 
@@ -32,153 +34,94 @@ function role_choices(): [string, string][] {
     return roles.map((role) => [role, `${t().roles[role]}: ${t().role_texts[role]}`]);
 }
 
+function show_link(name: string, once: string): Promise<boolean> {
+    const words = t().admin;
+    const shown = input({ readonly: true, value: once, class: "mono", "aria-label": words.link_for(name) });
+    const copy = () => navigator.clipboard.writeText(once).then(() => toast(t().account.copied));
+    const parts = [note("", words.link_text), shown, button(t().account.copy, copy, { icon: "copy" })];
+    return sheet(words.link_for(name), parts, { text: t().common.close });
+}
+
+function user_cells(row: UserRow, changed: () => void): Child[] {
+    const words = t().admin;
+    const me = row.id === session.user?.id;
+    const change = async (body: object) => {
+        const answer = await api.patch<{ link?: string }>(`users/${row.id}`, body);
+        changed();
+        return answer;
+    };
+    const set_role = (role: string) =>
+        void change({ role }).catch((error: unknown) => {
+            tell_problem(error);
+            changed();
+        });
+    const reset = () =>
+        confirm_sheet(words.reset, words.reset_text, words.reset, async () => {
+            const { link } = await change({ reset: true });
+            if (link) {
+                void show_link(row.name, link);
+            }
+        });
+    const named = roles.map((role): [string, string] => [role, t().roles[role]]);
+    const role = me
+        ? t().roles[row.role]
+        : select(named, row.role, set_role, { "aria-label": words.role_of(row.name) });
+    const active = row.has_password ? badge(words.active, "good") : badge(words.invited, "accent");
+    const able = row.disabled ? words.enable : words.disable;
+    const actions = h(
+        "div",
+        { class: "row tight actions-right" },
+        button(words.reset, reset, { small: true, title: words.reset_text }),
+        button(able, () => change({ disabled: !row.disabled }), { small: true }),
+    );
+    return [
+        row.name,
+        role,
+        row.disabled ? badge(words.disabled, "warn") : active,
+        moment(row.seen_ms),
+        h("td", { class: "right" }, me ? null : actions),
+    ];
+}
+
+async function add_user(added: () => void): Promise<void> {
+    const words = t().admin;
+    const name = input({ name: "user-name", required: true, autocapitalize: "none" });
+    let role = "user";
+    const choose = (chosen: string) => {
+        role = chosen;
+    };
+    const done = async () => {
+        const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role });
+        added();
+        if (answer.link) {
+            void show_link(name.value.trim(), answer.link);
+        }
+    };
+    const fields = [
+        field(words.name, name),
+        field(words.role, select(role_choices(), role, choose)),
+        h("p", { class: "muted small" }, words.add_text),
+    ];
+    await sheet(words.add, fields, { text: words.add, done });
+}
+
 function users_tab(scope: Scope): Child {
     const words = t().admin;
     const place = h("div");
-    const change = (row: UserRow, body: object) => api.patch(`users/${row.id}`, body).then(draw);
-    const show_link = (name: string, once: string) => {
-        const shown = input({ readonly: true, value: once, class: "mono", "aria-label": words.link_for(name) });
-        return sheet(
-            words.link_for(name),
-            [
-                note("", words.link_text),
-                shown,
-                button(
-                    t().account.copy,
-                    () => navigator.clipboard.writeText(once).then(() => toast(t().account.copied)),
-                    { icon: "copy" },
-                ),
-            ],
-            { text: t().common.close },
-        );
-    };
-    const reset = async (row: UserRow) => {
-        await confirm_sheet(words.reset, words.reset_text, words.reset, async () => {
-            const answer = await api.patch<{ link?: string }>(`users/${row.id}`, { reset: true });
-            draw();
-            if (answer.link) {
-                void show_link(row.name, answer.link);
-            }
-        });
-    };
     const draw = () => {
-        later(
-            scope,
-            async (signal) => {
-                const items = (await api.get<{ users: UserRow[] }>("users", undefined, signal)).users;
-                return h(
-                    "div",
-                    { class: "scroll-x", tabindex: 0 },
-                    h(
-                        "table",
-                        { class: "plain" },
-                        h(
-                            "thead",
-                            null,
-                            h(
-                                "tr",
-                                null,
-                                [words.name, words.role, words.state, words.last_login, ""].map((text) =>
-                                    text ? h("th", { scope: "col" }, text) : h("td"),
-                                ),
-                            ),
-                        ),
-                        h(
-                            "tbody",
-                            null,
-                            items.map((row) => {
-                                const me = row.id === session.user?.id;
-                                return h(
-                                    "tr",
-                                    null,
-                                    h("td", null, row.name),
-                                    h(
-                                        "td",
-                                        null,
-                                        me
-                                            ? t().roles[row.role]
-                                            : select(
-                                                  roles.map((role) => [role, t().roles[role]]),
-                                                  row.role,
-                                                  (role) =>
-                                                      void change(row, { role }).catch((error: unknown) => {
-                                                          toast(String(error), { bad: true });
-                                                          draw();
-                                                      }),
-                                                  { "aria-label": words.role_of(row.name) },
-                                              ),
-                                    ),
-                                    h(
-                                        "td",
-                                        null,
-                                        row.disabled
-                                            ? badge(words.disabled, "warn")
-                                            : row.has_password
-                                              ? badge(words.active, "good")
-                                              : badge(words.invited, "accent"),
-                                    ),
-                                    h("td", null, moment(row.seen_ms)),
-                                    h(
-                                        "td",
-                                        { class: "right" },
-                                        me
-                                            ? null
-                                            : h(
-                                                  "div",
-                                                  { class: "row tight actions-right" },
-                                                  button(words.reset, () => reset(row), {
-                                                      small: true,
-                                                      title: words.reset_text,
-                                                  }),
-                                                  button(
-                                                      row.disabled ? words.enable : words.disable,
-                                                      () => change(row, { disabled: !row.disabled }),
-                                                      { small: true },
-                                                  ),
-                                              ),
-                                    ),
-                                );
-                            }),
-                        ),
-                    ),
-                );
-            },
-            place,
-        );
+        const load = async (signal: AbortSignal) => {
+            const { users } = await api.get<{ users: UserRow[] }>("users", undefined, signal);
+            const head = [words.name, words.role, words.state, words.last_login, ""];
+            return plain_table(
+                head,
+                users.map((row) => user_cells(row, draw)),
+            );
+        };
+        later(scope, load, place);
     };
     draw();
-    const add = () => {
-        const name = input({ name: "user-name", required: true, autocapitalize: "none" });
-        let role: string = "user";
-        return sheet(
-            words.add,
-            [
-                field(words.name, name),
-                field(
-                    words.role,
-                    select(role_choices(), role, (value) => {
-                        role = value;
-                    }),
-                ),
-                h("p", { class: "muted small" }, words.add_text),
-            ],
-            {
-                text: words.add,
-                done: async () => {
-                    const answer = await api.post<{ link?: string }>("users", { name: name.value.trim(), role });
-                    draw();
-                    if (answer.link) {
-                        void show_link(name.value.trim(), answer.link);
-                    }
-                },
-            },
-        );
-    };
-    return card(
-        words.users,
-        button(words.add, () => void add(), { icon: "plus", kind: "main-action" }),
-        place,
-    );
+    const add = button(words.add, () => void add_user(draw), { icon: "plus", kind: "main-action" });
+    return card(words.users, add, place);
 }
 
 function audit_tab(scope: Scope): Child {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a simulation begins: the library by the questions it answers, and one's own scenarios.
+// The library of scenarios, listed by the questions they answer, and the user's own scenarios.
 import { api } from "../core/api";
-import { h, type Child, type Scope } from "../core/dom";
+import { fill, h, type Child, type Scope } from "../core/dom";
 import { moment } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
@@ -45,154 +45,142 @@ function entry_card(entry: LibraryEntry): HTMLElement {
     );
 }
 
-export function show_library(scope: Scope, place: Place): Child {
-    const words = t().shelf;
-    let wanted = place.query.get("q") ?? "";
-    let all: LibraryEntry[] = [];
-    let own: SavedDocument[] = [];
-    const results = h("div", { class: "stack wide" });
-    const draw = () => {
-        const needed = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-        const fits = (text: string) => needed.every((word) => text.toLowerCase().includes(word));
-        const found = all.filter((entry) =>
-            fits(`${entry.name} ${entry.title} ${entry.question} ${words.groups[group_of(entry)] ?? ""}`),
-        );
-        const mine = own.filter((one) => fits(one.name));
-        const groups = new Map<string, LibraryEntry[]>();
-        for (const entry of found) {
-            const group = groups.get(group_of(entry)) ?? [];
-            groups.set(group_of(entry), [...group, entry]);
+const file_bytes_max = 16 * 1024 * 1024;
+
+function open_file(): void {
+    const file = h("input", { type: "file", accept: ".yaml,.yml,.json" });
+    const open = async () => {
+        const text = (await file.files?.[0]?.text()) ?? "";
+        if (text.length > file_bytes_max) {
+            toast(t().errors.too_large, { bad: true });
+            return;
         }
-        results.replaceChildren();
-        if (mine.length > 0) {
-            results.append(
-                h(
-                    "section",
-                    { class: "stack" },
-                    h("h2", null, words.own),
-                    h(
-                        "ul",
-                        { class: "entries" },
-                        mine.map((one) =>
-                            h(
-                                "li",
-                                { class: "card entry" },
-                                h(
-                                    "a",
-                                    { class: "entry-link", href: link("edit", "document", one.id) },
-                                    h("h3", null, one.name),
-                                ),
-                                h(
-                                    "div",
-                                    { class: "row tight" },
-                                    h("span", { class: "muted small grow" }, moment(one.changed_ms)),
-                                    one.shared ? badge(t().common.shared) : null,
-                                    button(
-                                        "",
-                                        () =>
-                                            confirm_sheet(
-                                                words.remove,
-                                                words.remove_text(one.name),
-                                                words.remove,
-                                                async () => {
-                                                    await api.remove(`documents/${one.id}`);
-                                                    toast(t().runs.removed(one.name), {
-                                                        action: [
-                                                            t().runs.undo,
-                                                            () => api.post(`documents/${one.id}/restore`).then(load),
-                                                        ],
-                                                    });
-                                                    await load();
-                                                },
-                                            ),
-                                        {
-                                            kind: "quiet",
-                                            small: true,
-                                            icon: "trash",
-                                            label: `${words.remove}: ${one.name}`,
-                                        },
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                ),
-            );
-        }
-        for (const [group, entries] of [...groups].sort(([one], [other]) => rank(one) - rank(other))) {
-            results.append(
-                h(
-                    "section",
-                    { class: "stack" },
-                    h("h2", null, words.groups[group as keyof typeof words.groups] ?? group),
-                    h("ul", { class: "entries" }, entries.map(entry_card)),
-                ),
-            );
-        }
-        if (found.length + mine.length === 0) {
-            results.append(
-                empty(
-                    words.nothing,
-                    words.nothing_text,
-                    button(words.show_all, () => {
-                        wanted = "";
-                        box.value = "";
-                        draw();
-                    }),
-                ),
-            );
-        }
+        sessionStorage.setItem("studio.draft", text);
+        go(link("edit", "draft"));
     };
-    const load = async () => {
-        const [{ library }, documents] = await Promise.all([
-            api.get<{ library: LibraryEntry[] }>("library", undefined, scope.signal),
-            api.get<Documents>("documents", { kind: "scenario" }, scope.signal),
-        ]);
-        all = library;
-        own = documents.documents;
-        draw();
-        return results;
-    };
-    const box = input({
-        type: "search",
-        class: "search",
-        value: wanted,
-        placeholder: words.search,
-        "aria-label": words.search,
-        on: {
-            input: () => {
-                wanted = box.value;
-                keep_query({ q: wanted });
-                draw();
-            },
-        },
-    });
-    const open_file = () => {
-        const file = h("input", { type: "file", accept: ".yaml,.yml,.json" });
-        file.addEventListener("change", () => {
-            void file.files?.[0]?.text().then((text) => {
-                if (text.length > 16 * 1024 * 1024) {
-                    toast(t().errors.too_large, { bad: true });
-                    return;
-                }
-                sessionStorage.setItem("studio.draft", text);
-                go(link("edit", "draft"));
-            });
+    file.addEventListener("change", () => void open());
+    file.click();
+}
+
+function by_group(entries: LibraryEntry[]): [string, LibraryEntry[]][] {
+    const groups = new Map<string, LibraryEntry[]>();
+    for (const entry of entries) {
+        const group = groups.get(group_of(entry)) ?? [];
+        groups.set(group_of(entry), [...group, entry]);
+    }
+    return [...groups].sort(([one], [other]) => rank(one) - rank(other));
+}
+
+class Library {
+    private wanted: string;
+    private all: LibraryEntry[] = [];
+    private own: SavedDocument[] = [];
+    private readonly results = h("div", { class: "stack wide" });
+    private readonly box: HTMLInputElement;
+
+    constructor(
+        private readonly scope: Scope,
+        place: Place,
+    ) {
+        const words = t().shelf;
+        this.wanted = place.query.get("q") ?? "";
+        const search = () => {
+            this.wanted = this.box.value;
+            keep_query({ q: this.wanted });
+            this.draw();
+        };
+        this.box = input({
+            type: "search",
+            class: "search",
+            value: this.wanted,
+            placeholder: words.search,
+            "aria-label": words.search,
+            on: { input: search },
         });
-        file.click();
-    };
-    return [
-        view_head(
-            words.title,
-            words.lead,
-            session.may_run
-                ? [
-                      button(words.open_file, open_file, { icon: "share" }),
-                      link_button(words.blank, link("edit", "new"), { kind: "main-action", icon: "plus" }),
-                  ]
+    }
+
+    show(): Child {
+        const words = t().shelf;
+        const tools = [
+            button(words.open_file, open_file, { icon: "share" }),
+            link_button(words.blank, link("edit", "new"), { kind: "main-action", icon: "plus" }),
+        ];
+        const head = view_head(words.title, words.lead, session.may_run ? tools : null);
+        return [head, this.box, later(this.scope, () => this.load())];
+    }
+
+    private async load(): Promise<HTMLElement> {
+        const { signal } = this.scope;
+        const [{ library }, { documents }] = await Promise.all([
+            api.get<{ library: LibraryEntry[] }>("library", undefined, signal),
+            api.get<Documents>("documents", { kind: "scenario" }, signal),
+        ]);
+        this.all = library;
+        this.own = documents;
+        this.draw();
+        return this.results;
+    }
+
+    private draw(): void {
+        const words = t().shelf;
+        const needed = this.wanted.toLowerCase().split(/\s+/).filter(Boolean);
+        const fits = (text: string) => needed.every((word) => text.toLowerCase().includes(word));
+        const title = (group: string) => words.groups[group] ?? group;
+        const text = (entry: LibraryEntry) =>
+            [entry.name, entry.title, entry.question, title(group_of(entry))].join(" ");
+        const found = this.all.filter((entry) => fits(text(entry)));
+        const mine = this.own.filter((one) => fits(one.name));
+        const section = (name: string, cards: HTMLElement[]) =>
+            h("section", { class: "stack" }, h("h2", null, name), h("ul", { class: "entries" }, cards));
+        fill(
+            this.results,
+            mine.length > 0
+                ? section(
+                      words.own,
+                      mine.map((one) => this.own_card(one)),
+                  )
                 : null,
-        ),
-        box,
-        later(scope, load),
-    ];
+            by_group(found).map(([group, entries]) => section(title(group), entries.map(entry_card))),
+            found.length + mine.length === 0 ? this.nothing() : null,
+        );
+    }
+
+    private nothing(): HTMLElement {
+        const words = t().shelf;
+        const show_all = () => {
+            this.wanted = "";
+            this.box.value = "";
+            this.draw();
+        };
+        return empty(words.nothing, words.nothing_text, button(words.show_all, show_all));
+    }
+
+    private own_card(one: SavedDocument): HTMLElement {
+        const words = t().shelf;
+        const restore = () => api.post(`documents/${one.id}/restore`).then(() => this.load());
+        const remove = () =>
+            confirm_sheet(words.remove, words.remove_text(one.name), words.remove, async () => {
+                await api.remove(`documents/${one.id}`);
+                toast(t().runs.removed(one.name), { action: [t().runs.undo, restore] });
+                await this.load();
+            });
+        const label = `${words.remove}: ${one.name}`;
+        const href = link("edit", "document", one.id);
+        return h(
+            "li",
+            { class: "card entry" },
+            h("a", { class: "entry-link", href }, h("h3", null, one.name)),
+            h(
+                "div",
+                { class: "row tight" },
+                h("span", { class: "muted small grow" }, moment(one.changed_ms)),
+                one.shared ? badge(t().common.shared) : null,
+                button("", remove, { kind: "quiet", small: true, icon: "trash", label }),
+            ),
+        );
+    }
+}
+
+export function show_library(scope: Scope, place: Place): Child {
+    return new Library(scope, place).show();
 }

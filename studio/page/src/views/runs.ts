@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// All runs one may see: the queue, what runs with its progress, what ended; groups of a sweep; the trash.
+// All runs that the user may see: those that wait, run and have ended, the runs of one sweep, and the trash.
 import { api } from "../core/api";
-import { debounce, h, type Child, type Scope } from "../core/dom";
+import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment, seconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
 import { settings_of, type Run, type Runs, type RunState } from "../core/types";
 import { t } from "../i18n/text";
-import { grid, type Grid } from "../ui/grid";
+import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import {
     badge,
     bar,
@@ -64,256 +64,234 @@ export async function trash_run(run: Run, after: () => void): Promise<void> {
     });
 }
 
-export function runs_view(scope: Scope, place: Place): Child {
-    const words = t().runs;
-    const wanted = {
-        search: place.query.get("search") ?? "",
-        state: place.query.get("state") ?? "",
-        owner: place.query.get("owner") ?? "",
-        group: place.query.get("group") ?? "",
-        trash: place.query.get("trash") ?? "",
-    };
-    const marked = new Map<number, Run>();
-    const actions = h("div", { class: "row tight", "aria-live": "polite" });
-    const seen = new Map<number, Run>();
-    let list: Grid<Run> | null = null;
+interface Wanted extends Record<string, string> {
+    search: string;
+    state: string;
+    owner: string;
+    group: string;
+    trash: string;
+}
 
-    const draw_actions = () => {
-        const ids = [...marked.keys()].sort((one, other) => one - other);
-        actions.replaceChildren();
-        if (ids.length === 0) {
-            actions.append(h("span", { class: "muted small" }, words.mark_hint));
-            return;
-        }
-        actions.append(
-            h("span", { class: "small" }, words.marked(ids.length)),
-            link_button(words.compare, `${link("process")}?runs=${ids.join(",")}`, { small: true, icon: "process" }),
-            link_button(words.query, `${link("query")}?runs=${ids.join(",")}`, { small: true, icon: "query" }),
-            button(
-                words.cancel,
-                () =>
-                    Promise.all(
-                        [...marked.values()]
-                            .filter((run) => is_active(run))
-                            .map((run) => api.post(`runs/${run.id}/cancel`)),
-                    ).then(reload),
-                { small: true, icon: "stop" },
-            ),
-            button(
-                words.remove,
-                () =>
-                    confirm_sheet(words.remove, words.remove_many(ids.length), words.remove, () =>
-                        Promise.all(ids.map((id) => api.remove(`runs/${id}`))).then(() => {
-                            marked.clear();
-                            reload();
-                        }),
-                    ),
-                { small: true, icon: "trash", kind: "danger" },
-            ),
-            button(
-                words.unmark,
-                () => {
-                    marked.clear();
-                    reload();
-                },
-                { small: true, kind: "quiet" },
-            ),
-        );
-    };
-    const reload = () => {
-        keep_query(wanted);
-        seen.clear();
-        list?.reload();
-        draw_actions();
-    };
+class RunList {
+    private readonly wanted: Wanted;
+    private readonly marked = new Map<number, Run>();
+    private readonly actions = h("div", { class: "row tight", "aria-live": "polite" });
+    private readonly list: Grid;
 
-    const mark = (run: Run) => {
-        const box = h("input", {
-            type: "checkbox",
-            checked: marked.has(run.id),
-            "aria-label": words.mark(run.name),
-            on: {
-                click: (event) => event.stopPropagation(),
-                change: () => {
-                    box.checked ? marked.set(run.id, run) : marked.delete(run.id);
-                    draw_actions();
-                },
-            },
+    constructor(
+        private readonly scope: Scope,
+        place: Place,
+    ) {
+        const words = t().runs;
+        const of = (name: string) => place.query.get(name) ?? "";
+        this.wanted = {
+            search: of("search"),
+            state: of("state"),
+            owner: of("owner"),
+            group: of("group"),
+            trash: of("trash"),
+        };
+        this.list = grid<Run>(scope, {
+            label: words.title,
+            height: "calc(100vh - 250px)",
+            empty: this.wanted.trash ? words.trash_empty : words.none,
+            open: (run) => (this.wanted.trash ? undefined : go(link("run", run.id))),
+            columns: this.columns(),
+            fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
         });
-        return h("span", { class: "mark" }, box);
-    };
-    list = grid<Run>(scope, {
-        label: words.title,
-        height: "calc(100vh - 250px)",
-        empty: wanted.trash ? words.trash_empty : words.none,
-        open: (run) => (wanted.trash ? undefined : go(link("run", run.id))),
-        columns: [
-            { name: "mark", title: "", width: 40, cell: mark },
-            {
-                name: "name",
-                title: words.name,
-                width: 230,
-                cell: (run) => [
-                    h("a", { href: link("run", run.id), on: { click: (event) => event.stopPropagation() } }, run.name),
-                    run.study ? [" ", badge(t().shelf.study, "accent")] : null,
-                ],
-            },
-            { name: "state", title: words.state, width: 110, cell: (run) => state_badge(run) },
+        // A change of a run draws the list again, at most twice a second, unless the user is busy further down.
+        const refresh = debounce(scope, 500, () => {
+            const top = this.list.element.querySelector(".grid")?.scrollTop ?? 0;
+            if (this.marked.size === 0 && !scope.ended && top < 40) {
+                this.list.refresh();
+            }
+        });
+        scope.listen(window, "studio-run", refresh);
+    }
+
+    show(): Child {
+        this.draw_actions();
+        return [this.head(), this.filters(), h("section", { class: "card flush" }, this.list.element)];
+    }
+
+    private reload(): void {
+        keep_query(this.wanted);
+        this.list.reload();
+        this.draw_actions();
+    }
+
+    private set(changes: Partial<Wanted>): void {
+        Object.assign(this.wanted, changes);
+        this.reload();
+    }
+
+    private async fetch(offset: number, limit: number, signal: AbortSignal): Promise<GridPage<Run>> {
+        const owner = this.wanted.owner ? session.user?.name : "";
+        const trash = this.wanted.trash ? "true" : "";
+        const answer = await api.get<Runs>("runs", { ...this.wanted, owner, trash, offset, limit }, signal);
+        return { rows: answer.runs, total: answer.total };
+    }
+
+    private columns(): GridColumn<Run>[] {
+        const words = t().runs;
+        const stop = (event: Event) => event.stopPropagation();
+        const name = (run: Run): Child => [
+            h("a", { href: link("run", run.id), on: { click: stop } }, run.name),
+            run.study ? [" ", badge(t().shelf.study, "accent")] : null,
+        ];
+        const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
+        return [
+            { name: "mark", title: "", width: 40, cell: (run) => this.mark_box(run) },
+            { name: "name", title: words.name, width: 230, cell: name },
+            { name: "state", title: words.state, width: 110, cell: state_badge },
             { name: "progress", title: words.progress, width: 230, cell: run_progress },
             { name: "set", title: words.parameters, width: 250, cell: (run) => settings_of(run).join("  ") },
             { name: "created", title: words.created, width: 150, cell: (run) => moment(run.created_ms) },
-            {
-                name: "owner",
-                title: words.owner,
-                width: 110,
-                cell: (run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join(""),
-            },
-            {
-                name: "more",
-                title: "",
-                width: 120,
-                cell: (run) =>
-                    wanted.trash
-                        ? button(
-                              words.restore,
-                              (event) => {
-                                  event.stopPropagation();
-                                  api.post(`runs/${run.id}/restore`).then(reload);
-                              },
-                              { small: true },
-                          )
-                        : is_active(run) && (run.owner.id === session.user?.id || session.administrates)
-                          ? button(
-                                words.cancel,
-                                (event) => {
-                                    event.stopPropagation();
-                                    api.post(`runs/${run.id}/cancel`);
-                                },
-                                { small: true },
-                            )
-                          : run.size_bytes > 0
-                            ? h("span", { class: "muted small" }, bytes(run.size_bytes))
-                            : null,
-            },
-        ],
-        fetch: async (offset, limit, signal) => {
-            const answer = await api.get<Runs>(
-                "runs",
-                {
-                    ...wanted,
-                    owner: wanted.owner ? session.user?.name : "",
-                    trash: wanted.trash ? "true" : "",
-                    offset,
-                    limit,
-                },
-                signal,
-            );
-            return { rows: answer.runs, total: answer.total };
-        },
-    });
-    // A change of a run that one sees draws the list again, at most twice a second.
-    const refresh = debounce(scope, 500, () => {
-        if (marked.size === 0 && !scope.ended) {
-            const top = list!.element.querySelector(".grid")?.scrollTop ?? 0;
-            if (top < 40) {
-                list!.refresh();
-            }
-        }
-    });
-    scope.listen(window, "studio-run", refresh);
+            { name: "owner", title: words.owner, width: 110, cell: owner },
+            { name: "more", title: "", width: 120, cell: (run) => this.row_action(run) },
+        ];
+    }
 
-    const states: [string, string][] = [
-        ["", words.all_states],
-        ...(["queued", "running", "done", "failed", "cancelled"] as RunState[]).map((state): [string, string] => [
-            state,
-            words.states[state] ?? state,
-        ]),
-    ];
-    const box = input({
-        type: "search",
-        class: "search",
-        value: wanted.search,
-        placeholder: words.search,
-        "aria-label": words.search,
-    });
-    box.addEventListener(
-        "input",
-        debounce(scope, 250, () => {
-            wanted.search = box.value;
-            reload();
-        }),
-    );
-    draw_actions();
-    return [
-        view_head(
-            wanted.trash ? words.trash : wanted.group ? words.group(wanted.group) : words.title,
-            wanted.trash ? words.trash_lead : words.lead,
-            wanted.group
-                ? [
-                      link_button(words.compare_group, `${link("process")}?group=${wanted.group}`, {
-                          icon: "process",
-                          kind: "main-action",
-                      }),
-                      button(
-                          words.cancel_all,
-                          () =>
-                              confirm_sheet(words.cancel_all, words.cancel_all_text, words.cancel_all, async () => {
-                                  const { runs } = await api.get<Runs>("runs", { group: wanted.group, limit: 10000 });
-                                  await Promise.all(
-                                      runs
-                                          .filter(is_active)
-                                          .map((run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem)),
-                                  );
-                              }),
-                          { icon: "stop" },
-                      ),
-                  ]
-                : null,
-            wanted.trash || wanted.group
-                ? link_button(words.title, link("runs"), { icon: "back" })
-                : link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" }),
-            wanted.trash || wanted.group || !session.may_run
-                ? null
-                : link_button(t().shelf.new_run, link("simulate"), { kind: "main-action", icon: "plus" }),
-        ),
-        h(
+    private mark_box(run: Run): HTMLElement {
+        const change = () => {
+            if (box.checked) {
+                this.marked.set(run.id, run);
+            } else {
+                this.marked.delete(run.id);
+            }
+            this.draw_actions();
+        };
+        const box = h("input", {
+            type: "checkbox",
+            checked: this.marked.has(run.id),
+            "aria-label": t().runs.mark(run.name),
+            on: { click: (event) => event.stopPropagation(), change },
+        });
+        return h("span", { class: "mark" }, box);
+    }
+
+    private row_action(run: Run): Child {
+        const words = t().runs;
+        const may_cancel = run.owner.id === session.user?.id || session.administrates;
+        const post = async (event: Event, what: string) => {
+            event.stopPropagation();
+            await api.post(`runs/${run.id}/${what}`);
+            if (this.wanted.trash) {
+                this.reload();
+            }
+        };
+        if (this.wanted.trash) {
+            return button(words.restore, (event) => post(event, "restore"), { small: true });
+        }
+        if (is_active(run) && may_cancel) {
+            return button(words.cancel, (event) => post(event, "cancel"), { small: true });
+        }
+        return run.size_bytes > 0 ? h("span", { class: "muted small" }, bytes(run.size_bytes)) : null;
+    }
+
+    // Shows the actions for the marked runs.
+    private draw_actions(): void {
+        const words = t().runs;
+        const { marked } = this;
+        const ids = [...marked.keys()].sort((one, other) => one - other);
+        if (ids.length === 0) {
+            fill(this.actions, h("span", { class: "muted small" }, words.mark_hint));
+            return;
+        }
+        const unmark = () => {
+            marked.clear();
+            this.reload();
+        };
+        const cancel = async () => {
+            await Promise.all([...marked.values()].filter(is_active).map((run) => api.post(`runs/${run.id}/cancel`)));
+            this.reload();
+        };
+        const remove = () =>
+            confirm_sheet(words.remove, words.remove_many(ids.length), words.remove, async () => {
+                await Promise.all(ids.map((id) => api.remove(`runs/${id}`)));
+                unmark();
+            });
+        const runs = `?runs=${ids.join(",")}`;
+        fill(
+            this.actions,
+            h("span", { class: "small" }, words.marked(ids.length)),
+            link_button(words.compare, `${link("process")}${runs}`, { small: true, icon: "process" }),
+            link_button(words.query, `${link("query")}${runs}`, { small: true, icon: "query" }),
+            button(words.cancel, cancel, { small: true, icon: "stop" }),
+            button(words.remove, remove, { small: true, icon: "trash", kind: "danger" }),
+            button(words.unmark, unmark, { small: true, kind: "quiet" }),
+        );
+    }
+
+    private sweep_tools(): Child {
+        const words = t().runs;
+        const { group } = this.wanted;
+        const cancel_all = () =>
+            confirm_sheet(words.cancel_all, words.cancel_all_text, words.cancel_all, async () => {
+                const { runs } = await api.get<Runs>("runs", { group, limit: 10000 });
+                const cancel = (run: Run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem);
+                await Promise.all(runs.filter(is_active).map(cancel));
+            });
+        const compare = `${link("process")}?group=${group}`;
+        return [
+            link_button(words.compare_group, compare, { icon: "process", kind: "main-action" }),
+            button(words.cancel_all, cancel_all, { icon: "stop" }),
+        ];
+    }
+
+    private head(): HTMLElement {
+        const words = t().runs;
+        const { trash, group } = this.wanted;
+        if (trash || group) {
+            const title = trash ? words.trash : words.group(group);
+            const back = link_button(words.title, link("runs"), { icon: "back" });
+            return view_head(title, trash ? words.trash_lead : words.lead, group ? this.sweep_tools() : null, back);
+        }
+        const fresh = link_button(t().shelf.new_run, link("simulate"), { kind: "main-action", icon: "plus" });
+        const to_trash = link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" });
+        return view_head(words.title, words.lead, to_trash, session.may_run ? fresh : null);
+    }
+
+    private filters(): HTMLElement {
+        const words = t().runs;
+        const all: RunState[] = ["queued", "running", "done", "failed", "cancelled"];
+        const states = all.map((state): [string, string] => [state, words.states[state] ?? state]);
+        const owners: [string, string][] = [
+            ["", words.everyone],
+            ["me", words.mine],
+        ];
+        const box = input({
+            type: "search",
+            class: "search",
+            value: this.wanted.search,
+            placeholder: words.search,
+            "aria-label": words.search,
+        });
+        const search = debounce(this.scope, 250, () => this.set({ search: box.value }));
+        box.addEventListener("input", search);
+        const state = select(
+            [["", words.all_states], ...states],
+            this.wanted.state,
+            (one) => this.set({ state: one }),
+            {
+                "aria-label": words.state,
+            },
+        );
+        const owner = select(owners, this.wanted.owner, (one) => this.set({ owner: one }), {
+            "aria-label": words.owner,
+        });
+        return h(
             "div",
             { class: "row" },
             box,
-            h(
-                "div",
-                { class: "narrow" },
-                select(
-                    states,
-                    wanted.state,
-                    (state) => {
-                        wanted.state = state;
-                        reload();
-                    },
-                    {
-                        "aria-label": words.state,
-                    },
-                ),
-            ),
-            h(
-                "div",
-                { class: "narrow" },
-                select(
-                    [
-                        ["", words.everyone],
-                        ["me", words.mine],
-                    ],
-                    wanted.owner,
-                    (owner) => {
-                        wanted.owner = owner;
-                        reload();
-                    },
-                    { "aria-label": words.owner },
-                ),
-            ),
+            h("div", { class: "narrow" }, state),
+            h("div", { class: "narrow" }, owner),
             h("div", { class: "grow" }),
-            actions,
-        ),
-        h("section", { class: "card flush" }, list.element),
-    ];
+            this.actions,
+        );
+    }
+}
+
+export function runs_view(scope: Scope, place: Place): Child {
+    return new RunList(scope, place).show();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A study of the library: its script, running it, what it says while it runs, and what came out.
-import { api, call } from "../core/api";
-import { fill, h, type Child, type Scope } from "../core/dom";
-import { go, link } from "../core/router";
-import { session } from "../core/session";
-import type { LibraryItem, Run, Runs } from "../core/types";
-import { t } from "../i18n/text";
-import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../ui/parts";
+import { api, call } from "../../core/api";
+import { fill, h, type Child, type Scope } from "../../core/dom";
+import { go, link } from "../../core/router";
+import { session } from "../../core/session";
+import type { LibraryItem, Run, Runs } from "../../core/types";
+import { t } from "../../i18n/text";
+import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../../ui/parts";
 
 // Slashes in names of the library are those of the path.
 export function library_path(name: string): string {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a run left is imported before it can be asked: its progress, then what is made of it.
-import { api, ApiError } from "../core/api";
-import { fill, h, type Child, type Scope } from "../core/dom";
-import { count } from "../core/format";
-import { t } from "../i18n/text";
-import { bar, button, loading, problem } from "../ui/parts";
+import { api, ApiError } from "../../core/api";
+import { fill, h, type Child, type Scope } from "../../core/dom";
+import { count } from "../../core/format";
+import { t } from "../../i18n/text";
+import { bar, button, loading, problem } from "../../ui/parts";
 
 // Waits until what a run left is imported, with its progress; then gives what make gives.
 export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {

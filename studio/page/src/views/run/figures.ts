@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures of a run as `rocesim plot` draws them.
-import { api, api_url, ApiError, call } from "../core/api";
-import { fill, h, type Child, type Scope } from "../core/dom";
-import type { FigureAnswer, Run } from "../core/types";
-import { t } from "../i18n/text";
-import { figure_of } from "../plot/served";
-import { card, empty, loading, problem, save_file, tell_problem } from "../ui/parts";
-import { when_imported } from "./run_import";
+import { api, api_url, ApiError, call } from "../../core/api";
+import { fill, h, type Child, type Scope } from "../../core/dom";
+import type { FigureAnswer, Run } from "../../core/types";
+import { t } from "../../i18n/text";
+import { figure_of } from "../../plot/served";
+import { card, empty, loading, problem, save_file, tell_problem } from "../../ui/parts";
+import { when_imported } from "./import";
 
 export function figures_tab(scope: Scope, run: Run): Child {
     const words = t().run;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Series of a run over time.
-import { api } from "../core/api";
-import { debounce, h, type Child, type Scope } from "../core/dom";
-import { nanoseconds, with_unit } from "../core/format";
-import { link } from "../core/router";
-import { choose_range, on_range, range_query } from "../core/time_range";
-import type { Run, SeriesAnswer, Tables } from "../core/types";
-import { t } from "../i18n/text";
-import { short_number, type Figure } from "../plot/figure";
-import { plot } from "../plot/plot";
-import { button, card, empty, link_button, sheet, toast } from "../ui/parts";
-import { when_imported } from "./run_import";
+import { api } from "../../core/api";
+import { debounce, h, type Child, type Scope } from "../../core/dom";
+import { nanoseconds, with_unit } from "../../core/format";
+import { link } from "../../core/router";
+import { choose_range, on_range, range_query } from "../../core/time_range";
+import type { Run, SeriesAnswer, Tables } from "../../core/types";
+import { t } from "../../i18n/text";
+import { short_number, type Figure } from "../../plot/figure";
+import { plot } from "../../plot/plot";
+import { button, card, empty, link_button, sheet, toast } from "../../ui/parts";
+import { when_imported } from "./import";
 
 // Series over time: choose metrics and places; a range chosen in one plot is asked for anew at full detail in all.
 export function series_tab(scope: Scope, run: Run): Child {

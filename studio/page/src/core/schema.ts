@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the fields of a result mean, as the run's own schema.json says. A counter that is new in the simulator is
+// shown with its unit and its help, without a change of the page.
+
+export interface FieldSchema {
+    description?: string;
+    unit?: string;
+    properties?: Record<string, FieldSchema>;
+}
+
+export interface ResultSchema {
+    summary: FieldSchema & {
+        apps_by_kind?: Record<string, Record<string, FieldSchema>>;
+        nics_by_part?: Record<string, Record<string, FieldSchema>>;
+    };
+}
+
+// Units of fields that no schema describes, by the end of their names.
+const name_units: [RegExp, string][] = [
+    [/_ps$/, "ps"],
+    [/_ns$/, "ns"],
+    [/_us$/, "us"],
+    [/_ms$/, "ms"],
+    [/(^|_)bytes(_|$)/, "bytes"],
+    [/gbps$/, "Gbps"],
+];
+
+// Returns the field at a dotted path, or undefined where the schema has none.
+export function field_at(fields: Record<string, FieldSchema> | undefined, path: string): FieldSchema | undefined {
+    const [first = "", ...rest] = path.split(".");
+    const field = fields?.[first];
+    return rest.length === 0 ? field : field_at(field?.properties, rest.join("."));
+}
+
+export function unit_of(fields: Record<string, FieldSchema> | undefined, path: string): string | undefined {
+    return field_at(fields, path)?.unit ?? name_units.find(([end]) => end.test(path))?.[1];
+}

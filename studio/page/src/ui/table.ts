@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// A short table, all of which is in the page. grid.ts is for long ones.
+import { h, type Child } from "../core/dom";
+
+function cell(content: Child): HTMLElement {
+    return content instanceof HTMLTableCellElement ? content : h("td", null, content);
+}
+
+// Makes a table with a head, which scrolls where the page is narrow. An empty title makes no column header. A cell
+// that needs attributes is made as a <td> by the caller.
+export function plain_table(head: Child[] | null, rows: Child[][], style = ""): HTMLElement {
+    const titles = head?.map((title) => {
+        if (title instanceof HTMLTableCellElement) {
+            return title;
+        }
+        return title ? h("th", { scope: "col" }, title) : h("td");
+    });
+    return h(
+        "div",
+        { class: "scroll-x", tabindex: 0 },
+        h(
+            "table",
+            { class: `plain ${style}`.trim() },
+            titles ? h("thead", null, h("tr", null, titles)) : null,
+            h(
+                "tbody",
+                null,
+                rows.map((row) => h("tr", null, row.map(cell))),
+            ),
+        ),
+    );
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+// One capture file: the packets that pass a filter, or those of one queue pair in both directions, and their details.
+import { api, was_aborted } from "../../core/api";
+import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
+import { bytes, count, nanoseconds } from "../../core/format";
+import { go, keep_query, link } from "../../core/router";
+import { on_range, range_query, time_range } from "../../core/time_range";
+import type { Packet, PacketDetail } from "../../core/types";
+import { t } from "../../i18n/text";
+import { grid, type Grid, type GridColumn, type GridPage } from "../../ui/grid";
+import { badge, button, input, loading, problem, select } from "../../ui/parts";
+import { range_bar } from "../../ui/range_bar";
+import { packet_detail } from "./packet";
+
+export interface CaptureFile {
+    file: string;
+    packets: number;
+    bytes: number;
+    from_ns: number;
+    to_ns: number;
+    cut?: boolean;
+    message?: string;
+}
+
+const ecn_names = ["–", "ECT(1)", "ECT(0)", "CE"];
+
+const arrows = { ">": "→ ", "<": "← " };
+
+function kind_of(row: Packet): Child {
+    if (row.lost) {
+        return [badge(t().captures.lost, "bad"), " ", row.kind];
+    }
+    return row.ok || row.captured < row.bytes ? row.kind : [row.kind, " ", badge(t().captures.refused, "warn")];
+}
+
+function columns_of(): GridColumn<Packet>[] {
+    const words = t().captures;
+    return [
+        { name: "n", title: "#", width: 70, right: true, cell: (row) => row.n },
+        { name: "time", title: words.time, width: 130, right: true, cell: (row) => nanoseconds(row.time_ns, 7) },
+        {
+            name: "source",
+            title: words.source,
+            width: 110,
+            cell: (row) => `${row.direction ? arrows[row.direction] : ""}${row.source}`,
+        },
+        { name: "destination", title: words.destination, width: 110, cell: (row) => row.destination },
+        {
+            name: "kind",
+            title: words.kind,
+            width: 170,
+            cell: kind_of,
+        },
+        { name: "qp", title: "QP", width: 80, cell: (row) => row.qp ?? "" },
+        { name: "psn", title: "PSN", width: 90, right: true, cell: (row) => row.psn ?? "" },
+        { name: "bytes", title: words.length, width: 80, right: true, cell: (row) => row.bytes },
+        { name: "ecn", title: "ECN", width: 60, cell: (row) => ecn_names[Number(row.ecn)] ?? String(row.ecn ?? "") },
+        { name: "info", title: words.info, width: 340, cell: (row) => row.info },
+    ];
+}
+
+export class CaptureView {
+    private readonly base: string;
+    private readonly detail = h("div", null, h("p", { class: "muted" }, t().captures.choose_packet));
+    private readonly faults = h("div", { "aria-live": "polite" });
+    private readonly told = h("span", { class: "muted small number" });
+    private readonly list: Grid;
+    private readonly box: HTMLInputElement;
+    private readonly all: HTMLButtonElement;
+    private following = 0; // the packet whose queue pair is followed; 0: none
+    private detail_scope: Scope;
+
+    constructor(
+        private readonly scope: Scope,
+        private readonly run: number,
+        private readonly chosen: CaptureFile,
+        private filter: string,
+    ) {
+        const words = t().captures;
+        this.base = `runs/${run}/captures/${encodeURIComponent(chosen.file)}`;
+        this.detail_scope = scope.child();
+        this.all = button(words.all_packets, () => this.follow(0), { small: true, icon: "back" });
+        this.all.hidden = true;
+        this.box = input({
+            type: "search",
+            class: "search mono wide",
+            value: filter,
+            placeholder: words.filter_example,
+            "aria-label": words.filter,
+        });
+        const filter_soon = debounce(scope, 300, () => this.apply_filter());
+        this.box.addEventListener("input", filter_soon);
+        this.list = grid<Packet>(scope, {
+            label: chosen.file,
+            height: "40vh",
+            columns: columns_of(),
+            open: (row) => this.open(row.n),
+            empty: words.no_packets,
+            fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
+        });
+        on_range(scope, () => this.list.reload());
+    }
+
+    // Opens a packet that a link leads to, once the list is there.
+    open_first(packet: number): void {
+        this.open(packet);
+        window.setTimeout(() => !this.scope.ended && this.mark(packet), 250);
+    }
+
+    show(captures: CaptureFile[]): Child {
+        const words = t().captures;
+        const { chosen, run } = this;
+        const named = captures.map((one): [string, string] => [one.file, `${one.file} (${count(one.packets)})`]);
+        const choose = (file: string) => go(link("captures", run, file));
+        const href = `api/v1/runs/${run}/files/result/captures/${encodeURIComponent(chosen.file)}`;
+        const download = { class: "button", href, download: chosen.file };
+        const tools = h(
+            "div",
+            { class: "row" },
+            h("div", { class: "narrow" }, select(named, chosen.file, choose, { "aria-label": words.file })),
+            this.box,
+            this.told,
+            this.all,
+            h("span", { class: "grow" }),
+            h("a", download, words.download, ` (${bytes(chosen.bytes)})`),
+        );
+        const cut = chosen.cut || chosen.message;
+        return [
+            range_bar(this.scope, run, "captures"),
+            tools,
+            this.faults,
+            cut ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", chosen.message ?? "") : null,
+            h("section", { class: "card flush" }, this.list.element),
+            this.detail,
+        ];
+    }
+
+    private apply_filter(): void {
+        this.filter = this.box.value.trim();
+        keep_query({ filter: this.filter });
+        this.follow(0);
+    }
+
+    // Shows the packets of one packet's queue pair; 0: shows all packets.
+    private follow(packet: number): void {
+        this.following = packet;
+        this.all.hidden = packet === 0;
+        this.list.reload();
+    }
+
+    // Selects a packet in the list. Only a list of all packets has each one at its number.
+    private mark(packet: number): void {
+        if (!this.filter && !this.following && !time_range()) {
+            this.list.select(packet - 1);
+        }
+    }
+
+    private async fetch(offset: number, limit: number, signal: AbortSignal): Promise<GridPage<Packet>> {
+        if (this.following) {
+            return this.fetch_followed(offset, limit, signal);
+        }
+        try {
+            const query = { filter: this.filter, offset, limit, ...range_query() };
+            const answer = await api.get<{ matched: number; packets: Packet[] }>(this.base, query, signal);
+            fill(this.faults);
+            this.box.removeAttribute("aria-invalid");
+            this.told.textContent = t().captures.packets(count(answer.matched));
+            return { rows: answer.packets, total: answer.matched };
+        } catch (error) {
+            if (!this.filter || was_aborted(error)) {
+                throw error;
+            }
+            this.box.setAttribute("aria-invalid", "true");
+            fill(this.faults, problem(error));
+            return { rows: [], total: 0 };
+        }
+    }
+
+    private async fetch_followed(offset: number, limit: number, signal: AbortSignal): Promise<GridPage<Packet>> {
+        type Followed = { a: string; b: string; packets: Packet[] };
+        const { a, b, packets } = await api.get<Followed>(`${this.base}/follow`, { n: this.following }, signal);
+        this.told.textContent = t().captures.between(a, b, count(packets.length));
+        return { rows: packets.slice(offset, offset + limit), total: packets.length };
+    }
+
+    private async open(packet: number): Promise<void> {
+        this.detail_scope.end();
+        this.detail_scope = this.scope.child();
+        const here = this.detail_scope;
+        keep_query({ packet: String(packet) });
+        fill(this.detail, loading());
+        try {
+            const answer = await api.get<PacketDetail>(`${this.base}/${packet}`, undefined, here.signal);
+            fill(this.detail, packet_detail(answer, this.actions(answer)));
+        } catch (error) {
+            if (!here.ended) {
+                fill(this.detail, problem(error));
+            }
+        }
+    }
+
+    private actions({ n, previous, next, flow_id }: PacketDetail): Child {
+        const words = t().captures;
+        const step = (to: number | null | undefined, text: string, icon: "back" | "next") => {
+            const show = () => {
+                if (to) {
+                    this.mark(to);
+                    void this.open(to);
+                }
+            };
+            return button("", show, { small: true, icon, label: text, title: text, disabled: !to });
+        };
+        const where = encodeURIComponent(`flow_id = ${flow_id}`);
+        const flow = `${link("query")}?runs=${this.run}&table=flows&where=${where}`;
+        return [
+            step(previous, words.previous, "back"),
+            step(next, words.next, "next"),
+            button(words.follow, () => this.follow(n), { small: true }),
+            flow_id !== undefined ? h("a", { class: "button small", href: flow }, words.flow(flow_id)) : null,
+        ];
+    }
+}

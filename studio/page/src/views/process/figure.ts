@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// The figure of an analysis: chosen by the user or to fit the last step, and made of the rows of that step.
+import type { Cell, Column, Step } from "../../core/types";
+import { t } from "../../i18n/text";
+import type { Figure, FigureSeries } from "../../plot/figure";
+
+export interface FigureChoice {
+    x: string;
+    y: string[];
+    by: string;
+    kind: "lines" | "points" | "bars" | "steps";
+    x_log: boolean;
+    y_log: boolean;
+    title: string;
+}
+
+const curves_max = 24;
+const no_figure: FigureChoice = { x: "", y: [], by: "", kind: "points", x_log: false, y_log: false, title: "" };
+// Results that most people look at first.
+const first_results = ["apps[0].mops", "flows.slowdown.p99", "flows.goodput_gbps.mean", "apps[0].goodput_gbps"];
+
+export function empty_choice(): FigureChoice {
+    return { ...no_figure };
+}
+
+// Chooses the first parameter that differs among runs along x, and the result most people look at first along y.
+function figure_for_runs(columns: Column[], rows: Cell[][]): FigureChoice | null {
+    const names = columns.map((column) => column.name);
+    const differs = (name: string) => new Set(rows.map((row) => row[names.indexOf(name)])).size > 1;
+    const parameter = /^(nic|switch|topology|traffic|nodes|links?|network|faults|until)\b/;
+    const varied = columns.filter((column) => parameter.test(column.name) && differs(column.name));
+    const x = varied.find((column) => column.type === "number") ?? varied[0];
+    const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
+    const result = first_results.find((name) => names.includes(name) && differs(name)) ?? numeric.findLast(differs);
+    if (!x || !result) {
+        return null;
+    }
+    const by = varied.find((column) => column !== x)?.name ?? "";
+    return { ...no_figure, x: x.name, y: [result], by, kind: x.type === "number" ? "lines" : "points" };
+}
+
+// Returns a figure that fits the rows of a step, which is shown until the user chooses another; null if none fits.
+export function figure_for(step: Step, columns: Column[], rows: Cell[][]): FigureChoice | null {
+    const names = columns.map((column) => column.name);
+    const by = columns.find((column) => column.type === "text" && column.name !== "words")?.name ?? "";
+    const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
+    const of_runs = names[0] === "run" && names.length > 6 && rows.length > 1;
+    const for_runs = of_runs ? figure_for_runs(columns, rows) : null;
+    if (for_runs) {
+        return for_runs;
+    }
+    switch (step.do) {
+        case "cdf": {
+            const x = names.includes("value") ? "value" : String(step.column ?? "");
+            return { ...no_figure, x, y: ["share"], by, kind: "steps" };
+        }
+        case "histogram":
+            return { ...no_figure, x: "from", y: ["count"], by, kind: "bars", x_log: step.scale === "log" };
+        case "percentiles":
+        case "compare":
+        case "fit":
+        case "outliers":
+            return null;
+        default:
+            return numeric.length >= 2
+                ? { ...no_figure, x: numeric[0]!, y: [numeric[numeric.length - 1]!], by, kind: "points" }
+                : null;
+    }
+}
+
+// Returns the texts that stand along x, which get the places 1, 2, 3..., or null if x is a number.
+function categories_of(rows: Cell[][], x_at: number): string[] | null {
+    const texts = x_at >= 0 && rows.some((row) => typeof row[x_at] === "string");
+    return texts ? [...new Set(rows.map((row) => String(row[x_at])))] : null;
+}
+
+// Groups the rows into curves, one for each value of the column `by` and for each y.
+function curves_of(choice: FigureChoice, columns: Column[], rows: Cell[][], categories: string[] | null) {
+    const at = (name: string) => columns.findIndex((column) => column.name === name);
+    const [x_at, by_at] = [at(choice.x), choice.by ? at(choice.by) : -1];
+    const to_at = choice.kind === "bars" && choice.x === "from" ? at("to") : -1;
+    const places = new Map(categories?.map((name, index) => [name, index + 1]));
+    const made = new Map<string, FigureSeries>();
+    for (const row of rows) {
+        for (const y_name of choice.y) {
+            const y = row[at(y_name)];
+            const x = categories ? places.get(String(row[x_at])) : row[x_at];
+            if (typeof y !== "number" || typeof x !== "number") {
+                continue;
+            }
+            const y_part = choice.y.length > 1 || by_at < 0 ? y_name : "";
+            const name = [by_at >= 0 ? String(row[by_at]) : "", y_part].filter(Boolean).join(" ");
+            const kind = choice.kind === "lines" ? "linespoints" : choice.kind;
+            const one = made.get(name) ?? { name, kind, x: [], y: [], ...(to_at >= 0 ? { low: [], high: [] } : {}) };
+            made.set(name, one);
+            one.x.push(x);
+            one.y.push(y);
+            if (to_at >= 0) {
+                one.low!.push(x);
+                one.high!.push(Number(row[to_at]));
+            }
+        }
+    }
+    return [...made.values()].slice(0, curves_max);
+}
+
+// Joins points of the same x, such as runs that differ only in their seed, into their mean with a band from the
+// smallest to the largest. Returns true if there were such points.
+function join_equal(one: FigureSeries): boolean {
+    const points = new Map<number, number[]>();
+    for (const [index, x] of one.x.entries()) {
+        const values = points.get(x) ?? [];
+        points.set(x, values);
+        values.push(one.y[index]!);
+    }
+    if (points.size === one.x.length) {
+        return false;
+    }
+    const all = [...points.values()];
+    one.x = [...points.keys()];
+    one.y = all.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
+    one.low = all.map((values) => Math.min(...values));
+    one.high = all.map((values) => Math.max(...values));
+    return true;
+}
+
+function sort_by_x(one: FigureSeries): void {
+    const order = one.x.map((_, index) => index).sort((a, b) => one.x[a]! - one.x[b]!);
+    const sorted = (values: number[]) => order.map((index) => values[index]!);
+    one.x = sorted(one.x);
+    one.y = sorted(one.y);
+    one.low &&= sorted(one.low);
+    one.high &&= sorted(one.high);
+}
+
+export function figure_from(choice: FigureChoice, columns: Column[], rows: Cell[][]): Figure {
+    const x_at = columns.findIndex((column) => column.name === choice.x);
+    const categories = categories_of(rows, x_at);
+    const series = curves_of(choice, columns, rows, categories);
+    let banded = false;
+    for (const one of choice.kind === "lines" || choice.kind === "steps" ? series : []) {
+        banded = (choice.kind === "lines" && join_equal(one)) || banded;
+        sort_by_x(one);
+        if (one.x.length > 60 && one.kind === "linespoints") {
+            one.kind = "lines";
+        }
+    }
+    const labelled = (name: string) => {
+        const unit = columns.find((column) => column.name === name)?.unit;
+        return unit ? `${name} (${unit})` : name;
+    };
+    const tics = categories?.map((name, index): [string, number] => [name, index + 1]);
+    return {
+        title: choice.title,
+        x_label: labelled(choice.x),
+        y_label: `${choice.y.map(labelled).join(", ")}${banded ? t().process.mean_band : ""}`,
+        x_log: choice.x_log,
+        y_log: choice.y_log,
+        series,
+        x_tics: tics && tics.length <= 40 ? tics : undefined,
+    };
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// The outcome of an analysis: a figure whose axes one chooses, and the table of the last step.
+import { csv_text } from "../../core/csv";
+import { h, type Child, type Scope } from "../../core/dom";
+import { count, number } from "../../core/format";
+import type { Cell, Column, Step, StepAnswer } from "../../core/types";
+import { t } from "../../i18n/text";
+import type { FigureSeries } from "../../plot/figure";
+import { plot } from "../../plot/plot";
+import { cell_text, column_width } from "../../ui/data_grid";
+import { grid } from "../../ui/grid";
+import { button, card, checkbox, field, input, save_file, select } from "../../ui/parts";
+import { compare_grid } from "./compare";
+import { figure_from, type FigureChoice } from "./figure";
+
+export interface ResultOptions {
+    step: Step;
+    answer: StepAnswer;
+    choice: FigureChoice;
+    own_curves: boolean; // whether curves that the step itself computed are shown, until the user chooses others
+    chosen: (choice: FigureChoice) => void;
+}
+
+function figure_fields(columns: Column[], choice: FigureChoice, update: (changes: Partial<FigureChoice>) => void) {
+    const words = t().process;
+    const as_choice = (column: Column): [string, string] => [column.name, column.name];
+    const none: [string, string] = ["", "–"];
+    const names = columns.map(as_choice);
+    const numeric = columns.filter((column) => column.type !== "text").map(as_choice);
+    const kinds = ["points", "lines", "steps", "bars"].map((kind): [string, string] => [
+        kind,
+        words.kinds[kind] ?? kind,
+    ]);
+    const x = select([none, ...names], choice.x, (chosen) => update({ x: chosen }));
+    const y = select([none, ...numeric], choice.y[0] ?? "", (chosen) => update({ y: chosen ? [chosen] : [] }));
+    const by = select([none, ...names], choice.by, (chosen) => update({ by: chosen }));
+    const kind = select(kinds, choice.kind, (chosen) => update({ kind: chosen as FigureChoice["kind"] }));
+    const title = input({
+        value: choice.title,
+        placeholder: words.figure_title,
+        on: { input: () => update({ title: title.value }) },
+    });
+    return h(
+        "div",
+        { class: "figure-fields" },
+        field(words.x, x),
+        field(words.y, y),
+        field(words.by, by),
+        field(words.kind, kind),
+        field(words.title, title),
+        h(
+            "div",
+            { class: "row" },
+            checkbox(words.x_log, choice.x_log, (x_log) => update({ x_log })),
+            checkbox(words.y_log, choice.y_log, (y_log) => update({ y_log })),
+        ),
+    );
+}
+
+function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
+    const { step, answer, choice } = options;
+    let { own_curves } = options;
+    const chart = plot(scope, { height: 320, name: choice.title || "analysis" });
+    const place = h("div", null, chart.element);
+    const curves = (answer.curves ?? []).map(
+        (curve): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y }),
+    );
+    const draw = () => {
+        if (curves.length > 0 && own_curves) {
+            const [x_label, y_label] = [String(step.x ?? ""), String(step.y ?? "")];
+            chart.show({ title: choice.title, x_label, y_label, series: curves });
+        } else {
+            chart.show(figure_from(choice, answer.columns, answer.rows));
+        }
+        place.hidden = curves.length === 0 && (!choice.x || choice.y.length === 0);
+    };
+    const update = (changes: Partial<FigureChoice>) => {
+        Object.assign(choice, changes);
+        own_curves = false;
+        options.chosen(choice);
+        draw();
+    };
+    draw();
+    const fields = figure_fields(answer.columns, choice, update);
+    return card(t().process.figure, null, h("div", { class: "stack" }, place, fields));
+}
+
+function rows_grid(scope: Scope, { columns, rows }: StepAnswer): HTMLElement {
+    const text = (value: Cell | undefined, column: Column) =>
+        typeof value === "number" && !Number.isInteger(value) && column.unit !== "ns"
+            ? number(value, 5)
+            : cell_text(value, column);
+    return grid<Cell[]>(scope, {
+        label: t().process.result,
+        height: "min(46vh, 480px)",
+        columns: columns.map((column, index) => ({
+            name: column.name,
+            title: column.name,
+            help: column.unit,
+            width: column_width(column),
+            right: column.type === "number",
+            cell: (row) => text(row[index], column),
+        })),
+        fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
+        empty: t().process.no_rows,
+    }).element;
+}
+
+function table_card(scope: Scope, { step, answer }: ResultOptions): HTMLElement {
+    const words = t().process;
+    const { columns, rows } = answer;
+    const save = () => {
+        const text = csv_text([columns.map((column) => column.name), ...rows]);
+        save_file("analysis.csv", new Blob([text], { type: "text/csv" }));
+    };
+    const shown = rows.length < answer.count ? ` · ${words.first_shown(count(rows.length))}` : "";
+    return h(
+        "section",
+        { class: "card flush" },
+        h(
+            "header",
+            null,
+            h("h2", null, words.result),
+            h("span", { class: "grow muted small number" }, words.rows(count(answer.count)), shown),
+            button("CSV", save, { small: true, icon: "download" }),
+        ),
+        step.do === "compare" ? compare_grid(scope, answer).element : rows_grid(scope, answer),
+    );
+}
+
+export function result_cards(scope: Scope, options: ResultOptions): Child {
+    return [figure_card(scope, options), table_card(scope, options)];
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+// The filter builder: a table, conditions on its columns and an expression; the rows that fit, and when they happened.
+import { api, api_url } from "../../core/api";
+import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
+import { count, nanoseconds, number } from "../../core/format";
+import { keep_query } from "../../core/router";
+import { choose_range, on_range, range_query } from "../../core/time_range";
+import type { Column, QueryAnswer, StepAnswer, Table, Tables } from "../../core/types";
+import { t } from "../../i18n/text";
+import { plot } from "../../plot/plot";
+import { data_grid } from "../../ui/data_grid";
+import { button, field, input, select } from "../../ui/parts";
+import { range_bar } from "../../ui/range_bar";
+import { filter_of, needs_value, operators, type Asked, type Condition, type Query } from "./asked";
+import { show_row } from "./row";
+
+const time_bins = 160;
+
+// The number of rows over time, in which one can drag to choose a range.
+class Timeline {
+    readonly element: HTMLElement;
+    private readonly chart;
+
+    constructor(scope: Scope) {
+        this.chart = plot(scope, {
+            height: 120,
+            legend: false,
+            name: "rows-over-time",
+            zoomed: (from, to) => choose_range([from, to]),
+        });
+        this.element = h("section", { class: "card tight-card", hidden: true }, this.chart.element);
+    }
+
+    async show(table: Table, asked: Asked, runs: number[], signal: AbortSignal): Promise<void> {
+        const time = table.columns.find((column) => column.name === "time_ns" || column.name === "start_ns");
+        this.element.hidden = !time;
+        if (!time) {
+            return;
+        }
+        const filter = filter_of(asked);
+        const where = asked.where.trim();
+        const steps = [
+            { do: "choose", table: table.name },
+            ...(filter.length > 0 ? [{ do: "filter", filter }] : []),
+            ...(where ? [{ do: "filter", where }] : []),
+            { do: "histogram", column: time.name, bins: time_bins },
+        ];
+        try {
+            const answer = await api.post<{ steps: StepAnswer[] }>("analysis", { runs, steps }, signal);
+            const last = answer.steps[answer.steps.length - 1]!;
+            this.draw(last);
+            this.element.hidden = last.rows.length === 0;
+        } catch {
+            this.element.hidden = true; // the table says what is wrong
+        }
+    }
+
+    private draw({ columns, rows }: StepAnswer): void {
+        const column = (name: string) => {
+            const at = columns.findIndex((one) => one.name === name);
+            return rows.map((row) => Number(row[at]));
+        };
+        const [low, high] = [column("from"), column("to")];
+        this.chart.show({
+            title: t().query.over_time,
+            x_label: "",
+            y_label: "",
+            x_text: (value) => nanoseconds(value),
+            series: [{ name: t().query.rows, kind: "bars", x: low, y: column("count"), low, high }],
+        });
+    }
+}
+
+class FilterTab {
+    private readonly results = h("div", { class: "stack" });
+    private readonly told = h("span", { class: "muted small number", "aria-live": "polite" });
+    private readonly conditions = h("div", { class: "stack" });
+    private readonly timeline: Timeline;
+    private readonly run: () => void;
+    private readonly where: HTMLInputElement;
+    private results_scope: Scope;
+
+    constructor(
+        private readonly scope: Scope,
+        private readonly query: Query,
+        private readonly tables: Table[],
+    ) {
+        const { asked } = query;
+        this.results_scope = scope.child();
+        this.timeline = new Timeline(scope);
+        this.run = debounce(scope, 120, (signal) => this.show_rows(signal));
+        const change = () => {
+            asked.where = this.where.value;
+            this.run();
+        };
+        const placeholder = 'event = "drop" and frame_bytes > 1KB';
+        this.where = input({ value: asked.where, class: "mono", placeholder, on: { change } });
+        on_range(scope, this.run);
+    }
+
+    show(): Child {
+        this.draw_conditions();
+        this.run();
+        const form = h(
+            "div",
+            { class: "stack" },
+            this.head(),
+            range_bar(this.scope, this.query.runs()[0] ?? 0, "query"),
+            this.conditions,
+        );
+        return [h("section", { class: "card" }, form), this.timeline.element, this.results];
+    }
+
+    private table(): Table {
+        const named = (name: string) => this.tables.find((one) => one.name === name);
+        return named(this.query.asked.table) ?? named("events") ?? this.tables[0]!;
+    }
+
+    private body(): Record<string, unknown> {
+        const { asked, runs } = this.query;
+        const where = asked.where.trim();
+        return {
+            runs: runs(),
+            table: this.table().name,
+            filter: filter_of(asked),
+            ...(where ? { where } : {}),
+            ...range_query(),
+        };
+    }
+
+    private show_rows(signal: AbortSignal): void {
+        const { asked, runs } = this.query;
+        const table = this.table();
+        this.results_scope.end();
+        this.results_scope = this.scope.child();
+        keep_query({ table: table.name, where: asked.where, tab: "filter", runs: runs().join(",") });
+        const run_name: Column[] = runs().length > 1 ? [{ name: "run_name", type: "text" }] : [];
+        const list = data_grid(this.results_scope, {
+            label: table.name,
+            columns: [...run_name, ...table.columns],
+            height: "56vh",
+            query: () => this.body(),
+            empty: t().query.no_rows,
+            open: (row, known) => show_row(known, row, runs()),
+            told: (answer: QueryAnswer) => this.tell(answer),
+        });
+        const head = h(
+            "header",
+            null,
+            h("h2", null, table.name),
+            this.told,
+            h("span", { class: "grow muted small clip" }, table.help),
+            this.download("csv", "CSV"),
+            this.download("ndjson", "JSON"),
+        );
+        fill(this.results, h("section", { class: "card flush" }, head, list.element));
+        void this.timeline.show(table, asked, runs(), signal);
+    }
+
+    private tell({ matched, scanned, seconds }: QueryAnswer): void {
+        this.told.textContent = t().query.matched(count(matched), count(scanned), number(seconds * 1000, 2));
+    }
+
+    private download(format: string, text: string): HTMLElement {
+        const href = api_url("query", { body: JSON.stringify({ ...this.body(), format }) });
+        return h("a", { class: "button small", href, download: `${this.table().name}.${format}` }, text);
+    }
+
+    // Shows the changed conditions and the rows that fit them.
+    private redraw(): void {
+        this.draw_conditions();
+        this.run();
+    }
+
+    private draw_conditions(): void {
+        const { conditions } = this.query.asked;
+        const add = () => {
+            const { columns } = this.table();
+            const column = columns.find((one) => one.type === "text") ?? columns[0];
+            conditions.push({ column: column?.name ?? "", op: "=", value: "" });
+            this.draw_conditions();
+        };
+        const adder = button(t().query.add_condition, add, { small: true, icon: "plus" });
+        fill(
+            this.conditions,
+            conditions.map((one, index) => this.condition(one, index)),
+            h("div", { class: "row tight" }, adder),
+        );
+    }
+
+    private condition(one: Condition, index: number): HTMLElement {
+        const words = t().query;
+        const { columns } = this.table();
+        const column = columns.find((known) => known.name === one.column);
+        const set = (changes: Partial<Condition>) => {
+            Object.assign(one, changes);
+            this.redraw();
+        };
+        const type = () => {
+            one.value = value.value;
+            this.run();
+        };
+        const remove = () => {
+            this.query.asked.conditions.splice(index, 1);
+            this.redraw();
+        };
+        const examples: Record<string, string> = { ns: "10us", bytes: "1MB" };
+        const list = `values-${index}`;
+        const value = input({
+            value: one.value,
+            class: "mono",
+            placeholder: examples[column?.unit ?? ""] ?? words.value,
+            "aria-label": words.value,
+            list: column?.values ? list : undefined,
+            hidden: !needs_value(one.op),
+            on: { input: type },
+        });
+        const names = columns.map((known): [string, string] => [known.name, known.name]);
+        const ops = operators.map((op): [string, string] => [op, words.operators[op] ?? op]);
+        const known_values = column?.values?.map((known) => h("option", { value: known }));
+        return h(
+            "div",
+            { class: "condition" },
+            select(names, one.column, (chosen) => set({ column: chosen }), { "aria-label": words.column }),
+            select(ops, one.op, (op) => set({ op }), { "aria-label": words.operator }),
+            value,
+            known_values ? h("datalist", { id: list }, known_values) : null,
+            button("", remove, { kind: "quiet", icon: "close", label: words.remove_condition }),
+        );
+    }
+
+    private head(): HTMLElement {
+        const words = t().query;
+        const { asked } = this.query;
+        const named = this.tables.map((one): [string, string] => [one.name, `${one.name} (${count(one.rows)})`]);
+        const choose_table = (table: string) => {
+            Object.assign(asked, { table, conditions: [] });
+            this.redraw();
+        };
+        const reset = () => {
+            Object.assign(asked, { conditions: [], where: "" });
+            this.where.value = "";
+            choose_range(null);
+            this.redraw();
+        };
+        const table = field(words.table, select(named, this.table().name, choose_table));
+        return h(
+            "div",
+            { class: "row end" },
+            h("div", { class: "narrow" }, table),
+            h("div", { class: "grow" }, field(words.where, this.where)),
+            button(words.reset, reset, { kind: "quiet" }),
+        );
+    }
+}
+
+export function filter_tab(scope: Scope, query: Query, { tables }: Tables): Child {
+    return new FilterTab(scope, query, tables).show();
+}

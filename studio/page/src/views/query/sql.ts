@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// SQL that reads the tables of the chosen runs.
+import { api, call } from "../../core/api";
+import { fill, h, type Child, type Scope } from "../../core/dom";
+import { count, number } from "../../core/format";
+import type { Cell, Column, Rows, Table, Tables } from "../../core/types";
+import { editor } from "../../editor/code";
+import { t } from "../../i18n/text";
+import { column_width } from "../../ui/data_grid";
+import { grid } from "../../ui/grid";
+import { button, loading, note, problem_text, save_file } from "../../ui/parts";
+import type { Query } from "./asked";
+
+const rows_max = 10_000;
+const first_query = `select event, port, count(*) as times, min(time_ns) as first_ns
+from events
+group by event, port
+order by times desc`;
+
+type SqlAnswer = Rows & { more: boolean; seconds: number };
+
+function rows_grid(scope: Scope, { columns, rows }: SqlAnswer): HTMLElement {
+    const typed = columns.map((column, index): Column => {
+        return { ...column, type: typeof rows[0]?.[index] === "number" ? "number" : "text" };
+    });
+    return grid<Cell[]>(scope, {
+        label: "SQL",
+        height: "52vh",
+        columns: typed.map((column, index) => ({
+            name: column.name,
+            title: column.name,
+            width: column_width(column),
+            right: column.type === "number",
+            cell: (row) => String(row[index] ?? ""),
+        })),
+        fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
+    }).element;
+}
+
+function answer_card(scope: Scope, answer: SqlAnswer, save: (format: string) => Promise<void>): HTMLElement {
+    const words = t().query;
+    const more = answer.more ? ` · ${words.more_rows}` : "";
+    return h(
+        "section",
+        { class: "card flush" },
+        h(
+            "header",
+            null,
+            h("h2", null, words.rows_of(count(answer.rows.length))),
+            h("span", { class: "grow muted small number" }, `${number(answer.seconds * 1000, 2)} ms`, more),
+            button("CSV", () => save("csv"), { small: true }),
+            button("JSON", () => save("ndjson"), { small: true }),
+        ),
+        rows_grid(scope, answer),
+    );
+}
+
+function tables_list(tables: Table[]): HTMLElement {
+    const names = (table: Table) => table.columns.map((column) => column.name).join(", ");
+    const pairs = tables.map((table) => [
+        h("dt", { class: "mono" }, table.name),
+        h(
+            "dd",
+            { class: "small" },
+            h("span", { class: "muted" }, `${table.help} `),
+            h("span", { class: "mono" }, names(table)),
+        ),
+    ]);
+    return h("details", null, h("summary", null, t().query.tables), h("dl", { class: "pairs" }, pairs));
+}
+
+export function sql_tab(scope: Scope, { asked, runs }: Query, { tables }: Tables): Child {
+    const words = t().query;
+    const results = h("div");
+    let results_scope = scope.child();
+    const save = async (format: string) => {
+        const body = { runs: runs(), sql: code.text(), format };
+        save_file(`query.${format}`, await (await call("POST", "sql", { body })).blob());
+    };
+    const run = async () => {
+        results_scope.end();
+        results_scope = scope.child();
+        const here = results_scope;
+        fill(results, loading());
+        try {
+            const body = { runs: runs(), sql: code.text(), limit: rows_max, format: "json" };
+            const answer = await api.post<SqlAnswer>("sql", body, here.signal);
+            fill(results, answer_card(here, answer, save));
+        } catch (error) {
+            if (!here.ended) {
+                const { where } = error as { where?: { column?: number } };
+                const column = where?.column ? ` (${words.at_column(where.column)})` : "";
+                fill(results, note("bad", problem_text(error), column));
+            }
+        }
+    };
+    const columns_of = (table: Table) => [...table.columns.map((column) => column.name), "run", "run_name"];
+    const code = editor(scope, {
+        text: asked.sql || first_query,
+        label: "SQL",
+        change: (text) => {
+            asked.sql = text;
+        },
+        submit: () => void run(),
+        language: { kind: "sql", tables: Object.fromEntries(tables.map((table) => [table.name, columns_of(table)])) },
+    });
+    const foot = h(
+        "div",
+        { class: "row sql-foot" },
+        button(words.run_sql, run, { kind: "main-action" }),
+        h("span", { class: "muted small" }, words.sql_hint),
+    );
+    const card = h("section", { class: "card flush sql-card" }, h("div", { class: "sql-editor" }, code.element), foot);
+    return [card, tables_list(tables), results];
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any object of numbers with its units and help from a schema: single numbers as pairs, distributions as a table, and
+// lists as tables.
+import { h, type Child } from "../../core/dom";
+import { count, nanoseconds, number, percent, with_unit } from "../../core/format";
+import { field_at, unit_of, type FieldSchema } from "../../core/schema";
+import type { Distribution } from "../../core/summary";
+import { t } from "../../i18n/text";
+import { plain_table } from "../../ui/table";
+
+type Fields = Record<string, FieldSchema> | undefined;
+type Numbers = Record<string, unknown>;
+
+const rows_max = 200;
+const list_max = 16;
+
+function is_distribution(value: unknown): value is Distribution {
+    return typeof value === "object" && value !== null && "p50" in value && "p99" in value && "mean" in value;
+}
+
+function is_list_of_objects(value: unknown): value is Numbers[] {
+    return Array.isArray(value) && typeof value[0] === "object";
+}
+
+function unit_text(value: unknown, unit: string | undefined): string {
+    if (typeof value === "number" && unit === "ms") {
+        return nanoseconds(value * 1e6);
+    }
+    if (typeof value === "number" && (unit === "M/s" || unit === "GB/s")) {
+        return `${number(value, 4)} ${unit}`;
+    }
+    return with_unit(value, unit) || "–";
+}
+
+// Returns the name of a field without underscores and without the unit, which stands at the value.
+export function readable(name: string): string {
+    return name
+        .replaceAll("_", " ")
+        .replace(/\b(ns|us|ms|ps|gbps)$/, "")
+        .trim();
+}
+
+function distribution_table(rows: [string, Distribution, string | undefined][]): HTMLElement {
+    const words = t().report;
+    const right = (text: string) => h("th", { class: "right", scope: "col" }, text);
+    const columns = [words.samples, words.mean, words.median, "p90", "p99", "p99.9", words.most];
+    const cells = ([name, values, unit]: [string, Distribution, string | undefined]) => [
+        h("th", { scope: "row" }, readable(name)),
+        h("td", { class: "right" }, values.count === undefined ? "" : count(values.count)),
+        ...[values.mean, values.p50, values.p90, values.p99, values.p999, values.max].map((value) =>
+            h("td", { class: "right nowrap" }, value === undefined ? "" : unit_text(value, unit)),
+        ),
+    ];
+    return plain_table([words.of, ...columns.map(right)], rows.map(cells));
+}
+
+// Makes a table of the fields that are neither lists nor objects in all rows; `prefix` is their path in the schema.
+export function numbers_table(rows: Numbers[], fields: Fields, prefix: string): HTMLElement {
+    const names = Object.keys(rows[0] ?? {}).filter((name) => rows.every((row) => typeof row[name] !== "object"));
+    const cell = (row: Numbers, name: string) => {
+        const value = row[name];
+        const text = typeof value === "number" ? unit_text(value, unit_of(fields, prefix + name)) : String(value ?? "");
+        return h("td", { class: typeof value === "number" ? "right nowrap" : "" }, text.slice(0, 120));
+    };
+    return plain_table(
+        names.map(readable),
+        rows.slice(0, rows_max).map((row) => names.map((name) => cell(row, name))),
+    );
+}
+
+function plain_text(name: string, value: unknown, unit: string | undefined): string {
+    if (Array.isArray(value)) {
+        const shown = value.slice(0, list_max).map((one) => unit_text(one, unit));
+        return shown.join(", ") + (value.length > list_max ? "…" : "");
+    }
+    if (typeof value !== "number") {
+        return String(value);
+    }
+    return /(_rate|share|fairness|busy|utilisation)$/.test(name) && value <= 1
+        ? percent(value)
+        : unit_text(value, unit);
+}
+
+function object_details(name: string, value: Numbers, fields: Fields, prefix: string): HTMLElement {
+    const open = prefix === "" && Object.keys(value).length < 12;
+    return h("details", { open }, h("summary", null, readable(name)), numbers(value, fields, `${prefix}${name}.`));
+}
+
+// Shows an object whose path in the schema is `prefix`, which is empty or ends with a dot.
+export function numbers(content: Numbers, fields: Fields, prefix = "", skip: string[] = []): Child {
+    const pairs: Child[] = [];
+    const spread: [string, Distribution, string | undefined][] = [];
+    const inner: Child[] = [];
+    for (const [name, value] of Object.entries(content)) {
+        const unit = unit_of(fields, prefix + name);
+        const nothing = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+        if (skip.includes(name) || nothing) {
+            continue;
+        }
+        if (is_distribution(value)) {
+            if (value.count !== 0) {
+                spread.push([name, value, unit]);
+            }
+        } else if (is_list_of_objects(value)) {
+            const table = numbers_table(value, fields, `${prefix}${name}[].`);
+            inner.push(h("details", null, h("summary", null, `${readable(name)} (${value.length})`), table));
+        } else if (typeof value === "object" && !Array.isArray(value)) {
+            inner.push(object_details(name, value as Numbers, fields, prefix));
+        } else {
+            const help = field_at(fields, prefix + name)?.description;
+            const text = plain_text(name, value, unit);
+            pairs.push(h("dt", { title: help }, readable(name)), h("dd", { class: "number", title: help }, text));
+        }
+    }
+    return [
+        spread.length > 0 && distribution_table(spread),
+        pairs.length > 0 && h("dl", { class: "pairs many" }, pairs),
+        inner,
+    ];
+}
+
+// Returns the units that a result itself tells by dotted paths, as a schema.
+export function fields_of_units(units: Record<string, string> | undefined): Fields {
+    const fields: Record<string, FieldSchema> = {};
+    for (const [path, unit] of Object.entries(units ?? {})) {
+        let here = fields;
+        const steps = path.split(".");
+        for (const [index, step] of steps.entries()) {
+            here[step] ??= {};
+            const field = here[step]!;
+            if (index === steps.length - 1) {
+                field.unit = unit;
+            } else {
+                field.properties ??= {};
+                here = field.properties;
+            }
+        }
+    }
+    return fields;
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run: its progress while it runs, then what happened, in words, numbers and pictures.
+import { api, listen_events } from "../../core/api";
+import { fill, h, type Child, type Scope } from "../../core/dom";
+import { bytes, count, moment, nanoseconds, seconds } from "../../core/format";
+import { go, keep_query, link, type Place } from "../../core/router";
+import { session } from "../../core/session";
+import { enter_range } from "../../core/time_range";
+import { settings_of, type Live, type Run, type Runs } from "../../core/types";
+import { t } from "../../i18n/text";
+import { bar, button, later, link_button, note, tabs, view_head, type Tab } from "../../ui/parts";
+import { range_bar } from "../../ui/range_bar";
+import { is_active, state_badge, trash_run } from "../runs";
+import { figures_tab } from "./figures";
+import { live_view } from "./live";
+import { models_tab } from "./models";
+import { network_tab } from "./network";
+import { series_tab } from "./series";
+import { study_live, study_tab } from "./study";
+import { schema_of, summary_of, summary_tab } from "./summary";
+import { files_tab, hosts_tab, log_tab, table_tab } from "./tables";
+
+class RunView {
+    private readonly header = h("div");
+    private readonly status = h("div", { "aria-live": "polite" });
+    private readonly body = h("div", { class: "stack wide" });
+    private inner: Scope;
+    private chosen: string;
+    private drawn_for = ""; // the state that the body shows
+
+    constructor(
+        private readonly scope: Scope,
+        private readonly place: Place,
+        private run: Run,
+        private readonly in_group: boolean,
+    ) {
+        this.inner = scope.child();
+        this.chosen = place.query.get("tab") ?? "summary";
+        this.draw();
+        if (is_active(run)) {
+            this.listen();
+        }
+    }
+
+    show(): Child {
+        return [this.header, this.status, this.body];
+    }
+
+    private async reload(): Promise<void> {
+        this.run = await api.get<Run>(`runs/${this.run.id}`, undefined, this.scope.signal);
+        this.draw();
+    }
+
+    private draw(): void {
+        this.draw_header();
+        this.draw_status();
+        this.draw_body();
+    }
+
+    private listen(): void {
+        const live = this.scope.child();
+        const on_event = (name: string, data: Record<string, unknown>) => {
+            if (name === "progress") {
+                this.take_progress(data as unknown as Live);
+                return;
+            }
+            const state = data.state as Run["state"] | undefined;
+            if (state && state !== "running" && state !== "queued") {
+                live.end();
+            }
+            void this.reload().catch(() => undefined);
+        };
+        const names = ["state", "progress", "resync"];
+        listen_events(`runs/${this.run.id}/events`, live.signal, on_event, names);
+    }
+
+    private take_progress(now: Live): void {
+        const progress = now.share >= 0 ? now.share : null;
+        const eta_s = now.left_s >= 0 ? now.left_s : null;
+        this.run = { ...this.run, state: "running", live: now, progress, eta_s };
+        window.dispatchEvent(new CustomEvent("studio-live", { detail: now }));
+        this.draw_status();
+    }
+
+    private may_change(): boolean {
+        return this.run.owner.id === session.user?.id || session.administrates;
+    }
+
+    private tools(): Child[] {
+        const words = t().run;
+        const { run } = this;
+        const { id } = run;
+        const active = is_active(run);
+        const cancel = () => api.post(`runs/${id}/cancel`).then(() => this.reload());
+        const again = async () => {
+            const answer = await api.post<{ runs: { id: number }[] }>(`runs/${id}/again`);
+            go(link("run", answer.runs[0]?.id ?? id));
+        };
+        const share = async () => {
+            await api.patch(`runs/${id}`, { shared: !run.shared });
+            await this.reload();
+        };
+        const remove = () => trash_run(run, () => go(link("runs")));
+        const bin = { icon: "trash", kind: "quiet", label: t().runs.remove, title: t().runs.remove } as const;
+        const own = this.may_change();
+        const process = `${link("process")}?runs=${id}`;
+        return [
+            this.in_group ? link_button(words.group, `${link("runs")}?group=${run.group}`) : null,
+            active && own ? button(words.cancel, cancel, { icon: "stop", kind: "danger" }) : null,
+            !active && run.has_result ? link_button(words.process, process, { icon: "process" }) : null,
+            !active && session.may_run ? button(words.again, again, { icon: "again" }) : null,
+            run.study
+                ? link_button(words.see_study, link("edit", "study", run.study))
+                : link_button(words.edit_again, link("edit", "run", id)),
+            own ? button(run.shared ? words.unshare : words.share, share, { icon: "share" }) : null,
+            !active && own ? button("", remove, bin) : null,
+        ];
+    }
+
+    private draw_header(): void {
+        const { run } = this;
+        const settings = settings_of(run).map((one) => [" · ", h("code", null, one)]);
+        const shared = run.shared ? ` · ${t().common.shared}` : "";
+        const about = [settings, ` · ${run.owner.name} · ${moment(run.created_ms)}`, shared];
+        fill(this.header, view_head(run.name, h("span", null, state_badge(run), about), ...this.tools()));
+    }
+
+    private progress_text(): string {
+        const words = t().run;
+        const { live, eta_s } = this.run;
+        const left = eta_s !== null && eta_s !== undefined ? t().runs.eta(seconds(eta_s)) : "";
+        const told = live
+            ? [
+                  words.at_sim(nanoseconds(live.sim_ns)),
+                  live.planned > 0 ? words.transfers(count(live.done), count(live.planned)) : "",
+                  left,
+                  words.events_per_s(count(live.events_per_s)),
+                  live.longest.bytes > 0 ? words.longest_now(live.longest.port, bytes(live.longest.bytes)) : "",
+              ]
+            : [left];
+        return told.filter(Boolean).join(" · ");
+    }
+
+    private draw_status(): void {
+        const { run, status } = this;
+        if (run.state === "running" && !run.study) {
+            const share = run.progress ?? 0;
+            const percent = h("strong", { class: "number" }, `${(share * 100).toFixed(1)} %`);
+            const text = h("span", { class: "muted number" }, this.progress_text());
+            const line = h("div", { class: "row" }, percent, text);
+            fill(status, h("section", { class: "card running-card" }, line, bar(share, t().runs.progress)));
+        } else if (run.state === "failed" || run.state === "cancelled") {
+            const state = h("strong", null, t().runs.states[run.state]);
+            fill(status, note(run.state === "failed" ? "bad" : "warn", state, run.message ? `: ${run.message}` : ""));
+        } else {
+            fill(status);
+        }
+    }
+
+    private result_tabs(): Tab[] {
+        const words = t().run;
+        const { run, place } = this;
+        const models = (tab: Scope) =>
+            later(tab, async (signal) => {
+                const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
+                return models_tab(tab, summary, schema);
+            });
+        return [
+            { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
+            { name: "network", text: words.network, make: (tab) => network_tab(tab, run, place) },
+            { name: "series", text: words.series, make: (tab) => series_tab(tab, run) },
+            { name: "figures", text: words.figures, make: (tab) => figures_tab(tab, run) },
+            { name: "flows", text: words.flows, make: (tab) => table_tab(tab, run, "flows") },
+            { name: "hosts", text: words.hosts, make: (tab) => hosts_tab(tab, run) },
+            { name: "ports", text: words.ports, make: (tab) => table_tab(tab, run, "ports") },
+            { name: "models", text: words.models, make: models },
+            { name: "events", text: words.events, make: (tab) => table_tab(tab, run, "events") },
+        ];
+    }
+
+    private all_tabs(): Tab[] {
+        const words = t().run;
+        const { run } = this;
+        const study: Tab[] = run.study
+            ? [{ name: "study", text: words.study, make: (tab) => study_tab(tab, run) }]
+            : [];
+        return [
+            ...(run.has_result ? this.result_tabs() : study),
+            { name: "log", text: words.log, make: (tab) => log_tab(tab, run) },
+            { name: "files", text: words.files, make: (tab) => files_tab(tab, run) },
+        ];
+    }
+
+    // Draws the body again when the run has begun or ended; progress does not change it.
+    private draw_body(): void {
+        const { run, body } = this;
+        const state = is_active(run) ? "live" : run.state;
+        if (state === this.drawn_for) {
+            return;
+        }
+        this.drawn_for = state;
+        this.inner.end();
+        this.inner = this.scope.child();
+        if (state === "live") {
+            fill(body, run.study ? study_live(this.inner, run) : live_view(this.inner, run));
+            return;
+        }
+        const all = this.all_tabs();
+        const first = all.find((tab) => tab.name === this.chosen) ?? all[0]!;
+        const choose = (name: string) => {
+            this.chosen = name;
+            keep_query({ tab: name });
+        };
+        fill(
+            body,
+            run.has_result ? range_bar(this.inner, run.id, "run") : null,
+            tabs(this.inner, run.name, all, first.name, choose),
+        );
+    }
+}
+
+export async function run_view(scope: Scope, place: Place): Promise<Child> {
+    const id = Number(place.words[1]);
+    const run = await api.get<Run>(`runs/${id}`, undefined, scope.signal);
+    const { total } = await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal);
+    enter_range(id, place);
+    return new RunView(scope, place, run, total > 1).show();
+}

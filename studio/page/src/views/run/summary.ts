@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happened in a run: in sentences, in a few numbers, and in all counters that the run's schema lists.
+import { api, ApiError } from "../../core/api";
+import { h, type Child, type Scope } from "../../core/dom";
+import { bytes, count, nanoseconds, number, percent, seconds } from "../../core/format";
+import { link } from "../../core/router";
+import type { FieldSchema, ResultSchema } from "../../core/schema";
+import type { Summary } from "../../core/summary";
+import type { Run } from "../../core/types";
+import { t } from "../../i18n/text";
+import { card, fact, later, link_button, note } from "../../ui/parts";
+import { plain_table } from "../../ui/table";
+import { flow_table } from "./flow_table";
+import { numbers } from "./numbers";
+
+const roots_max = 12;
+// Parts of the summary that have a place of their own on this page, or say what was run.
+const own_place = [
+    ...["version", "scenario", "description", "seed", "tie_seed", "digest", "ended", "congestion_control"],
+    ...["flows", "hottest_ports", "apps", "nics", "conservation", "notes"],
+];
+
+function ps(value: number): string {
+    return nanoseconds(value / 1000);
+}
+
+function dropped_by(summary: Summary): [string, number][] {
+    return Object.entries(summary.drops).filter(([, packets]) => packets > 0);
+}
+
+function dropped(summary: Summary): number {
+    return dropped_by(summary).reduce((sum, [, packets]) => sum + packets, 0);
+}
+
+function flow_sentences({ flows, bytes_delivered }: Summary): string[] {
+    const words = t().story;
+    if (flows.count === 0) {
+        return [];
+    }
+    const { completed, failed, slowdown } = flows;
+    return [
+        words.flows(count(completed), count(flows.count), bytes(flows.delivered_bytes ?? bytes_delivered)),
+        ...(failed > 0 ? [words.failed(count(failed))] : []),
+        ...(slowdown?.p50 ? [words.slowdown(number(slowdown.p50), number(slowdown.p99))] : []),
+    ];
+}
+
+function loss_sentence(summary: Summary): string {
+    const reasons = dropped_by(summary).map(([reason, packets]) => `${reason} ${count(packets)}`);
+    const all = dropped(summary);
+    const again = count(summary.retransmitted_packets);
+    return all === 0 ? t().story.no_drops : t().story.drops(count(all), reasons.join(", "), again);
+}
+
+function pause_sentences({ pfc }: Summary): string[] {
+    const words = t().story;
+    if (pfc.pause_frames === 0) {
+        return [words.no_pauses];
+    }
+    const root = pfc.roots?.[0];
+    return [
+        words.pauses(count(pfc.pause_frames), ps(pfc.paused_ps)),
+        ...(root ? [words.root(root.port, ps(root.first_ps), root.ports, root.hosts, root.links_away)] : []),
+    ];
+}
+
+function sentences(summary: Summary): string[] {
+    const words = t().story;
+    const { network, congestion_control, ended, sim_time_ps } = summary;
+    const hot = summary.hottest_ports[0];
+    return [
+        words.network(network.hosts, network.nodes - network.hosts, network.links, congestion_control),
+        words.ended[ended]?.(ps(sim_time_ps)) ?? ended,
+        ...flow_sentences(summary),
+        loss_sentence(summary),
+        ...pause_sentences(summary),
+        ...(summary.ecn_marked > 0 ? [words.marks(count(summary.ecn_marked), count(summary.cnp_sent))] : []),
+        ...(hot ? [words.hottest(hot.port, bytes(hot.queue_bytes_max), percent(hot.utilisation))] : []),
+    ];
+}
+
+// Returns what is wrong with the counts of packets and bytes, or null.
+function imbalance({ conservation }: Summary): string | null {
+    if (typeof conservation === "string") {
+        return conservation === "ok" ? null : conservation;
+    }
+    return conservation.ok === false ? (conservation.message ?? "") : null;
+}
+
+function facts(summary: Summary): HTMLElement {
+    const words = t().run;
+    const { flows, pfc } = summary;
+    const lost = dropped(summary);
+    const done = `${count(flows.completed)} / ${count(flows.count)}`;
+    const speed = `${count(summary.wall_packet_hops_per_s)} ${words.hops_per_s}`;
+    return h(
+        "div",
+        { class: "facts" },
+        fact(words.simulated, ps(summary.sim_time_ps)),
+        flows.count > 0 ? fact(words.flows_done, done, flows.failed > 0 ? "bad" : "") : null,
+        flows.slowdown?.p99 ? fact(words.slowdown_p99, number(flows.slowdown.p99)) : null,
+        flows.goodput_gbps?.mean ? fact(words.goodput_mean, `${number(flows.goodput_gbps.mean)} Gbps`) : null,
+        fact(words.drops, count(lost), lost > 0 ? "warn" : ""),
+        fact(words.pauses, count(pfc.pause_frames), pfc.pause_frames > 0 ? "warn" : ""),
+        fact(words.speed, speed),
+    );
+}
+
+function right_titles(titles: string[]): HTMLElement[] {
+    return titles.map((text) => h("th", { class: "right", scope: "col" }, text));
+}
+
+function row_of(name: string, values: string[]): HTMLElement[] {
+    return [h("td", { class: "mono" }, name), ...values.map((text) => h("td", { class: "right nowrap" }, text))];
+}
+
+function hottest_card({ hottest_ports }: Summary): HTMLElement | null {
+    const words = t().run;
+    if (hottest_ports.length === 0) {
+        return null;
+    }
+    const rows = hottest_ports.map((row) =>
+        row_of(row.port, [bytes(row.queue_bytes_max), percent(row.utilisation), ps(row.paused_ps)]),
+    );
+    const titles = right_titles([words.queue_max, words.utilisation, words.stopped]);
+    return card(words.hottest, null, plain_table([words.port, ...titles], rows));
+}
+
+function roots_card({ pfc }: Summary, run: Run): HTMLElement | null {
+    const words = t().run;
+    const roots = (pfc.roots ?? []).slice(0, roots_max);
+    if (roots.length === 0) {
+        return null;
+    }
+    const where = encodeURIComponent('event = "paused"');
+    const events = `${link("query")}?runs=${run.id}&table=events&where=${where}`;
+    const rows = roots.map((row) =>
+        row_of(row.port, [ps(row.first_ps), count(row.pauses), ps(row.paused_ps), count(row.ports)]),
+    );
+    const titles = right_titles([words.first, words.pauses, words.stopped, words.ports_stopped]);
+    const ask = link_button(words.ask_events, events, { small: true });
+    return card(words.roots, ask, plain_table([words.began_at, ...titles], rows));
+}
+
+function counters_card(summary: Summary, fields: Record<string, FieldSchema> | undefined): HTMLElement {
+    const all = numbers(summary as unknown as Record<string, unknown>, fields, "", own_place);
+    return card(t().run.counters, null, h("p", { class: "muted small" }, t().run.counters_text), all);
+}
+
+// Reads the summary, which needs no import: it is a file of the result folder, there as soon as the run has ended.
+export function summary_of(run: number, signal: AbortSignal): Promise<Summary> {
+    return api.get<Summary>(`runs/${run}/files/result/summary.json`, undefined, signal);
+}
+
+// Reads the schema of a run's result; results of other programs may have none.
+export async function schema_of(run: number, signal: AbortSignal): Promise<ResultSchema> {
+    try {
+        return await api.get<ResultSchema>(`runs/${run}/files/result/schema.json`, undefined, signal);
+    } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+            return { summary: {} };
+        }
+        throw error;
+    }
+}
+
+export function summary_tab(scope: Scope, run: Run): Child {
+    const words = t().run;
+    return later(scope, async (signal) => {
+        const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
+        const { version, digest, seed, wall_s } = summary;
+        const wrong = imbalance(summary);
+        const story = h("p", { class: "story" }, sentences(summary).join(t().story.between));
+        return [
+            card(words.what_happened, null, story, wrong === null ? null : note("bad", wrong)),
+            facts(summary),
+            summary.flows.count > 0 ? card(words.by_size, null, flow_table(summary.flows)) : null,
+            h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
+            counters_card(summary, schema.summary.properties),
+            h("p", { class: "muted small" }, words.made_by(version, digest, String(seed), seconds(wall_s))),
+        ];
+    });
+}

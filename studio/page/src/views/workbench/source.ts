@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the text of a scenario comes from, and the text that was typed but not saved.
+import { api, call } from "../../core/api";
+import type { Place } from "../../core/router";
+import { session } from "../../core/session";
+import type { LibraryItem, SavedDocument } from "../../core/types";
+import { t } from "../../i18n/text";
+import { library_path } from "../run/study";
+
+const blank = `# What do you want to know?
+name: my-scenario
+description: what does a 4-to-1 incast do to the queue of the receiver's port?
+seed: 1
+
+topology:
+  star: {hosts: 5, rate: 100Gbps, delay: 1us}
+
+traffic:
+  - incast: {to: host0, from: "host[1-4]", bytes: 1MB}
+
+observe:
+  - {series: "port[switch0->host0].queue_bytes", every: 10us}
+`;
+
+export interface Source {
+    text: string;
+    title: string;
+    lead: string;
+    document: SavedDocument<{ yaml: string }> | null;
+    from_library?: string; // the entry whose folder its file names are relative to
+}
+
+export async function source_of(place: Place, signal: AbortSignal): Promise<Source> {
+    const [, kind, name] = place.words;
+    const words = t().editor;
+    if (kind === "library" && name) {
+        const item = await api.get<LibraryItem>(`library/${library_path(name)}`, undefined, signal);
+        return {
+            text: item.yaml ?? "",
+            title: item.name,
+            lead: item.question,
+            document: null,
+            from_library: item.name,
+        };
+    }
+    if (kind === "document" && name) {
+        const document = await api.get<SavedDocument<{ yaml: string }>>(`documents/${name}`, undefined, signal);
+        return { text: document.body.yaml, title: document.name, lead: words.saved_scenario, document };
+    }
+    if (kind === "run" && name) {
+        const text = await (
+            await call("GET", `runs/${encodeURIComponent(name)}/files/scenario.yaml`, { signal })
+        ).text();
+        return { text, title: words.of_run(name), lead: "", document: null };
+    }
+    if (kind === "draft") {
+        return { text: sessionStorage.getItem("studio.draft") ?? blank, title: words.draft, lead: "", document: null };
+    }
+    return { text: blank, title: words.new_scenario, lead: words.new_lead, document: null };
+}
+
+// Keeps what was typed and neither saved nor run, for this user in this browser tab. It is there again after another
+// view, another language, or a reload.
+export class Unsaved {
+    private readonly key: string;
+
+    constructor(place: Place) {
+        this.key = `studio.unsaved.${session.user?.id}.${place.words.slice(1).join("/")}`;
+    }
+
+    get(): { text: string; version?: number } | null {
+        return JSON.parse(sessionStorage.getItem(this.key) ?? "null") as { text: string; version?: number } | null;
+    }
+
+    set(text: string, version: number | undefined): void {
+        try {
+            sessionStorage.setItem(this.key, JSON.stringify({ text, version }));
+        } catch {
+            this.drop(); // the browser has no room for it
+        }
+    }
+
+    drop(): void {
+        sessionStorage.removeItem(this.key);
+    }
+}
