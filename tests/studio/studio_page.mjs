@@ -163,7 +163,7 @@ const steps = {
         await picture(ada, "first-use");
         await accessible(ada, "first use");
         await ada.getByLabel("New password").fill(password);
-        await ada.getByLabel("The same again").fill(password);
+        await ada.getByLabel("Repeat the password").fill(password);
         await ada.getByRole("button", { name: "Set the password" }).click();
         await ada.waitForSelector(".shell");
         await settled(ada);
@@ -180,7 +180,7 @@ const steps = {
             const invited = name === "grace" ? grace : await visitor();
             await invited.goto(link);
             await invited.getByLabel("New password").fill(password);
-            await invited.getByLabel("The same again").fill(password);
+            await invited.getByLabel("Repeat the password").fill(password);
             await invited.getByRole("button", { name: "Set the password" }).click();
             await invited.waitForSelector(".shell");
             if (name === "vera") {
@@ -204,7 +204,7 @@ const steps = {
                 check(told.includes("wrong"), `a wrong password is told: ${told}`);
                 await picture(stranger, "login-wrong");
                 await accessible(stranger, "login");
-            } else if (told.includes("Too many")) {
+            } else if (told.includes("too many")) {
                 check(/\d+ second/.test(told), `how long: ${told}`);
                 check(await stranger.getByRole("button", { name: "Log in" }).isDisabled(), "locked out");
                 await picture(stranger, "login-locked");
@@ -340,7 +340,7 @@ const steps = {
         check((await ada.locator("tbody tr").count()) === 2, "its table has two rows");
         await picture(ada, "study");
         await accessible(ada, "study's result");
-        await ada.getByRole("link", { name: "Compare them" }).click();
+        await ada.getByRole("link", { name: "Compare the runs" }).click();
         await ada.waitForSelector(".grid-row", { timeout: 60000 });
         check((await text_of(ada, ".grid-row")).includes("cache/skew lru-0"), "its runs are processed");
         await picture(ada, "study-runs");
@@ -446,7 +446,7 @@ const steps = {
         await ada.waitForTimeout(700);
         const some = await rows_of();
         await picture(ada, "range");
-        await ada.getByRole("button", { name: "Whole time" }).click();
+        await ada.getByRole("button", { name: "Whole run" }).click();
         await ada.waitForTimeout(500);
         const all = await rows_of();
         check(some < all, `a chosen time has fewer events (${some} of ${all})`);
@@ -455,7 +455,7 @@ const steps = {
         await ada.getByRole("link", { name: "Packets" }).click();
         await ada.waitForSelector(".grid-row");
         check((await ada.getByRole("textbox", { name: "To", exact: true }).inputValue()) === "50 µs", "captures show the same time");
-        await ada.getByRole("button", { name: "Whole time" }).click();
+        await ada.getByRole("button", { name: "Whole run" }).click();
         const download = ada.waitForEvent("download");
         await go(ada, `run/${first_run}?tab=figures`);
         await ada.waitForSelector(".boxes rect");
@@ -613,14 +613,14 @@ const steps = {
     // A password changed, a token made and revoked, out everywhere.
     async account() {
         await go(grace, "account");
-        await grace.getByLabel("Present password").fill(password);
+        await grace.getByLabel("Current password").fill(password);
         await grace.getByLabel("New password").fill(`${password} anew`);
-        await grace.getByLabel("The same again").fill(`${password} anew`);
+        await grace.getByLabel("Repeat the password").fill(`${password} anew`);
         await grace.getByRole("button", { name: "Change the password" }).click();
         await grace.locator(".toast", { hasText: "changed" }).waitFor();
         await grace.getByRole("button", { name: "New token" }).click();
-        await grace.locator("dialog").getByLabel("What for").fill("a script");
-        await grace.locator("dialog").getByRole("button", { name: "Make the token" }).click();
+        await grace.locator("dialog").getByLabel("Purpose").fill("a script");
+        await grace.locator("dialog").getByRole("button", { name: "Create the token" }).click();
         const token = await grace.locator('dialog input.mono').inputValue();
         const answer = await fetch(`${address}/api/v1/runs`, { headers: { Authorization: `Bearer ${token}` } });
         check(answer.status === 200, `a script with the token lists runs (${answer.status})`);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of the page: two dictionaries of one type, so that a missing word does not compile.
+// The texts of the page in two languages. Both have the same type, so that a missing text does not compile.
 import { recall, remember, type Language } from "../core/settings";
 import { en, type Dictionary } from "./en";
 import { zh } from "./zh";
