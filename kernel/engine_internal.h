@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine_internal.h - what the files of the engine share: units, threads, the simulation.
 //
-//     sim.c        create, register, observe, destroy
+//     sim.c        creates, registers, observes, destroys
 //     partition.c  how wide a window is, which nodes run together
-//     deal.c       which thread runs them
-//     mail.c       messages on their way, and a node's sorted mail of a window
-//     window.c     one thread's share of one window: run units, sample
+//     deal.c       which thread runs which units
+//     mail.c       messages in flight, and a node's mail of a window; sort.c: its order
+//     window.c     one thread's share of one window: runs units, samples
 //     appoint.c    when units want to run next
-//     kernel/engine/run.c     the loop over windows, how a run ends
-//     barrier.c    where threads meet
-//     share.c      whether they need to
+//     timer.c      a node's timers, with wheel.h
+//     run.c        the loop over windows, how a run ends
+//     barrier.c    where threads meet; share.c: whether they need to
 //
-// Where ties go by insertion (kernel/order/fifo.h) nodes are run by kernel/order/lineage.c, or all
-// of them together, from one list of events, by kernel/order/one_list.c.
+// All of them are in kernel/engine/. In which order events of one instant run, they ask through
+// sim->order (kernel/order/ops.h).
 #ifndef KERNEL_ENGINE_INTERNAL_H
 #define KERNEL_ENGINE_INTERNAL_H
 
@@ -23,6 +23,7 @@
 #include "kernel/engine/wheel.h"
 #include "kernel/event.h"
 #include "kernel/order/lineage.h"
+#include "kernel/order/ops.h"
 
 #define SIM_MAIL_CLASSES 24u // mailbox capacities 16 << class: at most 2 GB
 #define SIM_NO_WINDOW UINT64_MAX
@@ -174,8 +175,8 @@ struct sim {
     size_t stream_count;
     size_t stream_capacity;
 
-    struct sim_fifo *fifo; // NULL: ties go by hash
-    bool listed;           // ties by insertion: all events are in one list
+    const sim_order_ops_t *order; // of events that tie; settled when the run begins
+    struct sim_fifo *fifo;        // its state; NULL where it has none
 
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
@@ -231,6 +232,17 @@ static inline uint64_t sim__window_of(const sim_t *sim, const sim_unit_t *unit, 
     return sim->coloured ? cell + ((cell ^ unit->colour) & 1) : cell;
 }
 
+// Returns whether ties go by hash: the test of paths that run for every event.
+static inline bool sim__ties_by_hash(const sim_t *sim)
+{
+    return SIM_LIKELY(sim->order->by_hash);
+}
+// Returns whether all events are in one list.
+static inline bool sim__in_one_list(const sim_t *sim)
+{
+    return SIM_UNLIKELY(sim->order->one_list);
+}
+
 static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_t *channel)
 {
     return &sim->channel_ends[channel->index];
@@ -280,6 +292,18 @@ bool sim__far_take(sim_thread_t *thread,
 // Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
+// mail.c, window.c, sort.c: slots of kernel/order/ops.h for which nodes' own queues are enough.
+void sim__send_by_slots(sim_node_t *from,
+                        sim_channel_t *channel,
+                        sim_time_t arrive_ps,
+                        void *message);
+void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port);
+void sim__run_units(sim_thread_t *thread, sim_time_t end_ps);
+void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count);
+
+// timer.c: arms a timer with a number that was taken for it.
+void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number);
+
 // window.c: runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
 // Samples everything due before bound_ps.
@@ -299,34 +323,6 @@ void sim__publish_next(sim_thread_t *thread);
 bool sim__is_empty(const sim_t *sim, uint64_t window);
 // It is: as if it had been run.
 void sim__pass_empty(sim_t *sim, uint64_t window);
-
-// Ties by insertion: kernel/order/fifo.c.
-struct sim_fifo *sim__fifo_create(sim_t *sim);
-void sim__fifo_destroy(struct sim_fifo *fifo); // NULL is allowed
-void sim__fifo_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port);
-uint64_t sim__fifo_take_number(const sim_node_t *node);
-// For a record being put: of two of one instant the one with the lesser place comes first.
-uint64_t sim__fifo_stream_place(const sim_node_t *node);
-// Before the run, when all nodes are there: whether their events need one list; what they need.
-bool sim__fifo_needs_list(const sim_t *sim);
-void sim__fifo_seat(sim_t *sim);
-
-// From one list: kernel/order/one_list.c.
-struct sim_one_list;
-void sim__one_list_seat(sim_t *sim);
-void sim__one_list_destroy(struct sim_one_list *list); // NULL is allowed
-void sim__one_list_send(sim_node_t *from,
-                        sim_channel_t *channel,
-                        sim_time_t arrive_ps,
-                        void *message);
-void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number);
-// A timer was armed with this number.
-void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number);
-// Whether there are arrivals or wakes to come; and when the next event is, timers included.
-bool sim__one_list_waiting(const sim_t *sim);
-sim_time_t sim__one_list_when_ps(const sim_t *sim);
-// As sim__run_window, up to end_ps.
-void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps);
 
 // record.c
 void sim__streams_flush(sim_t *sim, sim_time_t end_ps); // keeps what is not before it

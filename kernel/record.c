@@ -60,6 +60,12 @@ void sim__stream_destroy(sim_stream_t *stream)
     sim_free(stream);
 }
 
+// Returns where a record of the node stands among those of one time.
+static inline uint64_t place_of(const sim_node_t *node)
+{
+    return sim__ties_by_hash(node->sim) ? node->index : node->sim->order->record_place(node);
+}
+
 void *sim_stream_put(sim_stream_t *stream,
                      const sim_node_t *node,
                      sim_time_t time_ps,
@@ -79,13 +85,12 @@ void *sim_stream_put(sim_stream_t *stream,
         part->bytes = sim_realloc_array(part->bytes, part->capacity, 1);
     }
     SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
-    part->entries[part->entry_count++] =
-        (entry_t){.time_ps = time_ps,
-                  .place = node->sim->fifo == NULL ? node->index : sim__fifo_stream_place(node),
-                  .node_index = node->index,
-                  .thread = node->worker->index,
-                  .offset = part->count,
-                  .bytes = record_bytes};
+    part->entries[part->entry_count++] = (entry_t){.time_ps = time_ps,
+                                                   .place = place_of(node),
+                                                   .node_index = node->index,
+                                                   .thread = node->worker->index,
+                                                   .offset = part->count,
+                                                   .bytes = record_bytes};
     void *const record = part->bytes + part->count;
     part->count += aligned;
     return record;
@@ -122,7 +127,7 @@ static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
     for (size_t i = 0; i < count; i++) {
         items[i] = (sim_ranked_t){.number = entries[i].place, .owner = &entries[i]};
     }
-    sim__lineage_sort(sim, &sim->threads[0]->line, items, count);
+    sim->order->sort_places(sim, items, count);
     uint64_t place = 0;
     for (size_t i = 0; i < count; i++) {
         place += i > 0 && items[i].number != items[i - 1].number;
@@ -173,7 +178,7 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
         }
         next += part->entry_count;
     }
-    if (sim->fifo != NULL && !sim->listed) {
+    if (sim->order->sort_places != NULL) {
         rank_places(sim, stream->merged, count);
     }
     if (!in_order(stream->merged, count)) {

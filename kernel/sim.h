@@ -130,10 +130,9 @@ void sim_sample(sim_t *sim,
 const sim_options_t *sim_options(const sim_t *sim);
 sim_time_t sim_end_time_ps(const sim_t *sim); // time of the last event run; the limit if reached
 sim_time_t sim_last_progress_ps(
-    const sim_t *sim);                      // of sim_progress (kernel/event.h); after sim_run
-sim_time_t sim_window_ps(const sim_t *sim); // width chosen; valid after sim_run began
-uint64_t sim_events(const sim_t *sim);      // events run; valid between windows and after
-uint64_t sim_digest(const sim_t *sim);      // valid after sim_run
+    const sim_t *sim);                 // of sim_progress (kernel/event.h); after sim_run
+uint64_t sim_events(const sim_t *sim); // events run; valid between windows and after
+uint64_t sim_digest(const sim_t *sim); // valid after sim_run
 size_t sim_node_count(const sim_t *sim);
 // Work that a program on a node has begun and not finished (sim_work_begin in kernel/event.h).
 uint64_t sim_work_outstanding(const sim_t *sim);

@@ -9,7 +9,7 @@
 // A background timer (for a link that changes, say) fires like any other as long as something else
 // is to come or work is outstanding, but does not keep the simulation alive, and is not counted as
 // an event. It is asked once for all that are due within one cell of time, at its beginning. Cells
-// are as wide as the shortest delay between nodes that run apart (sim_window_ps), from time 0 on,
+// are as wide as the shortest delay between nodes that run apart, from time 0 on,
 // whatever the number of threads. So one that is due in the cell of the last event fires even after
 // it: what it does must not show when nothing comes after it, and it may not begin anything where
 // nothing was to come. Records of it are dropped.

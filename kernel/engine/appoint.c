@@ -188,7 +188,7 @@ bool sim__is_empty(const sim_t *sim, uint64_t window)
 {
     const uint32_t slot = (uint32_t)window & (SIM_SLOTS - 1);
     const uint32_t words = (sim->threads[sim->thread_count - 1]->end_bit + 63) / 64;
-    if (sim->listed || window == sim->window || window - sim->window >= SIM_SLOTS) {
+    if (sim__in_one_list(sim) || window == sim->window || window - sim->window >= SIM_SLOTS) {
         return false; // what is left of a window, or an appointment that stands
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {

@@ -250,8 +250,8 @@ static void seat_units(table_t *table)
         sim_worker_t *const worker = &sim->threads[t]->worker;
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
-        // Ties by insertion: all messages take the slow way, which gives them numbers.
-        worker->direct_ps = sim->fifo == NULL ? worker->window_ps : 0;
+        // Where messages need numbers, sim_send passes each to the order's `send`.
+        worker->direct_ps = sim__ties_by_hash(sim) ? worker->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         make_mailboxes(sim, worker);
         for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {

@@ -168,10 +168,10 @@ void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_t
 }
 #endif
 
-__attribute__((noinline)) static void send_by_slots(sim_node_t *from,
-                                                    sim_channel_t *channel,
-                                                    sim_time_t arrive_ps,
-                                                    void *message)
+void sim__send_by_slots(sim_node_t *from,
+                        sim_channel_t *channel,
+                        sim_time_t arrive_ps,
+                        void *message)
 {
     sim_thread_t *const thread = sim__thread_of(from);
     sim_worker_t *const worker = &thread->worker;
@@ -201,15 +201,7 @@ __attribute__((noinline)) static void send_by_slots(sim_node_t *from,
 
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
-    sim_thread_t *const thread = sim__thread_of(from);
-    if (thread->line.parent != NULL) {
-        sim__line_stamp(&thread->line, channel, message);
-        sim__send_ahead(from, channel, arrive_ps, message, thread->worker.window_ps, send_by_slots);
-    } else if (SIM_UNLIKELY(from->sim->listed)) {
-        sim__one_list_send(from, channel, arrive_ps, message);
-    } else {
-        send_by_slots(from, channel, arrive_ps, message);
-    }
+    from->sim->order->send(from, channel, arrive_ps, message);
 }
 
 void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)

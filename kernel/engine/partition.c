@@ -202,15 +202,17 @@ void sim__partition(sim_t *sim)
     make_units(sim, parent);
     sim_free(parent);
     const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;
-    if (sim->fifo == NULL && sim->unit_count == sim->node_count &&
+    if (sim__ties_by_hash(sim) && sim->unit_count == sim->node_count &&
         !(halved && any_background(sim))) {
         sim->coloured = colour_units(sim);
     }
     if (sim->coloured && halved) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;
     }
-    sim->listed = sim->fifo != NULL && sim__fifo_needs_list(sim);
-    unsigned threads = sim->listed ? 1 : sim->options.threads;
+    if (sim->order->settle != NULL) {
+        sim->order->settle(sim);
+    }
+    unsigned threads = sim__in_one_list(sim) ? 1 : sim->options.threads;
     if (threads > sim->unit_count) {
         threads = sim->unit_count > 0 ? sim->unit_count : 1;
     }
@@ -219,10 +221,10 @@ void sim__partition(sim_t *sim)
         sim->thread_count++;
     }
     sim__deal(sim);
-    if (sim->fifo != NULL) {
-        sim__fifo_seat(sim);
+    if (sim->order->seat != NULL) {
+        sim->order->seat(sim);
     }
-    if (sim->listed) {
+    if (sim__in_one_list(sim)) {
         return;
     }
     find_single_sources(sim);

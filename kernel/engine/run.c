@@ -69,7 +69,7 @@ static uint64_t earliest_window(const sim_t *sim)
 // Whether mail is on its way, or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
-    if (sim->listed && sim__one_list_waiting(sim)) {
+    if (sim->order->waiting != NULL && sim->order->waiting(sim)) {
         return true;
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
@@ -190,8 +190,8 @@ static bool samples_due(const sim_t *sim, uint64_t next)
 // Thread 0, between the meetings.
 static void decide(sim_t *sim)
 {
-    if (sim->fifo != NULL && !sim->listed) {
-        sim__lineage_turns(sim);
+    if (sim->order->end_window != NULL) {
+        sim->order->end_window(sim);
     }
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no further.
@@ -209,8 +209,8 @@ static void decide(sim_t *sim)
         for (size_t i = 0; i < sim->observer_count; i++) {
             sim->observers[i].fn(before_ps, sim->observers[i].ctx);
         }
-        if (sim->fifo != NULL && !sim->listed) {
-            sim__lineage_renumber(sim);
+        if (sim->order->begin_window != NULL) {
+            sim->order->begin_window(sim);
         }
     }
     sim->decided_window = next;
@@ -392,7 +392,8 @@ static void run_crew(crew_t *crew)
 // What nodes armed before the run puts their units into the windows they begin in.
 static uint64_t first_window(sim_t *sim)
 {
-    sim_time_t first_ps = sim->listed ? sim__one_list_when_ps(sim) : SIM_TIME_NEVER;
+    const bool has_own = sim->order->next_ps != NULL;
+    sim_time_t first_ps = has_own ? sim->order->next_ps(sim) : SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
@@ -402,7 +403,7 @@ static uint64_t first_window(sim_t *sim)
     if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
         return SIM_NO_WINDOW;
     }
-    sim->window = sim->listed ? first_ps / sim->window_ps : SIM_NO_WINDOW;
+    sim->window = has_own ? first_ps / sim->window_ps : SIM_NO_WINDOW;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
         if (next_ps != SIM_TIME_NEVER) {
@@ -421,7 +422,7 @@ static uint64_t first_window(sim_t *sim)
 // where work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
-    if (sim->listed && sim__one_list_waiting(sim)) {
+    if (sim->order->waiting != NULL && sim->order->waiting(sim)) {
         return true;
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {

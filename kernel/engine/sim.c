@@ -25,8 +25,11 @@ sim_t *sim_create(const sim_options_t *options)
     }
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
     sim->threads[0] = sim__thread_create(sim, 0);
-    sim->fifo = options->fifo_ties ? sim__fifo_create(sim) : NULL;
     sim->thread_count = 1;
+    sim->order = options->fifo_ties ? &sim__order_by_insertion : &sim__order_by_hash;
+    if (sim->order->create != NULL) {
+        sim->order->create(sim);
+    }
     atomic_init(&sim->interrupted, false);
     sim__barrier_init(&sim->barrier);
     return sim;
@@ -78,7 +81,6 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread->histogram);
     sim_free(thread->appointments.items);
     sim_free(thread->samplers);
-    sim__line_fini(&thread->line);
     sim_free(thread);
 }
 
@@ -88,9 +90,7 @@ static void node_destroy(sim_node_t *node)
     node->now_ps = SIM_TIME_NEVER;
     const sim_node_t parts = *node;
     node->ops->destroy(node);
-    if (!parts.sim->listed) { // else nodes share one
-        sim_free(parts.wakes);
-    }
+    sim_free(parts.wakes);
     sim_free(parts.timers);
     sim__wheel_destroy(parts.wheel);
     sim_free(parts.own_mail);
@@ -105,6 +105,9 @@ void sim_destroy(sim_t *sim)
 {
     if (sim == NULL) {
         return;
+    }
+    if (sim->order->destroy != NULL) {
+        sim->order->destroy(sim);
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
         if (sim->channel_ends[i].far != NULL) {
@@ -125,7 +128,6 @@ void sim_destroy(sim_t *sim)
     for (size_t i = 0; i < sim->node_count; i++) {
         node_destroy(sim->nodes[i]);
     }
-    sim__fifo_destroy(sim->fifo);
     for (size_t i = 0; i < sim->sampler_count; i++) {
         sim_free(sim->samplers[i]);
     }
@@ -242,11 +244,6 @@ sim_time_t sim_last_progress_ps(const sim_t *sim)
         last_ps = other_ps > last_ps ? other_ps : last_ps;
     }
     return last_ps;
-}
-
-sim_time_t sim_window_ps(const sim_t *sim)
-{
-    return sim->window_ps;
 }
 
 uint64_t sim_events(const sim_t *sim)

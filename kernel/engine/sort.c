@@ -144,13 +144,9 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
     }
 }
 
-// Puts mail of one instant into the order of its tie ranks, or numbers.
-static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
+// Puts messages of one instant into the order of their tie ranks (sim__tie_rank).
+void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
-    if (SIM_UNLIKELY(node->sim->fifo != NULL)) {
-        sim__lineage_sort_mail(node, mail, count);
-        return;
-    }
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
     const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
     for (size_t i = 0; i < count; i++) {
@@ -168,9 +164,10 @@ static void order_group(const sim_node_t *node, sim_mail_t *mail, size_t count)
     }
 }
 
-// The same for all of a window's mail, sorted by (time, port).
+// Puts all messages of a window that tie, which are sorted by (time, port), into their order.
 static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
+    void (*const sort_ties)(const sim_node_t *, sim_mail_t *, size_t) = node->sim->order->sort_ties;
     for (size_t i = 1; i < count; i++) {
         if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
             continue;
@@ -179,7 +176,7 @@ static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
         while (i < count && ((mail[i].key ^ mail[first].key) >> SIM_PORT_BITS) == 0) {
             i++;
         }
-        order_group(node, mail + first, i - first);
+        sort_ties(node, mail + first, i - first);
     }
 }
 

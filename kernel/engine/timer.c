@@ -7,7 +7,6 @@
 #include "kernel/timer.h"
 
 #include "kernel/engine_internal.h"
-#include "kernel/order/fifo.h"
 
 static inline bool before(const sim_timer_entry_t *a, const sim_timer_entry_t *b)
 {
@@ -61,7 +60,7 @@ static void sift_down(sim_timer_entry_t *heap,
 
 static void set_earliest(sim_node_t *node)
 {
-    if (SIM_UNLIKELY(node->sim->listed)) {
+    if (sim__in_one_list(node->sim)) {
         node->timer_ps = SIM_TIME_NEVER; // until it is its turn
         return;
     }
@@ -98,7 +97,7 @@ static inline sim_time_t wheel_time_ps(const sim_node_t *node, const sim_timer_t
     return node->wheel->entries[timer->position & ~SIM_TIMER_IN_WHEEL].time_ps;
 }
 
-static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
+void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t sequence)
 {
     SIM_CHECKF(time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER,
                "timer of %s armed for %" PRIu64 " ps at %" PRIu64 " ps",
@@ -127,8 +126,8 @@ static void arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64
         node->worker->background_ps = time_ps;
     }
     set_earliest(node);
-    if (SIM_UNLIKELY(node->sim->listed)) {
-        sim__one_list_timer(node, time_ps, sequence);
+    if (SIM_UNLIKELY(node->sim->order->timer_armed != NULL)) {
+        node->sim->order->timer_armed(node, time_ps, sequence);
     }
 }
 
@@ -171,10 +170,11 @@ __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
             return;
         }
     }
-    arm(node,
-        timer,
-        time_ps,
-        SIM_LIKELY(node->sim->fifo == NULL) ? node->timer_sequence++ : sim__fifo_take_number(node));
+    const bool by_hash = sim__ties_by_hash(node->sim);
+    sim__timer_arm_as(node,
+                      timer,
+                      time_ps,
+                      by_hash ? node->timer_sequence++ : node->sim->order->timer_number(node));
 }
 
 // A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is
@@ -186,12 +186,6 @@ void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
         !may_be_in_wheel(node, timer, time_ps) || !arm_in_wheel(node, timer, time_ps)) {
         arm_anywhere(node, timer, time_ps);
     }
-}
-
-void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number)
-{
-    SIM_CHECK(node->sim->fifo != NULL && !sim_timer_armed(timer));
-    arm(node, timer, time_ps, number);
 }
 
 void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
@@ -247,12 +241,12 @@ bool sim_only_background(const sim_node_t *node)
 
 bool sim_ties_by_insertion(const sim_node_t *node)
 {
-    return node->sim->fifo != NULL;
+    return !node->sim->order->by_hash;
 }
 
 void sim_expect_timers(sim_node_t *node)
 {
-    if (node->wheel == NULL && node->sim->fifo == NULL) {
+    if (node->wheel == NULL && node->sim->order->by_hash) {
         node->wheel = sim__wheel_create();
     }
 }

@@ -30,32 +30,25 @@ static __attribute__((noinline)) void make_room(sim_node_t *node)
     node->wake_end = count;
 }
 
-static __attribute__((noinline)) void wake_with_room(sim_node_t *node,
-                                                     sim_time_t time_ps,
-                                                     uint32_t port)
+void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
     make_room(node);
     sim_wake(node, time_ps, port);
 }
 
-// Ends in calls: wakes of ties by insertion need no frame here.
 void sim__wake_slow(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
-    if (node->sim->fifo != NULL) {
-        sim__fifo_wake(node, time_ps, port);
-    } else {
-        wake_with_room(node, time_ps, port);
-    }
+    node->sim->order->wake(node, time_ps, port);
 }
 
 // -- running
 
 static inline void run_events(sim_node_t *node)
 {
-    if (SIM_LIKELY(node->sim->fifo == NULL)) {
+    if (sim__ties_by_hash(node->sim)) {
         node->ops->run(node);
     } else {
-        sim__lineage_run(node);
+        node->sim->order->run_node(node);
     }
 }
 
@@ -334,7 +327,7 @@ static size_t list_active(sim_thread_t *thread)
     return count;
 }
 
-static void run_listed(sim_thread_t *thread, size_t count, sim_time_t end_ps)
+static void run_agenda(sim_thread_t *thread, size_t count, sim_time_t end_ps)
 {
     const sim_seat_t *const *const seats = thread->agenda;
     const bool shared = thread->sim->thread_count > 1 && !thread->sim->share.alone;
@@ -365,6 +358,15 @@ static void run_listed(sim_thread_t *thread, size_t count, sim_time_t end_ps)
     }
 }
 
+void sim__run_units(sim_thread_t *thread, sim_time_t end_ps)
+{
+    sim__receive_parcels(thread);
+    sim__keep_appointments(thread);
+    thread->worker.slot_used[thread->worker.slot] = false;
+    run_agenda(thread, list_active(thread), end_ps);
+    sim__publish_next(thread);
+}
+
 void sim__run_window(sim_thread_t *thread)
 {
     sim_t *const sim = thread->sim;
@@ -382,13 +384,5 @@ void sim__run_window(sim_thread_t *thread)
                                        worker->boxes[(worker->slot + ahead) & (SIM_SLOTS - 1)]};
     }
     worker->slot_used[worker->slot] = false;
-    if (sim->listed) {
-        sim__one_list_run_window(thread, end_ps);
-        return;
-    }
-    sim__receive_parcels(thread);
-    sim__keep_appointments(thread);
-    worker->slot_used[worker->slot] = false;
-    run_listed(thread, list_active(thread), end_ps);
-    sim__publish_next(thread);
+    sim->order->run_window(thread, end_ps);
 }

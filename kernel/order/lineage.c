@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/lineage.c - ties by insertion in windows: comparing numbers, running a node in their
-// order, and what is done between windows.
+// kernel/order/lineage.c - ties by insertion in windows: comparing, sorting and replacing numbers.
 #include "kernel/order/lineage.h"
 
 #include <string.h>
@@ -14,14 +13,9 @@ static uint64_t first_number(const sim_thread_t *thread)
     return SIM_MADE_IN_RUN | (uint64_t)thread->worker.index << SIM_LINE_THREAD_SHIFT;
 }
 
-static uint64_t parents_of(const sim_line_t *line)
+void sim__line_open_block(sim_line_t *line)
 {
-    return line->next << (64 - SIM_LINE_THREAD_SHIFT) >>
-           (64 - SIM_LINE_THREAD_SHIFT + SIM_LINE_PARENT_SHIFT);
-}
-
-static void open_block(sim_line_t *line, uint64_t block)
-{
+    const uint64_t block = sim__line_parents(line) / SIM_LINE_BLOCK;
     SIM_CHECK(block < SIM_LINE_BLOCKS);
     if (line->blocks[block] == NULL) {
         line->blocks[block] = sim_alloc_array(SIM_LINE_BLOCK, sizeof(sim_parent_t));
@@ -30,10 +24,11 @@ static void open_block(sim_line_t *line, uint64_t block)
     line->block_end = line->parent + SIM_LINE_BLOCK;
 }
 
+// Forgets all events that the thread has run: no number refers to them any more.
 static void start_over(sim_thread_t *thread)
 {
     thread->line.next = first_number(thread);
-    open_block(&thread->line, 0);
+    sim__line_open_block(&thread->line);
     memset(thread->line.memory, 0, SIM_REMEMBERED * sizeof(*thread->line.memory));
 }
 
@@ -46,10 +41,10 @@ void sim__line_fini(sim_line_t *line)
     sim_free(line->turns);
 }
 
-// How much there is between two replacements. A replacement looks at all places where a number can
-// be, and sorts the numbers it finds.
+// Returns how many parents there are to be before numbers are replaced again, where `live` were
+// replaced now. A replacement looks at all places where a number can be and sorts what it finds.
 #define PARENTS_LEAST 8192u
-#define PARENTS_MOST (UINT64_C(1) << 25) // 512 MB; a window more must fit, too
+#define PARENTS_MOST (UINT64_C(1) << 25) // 512 MB; one more window must fit, too
 static uint64_t parents_until_next(const sim_t *sim, size_t live)
 {
     const uint64_t wanted =
@@ -65,7 +60,6 @@ void sim__lineage_seat(sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim->threads[t]->line.blocks = &fifo->parents[t * SIM_LINE_BLOCKS];
         sim->threads[t]->line.memory = sim_alloc_array(SIM_REMEMBERED, sizeof(sim_remembered_t));
-        sim->threads[t]->line.kept_at = fifo->kept_at;
         start_over(sim->threads[t]);
     }
     fifo->replace_at = parents_until_next(sim, 0);
@@ -79,16 +73,17 @@ static inline const sim_parent_t *parent_of(const sim_t *sim, uint64_t number)
     return &sim->fifo->parents[block][number >> SIM_LINE_PARENT_SHIFT & (SIM_LINE_BLOCK - 1)];
 }
 
-// Whether a number says all there is to ask: it was taken before the run, or b by the same event.
+// Returns whether a and b can be compared as integers: one of them was taken before the run, or the
+// same event took both.
 static inline bool are_plain(uint64_t a, uint64_t b)
 {
     return (a & b & SIM_MADE_IN_RUN) == 0 || (a ^ b) <= SIM_LINE_CALLS;
 }
 
-// Flows that go in step are told apart by how they began, many events ago, and so is each of their
-// packets. So what was found in the end is remembered for pairs of numbers on a long way back: it
-// is the same for all. The next packets' way soon meets this one, so few pairs are enough: those of
-// steps 0, 1, 2, 4, 8...
+// Compares numbers whose ancestors tie for many events, as those of flows that go in step do: only
+// their beginning tells them apart. All pairs on the way back compare alike, so their result is
+// remembered. The next packets' way soon meets this one, so the pairs of steps 0, 1, 2, 4, 8... are
+// enough.
 #define WAY_BACK_MAX 33u
 
 static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
@@ -120,7 +115,7 @@ static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
             way[kept++] = known;
         }
         if (of_a->number == of_b->number) {
-            before = a < b; // of one node, one behind the other in the memory of its thread
+            before = a < b; // both parents are of one node, in order in its thread's memory
             break;
         }
         a = of_a->number;
@@ -203,7 +198,7 @@ static void merge_sort(const sorter_t *sorter, sim_ranked_t *items, size_t count
     }
 }
 
-// Spreads items over buckets of time, about two to each, and sorts these.
+// Spreads items over buckets of time, about two items to a bucket, and sorts each bucket.
 static void bucket_sort(const sorter_t *sorter, sim_ranked_t *items, size_t count)
 {
     sim_time_t first_ps = SIM_TIME_NEVER;
@@ -235,14 +230,14 @@ static void bucket_sort(const sorter_t *sorter, sim_ranked_t *items, size_t coun
     sim_free(ends);
 }
 
-// Of the event that took the number; 0: it was taken before the run.
+// Returns the time of the event that took the number; 0: it was taken before the run.
 static inline sim_time_t taken_ps(const sim_t *sim, uint64_t number)
 {
     return (number & SIM_MADE_IN_RUN) == 0 ? 0 : parent_of(sim, number)->time_ps;
 }
 
-// Most of what ties is told apart by two times, which are looked up one item after the other, each
-// not waiting for the one before it.
+// Looks up the two times that tell most items apart. A loop of its own lets these cache misses
+// overlap.
 static void look_up_times(const sim_t *sim, sim_ranked_t *items, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -265,203 +260,9 @@ void sim__lineage_sort(const sim_t *sim, const sim_line_t *line, sim_ranked_t *i
     sim_free(sorter.scratch);
 }
 
-static inline uint64_t stamp_of(const sim_mail_t *mail)
-{
-    return *(const sim_stamp_t *)mail->message;
-}
+// -- replacing
 
-#define FEW_MAIL 16u
-
-void sim__lineage_sort_mail(const sim_node_t *node, sim_mail_t *mail, size_t count)
-{
-    const sim_t *const sim = node->sim;
-    const sim_line_t *const line = &sim__thread_of(node)->line;
-    if (count <= FEW_MAIL) {
-        for (size_t i = 1; i < count; i++) {
-            const sim_mail_t one = mail[i];
-            size_t to = i;
-            const uint64_t number = stamp_of(&one);
-            for (; to > 0 && sim__lineage_before(sim, line, number, stamp_of(&mail[to - 1]));
-                 to--) {
-                mail[to] = mail[to - 1];
-            }
-            mail[to] = one;
-        }
-        return;
-    }
-    sim_mail_t *const sorted = sim_alloc_array(count, sizeof(*sorted));
-    sim_ranked_t *const items = sim_alloc_array(count, sizeof(*items));
-    for (size_t i = 0; i < count; i++) {
-        items[i] = (sim_ranked_t){.number = stamp_of(&mail[i]), .owner = &mail[i]};
-    }
-    sim__lineage_sort(sim, line, items, count);
-    for (size_t i = 0; i < count; i++) {
-        sorted[i] = *(const sim_mail_t *)items[i].owner;
-    }
-    memcpy(mail, sorted, count * sizeof(*mail));
-    sim_free(items);
-    sim_free(sorted);
-}
-
-// -- running a node
-
-static inline void begin_event(sim_line_t *line,
-                               sim_parent_t *parent,
-                               sim_time_t time_ps,
-                               uint64_t number)
-{
-    line->current = number;
-    *parent = (sim_parent_t){time_ps, number};
-}
-
-// If it has scheduled nothing, nobody has it for a parent. Returns where the next one goes.
-static inline sim_parent_t *end_event(sim_line_t *line, sim_parent_t *parent)
-{
-    if ((line->next & SIM_LINE_CALLS) == 0) {
-        return parent;
-    }
-    line->next = (line->next | SIM_LINE_CALLS) + 1;
-    if (SIM_UNLIKELY(parent + 1 == line->block_end)) {
-        open_block(line, parents_of(line) / SIM_LINE_BLOCK);
-        return line->parent;
-    }
-    return parent + 1;
-}
-
-static void run_wake(sim_node_t *node,
-                     sim_line_t *line,
-                     sim_parent_t *parent,
-                     sim_wake_queue_t *queue)
-{
-    const sim_numbered_wake_t wake = queue->wakes[queue->first++];
-    if (queue->first == queue->end) {
-        queue->first = queue->end = 0;
-        node->wake_ps = SIM_TIME_NEVER;
-    } else {
-        node->wake_ps = queue->wakes[queue->first].time_ps;
-    }
-    node->now_ps = wake.time_ps;
-    node->events++;
-    begin_event(line, parent, wake.time_ps, wake.number);
-    const sim_event_t event = {.kind = SIM_EVENT_WAKE, .port = wake.port};
-    node->ops->take(node, &event);
-}
-
-static void run_timer(sim_node_t *node, sim_line_t *line, sim_parent_t *parent)
-{
-    begin_event(line, parent, node->timer_ps, node->timers[0].sequence);
-    const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(node)};
-    node->ops->take(node, &event);
-}
-
-static inline void run_arrival(sim_node_t *node,
-                               sim_line_t *line,
-                               sim_parent_t *parent,
-                               sim_time_t time_ps)
-{
-    begin_event(line, parent, time_ps, stamp_of(node->mail));
-    const sim_mail_t *const mail = sim__take_mail(node, time_ps);
-    node->ops->arrive(node, sim_mail_port(mail), mail->message);
-}
-
-// Which of those that are due then is first.
-static __attribute__((noinline)) sim_event_kind_t choose(const sim_node_t *node,
-                                                         const sim_line_t *line,
-                                                         const sim_wake_queue_t *queue,
-                                                         sim_time_t time_ps)
-{
-    sim_event_kind_t kind = SIM_EVENT_TIMER;
-    uint64_t number = 0;
-    bool found = node->timer_ps == time_ps;
-    if (found) {
-        number = node->timers[0].sequence;
-    }
-    if (node->wake_ps == time_ps) {
-        const uint64_t other = queue->wakes[queue->first].number;
-        if (!found || sim__lineage_before(node->sim, line, other, number)) {
-            kind = SIM_EVENT_WAKE;
-            number = other;
-        }
-        found = true;
-    }
-    if (sim__mail_time(node) == time_ps) {
-        if (!found || sim__lineage_before(node->sim, line, stamp_of(node->mail), number)) {
-            kind = SIM_EVENT_ARRIVAL;
-        }
-    }
-    return kind;
-}
-
-void sim__lineage_run(sim_node_t *node)
-{
-    sim_line_t *const line = &sim__thread_of(node)->line;
-    sim_wake_queue_t *const queue = &node->sim->fifo->wakes[node->index];
-    const sim_time_t end_ps = node->run_end_ps;
-    sim_parent_t *parent = line->parent;
-    line->in_event = true;
-    for (;;) {
-        const sim_time_t mail_ps = sim__mail_time(node);
-        const sim_time_t own_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;
-        if (SIM_LIKELY(mail_ps < own_ps)) {
-            if (mail_ps >= end_ps) {
-                break;
-            }
-            run_arrival(node, line, parent, mail_ps);
-        } else if (own_ps >= end_ps) {
-            break;
-        } else {
-            const bool ties = mail_ps == own_ps || node->wake_ps == node->timer_ps;
-            const sim_event_kind_t own = node->wake_ps == own_ps ? SIM_EVENT_WAKE : SIM_EVENT_TIMER;
-            switch (ties ? choose(node, line, queue, own_ps) : own) {
-            case SIM_EVENT_ARRIVAL:
-                run_arrival(node, line, parent, own_ps);
-                break;
-            case SIM_EVENT_WAKE:
-                run_wake(node, line, parent, queue);
-                break;
-            case SIM_EVENT_TIMER:
-                run_timer(node, line, parent);
-                break;
-            }
-        }
-        parent = end_event(line, parent);
-    }
-    line->parent = parent;
-    line->in_event = false;
-}
-
-// -- between windows
-
-void sim__lineage_turns(sim_t *sim)
-{
-    size_t count = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        count += sim->threads[t]->line.turn_count;
-    }
-    if (count == 0) {
-        return;
-    }
-    sim_ranked_t *const items = sim_alloc_array(count, sizeof(*items));
-    size_t next = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim_line_t *const line = &sim->threads[t]->line;
-        for (size_t i = 0; i < line->turn_count; i++) {
-            items[next++] =
-                (sim_ranked_t){.number = line->turns[i].place, .owner = &line->turns[i]};
-        }
-        line->turn_count = 0;
-    }
-    sim__lineage_sort(sim, &sim->threads[0]->line, items, count);
-    for (size_t i = 0; i < count; i++) {
-        const sim_turn_t *const turn = items[i].owner;
-        const sim_time_t now_ps = turn->node->now_ps;
-        turn->node->now_ps = turn->time_ps;
-        turn->fn(turn->node, turn->subject, turn->value);
-        turn->node->now_ps = now_ps;
-    }
-    sim_free(items);
-}
-
+// All places that hold a number taken in the run.
 typedef struct census {
     const sim_t *sim;
     sim_ranked_t *items;
@@ -469,6 +270,7 @@ typedef struct census {
     size_t capacity;
 } census_t;
 
+// Adds the number at `where` to the census if it was taken in the run.
 static inline void count_in(census_t *census, void *where)
 {
     const uint64_t number = *(const sim_stamp_t *)where;
@@ -518,6 +320,7 @@ static void count_node(census_t *census, const sim_node_t *node)
     }
 }
 
+// Gives every number of the census a plain one, in order, so that no event need be remembered.
 static void replace(sim_t *sim)
 {
     struct sim_fifo *const fifo = sim->fifo;
@@ -545,7 +348,7 @@ void sim__lineage_renumber(sim_t *sim)
 {
     uint64_t parents = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        parents += parents_of(&sim->threads[t]->line);
+        parents += sim__line_parents(&sim->threads[t]->line);
     }
     if (parents >= sim->fifo->replace_at || sim->fifo->replace_always) {
         replace(sim);

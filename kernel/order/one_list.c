@@ -29,33 +29,24 @@ static inline struct sim_one_list *list_of(const sim_node_t *node)
     return node->sim->fifo->list;
 }
 
-// -- what is scheduled
+// -- scheduling
 
-void sim__one_list_send(sim_node_t *from,
-                        sim_channel_t *channel,
-                        sim_time_t arrive_ps,
-                        void *message)
+static void send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     struct sim_one_list *const list = list_of(from);
-    sim_line_t *const line = &sim__thread_of(from)->line;
+    sim_line_t *const line = sim__line_of(from);
     SIM_CHECK(arrive_ps > from->now_ps && line->in_event);
-    const uint64_t number = line->next;
-    line->next = number + 2;
     list->waiting++;
-    uint64_t *const kept = sim__kept_at(from->sim, channel);
-    if (kept != NULL) {
-        *kept = number;
-    }
     sim__list_add(list->list,
                   arrive_ps,
-                  number + 1,
+                  sim__number_message(line, channel),
                   (sim_list_what_t){.message = message,
                                     .node = channel->box_bytes / (uint32_t)sizeof(sim_mailbox_t),
                                     .port = channel->port,
                                     .kind = SIM_EVENT_ARRIVAL});
 }
 
-void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number)
+static void add_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uint64_t number)
 {
     struct sim_one_list *const list = list_of(node);
     list->waiting++;
@@ -68,7 +59,13 @@ void sim__one_list_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port, uin
                                     .kind = SIM_EVENT_WAKE});
 }
 
-void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
+static void wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    const uint64_t kept = sim__kept_number(node, port);
+    add_wake(node, time_ps, port, sim__fifo_wake_number(node, time_ps, kept));
+}
+
+static void add_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
 {
     sim__list_add(list_of(node)->list,
                   time_ps,
@@ -76,30 +73,31 @@ void sim__one_list_timer(sim_node_t *node, sim_time_t time_ps, uint64_t number)
                   (sim_list_what_t){.message = node, .node = node->index, .kind = SIM_EVENT_TIMER});
 }
 
-bool sim__one_list_waiting(const sim_t *sim)
+static bool waiting(const sim_t *sim)
 {
     return sim->fifo->list->waiting > 0;
 }
 
 // -- life
 
-// What a node has asked for before the run.
+// Adds the wakes and timers that a node has asked for before the run.
 static void add_first(const sim_t *sim, sim_node_t *node)
 {
     sim_wake_queue_t *const queue = &sim->fifo->wakes[node->index];
     for (; queue->first < queue->end; queue->first++) {
         const sim_numbered_wake_t *const wake = &queue->wakes[queue->first];
-        sim__one_list_wake(node, wake->time_ps, wake->port, wake->number);
+        add_wake(node, wake->time_ps, wake->port, wake->number);
     }
     for (uint32_t i = 0; i < node->timer_count; i++) {
-        sim__one_list_timer(node, node->timers[i].time_ps, node->timers[i].sequence);
+        add_timer(node, node->timers[i].time_ps, node->timers[i].sequence);
     }
     node->wake_ps = SIM_TIME_NEVER; // until it is its turn
     node->timer_ps = SIM_TIME_NEVER;
 }
 
-void sim__one_list_seat(sim_t *sim)
+static void seat(sim_t *sim)
 {
+    sim__fifo_seat(sim);
     struct sim_one_list *const list = sim_alloc_lines(sizeof(*list));
     sim->fifo->list = list;
     list->list = sim__list_create();
@@ -114,18 +112,17 @@ void sim__one_list_seat(sim_t *sim)
     }
 }
 
-void sim__one_list_destroy(struct sim_one_list *list)
+static void destroy(sim_t *sim)
 {
-    if (list != NULL) {
-        sim__list_destroy(list->list);
-        sim_free(list->seats);
-        sim_free(list);
-    }
+    sim__list_destroy(sim->fifo->list->list);
+    sim_free(sim->fifo->list->seats);
+    sim_free(sim->fifo->list);
+    sim__fifo_destroy(sim);
 }
 
 // -- running
 
-// Its timer was cancelled or moved.
+// Returns whether the event is of a timer that was cancelled or moved.
 static inline bool is_stale(const void *ctx, const sim_list_event_t *event)
 {
     if (SIM_LIKELY(event->what.kind != SIM_EVENT_TIMER)) {
@@ -136,7 +133,7 @@ static inline bool is_stale(const void *ctx, const sim_list_event_t *event)
     return node->timer_count == 0 || node->timers[0].sequence != sim__list_number(event);
 }
 
-sim_time_t sim__one_list_when_ps(const sim_t *sim)
+static sim_time_t next_event_ps(const sim_t *sim)
 {
     return sim__list_next_ps(sim->fifo->list->list, is_stale, sim);
 }
@@ -156,7 +153,7 @@ static void show(struct sim_one_list *list,
     case SIM_EVENT_WAKE:
         list->wake = (sim_wake_t){time_ps, what.port};
         node->wakes = &list->wake;
-        node->wake_end = 1; // of capacity 0: what the node asks for comes to sim__one_list_wake
+        node->wake_end = 1; // of capacity 0: what the node asks for comes to `wake`
         node->wake_ps = time_ps;
         break;
     case SIM_EVENT_TIMER:
@@ -167,10 +164,11 @@ static void show(struct sim_one_list *list,
     node->run_end_ps = time_ps + 1;
     node->ops->run(node);
     node->run_end_ps = sample_ps;
+    node->wakes = NULL;
 }
 
-// What is due up to an event of the node: it looks until then as it does now. It is looked at again
-// when its events reach run_end_ps.
+// Runs all samplers due before the node's next event (its state cannot change until then) and sets
+// run_end_ps to the next sample time.
 static void sample(sim_line_t *line, sim_node_t *node, sim_time_t time_ps)
 {
     sim_time_t next_ps = SIM_TIME_NEVER;
@@ -185,7 +183,7 @@ static void sample(sim_line_t *line, sim_node_t *node, sim_time_t time_ps)
     node->run_end_ps = next_ps;
 }
 
-// Hands an arrival or a wake over.
+// Hands an arrival or a wake to its node.
 static inline void hand_over(seat_t seat, const sim_list_what_t *what, sim_time_t time_ps)
 {
     sim_node_t *const node = seat.node;
@@ -207,7 +205,7 @@ static __attribute__((noinline)) void hand_over_timer(seat_t seat, sim_time_t ti
     seat.ops->take(seat.node, &event);
 }
 
-void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps)
+static void run_window(sim_thread_t *thread, sim_time_t end_ps)
 {
     const sim_t *const sim = thread->sim;
     sim_line_t *const line = &thread->line;
@@ -238,7 +236,21 @@ void sim__one_list_run_window(sim_thread_t *thread, sim_time_t end_ps)
         }
     }
     line->in_event = false;
-    const sim_time_t next_ps = sim__one_list_when_ps(sim);
+    const sim_time_t next_ps = next_event_ps(sim);
     thread->next_window =
         next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : next_ps / sim->window_ps;
 }
+
+const sim_order_ops_t sim__order_in_one_list = {
+    .one_list = true,
+    .destroy = destroy,
+    .seat = seat,
+    .send = send,
+    .wake = wake,
+    .timer_number = sim__fifo_timer_number,
+    .timer_armed = add_timer,
+    .run_window = run_window,
+    .waiting = waiting,
+    .next_ps = next_event_ps,
+    .record_place = sim__fifo_record_place,
+};
