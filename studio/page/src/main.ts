@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The shell: who is logged in, where one is, what is shown there.
+// The shell of the page: the log-in, the menu, and the view that the address names.
 import { api, ApiError, is_offline, listen_events } from "./core/api";
 import { fill, h, Scope, type Child } from "./core/dom";
 import { all_shortcuts, shortcut } from "./core/keys";
@@ -13,7 +13,7 @@ import { login_view, once_view } from "./views/login";
 
 type View = (scope: Scope, place: Place) => Child | Promise<Child>;
 
-// Each view is a file of its own, loaded when one first goes there.
+// Views are loaded when they are first opened.
 const views: Record<string, () => Promise<View>> = {
     simulate: async () => (await import("./views/library")).show_library,
     edit: async () => (await import("./views/workbench/workbench")).workbench_view,
@@ -126,7 +126,7 @@ function show_help(): void {
     );
 }
 
-// What one was writing is for nobody who sits here later.
+// Forgets unsaved work when the user logs out, so that the next user of this browser does not see it.
 function forget_work(): void {
     sessionStorage.clear();
 }
@@ -204,7 +204,7 @@ async function show_view(): Promise<void> {
     const name = place.words[0] ?? "simulate";
     view_scope.end();
     for (const dialog of document.querySelectorAll("dialog")) {
-        dialog.close(); // what is asked in one view is not asked in the next
+        dialog.close(); // a dialog belongs to its view
     }
     view_scope = shell_scope.child();
     const scope = view_scope;
@@ -260,7 +260,7 @@ function offline_bar(scope: Scope): HTMLElement {
     return place;
 }
 
-// How many runs wait or run, at the menu; and a word when one ends.
+// Shows at the menu how many runs wait or run, and passes events of runs on to the views.
 function watch_runs(scope: Scope): void {
     const count = () =>
         void Promise.all(
@@ -361,7 +361,7 @@ window.addEventListener("unhandledrejection", (event) => tell_problem(event.reas
 async function begin(): Promise<void> {
     apply_theme();
     if (location.hash.startsWith("#once=")) {
-        show_shell(); // a link is for who is not logged in, whoever was
+        show_shell(); // a one-time link logs in anew, whoever was logged in
         return;
     }
     document.body.replaceChildren(h("main", { class: "view" }, loading()));

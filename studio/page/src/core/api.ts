@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of the server: JSON in and out, errors as one type, and whether the server can be reached.
+// Calls the server with JSON, turns failures into ApiError, and tracks whether the server can be reached.
 import { session } from "./session";
 
 export class ApiError extends Error {
@@ -47,7 +47,7 @@ interface Options {
     signal?: AbortSignal;
 }
 
-// The answer itself, for what is not JSON; an error status is thrown.
+// Returns the raw response, for content that is not JSON; throws ApiError for an error status.
 export async function call(method: string, path: string, options: Options = {}): Promise<Response> {
     const headers: Record<string, string> = { Accept: "application/json" };
     const init: RequestInit = {
@@ -116,7 +116,7 @@ export function was_aborted(error: unknown): boolean {
     return (error as Error)?.name === "AbortError";
 }
 
-// Events of the server until the signal is aborted: begins again by itself after a lost connection.
+// Listens to events of the server until the signal is aborted, and reconnects after a lost connection.
 export function listen_events(
     path: string,
     signal: AbortSignal,
@@ -133,7 +133,7 @@ export function listen_events(
             set_offline(false);
         };
         source.onerror = () => {
-            // The browser would try again at its own pace; a server that is back is found sooner like this.
+            // The browser reconnects slowly by itself, so the page closes the source and tries again sooner.
             source?.close();
             if (!signal.aborted) {
                 void api.get("me").catch(() => undefined);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements are made here, and only here does text enter the page: as text, never as HTML.
+// Makes elements. All text enters the page here, as text and never as HTML.
 
 export type Child = Node | string | number | null | undefined | false | Child[];
 
@@ -22,7 +22,8 @@ function add(parent: Node, child: Child): void {
     }
 }
 
-// Styles are set through the object model, which a content security policy without inline style allows.
+// Sets attributes, listeners and styles. Styles go through the object model: the content security policy forbids
+// inline styles.
 function decorate(element: HTMLElement | SVGElement, props: Props): void {
     for (const [name, value] of Object.entries(props)) {
         if (value === undefined || value === null || value === false) {
@@ -79,7 +80,7 @@ export function new_id(prefix: string): string {
     return `${prefix}-${++made_ids}`;
 }
 
-// What belongs to a view: ends when the view does, and everything that was begun for it with it.
+// The lifetime of a view: when it ends, its requests, timers and listeners end, too.
 export class Scope {
     private readonly control = new AbortController();
     private readonly ends: (() => void)[] = [];
@@ -127,7 +128,8 @@ export class Scope {
     }
 }
 
-// Calls work once things have been quiet for so long; the signal of an earlier call is aborted by the next.
+// Returns a function that calls `work` once it has not been called for the given time. Each call of `work` aborts the
+// signal of the one before.
 export function debounce(scope: Scope, milliseconds: number, work: (signal: AbortSignal) => void): () => void {
     let timer = 0;
     let control: AbortController | null = null;
@@ -147,7 +149,7 @@ export function debounce(scope: Scope, milliseconds: number, work: (signal: Abor
     };
 }
 
-// Calls work when the size of an element changed, at most once a frame.
+// Calls `work` when the size of an element has changed, at most once per frame.
 export function on_resize(scope: Scope, element: Element, work: (width: number, height: number) => void): void {
     let frame = 0;
     const observer = new ResizeObserver((entries) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers and times as people read them, in the language of the page.
+// Formats numbers, sizes, rates and times in the language of the page.
 import { the_language } from "../i18n/text";
 
 const locale = () => (the_language() === "zh" ? "zh-CN" : "en-GB");
@@ -43,7 +43,7 @@ export function bits_per_second(value: number | null | undefined): string {
     return value === null || value === undefined ? "–" : scaled(value, 1000, ["bps", "kbps", "Mbps", "Gbps", "Tbps"]);
 }
 
-// Simulated time, given in nanoseconds.
+// Formats a simulated time given in nanoseconds.
 export function nanoseconds(value: number | null | undefined, digits = 4): string {
     if (value === null || value === undefined) {
         return "–";
@@ -54,7 +54,7 @@ export function nanoseconds(value: number | null | undefined, digits = 4): strin
     return scaled(value, 1000, ["ns", "µs", "ms", "s"], digits);
 }
 
-// Real time, given in seconds.
+// Formats a real time given in seconds.
 export function seconds(value: number | null | undefined): string {
     if (value === null || value === undefined || !Number.isFinite(value)) {
         return "–";
@@ -72,7 +72,7 @@ export function percent(value: number | null | undefined, digits = 1): string {
     return value === null || value === undefined ? "–" : `${(value * 100).toFixed(digits)} %`;
 }
 
-// A moment: milliseconds since 1970.
+// Formats a date and time given in milliseconds since 1970.
 export function moment(value: number | null | undefined): string {
     if (value === null || value === undefined || value === 0) {
         return "–";
@@ -85,7 +85,7 @@ export function moment(value: number | null | undefined): string {
     return date.toLocaleString(locale(), options);
 }
 
-// A value by the unit that a table's column or a metric has.
+// Formats a value by the unit of its column or metric.
 export function with_unit(value: unknown, unit: string | undefined): string {
     if (value === null || value === undefined || value === "") {
         return "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shortcuts: one key, or g and then a key, never while typing in a field. The help sheet lists them.
+// Keyboard shortcuts: one key, or g and then a key. They do nothing while one types in a field. The help lists them.
 import type { Scope } from "./dom";
 
 interface Shortcut {

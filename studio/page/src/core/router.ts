@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where one is: the part of the address after #, by words; what follows ? are parameters of the view.
+// The place that the address names: words after #, then parameters of the view after ?.
 
 export interface Place {
     words: string[];
@@ -24,7 +24,7 @@ export function go(address: string): void {
     }
 }
 
-// Changes the parameters of the present view without leaving it.
+// Changes the parameters of the present view in the address without leaving the view.
 export function keep_query(changes: Record<string, string | null | undefined>): void {
     const { words, query } = the_place();
     for (const [name, value] of Object.entries(changes)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the fields of a result mean, as the run's own schema.json says. A counter that is new in the simulator is
-// shown with its unit and its help, without a change of the page.
+// Reads the meaning of a result's fields from the run's own schema.json. The page shows a new counter of the simulator
+// with its unit and help, and needs no change for that.
 
 export interface FieldSchema {
     description?: string;

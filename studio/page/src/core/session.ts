@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who is logged in.
+// The user who is logged in, with the role and the token against forged requests.
 
 export type Role = "administrator" | "user" | "viewer";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this browser remembers: language, theme, and what a view asked to keep. Nothing secret.
+// Settings that this browser remembers: the language, the theme and choices of views. They hold no secrets.
 
 export type Language = "en" | "zh";
 export type Theme = "auto" | "light" | "dark";
@@ -17,7 +17,7 @@ export function remember(name: string, value: unknown): void {
     try {
         localStorage.setItem(`studio.${name}`, JSON.stringify(value));
     } catch {
-        // A browser that keeps nothing forgets it with the page.
+        // A browser without storage forgets the setting when the page is closed.
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of summary.json that the page speaks of in sentences or in tables of its own. schema.ts tells the others.
-// docs/formats/outputs.md describes the file.
+// The fields of summary.json that the page uses in sentences or in tables of its own. The schema describes the others
+// (schema.ts, docs/formats/outputs.md).
 
 export interface Distribution {
     count?: number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of simulated time that one looks at: chosen in any view of a run, and the same in all others, until
-// another run is opened or all of the time is asked for again.
+// The time range that all views of a run show. It can be chosen in any of them and stays until another run is opened
+// or the whole run is chosen again.
 import type { Scope } from "./dom";
 import { keep_query, type Place } from "./router";
 
@@ -13,12 +13,12 @@ export function time_range(): TimeRange | null {
     return range;
 }
 
-// Members of a query of the server's.
+// Returns the time range as parameters of a query.
 export function range_query(): { from_ns?: number; to_ns?: number } {
     return range ? { from_ns: range[0], to_ns: range[1] } : {};
 }
 
-// A view of a run begins: the address may have a range, and that of another run is forgotten.
+// Begins a view of a run: takes the range from the address and forgets that of another run.
 export function enter_range(run: number, place: Place): void {
     const [from, to] = [place.query.get("from"), place.query.get("to")];
     if (from !== null || to !== null) {

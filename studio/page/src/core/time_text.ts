@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Simulated times as one types them: 10us, 1.5ms, 2s, or nanoseconds without a unit.
+// Parses simulated times as they are typed: 10us, 1.5ms, 2s, or nanoseconds without a unit.
 
 const factors: Record<string, number> = { ps: 1e-3, ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9, "": 1 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server answers with: docs/studio.md and /api/v1/openapi.json say the same in words.
+// Types of the answers of the server, which docs/studio.md and /api/v1/openapi.json describe.
 
 export interface Items<T> {
     items: T[];
@@ -54,7 +54,7 @@ export interface Status {
 
 export type RunState = "queued" | "running" | "done" | "failed" | "cancelled";
 
-// What goes on in a run while it goes on.
+// The progress and the totals of a run that is not over.
 export interface Live {
     sim_ns: number;
     done: number;
@@ -90,8 +90,8 @@ export interface Run {
     ended_ms: number | null;
     size_bytes: number;
     trashed_ms: number | null;
-    study: string | null; // of the library, whose script it runs
-    made_by: number | null; // the study that it is of
+    study: string | null; // name of the study in the library whose script the run runs
+    made_by: number | null; // run of the study that started this run
     progress?: number | null;
     eta_s?: number | null;
     live?: Live | null;
@@ -102,7 +102,7 @@ export interface Runs {
     total: number;
 }
 
-// What tells a run from others of its name.
+// Returns the settings that tell a run from others with the same name.
 export function settings_of(run: Run): string[] {
     const set = run.set.filter((one) => !one.startsWith("seed="));
     return run.seed === null ? set : [`seed ${run.seed}`, ...set];

@@ -22,7 +22,7 @@ function nested(path: Path, text: string, indent: number): string {
     return rest.length === 0 ? `${name} ${text}` : `${name}\n${nested(rest, text, indent + 2)}`;
 }
 
-// The change of the text that gives a path a value, which may be new there; comments and all else stay.
+// Returns the change of the text that gives a path a value, which may be new there; null if that is impossible.
 export function set_value(text: string, path: Path, raw: string): Change | null {
     const tree = outline(text);
     const fresh = written(raw);
@@ -80,7 +80,7 @@ function end_of_line(text: string, at: number): number {
     return end < 0 ? text.length : end;
 }
 
-// The change that takes a setting out of the text.
+// Returns the change that removes a setting from the text; null if there is none at this path.
 export function remove_value(text: string, path: Path): Change | null {
     const tree = outline(text);
     const holder = find(tree, path.slice(0, -1));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The editor: CodeMirror in a shadow root, where it may bring its styles although the page forbids inline ones.
+// The text editor: CodeMirror in a shadow root, which may have its own styles although the page forbids inline ones.
 import {
     autocompletion,
     closeBrackets,
@@ -38,7 +38,7 @@ import type { Change } from "./change";
 import { range_text, units_of, type Parameters } from "./parameters";
 import { attribute_path, place_at } from "./place";
 
-// Colours of words: keys, values with units, patterns; exact for the YAML of scenarios, patterns included.
+// Colours keys, values with units and name patterns in the YAML of scenarios.
 const scenario_language = StreamLanguage.define<{ quote: string }>({
     name: "scenario",
     startState: () => ({ quote: "" }),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of attributes: what may be set where, with type, range, default and help.
+// The attributes of scenarios: their paths, with type, range, default and help, as the server lists them.
 import { api } from "../core/api";
 import type { Parameter } from "../core/types";
 
@@ -53,7 +53,7 @@ export function parameters(): Promise<Parameters> {
     return loaded;
 }
 
-// "time, 1ns to 1s, 10us if not given"
+// Returns the range and the default of an attribute: "1ns to 1s; default 10us".
 export function range_text(
     parameter: Parameter,
     words: { to: string; from: string; upto: string; default: string },
@@ -77,7 +77,7 @@ const suffixes: Record<string, string[]> = {
     rate: ["Mbps", "Gbps", "Tbps"],
 };
 
-// What a half-typed number may go on with.
+// Returns the units that may follow a number of this type.
 export function units_of(type: string): string[] {
     return suffixes[type] ?? [];
 }

@@ -268,7 +268,7 @@ export const en = {
         title: "Time range",
         from: "From",
         to: "To",
-        end: "end of the run",
+        end: "end",
         whole: "Whole run",
         hint: "All views of the run show this time range.",
         events: "Events",
@@ -382,8 +382,7 @@ export const en = {
         goodput_mean: "mean goodput of a flow",
         drops: "dropped packets",
         pauses: "PFC pauses",
-        speed: "speed of the simulator",
-        hops_per_s: "packet hops per second",
+        speed: "packet hops simulated per second",
         counters: "All counters",
         counters_text: "Totals of the whole run. Point at a name to read what it counts.",
         by_size: "Flows by size",
@@ -570,6 +569,7 @@ export const en = {
     plot: {
         nothing: "There are no values in this range.",
         save_as: (format: string) => `Save the figure as ${format}`,
+        no_png: "The browser could not draw the figure as PNG.",
     },
     picker: {
         title: "Choose runs",
@@ -600,7 +600,7 @@ export const en = {
         table: "Table",
         from: "From",
         to: "To",
-        end: "end of the run",
+        end: "end",
         where: "Condition (expression)",
         value: "value",
         column: "Column",
@@ -705,6 +705,7 @@ export const en = {
         expressions_text:
             "Filters and derived columns use expressions. They consist of column names, numbers with units " +
             "(10us, 1MB), arithmetic, comparisons, and, or, not, ~ for patterns, and these functions:",
+        arguments: { n: "number", t: "text", b: "condition", "*": "…" } as Record<string, string>,
         start_again: "Start again",
         export: "Export the folder",
         export_text:

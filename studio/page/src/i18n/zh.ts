@@ -266,7 +266,7 @@ export const zh: Dictionary = {
         title: "时间范围",
         from: "从",
         to: "到",
-        end: "运行结束",
+        end: "结束",
         whole: "整个运行",
         hint: "该运行的所有视图都显示这一时间范围。",
         events: "事件",
@@ -373,8 +373,7 @@ export const zh: Dictionary = {
         goodput_mean: "每个流的平均有效吞吐",
         drops: "丢弃的数据包",
         pauses: "PFC 暂停次数",
-        speed: "仿真速度",
-        hops_per_s: "包跳/秒",
+        speed: "每秒仿真的包跳数",
         counters: "全部计数器",
         counters_text: "整个运行的总计。将鼠标移到名称上可查看其含义（英文）。",
         by_size: "按大小分类的流",
@@ -553,6 +552,7 @@ export const zh: Dictionary = {
     plot: {
         nothing: "此范围内没有数据。",
         save_as: (format) => `将图保存为 ${format}`,
+        no_png: "浏览器无法将图绘制为 PNG。",
     },
     picker: {
         title: "选择运行",
@@ -583,7 +583,7 @@ export const zh: Dictionary = {
         table: "表",
         from: "从",
         to: "到",
-        end: "运行结束",
+        end: "结束",
         where: "条件（表达式）",
         value: "值",
         column: "列",
@@ -683,6 +683,7 @@ export const zh: Dictionary = {
         expressions_text:
             "筛选和派生列使用表达式。表达式由列名、带单位的数字（10us、1MB）、四则运算、比较、and、or、not、" +
             "模式匹配 ~ 以及下列函数组成：",
+        arguments: { n: "数字", t: "文本", b: "条件", "*": "…" },
         start_again: "重新开始",
         export: "导出文件夹",
         export_text: "导出的 .tar.gz 文件夹包含数据、每一步之后的表、gnuplot 图，以及可重新计算全部内容的脚本。",

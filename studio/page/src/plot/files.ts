@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures as files: SVG with text as text and lines as lines, PNG made from it, and CSV with the numbers.
 import { csv_text } from "../core/csv";
+import { t } from "../i18n/text";
 import { extent, plot_colors, short_number, tics, type Figure, type FigureSeries } from "./figure";
 
 const ink_colors = ["#1f6fd0", "#c8511b", "#16806a", "#8a4fc7", "#a86a00", "#c2185b", "#4a6572", "#6c7a12"];
@@ -200,9 +201,9 @@ export function figure_png(figure: Figure, width = 720, height = 420, scale = 2)
             context.scale(scale, scale);
             context.drawImage(image, 0, 0, width, height);
             URL.revokeObjectURL(address);
-            canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error("no picture"))), "image/png");
+            canvas.toBlob((blob) => (blob ? resolve(blob) : reject(new Error(t().plot.no_png))), "image/png");
         };
-        image.onerror = () => reject(new Error("no picture"));
+        image.onerror = () => reject(new Error(t().plot.no_png));
         image.src = address;
     });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A table of the server's: rows of a query, sorted and filtered there, fetched as one scrolls.
+// A grid of rows that the server queries, sorts and filters; they are fetched while one scrolls.
 import { api } from "../core/api";
 import type { Scope } from "../core/dom";
 import { with_unit } from "../core/format";

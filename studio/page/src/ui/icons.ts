@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Line icons of 24 x 24, drawn here.
+// Line icons of 24 x 24 units, as SVG paths.
 import { svg } from "../core/dom";
 
 const paths = {

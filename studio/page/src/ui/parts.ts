@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small parts that every view is made of.
+// Buttons, fields, cards, dialogs, tabs and other parts that views are built from.
 import { ApiError, was_aborted } from "../core/api";
 import { h, new_id, type Scope, type Child, type Props } from "../core/dom";
 import { t } from "../i18n/text";
@@ -15,7 +15,7 @@ interface ButtonOptions {
     label?: string;
 }
 
-// A button whose work may take a while: it cannot be pressed again meanwhile, and a failure is told.
+// Makes a button. It cannot be pressed again while its work is not done, and a failure is shown.
 export function button(
     text: Child,
     work: (event: MouseEvent) => unknown,
@@ -192,7 +192,7 @@ export function fact(name: string, value: Child, kind = ""): HTMLElement {
     return h("div", { class: `fact ${kind}` }, h("div", { class: "value" }, value), h("div", { class: "name" }, name));
 }
 
-// Fills a place with what a promise brings: loading, then the thing, or what went wrong with a way to try again.
+// Fills a place with the result of `work`. Until then it says that it loads; after a failure it offers another try.
 export function later(
     scope: Scope,
     work: (signal: AbortSignal) => Promise<Child>,
@@ -244,7 +244,7 @@ export function tell_problem(error: unknown): void {
     }
 }
 
-// A dialog with a form. done is given when it is sent; what it throws is shown in the dialog, which stays.
+// Opens a dialog with a form and calls `done` when it is sent. An error of `done` is shown and keeps the dialog open.
 export function sheet(
     title: string,
     content: Child,
@@ -307,7 +307,7 @@ export interface Tab {
     make: (scope: Scope) => Child;
 }
 
-// Tabs whose content is made when one goes there, and ended when one leaves.
+// Makes tabs. The content of a tab is made when it is opened and its scope ends when it is left.
 export function tabs(
     scope: Scope,
     label: string,
@@ -375,7 +375,7 @@ export function tabs(
     );
 }
 
-// Saves bytes made on the page as a file.
+// Lets the browser save bytes as a file.
 export function save_file(name: string, content: Blob): void {
     const address = URL.createObjectURL(content);
     const anchor = h("a", { href: address, download: name });

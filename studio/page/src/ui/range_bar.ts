@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The time that all views of a run show, where one sees and changes it.
+// A bar that shows and changes the time range of all views of a run.
 import { fill, h, type Scope } from "../core/dom";
 import { nanoseconds } from "../core/format";
 import { link } from "../core/router";
@@ -8,7 +8,7 @@ import { time_ns } from "../core/time_text";
 import { t } from "../i18n/text";
 import { button, input, link_button } from "./parts";
 
-// here: the view that needs no link to itself.
+// Makes the bar; `here` is the view it stands in, to which it has no link.
 export function range_bar(scope: Scope, run: number, here: "run" | "query" | "captures"): HTMLElement {
     const words = t().range;
     const element = h("div", { class: "range-bar row tight", role: "group", "aria-label": words.title });

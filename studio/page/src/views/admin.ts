@@ -139,7 +139,7 @@ function audit_tab(scope: Scope): Child {
             { name: "object", title: words.object, width: 320, cell: (row) => row.object ?? "" },
             { name: "address", title: words.address, width: 170, cell: (row) => row.address ?? "" },
         ],
-        // The server gives what came before a row: older ones are asked for as one scrolls to them.
+        // The server lists rows before a given one, so older rows are fetched while one scrolls down.
         fetch: async (offset, limit, signal) => {
             if (offset === 0) {
                 rows = [];

@@ -9,7 +9,7 @@ import type { Documents, LibraryEntry, SavedDocument } from "../core/types";
 import { t } from "../i18n/text";
 import { badge, button, confirm_sheet, empty, input, later, link_button, toast, view_head } from "../ui/parts";
 
-// Titles of scenarios are their questions; of studies they are names.
+// Returns the question that an entry answers. The title of a scenario is its question, that of a study its name.
 function question_of(entry: LibraryEntry): string {
     return entry.title.endsWith("?") || !entry.question ? entry.title : entry.question;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Logging in, and the very first start, when a one-time link makes the administrator.
+// The log-in form, and the form that a one-time link opens for the first administrator or an invited user.
 import { api, ApiError } from "../core/api";
 import { h, type Child, type Scope } from "../core/dom";
 import type { Me } from "../core/session";
@@ -113,7 +113,7 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
     return frame(words.title, words.lead, form);
 }
 
-// Two fields for a new password; gives it, or throws what is wrong.
+// Makes two fields for a new password. `take` returns it, or throws an error that says what is wrong with it.
 export function new_password_fields(): { fields: HTMLElement[]; take: () => string } {
     const words = t().login;
     const one = input({
@@ -140,7 +140,7 @@ export function new_password_fields(): { fields: HTMLElement[]; take: () => stri
     };
 }
 
-// A one-time link: of the first administrator, who also chooses a name, or of an invitation.
+// Shows the form of a one-time link. The first administrator chooses a name, too.
 export function once_view(_scope: Scope, once: string, entered: (me: Me) => void): Child {
     const words = t().login;
     const name = input({ name: "name", autocomplete: "username", autocapitalize: "none", placeholder: "admin" });

@@ -43,8 +43,7 @@ interface FunctionHelp {
 // Returns the arguments of a function in words. The server writes them as letters: n is a number, t a text, b a
 // condition, and * any more.
 function argument_words(kinds: string): string {
-    const names: Record<string, string> = { n: "number", t: "text", b: "condition", "*": "…" };
-    return [...kinds].map((kind) => names[kind] ?? kind).join(", ");
+    return [...kinds].map((kind) => t().process.arguments[kind] ?? kind).join(", ");
 }
 
 async function show_functions(): Promise<void> {

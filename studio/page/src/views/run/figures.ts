@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Figures of a run as `rocesim plot` draws them.
+// The figures of a run, from the same numbers as those of `rocesim plot`.
 import { api, api_url, ApiError, call } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import type { FigureAnswer, Run } from "../../core/types";
@@ -31,7 +31,7 @@ export function figures_tab(scope: Scope, run: Run): Child {
                 },
                 (error: unknown) => {
                     if (!scope.ended) {
-                        // Of a kind that needs more than these runs have (twenty flows, say) the server says what.
+                        // The server says why it cannot draw a figure, for example that it needs at least 20 flows.
                         fill(
                             place,
                             error instanceof ApiError && error.status >= 400 && error.status < 500

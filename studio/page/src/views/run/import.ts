@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run left is imported before it can be asked: its progress, then what is made of it.
+// Waits for the import of a run's results, which must be done before they can be queried, and shows its progress.
 import { api, ApiError } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { count } from "../../core/format";
 import { t } from "../../i18n/text";
 import { bar, button, loading, problem } from "../../ui/parts";
 
-// Waits until what a run left is imported, with its progress; then gives what make gives.
+// Returns a place that shows the progress of the import and then the content that `make` returns.
 export function when_imported(scope: Scope, run: number, make: (signal: AbortSignal) => Promise<Child>): HTMLElement {
     const place = h("div", { class: "stack wide" }, loading());
     const words = t().run;

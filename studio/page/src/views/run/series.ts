@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Series of a run over time.
+// The time series of a run.
 import { api } from "../../core/api";
 import { debounce, h, type Child, type Scope } from "../../core/dom";
 import { nanoseconds, with_unit } from "../../core/format";
@@ -12,7 +12,7 @@ import { plot } from "../../plot/plot";
 import { button, card, empty, link_button, sheet, toast } from "../../ui/parts";
 import { when_imported } from "./import";
 
-// Series over time: choose metrics and places; a range chosen in one plot is asked for anew at full detail in all.
+// Shows the chosen metrics. A range that is chosen in one plot is fetched again in full detail for all plots.
 export function series_tab(scope: Scope, run: Run): Child {
     const words = t().run;
     return when_imported(scope, run.id, async (signal) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A study of the library: its script, running it, what it says while it runs, and what came out.
+// A study of the library: its script, its order, its output while it runs, and its results.
 import { api, call } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { go, link } from "../../core/router";
@@ -8,7 +8,7 @@ import type { LibraryItem, Run, Runs } from "../../core/types";
 import { t } from "../../i18n/text";
 import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../../ui/parts";
 
-// Slashes in names of the library are those of the path.
+// Returns the path of an entry. Slashes in its name separate parts of the path, so they are not escaped.
 export function library_path(name: string): string {
     return name.split("/").map(encodeURIComponent).join("/");
 }
@@ -67,7 +67,7 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     ];
 }
 
-// What the script prints, as it prints it.
+// Shows the output of the script while it runs.
 export function study_live(scope: Scope, run: Run): Child {
     const words = t().study;
     const text = h("pre", { class: "code-block tall", tabindex: 0, "aria-label": t().run.log, "aria-live": "off" });
@@ -148,7 +148,7 @@ async function figure_of(scope: Scope, run: Run, path: string): Promise<Child> {
     const bytes = await (
         await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal: scope.signal })
     ).arrayBuffer();
-    // As a picture an SVG runs nothing, whatever it holds.
+    // An SVG that is shown as an image runs no scripts.
     const address = URL.createObjectURL(new Blob([bytes], { type: "image/svg+xml" }));
     scope.on_end(() => URL.revokeObjectURL(address));
     const name = path.replace(/^result\//, "");
@@ -159,7 +159,7 @@ async function figure_of(scope: Scope, run: Run, path: string): Promise<Child> {
     );
 }
 
-// Figures and tables that lie beside the folders of its runs, and the way to those runs.
+// Shows the figures and tables that the study wrote, and links to its runs.
 export function study_tab(scope: Scope, run: Run): Child {
     const words = t().study;
     return later(scope, async (signal) => {

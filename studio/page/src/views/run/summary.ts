@@ -92,7 +92,6 @@ function facts(summary: Summary): HTMLElement {
     const { flows, pfc } = summary;
     const lost = dropped(summary);
     const done = `${count(flows.completed)} / ${count(flows.count)}`;
-    const speed = `${count(summary.wall_packet_hops_per_s)} ${words.hops_per_s}`;
     return h(
         "div",
         { class: "facts" },
@@ -102,7 +101,7 @@ function facts(summary: Summary): HTMLElement {
         flows.goodput_gbps?.mean ? fact(words.goodput_mean, `${number(flows.goodput_gbps.mean)} Gbps`) : null,
         fact(words.drops, count(lost), lost > 0 ? "warn" : ""),
         fact(words.pauses, count(pfc.pause_frames), pfc.pause_frames > 0 ? "warn" : ""),
-        fact(words.speed, speed),
+        fact(words.speed, count(summary.wall_packet_hops_per_s)),
     );
 }
 
@@ -144,7 +143,8 @@ function roots_card({ pfc }: Summary, run: Run): HTMLElement | null {
 
 function counters_card(summary: Summary, fields: Record<string, FieldSchema> | undefined): HTMLElement {
     const all = numbers(summary as unknown as Record<string, unknown>, fields, "", own_place);
-    return card(t().run.counters, null, h("p", { class: "muted small" }, t().run.counters_text), all);
+    const lead = h("p", { class: "muted small" }, t().run.counters_text);
+    return card(t().run.counters, null, h("div", { class: "stack" }, lead, all));
 }
 
 // Reads the summary, which needs no import: it is a file of the result folder, there as soon as the run has ended.
