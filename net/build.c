@@ -64,7 +64,7 @@ static void give_addresses(net_t *net)
     net->interfaces = sim_alloc_array(net->interface_count + 1, sizeof(*net->interfaces));
     net->attachments = sim_alloc_array(net->interface_count + 1, sizeof(*net->attachments));
     net->leaf_of = sim_alloc_array(net->node_count + 1, sizeof(*net->leaf_of));
-    // One for each forwarding node that has hosts, and one for each host of fixed routes.
+    // One leaf for each forwarding node with hosts, and one for each host with fixed routes.
     net->leaves = sim_alloc_array(net->node_count + 1, sizeof(*net->leaves));
     memset(net->leaf_of, 0xff, (net->node_count + 1) * sizeof(*net->leaf_of));
     uint32_t next = 0;

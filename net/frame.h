@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/frame.h - the one codec: a frame's fields to bytes and back.
+// net/frame.h - the codec between a frame's fields and its bytes; there is no other one.
 //
 // A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 over IPv4 or
 // IPv6, with or without an 802.1Q tag, with or without in-band telemetry behind it
@@ -18,7 +18,7 @@
 
 SIM_C_BEGIN
 
-#define NET_FRAME_HEADERS_MAX 160 // bytes before the payload, at most
+#define NET_FRAME_HEADERS_MAX 160 // most bytes before the payload
 #define NET_FRAME_BYTES_MAX 4400  // MTU 4096, every header and all telemetry
 
 static_assert(NET_FRAME_HEADERS_MAX + 4096 + ROCE_ICRC_BYTES + NET_INT_BYTES_MAX <=
@@ -29,7 +29,7 @@ typedef struct net_frame {
     uint8_t destination_mac[6];
     uint8_t source_mac[6];
     bool tagged; // 802.1Q
-    uint8_t pcp; // of the tag
+    uint8_t pcp; // priority in the tag
     uint16_t vlan_id;
 
     bool is_pfc;
@@ -39,10 +39,10 @@ typedef struct net_frame {
     bool ipv6;
     uint8_t dscp;
     uint8_t ecn;
-    uint8_t ttl;           // hop limit
+    uint8_t ttl;           // IPv4's TTL, IPv6's hop limit
     uint16_t ip_id;        // IPv4; DF is always set
     uint32_t flow_label;   // IPv6
-    uint8_t source_ip[16]; // IPv4: the first four bytes
+    uint8_t source_ip[16]; // IPv4 uses the first four bytes
     uint8_t destination_ip[16];
     uint16_t udp_source_port; // destination is always 4791 and the UDP checksum 0
                               // (IPv4) or computed (IPv6)
@@ -59,7 +59,7 @@ typedef struct net_frame {
     bool ack_request;
     uint32_t psn;
 
-    // Extension headers; which are present follows from the opcode.
+    // Extension headers. The opcode says which of them are present.
     struct {
         uint64_t address;
         uint32_t rkey;
@@ -83,28 +83,28 @@ typedef struct net_frame {
     } atomic;
     uint64_t atomic_original; // AtomicAckETH
 
-    // What a selective transport puts behind the standard's headers, before the payload, of which
-    // it is a part to who does not know it; two bits of the BTH that the standard reserves tell of
-    // it (docs/formats/frames.md). A multiple of 4 bytes: an ACK's map (12 to 64), else a RETH
-    // (16), the round and index of a retransmission (4), or both.
+    // Bytes that a selective transport adds behind the standard's headers. To other receivers they
+    // are part of the payload; two reserved bits of the BTH announce them (docs/formats/frames.md).
+    // A multiple of 4 bytes: an ACK's map (12 to 64), else a RETH (16), the round and index of a
+    // retransmission (4), or both.
     uint32_t extra_bytes;
     uint8_t extra[64];
 
     uint32_t payload_bytes;
-    const uint8_t *payload; // NULL when building: zeros. After parsing: points into the bytes.
-    uint32_t icrc;          // after parsing: as found; see net_frame_icrc_ok
+    const uint8_t *payload; // building: NULL means zeros; after parsing: points into the bytes
+    uint32_t icrc;          // after parsing: the frame's; net_frame_icrc_ok tells if it is right
 
     // In-band telemetry: RC SENDs, WRITEs and ACKs may have it.
     uint8_t telemetry;     // net_telemetry_t
     uint8_t digest_bytes;  // PINT: 1 or 2
     uint8_t hop_count;     // INT
-    uint8_t reserved_hops; // INT: zeros follow the records up to so many; 0: as many as records
+    uint8_t reserved_hops; // INT: zeros follow the records up to this count
     uint16_t path_id;
     uint16_t digest;                 // PINT
-    uint64_t hops[NET_INT_HOPS_MAX]; // INT: net/telemetry.h reads them. Last: most are not there
+    uint64_t hops[NET_INT_HOPS_MAX]; // INT records (net/telemetry.h); last, as most are unused
 } net_frame_t;
 
-// Extension headers an opcode carries.
+// Extension headers that an opcode carries.
 enum {
     NET_EXT_RETH = 1 << 0,
     NET_EXT_AETH = 1 << 1,
@@ -118,32 +118,34 @@ enum {
     NET_EXT_PAYLOAD = 1 << 9, // may carry payload
 };
 
-// The set of NET_EXT_ bits of an opcode; 0 for an opcode that RoCEv2 does not have.
+// Returns the NET_EXT_ bits of an opcode; 0: RoCEv2 has no such opcode.
 uint32_t net_frame_extensions(uint8_t opcode);
-// Their bytes together (with the CNP's reserved 16).
+// Returns the bytes of an opcode's extension headers, a CNP's 16 reserved bytes included.
 uint32_t net_frame_extension_bytes(uint8_t opcode);
-// "RC SEND FIRST", "CNP"...; "unknown" for others. Static.
+// Returns "RC SEND FIRST", "CNP", ...; "unknown" for an opcode that RoCEv2 does not have. Static.
 const char *net_frame_opcode_name(uint8_t opcode);
 
-// Bytes of a RoCEv2 frame (no preamble, no FCS), at least NET_FRAME_BYTES_MIN, no telemetry.
+// Returns the bytes of a RoCEv2 frame without preamble, FCS and telemetry, at least
+// NET_FRAME_BYTES_MIN.
 uint32_t net_frame_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6);
-// Bytes of what net_frame_build makes of the frame, telemetry included.
+// Returns the length of the frame that net_frame_build makes, telemetry included.
 uint32_t net_frame_size_bytes(const net_frame_t *frame);
-// Whether a packet of this opcode may have telemetry.
+// Returns whether a packet of this opcode may have telemetry.
 bool net_frame_may_have_telemetry(uint8_t opcode);
 
-// Writes the frame with all lengths, checksums, pad and ICRC right. capacity_bytes must hold it.
-// Returns its length.
+// Writes the frame with correct lengths, checksums, pad and ICRC. Returns its length, which
+// capacity_bytes must hold. A field that does not fit its place is a bug and ends the program.
 size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity_bytes);
 
-// Reads a frame. Never reads beyond size_bytes. SIM_ERR_INVALID with a message for anything that is
-// not a well-formed frame of the kinds above (a wrong ICRC is well-formed: see below).
+// Reads a frame and never reads beyond size_bytes. frame->payload points into bytes. Fails with
+// SIM_ERR_INVALID and a message for bytes that are not a well-formed frame of the kinds above. A
+// wrong ICRC is not an error here: see net_frame_icrc_ok.
 SIM_MUST_CHECK sim_err_t net_frame_parse(const uint8_t *bytes,
                                          size_t size_bytes,
                                          net_frame_t *frame,
                                          sim_message_t *message);
 
-// Whether the ICRC in these bytes, parsed before, is what it must be.
+// Returns whether the ICRC in these bytes is right. frame is the result of parsing them.
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame);
 
 SIM_C_END

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/loss.h - what happens to frames on a link besides taking time: loss in patterns, loss by a
-// list, reordering, duplication.
+// net/loss.h - loss in patterns, loss by a list, reordering and duplication of frames on a link.
 //
-// Each direction of a link has a state and random streams of its own ("loss", "reorder",
-// "duplicate"), so what one direction suffers does not change what another does. A frame that is
-// lost was sent: captures at its port show it, those at the peer do not, and it counts as
-// NET_DROP_LINK_LOSS. Models and their mean rates: docs/models/loss.md.
+// Each direction of a link has its own state and random streams ("loss", "reorder", "duplicate"),
+// so the directions do not influence each other. A lost frame counts as sent and as
+// NET_DROP_LINK_LOSS; captures at its port show it, captures at the peer do not. Models and their
+// mean rates: docs/models/loss.md.
 #ifndef NET_LOSS_H
 #define NET_LOSS_H
 
@@ -13,23 +12,25 @@
 
 SIM_C_BEGIN
 
-// What one direction has done so far. A loss that follows another within an event is no new event.
+// Counters of one direction so far. A further loss within an event does not start a new event.
 typedef struct net_loss_counters {
-    uint64_t frames; // that were judged
+    uint64_t frames; // frames that the model decided on
     uint64_t lost;
     uint64_t events;
     uint64_t reordered;
     uint64_t duplicated;
 } net_loss_counters_t;
-// False: nothing of all this can happen to what the port sends, and the counters are zeros.
+// Fills in the counters of the frames that the port sends. Returns false, with zeros, if nothing of
+// this file applies to the port.
 bool net_loss_get_counters(const net_port_t *port, net_loss_counters_t *counters);
 
-// A list of losses. Rows of two kinds, which do not mix:
-//   n          the n-th data packet that passes is lost, from 1, lost ones counted; ascending, but
-//              that the first row may say up to which packet the list is complete
-//   k,times    packet k, from 0 in the order in which packets pass first, is lost the first
-//              `times` times that it passes
-// What follows a # and empty lines are skipped. The message begins "line 3: ".
+// A list of losses. A file has rows of one of two kinds:
+//   n          The n-th data packet that passes is lost, counted from 1, lost ones included. Rows
+//              ascend, except that a first row may say up to which packet the list is complete.
+//   k,times    Packet k, counted from 0 in the order of first passes, is lost the first `times`
+//              times that it passes.
+// Text after a # and empty lines are ignored. Parsing fails with SIM_ERR_INVALID and a message that
+// begins "line 3: ". The caller owns *trace.
 typedef struct net_loss_trace net_loss_trace_t;
 SIM_MUST_CHECK sim_err_t net_loss_trace_parse(const char *text,
                                               size_t size_bytes,
@@ -37,14 +38,15 @@ SIM_MUST_CHECK sim_err_t net_loss_trace_parse(const char *text,
                                               sim_message_t *message);
 void net_loss_trace_destroy(net_loss_trace_t *trace); // NULL is allowed
 
-// The direction of a link (not NET_LOSS_BOTH) that loses by this list, besides what its
-// configuration says. Takes the list. Before net_build.
+// Makes one direction of a link (not NET_LOSS_BOTH) lose the packets of a list, besides the losses
+// of its configuration. Takes ownership of the list. Before net_build.
 void net_link_lose(net_t *net,
                    uint32_t link,
                    net_loss_direction_t direction,
                    net_loss_trace_t *trace);
 
-// Values that do not fit each other: a rate that the model cannot reach.
+// Fails with SIM_ERR_RANGE if values do not fit each other: a rate that the model cannot reach, a
+// burst that is too short for it.
 SIM_MUST_CHECK sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message);
 
 SIM_C_END

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/models.c - the rows of net/models.h that a network knows, and what hangs on to it. What net's
-// own do: docs/models/switch.md, docs/models/topologies.md.
+// net/models.c - registers and selects the models of net/models.h, and holds a network's
+// extensions. Net's own models: docs/models/switch.md, docs/models/topologies.md.
 #include <stdio.h>
 #include <string.h>
 
@@ -151,7 +151,7 @@ void net__register_own(net_t *net)
     net_register_framing(net, &framing_bare);
 }
 
-// A config that names nothing gets net's own.
+// Returns the configured name, or net's own if the config names nothing.
 static const char *name_or(const sim_name_t *name, const char *own)
 {
     return name->text[0] == '\0' ? own : name->text;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/network.c - a network's life, its nodes and links, and what can be asked of it. How it is
-// built: net/build.c.
+// net/network.c - creates and destroys networks, adds nodes and links, and answers questions about
+// them. net/build.c lays a network out.
 #include "net/loss.h"
 #include "net/network_internal.h"
 
 #include <string.h>
 
-// A payload takes the smallest that holds it; what is longer than a path MTU is no packet's, and is
-// allocated by itself.
+// Sizes of the payload pools: a payload takes the smallest that holds it. A payload longer than a
+// path MTU belongs to no packet and is allocated by itself.
 static const uint32_t payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096};
 
 net_t *net_create(sim_t *sim, const net_config_t *config)
@@ -111,7 +111,7 @@ static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
            sim_ratio_same(a->duplicate_rate, b->duplicate_rate);
 }
 
-// One for the link added before and this one, if they are equal.
+// Returns a stored copy of config: the one of the link added before if it is equal, else a new one.
 static const net_link_config_t *take_config(net_t *net, const net_link_config_t *config)
 {
     if (net->link_config_count > 0) {

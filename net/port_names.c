@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/port_names.c - the names of ports. A node's are made when somebody asks for one of them: of a
-// large network's millions a run prints a few.
+// net/port_names.c - the names of ports. A node's names are made when one of them is first asked
+// for, because a large network has millions of ports and a run prints a few of them.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ static char *name_of(const net_port_t *port, uint32_t repeat)
     return repeat == 1 ? sim_format("%s->%s", from, to) : sim_format("%s->%s#%u", from, to, repeat);
 }
 
-// By port: "a->b", with "#2" and so on from the second of parallel links on.
+// Returns the names by port: "a->b", with "#2", "#3"... from the second of parallel links on.
 static char **make_names(const net_node_t *node)
 {
     char **const names = sim_alloc_array(node->port_count, sizeof(*names));
@@ -49,7 +49,7 @@ static void free_names(char **names, uint32_t count)
     sim_free(names);
 }
 
-// Any thread may be the first to ask.
+// Publishes the names with an atomic exchange, because several threads may ask first.
 const char *net_port_name(const net_port_t *port)
 {
     const net_node_t *const node = port->node;

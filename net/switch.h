@@ -14,8 +14,8 @@ typedef enum net_trust { NET_TRUST_DSCP, NET_TRUST_PCP } net_trust_t;
 
 typedef enum net_watchdog_action {
     NET_WATCHDOG_OFF,
-    NET_WATCHDOG_DROP,  // packets of a queue in a storm
-    NET_WATCHDOG_IGNORE // its pauses
+    NET_WATCHDOG_DROP,  // drops the packets of a queue in a storm
+    NET_WATCHDOG_IGNORE // ignores the pauses of the storm
 } net_watchdog_action_t;
 
 typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_at_t;
@@ -23,15 +23,15 @@ typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_a
 typedef struct net_switch_config {
     sim_name_t mmu;               // a buffer of net/models.h
     sim_name_t marking;           // a marking of net/models.h
-    uint64_t buffer_bytes;        // of the whole switch
-    uint8_t pfc_priorities;       // classes made lossless
-    bool pfc_enabled;             // false: none is
+    uint64_t buffer_bytes;        // packet memory of the whole switch
+    uint8_t pfc_priorities;       // lossless classes, a bit each
+    bool pfc_enabled;             // false: no class is lossless
     sim_ratio_t pfc_alpha;        // XOFF above alpha x free shared buffer
-    uint64_t pfc_xon_bytes;       // XON this far below the threshold
-    uint64_t pfc_reserved_bytes;  // per lossless (port, class), before shared
+    uint64_t pfc_xon_bytes;       // XON this far below the XOFF threshold
+    uint64_t pfc_reserved_bytes;  // per lossless (port, class), used before the shared buffer
     uint64_t pfc_headroom_bytes;  // per lossless (port, class); SIM_AUTO: computed
-    sim_time_t pfc_response_ps;   // of the peer, for the headroom; SIM_AUTO: IEEE 802.3 by rate
-    uint64_t pfc_quanta;          // of an XOFF; refreshed at half of it
+    sim_time_t pfc_response_ps;   // peer's reaction time for headroom; SIM_AUTO: 802.3 by rate
+    uint64_t pfc_quanta;          // pause time of an XOFF; repeated after half of it
     uint64_t pfc_threshold_bytes; // fixed XOFF threshold instead of alpha; SIM_AUTO: dynamic
     net_watchdog_action_t pfc_watchdog;
     sim_time_t watchdog_detect_ps;
@@ -39,12 +39,12 @@ typedef struct net_switch_config {
     sim_ratio_t lossy_alpha; // egress limit of lossy classes: alpha x free shared buffer
     bool ecn_enabled;
     uint8_t ecn_priorities;
-    net_mark_at_t ecn_mark_at; // by the bytes left behind, or by those found ahead
-    uint64_t ecn_kmin_bytes;   // at 100 Gbps where ecn_scale is on
+    net_mark_at_t ecn_mark_at; // by the bytes behind, or by those ahead
+    uint64_t ecn_kmin_bytes;   // of a 100 Gbps port if ecn_scale is on
     uint64_t ecn_kmax_bytes;
     sim_ratio_t ecn_pmax;
-    bool ecn_scale;              // thresholds in proportion to the port's rate / 100 Gbps
-    sim_profiles_t ecn_profiles; // kmin, kmax and pmax of ports of these rates, not scaled
+    bool ecn_scale;              // thresholds times the port's rate / 100 Gbps
+    sim_profiles_t ecn_profiles; // kmin, kmax and pmax of ports of given rates; not scaled
     net_trust_t trust;           // class from DSCP (dscp / 8) or from the 802.1Q PCP
     uint8_t strict_priorities;
     uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
@@ -60,28 +60,29 @@ SIM_MUST_CHECK sim_err_t net_switch_config_check(const net_switch_config_t *conf
 
 typedef struct net_switch net_switch_t;
 
-// Adds a switch to the network, which owns it. config is copied.
+// Adds a switch to the network, which owns it. config is copied. Before net_build.
 net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config);
 
+// Returns the switch's configuration, borrowed.
 const net_switch_config_t *net_switch_config(const net_node_t *node);
 
-// Bytes of headroom one lossless (port, class) needs so that it never drops: what the peer can
-// still send after the XOFF was decided. docs/models/pfc.md derives it.
+// Returns the headroom in bytes that one lossless (port, class) needs in order never to drop: the
+// most that the peer can still send after the XOFF was decided. Derived in docs/models/pfc.md.
 uint64_t net_switch_headroom_bytes(uint64_t rate_bps,
                                    sim_time_t delay_ps,
                                    sim_time_t response_ps,
                                    uint32_t frame_bytes_max);
 
-// After net_build: whether the buffer is large enough for reserved and headroom of every lossless
-// (port, class); message has the sums.
+// Fails with SIM_ERR_RANGE and the sums in message if the buffer is too small for the reserved
+// bytes and the headroom of every lossless (port, class). After net_build.
 SIM_MUST_CHECK sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message);
 
-// Buffer use now: all bytes held, and the part in headroom.
+// Return the bytes that the buffer holds now, and the part of them in headroom.
 uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
-// After net_build: headroom of each lossless class of the port, as given or computed.
+// Returns the headroom of each lossless class of the port, given or computed. After net_build.
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
-// Ingress accounting of one (port, class).
+// Returns the bytes that one ingress (port, class) holds now.
 uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority);
 
 SIM_C_END

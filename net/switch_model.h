@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch_model.h - what a buffer, a marking or a balance sees of a switch (net/models.h).
+// net/switch_model.h - the state of a switch that a buffer, marking or balance (net/models.h) uses.
 //
-// Per ingress (port, class) what is held stands in net_port_t.received, per egress (port, class) in
-// net_port_t.classes. The rest is here; which part sets a field stands beside it.
+// Bytes held per ingress (port, class) are in net_port_t.received, those per egress (port, class)
+// in net_port_t.classes. The rest is here; comments name the part that sets a field.
 #ifndef NET_SWITCH_MODEL_H
 #define NET_SWITCH_MODEL_H
 
@@ -14,16 +14,16 @@ SIM_C_BEGIN
 struct net_hop_page;
 struct net_attachment;
 
-// One port, receiving.
+// A receiving port of the switch.
 typedef struct net_ingress {
-    uint64_t headroom_limit; // per class; as switch.pfc.headroom says, unless the buffer differs
-    uint8_t stopped;         // classes told to stop
-    uint16_t quanta;
-    sim_timer_t refresh; // repeats the pause before the peer's clock runs out
+    uint64_t headroom_limit; // bytes per class, from switch.pfc.headroom or set by the buffer
+    uint8_t stopped;         // classes in which the peer was told to stop
+    uint16_t quanta;         // of the pauses that are sent
+    sim_timer_t refresh;     // repeats a pause before the peer's clock runs out
     net_port_t *port;
 } net_ingress_t;
 
-// RED at one port: a cache line.
+// The state of RED at one port, on a cache line.
 typedef struct net_red {
     uint64_t kmin_bytes;
     uint64_t kmax_bytes;
@@ -38,42 +38,42 @@ struct net_switch {
     const struct net_attachment *attachments;
     struct net_hop_page *const *hop_pages;
     const uint32_t *hop_ports;
-    void *buffer_state; // of state_bytes, as marking_state and balance_state
+    void *buffer_state; // buffer->state_bytes of memory; marking_state and balance_state likewise
     uint8_t lossless;
-    uint8_t warm_class; // the class most packets are expected in
+    uint8_t warm_class; // class that most packets are expected in, for prefetching
     bool routed;
     bool trust_dscp;
-    bool routed_by_dscp;       // both
-    uint8_t marks_early;       // classes marked as they join the queue
-    uint8_t marks_late;        // and as they leave it
-    uint8_t odd_classes;       // that are not lossless, or marked early: rarely any
-    uint64_t mark_above_bytes; // none is marked with so many queued, at any port
-    uint64_t shared_bytes;     // in use
-    uint64_t shared_limit;     // the buffer's to set: what is neither reserved nor headroom
-    uint64_t held_bytes;       // all that is stored
-    // Of net's own buffer: while no more than the one is shared, an ingress (port, class) that uses
-    // no more than the other of it always finds room.
+    bool routed_by_dscp;       // routed and trust_dscp
+    uint8_t marks_early;       // classes that are marked as packets join the queue
+    uint8_t marks_late;        // classes that are marked as packets leave the queue
+    uint8_t odd_classes;       // classes that are lossy or marked early; 0 in most networks
+    uint64_t mark_above_bytes; // lowest kmin of all ports: shorter queues are never marked
+    uint64_t shared_bytes;     // shared buffer in use
+    uint64_t shared_limit;     // buffer that is neither reserved nor headroom; set by the buffer
+    uint64_t held_bytes;       // all bytes stored
+    // Set by net's own buffer. While shared_bytes <= calm_shared_bytes, an ingress (port, class)
+    // that uses at most calm_above_bytes of it always finds room: no threshold need be computed.
     uint64_t calm_shared_bytes;
     uint64_t calm_above_bytes;
-    uint64_t reserved_bytes; // of the configuration, by ingress (port, class)
-    uint8_t *late;           // 1 for each port whose departures are made up for: NET_WAKE_LATE
-    uint32_t late_ports;     // all, rounded up to eight
-    uint32_t stopped_count;  // classes of ports whose peer was told to stop
-    uint64_t pfc_alpha;      // in 2^-NET_ALPHA_BITS
-    uint64_t lossy_alpha;
-    net_ingress_t *ingress; // by port
-    net_red_t *red;         // by port; NULL: nothing was to be marked yet (net_switch_red)
+    uint64_t reserved_bytes; // per lossless ingress (port, class), from the configuration
+    uint8_t *late;           // 1 for each port whose departures are replayed: NET_WAKE_LATE
+    uint32_t late_ports;     // length of `late`: the number of ports, rounded up to eight
+    uint32_t stopped_count;  // (port, class) pairs whose peer was told to stop
+    uint64_t pfc_alpha;      // in units of 2^-NET_ALPHA_BITS
+    uint64_t lossy_alpha;    // in units of 2^-NET_ALPHA_BITS
+    net_ingress_t *ingress;  // by port
+    net_red_t *red;          // by port; NULL: not made yet (net_switch_red)
     const net_buffer_ops_t *buffer;
     const net_marking_ops_t *marking;
     const net_balance_ops_t *balance;
-    uint32_t leaf; // own number; NO_LEAF
+    uint32_t leaf; // its own leaf number; NET_NO_LEAF - 1: it has no hosts
     uint32_t ecmp_seed;
     void *marking_state;
     void *balance_state;
-    struct net_watchdog *watchdog; // NULL: none
+    struct net_watchdog *watchdog; // NULL: there is none
     net_switch_config_t config;
     uint32_t quantum_bytes[NET_PRIORITIES];
-    sim_node_ops_t loop; // the node's operations, where they are not the usual ones
+    sim_node_ops_t loop; // the node's operations, with the loop that choose_loop selected
 };
 
 static inline net_switch_t *net_switch_of(net_node_t *node)
@@ -84,17 +84,17 @@ static inline net_switch_t *net_switch_of(net_node_t *node)
 
 // -- routing
 
-// The port a packet leaves by, as the switch's balance chooses; NET_NO_PORT: there is none.
+// Returns the port by which a packet leaves, chosen by the switch's balance; NET_NO_PORT: none.
 uint32_t net_switch_route(net_switch_t *sw, const net_packet_t *packet);
 
-// Whether a packet brings its route, so that its egress port needs no look-up.
+// Returns whether a packet brings its route, so that its egress port needs no look-up.
 static inline bool net_switch_brings(const net_switch_t *sw, const net_packet_t *packet)
 {
     return ((uint32_t)packet->route & sw->node.route_mask) != 0;
 }
 
-// The port that the packet brings (net_packet_t.route), where the node follows_routes and is as it
-// was built; NET_NO_PORT: the packet looks up its way from here on.
+// Takes the next port from net_packet_t.route and returns it. Returns NET_NO_PORT if the node does
+// not follow routes or a route here has changed; the packet then looks up every further port.
 static inline uint32_t net_switch_brought(const net_switch_t *sw, net_packet_t *packet)
 {
     const uint32_t brought = (uint32_t)packet->route & sw->node.route_mask;
@@ -106,7 +106,7 @@ static inline uint32_t net_switch_brought(const net_switch_t *sw, net_packet_t *
     return NET_NO_PORT;
 }
 
-// The index-th live port of a range, for a hash over the live ones only; NO_PORT: none is.
+// Returns the port that a hash selects among the ports of a range that are up; NET_NO_PORT: none.
 uint32_t net_switch_choose_live(const net_switch_t *sw,
                                 const uint32_t *ports,
                                 uint32_t count,
@@ -114,7 +114,7 @@ uint32_t net_switch_choose_live(const net_switch_t *sw,
 
 // -- arrival
 
-// The answer to an arriving packet, before anybody looks for room for it.
+// Result of classifying an arriving packet, before any buffer is reserved.
 typedef enum net_entry {
     NET_ENTERS,       // it is for `*out`
     NET_IS_PAUSE,     // a PFC frame, for the port that it came in at
@@ -166,7 +166,7 @@ static inline void net_switch_refuse(net_port_t *ingress, net_packet_t *packet, 
 
 // -- fractions of the buffer
 
-// Alphas are kept as multiples of 2^-20: exact for the powers of two that switches offer.
+// Alphas are multiples of 2^-20: exact for the powers of two that switches offer.
 #define NET_ALPHA_BITS 20u
 #define NET_ALPHA_ONE (UINT64_C(1) << NET_ALPHA_BITS)
 
@@ -180,14 +180,14 @@ static inline uint64_t net_fraction_of(uint64_t bytes, uint64_t alpha)
     return (bytes * alpha) >> NET_ALPHA_BITS;
 }
 
-// What of the shared buffer is free. Shared use never exceeds its limit.
+// Returns the free bytes of the shared buffer. Shared use never exceeds its limit.
 static inline uint64_t net_switch_shared_free(const net_switch_t *sw)
 {
     SIM_CHECK(sw->shared_bytes <= sw->shared_limit);
     return sw->shared_limit - sw->shared_bytes;
 }
 
-// What of bytes held at one ingress (port, class) is not in its reserve.
+// Returns the part of `bytes` held by one ingress (port, class) that exceeds its reserved buffer.
 static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_t bytes)
 {
     const uint64_t reserved = sw->reserved_bytes;
@@ -196,8 +196,8 @@ static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_
 
 // -- ECN
 
-// The marking "red" of one port; made for all ports when a switch first asks, as most of a large
-// network never mark. Seeds and thresholds are those of its ports: when does not matter.
+// Returns the state of the marking "red" at one port. It is made for all ports at the first call,
+// because most switches of a large network never mark. Its values do not depend on that moment.
 net_red_t *net__switch_red_make(net_switch_t *sw);
 static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egress)
 {
@@ -205,11 +205,11 @@ static inline net_red_t *net_switch_red(net_switch_t *sw, const net_port_t *egre
     return &red[egress->index];
 }
 
-// Whether its marking is net's "red": then a packet that leaves its queue empty is never marked.
+// Returns whether the marking is net's "red", which never marks a packet that empties its queue.
 bool net_switch_marks_red(const net_switch_t *sw);
 
-// A packet that an earlier hop has marked gets nothing new here, and is counted apart. Its marks
-// and its class are known: its own line, which may be far, is only written.
+// Marks a packet whose marks and class are known, so that its cache line is only written. A packet
+// that an earlier hop has marked gets nothing new and is counted apart.
 static inline void net_switch_mark_known(net_port_t *egress,
                                          net_packet_t *packet,
                                          uint8_t marks,
@@ -218,7 +218,7 @@ static inline void net_switch_mark_known(net_port_t *egress,
     const bool again = net_marks_ecn(marks) == NET_ECN_CE;
     sim_node_t *const node = &egress->node->sim;
     packet->marks = net_marks_congested(marks);
-    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // may come late
+    sim_happened(node, 'm', 0, (uint64_t)egress->index << 32 | priority); // 0: may be replayed late
     (again ? egress->rare->ecn_marked_again : egress->ecn_marked)[priority]++;
     egress->counted = 1;
     net_port_trace(egress, NET_TRACE_MARK, packet, again);
@@ -231,12 +231,12 @@ static inline void net_switch_mark(net_port_t *egress, net_packet_t *packet)
 
 // -- invariants
 
-// Every packet held is accounted twice: where it came in and where it waits to go out. For
-// net_buffer_ops_t.check of buffers that account in net_received_t; lossy_is_shared: lossy packets
-// take from the shared buffer too.
+// SIM_CHECKs that every packet held is accounted where it came in and where it waits to leave. For
+// net_buffer_ops_t.check of buffers that account in net_received_t. lossy_is_shared: lossy packets
+// also take shared buffer.
 void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared);
 
-// An event is over.
+// Checks the switch after an event at `port`, in builds with dear checks.
 void net__switch_check(const net_switch_t *sw, uint32_t port);
 static inline void net_switch_event_over(const net_switch_t *sw, uint32_t port)
 {

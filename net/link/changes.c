@@ -30,8 +30,9 @@ void net__set_routes(const net_t *net, net_node_t *node, size_t state)
     }
 }
 
-// State s + 1 of the links is after the first s + 1 changes. Of several changes at one instant (a
-// switch that goes down) only the last has routes.
+// Computes the routes of each state of the links: state 0 before all changes, state s + 1 after
+// the first s + 1 changes. Of several changes at one instant (a switch that goes down) only the
+// last has routes.
 void net__changes_route(net_t *net)
 {
     bool *const up = sim_alloc_array(net->link_count + 1, sizeof(*up));
@@ -53,8 +54,9 @@ void net__changes_route(net_t *net)
     sim_free(up);
 }
 
-// Ends of a link notice at once, everyone's routes follow later. Two walks over the same list of
-// changes per node: even timers for the node's own ports, odd ones for its routes.
+// Arms a node's timer for its next change. The ends of a link notice a change at once; all routes
+// follow later. So each node walks the list of changes twice, by an even-numbered timer for its
+// ports and by an odd-numbered one for its routes.
 static void arm_next(net_change_timer_t *change, bool routes)
 {
     const net_t *const net = change->net;
@@ -66,7 +68,7 @@ static void arm_next(net_change_timer_t *change, bool routes)
     }
 }
 
-// When a link goes down the next time, from the change with that index on.
+// Returns when a link next goes down, looking from the change with index `from` on.
 static sim_time_t next_down(const net_t *net, uint32_t link, size_t from)
 {
     for (size_t i = from; i < net->change_count; i++) {
@@ -111,7 +113,7 @@ void net__changes_schedule(net_t *net)
         net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
         for (int e = 0; e < 2; e++) {
             net__port_set_down(ends[e], false, down_ps);
-            ends[e]->lossless_guaranteed = false; // a link that went down has forgotten its pauses
+            ends[e]->lossless_guaranteed = false; // going down makes a link forget its pauses
         }
     }
     net->change_timers = sim_alloc_array(net->node_count * 2, sizeof(*net->change_timers));

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/faults.c - links that slow down or err, NICs that take packets slowly or storm with
-// pauses.
+// net/link/faults.c - links that slow down or err, NICs that receive slowly or storm with pauses.
 //
-// Each fault has a background timer at each port it changes, in the port's own node: so nobody
-// reaches into another node. A slow receiver has a buffer that fills with what arrives and drains
-// at its rate; every few microseconds it looks whether to stop its peer or let it go. A storm
+// Each fault has a background timer at each port that it changes, in the port's own node, so no
+// node writes into another. A slow receiver has a buffer that fills with arriving bytes and drains
+// at its rate; every few microseconds it decides whether to pause or release its peer. A storm
 // repeats its pause before the peer's clock runs out.
 #include "net/faults.h"
 
@@ -12,7 +11,7 @@
 #include "net/network_internal.h"
 
 #define LOOK_PS (2 * SIM_PS_PER_US)
-#define STOP_BYTES 65536u // in a slow receiver's buffer; lets its peer go at half
+#define STOP_BYTES 65536u // backlog of a slow receiver that pauses its peer; half of it releases
 #define QUANTA 65535u
 
 typedef struct net_fault_timer {
@@ -21,9 +20,9 @@ typedef struct net_fault_timer {
     net_port_t *port;
     bool begun;
     bool stopped;
-    uint64_t received_bytes; // when it looked last
+    uint64_t received_bytes; // port's count at the last look
     uint64_t held_bytes;
-    sim_ratio_t bit_error_rate; // as before
+    sim_ratio_t bit_error_rate; // the link's own, to be restored
     sim_ratio_t loss_rate;
 } fault_timer_t;
 
@@ -55,7 +54,7 @@ static void tell(const fault_timer_t *state, bool over)
                    (uint32_t)state->fault.kind | (uint32_t)over << 8);
 }
 
-// -- of the link
+// -- faults of a link
 
 static void change_link(fault_timer_t *state, bool on)
 {
@@ -75,7 +74,7 @@ static void change_link(fault_timer_t *state, bool on)
     net__port_update_special(port);
 }
 
-// -- of a NIC
+// -- faults of a NIC
 
 static void stop(fault_timer_t *state, bool stop)
 {
@@ -94,7 +93,7 @@ static uint64_t received_bytes(const fault_timer_t *state)
     return bytes;
 }
 
-// Fills and drains since the last look; says whether to stop the peer.
+// Updates a slow receiver's backlog since the last look; pauses or releases the peer.
 static void look(fault_timer_t *state)
 {
     const uint64_t received = received_bytes(state);
@@ -182,7 +181,7 @@ void net__faults_schedule(net_t *net)
 {
     net->fault_timers = sim_alloc_array(2 * net->fault_count + 1, sizeof(*net->fault_timers));
     if (net->fault_count > 0) {
-        sim_need_one_list(net->sim); // they drop packets, as in net__port_update_special
+        sim_need_one_list(net->sim); // faults drop packets, as in net__port_update_special
     }
     for (size_t i = 0; i < net->fault_count; i++) {
         const net_fault_t *const fault = &net->faults[i];

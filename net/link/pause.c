@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/pause.c - PFC at a port: pauses that hold and run out, and the frames that tell of them.
+// net/link/pause.c - PFC at a port: pauses that are in force, and the frames that announce them.
 #include "net/network_internal.h"
 
 sim_time_t net_port_quanta_ps(const net_port_t *port, uint16_t quanta)
@@ -134,7 +134,7 @@ static net_packet_t *new_control(net_port_t *port)
     return packet;
 }
 
-// Takes back a frame that says nothing any more, as if it had never been made.
+// Takes back a PFC frame that no longer says anything, as if it had never been made.
 static void retract_control(net_port_t *port)
 {
     net_node_t *const node = port->node;
@@ -145,8 +145,8 @@ static void retract_control(net_port_t *port)
     sim_pool_put(node->packets, &node->sim, packet);
 }
 
-// Puts a word for one class into the frame that waits, in the place of an earlier one. A peer that
-// does not know of a pause need not hear of its end.
+// Writes one class's quanta into the PFC frame that waits, replacing an earlier value. A resume is
+// left out if the peer does not know of the pause.
 static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
 {
     net_pfc_t *const pfc = &port->control->pfc;
@@ -172,7 +172,7 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta)
 {
     if (port->control == NULL) {
         net_port_set_control(port, new_control(port));
-        port->rare->knows_stop = port->rare->told_stop; // by the frames before this one
+        port->rare->knows_stop = port->rare->told_stop; // state after all earlier frames
     }
     SIM_CHECK(port->control != NULL);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {

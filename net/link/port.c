@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/port.c - what a port does off the fast path: losses, listeners, the class scheduler.
+// net/link/port.c - the slow paths of a port: losses, listeners, special links, long queues.
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
@@ -64,7 +64,7 @@ net_link_config_t *net_port_own_config(net_port_t *port)
     return (net_link_config_t *)(uintptr_t)port->config;
 }
 
-// Of its losses: seeded when it is first asked for.
+// Returns the port's random stream for link losses, seeding it on first use.
 static sim_random_t *random_of(net_port_t *port)
 {
     net_port_rare_t *const rare = port->rare;
@@ -100,7 +100,7 @@ void net_node_fini(net_node_t *node)
     net__port_names_free(node->net, node);
 }
 
-// Of a port that has counted nothing rare, and of one that has counted nothing at all.
+// Zeros that stand for the counters of a port that has none yet.
 static const net_port_rare_t nothing;
 static const net_class_t nothing_sent;
 static const net_received_t nothing_received;
@@ -205,8 +205,8 @@ void net_port_drop_next(net_port_t *port, uint64_t count)
     net__port_update_special(port);
 }
 
-// (1 - rate)^bits as a fraction of 2^64, by repeated squaring: the chance that a frame has no wrong
-// bit. Truncation errs by less than 2^-57 for frames of any size.
+// Returns (1 - rate)^bits as a fraction of 2^64, by repeated squaring: the chance that a frame has
+// no wrong bit. Truncation errs by less than 2^-57 for frames of any size.
 static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 {
     if (bit_error_rate.num >= bit_error_rate.den) {
@@ -245,7 +245,8 @@ static bool is_lost(net_port_t *port, const net_packet_t *packet)
     return false;
 }
 
-// What is left of the division goes to the frame that follows back to back.
+// Returns the time of a frame at an inexact rate. The next frame, if it follows back to back, takes
+// over the remainder of the division.
 static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
 {
     const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
@@ -276,7 +277,7 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     port->busy_until_ps =
         node->now_ps + (exact && port->rare->degraded_bps == 0 ? (uint64_t)bytes * port->ps_per_byte
                                                                : inexact_time(port, bytes));
-    if (port->down) { // into the void: nothing is on the link to be counted or captured
+    if (port->down) { // the frame is never on the link, so it is not counted as sent or captured
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
         return;
     }
@@ -296,7 +297,7 @@ __attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_p
     }
 }
 
-// A packet takes so long, and nothing else is to be asked. Returns when it arrives.
+// Occupies the link for `ps` with a frame that needs no further test. Returns when it arrives.
 static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
                                            const net_packet_t *packet,
                                            sim_time_t ps)
@@ -310,7 +311,7 @@ static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
     return end_ps + port->delay_less_gap_ps;
 }
 
-// net_timing_ops_t.cuts_to_ns. 0: the timing has to be asked, whose rounding matters.
+// Returns the frame's time cut to whole ns (net_timing_ops_t.cuts_to_ns); 0: call time_ps instead.
 static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t bytes)
 {
     const uint64_t exact_ps = (uint64_t)bytes * port->ps_per_byte;
@@ -318,7 +319,7 @@ static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t by
     return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : 0;
 }
 
-// Ties by insertion: sending has one way, the slow one.
+// Sends with ties by insertion, for which sim__send_slow is the only way.
 static SIM_ALWAYS_INLINE void send_in_order(net_port_t *port, net_packet_t *packet, sim_time_t ps)
 {
     const sim_time_t arrive_ps = occupy(port, packet, ps);
@@ -346,7 +347,7 @@ __attribute__((noinline)) static void transmit_metered(net_port_t *port, net_pac
     transmit_cut(port, packet);
 }
 
-// Ties by hash.
+// Sends with ties by hash.
 __attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
 {
     if (port->metered) {
@@ -358,8 +359,8 @@ __attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_p
     sim_send(&port->node->sim, port->channel, arrive_ps, packet);
 }
 
-// Ends in calls, so that the ways of an inexact rate alone, and of times in whole ns, need no
-// frame: it is all there is to sending on links of, say, 112 Gbps.
+// Sends as port->special says. Every branch ends in a call, so the compiler makes no stack frame
+// for inexact rates and times in whole ns, which are all that links of, say, 112 Gbps need.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
 {
     const net_special_t special = port->special;
@@ -401,7 +402,7 @@ uint32_t net_queue_peek(const net_class_t *queue, net_queued_t *first, uint32_t 
     return count;
 }
 
-// The pool for rings of so many bytes; NULL: they are long.
+// Returns the pool of rings of this size; NULL: the size is too large for a pool.
 static sim_pool_t *pool_of(const net_node_t *node, uint32_t bytes)
 {
     uint32_t size = NET_RING_BYTES;
@@ -470,8 +471,8 @@ void net__port_update_special(net_port_t *port)
 {
     const uint32_t every_event =
         NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
-    // What few ports need is not looked at where nobody has written: it has no memory yet, and a
-    // page that was read first is copied at its first write, for which all threads are stopped.
+    // An untouched port's `rare` has no memory yet and must not be read: a page that is read before
+    // its first write is copied then, for which the system stops all threads.
     const bool disturbed =
         port->disturbed && (port->rare->degraded_bps != 0 || port->rare->drop_countdown > 0);
     const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
@@ -479,8 +480,8 @@ void net__port_update_special(net_port_t *port)
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
     port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
     if (port->node->one_by_one) {
-        // A mark that is drawn in its turn (sim_take_turn) may come after its packet was shown to
-        // somebody, or dropped.
+        // A packet that is marked in its turn (sim_take_turn) may already have been shown to a
+        // listener, or dropped.
         sim_need_one_list(port->node->sim.sim);
     }
     const bool exact = port->ps_per_byte != 0;
@@ -512,7 +513,7 @@ void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
     }
     net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
     if (down && port->paused != 0) {
-        // A link that goes down forgets pause: nobody could release it.
+        // A link that goes down forgets its pauses, because nobody could release them.
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
             port->rare->paused_until_ps[p] = 0;
         }
@@ -531,7 +532,7 @@ uint32_t net_port_choose(net_port_t *port, uint8_t candidates, const uint32_t *h
     }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (!(candidates & (1u << p))) {
-            port->rare->deficit_bytes[p] = 0; // an idle class saves nothing up
+            port->rare->deficit_bytes[p] = 0; // an idle class saves nothing
         }
     }
     for (;;) {

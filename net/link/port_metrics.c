@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/port_metrics.c - the numbers of a port that a series can sample, by name.
+// net/link/port_metrics.c - the metrics of a port that a series can sample, by name.
 #include <string.h>
 
 #include "net/port.h"

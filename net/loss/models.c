@@ -2,18 +2,18 @@
 // net/loss/models.c - loss in patterns, reordering and duplication on one direction of a link.
 //
 // Events. Outside an event each frame starts one with probability rate / m, where m is the mean
-// number of frames an event loses; so the mean rate is rate / (1 + rate (l - 1) / m), l being the
-// mean length of an event. The three mixes and their constants are those of the loss generator of
-// the OmniDMA simulator (KaiLv16/OmniDMA_2.0): a burst is 15 +- 3 frames in a row, a dense run 2 to
-// 14 of 15 frames at random places, the rest single losses.
+// number of frames lost in an event. So the mean rate is rate / (1 + rate (l - 1) / m), where l is
+// the mean length of an event. The three mixes and their constants are those of the loss generator
+// of the OmniDMA simulator (KaiLv16/OmniDMA_2.0): a burst is 15 +- 3 frames in a row, a dense run 2
+// to 14 of 15 frames at random places, the rest are single losses.
 //
 // Gilbert-Elliott: a frame is lost with link.loss-bad-rate in the bad state and never in the good
-// one. The bad state lasts link.loss-burst frames on average; how often it comes follows from the
-// rate. Source: Gilbert, BSTJ 39 (1960); Elliott, BSTJ 42 (1963).
+// one. The bad state lasts link.loss-burst frames on average; its frequency follows from the rate.
+// Source: Gilbert, BSTJ 39 (1960); Elliott, BSTJ 42 (1963).
 //
-// A frame that is reordered is held for link.reorder-delay and then follows whatever frame is on
-// the link; a duplicate comes right behind its original and takes no time on the link: both stand
-// for what a network in the place of this link does.
+// A reordered frame is held for link.reorder-delay and then follows the frame on the link. A
+// duplicate arrives right behind its original and takes no time on the link. Both stand for what
+// a network in place of this link does.
 #include "net/loss/state.h"
 
 #include <string.h>
@@ -44,7 +44,7 @@ static uint32_t burst_of(const net_link_config_t *config)
     return is_mix(config->loss_model) ? MIX_BURST : (uint32_t)config->loss_burst;
 }
 
-// rate x num / den, where what does not fit 64 bits loses its last bits.
+// Returns rate x num / den, shifting both right until the denominator fits 63 bits.
 static sim_ratio_t scaled(sim_ratio_t rate, uint64_t num, uint64_t den)
 {
     sim_wide_t above = (sim_wide_t)rate.num * num;
@@ -56,7 +56,8 @@ static sim_ratio_t scaled(sim_ratio_t rate, uint64_t num, uint64_t den)
     return (sim_ratio_t){(uint64_t)above, (uint64_t)below};
 }
 
-// Frames lost in an event, on average, times 100: a dense run of b loses 2 to b - 1 of them.
+// Returns the mean number of frames lost in an event, times 100. A dense run of b frames loses 2 to
+// b - 1 of them.
 static uint64_t mean_lost_percent(const net_link_config_t *config)
 {
     const net_loss_mix_t *const mix = &mixes[config->loss_model];
@@ -76,7 +77,7 @@ sim_err_t net_loss_check(const net_link_config_t *config, sim_message_t *message
     if (config->loss_model != NET_LOSS_GILBERT_ELLIOTT) {
         return SIM_OK;
     }
-    // The bad state's share of time is rate / bad rate, which must leave room for the good one.
+    // The bad state's share of time is rate / bad rate; it must leave room for the good state.
     const sim_ratio_t share =
         scaled(config->loss_rate,
                config->loss_bad_rate.den,
@@ -95,7 +96,7 @@ static void start_gilbert_elliott(struct net_loss *loss, const net_link_config_t
 {
     const sim_ratio_t rate = config->loss_rate;
     const sim_ratio_t bad = config->loss_bad_rate;
-    // share / (1 - share) / burst, with share = rate / bad rate
+    // start = share / (1 - share) / burst, with share = rate / bad rate
     const sim_ratio_t share = scaled(rate, bad.den, bad.num);
     loss->start = scaled((sim_ratio_t){share.num, share.den - share.num}, 1, config->loss_burst);
     loss->leave = (sim_ratio_t){1, config->loss_burst};
@@ -165,7 +166,7 @@ void net_link_lose(net_t *net,
         (net_loss_list_t){link, direction == NET_LOSS_FORWARD, trace};
 }
 
-// The last list of a direction counts.
+// Returns the last list set for a direction; NULL: there is none.
 static const net_loss_trace_t *list_of(const net_t *net, uint32_t link, bool forward)
 {
     const net_loss_trace_t *trace = NULL;
@@ -216,7 +217,7 @@ bool net_loss_get_counters(const net_port_t *port, net_loss_counters_t *counters
 
 // -- loss
 
-// Whether a frame of the event is lost: each set of places is equally likely.
+// Returns whether the next frame of an event is lost. Each set of places is equally likely.
 static bool lost_within(struct net_loss *loss)
 {
     const bool lost =
@@ -304,7 +305,7 @@ static void hold(struct net_loss *loss, net_packet_t *packet)
     loss->counters.reordered++;
 }
 
-// Behind the frame on the link, before the next one.
+// Sends the held packets that are due behind the frame on the link, before the next one.
 static void held_is_due(sim_node_t *node, sim_timer_t *timer)
 {
     struct net_loss *const loss = SIM_CONTAINER_OF(timer, struct net_loss, timer);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/loss/trace.c - losses by a list: of arrivals, or of packets and how often each is lost.
+// net/loss/trace.c - losses by a list, of arrivals or of packets and how often each is lost.
 //
-// A packet of the second kind is known by its place among the packets that pass for the first time.
-// Flows send packets for the first time in the order of their PSNs: what is beyond a flow's highest
-// PSN so far is new.
+// A packet in a list of the second kind is known by its place among the packets that pass for the
+// first time. A packet passes for the first time if its PSN is beyond its flow's highest PSN so
+// far, because flows first send packets in the order of their PSNs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,20 +13,20 @@ typedef struct flow {
     uint32_t source;
     uint32_t destination;
     uint32_t destination_qp;
-    uint32_t next_psn; // first that did not pass yet, 24 bits
+    uint32_t next_psn; // first PSN that did not pass yet, 24 bits
 } flow_t;
 
 typedef struct victim {
     uint32_t flow;
     uint32_t psn;
-    uint32_t left; // times to be lost
+    uint32_t left; // how often it is still to be lost
 } victim_t;
 
 struct net_loss_replay {
     flow_t *flows;
     size_t flow_count;
     size_t flow_capacity;
-    uint64_t passed; // packets, for the first time
+    uint64_t passed; // packets that passed for the first time
     victim_t *victims;
     size_t victim_count;
     size_t victim_capacity;
@@ -75,7 +75,7 @@ static void add_row(net_loss_trace_t *trace, uint64_t position, uint64_t times)
     trace->times[trace->count++] = (uint32_t)times;
 }
 
-// Reads one line up to `end`. False: it is not a row.
+// Reads one line up to `end`. Returns false if it is not a valid row.
 static bool take_row(const char *at, const char *end, net_loss_trace_t *trace, bool *pairs)
 {
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) {
@@ -95,7 +95,7 @@ static bool take_row(const char *at, const char *end, net_loss_trace_t *trace, b
     while (at < end && (*at == ' ' || *at == '\t' || *at == '\r')) {
         at++;
     }
-    // A first row above the next says up to where the list is complete.
+    // A first row larger than the next one says up to where the list is complete.
     if (good && !pair && trace->count == 1 && !*pairs && trace->complete == 0 &&
         position < trace->positions[0]) {
         trace->complete = trace->positions[0];
@@ -123,7 +123,7 @@ sim_err_t net_loss_trace_parse(const char *text,
     for (const char *at = text; at < all_end; line++) {
         const char *end = memchr(at, '\n', (size_t)(all_end - at));
         end = end == NULL ? all_end : end;
-        // Numbers end in the buffer: the line is copied, so that it ends in a zero.
+        // strtoull needs an end: the line is copied so that it ends in a zero.
         char row[64] = "";
         const size_t length = (size_t)(end - at);
         const bool fits = length < sizeof(row);

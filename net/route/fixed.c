@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/route/fixed.c - routes that someone else chose (net_route_fix), over searched ones.
+// net/route/fixed.c - routes that a caller fixed (net_route_fix), which replace searched ones.
 //
-// Routes are kept per leaf, the node that hosts hang on. A host of fixed routes gets a leaf of its
-// own, on the same node, so that routes to two hosts of one node can differ; that node then finds
-// the host by an entry like any other. So nothing is added to the way of a packet.
+// Routes are kept per leaf, the node that hosts are linked to. A host with fixed routes gets a leaf
+// number of its own for the same node, so that routes to two hosts of one node can differ. That
+// node then finds the host by an entry like any other, and packets are routed as usual.
 #include "net/network_internal.h"
 
 #include <string.h>
@@ -79,9 +79,9 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
     }
 }
 
-// -- do they lead there?
+// -- whether fixed routes lead to their host
 
-// The node behind the i-th port of a node's entry for a leaf.
+// Returns the node behind the i-th port of a node's entry for a leaf.
 static const net_node_t *next_node(const net_t *net,
                                    const net_node_t *node,
                                    uint32_t leaf,
@@ -119,7 +119,7 @@ static void mark_good(const net_t *net, const net_node_t *host, uint32_t leaf, b
 
 #define WAY_NODES_MAX 6
 
-// The choice of a node that is not good, as far as there is one.
+// Returns a next node that is not marked good; NULL: there is none.
 static const net_node_t *bad_choice(const net_t *net,
                                     const net_node_t *node,
                                     uint32_t leaf,
@@ -135,7 +135,7 @@ static const net_node_t *bad_choice(const net_t *net,
     return NULL;
 }
 
-// Follows choices that are not good from a node, until one comes again or leads nowhere.
+// Fails with the path of choices that are not good from a node, until one repeats or ends.
 static sim_err_t fail_at(const net_t *net,
                          const net_node_t *from,
                          const net_node_t *host,

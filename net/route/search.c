@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/route/search.c - shortest paths between forwarding nodes, all of equal length kept
+// net/route/search.c - finds shortest paths between forwarding nodes and keeps all of equal length
 // (ECMP).
 //
-// Interfaces are grouped by the node they hang on (a leaf), so a node keeps one entry per leaf and
-// not one per host. A breadth-first search from each leaf gives every node its distance; the ports
-// towards neighbours one step nearer are its next hops. Hosts never forward.
+// Interfaces are grouped by the node that they are linked to (a leaf), so a node keeps one entry
+// per leaf instead of one per host. A breadth-first search from each leaf gives every node its
+// distance; the ports towards neighbours one step nearer are its next hops. Hosts never forward.
 //
-// 64 leaves are searched at once, a bit of a word for each (the many searches of one network visit
-// nearly the same nodes at nearly the same steps: Then et al., The More the Merrier: Efficient
-// Multi-Source Graph Traversal, VLDB 2015). Cost: a 64th of leaves x links, and the entries
-// themselves, nodes x leaves. Page: docs/models/topologies.md.
+// 64 leaves are searched at once, with a bit of a word for each, because searches of one network
+// visit nearly the same nodes in nearly the same steps (Then et al., The More the Merrier:
+// Efficient Multi-Source Graph Traversal, VLDB 2015). Cost: a 64th of leaves x links, plus the
+// entries themselves, nodes x leaves. Page: docs/models/topologies.md.
 #include <string.h>
 
 #include "net/network_internal.h"
 
-#define BATCH NET_HOPS_OF_A_PAGE // leaves at once
-static_assert(BATCH == 64, "a bit of a word for each");
+#define BATCH NET_HOPS_OF_A_PAGE // leaves that are searched at once
+static_assert(BATCH == 64, "each leaf has a bit of a word");
 
-// The links that are up between forwarding nodes, which have dense numbers here.
+// The links that are up between forwarding nodes. Forwarding nodes are numbered densely here.
 typedef struct graph {
     net_node_t **nodes;
-    uint32_t *number_of; // by node index; UINT32_MAX: it does not forward
+    uint32_t *number_of; // by node index; UINT32_MAX: the node does not forward
     uint32_t node_count;
     uint32_t *first; // node n has edges first[n] .. first[n + 1] - 1, in order of their ports
     uint32_t *neighbor;
     uint32_t *port;
 } graph_t;
 
-// One search. Bits are leaves of the batch.
+// State of one search. Each bit of a word is a leaf of the batch.
 typedef struct search {
     const graph_t *graph;
-    uint64_t *seen;     // by node: reached, now or before
-    uint64_t *front;    // by node: reached in the last step
-    uint64_t *next;     // by node: reached in this one
-    uint64_t *next_hop; // by edge: it is on a shortest path
+    uint64_t *seen;     // by node: leaves that reached it so far
+    uint64_t *front;    // by node: leaves that reached it in the last step
+    uint64_t *next;     // by node: leaves that reach it in this step
+    uint64_t *next_hop; // by edge: leaves for which it is on a shortest path
     uint32_t *list;     // nodes with a bit in front
     uint32_t *next_list;
-    uint32_t *ports; // of one node
+    uint32_t *ports; // of one node; scratch
 } search_t;
 
 static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
@@ -81,7 +81,8 @@ static void graph_fini(graph_t *graph)
     sim_free(graph->port);
 }
 
-// Nodes next to the front that were not reached before, and by which of their edges.
+// Extends the search by one step: finds the nodes reached for the first time and the edges that
+// lead to them. Returns how many nodes, in next_list.
 static uint32_t step(search_t *search, uint32_t count)
 {
     const graph_t *const graph = search->graph;
@@ -147,7 +148,7 @@ net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32
             memcmp(routes->ports + set.first, ports, count * sizeof(*ports)) == 0) {
             return set;
         }
-    } // older ones are unlikely; a repeated set costs memory only
+    } // older sets are unlikely to match; a repeated set only costs memory
     SIM_CHECK(count > 0 && count <= UINT16_MAX);
     bool consecutive = ports[0] < NET_HOP_SCATTERED;
     for (uint32_t i = 1; i < count; i++) {
@@ -165,7 +166,7 @@ net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32
     return hop;
 }
 
-// Leaves of the batch with the same next hops at node n: groups, disjoint, of those it reaches.
+// Splits the leaves that node n reaches into groups with equal next hops. Returns how many.
 static uint32_t group_leaves(const search_t *search, uint32_t n, uint64_t *groups)
 {
     const graph_t *const graph = search->graph;
@@ -191,7 +192,7 @@ static uint32_t group_leaves(const search_t *search, uint32_t n, uint64_t *group
     return count;
 }
 
-// Entries of node n for the leaves of the batch; false: there are none.
+// Fills in the entries of node n for the leaves of the batch. Returns false if it reaches none.
 static bool find_hops(const search_t *search,
                       uint32_t n,
                       uint32_t *ports,
@@ -217,7 +218,7 @@ static bool find_hops(const search_t *search,
 
 // -- pages
 
-// Those of one batch, by a hash of what they say: open addressing.
+// The pages of one batch, in an open-addressing hash table by content.
 typedef struct pages {
     net_hop_page_t **slots;
     size_t slot_count; // a power of two

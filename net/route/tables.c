@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/route/tables.c - what routes are used for: the ports towards an interface, whole paths. How
-// they are found: search.c.
+// net/route/tables.c - answers from computed routes: ports towards an interface, whole paths, ideal
+// times. net/route/search.c finds them.
 #include "net/network_internal.h"
 
 uint32_t net_routes_ports(const net_node_t *node,
@@ -74,7 +74,7 @@ bool net_reachable(const net_t *net, uint32_t from, uint32_t to)
     return from != to && net_path_of(net, from, to, 0, &path);
 }
 
-// Time between the first and the last of count frames of these bytes, back to back.
+// Returns the time between the first and the last of `count` frames sent back to back.
 static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_bps)
 {
     const uint64_t bits_ps = link_bytes * (8 * SIM_PS_PER_S);
@@ -82,16 +82,16 @@ static sim_time_t spread_ps(uint64_t count, uint32_t link_bytes, uint64_t rate_b
                       : (sim_time_t)((sim_wide_t)bits_ps * count / rate_bps) - bits_ps / rate_bps;
 }
 
-// Frame i leaves hop h when it has arrived there and frame i - 1 is done. With equal frames the
-// slowest hop sets the pace, and a shorter last frame can catch up: followed exactly, hop by hop,
-// for the last frame; the full frames before it need only their spread.
+// Frame i leaves hop h when it has arrived there and frame i - 1 has left. With equal frames the
+// slowest hop sets the pace, so the full frames need only their spread. A shorter last frame can
+// catch up with them, so it is followed exactly, hop by hop.
 sim_time_t net_path_time_ps(const net_path_t *path,
                             uint64_t full_count,
                             uint32_t full_frame_bytes,
                             uint32_t last_frame_bytes)
 {
-    sim_time_t first_ps = 0; // when the first full frame has arrived at the hop's end
-    sim_time_t last_ps = 0;  // when the last frame has arrived at the hop's end
+    sim_time_t first_ps = 0; // arrival of the first full frame at the hop's end
+    sim_time_t last_ps = 0;  // arrival of the last frame at the hop's end
     uint64_t slowest_bps = UINT64_MAX;
     for (uint32_t h = 0; h < path->hop_count; h++) {
         const net_port_t *const port = path->ports[h];
@@ -100,7 +100,7 @@ sim_time_t net_path_time_ps(const net_path_t *path,
         const uint32_t link_bytes = full_frame_bytes + port->overhead_bytes;
         const sim_time_t spread = spread_ps(full_count, link_bytes, slowest_bps);
         if (full_count > 0) {
-            // The transmitter is free again when the last of the full frames and its gap are out.
+            // The transmitter is free when the last full frame and its gap are out.
             const sim_time_t free_ps = first_ps + spread + full_ps;
             first_ps += full_ps - port->gap_ps + port->delay_ps;
             last_ps = last_ps > free_ps ? last_ps : free_ps;

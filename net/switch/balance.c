@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/balance.c - the balance "ecmp": flows are spread over equal ports by a hash of their
-// own; and routing by whatever balance a switch has. Page: docs/models/switch.md.
+// net/switch/balance.c - the balance "ecmp", which spreads flows over equal ports by a hash of
+// their addresses; and routing by any balance. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 
 uint32_t net_switch_choose_live(const net_switch_t *sw,

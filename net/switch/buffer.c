@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/buffer.c - the buffer "standard": reserved, shared with dynamic thresholds, headroom;
-// pauses that are repeated before they run out.
+// net/switch/buffer.c - the buffer "standard": reserved bytes, a shared part with dynamic
+// thresholds, and headroom; pauses are repeated before they run out.
 //
 // Sources and derivations: docs/models/switch.md and docs/models/pfc.md (Choudhury and Hahne 1998;
 // IEEE 802.1Qbb).
@@ -41,8 +41,9 @@ void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
     net_port_pause_send(in->port, (uint8_t)(1u << priority), 0);
 }
 
-// The same where headroom is in use or the peer is stopped: headroom drains first, and the peer may
-// go on once headroom is empty and the rest has fallen below the threshold by the XON distance.
+// Frees bytes of an ingress (port, class) that uses headroom or has stopped its peer. Headroom
+// drains first. The peer is released once headroom is empty and the rest has fallen below the
+// threshold by the XON distance.
 void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes)
 {
     net_received_t *const held = sw->node.ports[port].received[priority];
@@ -59,7 +60,7 @@ void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, ui
 
 // -- set-up
 
-// IEEE 802.3 annex 31B.3.7 bounds a station's reaction to a pause, in quanta, by rate.
+// Returns the longest reaction to a pause that IEEE 802.3 annex 31B.3.7 allows at this rate.
 static sim_time_t response_ps(uint64_t rate_bps)
 {
     // clang-format off
@@ -100,9 +101,9 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
                                      NET_FRAME_BYTES_QUANTUM);
 }
 
-// Whether the computed headroom is enough: not where pause frames can be lost, nor where a pause is
-// so short that a refresh behind a large frame may come too late. (Links that change:
-// net/link/changes.c.)
+// Returns whether the computed headroom is enough to never drop. It is not if pause frames can be
+// lost, or if a pause is so short that a refresh behind a large frame may come too late.
+// net/link/changes.c handles links that go down.
 static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
@@ -134,7 +135,7 @@ static void built(net_switch_t *sw)
     dedicated(sw, &headroom, &reserved);
     const uint64_t buffer = sw->config.buffer_bytes;
     sw->shared_limit = buffer > headroom + reserved ? buffer - headroom - reserved : 0;
-    // While half of it is free, the threshold is at least what it is then.
+    // While half of the shared buffer is free, the threshold is at least its value at half.
     const uint64_t half = sw->shared_limit / 2;
     const uint64_t threshold = sw->config.pfc_threshold_bytes != SIM_AUTO
                                    ? sw->config.pfc_threshold_bytes

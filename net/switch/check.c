@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/check.c - what must hold of a port and of a switch between two events.
+// net/switch/check.c - invariants of a port and of a switch between two events.
 //
-// Called after each event in builds with dear checks. The sums over all ports are taken each time
-// where ports are few, and now and then where they are many.
+// Called after each event in builds with dear checks. Sums over all ports are checked after every
+// event if ports are few, and after some events otherwise.
 #include "net/switch/switch_internal.h"
 
 #define PORTS_FEW 16u
@@ -30,7 +30,7 @@ void net__port_check(const net_port_t *port)
     SIM_CHECK(!port->down || port->special);
 }
 
-// What can be sent will be: the port has a frame on the link, or will wake.
+// SIM_CHECKs that a port with a packet to send will be served.
 static void check_awake(const net_port_t *port)
 {
     if (port->control != NULL || (port->waiting & (uint8_t)~port->paused) != 0) {

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/late.c - the loop of a switch with net's own parts: departures are made up for.
+// net/switch/late.c - the loop of a switch with net's own models, which replays departures lazily.
 //
-// A frame that leaves a queue needs no event of its own. What a port sends next, and when, follows
-// from its own queue, to which nothing comes but by an arrival for it: so its departures up to now
-// are made up for when a packet arrives for the port, and those of all ports before a timer fires
-// and where a window ends. They happen at their own times, only their turn comes later.
+// A departure needs no event of its own. What a port sends next, and when, depends only on its own
+// queue, which changes only by arrivals for that port. So the switch replays the departures of a
+// port when a packet arrives for it, and those of all ports before a timer fires and at the end of
+// a window. Each departure gets its own time; only its turn comes later.
 //
-// What ports share is the buffer. Its use is too high as long as departures are behind, and every
-// threshold that follows from it too low: so a packet that finds room would have found it anyway.
-// One that does not makes all ports catch up, and is looked at again. While a peer is stopped, each
-// packet that leaves may let it go on at that instant: then, and where someone listens to each
-// event or links are not usual (net_node_t.one_by_one), events go one by one (switch.c).
+// Ports share the buffer. While departures are outstanding, its use is overestimated and every
+// threshold underestimated, so a packet that finds room would have found it anyway. If a packet
+// finds none, all ports catch up and it is tried again. While a peer is stopped, each departure may
+// release it at that instant: then, and if net_node_t.one_by_one is set, events are handled one by
+// one (loop.c).
 //
-// An arrival comes before a departure at the same instant, and a departure before a timer: so a
+// At one instant an arrival precedes a departure, and a departure precedes a timer. So a port
+// catches up with departures before now, and including now only before a timer fires.
 // port catches up with what is before now, and with what is at now where a timer fires.
 #include "net/switch/switch_internal.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
-// What is rare, out of the loop's way: it needs all registers there are.
+// Keeps a rarely used function out of the hot loop, which needs all registers.
 #define APART __attribute__((noinline))
 
 static inline void be_late(net_switch_t *sw, net_port_t *port)
@@ -44,7 +45,7 @@ APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
     return net_port_choose(egress, candidates, head_bytes);
 }
 
-// The port's next frame starts now, if it may send one. Whether it is to be served again.
+// Starts the port's next frame now, if it may send one. Returns whether it has another to send.
 static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
 {
     const bool usual = net__port_is_usual(egress);
@@ -76,7 +77,7 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t
     return (egress->waiting & (uint8_t)~stopped) != 0;
 }
 
-// The next departure of a port that is late. False: it was the last for now.
+// Replays the next departure of a late port. Returns false if it was the last one for now.
 static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 {
     const sim_time_t now_ps = port->busy_until_ps;
@@ -89,16 +90,15 @@ static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
     return true;
 }
 
-// All its departures before end_ps.
+// Replays a late port's departures before end_ps.
 APART static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
     while (port->busy_until_ps < end_ps && depart(sw, port)) {
     }
 }
-
-// All ports; returns when the next of those that are late is due. Time is the latest departure's,
-// or what it was if that is later. They go in rounds, a departure of each: the next packet of each
-// is fetched meanwhile.
+// Replays the departures of all ports before end_ps and returns when the next one is due. now_ps
+// becomes the time of the latest departure if that is later. Each round replays one departure per
+// port, so that the next packet of each is prefetched meanwhile.
 APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 {
     sim_node_t *const node = &sw->node.sim;
@@ -123,7 +123,7 @@ APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
     return next_ps;
 }
 
-// From here on events go one by one: what is late becomes a wake.
+// Turns late ports into wakes, before events are handled one by one.
 APART static void wake_all(net_switch_t *sw)
 {
     for (uint32_t p = 0; p < sw->late_ports; p += 8) {
@@ -136,7 +136,7 @@ APART static void wake_all(net_switch_t *sw)
     }
 }
 
-// Finds room for a packet of a class that is lossy, or marked as it joins, or both.
+// Takes room for a packet of a class that is lossy, or marked as it joins, or both.
 static ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
                                     const net_port_t *ingress,
                                     net_port_t *egress,
@@ -154,8 +154,8 @@ static ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
     return admitted;
 }
 
-// A packet that must wait for its port. Room is found without looking at what has left meanwhile,
-// and without a word to anyone if there is none: false.
+// Queues a packet that must wait for its port. Outstanding departures are not replayed first.
+// Returns false, without any effect, if there is no room.
 static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                                   const net_port_t *ingress,
                                   net_port_t *egress,
@@ -174,8 +174,8 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
         return false;
     }
     sw->held_bytes += packet->frame_bytes;
-    net__queue_join(egress, queue, packet); // who listens has events one by one
-    // A port where just this class waits already is late, or stopped.
+    net__queue_join(egress, queue, packet); // no trace: with listeners events go one by one
+    // If only this class waits, the port is late already, or stopped.
     if (egress->waiting != bit) {
         if (SIM_LIKELY(egress->waiting == 0)) {
             egress->waiting = bit;
@@ -189,8 +189,8 @@ static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
     return true;
 }
 
-// There may be room once all ports have caught up. If not, the packet is dropped or its sender is
-// stopped, as the one who comes first would be.
+// Makes all ports catch up and tries again to queue a packet. If there still is no room, drops the
+// packet or stops its sender, as the exact loop does.
 APART static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     sim_node_t *const node = &sw->node.sim;
@@ -200,7 +200,7 @@ APART static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_pack
     net__switch_enqueue(sw, egress, packet);
 }
 
-// Someone will hear of this moment, and may look at any port: all are to be where they belong.
+// Makes all ports catch up if a listener will hear of this moment, as it may look at any port.
 static inline void show_all(net_switch_t *sw, const net_port_t *port, uint32_t points)
 {
     if (SIM_UNLIKELY((port->trace_points & points) != 0)) {
@@ -235,8 +235,8 @@ static APART bool turn_away(net_switch_t *sw,
     return true;
 }
 
-// What a switch does with a packet that has arrived now. False: what comes next is to be found
-// anew, since a timer or a wake may have been added.
+// Handles a packet that arrives now. Returns false if a timer or a wake may have been added, so
+// that the caller must determine the next event anew.
 static ALWAYS_INLINE bool arrive(net_switch_t *sw,
                                  uint32_t port_index,
                                  net_packet_t *packet,
@@ -273,8 +273,8 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
     return true;
 }
 
-// All arrivals up to what comes next besides them, or up to one that changes that. What a hop
-// changes in a packet is asked once.
+// Handles arrivals up to the next wake or timer, or up to one that may change it. `routed` and
+// `trust_dscp` are arguments so that they are tested once for all packets.
 static ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp)
 {
     sim_node_t *const node = &sw->node.sim;
@@ -319,7 +319,7 @@ APART static void take_arrivals(net_switch_t *sw)
     }
 }
 
-// The wake or timer that is next.
+// Handles the next wake or timer.
 APART static void take_other(net_switch_t *sw)
 {
     sim_node_t *const node = &sw->node.sim;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/loop.c - the switch: route, admit, queue, serve.
+// net/switch/loop.c - the exact loop of a switch, one event at a time: route, admit, queue, serve.
 //
-// A packet that finds its egress port idle passes through without touching the buffer. One that
-// must wait is stored once and accounted at its ingress (port, class) and in its egress queue; it
-// leaves the buffer when its transmission starts.
+// A packet that finds its egress port idle passes through without touching the buffer. A packet
+// that must wait is stored once and accounted at its ingress (port, class) and in its egress queue;
+// it leaves the buffer when its transmission starts.
 //
-// The loop is written once. `own` says at compile time that buffer, marking and balance are net's
-// own: then they are compiled in; else they are called through the switch's tables.
+// The loop is compiled twice. With `own`, net's buffer, marking and balance are compiled in;
+// otherwise they are called through the switch's tables.
 #include "net/switch/switch_internal.h"
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -71,7 +71,7 @@ static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
     const bool admitted = own ? net__admit(sw, egress, packet, &reason)
                               : sw->buffer->admit(sw, egress, packet, &reason);
     if (!admitted) {
-        // Headroom is the ingress port's: that is the port to look at.
+        // Headroom belongs to the ingress port, so the drop counts there.
         const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
         net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
         return;
@@ -92,7 +92,7 @@ static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
     }
 }
 
-// Functions of their own: what a packet that goes straight through needs stays short.
+// Not inlined into `arrival`: so the path of a packet that passes straight through stays short.
 void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     enqueue_any(sw, egress, packet, true);
@@ -148,8 +148,8 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
     net_port_t *const egress = &sw->node.ports[out];
     const uint8_t bit = (uint8_t)(1u << packet->priority);
     const sim_time_t now_ps = sw->node.sim.now_ps;
-    // At the very end of a frame the port is still busy, unless nobody else arrives at this
-    // instant: then there is nothing to choose from.
+    // At the very end of a frame the port is still busy if others arrive at this instant. If
+    // nobody else does, there is nothing to choose from, and the packet goes at once.
     const bool idle = egress->wake_pending == NET_WAKE_NONE &&
                       (now_ps > egress->busy_until_ps ||
                        (now_ps == egress->busy_until_ps && !sim_node_arrivals_tie(&sw->node.sim)));
@@ -160,15 +160,15 @@ static ALWAYS_INLINE void arrival(net_switch_t *sw,
     }
 }
 
-// What sending needs of a port: looking for it brings the port itself.
+// Prefetches what sending reads; computing the addresses loads the port itself.
 static inline void warm_port(const net_port_t *port, uint32_t class)
 {
     __builtin_prefetch(port->channel);
     __builtin_prefetch(port->classes[class]);
 }
 
-// Since its last window other nodes have used the cache. Where most ports will be busy in the next
-// one, their lines are fetched all at once, before the switch runs...
+// Prefetches a switch's ports before it runs its next window, because other nodes have used the
+// cache since the last one. If most ports will be busy, all are fetched at once.
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
 {
     const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
@@ -190,7 +190,7 @@ void net__switch_warm(const sim_node_t *node, uint32_t arrivals)
     }
 }
 
-// ...and then the packets at the head of the queues that will be served.
+// Prefetches the packets at the heads of the queues that will be served.
 void net__switch_warm_heads(const net_switch_t *sw)
 {
     const sim_node_t *const node = &sw->node.sim;

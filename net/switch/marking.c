@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/marking.c - the marking "red": CE by RED on the egress queue, as a packet leaves it or
-// as it joins. Page: docs/models/switch.md.
+// net/switch/marking.c - the marking "red": sets CE by RED on the egress queue, as a packet leaves
+// or joins it. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 
-// The first of a switch that may get a mark. (Apart, so that the others need no frame.)
+// Decides on a switch's first packet that may be marked. Not inlined: the others need no frame.
 static __attribute__((noinline)) void mark_first(net_switch_t *sw,
                                                  net_port_t *egress,
                                                  net_packet_t *packet,
@@ -24,7 +24,7 @@ void net__mark_late(net_switch_t *sw,
                     uint8_t marks,
                     uint32_t priority)
 {
-    // Packets that leave next may get a mark: their lines are far by now.
+    // The packets that leave next may be marked, and their lines are likely evicted by now.
     const uint32_t later = queue->head + 3 * (uint32_t)sizeof(net_queued_t);
     if (later < queue->end) {
         __builtin_prefetch(net__queued(queue, later + 2 * SIM_CACHE_LINE));
@@ -41,7 +41,7 @@ void net__mark_late(net_switch_t *sw,
     }
 }
 
-// Apart from the switch's enqueue, which is shorter for it.
+// Not inlined into the switch's enqueue, which is shorter without it.
 __attribute__((noinline)) void net__mark_early(net_switch_t *sw,
                                                net_port_t *egress,
                                                net_packet_t *packet)
@@ -59,7 +59,7 @@ static void leaves(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
     net__mark(sw, egress, egress->classes[priority], packet, packet->marks, priority);
 }
 
-// The thresholds of a port of this rate: its profile, or what the switch has for all.
+// Returns the thresholds of a port of this rate: its profile, or the switch's common values.
 static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate_bps)
 {
     for (uint32_t i = 0; i < config->ecn_profiles.count; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/setup.c - makes a switch of its parts, and what can be asked of it. Page:
+// net/switch/setup.c - builds a switch from its models and answers questions about it. Page:
 // docs/models/switch.md.
 #include <string.h>
 
@@ -38,7 +38,7 @@ static void set_routes(net_node_t *node, const net_routes_t *routes)
     net_switch_t *const sw = net_switch_of(node);
     sw->hop_pages = routes->pages;
     sw->hop_ports = routes->ports;
-    node->route_mask = 0; // a change: the first routes of all come before the switch is built
+    node->route_mask = 0; // routes have changed; choose_loop sets it again when the switch is built
 }
 
 static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route_when_up};
@@ -97,7 +97,7 @@ static void *state_of(size_t bytes)
     return bytes > 0 ? sim_alloc_lines(bytes) : NULL;
 }
 
-// The loop of the switch: its buffer's own; one with net's parts compiled in; by tables.
+// Selects the loop: the buffer's own, the one with net's models compiled in, or the one by tables.
 static void choose_loop(net_switch_t *sw)
 {
     const bool own = sw->buffer == &net__buffer_standard && sw->marking == &net__marking_red &&
@@ -144,7 +144,7 @@ static void built(net_node_t *node)
     const net_t *const net = node->net;
     sw->attachments = net->attachments;
     sw->leaf = net->leaf_of[node->sim.index];
-    // A switch without hosts matches no attachment, not even that of hosts on hosts.
+    // A switch without hosts must match no attachment, not even that of a host linked to a host.
     sw->leaf = sw->leaf == NET_NO_LEAF ? NET_NO_LEAF - 1 : sw->leaf;
     sw->routed = net->config.forwarding == NET_FORWARDING_ROUTED;
     sw->routed_by_dscp = sw->routed && sw->trust_dscp;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/switch_internal.h - net's own buffer, marking and balance, to be compiled into the
-// loop of a switch that has all three.
+// net/switch/switch_internal.h - net's own buffer, marking and balance as inline functions, so that
+// they can be compiled into the loop of a switch that has all three.
 #ifndef NET_SWITCH_SWITCH_INTERNAL_H
 #define NET_SWITCH_SWITCH_INTERNAL_H
 
@@ -9,23 +9,28 @@
 #include "net/network_internal.h"
 #include "net/switch_model.h"
 
-// switch.c: runs by the tables.
+// loop.c: runs a switch through its tables.
 void net__switch_run_tables(sim_node_t *node);
-// With net's own rows: the part of an arrival that must wait for its port.
+// Admits a packet that must wait for its port, with net's own models compiled in.
 void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+// Applies a pause frame and frees it; wakes the port if a class was released.
 void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet);
-// Takes events one by one, while it must be so. False: there is none before the end.
+// Handles events one by one as long as the switch must be exact. Returns false when no event is
+// left before the end of the run.
 bool net__switch_run_exactly(net_switch_t *sw);
+// Returns whether each event must be handled in its turn, and no departure may be late.
 static inline bool net__switch_must_be_exact(const net_switch_t *sw)
 {
     return sw->stopped_count > 0 || sw->node.one_by_one;
 }
-// late.c: runs with net's own rows, as far as possible without a wake for each departure.
+// late.c: runs a switch with net's own models, replaying most departures without a wake event.
 void net__switch_run_late(sim_node_t *node);
+// loop.c: prefetch what the next window will touch.
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
 void net__switch_warm_heads(const net_switch_t *sw);
 
-// The eight ports from p on that are late (net_switch_t.late), in a word; the first of them.
+// Returns net_switch_t.late of the eight ports from p on as a word, and the first port in such a
+// word that is late.
 static inline uint64_t net__late(const net_switch_t *sw, uint32_t p)
 {
     uint64_t late;
@@ -41,15 +46,15 @@ static inline uint32_t net__late_first(uint64_t late)
 #endif
 }
 
-// watchdog.c: of a switch that has one; drops what waits in a queue.
+// watchdog.c: start does nothing without a watchdog; drop discards all packets of one queue.
 void net__watchdog_start(net_switch_t *sw);
 void net__watchdog_free(net_switch_t *sw);
 void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority);
 
 // -- balance "ecmp"
 
-// Hash of the 5-tuple with the switch's own seed: the same function at two tiers would send what
-// one tier put on a port out of the same port of the next (polarisation).
+// Returns the flow's hash with the switch's own seed. With the same function at two tiers, flows
+// that one tier put on one port would all leave by one port of the next (polarisation).
 static inline uint32_t net__spread(const net_switch_t *sw, uint32_t flow_hash)
 {
     uint32_t hash = (flow_hash ^ sw->ecmp_seed) * 0x85ebca6bu;
@@ -57,14 +62,14 @@ static inline uint32_t net__spread(const net_switch_t *sw, uint32_t flow_hash)
     return hash * 0xc2b2ae35u;
 }
 
-// The port a packet leaves by; NET_NO_PORT: there is none.
+// Returns the port by which a packet leaves; NET_NO_PORT: there is none.
 static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 {
     const net_attachment_t attachment = sw->attachments[packet->destination];
     if (SIM_UNLIKELY(attachment.leaf == NET_NO_LEAF)) {
         return NET_NO_PORT;
     }
-    // Up, down to another switch or down to a host: too hard to guess, so all go one way.
+    // The three cases (up, down to a switch, down to a host) are hard to predict: no branches.
     const net_hop_t hop = net__hop(sw->hop_pages, attachment.leaf);
     const uint32_t here = 0 - (uint32_t)(attachment.leaf == sw->leaf); // a mask
     const uint32_t count = (here & 1) | (~here & hop.count);
@@ -79,7 +84,7 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
         port = sw->hop_ports[hop.first + index];
     }
     if (SIM_UNLIKELY(sw->node.ports[port].down) && count > 1) {
-        // The upper bits of the hash are what chose this port: others spread its flows.
+        // The hash's upper bits chose this port, so other bits must spread its flows.
         return net_switch_choose_live(sw, sw->hop_ports + hop.first, count, hash * 0x9e3779b1u);
     }
     return port;
@@ -87,7 +92,7 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 
 // -- marking "red"
 
-// RED on so many bytes, which are more than the port's kmin.
+// Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
 static inline void net__mark_by(net_switch_t *sw,
                                 net_port_t *egress,
                                 net_packet_t *packet,
@@ -103,7 +108,8 @@ static inline void net__mark_by(net_switch_t *sw,
     net_switch_mark_known(egress, packet, marks, priority);
 }
 
-// On the bytes left in the queue as the packet leaves it (papers on DCQCN mark at dequeue).
+// Mark by the bytes that a packet leaves behind (papers on DCQCN mark at dequeue). net__mark_late
+// is the part that runs only above the lowest kmin of the switch.
 void net__mark_late(net_switch_t *sw,
                     net_port_t *egress,
                     const net_class_t *queue,
@@ -122,11 +128,12 @@ static SIM_ALWAYS_INLINE void net__mark(net_switch_t *sw,
     }
 }
 
-// switch.ecn.mark-at: enqueue. On the bytes in the queue as the packet joins it.
+// Marks by the bytes that a packet finds as it joins the queue (switch.ecn.mark-at: enqueue).
 void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 
 // -- buffer "standard"
 
+// Returns the bytes of shared buffer above which an ingress (port, class) stops its peer.
 static inline uint64_t net__xoff_threshold(const net_switch_t *sw)
 {
     if (sw->config.pfc_threshold_bytes != SIM_AUTO) {
@@ -135,17 +142,19 @@ static inline uint64_t net__xoff_threshold(const net_switch_t *sw)
     return net_fraction_of(net_switch_shared_free(sw), sw->pfc_alpha);
 }
 
-// buffer.c
+// buffer.c: stop sends XOFF, let_peer_go sends XON; release_crowded frees bytes of an ingress
+// (port, class) that uses headroom or has stopped its peer.
 void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__let_peer_go(net_switch_t *sw, net_ingress_t *in, uint32_t priority);
 void net__release_crowded(net_switch_t *sw, uint32_t port, uint32_t priority, uint64_t bytes);
 
-// Room in what is reserved and what is shared, up to the threshold; false: nothing is taken.
+// Takes room in the reserved and then in the shared buffer, up to the threshold. Returns false and
+// takes nothing if there is no room.
 static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
     const uint64_t stored = held->stored_bytes + bytes;
     const uint64_t above = net_switch_above_reserved(sw, stored);
-    const uint64_t more = above < bytes ? above : bytes; // that is shared
+    const uint64_t more = above < bytes ? above : bytes; // shared bytes that the packet adds
     if (SIM_LIKELY(above <= sw->calm_above_bytes && sw->shared_bytes <= sw->calm_shared_bytes) ||
         above == 0 ||
         (above <= net__xoff_threshold(sw) && sw->shared_bytes + more <= sw->shared_limit)) {
@@ -156,7 +165,8 @@ static inline bool net__admit_shared(net_switch_t *sw, net_received_t *held, uin
     return false;
 }
 
-// Finds room for a lossless packet: reserved first, then shared up to the threshold, then headroom.
+// Takes room for a lossless packet: reserved, then shared up to the threshold, then headroom. Stops
+// the peer when the first two are full. Returns false if headroom is full, too.
 static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *packet)
 {
     net_received_t *const held = sw->node.ports[packet->ingress_port].received[packet->priority];
@@ -169,14 +179,14 @@ static inline bool net__admit_lossless(net_switch_t *sw, const net_packet_t *pac
     if (fits) {
         held->headroom_bytes = (held->headroom_bytes + bytes) & NET_HEADROOM_MASK;
     }
-    // Where nothing is held, nothing will leave and let the peer go again.
+    // If nothing is held, no departure could ever release the peer.
     if (!held->stopped && held->stored_bytes + held->headroom_bytes > 0) {
         net__stop_peer(sw, in, packet->priority);
     }
     return fits;
 }
 
-// Bytes of what is reserved and what is shared are free again.
+// Frees bytes of one ingress (port, class) in the shared and then in the reserved buffer.
 static inline void net__release_stored(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
     const uint64_t stored = held->stored_bytes;
@@ -186,7 +196,7 @@ static inline void net__release_stored(net_switch_t *sw, net_received_t *held, u
     sw->shared_bytes -= above < bytes ? above : bytes;
 }
 
-// A packet that was admitted starts to leave.
+// Frees the room of a lossless packet whose transmission starts.
 static inline void net__release_lossless(net_switch_t *sw,
                                          uint32_t port,
                                          uint32_t priority,
@@ -200,7 +210,8 @@ static inline void net__release_lossless(net_switch_t *sw,
     }
 }
 
-// Finds room for a lossy packet at its egress queue.
+// Takes shared buffer for a lossy packet, limited by its egress queue. Returns false with *reason
+// if there is no room.
 static inline bool net__admit_lossy(net_switch_t *sw,
                                     const net_port_t *egress,
                                     const net_packet_t *packet,

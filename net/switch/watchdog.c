@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/watchdog.c - a PFC watchdog: breaks pauses that last too long.
 //
-// A queue whose class the peer has kept stopped for the detection time, with packets waiting, is in
-// a storm. Then either its packets are dropped while it stays stopped (drop), or the pauses of the
-// peer count for nothing (ignore), until no pause frame has come for the restoration time. Both
-// times are looked at every eighth of the shorter one, as switches poll.
+// A queue is in a storm when its peer has kept its class stopped for the detection time while
+// packets wait. Then either its packets are dropped while it stays stopped (drop), or the peer's
+// pauses have no effect (ignore), until no pause frame has come for the restoration time. The
+// watchdog polls at an eighth of the shorter of the two times, as switches do.
 // Behaviour: SONiC's PFC watchdog. Page: docs/models/pfc.md.
 #include "net/switch/switch_internal.h"
 
 #define LOOKS 8u
 
 typedef struct watch {
-    uint64_t rx_pause; // when it was looked at last
+    uint64_t rx_pause; // count at the last poll
     sim_time_t quiet_since_ps;
     bool storm;
 } watch_t;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/frame.c - the builder of net/frame.h: fields to bytes, with lengths, checksums, pad and
-// ICRC.
+// net/wire/frame.c - the builder of net/frame.h: turns fields into bytes, with lengths, checksums,
+// pad and ICRC.
 //
 // A field that does not fit its place on the wire is a bug of the caller and ends the program. The
 // ICRC is computed before the UDP checksum of IPv6, which covers it.
@@ -13,7 +13,7 @@
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 
-// The EtherType comes last, whether or not a tag precedes it. Returns where the next header starts.
+// Writes addresses, tag and EtherType, which comes last. Returns where the next header starts.
 static uint8_t *build_ethernet(const net_frame_t *frame, uint16_t type, uint8_t *at)
 {
     memcpy(at + NET_ETHERNET_AT_DESTINATION, frame->destination_mac, NET_MAC_BYTES);
@@ -85,7 +85,7 @@ static uint8_t *build_udp(const net_frame_t *frame, uint32_t udp_bytes, uint8_t 
     return at + NET_UDP_BYTES;
 }
 
-// How what is beyond the standard's headers is told of.
+// Returns the reserved BTH bits that announce the bytes of a selective transport.
 static uint8_t extra_bits(const net_frame_t *frame)
 {
     if (frame->opcode == ROCE_ACKNOWLEDGE) {
@@ -123,7 +123,7 @@ static uint8_t *build_atomic(const net_frame_t *frame, uint8_t *at)
     return at + ROCE_ATOMIC_ETH_BYTES;
 }
 
-// The order is that of IBA table 38, in which no opcode has two headers the other way round.
+// Writes extension headers in the order of IBA table 38; no opcode has two of them the other way.
 static uint8_t *build_extensions(const net_frame_t *frame, uint8_t *at)
 {
     const uint32_t extensions = net_frame_extensions(frame->opcode);
@@ -168,15 +168,15 @@ static uint8_t *build_extensions(const net_frame_t *frame, uint8_t *at)
     return at;
 }
 
-// The CRC after size_bytes more of zeros, without looking at them: a register that only zeros enter
-// is multiplied by a power of x, and zlib's combination of two CRCs is that product.
+// Returns the CRC after size_bytes more zero bytes, without reading them. Zeros multiply the CRC
+// register by a power of x, and zlib's combination of two CRCs computes that product.
 static uint32_t crc32_of_zeros(uint32_t crc, uint32_t size_bytes)
 {
     const uLong power = crc32_combine_gen((z_off_t)size_bytes);
     return ~(uint32_t)crc32_combine_op(~crc, 0, power);
 }
 
-// Payload, pad and ICRC. icrc covers everything before.
+// Writes payload, pad and ICRC. icrc covers everything before them.
 static uint8_t *build_payload(const net_frame_t *frame, uint32_t icrc, uint8_t *at)
 {
     const uint32_t pad_bytes = net__frame_pad_bytes(frame->payload_bytes);
@@ -267,7 +267,7 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     const size_t packet_bytes = build_roce(frame, bytes);
     const size_t padded_bytes = size_bytes - net__frame_telemetry_bytes(frame);
     SIM_CHECK(packet_bytes <= padded_bytes);
-    // Zeros up to the least Ethernet frame.
+    // Pad with zeros to Ethernet's minimum.
     memset(bytes + packet_bytes, 0, padded_bytes - packet_bytes);
     SIM_CHECK(build_telemetry(frame, bytes + padded_bytes) == bytes + size_bytes);
     return size_bytes;

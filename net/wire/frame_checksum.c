@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/frame_checksum.c - the sums in a frame: Internet checksum (RFC 1071) and ICRC (A17.3.3).
+// net/wire/frame_checksum.c - Internet checksum (RFC 1071) and ICRC (A17.3.3) of a frame.
 //
-// The ICRC is the CRC-32 of Ethernet over eight bytes of ones (they stand for the LRH of native
+// The ICRC is the CRC-32 of Ethernet over eight bytes of ones (in place of the LRH of native
 // InfiniBand), the IP header, UDP, BTH, extension headers, payload and pad. Fields that may change
 // on the way count as ones: IPv4 type of service, TTL and header checksum; IPv6 traffic class, flow
 // label and hop limit; the UDP checksum; the FECN, BECN and reserved bits of the BTH.

@@ -1,64 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/frame_internal.h - what the builder and the parser of net/frame.h share: checksums,
-// sizes.
+// net/wire/frame_internal.h - checksums and sizes shared by the builder and parser of net/frame.h.
 #ifndef NET_WIRE_FRAME_INTERNAL_H
 #define NET_WIRE_FRAME_INTERNAL_H
 
 #include "net/frame.h"
 
-// Zero bytes that bring a payload to a multiple of four.
+// Returns how many zero bytes bring a payload to a multiple of four.
 static inline uint32_t net__frame_pad_bytes(uint32_t payload_bytes)
 {
     return -payload_bytes & 3u;
 }
 
-// BTH to ICRC, pad included.
-// Of a frame, before it is filled up to the least that Ethernet carries.
+// Returns the size of a frame before it is padded to Ethernet's minimum.
 uint32_t net__frame_raw_bytes(uint8_t opcode, uint32_t payload_bytes, bool tagged, bool ipv6);
+// Returns the size from the BTH to the ICRC, pad included.
 uint32_t net__frame_transport_bytes(uint8_t opcode, uint32_t payload_bytes);
 
-// What lies behind the packet and its padding.
+// Returns the size of the telemetry behind the packet and its padding.
 uint32_t net__frame_telemetry_bytes(const net_frame_t *frame);
 
 // The destination of every PFC frame, 01-80-C2-00-00-01 (IEEE 802.3 annex 31B).
 extern const uint8_t net__frame_pfc_destination[6];
 
-// Adds bytes to a one's complement sum as 16-bit big-endian words (RFC 1071), an odd last byte
-// being the upper half of a word. For up to 64 KiB in total from sum 0.
+// Adds bytes to a one's complement sum as 16-bit big-endian words (RFC 1071); an odd last byte is
+// the upper half of a word. The sum is right for up to 64 KiB in total from sum 0.
 uint32_t net__frame_sum(uint32_t sum, const uint8_t *bytes, size_t size_bytes);
-// Folds to 16 bits and complements: what a checksum field holds, and 0 over a sum that includes
-// the right one.
+// Folds a sum to 16 bits and complements it. The result is the checksum field's value, or 0 for a
+// sum over bytes that include the right checksum.
 uint16_t net__frame_sum_finish(uint32_t sum);
 
-// The UDP checksum over IPv6 (RFC 8200 8.1): pseudo-header, then UDP header and payload as they
-// are, the checksum field included; 0 if that field is right. ip is where the IPv6 header starts.
+// Returns the UDP checksum over IPv6 (RFC 8200 8.1) of the pseudo-header and of UDP header and
+// payload as they are, checksum field included: 0 if that field is right. ip: the IPv6 header.
 uint16_t net__frame_udp6_checksum(const uint8_t *ip, uint32_t udp_bytes);
 
-// CRC-32 over what the ICRC covers from the mask of 8 bytes to the BTH, variant fields as ones
-// (A17.3.3). ip is where the IP header starts. Continue with what follows the BTH, pad included.
+// Returns the CRC-32 over the ICRC's first part, the 8 bytes of ones to the BTH, with variant
+// fields as ones (A17.3.3). ip: the IP header. The caller continues behind the BTH, pad included.
 uint32_t net__frame_icrc_start(const uint8_t *ip, bool ipv6);
 
 // -- parsing (frame_parse.c, frame_parse_roce.c)
 
-// What is being read. Each parse_ function reads one header at offset and moves offset past it.
+// State of a parse. Each parse_ function reads one header at offset and moves offset past it.
 typedef struct net__frame_reader {
     const uint8_t *bytes;
     size_t offset;
-    size_t end;     // headers and payload end here, at most at the end of the bytes
-    size_t trailer; // what follows the packet and its padding begins here
+    size_t end;     // end of headers and payload, at most the end of the bytes
+    size_t trailer; // begin of the trailer, behind the packet and its padding
     net_frame_t *frame;
     sim_message_t *message;
 } net__frame_reader_t;
 
-// Whether `needed` more bytes are there; says so where they are not.
+// Fails with a message unless `needed` more bytes are left; `what` names the header.
 SIM_MUST_CHECK sim_err_t net__frame_require(const net__frame_reader_t *reader,
                                             const char *what,
                                             size_t needed);
-// Bytes up to `to` that must be zero.
+// Fails with a message unless all bytes up to `to` are zero.
 SIM_MUST_CHECK sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader,
                                                   const char *what,
                                                   size_t to);
-// BTH, extension headers, payload and pad; the ICRC is taken, not checked.
+// Parses BTH, extension headers, payload and pad. Stores the ICRC without checking it.
 SIM_MUST_CHECK sim_err_t net__frame_parse_roce(net__frame_reader_t *reader);
 
 #endif // NET_WIRE_FRAME_INTERNAL_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/frame_opcode.c - what each BTH opcode carries, in one table, and the sizes that follow.
+// net/wire/frame_opcode.c - one table of BTH opcodes with their headers, and the sizes of frames.
 //
 // Source: IBA vol. 1 table 38 (opcodes and the headers after the BTH), annex A17.9.3 (CNP). Opcodes
-// of transports RoCEv2 does not have (RD, XRC) are unknown here, and so is RC 0x15, which IBA
+// of transports that RoCEv2 does not have (RD, XRC) are unknown here, and so is RC 0x15, which IBA
 // leaves reserved.
 #include "net/frame.h"
 #include "net/wire/frame_internal.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/frame_parse.c - the parser of net/frame.h: bytes to fields, nothing believed. What is
-// behind the UDP header: frame_parse_roce.c.
+// net/wire/frame_parse.c - the parser of net/frame.h: turns untrusted bytes into fields, up to the
+// UDP header. frame_parse_roce.c parses the rest.
 //
-// Strict: what it accepts, the builder makes again byte for byte (a wrong ICRC excepted). So
-// reserved bits and pad bytes must be zero, lengths must agree with each other and with the frame,
-// checksums must be right, and what net_frame_t cannot say (IP options, fragments, IPv6 extension
-// headers, a second tag, a drop-eligible tag, a trailer that is no telemetry) is refused with a
-// message that names it.
+// The parser is strict: from its result the builder makes the same bytes, except for a wrong ICRC.
+// So reserved bits and pad bytes must be zero, lengths must agree with each other and with the
+// frame, and checksums must be right. IP options, fragments, IPv6 extension headers, a second tag,
+// a drop-eligible tag and a trailer that is no telemetry have no field in net_frame_t; they are
+// refused with a message that names them.
 #include <string.h>
 #include <zlib.h>
 
@@ -30,7 +30,7 @@ sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what
                     left);
 }
 
-// Index of the first byte that is not zero, or size_bytes.
+// Returns the index of the first byte that is not zero, or size_bytes.
 static size_t first_nonzero(const uint8_t *bytes, size_t size_bytes)
 {
     size_t i = 0;
@@ -79,7 +79,7 @@ static sim_err_t parse_tag(net__frame_reader_t *reader)
     return SIM_OK;
 }
 
-// Leaves offset behind the EtherType.
+// Parses addresses, tag and EtherType; leaves offset behind the EtherType.
 static sim_err_t parse_ethernet(net__frame_reader_t *reader, uint16_t *type)
 {
     const uint8_t *const bytes = reader->bytes;
@@ -147,8 +147,8 @@ static sim_err_t parse_pfc(net__frame_reader_t *reader)
     return net__frame_require_zeros(reader, "padding of a PFC frame", reader->end);
 }
 
-// The packet's end is the reader's from here on. Up to the least Ethernet frame zeros follow;
-// anything behind is for parse_telemetry.
+// Sets the reader's end to the packet's end and checks that zeros pad it to Ethernet's minimum.
+// Bytes behind that are left to parse_telemetry.
 static sim_err_t end_at_packet(net__frame_reader_t *reader, size_t packet_end)
 {
     const size_t frame_end = reader->end;
@@ -166,7 +166,7 @@ static sim_err_t end_at_packet(net__frame_reader_t *reader, size_t packet_end)
     return net__frame_require_zeros(&padding, "Ethernet padding", reader->trailer);
 }
 
-// Records, and zeros for more of them. False: anything else.
+// Parses INT: records, and zeros reserved for more. Returns false if it is anything else.
 static bool parse_hops(net_frame_t *frame, const uint8_t *at, size_t bytes)
 {
     const uint32_t hop_count = sim_get_be16(at) >> NET_INT_PATH_BITS;
@@ -197,7 +197,7 @@ static bool parse_digest(net_frame_t *frame, const uint8_t *at, size_t bytes)
     return true;
 }
 
-// What follows the packet and its padding, up to frame_end: nothing, or in-band telemetry.
+// Parses the bytes behind the packet and its padding: none, or in-band telemetry.
 static sim_err_t parse_telemetry(net__frame_reader_t *reader, size_t frame_end)
 {
     net_frame_t *const frame = reader->frame;
@@ -428,7 +428,7 @@ sim_err_t net_frame_parse(const uint8_t *bytes,
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
     if (frame->is_pfc) {
-        return true; // there is none that could be wrong
+        return true; // PFC frames have no ICRC
     }
     const size_t ip_at = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u);
     const size_t bth_at = ip_at + (frame->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES;

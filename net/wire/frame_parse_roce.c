@@ -71,7 +71,7 @@ static const uint8_t *parse_atomic(net_frame_t *frame, const uint8_t *at)
     return at + ROCE_ATOMIC_ETH_BYTES;
 }
 
-// All the bytes of the extension headers are there. Returns where they end.
+// Reads the extension headers, whose bytes are known to be there. Returns where they end.
 static const uint8_t *read_extensions(net_frame_t *frame, const uint8_t *at)
 {
     const uint32_t extensions = net_frame_extensions(frame->opcode);
@@ -136,7 +136,7 @@ static sim_err_t parse_extensions(net__frame_reader_t *reader)
     return SIM_OK;
 }
 
-// What selective transports put there: as long as the bits in the BTH say.
+// Reads the bytes that a selective transport adds; bits of the BTH tell how many.
 static sim_err_t parse_extra(net__frame_reader_t *reader, uint8_t bits)
 {
     net_frame_t *const frame = reader->frame;
@@ -159,7 +159,7 @@ static sim_err_t parse_extra(net__frame_reader_t *reader, uint8_t bits)
     return error;
 }
 
-// What is left before the ICRC: payload and pad.
+// Reads payload and pad, which are all bytes before the ICRC.
 static sim_err_t parse_payload(net__frame_reader_t *reader)
 {
     net_frame_t *const frame = reader->frame;

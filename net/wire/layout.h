@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/layout.h - where each field lies within its header: byte offsets and bit masks.
+// net/wire/layout.h - byte offsets and bit masks of the fields in each header.
 //
 // Offsets count from the first byte of the header they name; all fields are big endian, the ICRC
 // excepted. Sizes and code points are in net/wire/roce.h.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/packet_frame.c - the addresses of a network, and the frame that a packet is on the wire.
+// net/wire/packet_frame.c - MAC and IP addresses, and the frame that a packet is on the wire.
 #include <string.h>
 
 #include "kernel/bytes.h"
@@ -26,7 +26,7 @@ uint32_t net_flow_hash_with(const net_t *net,
     if (net->balance->flow_hash != NULL) {
         return net->balance->flow_hash(source, destination, source_port, hashed_port);
     }
-    // The destination port and the protocol are the same for all RoCEv2 packets.
+    // The destination port and the protocol are equal for all RoCEv2 packets.
     const uint64_t addresses = ((uint64_t)source << 32) | destination;
     return (uint32_t)(sim_mix64(sim_mix64(addresses) ^ source_port) >> 32);
 }
@@ -104,8 +104,8 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
     }
 }
 
-// What a selective transport's packet has behind the standard's headers: where it belongs, where
-// its opcode has no RETH; round and index of a retransmission; the stretch that a NAK is about.
+// Fills in the bytes that a selective transport adds: in a NAK's ACK its map; else the target
+// address if the opcode has no RETH, then round and index of a retransmission.
 static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -116,7 +116,7 @@ static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t 
     const uint32_t least_bytes = raw_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : raw_bytes;
     const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, packet);
     if (!packet->addressed || packet->frame_bytes <= least_bytes + telemetry_bytes) {
-        return; // none, or frames are not as long as their headers are (nic.frames)
+        return; // there are none, or frames have other lengths than their headers (nic.frames)
     }
     uint8_t *at = frame->extra;
     frame->extra_bytes = packet->frame_bytes - raw_bytes - telemetry_bytes;

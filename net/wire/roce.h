@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/roce.h - numbers of RoCEv2 on the wire: opcodes, header sizes, syndromes.
+// net/wire/roce.h - constants of RoCEv2 on the wire: opcodes, header sizes, syndromes.
 //
 // Source: InfiniBand Architecture Specification vol. 1, ch. 9 (transport), annex A17 (RoCEv2).
 #ifndef NET_WIRE_ROCE_H
@@ -57,7 +57,7 @@ enum {
     ROCE_IETH_BYTES = 4,
     ROCE_CNP_RESERVED_BYTES = 16,
     ROCE_ROUND_BYTES = 4,    // of a retransmission of a selective transport
-    ROCE_MAP_BYTES_MIN = 12, // of what it asks for or has: first PSN, length, round; then bits
+    ROCE_MAP_BYTES_MIN = 12, // map of a selective ACK: first PSN, length, round; then bits
     ROCE_ICRC_BYTES = 4,
 };
 
@@ -73,7 +73,7 @@ enum {
     ROCE_NAK_REMOTE_OPERATION = 3,
 };
 
-// Ethernet and IP around it
+// Ethernet and IP constants
 enum {
     NET_ETHERNET_BYTES = 14,
     NET_VLAN_BYTES = 4,
@@ -84,7 +84,7 @@ enum {
     NET_FCS_BYTES = 4,
     NET_PREAMBLE_BYTES = 8,
     NET_GAP_BYTES = 12,
-    // What a frame occupies on a link beyond its own bytes.
+    // Bytes that a frame occupies on a link beyond its own.
     NET_LINK_OVERHEAD_BYTES = NET_PREAMBLE_BYTES + NET_FCS_BYTES + NET_GAP_BYTES,
 
     NET_ECN_NOT_ECT = 0,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/telemetry.c - what a switch port writes into packets as it starts to send them.
+// net/wire/telemetry.c - writes telemetry into packets when a switch port starts to send them.
 #include "net/telemetry.h"
 
 #include "net/frame.h"
 #include "net/network_internal.h"
 
 static_assert(NET_FRAME_BYTES_MAX <= NET_FRAME_BYTES_QUANTUM,
-              "turns and headroom are counted in frames that no telemetry outgrows");
+              "no frame with telemetry exceeds the frame size of quanta and headroom");
 
-// An ACK carries telemetry of another packet.
+// Returns whether a packet asks for this telemetry. An ACK only carries that of another packet.
 static inline bool asks_for(const net_packet_t *packet, net_telemetry_t kind)
 {
     return packet->telemetry == (unsigned)kind && packet->opcode != ROCE_ACKNOWLEDGE;
@@ -47,7 +47,7 @@ uint8_t net_int_rate_code(uint64_t rate_bps)
     return 0;
 }
 
-// Most networks take the units as they are, and are spared the division.
+// Converts bytes to units. Most networks have multiplier 1 and skip the division.
 static inline uint64_t units_of(uint64_t bytes, uint64_t unit_bytes, uint32_t multiplier)
 {
     const uint64_t units = bytes / unit_bytes;
@@ -95,7 +95,7 @@ static inline bool wants_record(const net_packet_t *packet)
     return asks_for(packet, NET_TELEMETRY_INT) && packet->hop_count != NET_INT_HOPS_MAX;
 }
 
-// Returns whether the frame must grow for it.
+// Writes a record into the packet. Returns whether the frame must grow for it.
 static inline bool push_record(const net_port_t *port,
                                const net_meter_t *meter,
                                net_packet_t *packet)
@@ -155,7 +155,7 @@ uint16_t net_pint_encode(const net_pint_t *pint, double utilization, sim_random_
     return (uint16_t)(sim_random_u64(random) >> 11 < chance ? above : below);
 }
 
-// A frame starts: the estimate takes in the time since the one before.
+// Updates the estimate U when a frame starts, by the time since the previous frame.
 static void update_utilization(net_meter_t *meter,
                                sim_time_t now_ps,
                                uint32_t bytes,
@@ -186,7 +186,7 @@ static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packe
         return;
     }
     update_utilization(meter, now_ps, packet->frame_bytes + port->overhead_bytes, queue_bytes);
-    // The largest of the hops: one below what the packet says cannot raise it.
+    // The digest is the largest of the hops: a smaller value cannot raise it.
     if (asks && meter->utilization > meter->pint->values[packet->digest]) {
         packet->digest = net_pint_encode(meter->pint, meter->utilization, &meter->random);
     }
@@ -214,7 +214,7 @@ static __attribute__((noinline)) void meter_with_pint(net_port_t *port, net_pack
     count(port, port->meter, packet);
 }
 
-// Ends in calls: most frames need no frame of the stack's.
+// Writes telemetry. Every branch ends in a call, so most packets need no stack frame.
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = port->meter;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/wire/trailer.h - in-band telemetry on the wire: what switches write into packets.
+// net/wire/trailer.h - the wire format of in-band telemetry, which switches write into packets.
 //
-// It lies behind the frame it belongs to, after the ICRC (and after the zeros that bring a short
-// frame to Ethernet's least): an Ethernet trailer, outside the lengths of IP and UDP and outside
-// the ICRC, so that a switch may add to it and every tool still reads the RoCEv2 packet. HPCC's
-// paper has it between UDP and BTH, where no receiver but its own could find the BTH. The bytes are
-// the paper's and take their time on every link.
+// Telemetry is an Ethernet trailer: it lies behind the ICRC and the zeros that pad a short frame,
+// outside the lengths of IP and UDP and outside the ICRC. So a switch may extend it, and every tool
+// still reads the RoCEv2 packet. HPCC's paper puts it between UDP and BTH, where only HPCC's own
+// receivers could find the BTH. The bytes are the paper's and take their time on every link.
 //
 //     INT   2 bytes: hop count (4 bits), path id (12); then per hop 8 bytes:
 //           rate code (4 bits), time (24, ns), bytes sent (20, x 128), queue (16, x 80)
-//           and zeros for hops to come where the sender leaves room for them
+//           and zeros for hops to come if the sender reserves room for them
 //     PINT  1 byte: digest; or 2 bytes: 0xf, digest (12 bits)
 //
 // A trailer of 2 bytes that begins with 0xf is PINT, which limits INT to 14 hops. All values are
