@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/args.h - the command line, read.
+// cli/args.h - the command line as a struct: the command, its operands and its options.
 #ifndef CLI_ARGS_H
 #define CLI_ARGS_H
 
@@ -24,22 +24,22 @@ typedef enum cli_command {
 
 typedef struct cli_args {
     cli_command_t command;
-    cli_command_t help_of; // HELP: CLI_HELP itself for the whole program
-    const char **operands; // not copied
+    cli_command_t help_of; // the command that CLI_HELP explains; CLI_HELP: the whole program
+    const char **operands; // borrowed from argv
     size_t operand_count;
     size_t operand_capacity;
-    const char *folder; // -o; NULL: none. Of plot, calibrate: a file
-    const char **kinds; // plot; not copied
+    const char *folder; // -o: a folder, for plot and calibrate a file; NULL: not given
+    const char **kinds; // plot; borrowed from argv
     size_t kind_count;
     size_t kind_capacity;
-    const char *x;           // plot
-    const char *y;           // plot
-    const char *app;         // plot, compare; NULL: none
+    const char *x;           // plot; NULL: not given
+    const char *y;           // plot; NULL: not given
+    const char *app;         // plot, compare; NULL: not given
     bool seeds;              // compare
     bool csv;                // compare
-    const char *programs[2]; // diff: that made A and B; NULL: this one
+    const char *programs[2]; // diff: the programs that made A and B; NULL: this one
     const char *etcd;        // mooncake-meta; NULL: not given
-    const char *memcached;   // likewise
+    const char *memcached;   // mooncake-meta; NULL: not given
     const char *jobs;        // sweep; NULL: not given
     bool print_jobs;         // sweep
     bool slurm;              // sweep
@@ -51,19 +51,19 @@ typedef struct cli_args {
     world_override_t *overrides;
     size_t override_count;
     size_t override_capacity;
-    char **texts; // that the overrides point to
+    char **texts; // owned; the overrides point into them
     size_t text_count;
     size_t text_capacity;
 } cli_args_t;
 
-// Reads argv; free what is inside with cli_args_fini, also on error.
+// Reads argv into args, which borrows its strings. Call cli_args_fini afterwards, also on error.
 SIM_MUST_CHECK sim_err_t cli_args_parse(int argc,
                                         const char *const *argv,
                                         cli_args_t *args,
                                         world_error_t *error);
 void cli_args_fini(cli_args_t *args);
 
-// What `rocesim COMMAND --help` prints.
+// Returns the text that `rocesim COMMAND --help` prints (cli/help.c).
 const char *cli_help_text(cli_command_t command);
 
 #endif // CLI_ARGS_H

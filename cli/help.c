@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/help.c - the texts of `rocesim --help` and `rocesim COMMAND --help`.
+//
+// A text is at most 80 columns wide and understood without the others.
+#include "cli/args.h"
+
+// clang-format off
+static const char help_program[] =
+    "rocesim simulates RoCEv2 networks packet by packet.\n"
+    "\n"
+    "  rocesim run SCENARIO.yaml -o DIR     simulate a scenario and write results to DIR\n"
+    "  rocesim check SCENARIO.yaml          report errors, warnings and the expected cost\n"
+    "  rocesim topo SCENARIO.yaml           print the network as a Graphviz drawing\n"
+    "  rocesim params [PATH]                explain attributes\n"
+    "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
+    "  rocesim diff DIR DIR                 find the first difference between two runs\n"
+    "  rocesim plot DIR... -o FIGURE        draw results with gnuplot\n"
+    "  rocesim sweep SWEEP.yaml -o DIR -j N run a scenario over parameters and seeds\n"
+    "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
+    "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
+    "  rocesim schema [scenario]            print attributes, fields and columns as JSON\n"
+    "  rocesim mooncake-meta ACTION         copy Mooncake's records to or from etcd, memcached\n"
+    "  rocesim studio                       serve the studio, a page for browsers\n"
+    "  rocesim --version                    print the version\n"
+    "  rocesim COMMAND --help               explain one command and its options\n"
+    "\n"
+    "The exit status is 0 if the command succeeded. It is 1 if a run failed: it stalled,\n"
+    "was interrupted, broke an invariant, or could not write its output. It is 2 if the\n"
+    "input or the command line was wrong; then nothing was written.\n";
+
+static const char help_run[] =
+    "rocesim run SCENARIO.yaml [options]\n"
+    "\n"
+    "Simulates a scenario and prints a summary of its results. SCENARIO.yaml is a file,\n"
+    "a pipe, or - for standard input.\n"
+    "\n"
+    "  -o DIR             Write result files to DIR: scenario.yaml with every default,\n"
+    "                     summary.json, the tables flows.csv, apps.csv, ports.csv,\n"
+    "                     events.csv, pauses.csv and series.csv, captures/,\n"
+    "                     manifest.json, topology.json and schema.json. DIR is created\n"
+    "                     if it does not exist. An existing DIR must be empty or hold\n"
+    "                     the results of an earlier run, and must not hold the scenario.\n"
+    "                     New results replace old ones when they are complete; until\n"
+    "                     then they are in DIR/.unfinished. Without -o no file is written.\n"
+    "  --set PATH=VALUE   Set any attribute: nic.mtu=1024, topology.star.hosts=8,\n"
+    "                     traffic[0].poisson.load=0.8, nodes.spine*.switch.buffer=64MB.\n"
+    "  --seed N           Set the seed of all random draws, like --set seed=N.\n"
+    "  --tie-seed N       Set the order of simultaneous events, like --set tie-seed=N.\n"
+    "  --until TIME       End the run at this simulated time, like --set until=TIME.\n"
+    "  --threads N        Run on N threads, like --set threads=N. Results stay the same.\n"
+    "  --yes              Run even if the estimated memory or time exceeds the limits\n"
+    "                     memory-max and time-max (8 GB and 10 hours by default).\n"
+    "  --progress FILE    Overwrite FILE several times a second with one JSON line of\n"
+    "                     progress, for programs that start rocesim.\n"
+    "  --quiet            Print no progress line.\n"
+    "  --json             Print summary.json instead of the summary for people.\n"
+    "\n"
+    "Ctrl-C ends the run: rocesim writes the results so far, and the exit status is 1.\n"
+    "Failed flows are a result, for example when a link stays down. They are counted, and\n"
+    "the exit status is 0. docs/formats/scenario.md explains scenarios,\n"
+    "docs/formats/outputs.md explains result files.\n";
+
+static const char help_hpcc[] =
+    "rocesim hpcc CONFIG.txt [options]\n"
+    "\n"
+    "Runs a config.txt of the HPCC ns-3 simulator, of ConWeave or of SimAI unchanged. The\n"
+    "command reads the topology, flow and trace files that the configuration names, and\n"
+    "writes the files fct, pfc, qlen and packet trace in that simulator's formats. File\n"
+    "names are relative to the current folder, as in the simulator. If an input is not\n"
+    "there, rocesim looks for it beside CONFIG.txt.\n"
+    "\n"
+    "  -o DIR             Write fct.txt, pfc.txt, qlen.txt and packets.txt to DIR, and the\n"
+    "                     files that `rocesim run -o` writes. Without -o, only the files\n"
+    "                     that the configuration names are written.\n"
+    "  --set PATH=VALUE   Set any attribute, after the configuration: nic.timeout=14.\n"
+    "  --set compat=off   Use rocesim's own models instead of the simulator's.\n"
+    "  --routes FILE      Read next hops from FILE instead of searching for shortest\n"
+    "                     paths, like --set topology.file.routes=FILE.\n"
+    "  --seed, --tie-seed, --until, --threads, --quiet, --json\n"
+    "                     These options are those of `rocesim run`.\n"
+    "\n"
+    "docs/formats/peers.md and docs/formats/hpcc.md explain the formats and keys.\n";
+
+static const char help_check[] =
+    "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
+    "\n"
+    "Reads the scenario and builds the network in memory without simulating. The command\n"
+    "reports the expected time and memory of a run, the traffic class of packets at each\n"
+    "hop, and anything unusual in the network or its settings. The exit status is 2 if\n"
+    "`rocesim run` would refuse the scenario. --yes lifts the limits on size.\n";
+
+static const char help_topo[] =
+    "rocesim topo SCENARIO.yaml [--set PATH=VALUE]...\n"
+    "\n"
+    "Prints the network as a Graphviz drawing (rocesim topo x.yaml | dot -Tsvg > x.svg),\n"
+    "and warnings about the network on standard error.\n";
+
+static const char help_params[] =
+    "rocesim params [PATH]\n"
+    "\n"
+    "Prints every attribute with its default, meaning and accepted values. With PATH, only\n"
+    "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu).\n"
+    "\n"
+    "  --json               Print all attributes as JSON: path, type, default, range,\n"
+    "                       choices, meaning.\n"
+    "  --markdown           Print the page docs/formats/attributes.md.\n"
+    "  --outputs-markdown   Print the page docs/formats/outputs.md.\n";
+
+static const char help_sweep[] =
+    "rocesim sweep SWEEP.yaml -o DIR [-j N]\n"
+    "\n"
+    "Runs a scenario once for each point and each seed. The points are all combinations of\n"
+    "a grid of parameters, or a list. The results of a run are in DIR/runs/pNUMBER-sSEED.\n"
+    "DIR/runs.csv has one row per run. DIR/points.csv has one row per point, with the mean\n"
+    "over the seeds and its 95 % confidence interval.\n"
+    "\n"
+    "  -j N               Run N simulations at the same time.\n"
+    "  --print-jobs       Print one command per run for a cluster's scheduler; run nothing.\n"
+    "  --slurm            Print a job array for Slurm's sbatch; run nothing.\n"
+    "  --quiet            Print no progress line.\n"
+    "\n"
+    "To continue a stopped sweep, give the same command again; the tables come out the\n"
+    "same. A failed run is named and does not stop the others; the exit status is then 1.\n"
+    "docs/formats/sweep.md explains SWEEP.yaml. `rocesim plot DIR` draws the points.\n";
+
+static const char help_diff[] =
+    "rocesim diff A B [--a PROGRAM] [--b PROGRAM]\n"
+    "\n"
+    "Prints the differences between two result folders: parameters, the first differing row\n"
+    "of events.csv and series.csv, the flows whose completion time changed most, and fields\n"
+    "of the summary. If the parameters are equal and the digests are not, the command runs\n"
+    "both scenarios again, several times, to find the first event that differs: the node\n"
+    "that receives a packet at another time or from another port.\n"
+    "\n"
+    "  --a PROGRAM        Use PROGRAM to run A again, if another rocesim made A.\n"
+    "  --b PROGRAM        Use PROGRAM to run B again, if another rocesim made B.\n"
+    "\n"
+    "The exit status is 0 if only values named wall_ differ, 1 if anything else differs,\n"
+    "and 2 if a folder cannot be read. docs/formats/scenario.md explains how to observe\n"
+    "more.\n";
+
+static const char help_schema[] =
+    "rocesim schema [scenario]\n"
+    "\n"
+    "Prints, as JSON, the contents of a result folder's schema.json: all attributes\n"
+    "(parameters), the columns of the CSV files (tables), and a JSON Schema of summary.json\n"
+    "(summary), each with unit and meaning. `rocesim schema scenario` prints a JSON Schema\n"
+    "of scenario files for editors: every key with its values, default and meaning.\n";
+
+static const char help_calibrate[] =
+    "rocesim calibrate PLAN.yaml [-o CONSTANTS.yaml] [--quiet]\n"
+    "\n"
+    "Fits constants of a scenario to measured points by least squares. The command reports\n"
+    "the error of the fit, the uncertainty of each constant, and for each point the value\n"
+    "that a fit without this point predicts.\n"
+    "\n"
+    "  -o CONSTANTS.yaml  Write the constants to this file, each with its origin and error.\n"
+    "                     A scenario uses the file through `constants: CONSTANTS.yaml`, a\n"
+    "                     command through --set constants=CONSTANTS.yaml.\n"
+    "  --quiet            Print no progress line.\n"
+    "\n"
+    "docs/formats/calibrate.md explains PLAN.yaml.\n";
+
+static const char help_meta[] =
+    "rocesim mooncake-meta export DIR|FILE --etcd URL\n"
+    "rocesim mooncake-meta import --etcd URL\n"
+    "rocesim mooncake-meta dump DIR|FILE\n"
+    "\n"
+    "Copies records of Mooncake's Transfer Engine (docs/models/mooncake.md) as JSON. The\n"
+    "action export stores the records of a run (DIR) or a file in a metadata service. The\n"
+    "action import prints the service's records whose keys begin with mooncake/. The action\n"
+    "dump prints the records of a run or a file and needs no service.\n"
+    "\n"
+    "  --etcd URL             Use etcd at http://HOST:PORT, through its v3 API.\n"
+    "  --memcached HOST:PORT  Use memcached instead of etcd.\n";
+
+static const char help_compare[] =
+    "rocesim compare DIR DIR... [--seeds] [--csv] [--app NAME]\n"
+    "\n"
+    "Prints the summaries of result folders side by side, below the parameters in which the\n"
+    "runs differ.\n"
+    "\n"
+    "  --seeds            Make one column of all runs that differ only in their seed: the\n"
+    "                     mean, its 95 % confidence interval, and a star if it differs\n"
+    "                     significantly from the first column.\n"
+    "  --csv              Print one CSV row per run (with --seeds, per column) that holds\n"
+    "                     every value.\n"
+    "  --app NAME         Restrict completion times and slowdowns to the flows of one\n"
+    "                     traffic entry: its kind (poisson, incast...) or its number in the\n"
+    "                     scenario (0, 1...).\n"
+    "\n"
+    "docs/formats/compare.md explains each row.\n";
+
+static const char help_plot[] =
+    "rocesim plot DIR... [-o FILE] [--kind KIND[,KIND]...]\n"
+    "\n"
+    "Draws result folders with gnuplot, several runs in one figure.\n"
+    "\n"
+    "  -o FILE            Write the figure to FILE (plot.svg by default). The name ends in\n"
+    "                     .svg, .png or .pdf, or in .gnuplot for gnuplot's script. With\n"
+    "                     several kinds, each kind has its own file: plot-queue.svg...\n"
+    "  --kind KIND        Draw this kind of figure. Without --kind, every kind is drawn for\n"
+    "                     which the folders have data. The kinds are:\n"
+    "      slowdown       slowdown by flow size: median, p95 and p99 (flows.csv)\n"
+    "      queue          queues and switch buffers over time (series.csv)\n"
+    "      queue-cdf      distribution of queue lengths over time (series.csv)\n"
+    "      rate           sending rates of queue pairs over time (series.csv)\n"
+    "      series         every other series over time (series.csv)\n"
+    "      pause          times at which PFC stopped each port (pauses.csv)\n"
+    "      load           utilisation of every link over the whole run (ports.csv)\n"
+    "      load-time      utilisation of links over time (series.csv)\n"
+    "      app-rate       bandwidth of applications over time (summary.json)\n"
+    "      app-cdf        distributions of applications' times (summary.json)\n"
+    "      sweep          the points of a sweep (points.csv)\n"
+    "  --app NAME         slowdown: draw only the flows of this traffic (poisson...).\n"
+    "  --x NAME           sweep: draw this parameter along the x axis.\n"
+    "  --y NAME           sweep: draw this column of points.csv along the y axis.\n"
+    "\n"
+    "docs/formats/plots.md explains the figures and the data that they need.\n";
+// clang-format on
+
+const char *cli_help_text(cli_command_t command)
+{
+    switch (command) {
+    case CLI_RUN:
+        return help_run;
+    case CLI_HPCC:
+        return help_hpcc;
+    case CLI_CHECK:
+        return help_check;
+    case CLI_TOPO:
+        return help_topo;
+    case CLI_PARAMS:
+        return help_params;
+    case CLI_COMPARE:
+        return help_compare;
+    case CLI_PLOT:
+        return help_plot;
+    case CLI_SCHEMA:
+        return help_schema;
+    case CLI_SWEEP:
+        return help_sweep;
+    case CLI_CALIBRATE:
+        return help_calibrate;
+    case CLI_META:
+        return help_meta;
+    case CLI_DIFF:
+        return help_diff;
+    case CLI_HELP:
+    case CLI_VERSION:
+        break;
+    }
+    return help_program;
+}
