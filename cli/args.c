@@ -227,7 +227,7 @@ static sim_err_t take_option(cli_args_t *args,
             return world_fail(error,
                               SIM_ERR_INVALID,
                               NULL,
-                              "rocesim %s: option %s has no value, expected one behind it",
+                              "rocesim %s: option %s has no value, expected a value behind it",
                               command_name(args->command),
                               option->name);
         }
