@@ -299,6 +299,15 @@ const steps = {
         await ada.waitForSelector(".story", { timeout: 60000 });
         const story = await text_of(ada, ".story");
         check(story.includes("9 hosts") && story.includes("8 of 8 flows"), `what happened, in words: ${story}`);
+        // The page shows counters that the result's schema lists, and names none of them by hand.
+        const unknown = await ada.evaluate(async () => {
+            const run = /run\/(\d+)/.exec(location.hash)[1];
+            const schema = await (await fetch(`api/v1/runs/${run}/files/result/schema.json`)).json();
+            const helps = Object.values(schema.summary.properties).filter((one) => one.unit === "packets").map((one) => one.description);
+            const shown = [...document.querySelectorAll("dt[title], summary[title]")].map((one) => one.title);
+            return helps.length < 4 ? ["too few counters"] : helps.filter((help) => !shown.includes(help));
+        });
+        check(unknown.length === 0, `counters of the schema are shown: ${unknown}`);
 
         await go(ada, "edit/document/1");
         await ada.waitForSelector(".verdict-ok");
@@ -515,6 +524,7 @@ const steps = {
         check((await ada.locator(".octet.on").count()) > 0, "the bytes of a field stand out");
         await picture(ada, "captures");
         await accessible(ada, "captures");
+        check((await ada.locator(".grid-row .badge").count()) === 0, "packets without a fault have no mark");
         await ada.getByRole("button", { name: "Follow the queue pair" }).click();
         await ada.getByRole("button", { name: "All packets" }).waitFor();
         await ada.waitForSelector(".grid-row");

@@ -300,9 +300,10 @@ export interface Packet {
     ecn?: string | number;
     priority?: number | null;
     info: string;
-    ok: boolean;
+    // Only where a queue pair is followed:
     direction?: ">" | "<";
-    lost?: boolean;
+    again?: boolean; // a packet with this or a later number was seen before: a retransmission
+    gap?: number; // packets with smaller numbers that were not seen
 }
 
 export interface PacketField {

@@ -26,11 +26,9 @@ const ecn_names = ["–", "ECT(1)", "ECT(0)", "CE"];
 
 const arrows = { ">": "→ ", "<": "← " };
 
-function kind_of(row: Packet): Child {
-    if (row.lost) {
-        return [badge(t().captures.lost, "bad"), " ", row.kind];
-    }
-    return row.ok || row.captured < row.bytes ? row.kind : [row.kind, " ", badge(t().captures.refused, "warn")];
+function kind_of({ kind, again, gap }: Packet): Child {
+    const words = t().captures;
+    return [kind, again ? [" ", badge(words.again, "warn")] : null, gap ? [" ", badge(words.gap(gap), "bad")] : null];
 }
 
 function columns_of(): GridColumn<Packet>[] {
@@ -48,7 +46,7 @@ function columns_of(): GridColumn<Packet>[] {
         {
             name: "kind",
             title: words.kind,
-            width: 170,
+            width: 240,
             cell: kind_of,
         },
         { name: "qp", title: "QP", width: 80, cell: (row) => row.qp ?? "" },

@@ -83,7 +83,8 @@ function plain_text(name: string, value: unknown, unit: string | undefined): str
 
 function object_details(name: string, value: Numbers, fields: Fields, prefix: string): HTMLElement {
     const open = prefix === "" && Object.keys(value).length < 12;
-    return h("details", { open }, h("summary", null, readable(name)), numbers(value, fields, `${prefix}${name}.`));
+    const title = field_at(fields, prefix + name)?.description;
+    return h("details", { open }, h("summary", { title }, readable(name)), numbers(value, fields, `${prefix}${name}.`));
 }
 
 // Shows an object whose path in the schema is `prefix`, which is empty or ends with a dot.
@@ -93,6 +94,7 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
     const inner: Child[] = [];
     for (const [name, value] of Object.entries(content)) {
         const unit = unit_of(fields, prefix + name);
+        const help = field_at(fields, prefix + name)?.description;
         const nothing = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
         if (skip.includes(name) || nothing) {
             continue;
@@ -103,11 +105,10 @@ export function numbers(content: Numbers, fields: Fields, prefix = "", skip: str
             }
         } else if (is_list_of_objects(value)) {
             const table = numbers_table(value, fields, `${prefix}${name}[].`);
-            inner.push(h("details", null, h("summary", null, `${readable(name)} (${value.length})`), table));
+            inner.push(h("details", null, h("summary", { title: help }, `${readable(name)} (${value.length})`), table));
         } else if (typeof value === "object" && !Array.isArray(value)) {
             inner.push(object_details(name, value as Numbers, fields, prefix));
         } else {
-            const help = field_at(fields, prefix + name)?.description;
             const text = plain_text(name, value, unit);
             pairs.push(h("dt", { title: help }, readable(name)), h("dd", { class: "number", title: help }, text));
         }
