@@ -13,11 +13,13 @@ install(TARGETS rocesim_world rocesim_results EXPORT rocesim-world
 foreach(header IN LISTS library_headers world_headers results_headers)
     file(RELATIVE_PATH name "${PROJECT_SOURCE_DIR}" "${header}")
     get_filename_component(folder "${name}" DIRECTORY)
-    # A header that needs an internal one is a folder's own, whatever its name; so is one with C's
-    # atomics, which C++ does not have, and what a transport or an application is made of.
-    file(STRINGS "${header}" needs_internal REGEX "^#include (\".*_internal\\.h\"|<stdatomic\\.h>)")
+    # Not installed: a header that needs an internal one, one with C's atomics, which C++ does not
+    # have, and what an application or a NIC is made of.
+    set(parts "nic/(device|host|schedule|store|transport|verbs)")
+    file(STRINGS "${header}" needs_internal
+         REGEX "^#include (\"(.*_internal\\.h|${parts}/.*)\"|<stdatomic\\.h>)")
     if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal AND
-       NOT folder MATCHES "^(apps|nic/transport)/")
+       NOT "${folder}/" MATCHES "^(apps/.*|${parts})/")
         install(FILES "${header}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim/${folder}")
     endif()
 endforeach()

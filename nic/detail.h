@@ -4,7 +4,7 @@
 //
 // One row per constant: field, path, type, range, its value in each profile, where that is from,
 // what it is. An attribute left at "auto" has its profile's value. Origins: M measured on the card
-// by the paper of nic/device/rnic/pcie.h or by its benchmark suite; P published by the vendor or in
+// by the paper of nic/pcie.h or by its benchmark suite; P published by the vendor or in
 // a standard; F fitted, so that rates measured on the card come out (docs/models/rnic.md says
 // which). Letters stand for the profiles in order.
 //
@@ -15,7 +15,7 @@
 #define NIC_DETAIL_H
 
 #include "kernel/attribute.h"
-#include "nic/device/rnic/pcie.h"
+#include "nic/pcie.h"
 
 SIM_C_BEGIN
 

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device.h - what happens between a program's verbs and the wire inside a NIC, as a table of
-// operations: what posting, packets, payloads, completions and responses cost and when they are
-// through.
+// nic/device.h - what happens inside a NIC between a program's verbs and the wire, as a table of
+// operations: what posting, packets, payloads, completions and responses cost, and when they are
+// done.
 //
 // The protocol (queue pairs, transports, congestion control) is the same in every NIC. A device
-// holds it back: work requests that are still on their way to the NIC, packets that wait for a
-// processing unit, completions that are not in memory yet. An operation that is NULL takes no time:
-// the ideal device has none.
+// delays it: work requests still travel to the NIC, packets wait for a processing unit, completions
+// are not in memory yet. An operation that is NULL takes no time; the ideal device has none.
 //
 //     sending                                     receiving
 //     post       work requests were posted        arrive      a packet has left the link
 //       nic_device_hold, _release                   nic_device_receive     the protocol's turn
-//     sent       a packet of it has left          payload     what it brought goes to memory
-//     moved      the send queue's position did    completion  one is to be written
+//     sent       one of its packets has left      payload     a packet's payload goes to memory
+//     moved      the send position went ahead     completion  a completion is to be written
 //     done       a work request is finished         nic_device_complete    programs see it
 //     respond    a READ or atomic is to be        wrote       a WRITE is to be seen in memory
 //       nic_device_respond   answered               nic_device_wrote
 //     answer     an ACK or NAK was made
 //       nic_device_answer
 //
-// A device is chosen by nic.model, from nic_device_all and what programs add (nic/extra.h), or is a
-// program's own: nic_config_t.custom_device. Operations run in events of the host; time passes by
-// timers of the device's own, in its state.
+// nic.model chooses a device from nic_device_all and from what programs add (nic/extra.h); or a
+// program brings its own in nic_config_t.custom_device. Operations run in events of the host. A
+// device makes time pass by timers of its own, in its state.
+//
+// Devices of this tree also read positions in queues inline, through nic/device_view_internal.h:
+// that saves them calls for every packet, and gives them nothing else.
 #ifndef NIC_DEVICE_H
 #define NIC_DEVICE_H
 
 #include "nic/core.h"
 #include "nic/host.h"
+#include "nic/trace.h"
 
 SIM_C_BEGIN
 
@@ -34,17 +37,18 @@ struct nic_device_ops {
     const char *name;      // "ideal"
     size_t qp_state_bytes; // of a queue pair, a multiple of SIM_CACHE_LINE; 0: none
 
-    // -- life. create returns the NIC's state, nic_device_state from then on, and config is that of
-    // its row, or nic_config_t.custom_device_config.
+    // -- life
+    // Returns the NIC's state, which nic_device_state returns from then on. config is that of the
+    // device's row, or nic_config_t.custom_device_config.
     void *(*create)(nic_t *nic, const void *config);
     void (*destroy)(nic_t *nic);
-    void (*qp_created)(nic_qp_t *qp); // its state is zeroed
+    void (*qp_created)(nic_qp_t *qp); // its device state is zeroed
     void (*qp_connected)(nic_qp_t *qp);
-    void (*qp_changed)(nic_qp_t *qp); // its context in the host's memory is another one: its state
-    void (*qp_closed)(nic_qp_t *qp);  // an error, a reset or its end: nothing of it goes on
+    void (*qp_changed)(nic_qp_t *qp); // its state, and so its context in host memory, has changed
+    void (*qp_closed)(nic_qp_t *qp);  // an error, a reset or its end: it does nothing any more
     void (*qp_flushed)(nic_qp_t *qp); // its send queue is empty
-    // As new: what is under way to or from it has no effect. Of its work requests, so many were not
-    // finished.
+    // The queue pair is as new: what is still in flight to or from it has no effect. `unfinished`
+    // of its work requests were not finished.
     void (*qp_reset)(nic_qp_t *qp, uint32_t unfinished);
     void (*qp_destroyed)(nic_qp_t *qp, uint32_t unfinished);
     void (*cq_created)(nic_cq_t *cq);
@@ -56,64 +60,130 @@ struct nic_device_ops {
     // The last `count` work requests of the send queue were posted, by a Doorbell or one by one.
     void (*post)(nic_qp_t *qp, uint32_t count, bool doorbell);
     void (*post_receive)(nic_t *nic, uint32_t count);
-    uint32_t (*inline_max)(const nic_t *nic); // bytes; NULL: any
+    uint32_t (*inline_max)(const nic_t *nic); // largest inline payload in bytes; NULL: any
     void (*sent)(nic_t *nic, nic_qp_t *qp, bool response);
-    void (*moved)(nic_qp_t *qp);   // ahead
-    void (*rewound)(nic_qp_t *qp); // back: packets are to be sent again
-    void (*done)(nic_qp_t *qp);    // the oldest work request
-    // The protocol has executed a READ, whose first data are `bytes` at address, or an atomic:
-    // until nic_device_respond it is not answered.
+    void (*moved)(nic_qp_t *qp);   // the send position went ahead
+    void (*rewound)(nic_qp_t *qp); // it went back: packets are sent again
+    void (*done)(nic_qp_t *qp);    // the oldest work request is finished
+    // The protocol has executed an atomic, or a READ whose first data are `bytes` at `address`. It
+    // is not answered before nic_device_respond.
     void (*respond)(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
-    // An ACK or NAK, which is the device's: to nic_device_answer, at once or later, in order.
+    // Takes an ACK or NAK. It goes to nic_device_answer, at once or later, in order.
     void (*answer)(nic_qp_t *qp, net_packet_t *packet);
 
     // -- receiving
-    // A packet has arrived and is the device's, until it goes to nic_device_receive.
+    // Takes a packet that has arrived. It goes to nic_device_receive.
     void (*arrive)(nic_t *nic, net_packet_t *packet);
     void (*payload)(nic_t *nic, uint32_t bytes);
-    // In a host with limits (nic/fabric.h): memory takes what came then.
+    // In a host with limits (nic/fabric.h): memory has what came last from time_ps on.
     void (*lands)(nic_t *nic, sim_time_t time_ps);
     void (*atomic_done)(nic_t *nic, uint32_t rkey);
     void (*wrote)(nic_qp_t *qp, uint64_t address, uint32_t bytes);
-    // A completion: to nic_device_complete, at once or later, in order for each queue.
+    // Takes a completion. It goes to nic_device_complete, at once or later, in order for each
+    // queue.
     void (*completion)(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
-    void (*completed)(nic_t *nic); // one is in its queue
+    void (*completed)(nic_t *nic); // a completion is in its queue
 
     // -- the host's side
-    // A program took so many out; core (NULL: none) may be made to spend time on that.
+    // A program took `count` completions out of a queue. The device may make `core` spend time on
+    // that; NULL: no core did it.
     void (*polled)(nic_t *nic, nic_core_t *core, uint32_t count);
-    sim_time_t (*host_read_ps)(nic_t *nic,
-                               uint32_t bytes); // memory read from now on: when it is here
+    // Each reads or writes host memory from now on, and returns when that is done.
+    sim_time_t (*host_read_ps)(nic_t *nic, uint32_t bytes);
     sim_time_t (*host_write_ps)(nic_t *nic, uint32_t bytes);
 
     // -- inspection
     void (*check_qp)(const nic_qp_t *qp); // SIM_CHECKs what must hold after an event
     bool (*conserved)(const nic_t *nic);  // at the end of a run: see nic_conserved
+    void (*digest)(const nic_t *nic, sim_digest_t *digest); // adds the device's counters
 };
 
 extern const nic_device_ops_t *const nic_device_all[]; // ends with NULL
 extern const nic_device_ops_t nic_device_ideal;
 extern const nic_device_ops_t nic_device_rnic;
 
-// -- for devices
+// -- for devices: where they are
 
+const nic_device_ops_t *nic_device_of(const nic_t *nic);
 void *nic_device_state(const nic_t *nic);
 void *nic_device_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is not 0
 sim_node_t *nic_device_node(nic_t *nic);       // for timers and the time
-nic_qp_t *nic_device_find_qp(const nic_t *nic, uint32_t number); // NULL: there is none
+net_port_t *nic_device_port(const nic_t *nic); // to drop packets, and to pause the link
 
-// Nothing of its send queue leaves before the release.
+// -- for devices: what the NIC knows
+
+// Returns the queue pair of that number, or NULL.
+nic_qp_t *nic_device_find_qp(const nic_t *nic, uint32_t number);
+
+// What the context of a queue pair says, in the NIC and in host memory.
+typedef struct nic_device_context {
+    nic_qp_type_t type;
+    nic_qp_state_t state;
+    uint32_t pd_number; // numbers begin with 1
+    uint32_t send_cq_number;
+    uint32_t recv_cq_number;
+    uint32_t access; // nic_access_t bits
+    uint32_t mtu_bytes;
+} nic_device_context_t;
+nic_device_context_t nic_device_context(const nic_qp_t *qp);
+
+// The memory region that a key stands for.
+typedef struct nic_device_region {
+    uint64_t address;
+    uint64_t length_bytes;
+    uint32_t access; // nic_access_t bits
+    uint32_t pd_number;
+} nic_device_region_t;
+// Returns false if no region has this key; *region is unchanged then.
+bool nic_device_find_region(const nic_t *nic, uint32_t key, nic_device_region_t *region);
+
+// Returns how many completions wait in the NIC's queues, for `conserved`.
+uint64_t nic_device_waiting_completions(const nic_t *nic);
+
+// -- for devices: what they do to the protocol
+
+// Holds the send queue: no request leaves before the release.
 void nic_device_hold(nic_qp_t *qp);
 void nic_device_release(nic_qp_t *qp);
-// The oldest READ or atomic that waits for it may be answered.
+// Gives the queue pair its turn, if it can send.
+void nic_device_schedule(nic_qp_t *qp);
+// Lets the oldest READ or atomic that waits for it be answered.
 void nic_device_respond(nic_qp_t *qp);
-// An ACK or NAK goes, now or when the port is free. Takes the packet.
+// Sends an ACK or NAK, now or when the port is free. Takes the packet.
 void nic_device_answer(nic_t *nic, net_packet_t *packet);
-// The protocol's turn. Takes the packet.
+// Gives the protocol a packet. Takes it. The second is for a packet whose queue pair is known.
 void nic_device_receive(nic_t *nic, net_packet_t *packet);
-// seen_ps: from when on a core that polls the queue finds it; others are told now.
+void nic_device_receive_for(nic_qp_t *qp, net_packet_t *packet);
+// Puts a completion into its queue. A core that polls the queue sees it from seen_ps on; programs
+// without a core are told now.
 void nic_device_complete(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
+// Tells the program of a WRITE that lies in memory.
 void nic_device_wrote(nic_qp_t *qp, uint64_t address, uint32_t bytes);
+
+// Returns true if somebody listens to one of the points (nic_trace_point_t bits).
+bool nic_device_traced(const nic_t *nic, uint32_t points);
+// Tells listeners a value, and what it was before; qp may be NULL.
+void nic_device_trace(const nic_t *nic,
+                      const nic_qp_t *qp,
+                      nic_trace_point_t point,
+                      uint64_t value,
+                      uint64_t before);
+
+// -- for devices: the memory of a host with limits (nic/fabric.h)
+
+// Returns true if the host has limits. Only then may the functions below be called.
+bool nic_device_bound(const nic_t *nic);
+// Books a read or write of payload from now on. Returns when it is done.
+sim_time_t nic_device_dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory);
+// Books a read or write of what the driver keeps for the NIC in the memory of the NIC's socket:
+// rings and contexts. Returns when it is done.
+sim_time_t nic_device_dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory);
+// Books a write of a core of the NIC's socket into the NIC. Returns when it is done.
+sim_time_t nic_device_dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes);
+// Returns from when on at most `waiting_bytes` of what the NIC wrote wait for memory.
+sim_time_t nic_device_dma_room_ps(const nic_t *nic, uint64_t waiting_bytes);
+// Returns the PCIe lanes of the NIC's place; 0: the layout does not say. Any host may be asked.
+uint32_t nic_device_lanes(const nic_t *nic);
 
 SIM_C_END
 

@@ -44,12 +44,16 @@ typedef struct nic_store_lookup {
 
 typedef struct nic_store nic_store_t;
 struct nic_pcie;
+struct nic_config;
 
 // What a store is made for. All of it outlives the store.
 typedef struct nic_store_place {
     nic_t *nic;
     sim_node_t *node;      // its host: timers of the store fire there
-    struct nic_pcie *pcie; // between the two
+    struct nic_pcie *pcie; // between the two (nic/pcie.h)
+    uint64_t page_bytes;   // of registered memory, in translations
+    // Lets the NIC process what has arrived by now. A timer of the store's own calls it first.
+    void (*begin)(nic_t *nic);
     uint64_t seed;
     const void *config; // nic_config_t.custom_store_config; of stores by name their own
 } nic_store_place_t;
@@ -77,6 +81,9 @@ typedef struct nic_store_ops {
     // A Doorbell has come, and its WQEs would be there at done_ps: how much longer it takes, for
     // lack of a place to hold it meanwhile. May be NULL.
     sim_time_t (*hold_doorbell)(nic_store_t *store, sim_time_t at_ps, sim_time_t done_ps);
+    // Returns true if a context that is missing keeps only its own queue pair waiting, and not the
+    // unit that sends. NULL: the unit waits.
+    bool (*asynchronous)(const nic_store_t *store);
     // Invariants, in dear builds after every lookup and at the end of a run always: false, and why.
     // May be NULL.
     bool (*check)(const nic_store_t *store, sim_message_t *message);
@@ -91,7 +98,10 @@ struct nic_store {
 // Stores by name; ends with NULL.
 extern const nic_store_ops_t *const nic_store_all[];
 // The store of a detailed NIC; NULL: the NIC is an ideal one.
-const nic_store_t *nic_store_of(const nic_t *nic);
+nic_store_t *nic_store_of(const nic_t *nic);
+// Returns the store that a configuration chooses, and that store's own configuration; NULL: the
+// configuration knows no store of the name it gives.
+const nic_store_ops_t *nic_config_store(const struct nic_config *config, const void **store_config);
 
 SIM_C_END
 

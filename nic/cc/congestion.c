@@ -6,13 +6,20 @@
 #include <string.h>
 
 #include "net/models.h"
+#include "nic/cc/control.h"
 #include "nic/cc/dcqcn.h"
 #include "nic/cc/dctcp.h"
 #include "nic/cc/hpcc.h"
 #include "nic/cc/hpcc_pint.h"
 #include "nic/cc/none.h"
 #include "nic/cc/timely.h"
-#include "nic/nic_internal.h"
+#include "nic/compare_internal.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/parts.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_none,

@@ -2,7 +2,16 @@
 // nic/device/devices.c - the devices there are, and what nic/device.h offers to one.
 #include "nic/device.h"
 
-#include "nic/nic_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/parts.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
 
 // Nothing that happens inside it takes time. docs/models/nic-ideal.md
 const nic_device_ops_t nic_device_ideal = {.name = "ideal"};
@@ -54,10 +63,61 @@ sim_node_t *nic_device_node(nic_t *nic)
     return nic__node(nic);
 }
 
+net_port_t *nic_device_port(const nic_t *nic)
+{
+    return nic->port;
+}
+
+const nic_device_ops_t *nic_device_of(const nic_t *nic)
+{
+    return nic->device;
+}
+
+// -- what the NIC knows
+
 nic_qp_t *nic_device_find_qp(const nic_t *nic, uint32_t number)
 {
     return nic__find_qp(nic, number);
 }
+
+nic_device_context_t nic_device_context(const nic_qp_t *qp)
+{
+    return (nic_device_context_t){
+        .type = (nic_qp_type_t)qp->type,
+        .state = (nic_qp_state_t)qp->state,
+        .pd_number = qp->pd->number,
+        .send_cq_number = qp->send_cq->number,
+        .recv_cq_number = qp->recv_cq->number,
+        .access = qp->access,
+        .mtu_bytes = qp->mtu_bytes,
+    };
+}
+
+bool nic_device_find_region(const nic_t *nic, uint32_t key, nic_device_region_t *region)
+{
+    const nic_mr_t *const mr = nic__region(nic, key);
+    if (mr == NULL) {
+        return false;
+    }
+    *region = (nic_device_region_t){mr->address, mr->length_bytes, mr->access, mr->pd->number};
+    return true;
+}
+
+uint64_t nic_device_waiting_completions(const nic_t *nic)
+{
+    uint64_t waiting = 0;
+    for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
+        waiting += cq->count;
+    }
+    return waiting;
+}
+
+bool nic_device_bound(const nic_t *nic)
+{
+    return nic->bound;
+}
+
+// -- what a device does to the protocol
 
 void nic_device_hold(nic_qp_t *qp)
 {
@@ -73,6 +133,11 @@ void nic_device_release(nic_qp_t *qp)
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__schedule(qp);
     }
+}
+
+void nic_device_schedule(nic_qp_t *qp)
+{
+    nic__schedule(qp);
 }
 
 void nic_device_respond(nic_qp_t *qp)
@@ -95,6 +160,13 @@ void nic_device_receive(nic_t *nic, net_packet_t *packet)
     nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
 }
 
+void nic_device_receive_for(nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_t *const nic = qp->nic;
+    nic__receive_for(nic, qp, packet);
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+}
+
 void nic_device_complete(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
 {
     nic__add_completion(qp, cq, wc, seen_ps);
@@ -103,4 +175,18 @@ void nic_device_complete(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
 void nic_device_wrote(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 {
     nic__notice(qp->nic->host, &(nic_notice_t){.qp = qp, .address = address, .bytes = bytes});
+}
+
+bool nic_device_traced(const nic_t *nic, uint32_t points)
+{
+    return nic__traced(nic, points);
+}
+
+void nic_device_trace(const nic_t *nic,
+                      const nic_qp_t *qp,
+                      nic_trace_point_t point,
+                      uint64_t value,
+                      uint64_t before)
+{
+    nic__trace(nic, qp, point, value, before);
 }

@@ -3,16 +3,21 @@
 // line of a page that was written. A page begins with what the fill of its area says.
 #include <string.h>
 
-#include "nic/nic_internal.h"
+#include "nic/host/contents.h"
 
 #define PAGE_BITS 12
 #define PAGE_BYTES (UINT64_C(1) << PAGE_BITS)
 #define LINE_BITS 6 // 64 lines a page: as many as bits in a word
 #define FIRST_SLOTS 16u
 
-struct nic_page {
+typedef struct nic_page {
     uint64_t lines; // with something in them
     uint8_t bytes[PAGE_BYTES];
+} nic_page_t;
+
+struct nic_page_slot {
+    uint64_t number;
+    nic_page_t *page; // NULL: free
 };
 
 struct nic_fill {

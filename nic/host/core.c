@@ -5,7 +5,11 @@
 // found by the first poll that starts at t or later, so the timer is armed for that one alone.
 #include "nic/core.h"
 
-#include "nic/core_internal.h"
+#include "nic/host/cores.h"
+#include "nic/host/objects.h"
+#include "nic/host/parts.h"
+#include "nic/host/steps.h"
+#include "nic/verbs/queues.h"
 
 // A turn of a loop takes something even where nothing in it has a cost.
 #define LEAST_STEP_PS SIM_PS_PER_NS

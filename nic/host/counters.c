@@ -3,8 +3,10 @@
 // The page docs/formats/counters.md explains them.
 #include <string.h>
 
-#include "nic/nic_internal.h"
 #include "nic/transport.h"
+
+#include "nic/trace.h"
+#include "nic/verbs/qp.h"
 
 // clang-format off
 #define COUNTER(field, help_) {#field, help_, offsetof(nic_counters_t, field)}

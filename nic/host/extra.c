@@ -5,7 +5,7 @@
 
 #include "nic/cache_policy.h"
 #include "nic/extra.h"
-#include "nic/nic_internal.h"
+#include "nic/host/parts.h"
 #include "nic/transport.h"
 
 // -- kinds

@@ -9,8 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/host/fabric_internal.h"
 #include "nic/host/layout.h"
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
+#include "nic/host/parts.h"
+#include "nic/schedule/turn.h"
 
 #define FRACTION_BITS 20
 #define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
@@ -358,7 +361,7 @@ void nic__fabric_build(nic_host_t *host)
     }
 }
 
-uint32_t nic__fabric_lanes(const nic_t *nic)
+uint32_t nic_device_lanes(const nic_t *nic)
 {
     return spot_of_nic(nic->host, nic->port->index)->lanes;
 }
@@ -478,19 +481,19 @@ static sim_time_t transfer(nic_t *nic,
     return end_ps + (far ? host->config->host.socket_link_ps : 0);
 }
 
-sim_time_t nic__dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)
+sim_time_t nic_device_dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory)
 {
     const nic_location_t location = location_at(nic->host->fabric, address);
     return transfer(nic, location, nic__node(nic)->now_ps, bytes, to_memory);
 }
 
-sim_time_t nic__dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory)
+sim_time_t nic_device_dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory)
 {
     const nic_location_t own = {.index = spot_of_nic(nic->host, nic->port->index)->socket};
     return transfer(nic, own, now_ps, bytes, to_memory);
 }
 
-sim_time_t nic__dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes)
+sim_time_t nic_device_dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes)
 {
     uint32_t way[SERVERS_OF_A_WAY];
     uint64_t byte_time;
@@ -498,7 +501,7 @@ sim_time_t nic__dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes)
     return occupy(nic->host->fabric, way, count, now_ps, bytes, &byte_time);
 }
 
-sim_time_t nic__dma_room_ps(const nic_t *nic, uint64_t waiting_bytes)
+sim_time_t nic_device_dma_room_ps(const nic_t *nic, uint64_t waiting_bytes)
 {
     const direction_t *const writes = &nic->host->fabric->nics[nic->port->index].writes;
     const sim_time_t allowed_ps = waiting_bytes * writes->byte_time >> FRACTION_BITS;
@@ -532,7 +535,7 @@ static void arm_pause(bound_t *bound)
 {
     nic_t *const nic = bound->nic;
     sim_node_t *const node = nic__node(nic);
-    const sim_time_t resume_ps = nic__dma_room_ps(nic, PAUSE_BYTES / 2);
+    const sim_time_t resume_ps = nic_device_dma_room_ps(nic, PAUSE_BYTES / 2);
     const sim_time_t renew_ps = node->now_ps + net_port_quanta_ps(nic->port, PAUSE_QUANTA) / 2;
     const sim_time_t at_ps = resume_ps < renew_ps ? resume_ps : renew_ps;
     sim_timer_arm(node, &bound->pause_timer, at_ps > node->now_ps ? at_ps : node->now_ps + 1);
@@ -542,7 +545,7 @@ static void pause_fired(sim_node_t *node, sim_timer_t *timer)
 {
     bound_t *const bound = SIM_CONTAINER_OF(timer, bound_t, pause_timer);
     nic_t *const nic = bound->nic;
-    if (nic__dma_room_ps(nic, PAUSE_BYTES / 2) <= node->now_ps) {
+    if (nic_device_dma_room_ps(nic, PAUSE_BYTES / 2) <= node->now_ps) {
         net_port_pause_send(nic->port, bound->pausing, 0);
         bound->pausing = 0;
         return;
@@ -555,9 +558,9 @@ void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t 
 {
     bound_t *const bound = &nic->host->fabric->nics[nic->port->index];
     const uint8_t class = (uint8_t)(1u << priority);
-    (void)nic__dma(nic, address, bytes, true);
+    (void)nic_device_dma(nic, address, bytes, true);
     if ((bound->pausing & class) == 0 &&
-        nic__dma_room_ps(nic, PAUSE_BYTES) > nic__node(nic)->now_ps) {
+        nic_device_dma_room_ps(nic, PAUSE_BYTES) > nic__node(nic)->now_ps) {
         bound->pausing |= class;
         net_port_pause_send(nic->port, class, PAUSE_QUANTA);
         if (!sim_timer_armed(&bound->pause_timer)) {

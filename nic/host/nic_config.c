@@ -5,8 +5,9 @@
 
 #include "kernel/attribute.h"
 #include "nic/extra.h"
+#include "nic/host/fabric_internal.h"
 #include "nic/host/layout.h"
-#include "nic/nic_internal.h"
+#include "nic/host/parts.h"
 #include "nic/transport.h"
 
 // clang-format off

@@ -1,7 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/node.c - the host as a node: what it does with an event, its life, how it is found.
-#include "nic/nic_internal.h"
-#include "nic/steps_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/contents.h"
+#include "nic/host/cores.h"
+#include "nic/host/fabric_internal.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/host/parts.h"
+#include "nic/host/steps.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
 
 #define APART __attribute__((noinline)) // what is rare
 
@@ -289,12 +302,8 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
             sim_digest_add(digest, *(const uint64_t *)(const void *)(counters + info->offset));
         }
         nic_for_each_qp(nic, digest_qp, digest);
-        nic_rnic_counters_t inside;
-        if (nic_get_rnic_counters(nic, &inside)) {
-            const uint64_t *const counters = (const uint64_t *)&inside;
-            for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
-                sim_digest_add(digest, counters[c]);
-            }
+        if (nic->device->digest != NULL) {
+            nic->device->digest(nic, digest);
         }
     }
 }

@@ -6,14 +6,20 @@
 // what is there.
 #include <string.h>
 
-#include "nic/nic_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/contents.h"
+#include "nic/host/fabric_internal.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/wqe.h"
 
 // What a payload costs a host that has limits.
 static void read_for(nic_t *nic, const nic_place_t *place, uint64_t offset, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes && !nic->detailed;) {
         const nic_sge_t piece = nic__first_piece(place, offset + done, bytes - done);
-        (void)nic__dma(nic, piece.addr, piece.length, false);
+        (void)nic_device_dma(nic, piece.addr, piece.length, false);
         done += piece.length;
     }
 }
@@ -21,7 +27,7 @@ static void read_for(nic_t *nic, const nic_place_t *place, uint64_t offset, uint
 static void write_for(nic_t *nic, const nic_sge_t *piece, uint8_t priority)
 {
     if (nic->detailed) {
-        const sim_time_t landed_ps = nic__dma(nic, piece->addr, piece->length, true);
+        const sim_time_t landed_ps = nic_device_dma(nic, piece->addr, piece->length, true);
         NIC_DEVICE(nic, lands, nic, landed_ps);
     } else {
         nic__dma_write_ideal(nic, piece->addr, piece->length, priority);

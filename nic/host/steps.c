@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/steps.c - lanes of steps: their life, finding a place between others, leaving it.
-#include "nic/steps_internal.h"
-
-#include "nic/core_internal.h"
+#include "nic/host/steps.h"
+#include "nic/host/cores.h"
+#include "nic/host/objects.h"
 
 // How many steps of a lane may end later than one that is booked after them.
 #define STEPS_PASSED_MAX 8u

@@ -12,7 +12,17 @@
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
 #include "nic/schedule/scheduler_internal.h"
-#include "nic/steps_internal.h"
+
+#include "nic/cc/control.h"
+#include "nic/device/calls.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/steps.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/wqe.h"
 
 static inline uint8_t candidates(const nic_t *nic)
 {

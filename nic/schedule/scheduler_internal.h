@@ -6,8 +6,9 @@
 #ifndef NIC_SCHEDULE_SCHEDULER_INTERNAL_H
 #define NIC_SCHEDULE_SCHEDULER_INTERNAL_H
 
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
 #include "nic/scheduler.h"
+#include "nic/verbs/qp.h"
 
 static inline void nic__ring_join(nic_t *nic, nic_qp_t *qp)
 {

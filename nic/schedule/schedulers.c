@@ -5,6 +5,15 @@
 
 #include "nic/schedule/scheduler_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/host/parts.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
+
 // -- ring, for those who call it through its table
 
 static nic_qp_t *ring_next(nic_t *nic, uint32_t class)

@@ -6,6 +6,19 @@
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.9.2 (requester's errors).
 #include "nic/transport/requester_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/compare_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/contents.h"
+#include "nic/host/objects.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
+
 static __attribute__((noinline)) void rest_when_told(nic_qp_t *qp)
 {
     nic__notice(qp->nic->host, &(nic_notice_t){.qp = qp, .rests = true});

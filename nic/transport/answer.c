@@ -9,6 +9,13 @@
 // Source: IBA vol. 1, 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/transport/responder_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
+
 static inline bool is_ack(uint32_t aeth)
 {
     return aeth >> 29 == 0;

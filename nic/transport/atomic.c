@@ -8,6 +8,12 @@
 // Memory changes when the request is executed; between two requests of one NIC nothing can come.
 #include "nic/transport/responder_internal.h"
 
+#include "nic/device/calls.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/region.h"
+
 // -- responder
 
 static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet)

@@ -3,8 +3,17 @@
 //
 // Requests are executed in the order of their PSNs, whatever order a transport lets them come in.
 // Source: IBA vol. 1, 9.7.4 (responder), 9.9.3 (responder's errors).
+#include "nic/cc/control.h"
+#include "nic/device/calls.h"
+#include "nic/host/contents.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
 
 // There are two forms of executing, and each is to be one leaf.
 

@@ -4,7 +4,8 @@
 
 #include "nic/transport.h"
 
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
 
 // clang-format off
 #define METRIC(field, unit_, help_) \

@@ -8,9 +8,9 @@
 // all that was sent before it is acknowledged. What is lost again waits for the time-out: a short
 // one while few packets are under way. docs/models/irn.md
 // Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
-#include "nic/nic_internal.h"
 #include "nic/transport/selective/cause.h"
 #include "nic/transport/selective/held.h"
+#include "nic/verbs/qp.h"
 
 #define PREFIX "nic.irn"
 // A receiver has two bits a packet, the sender one, and as many for READ responses.

@@ -7,6 +7,17 @@
 // Source: IBA vol. 1, 9.7 (reliable service), 9.8.3 (UC and UD), 9.9.2 (requester).
 #include "nic/transport/requester_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/compare_internal.h"
+#include "nic/host/contents.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/schedule/turn.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
+
 static inline bool is_fetch(const nic_wqe_t *wqe)
 {
     return nic__is_fetch(wqe->opcode);

@@ -4,6 +4,17 @@
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1.2 (a READ asked for again).
 #include "nic/transport/responder_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/compare_internal.h"
+#include "nic/host/contents.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/region.h"
+
 // Whether the device says when a READ or atomic may be answered.
 static inline bool responses_wait(const nic_t *nic)
 {

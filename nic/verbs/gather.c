@@ -4,7 +4,9 @@
 // A message is the places one after the other; those of no bytes are as if they were not there.
 // Each has a key of its own, and all are looked at before the first byte moves (IBA vol. 1, 10.6.7,
 // 10.8.3: a protection error completes the request before anything is sent or received).
-#include "nic/nic_internal.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
 
 nic_sge_t *nic__copy_list(const nic_sge_t *list, uint32_t count)
 {

@@ -4,7 +4,9 @@
 // A key is an index << 8 | a number that changes each time the index is used again, so that a key
 // kept after its region is gone is found out (10.6.3: a region's R_Key is no longer valid). The
 // local and the remote key of a region are the same number.
-#include "nic/nic_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/region.h"
 
 nic_pd_t *nic_pd_alloc(nic_t *nic)
 {
@@ -86,13 +88,6 @@ uint32_t nic_mr_lkey(const nic_mr_t *mr)
 uint32_t nic_mr_rkey(const nic_mr_t *mr)
 {
     return mr->key;
-}
-
-uint32_t nic__pd_number(const nic_t *nic, uint32_t key)
-{
-    const uint32_t index = key >> 8;
-    const nic_mr_t *const mr = index < nic->mr_count ? nic->mrs[index] : NULL;
-    return mr != NULL && mr->key == key ? mr->pd->number : 0;
 }
 
 nic_mr_t *nic__region(const nic_t *nic, uint32_t key)

@@ -6,7 +6,11 @@
 // every queue pair at rest. So an application may do anything in its callback. What it does there
 // may cause more to be told, in the same event. Whether a queue pair has come to rest is decided
 // after that, since the application may just have given it more to do.
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
 
 void nic__notice(nic_host_t *host, const nic_notice_t *notice)
 {

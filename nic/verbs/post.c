@@ -2,7 +2,14 @@
 // nic/verbs/post.c - posting to a send queue: checks, the ring of work requests, the Doorbell.
 //
 // Source: IBA vol. 1, 10.8.2, 11.4.1 (post send request).
-#include "nic/nic_internal.h"
+#include "nic/cc/control.h"
+#include "nic/host/contents.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/schedule/turn.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/wqe.h"
 
 #define FIRST_SQ_CAPACITY 2u // at least two, a power of it
 

@@ -4,7 +4,18 @@
 // Numbers are given in rising order and used again only after all others: a packet still under way
 // to a destroyed QP does not meet a new one. A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
-#include "nic/verbs/qp_internal.h"
+#include "nic/verbs/qp.h"
+
+#include "nic/device/calls.h"
+#include "nic/host/contents.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/schedule/turn.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
 
 // -- numbers
 

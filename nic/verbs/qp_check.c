@@ -4,7 +4,15 @@
 //
 // In builds with dear checks it is looked at after each event; elsewhere where a queue pair changes
 // its state and at the end of a run. Each line is one property.
-#include "nic/verbs/qp_internal.h"
+#include "nic/verbs/qp.h"
+
+#include "nic/compare_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/objects.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/wqe.h"
 
 // -- queue pairs
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/qp_explain.c - why a queue pair with unfinished work does not move, in words.
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/wqe.h"
 
 static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)
 {

@@ -4,7 +4,13 @@
 // A queue pair without a receive takes the oldest of its shared queue when a message needs one,
 // and keeps it until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes that
 // one; what is still shared stays for the others.
-#include "nic/nic_internal.h"
+#include "nic/device/calls.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
+#include "nic/verbs/region.h"
+#include "nic/verbs/wqe.h"
 
 // -- of a queue pair
 

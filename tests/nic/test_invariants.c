@@ -15,7 +15,9 @@
 #include <unistd.h>
 
 #include "net/switch_model.h"
-#include "nic/nic_internal.h"
+#include "nic/verbs/life.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
 #include "tests/nic_pair.h"
 
 static pair_config_t config;

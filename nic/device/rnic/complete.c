@@ -5,12 +5,12 @@
 
 void nic__rnic_wqe_done(nic_qp_t *qp)
 {
-    nic_rnic_t *const rnic = nic__rnic(qp->nic);
+    nic_rnic_t *const rnic = nic__rnic(nic__device_nic(qp));
     rnic->counters.wqes_completed++;
     nic_cache_t *const cache = rnic->held[NIC_STORE_WQE];
-    const uint32_t index = qp->sq_done - 1;
+    const uint32_t index = nic__device_oldest(qp) - 1;
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    const uint32_t slot = nic__wqe(qp, index)->device_slot;
+    const uint32_t slot = nic__device_wqe(qp, index)->device_slot;
     if (SIM_LIKELY(rnic->wqes_know) && SIM_LIKELY(cache->slots[slot].key == key)) {
         nic__cache_remove_at(cache, slot);
     } else {
@@ -20,8 +20,8 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
 
 void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 {
-    nic_t *const nic = qp->nic;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    nic_t *const nic = nic__device_nic(qp);
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WRITE, qp);
     item->count = bytes;
     item->address = address;
@@ -33,39 +33,40 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 // Whether the receiving side writes it: what a response or an ACK completes.
 static inline bool is_completed_by_peer(const nic_qp_t *qp, const nic_wc_t *wc)
 {
-    return qp->type == NIC_QPT_RC && wc->opcode < NIC_WC_RECV;
+    return nic__device_type(qp) == NIC_QPT_RC && wc->opcode < NIC_WC_RECV;
 }
 
 // When the CQE is seen.
 static inline sim_time_t write_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
-    nic_t *const nic = qp->nic;
+    nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     nic__rnic_begin(nic);
     nic_cost_t cost = {is_completed_by_peer(qp, wc) ? rnic->detail.rx_cqe_ps : 0, now_ps};
-    const uint64_t key = nic__cache_key(NIC_STORE_CQ, cq->number);
-    cost = nic__rnic_lookup(rnic, NIC_STORE_CQ, &cq->context_slot, key, cost);
+    const uint64_t key = nic__cache_key(NIC_STORE_CQ, nic__device_cq_number(cq));
+    cost = nic__rnic_lookup(rnic, NIC_STORE_CQ, nic__device_cq_slot(cq), key, cost);
     rnic->rx_free_ps += cost.stall_ps;
     const sim_time_t seen_ps =
         nic_pcie_write(&rnic->pcie, now_ps, rnic->detail.cqe_bytes, NIC_PCIE_CQE_WRITE);
     sim_time_t data_ps = nic__later(cost.ready_ps, rnic->wqe_here_ps);
-    if (SIM_UNLIKELY(nic->bound)) {
+    if (SIM_UNLIKELY(rnic->bound)) {
         data_ps = nic__later(data_ps, rnic->payload_ps); // it follows its payload
     }
     const sim_time_t late_ps = data_ps - now_ps + rnic->detail.rx_latency_ps;
-    cq->last_seen_ps = nic__later(cq->last_seen_ps, seen_ps + late_ps); // they keep their order
-    return cq->last_seen_ps;
+    sim_time_t *const last_ps = nic__device_cq_seen_ps(cq);
+    *last_ps = nic__later(*last_ps, seen_ps + late_ps); // completions keep their order
+    return *last_ps;
 }
 
 void nic__rnic_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     const sim_time_t seen_ps = write_cqe(qp, cq, wc);
-    if (cq->core != NULL) {
+    if (nic__device_cq_polled(cq)) {
         nic_device_complete(qp, cq, wc, seen_ps);
         return;
     }
-    nic_item_t *const item = nic__item_new(qp->nic, NIC_ITEM_CQE, qp);
+    nic_item_t *const item = nic__item_new(nic__device_nic(qp), NIC_ITEM_CQE, qp);
     item->cq = cq;
     item->wc = *wc;
     nic__item_at(item, seen_ps);

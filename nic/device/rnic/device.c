@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/device/rnic/device.c - the detailed NIC as a row of the table of devices.
 // docs/models/rnic.md
-#include "nic/device.h"
-
 #include "nic/device/rnic/rnic.h"
 
 static void *create(nic_t *nic, const void *config)
 {
     (void)config; // it has attributes: nic.detailed
-    nic__rnic_create(nic);
-    return nic->device_state;
+    return nic__rnic_create(nic);
 }
 
 // -- queue pairs
@@ -17,20 +14,20 @@ static void *create(nic_t *nic, const void *config)
 static void qp_created(nic_qp_t *qp)
 {
     nic__rnic_place(qp);
-    nic__store_add(qp->nic, NIC_STORE_CONTEXT, qp->number);
+    nic__store_add(nic__device_nic(qp), NIC_STORE_CONTEXT, nic__device_number(qp));
 }
 
 static void qp_changed(nic_qp_t *qp)
 {
-    nic__store_change(qp->nic, NIC_STORE_CONTEXT, qp->number);
+    nic__store_change(nic__device_nic(qp), NIC_STORE_CONTEXT, nic__device_number(qp));
 }
 
 static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
-    nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
-    nic__items_forget(nic__rnic(qp->nic), qp);
-    state->sq_ready = state->sq_here = qp->sq_posted;
+    nic__rnic(nic__device_nic(qp))->counters.wqes_completed += unfinished;
+    nic__items_forget(nic__rnic(nic__device_nic(qp)), qp);
+    state->sq_ready = state->sq_here = nic__device_posted(qp);
     state->ready_ps = state->response_ps = 0;
     state->waiting = NULL;
     state->waiting_packet = NULL;
@@ -38,10 +35,10 @@ static void qp_reset(nic_qp_t *qp, uint32_t unfinished)
 
 static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
 {
-    nic__rnic(qp->nic)->counters.wqes_completed += unfinished;
-    nic__items_forget(nic__rnic(qp->nic), qp);
-    nic__rnic_forget_receiving(nic__rnic(qp->nic), qp);
-    nic__store_remove(qp->nic, NIC_STORE_CONTEXT, qp->number);
+    nic__rnic(nic__device_nic(qp))->counters.wqes_completed += unfinished;
+    nic__items_forget(nic__rnic(nic__device_nic(qp)), qp);
+    nic__rnic_forget_receiving(nic__rnic(nic__device_nic(qp)), qp);
+    nic__store_remove(nic__device_nic(qp), NIC_STORE_CONTEXT, nic__device_number(qp));
 }
 
 static void pd_created(nic_t *nic, uint32_t number)
@@ -76,6 +73,16 @@ static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
         nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
         // The NIC wrote CQEs into the last cache; one behind the other they come together.
         nic__core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
+    }
+}
+
+static void digest(const nic_t *nic, sim_digest_t *sum)
+{
+    nic_rnic_counters_t inside;
+    SIM_CHECK(nic_get_rnic_counters(nic, &inside));
+    const uint64_t *const counters = (const uint64_t *)&inside;
+    for (size_t c = 0; c < sizeof(inside) / sizeof(*counters); c++) {
+        sim_digest_add(sum, counters[c]);
     }
 }
 
@@ -116,4 +123,5 @@ const nic_device_ops_t nic_device_rnic = {
     .host_write_ps = nic__rnic_host_write,
     .check_qp = nic__rnic_check_qp,
     .conserved = nic__rnic_conserved,
+    .digest = digest,
 };

@@ -59,46 +59,48 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
 static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
 {
     if (use == NIC_PCIE_WQE_MMIO || use == NIC_PCIE_DOORBELL) {
-        return nic__dma_from_core(ctx, now_ps, bytes);
+        return nic_device_dma_from_core(ctx, now_ps, bytes);
     }
     const bool to_memory = use >= NIC_PCIE_PAYLOAD_WRITE;
-    return nic__dma_own(ctx, now_ps, bytes, to_memory);
+    return nic_device_dma_own(ctx, now_ps, bytes, to_memory);
 }
 
-void nic__rnic_create(nic_t *nic)
+nic_rnic_t *nic__rnic_create(nic_t *nic)
 {
-    const nic_config_t *const config = nic->host->config;
+    const nic_config_t *const config = nic_get_config(nic);
     nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
+    rnic->nic = nic;
+    rnic->port = nic_device_port(nic);
+    rnic->bound = nic_device_bound(nic);
     nic_detail_resolve(config, &rnic->detail);
-    const uint32_t lanes = nic__fabric_lanes(nic);
+    const uint32_t lanes = nic_device_lanes(nic);
     rnic->detail.lanes = lanes != 0 ? lanes : rnic->detail.lanes;
     nic_pcie_config_t pcie;
     nic_detail_pcie(&rnic->detail, &pcie);
     nic_pcie_init(&rnic->pcie, &pcie);
-    rnic->pcie.beyond = nic->bound ? on_the_fabric : NULL;
+    rnic->pcie.beyond = rnic->bound ? on_the_fabric : NULL;
     rnic->pcie.beyond_ctx = nic;
-    nic->device_state = rnic;
-    nic__store_create(nic);
-    make_caches(rnic, config, nic->interface);
+    nic__store_create(rnic);
+    make_caches(rnic, config, nic_interface(nic));
     rnic->looks_up_keys = rnic->detail.key_entries != 0 || (rnic->answered >> NIC_STORE_KEY) != 0;
     rnic->wqes_know = rnic->held[NIC_STORE_WQE]->sets * rnic->held[NIC_STORE_WQE]->ways <=
                       (uint64_t)UINT16_MAX + 1;
     rnic->lock_free_ps = sim_alloc_array(rnic->detail.atomic_locks, sizeof(*rnic->lock_free_ps));
     rnic->page_shift = (uint64_t)__builtin_ctzll(rnic->detail.page_bytes);
-    rnic->nic = nic;
     rnic->coming_ps = SIM_TIME_NEVER;
     sim_timer_init(&rnic->pause_timer, nic__rnic_pause_fired);
-    rnic->coming_look = nic__items_grow(nic);
+    rnic->coming_look = nic__items_grow(rnic);
     rnic->free_items = rnic->coming_look->next;
     rnic->coming_look->kind = NIC_ITEM_COMING;
     nic__rnic_set_costs(rnic);
-    nic__units_create(nic);
+    nic__units_create(rnic);
+    return rnic;
 }
 
 void nic__rnic_destroy(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    nic__store_destroy(nic);
+    nic__store_destroy(rnic);
     while (rnic->item_blocks != NULL) {
         nic_item_block_t *const block = rnic->item_blocks;
         rnic->item_blocks = block->next;
@@ -116,7 +118,6 @@ void nic__rnic_destroy(nic_t *nic)
     sim_free(rnic->tx_units);
     sim_free(rnic->rx_units);
     sim_free(rnic);
-    nic->device_state = NULL;
 }
 
 uint32_t nic__rnic_inline_max(const nic_t *nic)
@@ -142,16 +143,15 @@ sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes)
                           NIC_PCIE_PAYLOAD_WRITE);
 }
 
-nic_item_t *nic__items_grow(nic_t *nic)
+nic_item_t *nic__items_grow(nic_rnic_t *rnic)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
     nic_item_block_t *const block = sim_alloc_lines(sizeof(*block));
     block->next = rnic->item_blocks;
     rnic->item_blocks = block;
     for (uint32_t i = NIC_ITEM_BLOCK; i-- > 0;) {
         nic_item_t *const item = &block->items[i];
         sim_timer_init(&item->timer, nic__rnic_item_fired);
-        item->nic = nic;
+        item->nic = rnic->nic;
         item->next = rnic->free_items;
         rnic->free_items = item;
     }
@@ -182,21 +182,23 @@ static nic_contexts_t contexts_of(const nic_rnic_t *rnic, nic_qp_type_t type)
 
 void nic__rnic_place(nic_qp_t *qp)
 {
-    const nic_rnic_t *const rnic = nic__rnic(qp->nic);
+    const nic_rnic_t *const rnic = nic__rnic(nic__device_nic(qp));
     for (uint32_t side = 0; side < 2; side++) {
-        const uint64_t key = nic__context_key(qp->number, side);
+        const uint64_t key = nic__context_key(nic__device_number(qp), side);
         nic__rnic_qp(qp)->context_slot[side] = nic_cache_set(rnic->held[NIC_STORE_CONTEXT], key);
-        nic__rnic_qp(qp)->near_slot[side] = (uint16_t)nic_cache_set(&rnic->near[side], qp->number);
+        nic__rnic_qp(qp)->near_slot[side] =
+            (uint16_t)nic_cache_set(&rnic->near[side], nic__device_number(qp));
     }
-    nic__rnic_qp(qp)->unit = (uint8_t)(qp->number % (uint32_t)rnic->detail.pu_count);
-    nic__rnic_qp(qp)->contexts = (uint8_t)contexts_of(rnic, (nic_qp_type_t)qp->type);
+    nic__rnic_qp(qp)->unit = (uint8_t)(nic__device_number(qp) % (uint32_t)rnic->detail.pu_count);
+    nic__rnic_qp(qp)->contexts = (uint8_t)contexts_of(rnic, nic__device_type(qp));
 }
 
 void nic__rnic_place_cq(nic_cq_t *cq)
 {
-    const nic_cache_t *const held = nic__rnic(cq->nic)->held[NIC_STORE_CQ];
-    cq->context_slot = nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, cq->number));
-    nic__store_add(cq->nic, NIC_STORE_CQ, cq->number);
+    const nic_cache_t *const held = nic__rnic(nic__device_cq_nic(cq))->held[NIC_STORE_CQ];
+    *nic__device_cq_slot(cq) =
+        nic_cache_set(held, nic__cache_key(NIC_STORE_CQ, nic__device_cq_number(cq)));
+    nic__store_add(nic__device_cq_nic(cq), NIC_STORE_CQ, nic__device_cq_number(cq));
 }
 
 nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
@@ -296,7 +298,9 @@ nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost
         uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_KEY], name);
         return nic__rnic_lookup(rnic, NIC_STORE_KEY, &slot, name, cost);
     }
-    const uint64_t keys[] = {key, nic__pd_number(rnic->nic, key)};
+    nic_device_region_t region = {0};
+    (void)nic_device_find_region(rnic->nic, key, &region);
+    const uint64_t keys[] = {key, region.pd_number};
     for (uint32_t i = 0; i < SIM_COUNT_OF(keys) && keys[i] != 0; i++) {
         nic_store_lookup_t lookup = {
             .kind = i == 0 ? NIC_STORE_KEY : NIC_STORE_PD,
@@ -315,21 +319,21 @@ nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost
 void nic__rnic_check_qp(const nic_qp_t *qp)
 {
     const nic_rnic_qp_t *const state = nic__rnic_qp(qp);
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+    if (nic__device_closed(qp)) {
         return;
     }
-    const uint32_t held = qp->sq_posted - qp->sq_done;
-    SIM_CHECK(qp->sq_posted - state->sq_here <= held);
+    const uint32_t held = nic__device_posted(qp) - nic__device_oldest(qp);
+    SIM_CHECK(nic__device_posted(qp) - state->sq_here <= held);
     SIM_CHECK((int32_t)(state->sq_here - state->sq_ready) >= 0);
-    const bool through = (int32_t)(state->sq_ready - qp->sq_send) > 0;
-    SIM_CHECK(through || (qp->flags & NIC_QP_FETCHING) != 0);
+    const bool through = (int32_t)(state->sq_ready - nic__device_sending(qp)) > 0;
+    SIM_CHECK(through || !nic__device_gate_open(qp));
 }
 
 // -- counters
 
 bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
 {
-    if (nic->device != &nic_device_rnic) {
+    if (nic_device_of(nic) != &nic_device_rnic) {
         return false;
     }
     const nic_rnic_t *const rnic = nic__rnic(nic);
@@ -362,7 +366,7 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
 static void count_queued(const nic_qp_t *qp, void *ctx)
 {
     uint64_t *const queued = ctx;
-    *queued += qp->sq_posted - qp->sq_done;
+    *queued += nic__device_posted(qp) - nic__device_oldest(qp);
 }
 
 bool nic__rnic_conserved(const nic_t *nic)
@@ -370,10 +374,7 @@ bool nic__rnic_conserved(const nic_t *nic)
     const nic_rnic_counters_t *const counters = &nic__rnic(nic)->counters;
     uint64_t queued = 0;
     nic_for_each_qp(nic, count_queued, &queued);
-    uint64_t waiting = 0;
-    for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {
-        waiting += cq->count;
-    }
+    const uint64_t waiting = nic_device_waiting_completions(nic);
     return counters->wqes_posted == counters->wqes_completed + queued &&
            counters->cqes_written == counters->cqes_polled + waiting &&
            nic_pcie_conserved(&nic__rnic(nic)->pcie);

@@ -4,7 +4,7 @@
 
 static void qp_step(nic_item_t *item, nic_qp_t *qp)
 {
-    const bool open = (qp->flags & NIC_QP_CLOSED) == 0;
+    const bool open = !nic__device_closed(qp);
     switch ((nic_item_kind_t)item->kind) {
     case NIC_ITEM_READY:
         if (open && item->lap == nic__rnic_qp(qp)->lap) {
@@ -14,14 +14,14 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
     case NIC_ITEM_SEGMENT:
         if (open && item->lap == nic__rnic_qp(qp)->lap) {
             nic__rnic_gate(qp);
-            nic__schedule(qp);
+            nic_device_schedule(qp);
         }
         break;
     case NIC_ITEM_RESPONSE:
         nic_device_respond(qp);
         break;
     case NIC_ITEM_CQE:
-        nic_device_complete(qp, item->cq, &item->wc, nic__node(item->nic)->now_ps);
+        nic_device_complete(qp, item->cq, &item->wc, nic__device_now_ps(item->nic));
         break;
     case NIC_ITEM_WRITE:
         nic_device_wrote(qp, item->address, item->count);
@@ -35,21 +35,20 @@ static void qp_step(nic_item_t *item, nic_qp_t *qp)
 }
 
 // Prefetches what answers that are sent next will need: the queue pair, then what it answers.
-static SIM_ALWAYS_INLINE void expect_data(const nic_host_t *host)
+static SIM_ALWAYS_INLINE void expect_data(const nic_t *nic)
 {
-    nic_step_t *const next = host->steps->lanes[NIC_LANE_DATA].first;
+    nic_step_t *const next = nic__device_next_step(nic, NIC_LANE_DATA);
     if (next == NULL) {
         return;
     }
     const nic_item_t *const first = SIM_CONTAINER_OF(next, nic_item_t, step);
     if (first->kind == NIC_ITEM_RESPONSE && first->qp != NULL) {
-        __builtin_prefetch(first->qp->reads);
+        nic__device_prefetch_answer(first->qp);
     }
     if (next->next != NULL) {
         const nic_qp_t *const qp = SIM_CONTAINER_OF(next->next, nic_item_t, step)->qp;
         if (qp != NULL) {
-            __builtin_prefetch(qp);
-            __builtin_prefetch((const char *)qp + 4 * SIM_CACHE_LINE);
+            nic__device_prefetch_answering(qp);
         }
     }
 }
@@ -83,12 +82,12 @@ void nic__rnic_data_step(nic_step_t *step)
 {
     nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);
     nic_t *const nic = item->nic;
-    expect_data(nic->host);
+    expect_data(nic);
     if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
         data_when_come(item);
         return;
     }
-    nic__rnic(nic)->at_ps = nic__node(nic)->now_ps;
+    nic__rnic(nic)->at_ps = nic__device_now_ps(nic);
     data_here(item);
 }
 
@@ -110,7 +109,7 @@ static void item_step(nic_item_t *item)
     }
     nic_qp_t *const qp = item->qp;
     const bool sending = item->kind == NIC_ITEM_DOORBELL || item->kind == NIC_ITEM_WQE;
-    if (qp == NULL || (sending && (qp->flags & NIC_QP_CLOSED) != 0)) {
+    if (qp == NULL || (sending && nic__device_closed(qp))) {
         nic__item_free(item);
     } else if (item->kind == NIC_ITEM_DOORBELL) {
         nic__rnic_doorbell_arrives(item, qp);

@@ -47,7 +47,7 @@ static inline sim_time_t nic__part_ps(const nic_detail_t *detail,
 
 static inline sim_time_t nic__from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
 {
-    return SIM_LIKELY(!nic->bound) ? 0 : nic__dma(nic, address, bytes, false);
+    return SIM_LIKELY(!nic__rnic(nic)->bound) ? 0 : nic_device_dma(nic, address, bytes, false);
 }
 
 // A packet's payload: a read for each place that it comes from, all asked for at once.
@@ -58,7 +58,7 @@ static inline sim_time_t nic__read_payload_ps(nic_t *nic,
                                               bool prefetched)
 {
     nic_pcie_t *const pcie = &nic__rnic(nic)->pcie;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     const nic_place_t place = nic__wqe_place(wqe);
     sim_time_t ready_ps = now_ps;
     for (uint64_t done = 0; done < bytes;) {

@@ -17,8 +17,8 @@ static inline uint64_t places(const nic_wqe_t *wqe)
 
 static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const nic_wqe_t *wqe)
 {
-    const uint64_t header =
-        qp->type == NIC_QPT_UD ? detail->datagram_header_bytes : detail->wqe_header_bytes;
+    const uint64_t header = nic__device_type(qp) == NIC_QPT_UD ? detail->datagram_header_bytes
+                                                               : detail->wqe_header_bytes;
     if (wqe->opcode == NIC_WR_RDMA_READ) {
         return header + places(wqe) * detail->pointer_bytes;
     }
@@ -93,7 +93,7 @@ static void spend_on_doorbell(nic_core_t *core,
 {
     uint64_t copies = 0;
     for (uint32_t i = 1; i <= count; i++) {
-        copies += copies_of(nic__wqe(qp, qp->sq_posted - i));
+        copies += copies_of(nic__device_wqe(qp, nic__device_posted(qp) - i));
     }
     nic__core_spend(core, count * detail->cpu_post_ps);
     nic__core_spend(core, copies * detail->cpu_copy_ps);
@@ -115,29 +115,29 @@ static inline void spend_on_lines(nic_core_t *core,
 
 static __attribute__((noinline)) void post_by_doorbell(nic_qp_t *qp, uint32_t count)
 {
-    nic_t *const nic = qp->nic;
+    nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const nic_host_t *const host = nic->host;
+    nic_core_t *const core = nic__device_core(nic);
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_DOORBELL, qp);
-    item->first = qp->sq_posted - count;
+    item->first = nic__device_posted(qp) - count;
     item->count = count;
     item->fetched = true;
-    if (host->core != NULL) {
-        spend_on_doorbell(host->core, &rnic->detail, qp, count);
+    if (core != NULL) {
+        spend_on_doorbell(core, &rnic->detail, qp, count);
     }
-    nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__posting_ps(host)));
+    nic__item_at(item, nic_pcie_doorbell(&rnic->pcie, nic__device_posting_ps(nic)));
 }
 
 static inline void post_by_mmio(nic_qp_t *qp)
 {
-    nic_t *const nic = qp->nic;
+    nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const nic_host_t *const host = nic->host;
-    const uint32_t index = qp->sq_posted - 1;
-    const nic_wqe_t *const wqe = nic__wqe(qp, index);
+    nic_core_t *const core = nic__device_core(nic);
+    const uint32_t index = nic__device_posted(qp) - 1;
+    const nic_wqe_t *const wqe = nic__device_wqe(qp, index);
     const uint64_t bytes = wqe_bytes(&rnic->detail, qp, wqe);
-    if (host->core != NULL) {
-        spend_on_lines(host->core, &rnic->detail, wqe, bytes);
+    if (core != NULL) {
+        spend_on_lines(core, &rnic->detail, wqe, bytes);
     }
     nic_item_t *const item = nic__item_new(nic, NIC_ITEM_WQE, qp);
     item->first = index;
@@ -145,14 +145,14 @@ static inline void post_by_mmio(nic_qp_t *qp)
     item->fetched = false;
     item->set = nic_cache_set(rnic->held[NIC_STORE_WQE],
                               nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index)));
-    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__posting_ps(host), bytes);
+    item->arrives_ps = nic_pcie_mmio(&rnic->pcie, nic__device_posting_ps(nic), bytes);
     add_coming(nic, item);
 }
 
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 {
-    nic__rnic_begin(qp->nic);
-    nic__rnic(qp->nic)->counters.wqes_posted += count;
+    nic__rnic_begin(nic__device_nic(qp));
+    nic__rnic(nic__device_nic(qp))->counters.wqes_posted += count;
     if (doorbell) {
         post_by_doorbell(qp, count);
     } else {
@@ -163,7 +163,7 @@ void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell)
 
 void nic__rnic_post_receive(nic_t *nic, uint32_t count)
 {
-    nic_core_t *const core = nic->host->core;
+    nic_core_t *const core = nic__device_core(nic);
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
     if (core != NULL) {
         nic__core_spend(core, count * detail->cpu_receive_ps);
@@ -178,10 +178,10 @@ void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp)
     nic_rnic_t *const rnic = nic__rnic(item->nic);
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < item->count; i++) {
-        bytes += padded(wqe_bytes(&rnic->detail, qp, nic__wqe(qp, item->first + i)));
+        bytes += padded(wqe_bytes(&rnic->detail, qp, nic__device_wqe(qp, item->first + i)));
     }
     item->kind = NIC_ITEM_WQE;
-    const sim_time_t now_ps = nic__node(item->nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(item->nic);
     sim_time_t here_ps = nic_pcie_read(&rnic->pcie, now_ps, bytes, NIC_PCIE_WQE_READ);
     nic_store_t *const store = rnic->store;
     if (SIM_UNLIKELY(store->ops->hold_doorbell != NULL)) {

@@ -14,12 +14,12 @@
 static void pause_link(nic_t *nic, uint8_t classes)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    sim_node_t *const node = nic__node(nic);
+    sim_node_t *const node = nic__device_node(nic);
     rnic->pausing |= classes;
     rnic->counters.pauses_sent++;
-    net_port_pause_send(nic->port, classes, PAUSE_QUANTA);
+    net_port_pause_send(rnic->port, classes, PAUSE_QUANTA);
     if (!sim_timer_armed(&rnic->pause_timer)) {
-        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        const sim_time_t pause_ps = net_port_quanta_ps(rnic->port, PAUSE_QUANTA);
         sim_timer_arm(node, &rnic->pause_timer, node->now_ps + pause_ps / 2);
     }
 }
@@ -27,10 +27,9 @@ static void pause_link(nic_t *nic, uint8_t classes)
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
 {
     nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, pause_timer);
-    nic_t *const nic = rnic->nic;
     if (rnic->pausing != 0) {
-        net_port_pause_send(nic->port, rnic->pausing, PAUSE_QUANTA);
-        const sim_time_t pause_ps = net_port_quanta_ps(nic->port, PAUSE_QUANTA);
+        net_port_pause_send(rnic->port, rnic->pausing, PAUSE_QUANTA);
+        const sim_time_t pause_ps = net_port_quanta_ps(rnic->port, PAUSE_QUANTA);
         sim_timer_arm(node, timer, node->now_ps + pause_ps / 2);
     }
 }
@@ -41,9 +40,9 @@ static void release(nic_t *nic, uint32_t bytes)
     SIM_CHECK(rnic->buffered_bytes >= bytes);
     rnic->buffered_bytes -= bytes;
     if (SIM_UNLIKELY(rnic->pausing != 0) && rnic->buffered_bytes <= rnic->detail.resume_bytes) {
-        net_port_pause_send(nic->port, rnic->pausing, 0);
+        net_port_pause_send(rnic->port, rnic->pausing, 0);
         rnic->pausing = 0;
-        sim_timer_cancel(nic__node(nic), &rnic->pause_timer);
+        sim_timer_cancel(nic__device_node(nic), &rnic->pause_timer);
     }
 }
 
@@ -111,9 +110,9 @@ static uint64_t lines_of(uint64_t bytes)
 static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
 {
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
-    const nic_mr_t *const mr = nic__region(nic, rkey);
-    return mr != NULL && mr->length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps
-                                                                       : 0;
+    nic_device_region_t region = {0};
+    (void)nic_device_find_region(nic, rkey, &region);
+    return region.length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps : 0;
 }
 
 // A lock by the low bits of the address is waited for in order, from turn_ps on; it is then held
@@ -126,7 +125,7 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
     const uint64_t address = aside->atomic.address;
     nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_detail_t *const detail = &rnic->detail;
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     sim_time_t *const free_ps = &rnic->lock_free_ps[address & (detail->atomic_locks - 1)];
     const sim_time_t granted_ps = nic__later(*free_ps, turn_ps);
     const sim_time_t read_ps = nic_pcie_read(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_READ);
@@ -162,18 +161,18 @@ static inline nic_cost_t translate_at(nic_rnic_t *rnic,
 // What a SEND needs besides its QP's context.
 static nic_cost_t look_up_receive(nic_rnic_t *rnic, const nic_qp_t *qp, nic_cost_t cost)
 {
-    if (qp->srq != NULL) {
+    uint64_t shared;
+    if (nic__device_shares_receives(qp, &shared)) {
         // CQs are numbered below that
-        const uint64_t key = nic__cache_key(NIC_STORE_CQ, qp->srq->number << 32);
+        const uint64_t key = nic__cache_key(NIC_STORE_CQ, shared << 32);
         uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CQ], key);
         return nic__rnic_lookup(rnic, NIC_STORE_CQ, &slot, key, cost);
     }
-    if (qp->rq_done == qp->rq_posted) {
+    if (!nic__device_has_receive(qp)) {
         return cost;
     }
-    const nic_recv_wqe_t *const receive = &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-    const nic_place_t place = nic__receive_place(receive);
-    return translate_at(rnic, &place, qp->rx_kind == NIC_RX_NONE ? 0 : qp->rx_bytes, cost);
+    const nic_place_t place = nic__device_receive_place(qp);
+    return translate_at(rnic, &place, nic__device_received_bytes(qp), cost);
 }
 
 // What one PCIe write does not take of a response needs a second piece of work.
@@ -193,13 +192,13 @@ static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic,
                                                      sim_time_t now_ps,
                                                      nic_cost_t *cost)
 {
-    if (qp == NULL || qp->sq_done == nic__rnic_qp(qp)->sq_ready) {
+    if (qp == NULL || nic__device_oldest(qp) == nic__rnic_qp(qp)->sq_ready) {
         return now_ps;
     }
     const nic_cost_t found = nic__rnic_lookup_wqe(rnic,
                                                   qp,
-                                                  nic__wqe(qp, qp->sq_done),
-                                                  qp->sq_done,
+                                                  nic__device_wqe(qp, nic__device_oldest(qp)),
+                                                  nic__device_oldest(qp),
                                                   (nic_cost_t){cost->stall_ps, now_ps});
     cost->stall_ps = found.stall_ps;
     return found.ready_ps;
@@ -212,7 +211,7 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
                                                     uint32_t kind)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     const nic_packet_class_t class = (nic_packet_class_t)(kind & PACKET_CLASS);
     const uint32_t bytes = packet->payload_bytes;
     sim_time_t here_ps = now_ps;
@@ -226,9 +225,9 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
         break;
     case NIC_IS_RESPONSE:
         cost.stall_ps += second_piece_ps(&rnic->detail, bytes);
-        if (qp != NULL && qp->sq_done != qp->sq_posted) {
-            const nic_place_t place = nic__wqe_place(nic__wqe(qp, qp->sq_done));
-            cost = translate_at(rnic, &place, qp->una_offset, cost);
+        if (qp != NULL && nic__device_oldest(qp) != nic__device_posted(qp)) {
+            const nic_place_t place = nic__wqe_place(nic__device_wqe(qp, nic__device_oldest(qp)));
+            cost = translate_at(rnic, &place, nic__device_acked_bytes(qp), cost);
         }
         here_ps = look_up_answered(rnic, qp, now_ps, &cost);
         break;
@@ -259,8 +258,8 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
     if (bytes != 0) {
         // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
         data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
-        if (SIM_UNLIKELY(nic->bound)) {
-            data_ps = nic__later(data_ps, nic__dma_room_ps(nic, rnic->detail.posted_bytes));
+        if (SIM_UNLIKELY(rnic->bound)) {
+            data_ps = nic__later(data_ps, nic_device_dma_room_ps(nic, rnic->detail.posted_bytes));
         }
     }
     if (SIM_UNLIKELY(class == NIC_IS_ATOMIC)) {
@@ -273,16 +272,14 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
 static void count_receive(nic_t *nic, const net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const nic_qp_t *const qp = nic__find_qp(nic, packet->destination_qp);
+    const nic_qp_t *const qp = nic__device_find_qp(nic, packet->destination_qp);
     if (qp == NULL) {
         return;
     }
-    const uint32_t done = qp->srq != NULL ? qp->srq->done : qp->rq_done;
-    const bool posted =
-        qp->srq != NULL ? nic_srq_posted(qp->srq) != 0 : qp->rq_done != qp->rq_posted;
-    if (posted && done % rnic->detail.recv_fetch_count == 0) {
+    uint32_t done;
+    if (nic__device_receives(qp, &done) && done % rnic->detail.recv_fetch_count == 0) {
         (void)nic_pcie_read(&rnic->pcie,
-                            nic__node(nic)->now_ps,
+                            nic__device_now_ps(nic),
                             rnic->detail.recv_fetch_count * rnic->detail.recv_wqe_bytes,
                             NIC_PCIE_WQE_READ);
     }
@@ -311,11 +308,10 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
         prepare_turn(nic, packet, (nic_packet_class_t)(unit->kind & PACKET_CLASS));
     }
     if (SIM_LIKELY(unit->qp != NULL)) {
-        nic__receive_for(nic, unit->qp, packet);
+        nic_device_receive_for(unit->qp, packet);
     } else {
-        nic__receive(nic, packet);
+        nic_device_receive(nic, packet);
     }
-    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
     rnic->inline_receive = false;
     release(nic, bytes);
 }
@@ -379,7 +375,7 @@ static void rx_end(nic_rx_unit_t *unit)
     packet_served(unit, packet);
     unit->busy = false;
     if (unit->head != NULL) {
-        rx_begin(unit, nic__find_qp(nic, unit->head->destination_qp));
+        rx_begin(unit, nic__device_find_qp(nic, unit->head->destination_qp));
     }
 }
 
@@ -423,13 +419,10 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
     const bool one_more = mail[0].key != UINT64_MAX && mail[1].key != UINT64_MAX;
     if (one_more && mail[2].key != UINT64_MAX) {
         const uint32_t number = ((const net_packet_t *)mail[2].message)->destination_qp;
-        nic_qp_t *const third = nic__find_qp(nic, number);
+        nic_qp_t *const third = nic__device_find_qp(nic, number);
         if (third != NULL) {
             expected[2] = (nic_expected_t){third, number};
-            __builtin_prefetch(third);
-            __builtin_prefetch((const char *)third + SIM_CACHE_LINE);
-            __builtin_prefetch((const char *)third + 2 * SIM_CACHE_LINE);
-            __builtin_prefetch((const char *)third + 4 * SIM_CACHE_LINE);
+            nic__device_prefetch_receiving(third);
             __builtin_prefetch(nic__rnic_qp(third));
         }
     }
@@ -440,13 +433,12 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
         __builtin_prefetch(&contexts[state->context_slot[NIC_SIDE_RECEIVE]]);
         __builtin_prefetch(&rnic->near[NIC_SIDE_RECEIVE].slots[state->near_slot[NIC_SIDE_RECEIVE]]);
         __builtin_prefetch(net_packet_aside(mail[1].message));
-        if (second->sq_done != second->sq_posted) {
-            __builtin_prefetch(nic__wqe(second, second->sq_done));
-        }
+        nic__device_prefetch_oldest(second);
     }
     const nic_qp_t *const first = expected[0].qp;
-    if (first != NULL && first->sq_done != first->sq_posted && rnic->wqes_know) {
-        const uint32_t slot = nic__wqe(first, first->sq_done)->device_slot;
+    if (first != NULL && rnic->wqes_know &&
+        nic__device_oldest(first) != nic__device_posted(first)) {
+        const uint32_t slot = nic__device_wqe(first, nic__device_oldest(first))->device_slot;
         __builtin_prefetch(&rnic->held[NIC_STORE_WQE]->slots[slot]);
     }
 }
@@ -476,12 +468,12 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
         arrive_when_come(nic, packet);
         return;
     }
-    rnic->at_ps = nic__node(nic)->now_ps;
+    rnic->at_ps = nic__device_now_ps(nic);
     const nic_expected_t came = rnic->expected[0];
-    expect(nic, nic__node(nic)->mail);
+    expect(nic, nic__device_node(nic)->mail);
     const uint64_t bytes = rnic->buffered_bytes + packet->frame_bytes;
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
-        net_port_drop(nic->port, packet, NET_DROP_BUFFER_FULL);
+        net_port_drop(rnic->port, packet, NET_DROP_BUFFER_FULL);
         return;
     }
     rnic->buffered_bytes = bytes;
@@ -490,7 +482,7 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
     }
     nic_qp_t *const qp = SIM_LIKELY(came.qp != NULL && came.number == packet->destination_qp)
                              ? came.qp
-                             : nic__find_qp(nic, packet->destination_qp);
+                             : nic__device_find_qp(nic, packet->destination_qp);
     if (SIM_UNLIKELY(bytes >= rnic->detail.pause_bytes)) {
         pause_and_push(nic, packet, qp);
     } else {
@@ -505,7 +497,7 @@ void nic__rnic_payload(nic_t *nic, uint32_t bytes)
     nic_rnic_t *const rnic = nic__rnic(nic);
     if (bytes != 0 && !rnic->inline_receive) {
         const sim_time_t written_ps =
-            nic_pcie_write(&rnic->pcie, nic__node(nic)->now_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+            nic_pcie_write(&rnic->pcie, nic__device_now_ps(nic), bytes, NIC_PCIE_PAYLOAD_WRITE);
         rnic->payload_ps = nic__later(rnic->payload_ps, written_ps);
     }
 }
@@ -519,7 +511,7 @@ void nic__rnic_lands(nic_t *nic, sim_time_t time_ps)
 void nic__rnic_atomic_done(nic_t *nic, uint32_t rkey)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     rnic->counters.atomics++;
     rnic->written_ps = nic__later(rnic->written_ps, now_ps + beyond_cache_ps(nic, rkey));
     (void)nic_pcie_write(&rnic->pcie, now_ps, 8, NIC_PCIE_ATOMIC_WRITE);

@@ -5,7 +5,7 @@
 //     sending                                       receiving
 //     nic__rnic_post       MMIO or Doorbell         nic__rnic_arrive      into the receive buffer
 //       item on its way    lines, or a DMA read       processing unit     costs and cache misses
-//       processing unit    costs and cache misses   nic__receive          the protocol's turn
+//       processing unit    costs and cache misses   nic_device_receive    the protocol's turn
 //       payload            a DMA read               nic__rnic_payload     a DMA write
 //     make_ready           the WQE may be sent      nic__rnic_cqe         a DMA write, seen later
 //     nic__rnic_sent       next packet's payload    nic__rnic_respond     a DMA read, then sent
@@ -16,9 +16,8 @@
 #ifndef NIC_DEVICE_RNIC_RNIC_H
 #define NIC_DEVICE_RNIC_RNIC_H
 
-#include "nic/core_internal.h"
-#include "nic/device/rnic/pcie.h"
-#include "nic/steps_internal.h"
+#include "nic/device_view_internal.h"
+#include "nic/pcie.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
 
@@ -194,22 +193,20 @@ struct nic_rnic {
     uint8_t pausing;         // classes that the link was asked to pause
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
+    net_port_t *port;
+    bool bound; // its host has limits (nic/fabric.h)
     nic_rnic_counters_t counters;
 };
 static inline nic_rnic_t *nic__rnic(const nic_t *nic)
 {
-    return nic->device_state;
+    return nic__device_state(nic);
 }
 
-static inline sim_time_t nic__later(sim_time_t a_ps, sim_time_t b_ps)
-{
-    return a_ps > b_ps ? a_ps : b_ps;
-}
 // Names a WQE among those that can meet in the cache; and a key among those of the first four
 // kinds.
 static inline uint64_t nic__wqe_key(const nic_qp_t *qp, uint32_t index)
 {
-    return (uint64_t)qp->number << 32 | index;
+    return (uint64_t)nic__device_number(qp) << 32 | index;
 }
 static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 {
@@ -217,7 +214,7 @@ static inline uint64_t nic__cache_key(uint32_t cache, uint64_t key)
 }
 
 // inside.c
-void nic__rnic_create(nic_t *nic);
+nic_rnic_t *nic__rnic_create(nic_t *nic);
 void nic__rnic_destroy(nic_t *nic);
 void nic__rnic_place(nic_qp_t *qp); // a new QP
 void nic__rnic_place_cq(nic_cq_t *cq);
@@ -227,14 +224,14 @@ uint32_t nic__rnic_inline_max(const nic_t *nic);
 // Memory of the host read or written from now on: when that is over.
 sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
 sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
-nic_item_t *nic__items_grow(nic_t *nic); // none is free; returns the first that is now
+nic_item_t *nic__items_grow(nic_rnic_t *rnic); // none is free; returns the first that is now
 void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp); // it is destroyed or reset
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
     nic_item_t *item = rnic->free_items;
     if (SIM_UNLIKELY(item == NULL)) {
-        item = nic__items_grow(nic);
+        item = nic__items_grow(rnic);
     }
     rnic->free_items = item->next;
     item->next = NULL;
@@ -257,9 +254,10 @@ static inline nic_lane_index_t nic__lane_of(nic_item_kind_t kind)
 }
 static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its step happens then
 {
-    nic_host_t *const host = item->nic->host;
-    if (!nic__step_at(host, nic__lane_of((nic_item_kind_t)item->kind), &item->step, time_ps)) {
-        sim_timer_arm(&host->node.sim, &item->timer, time_ps);
+    nic_t *const nic = item->nic;
+    const nic_lane_index_t lane = nic__lane_of((nic_item_kind_t)item->kind);
+    if (!nic__device_step_at(nic, lane, &item->step, time_ps)) {
+        sim_timer_arm(nic__device_node(nic), &item->timer, time_ps);
     }
 }
 // What something costs: how long it occupies its side of the NIC, and from when on what it needs
@@ -370,10 +368,9 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
                             cost);
 }
 
-// store/store.c: kinds that a store answers for
-void nic__store_create(nic_t *nic);
-void nic__store_destroy(nic_t *nic);
-const nic_policy_ops_t *nic__config_policy(const nic_config_t *config);
+// store.c: kinds that a store answers for
+void nic__store_create(nic_rnic_t *rnic);
+void nic__store_destroy(nic_rnic_t *rnic);
 // Objects that a store knows come and go.
 void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
@@ -383,7 +380,7 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
 void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
 
 // unit.c: the processing units
-void nic__units_create(nic_t *nic);
+void nic__units_create(nic_rnic_t *rnic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp);
 // The service ends then, or when the store has brought what it waits for.
@@ -395,8 +392,8 @@ static inline void nic__unit_arm(nic_t *nic,
 {
     if (SIM_UNLIKELY(nic__rnic(nic)->waits)) {
         nic__store_wait(nic__rnic(nic), timer, end_ps);
-    } else if (!nic__step_at(nic->host, lane, step, end_ps)) {
-        sim_timer_arm(nic__node(nic), timer, end_ps);
+    } else if (!nic__device_step_at(nic, lane, step, end_ps)) {
+        sim_timer_arm(nic__device_node(nic), timer, end_ps);
     }
 }
 
@@ -408,12 +405,12 @@ void nic__rnic_take_coming(nic_t *nic);
 // here, in order with everything else.
 static inline bool nic__rnic_has_coming(const nic_t *nic) // some that have arrived
 {
-    return nic__rnic(nic)->coming_ps <= nic__node(nic)->now_ps;
+    return nic__rnic(nic)->coming_ps <= nic__device_now_ps(nic);
 }
 static inline void nic__rnic_begin(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     if (SIM_UNLIKELY(rnic->coming_ps <= now_ps)) {
         nic__rnic_take_coming(nic);
     }
@@ -431,18 +428,14 @@ void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
 static inline void nic__rnic_gate(nic_qp_t *qp)
 {
     // An ACK that comes late may move sq_send past what is on its way again.
-    if ((int32_t)(nic__rnic_qp(qp)->sq_ready - qp->sq_send) <= 0) {
-        qp->flags |= NIC_QP_FETCHING;
-    } else {
-        qp->flags &= (uint16_t)~NIC_QP_FETCHING;
-    }
+    nic__device_gate(qp, (int32_t)(nic__rnic_qp(qp)->sq_ready - nic__device_sending(qp)) > 0);
 }
 // A WQE is through the NIC, and may be sent.
 static inline void nic__rnic_make_ready(nic_qp_t *qp)
 {
     nic__rnic_qp(qp)->sq_ready++;
     nic__rnic_gate(qp);
-    nic__schedule(qp);
+    nic_device_schedule(qp);
 }
 void nic__rnic_rewound(nic_qp_t *qp); // back
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);

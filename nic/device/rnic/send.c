@@ -8,7 +8,7 @@
 // What is under way to the NIC of a flushed queue pair has no effect any more.
 void nic__rnic_flushed(nic_qp_t *qp)
 {
-    nic__rnic_qp(qp)->sq_here = nic__rnic_qp(qp)->sq_ready = qp->sq_posted;
+    nic__rnic_qp(qp)->sq_here = nic__rnic_qp(qp)->sq_ready = nic__device_posted(qp);
     nic__rnic_qp(qp)->waiting = NULL;
     nic__rnic_qp(qp)->lap++;
     nic__rnic_gate(qp);
@@ -19,17 +19,17 @@ void nic__rnic_flushed(nic_qp_t *qp)
 void nic__rnic_rewound(nic_qp_t *qp)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
-    nic__rnic_begin(qp->nic);
+    nic__rnic_begin(nic__device_nic(qp));
     state->lap++;
-    state->sq_ready = qp->sq_send;
+    state->sq_ready = nic__device_sending(qp);
     state->waiting = NULL;
-    const uint32_t count = state->sq_here - qp->sq_send;
+    const uint32_t count = state->sq_here - nic__device_sending(qp);
     nic__rnic_gate(qp);
     if (count == 0) {
         return;
     }
-    nic_item_t *const item = nic__item_new(qp->nic, NIC_ITEM_WQE, qp);
-    item->first = qp->sq_send;
+    nic_item_t *const item = nic__item_new(nic__device_nic(qp), NIC_ITEM_WQE, qp);
+    item->first = nic__device_sending(qp);
     item->count = count;
     item->fetched = true;
     nic__tx_unit_push(item, qp);
@@ -50,28 +50,26 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, nic__node(nic)->now_ps) + cost_ps;
+    rnic->tx_free_ps = nic__later(rnic->tx_free_ps, nic__device_now_ps(nic)) + cost_ps;
     return nic__later(rnic->tx_free_ps, here_ps);
 }
 
 static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
 {
-    const nic_read_t *const read = &qp->reads[qp->read_first];
-    if (!read->started) {
+    uint64_t address;
+    uint32_t bytes;
+    if (!nic__device_next_response(qp, &address, &bytes)) {
         return;
     }
-    const uint32_t bytes = nic__min(read->left_bytes, qp->mtu_bytes);
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t here_ps =
-        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__node(nic)->now_ps, read->address, bytes),
-                   nic__from_memory_ps(nic, read->address, bytes));
+        nic__later(nic_pcie_prefetched(&rnic->pcie, nic__device_now_ps(nic), address, bytes),
+                   nic__from_memory_ps(nic, address, bytes));
     const sim_time_t cost_ps =
-        rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, read->address, bytes);
+        rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, address, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
-    if (ready_ps > nic->port->busy_until_ps) {
-        qp->flags &= (uint16_t)~NIC_QP_READS;
-        // None where the requester went back meanwhile: what it asks for again is not here yet.
-        qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));
+    if (ready_ps > nic__device_link_free_ps(nic)) {
+        nic__device_hold_response(qp);
         nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), ready_ps);
     }
 }
@@ -79,18 +77,20 @@ static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
 // A part of a work request, and not its last.
 static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
 {
-    const nic_wqe_t *const wqe = nic__wqe(qp, qp->sq_send);
+    const nic_wqe_t *const wqe = nic__device_wqe(qp, nic__device_sending(qp));
     if (!nic__wqe_carries(wqe)) {
         return;
     }
-    const uint32_t bytes = nic__min(wqe->length - qp->send_offset, qp->mtu_bytes);
-    const sim_time_t here_ps = nic__read_payload_ps(nic, wqe, qp->send_offset, bytes, true);
+    const uint32_t bytes =
+        nic__min(wqe->length - nic__device_sent_bytes(qp), nic__device_mtu_bytes(qp));
+    const sim_time_t here_ps =
+        nic__read_payload_ps(nic, wqe, nic__device_sent_bytes(qp), bytes, true);
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
     const sim_time_t cost_ps =
-        detail->tx_send_ps + nic__part_ps(detail, wqe, qp->send_offset, bytes);
+        detail->tx_send_ps + nic__part_ps(detail, wqe, nic__device_sent_bytes(qp), bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
-    if (ready_ps > nic->port->busy_until_ps) {
-        qp->flags |= NIC_QP_FETCHING;
+    if (ready_ps > nic__device_link_free_ps(nic)) {
+        nic__device_gate(qp, false);
         nic__item_at(nic__item_new(nic, NIC_ITEM_SEGMENT, qp), ready_ps);
     }
 }
@@ -110,12 +110,12 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
         sent_when_come(nic, qp, response);
         return;
     }
-    nic__rnic(nic)->at_ps = nic__node(nic)->now_ps;
+    nic__rnic(nic)->at_ps = nic__device_now_ps(nic);
     if (response) {
-        if ((qp->flags & NIC_QP_READS) != 0) {
+        if (nic__device_responds(qp)) {
             response_sent(nic, qp);
         }
-    } else if (qp->send_offset == 0) {
+    } else if (nic__device_sent_bytes(qp) == 0) {
         nic__rnic_gate(qp);
     } else {
         segment_sent(nic, qp);
@@ -124,14 +124,14 @@ void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 
 void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic)
 {
-    nic_t *const nic = qp->nic;
+    nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     nic_cost_t cost = {
         rnic->detail.tx_response_ps + (atomic ? 0 : nic__payload_ps(&rnic->detail, address, bytes)),
         now_ps,
     };
-    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, false, cost);
+    cost = nic__rnic_context(rnic, qp, nic__device_number(qp), NIC_SIDE_SEND, false, cost);
     sim_time_t data_ps = cost.ready_ps;
     if (atomic) {
         data_ps = nic__later(data_ps, rnic->granted_ps);
@@ -153,9 +153,9 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
 // finds the side idle is not late; what is sent next is.
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
 {
-    nic_t *const nic = qp->nic;
+    nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     const sim_time_t turn_ps = nic__later(rnic->tx_free_ps, now_ps);
     const sim_time_t sent_ps = turn_ps + rnic->detail.tx_answer_latency_ps;
     rnic->tx_free_ps = turn_ps + rnic->detail.tx_ack_ps;

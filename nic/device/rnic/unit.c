@@ -14,9 +14,9 @@
 static void tx_unit_fired(sim_node_t *node, sim_timer_t *timer);
 static void tx_unit_step(nic_step_t *step);
 
-void nic__units_create(nic_t *nic)
+void nic__units_create(nic_rnic_t *rnic)
 {
-    nic_rnic_t *const rnic = nic__rnic(nic);
+    nic_t *const nic = rnic->nic;
     const uint64_t count = rnic->detail.pu_count;
     rnic->tx_units = sim_alloc_lines(count * sizeof(*rnic->tx_units));
     rnic->rx_units = sim_alloc_lines(count * sizeof(*rnic->rx_units));
@@ -26,14 +26,10 @@ void nic__units_create(nic_t *nic)
         sim_timer_init(&rnic->tx_units[i].timer, tx_unit_fired);
         sim_timer_init(&rnic->rx_units[i].timer, nic__rx_unit_fired);
     }
-    nic__steps_create(nic->host);
-    nic_steps_t *const steps = nic->host->steps;
-    if (steps != NULL) {
-        steps->lanes[NIC_LANE_SEND].fn = tx_unit_step;
-        steps->lanes[NIC_LANE_RECEIVE].fn = nic__rx_unit_step;
-        steps->lanes[NIC_LANE_DATA].fn = nic__rnic_data_step;
-        steps->lanes[NIC_LANE_HOST].fn = nic__rnic_item_step;
-    }
+    nic__device_serve_lane(nic, NIC_LANE_SEND, tx_unit_step);
+    nic__device_serve_lane(nic, NIC_LANE_RECEIVE, nic__rx_unit_step);
+    nic__device_serve_lane(nic, NIC_LANE_DATA, nic__rnic_data_step);
+    nic__device_serve_lane(nic, NIC_LANE_HOST, nic__rnic_item_step);
 }
 
 // -- serving a WQE
@@ -60,7 +56,7 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
     nic_rnic_t *const rnic = nic__rnic(item->nic);
     const nic_detail_t *const detail = &rnic->detail;
     const sim_time_t now_ps = rnic->at_ps;
-    if ((qp->flags & NIC_QP_CLOSED) != 0 || item->lap != nic__rnic_qp(qp)->lap) {
+    if (nic__device_closed(qp) || item->lap != nic__rnic_qp(qp)->lap) {
         return (nic_service_t){now_ps, now_ps}; // it was flushed, or is sent again
     }
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
@@ -69,10 +65,11 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
     nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
                        *context_ps};
     // Of more lines than one are those of datagrams, and those with a payload within them.
-    if (!item->fetched && (qp->type == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
+    if (!item->fetched &&
+        (nic__device_type(qp) == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
         cost.stall_ps = nic__later(cost.stall_ps, nic__rnic_lines_ps(rnic, qp, wqe));
     }
-    cost = nic__rnic_context(rnic, qp, qp->number, NIC_SIDE_SEND, true, cost);
+    cost = nic__rnic_context(rnic, qp, nic__device_number(qp), NIC_SIDE_SEND, true, cost);
     *context_ps = cost.ready_ps;
     // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
     cost.ready_ps = here_ps;
@@ -81,7 +78,8 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
     cost.ready_ps = data_ps;
     if (nic__wqe_carries(wqe)) {
         cost = translate_all(rnic, wqe, cost);
-        cost.stall_ps += nic__part_ps(detail, wqe, 0, nic__min(wqe->length, qp->mtu_bytes));
+        cost.stall_ps +=
+            nic__part_ps(detail, wqe, 0, nic__min(wqe->length, nic__device_mtu_bytes(qp)));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     return (nic_service_t){nic__later(rnic->tx_free_ps, cost.ready_ps), here_ps};
@@ -90,18 +88,18 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
 static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t index)
 {
     nic_t *const nic = unit->nic;
-    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+    if (nic__device_closed(qp)) {
         return;
     }
-    if (SIM_UNLIKELY((int32_t)(index - qp->sq_done) < 0)) {
+    if (SIM_UNLIKELY((int32_t)(index - nic__device_oldest(qp)) < 0)) {
         nic__rnic_make_ready(qp); // acknowledged while it was on its way again
         return;
     }
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     sim_time_t ready_ps = unit->here_ps;
     if (unit->carries) {
-        const nic_wqe_t *const wqe = nic__wqe(qp, index);
-        const uint32_t bytes = nic__min(wqe->length, qp->mtu_bytes);
+        const nic_wqe_t *const wqe = nic__device_wqe(qp, index);
+        const uint32_t bytes = nic__min(wqe->length, nic__device_mtu_bytes(qp));
         const sim_time_t late_ps = nic__later(unit->here_ps, now_ps) - now_ps;
         ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
     }
@@ -123,7 +121,7 @@ static SIM_ALWAYS_INLINE void tx_begin(nic_tx_unit_t *unit, nic_qp_t *qp)
     nic_service_t service = {now_ps, now_ps};
     unit->carries = false;
     if (SIM_LIKELY(qp != NULL)) {
-        nic_wqe_t *const wqe = nic__wqe(qp, item->first);
+        nic_wqe_t *const wqe = nic__device_wqe(qp, item->first);
         if (nic__rnic_qp(qp)->waiting == item) {
             nic__rnic_qp(qp)->waiting = NULL; // its turn has come
         }
@@ -228,7 +226,7 @@ static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
 static inline void keep(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t index, uint32_t set)
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
-    nic_wqe_t *const wqe = nic__wqe(qp, index);
+    nic_wqe_t *const wqe = nic__device_wqe(qp, index);
     wqe->device_slot = (uint16_t)nic__cache_put(rnic->held[NIC_STORE_WQE], set, key);
 }
 
@@ -266,8 +264,7 @@ static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item
     }
     if (second->qp != NULL) {
         __builtin_prefetch(nic__rnic_qp(second->qp));
-        __builtin_prefetch(second->qp);
-        __builtin_prefetch((const char *)second->qp + SIM_CACHE_LINE);
+        nic__device_prefetch_sending(second->qp);
     }
     if (second->next != NULL) {
         __builtin_prefetch(second->next);
@@ -277,7 +274,7 @@ static SIM_ALWAYS_INLINE void expect_wqes(const nic_rnic_t *rnic, const nic_item
 void nic__rnic_take_coming(nic_t *nic)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
-    const sim_time_t now_ps = nic__node(nic)->now_ps;
+    const sim_time_t now_ps = nic__device_now_ps(nic);
     while (rnic->coming_ps <= now_ps) {
         nic_item_t *const item = rnic->coming;
         SIM_CHECK(item != NULL);
@@ -286,7 +283,7 @@ void nic__rnic_take_coming(nic_t *nic)
         rnic->at_ps = item->arrives_ps;
         expect_wqes(rnic, item->next);
         nic_qp_t *const qp = item->qp;
-        if (SIM_UNLIKELY(qp == NULL || (qp->flags & NIC_QP_CLOSED) != 0 || was_flushed(item, qp))) {
+        if (SIM_UNLIKELY(qp == NULL || nic__device_closed(qp) || was_flushed(item, qp))) {
             nic__item_free(item);
             continue;
         }

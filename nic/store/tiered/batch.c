@@ -100,7 +100,7 @@ static void land(sim_node_t *node, sim_timer_t *timer)
 {
     tiered_flight_t *const flight = SIM_CONTAINER_OF(timer, tiered_flight_t, timer);
     tiered_t *const tiered = flight->tiered;
-    nic__rnic_begin(tiered->store.nic);
+    tiered->begin(tiered->store.nic);
     tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
     nic__tiered_catch_up(tiered);
     for (uint32_t i = 0; i < flight->count; i++) {
@@ -214,7 +214,7 @@ sim_time_t nic__tiered_behind_ps(const tiered_t *tiered)
 void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer)
 {
     tiered_t *const tiered = SIM_CONTAINER_OF(timer, tiered_t, batch_timer);
-    nic__rnic_begin(tiered->store.nic);
+    tiered->begin(tiered->store.nic);
     tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
     tiered->cxl.own_ps = 0;
     const sim_time_t late_ps = nic__tiered_behind_ps(tiered);

@@ -165,9 +165,9 @@ static void trace(const tiered_t *tiered,
                   sim_time_t took_ps)
 {
     const nic_t *const nic = tiered->store.nic;
-    if (token->type == NIC_TOKEN_QP && nic__traced(nic, NIC_TRACE_CACHE)) {
-        const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
-        nic__trace_value(nic, qp, NIC_TRACE_CACHE, path, took_ps);
+    if (token->type == NIC_TOKEN_QP && nic_device_traced(nic, NIC_TRACE_CACHE)) {
+        const nic_qp_t *const qp = nic_device_find_qp(nic, (uint32_t)token->key);
+        nic_device_trace(nic, qp, NIC_TRACE_CACHE, path, took_ps);
     }
 }
 
@@ -270,6 +270,8 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->store.nic = place->nic;
     tiered->node = place->node;
     tiered->pcie = place->pcie;
+    tiered->begin = place->begin;
+    tiered->page_bits = (uint32_t)__builtin_ctzll(place->page_bytes);
     tiered->has_l2 = config->l2_bytes != 0;
     tiered->directory_on_nic = config->directory == NIC_CACHE_DIRECTORY_SRAM;
     tiered->directory_in_cxl = tiered->has_l2 && (config->directory == NIC_CACHE_DIRECTORY_CXL ||
@@ -386,6 +388,11 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
     return true;
 }
 
+static bool tiered_asynchronous(const nic_store_t *store)
+{
+    return ((const tiered_t *)(const void *)store)->config.expand_asynchronous;
+}
+
 const nic_store_ops_t nic__store_tiered = {
     .name = "tiered",
     .help = "compressed tokens in SRAM, CXL memory and host memory (nic.cache.*)",
@@ -400,15 +407,16 @@ const nic_store_ops_t nic__store_tiered = {
     .remove = nic__tiered_remove,
     .fetch = tiered_fetch,
     .hold_doorbell = tiered_hold_doorbell,
+    .asynchronous = tiered_asynchronous,
     .check = tiered_check,
 };
 
 bool nic_cache_count_from(nic_t *nic, uint64_t access)
 {
-    const nic_store_t *const store = nic_store_of(nic);
+    nic_store_t *const store = nic_store_of(nic);
     if (store == NULL || store->ops != &nic__store_tiered) {
         return false;
     }
-    ((tiered_t *)(void *)nic__rnic(nic)->store)->count_from = access;
+    ((tiered_t *)(void *)store)->count_from = access;
     return true;
 }

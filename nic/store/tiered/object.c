@@ -102,33 +102,33 @@ void nic__tiered_context_of(const tiered_t *tiered,
         context->cq = (nic_cq_context_t){.index = token->index, .cqn = number};
         break;
     case NIC_TOKEN_MR: {
-        const nic_mr_t *const mr =
-            nic__pd_number(nic, number) != 0 ? nic__region(nic, number) : NULL;
+        nic_device_region_t mr;
         context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
-        if (mr != NULL) {
-            const uint64_t shift = nic__rnic(nic)->page_shift;
-            context->mr.access_flags = mr->access;
-            context->mr.page_bits = (uint32_t)shift;
+        if (nic_device_find_region(nic, number, &mr)) {
+            const uint32_t shift = tiered->page_bits;
+            context->mr.access_flags = mr.access;
+            context->mr.page_bits = shift;
             context->mr.page_count =
-                ((mr->address + (mr->length_bytes - 1)) >> shift) - (mr->address >> shift) + 1;
-            context->mr.address = mr->address;
-            context->mr.length_bytes = mr->length_bytes;
-            context->mr.pdn = mr->pd->number;
+                ((mr.address + (mr.length_bytes - 1)) >> shift) - (mr.address >> shift) + 1;
+            context->mr.address = mr.address;
+            context->mr.length_bytes = mr.length_bytes;
+            context->mr.pdn = mr.pd_number;
         }
         break;
     }
     case NIC_TOKEN_QP: {
-        const nic_qp_t *const qp = nic__find_qp(nic, number);
+        const nic_qp_t *const qp = nic_device_find_qp(nic, number);
         context->qp = (nic_qp_context_t){.index = token->index, .qpn = number};
         context->qp.small_fields = token->contents;
         if (qp != NULL) {
-            context->qp.qp_type = qp->type;
-            context->qp.state = qp->state;
-            context->qp.pd_index = qp->pd->number - 1;
-            context->qp.send_cq_index = qp->send_cq->number - 1;
-            context->qp.recv_cq_index = qp->recv_cq->number - 1;
-            context->qp.access_flags = qp->access;
-            context->qp.mtu_bytes = qp->mtu_bytes;
+            const nic_device_context_t its = nic_device_context(qp);
+            context->qp.qp_type = its.type;
+            context->qp.state = its.state;
+            context->qp.pd_index = its.pd_number - 1;
+            context->qp.send_cq_index = its.send_cq_number - 1;
+            context->qp.recv_cq_index = its.recv_cq_number - 1;
+            context->qp.access_flags = its.access;
+            context->qp.mtu_bytes = its.mtu_bytes;
         }
         break;
     }

@@ -4,6 +4,7 @@
 //
 // A token is in one tier. L1 gives up what its policy says, to L2 where there is one; L2 gives up
 // what was not used for longest, to L3, where there is always room.
+#include "nic/extra.h"
 #include "nic/store/tiered/tiered.h"
 
 // -- partitions
@@ -28,10 +29,21 @@ static void init_l1(tiered_partition_t *part,
     part->ranks = policy->create(&place);
 }
 
+static const nic_policy_ops_t *policy_of(const nic_config_t *config)
+{
+    if (config->cache.custom_policy != NULL) {
+        return config->cache.custom_policy;
+    }
+    const void *part;
+    const nic_policy_ops_t *const found =
+        nic_config_find(config, NIC_EXTRA_POLICY, config->cache.policy, &part);
+    return found != NULL ? found : nic_policy_find("hybrid");
+}
+
 void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
 {
     const nic_cache_config_t *const config = &tiered->config;
-    const nic_policy_ops_t *const policy = nic__config_policy(tiered->store.nic->host->config);
+    const nic_policy_ops_t *const policy = policy_of(nic_get_config(tiered->store.nic));
     init_l1(&tiered->parts[0], tiered, config->l1_entries, policy, seed);
     // Few objects, each used by many queue pairs: they come into L1 when they are used.
     init_l1(&tiered->parts[1], tiered, config->l1_other_entries, nic_policy_find("lru"), seed);
@@ -263,12 +275,12 @@ static void tell(const tiered_t *tiered,
                  sim_time_t took_ps)
 {
     const nic_t *const nic = tiered->store.nic;
-    if (token->type != NIC_TOKEN_QP || !nic__traced(nic, NIC_TRACE_TIER)) {
+    if (token->type != NIC_TOKEN_QP || !nic_device_traced(nic, NIC_TRACE_TIER)) {
         return;
     }
-    const nic_qp_t *const qp = nic__find_qp(nic, (uint32_t)token->key);
+    const nic_qp_t *const qp = nic_device_find_qp(nic, (uint32_t)token->key);
     if (qp != NULL) { // else it is about to go
-        nic__trace_value(nic, qp, NIC_TRACE_TIER, value, took_ps);
+        nic_device_trace(nic, qp, NIC_TRACE_TIER, value, took_ps);
     }
 }
 

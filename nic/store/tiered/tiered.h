@@ -18,9 +18,12 @@
 #define NIC_STORE_TIERED_TIERED_H
 
 #include "nic/cache.h"
-#include "nic/device/rnic/pcie.h"
-#include "nic/device/rnic/rnic.h"
+#include "nic/compare_internal.h"
+#include "nic/device.h"
+#include "nic/pcie.h"
 #include "nic/reports.h"
+#include "nic/store.h"
+#include "nic/store/flat/set_cache.h"
 #include "nic/store/tiered/histogram.h"
 #include "nic/store/tiered/pages.h"
 #include "nic/store/tiered/protocol.h"
@@ -159,7 +162,9 @@ typedef struct tiered {
     nic_cache_config_t config;
     sim_node_t *node;
     nic_pcie_t *pcie;
-    sim_time_t now_ps; // of the lookup at hand; does not go back
+    void (*begin)(nic_t *nic); // nic_store_place_t.begin
+    uint32_t page_bits;        // of a page of registered memory
+    sim_time_t now_ps;         // of the lookup at hand; does not go back
     bool has_l2;
     bool directory_in_cxl;
     bool directory_on_nic;

@@ -14,7 +14,6 @@
 #define NIC_TRANSPORT_ADAMAP_ADAMAP_INTERNAL_H
 
 #include "nic/core.h"
-#include "nic/nic_internal.h"
 #include "nic/transport/adamap/knitting.h"
 #include "nic/transport/selective/kept.h"
 #include "nic/transport/selective/resend.h"

@@ -3,6 +3,8 @@
 // name.
 #include "nic/transport/adamap/adamap_internal.h"
 
+#include "nic/verbs/qp.h"
+
 #define LOOK_MAX 2048u // a longer stretch is looked at in part
 
 static bool table_misses(const nic_adamap_state_t *state, uint64_t psn)

@@ -9,6 +9,8 @@
 // the watermark are left on the NIC: a read of as many as there is room for, beside the packets.
 #include "nic/transport/adamap/adamap_internal.h"
 
+#include "nic/host/objects.h"
+
 static inline nic_adamap_t *cached_at(const nic_adamap_state_t *state, uint32_t position)
 {
     const uint32_t size = (uint32_t)nic__adamap_config(state)->cached;

@@ -7,6 +7,7 @@
 // they are asked for again. So nothing depends on the host having blocks to spare but time.
 #include "nic/transport/adamap/adamap_internal.h"
 #include "nic/transport/selective/cause.h"
+#include "nic/verbs/qp.h"
 
 // -- requests
 

@@ -8,6 +8,12 @@
 // Source: OmniDMA (APNet 2025), and the description of its context management.
 #include "nic/transport/adamap/adamap_internal.h"
 
+#include "nic/cc/control.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
+
 // clang-format off
 #define AT(member) offsetof(nic_adamap_config_t, member)
 static const sim_attr_t attrs[] = {

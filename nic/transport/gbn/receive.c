@@ -5,9 +5,14 @@
 // A packet behind a gap is dropped and tells of it: one NAK a gap, or one each nic.nak-interval. A
 // packet that came before is acknowledged, or answered, again.
 // Source: IBA vol. 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
+#include "nic/cc/control.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/transport/entry.h"
 #include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
+#include "nic/verbs/qp.h"
 
 // Going back to zero: the part of the message (or chunk) that came before the gap is given up.
 static void restart_message(nic_t *nic, nic_qp_t *qp)

@@ -9,6 +9,12 @@
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on erasure coding and its model.
 #include "nic/transport/sdr/sdr_internal.h"
 
+#include "nic/compare_internal.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/wqe.h"
+
 #define BEGINS (1u << 23)
 #define HAS_IMMEDIATE (1u << 22)
 #define SOLICITED (1u << 21)

@@ -2,8 +2,13 @@
 // nic/transport/selective/again.c - the queue of answers that are given again.
 #include "nic/transport/selective/again.h"
 
+#include "nic/cc/control.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/queues.h"
 
 #define FIRST_CAPACITY 8u
 

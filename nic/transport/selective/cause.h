@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/cause.h - what an ACK brings back of a packet that is gone by then.
+// nic/transport/selective/cause.h - ACKs for packets that are already freed.
 //
-// A packet that came ahead and filled a gap, or whose memory is the next packet's, causes an ACK
-// all the same: with its ECN mark, its telemetry and the time it was sent, for congestion control.
+// A packet that filled a gap may be freed before its ACK is built. The ACK still has to bring back
+// its ECN mark, telemetry and send time, for congestion control; so these are copied first.
 #ifndef NIC_TRANSPORT_SELECTIVE_CAUSE_H
 #define NIC_TRANSPORT_SELECTIVE_CAUSE_H
 
 #include <string.h>
 
-#include "nic/nic_internal.h"
+#include "nic/transport.h"
 
 typedef struct nic_cause {
     net_packet_t packet;
-    uint64_t hops[NET_INT_HOPS_MAX]; // INT: as many as packet.hop_count
+    uint64_t hops[NET_INT_HOPS_MAX]; // INT: packet.hop_count of them
 } nic_cause_t;
 
-// Of a packet that is about to be taken.
+// Copies what the ACK needs from a packet that is about to be taken.
 static inline void nic__cause_note(nic_cause_t *cause, const net_packet_t *packet)
 {
     cause->packet = *packet;
@@ -24,7 +24,7 @@ static inline void nic__cause_note(nic_cause_t *cause, const net_packet_t *packe
     }
 }
 
-// ACK of everything before expected_psn, with what the packet said.
+// Sends an ACK of everything before expected_psn, with what the packet said.
 void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause);
 
 #endif // NIC_TRANSPORT_SELECTIVE_CAUSE_H

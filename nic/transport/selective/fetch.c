@@ -2,8 +2,11 @@
 // nic/transport/selective/fetch.c - responses that come, those that do not.
 #include "nic/transport/selective/fetch.h"
 
+#include "nic/host/objects.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/selective/resend.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/wqe.h"
 
 #define FIRST_ASKED 16u
 

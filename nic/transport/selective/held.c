@@ -2,7 +2,11 @@
 // nic/transport/selective/held.c - selective acknowledgement, as IRN and SDR-RDMA share it.
 #include "nic/transport/selective/held.h"
 
-#include "nic/nic_internal.h"
+#include "nic/cc/control.h"
+#include "nic/host/listen.h"
+#include "nic/host/objects.h"
+#include "nic/transport/entry.h"
+#include "nic/verbs/qp.h"
 
 static nic_held_shared_t *shared_of(const nic_held_t *held)
 {

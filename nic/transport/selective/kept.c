@@ -2,7 +2,8 @@
 // nic/transport/selective/kept.c - the ring of packets that came ahead of their turn.
 #include "nic/transport/selective/kept.h"
 
-#include "nic/nic_internal.h"
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
 
 // A slot: MISSING, with the time since when it is missed; a packet, placed or not; or COVERED by
 // the packet before it, a READ. Packets are aligned, so that their low bits are free.

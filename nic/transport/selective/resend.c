@@ -2,7 +2,12 @@
 // nic/transport/selective/resend.c - the queue of retransmissions, and what became of each packet.
 #include "nic/transport/selective/resend.h"
 
+#include "nic/compare_internal.h"
+#include "nic/host/objects.h"
+#include "nic/host/packets.h"
 #include "nic/transport/requester_internal.h"
+#include "nic/verbs/qp.h"
+#include "nic/verbs/wqe.h"
 
 #define FIRST_CAPACITY 256u
 #define FIRST_ITEMS 16u

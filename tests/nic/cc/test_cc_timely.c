@@ -6,7 +6,6 @@
 // Method: the operations of one queue pair, called with round-trip times of a script; no network.
 // Source: docs/models/timely.md. Not pinned: what comes of it (test_cc_timely_fluid).
 #include "nic/cc/timely.h"
-#include "nic/nic_internal.h"
 #include "tests/check_main.h"
 
 #define US SIM_PS_PER_US

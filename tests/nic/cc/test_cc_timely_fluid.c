@@ -10,7 +10,7 @@
 // authors' data: 2 flows just below zero, 10 and 20 well above, 40 about zero, 64 far below.
 // Not pinned: how they oscillate; the tables of flow completion times, which are scenarios.
 #include "nic/cc/timely.h"
-#include "nic/nic_internal.h"
+#include "nic/verbs/qp.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

@@ -7,7 +7,7 @@
 // bytes counted and times taken of many transfers, compared with arithmetic of this file.
 // Not pinned: the fitted latencies and overheads.
 #include "nic/detail.h"
-#include "nic/device/rnic/pcie.h"
+#include "nic/pcie.h"
 #include "tests/check_main.h"
 
 static nic_pcie_config_t connect_ib(void)

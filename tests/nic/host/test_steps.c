@@ -6,9 +6,10 @@
 // a wake of the same instant; across windows; and where a lane does not take one, it says so.
 // Method: booked from a timer of a host, at few different times so that many tie, in all lanes and
 // as timers; each writes down its number when it happens. A step books the next one, too.
-#include "nic/nic_internal.h"
-#include "nic/steps_internal.h"
 #include "tests/nic_pair.h"
+
+#include "nic/host/objects.h"
+#include "nic/host/steps.h"
 
 #define COUNT 3000u
 

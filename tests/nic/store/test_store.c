@@ -5,7 +5,7 @@
 // and of no others; what it answers is when things happen, also where it answers later; memory keys
 // have a cache of their own where a NIC has one.
 // Method: two hosts on a link; a store that counts, and delays by what it is told.
-#include "nic/device/rnic/pcie.h"
+#include "nic/pcie.h"
 #include "nic/store.h"
 #include "tests/nic_pair.h"
 

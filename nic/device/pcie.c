@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/rnic/pcie.c - transactions of a PCIe link: their bytes, and when each is through.
-#include "nic/device/rnic/pcie.h"
+// nic/device/pcie.c - transactions of a PCIe link: their bytes, and when each is through.
+#include "nic/pcie.h"
 
 // -- closed forms
 

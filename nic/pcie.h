@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/rnic/pcie.h - the PCIe link between a host and its NIC: what crosses it, how long that
+// nic/pcie.h - the PCIe link between a host and its NIC: what crosses it, how long that
 // takes.
 //
 // Two directions, each a FIFO server of the link's rate. A transfer is booked at the moment it is
@@ -12,8 +12,8 @@
 //
 // Model and notation (Pr, Pc, Crc): Kalia, Kaminsky, Andersen, "Design Guidelines for High
 // Performance RDMA Systems", USENIX ATC 2016, sections 2.1, 3.1, 5.2 and appendix A.
-#ifndef NIC_DEVICE_RNIC_PCIE_H
-#define NIC_DEVICE_RNIC_PCIE_H
+#ifndef NIC_PCIE_H
+#define NIC_PCIE_H
 
 #include "kernel/base.h"
 
@@ -253,4 +253,4 @@ bool nic_pcie_conserved(const nic_pcie_t *pcie);
 
 SIM_C_END
 
-#endif // NIC_DEVICE_RNIC_PCIE_H
+#endif // NIC_PCIE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/steps_internal.h - steps inside the NICs of a host whose time is known when they are booked.
+// nic/host/steps.h - steps inside the NICs of a host whose time is known when they are booked.
 //
 // Most of what a detailed NIC does begins where it already knows when that will be over: a unit's
 // service, a payload on its way over PCIe. Nothing cancels such a step, and steps of one kind end
@@ -16,10 +16,10 @@
 // A step that lies far from the end of its lane is not taken: its owner arms a timer instead. So
 // does everything that is booked while the host is not running, and everything on a host without
 // lanes: one with ideal NICs, or where ties go by insertion.
-#ifndef NIC_STEPS_INTERNAL_H
-#define NIC_STEPS_INTERNAL_H
+#ifndef NIC_HOST_STEPS_H
+#define NIC_HOST_STEPS_H
 
-#include "nic/objects_internal.h"
+#include "nic/host/objects.h"
 
 typedef struct nic_step {
     sim_time_t time_ps;
@@ -217,4 +217,4 @@ static SIM_ALWAYS_INLINE nic_turn_t nic__turn(const nic_host_t *host,
                : nic__turn_at(host, NIC_TURN_STEP, steps->next_ps, until_ps);
 }
 
-#endif // NIC_STEPS_INTERNAL_H
+#endif // NIC_HOST_STEPS_H

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/core_internal.h - a core of a host, for those whose steps it is made of.
-#ifndef NIC_CORE_INTERNAL_H
-#define NIC_CORE_INTERNAL_H
+// nic/host/cores.h - a core of a host, for those whose steps it is made of.
+#ifndef NIC_HOST_CORES_H
+#define NIC_HOST_CORES_H
 
 #include "nic/core.h"
-#include "nic/nic_internal.h"
-#include "nic/steps_internal.h"
+#include "nic/host/steps.h"
 
 struct nic_core {
     nic_step_t step_at; // its next turn
@@ -29,6 +28,12 @@ struct nic_core {
     nic_core_t *next;
 };
 
+// Tells a core of a completion that it sees from seen_ps on.
+void nic__core_notice(nic_core_t *core, sim_time_t seen_ps);
+void nic__cores_free(nic_host_t *host);
+// Takes the clock rates of the host's cores from its configuration.
+void nic__cores_set_clock(nic_host_t *host);
+
 // Its turn comes: of the lane of cores.
 void nic__core_step(nic_step_t *step);
 
@@ -48,4 +53,4 @@ static inline sim_time_t nic__posting_ps(const nic_host_t *host)
     return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);
 }
 
-#endif // NIC_CORE_INTERNAL_H
+#endif // NIC_HOST_CORES_H

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/cc/control.h - what the protocol tells congestion control (nic/congestion.h).
+#ifndef NIC_CC_CONTROL_H
+#define NIC_CC_CONTROL_H
+
+#include "nic/verbs/qp.h"
+
+// Starts the algorithm's state of a QP that gets connected.
+void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes);
+// Makes the QP follow the algorithm's rate and window, after each of its operations.
+void nic__cc_sync(nic_qp_t *qp);
+void nic__cc_start(nic_qp_t *qp);
+void nic__cc_stop(nic_qp_t *qp);
+// Tells the algorithm of an ACK or sequence NAK that acknowledged so many new bytes.
+void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak);
+// Tells it of an ACK up to end_psn that acknowledges nothing new, because another path was shorter.
+void nic__cc_late_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn);
+
+// Makes the packet collect telemetry, or bring back what the packet `from` has collected.
+void nic__add_telemetry(nic_t *nic,
+                        net_packet_t *packet,
+                        net_telemetry_t kind,
+                        const net_packet_t *from);
+// Returns true if the ACK of this packet has to say more than that it arrived.
+static inline bool nic__wants_feedback(const net_packet_t *packet)
+{
+    return packet->telemetry != NET_TELEMETRY_NONE || packet->acked_alone || packet->echo_ecn;
+}
+
+#endif // NIC_CC_CONTROL_H

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/fabric_internal.h - a host's sockets, memory and PCIe switches, as its NICs use them
+// (nic/fabric.h).
+#ifndef NIC_HOST_FABRIC_INTERNAL_H
+#define NIC_HOST_FABRIC_INTERNAL_H
+
+#include "nic/host/objects.h"
+
+void nic__fabric_build(nic_host_t *host);
+void nic__fabric_destroy(nic_host_t *host);
+// Reads the place in memory that a text names. The message says what was expected.
+sim_err_t nic__location_of(const nic_host_config_t *config,
+                           const char *text,
+                           nic_location_t *location,
+                           sim_message_t *message);
+// Returns true while an ideal NIC still reads what it sent last. The NIC is kicked afterwards.
+bool nic__dma_holds_back(nic_t *nic);
+// Books a write of an ideal NIC, and pauses `priority` on its link if memory falls behind.
+void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t priority);
+
+#endif // NIC_HOST_FABRIC_INTERNAL_H

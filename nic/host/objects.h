@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/objects.h - the structs of a host and of a NIC, and how a host is found.
+#ifndef NIC_HOST_OBJECTS_H
+#define NIC_HOST_OBJECTS_H
+
+#include "net/port.h"
+#include "nic/device.h"
+#include "nic/fabric.h"
+#include "nic/frames.h"
+#include "nic/memory.h"
+#include "nic/scheduler.h"
+#include "nic/trace.h"
+#include "nic/transport.h"
+
+#define NIC_TTL 64
+
+typedef struct nic_host nic_host_t;
+typedef struct nic_steps nic_steps_t; // nic/host/steps.h
+typedef struct nic_fabric nic_fabric_t;
+typedef struct nic_page_slot nic_page_slot_t;
+typedef struct nic_fill nic_fill_t;
+
+// When a destination may get its next CNP (nic.cnp-scope: destination).
+typedef struct nic_cnp_slot {
+    uint32_t interface; // plus 1; 0: free
+    sim_time_t next_ps;
+} nic_cnp_slot_t;
+
+// What all queue pairs of one transport on a NIC share.
+struct nic_transport_share {
+    const nic_transport_ops_t *ops;
+    void *state;
+    struct nic_transport_share *next;
+};
+
+struct nic {
+    alignas(SIM_CACHE_LINE) net_port_t *port;
+    nic_host_t *host;
+    // verbs: by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: no QP of that page
+    nic_qp_t ***qp_pages;
+    // transport: the QP that the last ACK [1], or the last other packet [0] was for, and likely the
+    // next one; NULL: gone
+    nic_qp_t *latest[2];
+    uint32_t latest_numbers[2];
+    uint32_t qp_page_count;
+    uint8_t ready_classes; // classes in which queue pairs have joined the scheduler
+    bool kicked;           // it is in the host's list
+    uint8_t cnp_priority;
+    uint8_t cnp_dscp;
+    uint16_t header_bytes; // of a frame without extension headers, ICRC included
+    uint16_t ack_bytes;    // of the frame of an ACK or NAK; 0: as its headers are
+    uint16_t frame_bytes_min;
+    uint16_t overhead_bytes; // on the link, for each frame
+    bool ring;               // the scheduler is nic_scheduler_ring, which is compiled in
+    uint16_t ack_interval;
+    uint32_t trace_points; // union of the listeners' points
+    uint32_t interface;
+    bool detailed; // its device has operations: it is not the ideal one
+    bool contents; // payloads are looked at: the host's memory has contents, or limits
+    bool bound;    // the host has limits: nic/fabric.h
+    bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
+    bool served;   // packets go to its device
+    uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
+    nic_t *next_kicked;
+    // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,
+    // payload and pad.
+    uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
+    bool any_mtu;
+    bool odd_answers;                // answers use routes or queues of their own
+    const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/schedule/scheduler.c
+    nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
+    nic_counters_t counters;
+    // ACKs, NAKs and CNPs that had to wait, by class: how many came, and how many have left.
+    uint64_t queue_pushed[NET_PRIORITIES];
+    uint64_t queue_popped[NET_PRIORITIES];
+    sim_time_t cnp_next_ps; // nic.cnp-scope: port
+
+    // verbs
+    nic_accept_fn accept;
+    void *accept_ctx;
+    uint32_t next_qp_num;
+    uint32_t qp_page_capacity;
+    uint32_t active_qps; // cc: QPs whose algorithm was started
+    uint64_t *qp_gone;   // by page: a bit for each number that a destroyed QP had
+    nic_mr_t **mrs;      // by key >> 8, from 1
+    uint32_t mr_count;
+    size_t mr_capacity;
+    uint32_t mr_free; // no slot before it is free, slot 0 apart
+    uint32_t mr_generation;
+    nic_pd_t *pds;
+    nic_cq_t *cqs;
+    nic_srq_t *srqs;
+    // cc
+    const nic_cc_ops_t *cc_ops;
+    const void *cc_config;
+    nic_cnp_slot_t *cnp_slots; // nic.cnp-scope: destination; open addressing
+    uint32_t cnp_slot_count;
+    uint32_t cnp_slot_capacity;
+    struct nic_listener *listeners; // host/trace.c
+    const nic_device_ops_t *device;
+    void *device_state;
+    // schedule
+    const nic_scheduler_ops_t *scheduler;
+    void *scheduler_state;
+    uint32_t joined[NET_PRIORITIES]; // QPs that have joined a scheduler other than the ring
+    struct nic_report *reports;      // of its parts (nic/reports.h)
+    size_t report_count;
+    size_t report_capacity;
+    const nic_transport_ops_t *transport; // of RC queue pairs that name none
+    struct nic_transport_share *shares;
+    uint32_t checked_index; // queue pair checked last, in builds with dear checks
+};
+
+// A host's memory (host/contents.c). Pages without an entry hold zeros.
+struct nic_memory {
+    nic_page_slot_t *slots; // open addressing by number; NULL before the first page
+    uint64_t slot_count;    // power of two
+    uint64_t page_count;
+    nic_fill_t *fills; // NULL: none
+};
+
+// Clock of a host's cores.
+typedef struct nic_clock {
+    uint64_t mhz; // with at most two cores at work
+    uint64_t all_mhz;
+    uint64_t all_from; // cores at work from which on it is all_mhz; 0: the clock is always the same
+} nic_clock_t;
+
+struct nic_host {
+    net_node_t node; // first
+    nic_t *nics;     // port_count of them
+    nic_t *kicked;   // NICs that may have something to send; looked at when the event is over
+    nic_qp_t *dead;  // destroyed QPs, freed when the event is over
+    bool in_event;
+    bool one_port;      // one port and no events but the node's: nic/host/node.c has a loop for it
+    bool one_stepping;  // like one_port, for a host whose NIC has steps
+    bool unsettled;     // something of the event is left to be done
+    bool ending;        // packets go with their network
+    uint8_t warm_class; // the class most packets are expected in
+    const nic_qp_t *sent_last; // only to be prefetched: they may be gone
+    const nic_qp_t *received_last;
+    nic_core_t *core; // whose step is running
+    nic_core_t *cores;
+    uint32_t cores_started;
+    uint32_t core_slow_permille; // 1000: at the clock rate that costs are given for
+    nic_clock_t clock;
+    nic_memory_t memory;
+    nic_fabric_t *fabric;
+    nic_steps_t *steps;         // NULL: timers do it all
+    nic_steps_t *lanes;         // steps while the host runs, else NULL
+    struct nic_notice *notices; // in order; nic/verbs/notice.c
+    uint32_t notice_count;
+    uint32_t notice_capacity;
+    const nic_config_t *config; // shared with hosts that have an equal one
+};
+
+static inline sim_node_t *nic__node(const nic_t *nic)
+{
+    return &nic->host->node.sim;
+}
+
+// Returns the host that a node is. Aborts if the node is no host.
+nic_host_t *nic__host_of(const net_node_t *node);
+
+#endif // NIC_HOST_OBJECTS_H

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/schedule/turn.h - when queue pairs get their turn to send (nic/scheduler.h).
+#ifndef NIC_SCHEDULE_TURN_H
+#define NIC_SCHEDULE_TURN_H
+
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
+
+// -- scheduler.c
+
+// Looks at the NIC's port when this event is over, or when the port is free: something may be ready
+// to be sent.
+void nic__kick(nic_t *nic);
+// Gives the QP its turn, if it is able to send.
+void nic__schedule(nic_qp_t *qp);
+// Takes its turn away.
+void nic__unschedule(nic_qp_t *qp);
+// Applies a new rate: what is left of the QP's wait passes at that rate.
+void nic__repace(nic_qp_t *qp);
+// Sends what is next, on a port that is free.
+void nic__transmit(nic_t *nic);
+// Sends an ACK, NAK or CNP, now or when the port is free. Takes the packet.
+void nic__send(nic_t *nic, net_packet_t *packet);
+void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+
+// -- schedulers.c
+
+void nic__scheduler_create(nic_t *nic);
+void nic__scheduler_destroy(nic_t *nic);
+// Tells the scheduler that a QP stops or drains.
+void nic__scheduler_forget(nic_qp_t *qp);
+void nic__scheduler_reset(nic_qp_t *qp);
+
+// Returns the size of what lies before a queue pair: the scheduler's state, then the device's.
+static inline size_t nic__bytes_before_qp(const nic_t *nic)
+{
+    return nic->scheduler->qp_state_bytes + nic->device->qp_state_bytes;
+}
+
+#endif // NIC_SCHEDULE_TURN_H

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/entry.h - the protocol's steps as the rest of the NIC calls them.
+//
+// Packet sequence numbers are 64 bits inside and their low 24 bits on the wire. Ranges are half
+// open: una_psn is the first PSN not acknowledged, next_psn the next one to be sent.
+#ifndef NIC_TRANSPORT_ENTRY_H
+#define NIC_TRANSPORT_ENTRY_H
+
+#include "nic/host/objects.h"
+#include "nic/verbs/qp.h"
+
+// Returns how far a wire PSN is from a 64-bit one, within half of the 24-bit space.
+static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)
+{
+    return (int32_t)((wire_psn - (uint32_t)psn) << 8) >> 8;
+}
+
+static inline bool nic__requester_ready(const nic_qp_t *qp)
+{
+    return qp->ops->ready(qp);
+}
+static inline bool nic__can_send(const nic_qp_t *qp)
+{
+    return (qp->flags & NIC_QP_READS) != 0 || nic__requester_ready(qp);
+}
+// Returns the next packet of the QP's requests; NULL: its work request failed.
+static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
+{
+    return qp->ops->next_packet(nic, qp);
+}
+
+// -- transports.c
+
+size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops);
+void nic__transport_open(nic_qp_t *qp);
+void nic__transport_close(nic_qp_t *qp);
+void nic__transports_free(nic_t *nic);
+// Returns the round trip of the idle path: propagation, a full frame there and an ACK back on each
+// link.
+sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);
+
+// -- unreliable.c
+
+extern const nic_transport_ops_t nic__transport_uc;
+extern const nic_transport_ops_t nic__transport_ud;
+
+// -- acknowledge.c
+
+void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+// Stops the timers if nothing is left to do once programs were told.
+void nic__rest(nic_qp_t *qp);
+// Stops them now if nothing is left to do.
+void nic__rest_now(nic_qp_t *qp);
+
+// -- receive.c: both take the packet
+
+void nic__receive(nic_t *nic, net_packet_t *packet);
+// Receives a packet whose QP is known.
+void nic__receive_for(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+
+// -- responses.c, answer.c
+
+// Returns the next response to a READ or atomic.
+net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp);
+// Continues after the last response of all has left.
+void nic__responses_sent(nic_qp_t *qp);
+// Returns true while an ACK of the QP waits for the port.
+bool nic__ack_still_queued(const nic_qp_t *qp);
+
+#endif // NIC_TRANSPORT_ENTRY_H

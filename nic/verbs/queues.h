@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/verbs/queues.h - completion queues, shared receive queues, and what programs are
+// told at the end of an event.
+#ifndef NIC_VERBS_QUEUES_H
+#define NIC_VERBS_QUEUES_H
+
+#include "nic/core.h"
+#include "nic/verbs/qp.h"
+
+struct nic_cq {
+    // line 0: what completing and polling need
+    nic_t *nic;
+    nic_wc_t *ring;
+    sim_time_t *seen_ps;     // parallel to ring, with a core: when the core can see the completion
+    nic_core_t *core;        // the core that polls it; NULL: none
+    sim_time_t last_seen_ps; // device: when its last completion is seen
+    uint32_t ring_capacity;  // power of two; grows up to what `capacity` needs
+    uint32_t room;           // completions that fit into the ring as it is; 0 after an overflow
+    uint32_t first;
+    uint32_t count;
+    uint32_t number;
+    uint32_t context_slot; // device: where its context was in the cache
+
+    nic_cq_fn fn;
+    void *ctx;
+    nic_cq_t *next;
+    nic_cq_t *next_of_core;
+    uint32_t capacity;
+    bool overflowed;
+    bool noted; // its program will be told at the end of the event
+};
+
+static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");
+
+struct nic_srq {
+    nic_pd_t *pd;
+    nic_recv_wqe_t *ring;
+    uint32_t capacity; // power of two, 0 before the first receive
+    uint32_t posted;   // posted and done run freely
+    uint32_t done;
+    uint32_t wr_max;
+    uint32_t limit; // limit_fn is called when fewer receives are left; 0: never
+    nic_srq_limit_fn limit_fn;
+    void *limit_ctx;
+    uint64_t number;
+    nic_srq_t *next;
+};
+
+// -- completion.c
+
+// Writes a completion, through the device. If the queue overflows, the queue pair fails: callers
+// look at its state afterwards.
+void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
+// Puts a completion into the queue. A core that polls the queue sees it from seen_ps on.
+void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
+void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status);
+// Completes a READ or atomic with success; original: the atomic's word before the operation.
+void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original);
+
+// -- receive_queue.c
+
+// Takes a receive from the shared queue. Returns false if it is empty.
+bool nic__take_shared(nic_qp_t *qp);
+void nic__free_receives(nic_recv_wqe_t *ring, uint32_t capacity);
+void nic__srqs_free(nic_t *nic);
+// Returns true if a receive is there for a message that begins. It is the QP's oldest then.
+static inline bool nic__receive_posted(nic_qp_t *qp)
+{
+    return SIM_LIKELY(qp->rq_done != qp->rq_posted) || (qp->srq != NULL && nic__take_shared(qp));
+}
+static inline const nic_recv_wqe_t *nic__oldest_receive(const nic_qp_t *qp)
+{
+    return &qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
+}
+// Returns where the message being received goes.
+static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
+{
+    return kind == NIC_RX_SEND ? nic__receive_place(nic__oldest_receive(qp))
+                               : (nic_place_t){.address = qp->rx_address, .count = 1};
+}
+
+// -- notice.c
+
+// Something to tell a program when the event is over: of a completion queue, of a shared receive
+// queue, or else of a WRITE to a queue pair. With `rests` nobody is told; the NIC checks whether
+// the queue pair has come to rest.
+typedef struct nic_notice {
+    nic_cq_t *cq;
+    nic_srq_t *srq;
+    nic_qp_t *qp;
+    nic_srq_limit_fn limit_fn;
+    void *ctx; // of limit_fn
+    uint64_t address;
+    uint32_t bytes;
+    bool rests;
+} nic_notice_t;
+
+struct nic_host;
+// Notes what a program is to be told.
+void nic__notice(struct nic_host *host, const nic_notice_t *notice);
+// Tells programs all that was noted, at the end of an event.
+void nic__hand_over(struct nic_host *host);
+// Does the same for a call that a program makes before the run.
+void nic__hand_over_outside(struct nic_host *host);
+
+#endif // NIC_VERBS_QUEUES_H
