@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/balance.c - the load balancer "hpcc": murmur3 of addresses and ports as that
-// simulator numbers them, seeded with the number of the switch, modulo the paths. Page:
-// docs/models/hpcc-compat.md.
+// compat/hpcc/balance.c - the load balancer "hpcc": murmur3 of addresses and ports, modulo the
+// number of paths. Addresses are those of the HPCC simulator, and the seed is the switch's number.
+// Page: docs/models/hpcc-compat.md.
 //
-// A packet's flow_hash is its source port, and above it the destination port that its flow has.
+// A packet's flow_hash holds its source port in the low half and its flow's own destination port in
+// the high half (0: the flow has none).
 #include "compat/hpcc/hpcc_internal.h"
 
 typedef struct state {
-    uint32_t port;         // destination port of flows without one of their own
-    const uint32_t *words; // of the addresses, by interface, as scrambled() makes them
+    uint32_t port;         // destination port of flows that have none of their own
+    const uint32_t *words; // scrambled() addresses by interface
 } state_t;
 
 static inline uint32_t rotate(uint32_t x, unsigned bits)
@@ -16,14 +17,14 @@ static inline uint32_t rotate(uint32_t x, unsigned bits)
     return x << bits | x >> (32 - bits);
 }
 
-// What MurmurHash3_x86_32 (A. Appleby, public domain) makes of a word before it is mixed in: of
-// addresses that is known before the run.
+// Returns a word as MurmurHash3_x86_32 (A. Appleby, public domain) scrambles it before mixing it
+// in. For addresses this is computed once, before the run.
 static inline uint32_t scrambled(uint32_t word)
 {
     return rotate(word * 0xcc9e2d51u, 15) * 0x1b873593u;
 }
 
-// The hash of three words.
+// Returns the hash of three scrambled words.
 static inline uint32_t murmur3(uint32_t seed, uint32_t first, uint32_t second, uint32_t third)
 {
     uint32_t hash = rotate(seed ^ first, 13) * 5 + 0xe6546b64u;
@@ -47,13 +48,13 @@ static inline uint32_t murmur3_of(const net_switch_t *sw,
                    scrambled(ports));
 }
 
-// Source port, and above it the destination port: the flow's own, else the network's.
+// Returns source port and destination port in one word; the latter is the network's by default.
 static inline uint32_t ports_of(uint32_t flow_hash, uint32_t network_port)
 {
     return flow_hash >> 16 != 0 ? flow_hash : flow_hash | network_port << 16;
 }
 
-// Of what goes against its flow.
+// Returns the ports of a packet that travels against its flow.
 static inline uint32_t other_way(uint32_t ports)
 {
     return ports >> 16 | ports << 16;
@@ -103,12 +104,13 @@ static uint32_t choose(net_switch_t *sw,
         return ports[0];
     }
     const uint32_t hash = compat__hpcc_hash(sw, packet);
-    // A division takes as long as the hash.
+    // A division would take as long as the hash.
     const uint32_t port = ports[(count & (count - 1)) == 0 ? hash & (count - 1) : hash % count];
     return sw->node.ports[port].down ? net_switch_choose_live(sw, ports, count, hash) : port;
 }
 
-// That simulator gives node i, of 65536 at most, the address 11.(i / 256).(i % 256).1.
+// Returns the hashed address of each interface. The HPCC simulator gives node i, of at most 65536,
+// the address 11.(i / 256).(i % 256).1.
 static const uint32_t *address_words(compat_hpcc_t *rules)
 {
     if (rules->address_words == NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/cc_dctcp.h - DCTCP as the HPCC project's simulator has it: parameters and state.
+// compat/hpcc/cc_dctcp.h - parameters and state of DCTCP as the HPCC project's simulator has it.
 //
 // Model, differences from nic/cc/dctcp.h, validation: docs/models/dctcp-hpcc.md.
 #ifndef COMPAT_HPCC_CC_DCTCP_H
@@ -20,13 +20,13 @@ typedef struct compat_dctcp_hpcc {
     nic_cc_t cc; // first
     double gain;
     double alpha;
-    uint64_t round_psn;     // an ACK beyond it ends the round
-    uint64_t reduced_psn;   // an ACK beyond it ends the reduction
-    uint64_t acked_psn;     // of the last ACK: where the next flow begins
-    uint64_t batch_packets; // what the share of marked ones is of
+    uint64_t round_psn;     // an ACK beyond this PSN ends the round
+    uint64_t reduced_psn;   // an ACK beyond this PSN ends the reduction
+    uint64_t acked_psn;     // PSN of the last ACK, where the next flow begins
+    uint64_t batch_packets; // packets that the share of marked ones refers to
     uint64_t marked_packets;
     bool begun;   // the first round of this flow is over
-    bool reduced; // the rate was cut, and that round trip is not over
+    bool reduced; // the rate was cut in this round trip
 } compat_dctcp_hpcc_t;
 
 extern const sim_attr_table_t compat_dctcp_hpcc_attrs; // "nic.dctcp-hpcc."

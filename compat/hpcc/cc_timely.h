@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/cc_timely.h - TIMELY as the HPCC project's simulator has it: parameters and
-// state.
+// compat/hpcc/cc_timely.h - parameters and state of TIMELY as the HPCC project's simulator has it.
 //
 // Model, differences from nic/cc/timely.h, validation: docs/models/timely-hpcc.md.
 #ifndef COMPAT_HPCC_CC_TIMELY_H
@@ -12,9 +11,9 @@ SIM_C_BEGIN
 
 // Attributes "nic.timely-hpcc.".
 typedef struct compat_timely_hpcc_config {
-    sim_ratio_t alpha; // weight of the newest difference
+    sim_ratio_t alpha; // weight of the newest difference of round-trip times
     sim_ratio_t beta;
-    sim_time_t t_low_ps; // these three count in whole ns
+    sim_time_t t_low_ps; // this and the next two are used in whole ns
     sim_time_t t_high_ps;
     sim_time_t min_rtt_ps;
     uint64_t additive_bps; // RATE_AI
@@ -26,12 +25,12 @@ typedef struct compat_timely_hpcc {
     nic_cc_t cc; // first
     double alpha;
     double beta;
-    double difference_ns; // the average
-    uint64_t rtt_ns;      // of the last update
-    uint64_t update_psn;  // an ACK beyond it updates
-    uint64_t acked_psn;   // of the last ACK: where the next flow begins
-    uint32_t increases;   // in a row
-    bool measured;        // rtt_ns is of this flow
+    double difference_ns; // moving average of differences of round-trip times
+    uint64_t rtt_ns;      // at the last update
+    uint64_t update_psn;  // an ACK beyond this PSN updates the rate
+    uint64_t acked_psn;   // PSN of the last ACK, where the next flow begins
+    uint32_t increases;   // increases in a row
+    bool measured;        // rtt_ns was measured in this flow
 } compat_timely_hpcc_t;
 
 extern const sim_attr_table_t compat_timely_hpcc_attrs; // "nic.timely-hpcc."

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/decisions.c - marks that are drawn in the order of the HPCC project's simulator:
-// whose number a decision gets depends on what all nodes do before it.
+// compat/hpcc/decisions.c - marks drawn in the order of the HPCC project's simulator. There, the
+// random number that a decision gets depends on what all nodes did before it.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 
@@ -24,7 +24,7 @@ void compat__decisions_free(compat_hpcc_t *rules)
     compat_draws_destroy(rules->draws);
 }
 
-// Of the port that the packet leaves by, and what is queued there.
+// Decides on a mark. `where` holds the egress port in its high bits and the bytes queued there.
 #define QUEUED_BITS 48u
 static void draw_mark(sim_node_t *node, void *packet, uint64_t where)
 {
@@ -41,7 +41,7 @@ static void draw_mark(sim_node_t *node, void *packet, uint64_t where)
     }
 }
 
-// An ACK takes a number too, though it cannot be marked here.
+// An ACK takes a number, too, although it cannot be marked here.
 void compat__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     const net_red_t *const red = net_switch_red(sw, egress);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // compat/hpcc/draws.c - MRG32k3a by streams, and glibc's rand().
 //
-// A stream is 2^127 numbers, a run 2^76 within it; all begin at the seed in every word. Of most
-// streams only the first number is drawn: the state kept is that of the next stream's begin, and
-// going on multiplies it by the 2^127th power of the recurrence's matrices. Integers are exact; the
-// one division of the original, by a constant, is a product of doubles.
+// A stream has 2^127 numbers; runs are 2^76 numbers apart within a stream; the seed is the same in
+// every word. Only the first number of most streams is drawn. So the state kept is the begin of the
+// next stream, and advancing multiplies it by the 2^127th power of the recurrence's matrices.
+// Integers are exact; the original's only division, by a constant, is a product of doubles.
 #include "compat/hpcc/draws.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 #define M1 UINT64_C(4294967087)
 #define M2 UINT64_C(4294944443)
 #define A12 UINT64_C(1403580)
-#define A13 (M1 - 810728) // minus 810728
+#define A13 (M1 - 810728) // -810728 modulo M1
 #define A21 UINT64_C(527612)
 #define A23 (M2 - 1370589)
 #define STREAM_BITS 127
@@ -26,7 +26,7 @@ typedef struct matrix {
     uint64_t at[3][3];
 } matrix_t;
 
-typedef struct component { // of the two that are combined
+typedef struct component { // one of the two recurrences that are combined
     uint64_t modulus;
     uint64_t state[3];
     matrix_t to_next_stream;
@@ -35,7 +35,7 @@ typedef struct component { // of the two that are combined
 struct compat_draws {
     component_t first;
     component_t second;
-    uint32_t rand_values[RAND_LAG]; // the last, as a ring
+    uint32_t rand_values[RAND_LAG]; // ring of the last values
     uint32_t rand_at;
 };
 
@@ -56,7 +56,7 @@ static matrix_t product(const matrix_t *a, const matrix_t *b, uint64_t modulus)
     return result;
 }
 
-// matrix ^ (2 ^ doublings)
+// Returns matrix ^ (2 ^ doublings).
 static matrix_t doubled(matrix_t matrix, uint32_t doublings, uint64_t modulus)
 {
     for (uint32_t i = 0; i < doublings; i++) {
@@ -116,7 +116,7 @@ void compat_draws_skip(compat_draws_t *draws)
     advance(&draws->second, &draws->second.to_next_stream);
 }
 
-// The number after the state, and the two parts it is made of.
+// Returns the number after a state, and the new values of both components.
 static double number_after(const uint64_t x[3], const uint64_t y[3], uint64_t *one, uint64_t *two)
 {
     *one = (A12 * x[1] + A13 * x[0] % M1) % M1;
@@ -183,7 +183,7 @@ uint32_t compat_draws_rand(compat_draws_t *draws)
 
 static void start_rand(compat_draws_t *draws)
 {
-    uint64_t value = 1; // what rand() begins with if nobody calls srand()
+    uint64_t value = 1; // rand()'s seed if nobody calls srand()
     for (uint32_t i = 0; i < RAND_LAG; i++) {
         draws->rand_values[i] = (uint32_t)value;
         value = value * 16807 % 2147483647;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/hpcc_internal.h - what the rules share about one network.
+// compat/hpcc/hpcc_internal.h - state and functions that the rules share for one network.
 #ifndef COMPAT_HPCC_HPCC_INTERNAL_H
 #define COMPAT_HPCC_HPCC_INTERNAL_H
 
@@ -13,10 +13,10 @@ struct compat_pint_hpcc;
 typedef struct compat_hpcc {
     net_t *net;
     compat_hpcc_config_t config;
-    compat_draws_t *draws; // NULL: every user of random numbers has a stream (kernel/random.h)
-    struct compat_losses *losses;  // NULL: no link loses any
-    struct compat_pint_hpcc *pint; // NULL: nobody wants it
-    uint32_t *address_words;       // of balance.c, by interface; NULL: not wanted yet
+    compat_draws_t *draws; // NULL: each user of random numbers has a stream (kernel/random.h)
+    struct compat_losses *losses;  // NULL: no link loses frames
+    struct compat_pint_hpcc *pint; // NULL: PINT is not used
+    uint32_t *address_words;       // used by balance.c, by interface; NULL: not made yet
 } compat_hpcc_t;
 
 compat_hpcc_t *compat__hpcc_of(const net_t *net);
@@ -31,7 +31,7 @@ extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
 // switch.c: the port's alpha, like net_switch_t.pfc_alpha.
 uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
-// A packet that goes against its flow: that simulator hashes its ports the other way round.
+// Returns whether a packet travels against its flow: the HPCC simulator swaps its ports then.
 static inline bool compat__is_answer(const net_packet_t *packet)
 {
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
@@ -39,22 +39,22 @@ static inline bool compat__is_answer(const net_packet_t *packet)
            (operation >= ROCE_READ_RESPONSE_FIRST && operation <= ROCE_READ_RESPONSE_ONLY);
 }
 
-// balance.c
+// balance.c: returns the hash that the load balancer uses for a packet.
 uint32_t compat__hpcc_hash(const net_switch_t *sw, const net_packet_t *packet);
 
-// losses.c: of links, once there are ports.
+// losses.c: prepares the losses of links, once ports exist.
 void compat__losses_prepare(compat_hpcc_t *rules);
 void compat__losses_free(compat_hpcc_t *rules);
 
-// decisions.c: makes draws, if they are wanted.
+// decisions.c: creates rules->draws if they are wanted.
 void compat__decisions_prepare(compat_hpcc_t *rules);
 void compat__decisions_free(compat_hpcc_t *rules);
-// RED, by the numbers of draws.
+// Marks a packet by RED with the numbers of draws.
 void compat__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
-// A pause takes a number, for its IP header.
+// Takes the number that a pause frame uses for its IP header.
 void compat__identify_pause(net_switch_t *sw);
 
-// switch.c: of a switch with its buffer.
+// switch.c: returns the rules of a switch that has the buffer "hpcc".
 compat_hpcc_t *compat__switch_rules(const net_switch_t *sw);
 
 #endif // COMPAT_HPCC_HPCC_INTERNAL_H

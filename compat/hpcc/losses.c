@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/losses.c - losses that are drawn in the order of the HPCC project's simulator: as
-// frames arrive, from one stream of numbers for all links that share a rate.
+// compat/hpcc/losses.c - losses drawn in the order of the HPCC project's simulator: when frames
+// arrive, from one stream of numbers for all links that share a rate.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 
-#define LOSS_STREAM 50 // a constant there
+#define LOSS_STREAM 50 // a constant of that simulator
 
-// Links that take turns with one stream of numbers.
+// Links that share a stream of numbers and a loss rate.
 typedef struct turns {
-    compat_draws_stream_t *stream; // NULL: no such links
+    compat_draws_stream_t *stream; // NULL: there are no such links
     double chance;
 } turns_t;
 
 typedef struct compat_losses {
-    turns_t *turns; // of all links without a rate of their own; by link
+    turns_t *turns; // [0]: links without a rate of their own; [i + 1]: link i
     size_t turns_count;
 } compat_losses_t;
 
@@ -51,7 +51,8 @@ static compat_losses_t *losses_create(const compat_hpcc_t *rules)
     return losses;
 }
 
-// A stream for the links that share a rate, and one for each that has its own; all are equal.
+// Links that share a rate share a stream; each link with its own rate has a stream of its own, with
+// equal numbers.
 void compat__losses_prepare(compat_hpcc_t *rules)
 {
     if (rules->draws == NULL) {

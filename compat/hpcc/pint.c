@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/pint.c - PINT as the HPCC project's simulator computes it, draws included.
+// compat/hpcc/pint.c - PINT as the HPCC project's simulator computes it, with its random numbers.
 //
-// Its switches are meant to have no multiplier: logarithms come from a table of 9 bits, rounded at
-// random, products are sums of logarithms. All random numbers are of one rand() for the network, so
-// this is for runs whose events have one order (compat/hpcc/draws.h). Logarithms to the base 2 are
-// kept in units of 2^-15. Computed with + - * / and in integers, where the original has libm: table
-// and powers are exact to the last bit, sums differ in the last bits of a double at the most.
+// The simulated switches have no multiplier: logarithms come from a table of 9 bits, rounded at
+// random, and products are sums of logarithms. All random numbers come from one rand() for the
+// network, so events need one order (compat/hpcc/draws.h). Logarithms to base 2 are kept in units
+// of 2^-15. The original uses libm; here + - * / and integers do. Table and powers are exact to the
+// last bit; sums differ from the original's in the last bits of a double at most.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control: switch-node.cc, pint.cc.
 #include "compat/hpcc/pint.h"
 
@@ -14,23 +14,23 @@
 #define LOG_ONE 32768.0 // 2^15
 #define LOG_SHIFT 15
 #define LOG_TABLE_BITS 9
-#define LEAST_UNITS 512.0 // utilization is encoded in units of 1/512...
-#define KEPT_UNITS 8192.0 // ...and kept in others
+#define LEAST_UNITS 512.0 // utilization is encoded in units of 1/512
+#define KEPT_UNITS 8192.0 // utilization is kept in units of 1/8192
 #define QUEUE_SHIFT 8
 #define RAND_ONE 65536
 
 struct compat_pint_hpcc {
-    double log_rtt; // of T in ns
+    double log_rtt; // logarithm of T in ns
     double log_giga;
     uint64_t rtt_ns;
     uint32_t power_count;
     int32_t log_table[(1 << LOG_TABLE_BITS) + 1];
-    double powers[NET_PINT_DIGESTS_MAX]; // of the base
+    double powers[NET_PINT_DIGESTS_MAX]; // powers of the base
 };
 
 // -- logarithms and powers
 
-// floor(2^15 log2(x)), bit by bit: squaring doubles the logarithm.
+// Returns floor(2^15 log2(x)), bit by bit: squaring doubles the logarithm.
 static int32_t log_of(uint32_t x)
 {
     const int32_t whole = 31 - __builtin_clz(x);
@@ -45,7 +45,7 @@ static int32_t log_of(uint32_t x)
     return result;
 }
 
-// 2^15 log2(x), by the series of the inverse hyperbolic tangent.
+// Returns 2^15 log2(x), by the series of the inverse hyperbolic tangent.
 static double exact_log_of(double x)
 {
     int32_t whole = 0;
@@ -63,7 +63,7 @@ static double exact_log_of(double x)
     return ((double)whole + 2.0 * ratio * sum / ln2) * LOG_ONE;
 }
 
-// 2^(x / 2^15)
+// Returns 2^(x / 2^15).
 static double power_of_two(double x)
 {
     const double exponent = x / LOG_ONE;
@@ -83,7 +83,7 @@ static double power_of_two(double x)
     return sum;
 }
 
-// Of 128 bits, the first one set: mantissa x 2^exponent.
+// A number mantissa x 2^exponent; the mantissa's first bit is set.
 typedef struct wide {
     sim_wide_t mantissa;
     int32_t exponent;
@@ -108,7 +108,8 @@ static wide_t wide_product(wide_t a, wide_t b)
     return result;
 }
 
-static wide_t wide_of(double x) // at least 1
+// Returns x, which is at least 1, with 63 bits of mantissa.
+static wide_t wide_of(double x)
 {
     int32_t exponent = 0;
     while (x < 0x1p63) {
@@ -127,7 +128,8 @@ static double double_of(wide_t x)
     return result;
 }
 
-// A logarithm as a switch has it: of the first 9 bits, which the rest rounds up at random.
+// Returns a logarithm as a switch computes it: that of the first 9 bits, which the remaining bits
+// round up at random.
 static int32_t rough_log(const compat_pint_hpcc_t *pint, compat_draws_t *draws, uint64_t x)
 {
     const int32_t bits = 64 - __builtin_clzll(x);
@@ -237,7 +239,7 @@ compat_pint_hpcc_t *compat__pint_init(net_pint_t *pint, sim_ratio_t base, sim_ti
         own->powers[own->power_count++] = double_of(power);
         power = wide_product(power, step);
     }
-    // Of 512 senders, each with a window: what of the digest is on the wire, of two bytes always.
+    // The digest is always two bytes on the wire, but with enough powers only 256 values are used.
     const bool narrow = own->power_count > 256 && own->powers[256] >= LEAST_UNITS * LEAST_UNITS;
     pint->digest_bytes = 2;
     pint->digest_count = narrow ? 256 : own->power_count;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // compat/hpcc/routes.c - shortest paths with the next hops in the order of ns-3 programs.
 //
-// Programs for ns-3 that keep neighbours in maps by address have switches made later lower in
-// memory, and equal paths come in the order in which the search found their next nodes. That order
-// is each leaf's own, so each leaf is searched for itself. Page: docs/models/hpcc-compat.md.
+// ns-3 programs that keep neighbours in maps by address find later-made switches first, because
+// those lie lower in memory. Equal paths come in the order in which the search found their next
+// nodes. Each leaf has its own such order, so each leaf is searched separately. Page:
+// docs/models/hpcc-compat.md.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +14,10 @@ typedef struct search {
     const net_t *net;
     const bool *link_up;
     uint32_t *distance; // by node index; UINT32_MAX: not reached
-    uint32_t *position; // in the queue, by node index
+    uint32_t *position; // position in the queue, by node index
     net_node_t **queue;
-    uint32_t *ports;   // of one switch
-    uint32_t **orders; // by node index, its ports with the last neighbour first
+    uint32_t *ports;   // of one switch; scratch
+    uint32_t **orders; // ports by node index, last neighbour first
 } search_t;
 
 typedef struct neighbour {

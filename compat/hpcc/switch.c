@@ -1,31 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/switch.c - a switch whose buffer works as in the HPCC project's ns-3 simulator.
+// compat/hpcc/switch.c - a switch whose buffer works like in the HPCC project's ns-3 simulator.
 //
-// Every packet is charged to its ingress (port, class) and queued, also where its egress is idle;
-// a pause is decided after each charge and a resume when a packet of that (port, class) leaves.
-// Each pause and resume is a frame of its own, and none is repeated. The threshold is alpha x the
-// free shared buffer, with alpha doubled for each doubling of the port's rate over the hosts';
-// headroom is three times what the link holds one way. Classes take turns packet by packet.
+// Every packet is charged to its ingress (port, class) and queued, even if its egress is idle. A
+// pause is decided after each charge, a resume when a packet of that (port, class) leaves. Each
+// pause and resume is a frame of its own, and none is repeated. The threshold is alpha x the free
+// shared buffer, where alpha doubles for each doubling of the port's rate over the hosts' rate.
+// Headroom is three times what the link holds one way. Classes take turns packet by packet.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
 // switch-mmu.cc, switch-node.cc, qbb-net-device.cc, and scratch/third.cc, which sets it up.
 // Page: docs/models/hpcc-compat.md.
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 
-// A port, receiving: what each packet needs, four to a cache line.
+// The fields of a receiving port that each packet needs, four ports to a cache line.
 typedef struct row {
-    net_received_t (*received)[NET_RECEIVED_PORTS]; // as in net_port_t
-    uint64_t alpha;                                 // like net_switch_t.pfc_alpha
+    net_received_t (*received)[NET_RECEIVED_PORTS]; // net_port_t.received
+    uint64_t alpha;                                 // in units of 2^-NET_ALPHA_BITS
 } row_t;
 
 typedef struct state {
     compat_hpcc_t *rules;
     row_t *rows; // by port
     uint64_t reserved_bytes;
-    uint64_t
-        free_min; // of the shared buffer: with so much no port's threshold is 0. Not red: never
-    bool red;     // net_switch_marks_red
-    bool losses;  // some links lose what arrives
+    uint64_t free_min; // free shared buffer above which no threshold is 0; UINT64_MAX: not red
+    bool red;          // net_switch_marks_red
+    bool losses;       // some links lose arriving frames
 } state_t;
 
 static inline state_t *state_of(const net_switch_t *sw)
@@ -45,7 +44,7 @@ static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
 
 // -- transmitting
 
-// Whether a frame can start now. At the very end of a frame that depends on who is first.
+// Returns whether a frame can start now. At the end of a frame this depends on the order of ties.
 static inline bool is_free(const net_switch_t *sw, const net_port_t *port)
 {
     const sim_node_t *const node = &sw->node.sim;
@@ -93,7 +92,7 @@ static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t by
     sw->shared_bytes -= before - above(held->stored_bytes, reserved_bytes);
 }
 
-// Of a peer that is stopped.
+// Returns whether a peer that was stopped may go on.
 static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, const net_received_t *held)
 {
     const uint64_t shared = above(held->stored_bytes, state_of(sw)->reserved_bytes);
@@ -101,7 +100,7 @@ static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, const ne
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
 }
 
-// The class after the one served last that has a packet and is not stopped.
+// Returns the first class after the one served last that has a packet and is not stopped.
 static uint32_t next_class(const net_port_t *port, uint8_t candidates)
 {
     const uint32_t from = port->turn + 1u;
@@ -123,7 +122,7 @@ static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_
     const net_queued_t queued = net_queue_take(port, priority);
     const net_class_t *const queue = port->classes[priority];
     if (queue->bytes != 0) {
-        __builtin_prefetch(net_queue_head(queue)->packet); // it has been there for long
+        __builtin_prefetch(net_queue_head(queue)->packet); // its line is likely evicted
     }
     net_received_t *const held = state_of(sw)->rows[queued.ingress_port].received[priority];
     SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
@@ -164,8 +163,8 @@ static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
 
 // -- receiving
 
-// Whether a packet goes where most do: to the reserve and the shared buffer, with nobody to be
-// stopped for it. *taken: what of the shared buffer.
+// Returns whether a packet fits into the reserve and the shared buffer without stopping anybody.
+// *taken: bytes of it that are shared.
 static inline bool fits_plainly(const net_switch_t *sw,
                                 const row_t *row,
                                 const net_received_t *held,
@@ -181,14 +180,14 @@ static inline bool fits_plainly(const net_switch_t *sw,
            after < net_fraction_of(free_bytes - *taken, row->alpha);
 }
 
-// False: there is no room for it.
+// Charges a packet to its ingress (port, class). Returns false if there is no room for it.
 static bool charge(net_switch_t *sw, net_ingress_t *in, uint32_t priority, uint64_t bytes)
 {
     net_received_t *const held = in->port->received[priority];
     const uint64_t limit = threshold(sw, in);
     const uint64_t before = net_switch_above_reserved(sw, held->stored_bytes);
     const uint64_t after = net_switch_above_reserved(sw, held->stored_bytes + bytes);
-    // Above alpha 1 a threshold can be more than what is free; below, it never is.
+    // With alpha above 1 a threshold can exceed the free buffer; otherwise it cannot.
     const bool full = after - before > net_switch_shared_free(sw);
     if (bytes + held->headroom_bytes > in->headroom_limit && (bytes + before > limit || full)) {
         return false;
@@ -210,7 +209,7 @@ static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t 
             net_switch_above_reserved(sw, held->stored_bytes) >= threshold(sw, in));
 }
 
-// False: it was dropped.
+// Charges a packet that does not fit plainly, and may stop its sender. Returns false if dropped.
 static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
                                                       net_ingress_t *in,
                                                       net_packet_t *packet)
@@ -253,7 +252,7 @@ static __attribute__((noinline)) void enqueue(net_switch_t *sw,
     serve_or_wait(sw, egress);
 }
 
-// The reserve has room, and no threshold is 0.
+// Returns whether a packet fits into the reserve while no threshold is 0.
 static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *held, uint64_t bytes)
 {
     const state_t *const state = state_of(sw);
@@ -261,8 +260,8 @@ static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *he
            net_switch_shared_free(sw) >= state->free_min;
 }
 
-// Whether a packet that is charged and then leaves at once changes nothing; nobody waits for being
-// let go by it.
+// Returns whether charging a packet that leaves at once changes nothing, and no resume waits for
+// its departure.
 static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
 {
     const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
@@ -274,13 +273,13 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
-// Apart, so that the usual way through the switch needs no frame.
+// Not inlined, so that the usual way through the switch needs no stack frame.
 static __attribute__((noinline)) void transmit_usual(net_port_t *egress, net_packet_t *packet)
 {
     net_port_transmit(egress, packet);
 }
 
-// It is in the queue for no time.
+// Sends a packet that stays in the queue for no time.
 static inline void go_straight(net_port_t *egress, net_packet_t *packet)
 {
     net_class_t *const queue = egress->classes[packet->priority];
@@ -289,7 +288,7 @@ static inline void go_straight(net_port_t *egress, net_packet_t *packet)
     }
     egress->turn = packet->priority;
     if (SIM_LIKELY(egress->special)) {
-        net__port_transmit_special(egress, packet); // in its timing
+        net__port_transmit_special(egress, packet); // the timing "hpcc" is special
     } else {
         transmit_usual(egress, packet);
     }
@@ -299,7 +298,7 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
                                            net_port_t *egress,
                                            net_packet_t *packet)
 {
-    // Without a branch for each: whether any of them is so is mostly known, not which.
+    // Combined without branches: whether any of these holds is predictable, which one is not.
     const uint32_t against = egress->waiting | egress->controlled |
                              ((uint32_t)egress->paused >> packet->priority & 1u) |
                              (egress->trace_points & NET_TRACE_ENQUEUE);
@@ -322,7 +321,7 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
     }
 }
 
-// A packet that does not say where it goes; or that may be lost, listened to or a pause.
+// Handles a packet that brings no route, may be lost, has a listener, or is a pause.
 static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
                                                        uint32_t from,
                                                        net_packet_t *packet)
@@ -356,8 +355,8 @@ static __attribute__((noinline)) void refuse(net_switch_t *sw,
     net_switch_refuse(&sw->node.ports[from], packet, entry);
 }
 
-// A usual packet; it was received in a class that `held` is of. Apart from arrival, since neither
-// needs a frame of its own then.
+// Handles a usual packet; `held` is the state of the class it was received in. Not inlined into
+// arrival, so that neither needs a stack frame.
 static __attribute__((noinline)) void forward(net_switch_t *sw,
                                               uint32_t from,
                                               const net_received_t *held,
@@ -375,7 +374,7 @@ static __attribute__((noinline)) void forward(net_switch_t *sw,
     if (SIM_UNLIKELY(packet->priority != class)) {
         held = state_of(sw)->rows[from].received[packet->priority];
     }
-    // Most find their port free, nothing that waits there, and room in the reserve.
+    // Most packets find their port free, nothing waiting there, and room in the reserve.
     net_port_t *const egress = &sw->node.ports[out];
     if (SIM_LIKELY((egress->waiting | egress->controlled | egress->paused) == 0 &&
                    sw->node.sim.now_ps > egress->busy_until_ps &&
@@ -399,7 +398,7 @@ static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet
     }
 }
 
-// Ends in calls where nothing is checked after each event: most packets need no frame.
+// Ends in calls in builds without dear checks, so most packets need no stack frame.
 static void arrive(sim_node_t *node, uint32_t port, void *message)
 {
     net_switch_t *const sw = (net_switch_t *)(void *)node;
@@ -489,7 +488,7 @@ static void fini(net_switch_t *sw)
     sim_free(state_of(sw)->rows);
 }
 
-// Its classes share one headroom.
+// The classes of a port share one headroom.
 static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)
 {
     *headroom_bytes = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/timing.c - timing and framing "hpcc": times are cut to whole nanoseconds, and
-// frames take their own bytes only. Page: docs/models/hpcc-compat.md.
+// compat/hpcc/timing.c - timing and framing "hpcc": times are cut to whole nanoseconds, and frames
+// take only their own bytes. Page: docs/models/hpcc-compat.md.
 #include "compat/hpcc/hpcc_internal.h"
 
-// bytes x 8 / rate seconds as a double, its fraction cut to 64 bits, times 10^9 cut to a whole
-// number: the roundings of ns-3's DataRate and Time, which differ from those of integer arithmetic
-// where the quotient is a whole number of nanoseconds but its double lies just below.
+// Computes bytes x 8 / rate seconds as a double, cuts its fraction to 64 bits, and cuts its product
+// with 10^9 to a whole number. These are the roundings of ns-3's DataRate and Time. They differ
+// from integer arithmetic if the quotient is a whole number of ns but its double lies just below.
 sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps)
 {
     const double seconds = (double)bytes * 8.0 / (double)rate_bps;
@@ -15,8 +15,8 @@ sim_time_t compat_hpcc_time_ps(uint64_t bytes, uint64_t rate_bps)
     return whole * SIM_PS_PER_S + ns * SIM_PS_PER_NS;
 }
 
-// The same in integers where that is safe: what doubles lose of less than a second is far less
-// than a picosecond, so only a quotient that is a whole number of nanoseconds may lose one.
+// Returns compat_hpcc_time_ps by integers where that is safe. Below a second a double errs by far
+// less than a picosecond, so only a quotient that is a whole number of nanoseconds may lose one.
 static sim_time_t time_ps(const net_port_t *port, uint64_t bytes)
 {
     const uint64_t exact_ps = bytes * port->exact_ps_per_byte;
@@ -34,7 +34,7 @@ const net_timing_ops_t compat__hpcc_timing = {
     .cuts_to_ns = true,
 };
 
-// Propagation both ways, and the payload alone, one way. The slowest link of the path counts.
+// Returns the propagation both ways plus the payload's time one way, and the slowest link's rate.
 static sim_time_t path_rtt_ps(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps)
 {
     sim_time_t rtt_ps = 2 * path->delay_ps;
