@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/app_internal.h - what the kinds of applications share: endpoints, QP numbers, hosts by name.
+// apps/app_internal.h - helpers of all kinds of applications: endpoints, QP numbers, hosts by name.
 #ifndef APPS_APP_INTERNAL_H
 #define APPS_APP_INTERNAL_H
 
@@ -24,41 +24,43 @@ extern const app_ops_t app_contexts;
 
 // -- runtime.c
 
-// The verbs objects that all applications use on one NIC. Made at planning, then touched by events
-// of the NIC's host only, but for the keys of buffers, which never change.
+// The verbs objects that all applications share on one NIC. They are made at planning; afterwards
+// only events of the NIC's host touch them, except the keys of buffers, which never change.
 typedef struct app__endpoint app__endpoint_t;
 
 typedef struct app__range_ops app__range_ops_t;
 
-// A QP on the passive side, made when its first packet came.
+// A passive QP: it is created when its first packet arrives.
 typedef struct app__passive {
     nic_qp_t *qp;
     const app__range_ops_t *ops;
-    void *owner; // of the range of numbers
+    void *owner; // owner of the range of QP numbers
     app__endpoint_t *endpoint;
-    uint64_t left; // the owner's: receives still to be posted
-    uint64_t done; // the owner's: receives completed
-    uint32_t item; // the owner's: what the QP is for
+    uint64_t left; // for the owner: receives still to be posted
+    uint64_t done; // for the owner: receives completed
+    uint32_t item; // for the owner: number of the item that the QP serves
 } app__passive_t;
 
-// What someone who owns QP numbers does with packets for QPs that do not exist.
+// Callbacks of the owner of a range of QP numbers. They handle packets for QPs that do not exist
+// yet.
 struct app__range_ops {
-    // When (start time) the QP number `offset` of the range begins to be used; NEVER: it is not one
-    // that a packet may create.
+    // Returns the start time from which the QP number `offset` of the range is used; NEVER: packets
+    // must not create this QP.
     sim_time_t (*passive_from_ps)(const void *owner, uint32_t interface, uint64_t offset);
-    // Creates and connects the QP, passive->qp, and sets what is the owner's.
+    // Creates and connects passive->qp, and sets the owner's fields of passive.
     void (*accept)(void *owner,
                    app__endpoint_t *endpoint,
                    uint64_t offset,
                    app__passive_t *passive);
-    // Nothing will come for it but repetitions: it can be destroyed, and made again by accept.
+    // Returns whether only duplicates can still arrive for the QP. It may then be destroyed; accept
+    // makes it again if needed.
     bool (*finished)(void *owner, const app__passive_t *passive);
-    // A receive completed; may be NULL where receives are never posted.
+    // Handles a completed receive; may be NULL where receives are never posted.
     void (*received)(void *owner,
                      app__endpoint_t *endpoint,
                      app__passive_t *passive,
                      uint32_t bytes);
-    // A send completed, with the wr_id it was posted with.
+    // Handles a completed send; wc->wr_id is the value it was posted with.
     void (*completed)(const nic_wc_t *wc);
 };
 
@@ -67,7 +69,7 @@ typedef struct app__range {
     void *owner;
     uint64_t first; // position in the NIC's sequence of QP numbers
     uint64_t count;
-    uint32_t key; // of the region that is their buffers; 0: none
+    uint32_t key; // key of the region that holds the range's buffers; 0: none
 } app__range_t;
 
 struct app__endpoint {
@@ -78,51 +80,53 @@ struct app__endpoint {
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     uint32_t interface;
-    uint64_t position; // of the next QP number given out
+    uint64_t position; // position of the next QP number to give out
     app__range_t *ranges;
     size_t range_count;
     size_t range_capacity;
     app__passive_t **passives;
     size_t passive_count;
     size_t passive_capacity;
-    size_t hand; // where to look next for one that is finished
+    size_t hand; // index of the passive QP to check next for being finished
 };
 
-// What a send's wr_id points to, first member of it.
+// First member of every struct that the wr_id of a send points to.
 typedef struct app__active {
     const app__range_ops_t *ops;
 } app__active_t;
 
+// Returns the endpoint of an interface, creating it on first use.
 app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface);
 
-// Reserves count QP numbers for owner; returns the position of the first one.
-// owner must live as long as the simulation runs.
+// Reserves `count` QP numbers for `owner` and returns the position of the first. `owner` must stay
+// valid as long as the simulation runs.
 uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           const app__range_ops_t *ops,
                           void *owner,
                           uint64_t count);
+// Converts a position in the NIC's sequence of QP numbers to the QP number.
 uint32_t app__qp_number(uint64_t position);
 
-// Registers the buffers of the numbers reserved last, one region for all of them: at planning.
+// Registers one memory region with the buffers of the range reserved last. Call it at planning.
 void app__register_buffers(app__endpoint_t *endpoint);
-// The key of the region that a QP number's buffer is part of, for both ends.
+// Returns the key of the region that holds the buffer of a QP number. Both ends use the same key.
 uint32_t app__buffer_key(const app__endpoint_t *endpoint, uint32_t qp_num);
 
-// Numbers flows through the run: returns the first of count ids.
+// Reserves `count` flow ids, unique in the run, and returns the first.
 uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count);
 
-// Messages are written to and read from here on: an address with room for a message per QP.
+// Returns the address of a QP's message buffer. Each QP number has room for one message there.
 uint64_t app__address_of_qp(uint32_t qp_num);
 
 // -- hosts.c
 
-// Hosts with their interfaces: those of one host lie together.
+// Interfaces that a pattern matched; all interfaces of one host are adjacent.
 typedef struct app__places {
     app_hosts_t list;
-    uint32_t host_count;
+    uint32_t host_count; // number of different hosts
 } app__places_t;
 
-// Resolves a pattern; `attribute` starts the message.
+// Resolves a host pattern. An error message starts with `attribute`.
 SIM_MUST_CHECK sim_err_t app__places_find(const app_context_t *context,
                                           const char *attribute,
                                           const char *pattern,
@@ -130,24 +134,25 @@ SIM_MUST_CHECK sim_err_t app__places_find(const app_context_t *context,
                                           sim_message_t *message);
 void app__places_fini(app__places_t *places);
 
-// Whether all hosts have the same number of NICs, returned in nics: NIC n of host h is then
-// list.interfaces[h * nics + n]. At least two hosts, else SIM_ERR_RANGE too.
+// Checks that all hosts have the same number of NICs and returns it in `nics`: NIC n of host h is
+// then list.interfaces[h * nics + n]. SIM_ERR_RANGE: there are fewer than two hosts.
 SIM_MUST_CHECK sim_err_t app__places_grid(const app_context_t *context,
                                           const char *attribute,
                                           const app__places_t *places,
                                           uint32_t *nics,
                                           sim_message_t *message);
 
-// The one interface that `name` means: of a host with one NIC, or NIC n of "host3:n".
+// Finds the one interface that `name` means: a host with one NIC, or NIC n of "host3:n".
 SIM_MUST_CHECK sim_err_t app__interface_find(const app_context_t *context,
                                              const char *attribute,
                                              const char *name,
                                              uint32_t *interface,
                                              sim_message_t *message);
 
-// Two interfaces that can talk: of different hosts, with a path (links go both ways).
+// Returns whether two interfaces belong to different hosts and have a path (links go both ways).
 bool app__can_talk(const net_t *net, uint32_t a, uint32_t b);
-// What is wrong with two that cannot, after the name of the attribute to blame; SIM_ERR_INVALID.
+// Writes why two interfaces cannot talk, after the name of the attribute to blame; returns
+// SIM_ERR_INVALID.
 sim_err_t app__cannot_talk(const net_t *net,
                            uint32_t a,
                            uint32_t b,
@@ -156,7 +161,7 @@ sim_err_t app__cannot_talk(const net_t *net,
 const char *app__host_name(const net_t *net, uint32_t interface);
 const net_node_t *app__host(const net_t *net, uint32_t interface);
 
-// A scenario's seed for one purpose of one application at one entity.
+// Seeds `random` from the scenario's seed for one purpose of one application at one entity.
 void app__random_init(sim_random_t *random,
                       const app_context_t *context,
                       uint32_t entity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/hosts.c - which interfaces the names and patterns of a scenario mean.
+// apps/hosts.c - resolves the host names and patterns of a scenario to interfaces.
 #include <stdio.h>
 #include <string.h>
 
@@ -36,7 +36,8 @@ sim_err_t app__cannot_talk(const net_t *net,
     return sim_fail_about(message,
                           SIM_ERR_INVALID,
                           blame,
-                          ": there is no path between %s and %s, expected hosts with one",
+                          ": there is no path between %s and %s, expected two hosts with a path "
+                          "between them",
                           net_port_name(net_interface_port(net, a)),
                           net_port_name(net_interface_port(net, b)));
 }
@@ -63,7 +64,12 @@ static sim_err_t resolve(const app_context_t *context,
     sim_err_t error = context->hosts(pattern, hosts, &reason, context->ctx);
     if (error == SIM_OK && hosts->count == 0) {
         sim_free(hosts->interfaces);
-        error = sim_fail(&reason, SIM_ERR_UNKNOWN, "\"%.100s\" names no host", pattern);
+        error = sim_fail(&reason,
+                         SIM_ERR_UNKNOWN,
+                         "no host matches \"%.100s\", expected a name or "
+                         "pattern of hosts, such as host3 or "
+                         "host[0-7]",
+                         pattern);
     }
     if (error != SIM_OK) {
         *hosts = (app_hosts_t){NULL, 0};
@@ -106,7 +112,7 @@ sim_err_t app__places_grid(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               attribute,
-                              " names %u host: expected at least 2",
+                              " names %u host, expected at least 2",
                               places->host_count);
     }
     *nics = (uint32_t)(places->list.count / places->host_count);
@@ -120,8 +126,8 @@ sim_err_t app__places_grid(const app_context_t *context,
                 message,
                 SIM_ERR_INVALID,
                 attribute,
-                ": %s has %u NICs: expected hosts with the same number of NICs, all "
-                "of each",
+                ": %s has %u NICs, expected hosts with the same number of NICs, and all NICs of "
+                "each host",
                 host->sim.name,
                 host->port_count);
         }
@@ -129,7 +135,8 @@ sim_err_t app__places_grid(const app_context_t *context,
     return SIM_OK;
 }
 
-// Splits "host3:1" into the host's name and the NIC's number. False: it is not of that form.
+// Splits "host3:1" into the host's name and the NIC's number. Returns false if `name` has another
+// form.
 static bool split_nic(const char *name, char *host, size_t host_bytes, uint64_t *nic)
 {
     const char *const colon = strrchr(name, ':');
@@ -165,13 +172,14 @@ sim_err_t app__interface_find(const app_context_t *context,
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                attribute,
-                               ": \"%.100s\" names several hosts: expected one",
+                               ": \"%.100s\" names several hosts, expected the name of one",
                                name);
     } else if (nic >= hosts.count) {
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                attribute,
-                               ": \"%.100s\": expected a NIC number below %zu",
+                               ": \"%.100s\" names a NIC that the host does not have, expected a "
+                               "NIC number below %zu",
                                name,
                                hosts.count);
     } else {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/machine.c - machines and threads of the programs that run on cores
-// (docs/models/guidelines.md).
+// apps/machine.c - machines and threads of programs that run on cores (docs/models/guidelines.md).
 #include "apps/machine_internal.h"
 
-// QPs of these programs exist before the first packet: none is ever made by one.
+// Returns NEVER: QPs of these programs exist before the first packet, so a packet never creates
+// one.
 static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
 {
     (void)owner;
@@ -182,12 +182,12 @@ sim_err_t app__machines_find(const app_context_t *context,
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                attribute,
-                               " names hosts with several NICs: expected one NIC a host");
+                               " names hosts with several NICs, expected hosts with one NIC each");
     } else if (places->host_count < least) {
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                attribute,
-                               " names %u hosts: expected at least %" PRIu64,
+                               " names %u hosts, expected at least %" PRIu64,
                                places->host_count,
                                least);
     }

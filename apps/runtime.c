@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/runtime.c - what the applications of one network share: verbs objects and QP numbers.
+// apps/runtime.c - verbs objects and QP numbers that all applications of one network share.
 //
-// QP numbers are given out at planning, in sequence on each NIC, so that both ends of a connection
-// know each other without a word. A QP of the passive side is made when a packet for its number
-// comes, and destroyed some time after it has received everything: whenever a QP is made on a NIC,
-// two others are looked at in turn. So the QPs kept are at most a small multiple of those in use,
-// and no timer is needed. A packet that comes later (the last acknowledgement was lost) makes the
-// QP again, in the state that answers repetitions.
+// Planning gives out QP numbers in sequence on each NIC, so both ends know a connection's numbers
+// without a message. A passive QP is created when its first packet arrives and destroyed some time
+// after its last: each creation on a NIC checks two other QPs in turn, so no timer is needed and
+// the QPs kept are a small multiple of those in use. A later packet (the last acknowledgement was
+// lost) creates the QP again, in the state that answers duplicates.
 #include <string.h>
 
 #include "apps/app_internal.h"
 
-// Usable QP numbers: 0 and 1 are management, 0xffffff means multicast.
+// Number of usable QP numbers: 0 and 1 are for management, 0xffffff means multicast.
 #define QPN_COUNT (ROCE_QPN_MASK - ROCE_QPN_FIRST)
 #define CQ_CAPACITY (1u << 20)
 #define POLL_MAX 16u
@@ -19,7 +18,7 @@
 
 struct app_runtime {
     net_t *net;
-    app__endpoint_t **endpoints; // by interface; NULL: not used
+    app__endpoint_t **endpoints; // by interface; NULL: not used yet
     size_t endpoint_count;
     uint64_t flow_id;
 };
@@ -115,7 +114,7 @@ static void receive_completed(nic_cq_t *cq, void *ctx)
 
 // -- passive QPs
 
-// Destroys those of the next few that are finished.
+// Checks the next few passive QPs and destroys those that are finished.
 static void look_for_finished(app__endpoint_t *endpoint)
 {
     for (int i = 0; i < LOOKED_AT_PER_ACCEPT && endpoint->passive_count > 0; i++) {
@@ -133,8 +132,8 @@ static void look_for_finished(app__endpoint_t *endpoint)
     }
 }
 
-// The range whose QP with that number a packet can be for: numbers come round again after 2^24, and
-// then it is the one that began last.
+// Finds the range that a packet for a QP number belongs to. Numbers repeat after 2^24 QPs; of
+// several ranges the one that started last is taken.
 static const app__range_t *find_passive(const app__endpoint_t *endpoint,
                                         uint32_t qp_num,
                                         uint64_t *offset)
@@ -220,7 +219,7 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
     return endpoint->position - count;
 }
 
-// Numbers begin again after the last one: a range that does so has the buffers of all.
+// Numbers wrap around after the last one: a range that wraps registers the buffers of all numbers.
 void app__register_buffers(app__endpoint_t *endpoint)
 {
     SIM_CHECK(endpoint->range_count > 0);

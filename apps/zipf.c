@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/zipf.c - powers of whole numbers in integers, and draws by their sums
+// apps/zipf.c - computes powers of whole numbers in integers and draws by their sums
 // (docs/models/tiered-cache.md).
 #include "apps/zipf.h"
 
 #define ONE_BITS 40u // a weight of 1
-#define LOG_BITS 40u // of logarithms to base 2, behind the point
+#define LOG_BITS 40u // fractional bits of logarithms to base 2
 
-// log2(value) x 2^LOG_BITS, rounded down: bit by bit, squaring the mantissa.
+// Returns log2(value) x 2^LOG_BITS, rounded down: one bit per step, by squaring the mantissa.
 static uint64_t log2_of(uint64_t value)
 {
     const uint32_t whole = 63u - (uint32_t)__builtin_clzll(value);
@@ -35,7 +35,7 @@ static uint64_t square_root(sim_wide_t value)
     return (uint64_t)root;
 }
 
-// 2^-(2^-(i + 1)) x 2^63.
+// Fills factors[i] with 2^-(2^-(i + 1)) x 2^63.
 static void halvings(uint64_t factors[LOG_BITS])
 {
     uint64_t factor = UINT64_C(1) << 62; // 1/2
@@ -45,7 +45,7 @@ static void halvings(uint64_t factors[LOG_BITS])
     }
 }
 
-// 2^-(exponent / 2^LOG_BITS) x 2^ONE_BITS.
+// Returns 2^-(exponent / 2^LOG_BITS) x 2^ONE_BITS.
 static uint64_t power_of_half(sim_wide_t exponent, const uint64_t factors[LOG_BITS])
 {
     const sim_wide_t whole = exponent >> LOG_BITS;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_cache_policy.c - a replacement policy of one's own for the NIC's tiered cache.
+// examples/custom_cache_policy.c - your own replacement policy for the NIC's tiered cache.
 //
-// CLOCK: entries lie on a ring; a use sets an entry's bit, and a hand that goes round clears bits
-// until it finds an entry without one. The policy is given to a host as
-// nic_config_t.cache.custom_policy, and the program compares its hits with those of LRU and FIFO
-// under operations that favour some queue pairs: it is better than FIFO, and about as good as LRU.
+// CLOCK: entries lie on a ring. A use sets an entry's bit; a hand goes round and clears bits until
+// it finds an entry without one, which is evicted. The policy is given to a host as
+// nic_config_t.cache.custom_policy. The program compares its hits with those of LRU and FIFO for
+// operations that favour some queue pairs: it is better than FIFO and about as good as LRU.
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -78,7 +78,7 @@ static void clock_remove(void *policy, uint32_t slot)
 
 static const nic_policy_ops_t clock_policy = {
     .name = "clock",
-    .help = "a hand goes round a ring",
+    .help = "CLOCK: a hand goes round a ring and evicts unused entries",
     .installs_on_miss = true,
     .create = clock_create,
     .destroy = clock_destroy,
@@ -88,7 +88,7 @@ static const nic_policy_ops_t clock_policy = {
     .remove = clock_remove,
 };
 
-// -- two hosts, and operations one after the other on queue pairs that differ in popularity
+// -- two hosts, and operations one after another on queue pairs of different popularity
 
 typedef struct program {
     nic_qp_t *qps[QPS];
@@ -104,7 +104,7 @@ static void post(program_t *program)
         return;
     }
     program->posted++;
-    // Half of all that is drawn lies in the first half of what was drawn before, and so on.
+    // Half of the draws lie in the first half of the previous draws, and so on.
     uint64_t rank = sim_random_below(&program->random, QPS);
     rank = sim_random_below(&program->random, rank + 1);
     nic_send_wr_t wr = {
@@ -178,7 +178,7 @@ static void make_qps(net_t *net, program_t *program)
     program->rkey = nic_mr_rkey(mrs[1]);
 }
 
-// Share of accesses that L1 answered.
+// Returns the share of accesses that hit L1.
 static double hit_rate(const char *name, const nic_policy_ops_t *policy)
 {
     sim_t *const sim = sim_create(&(sim_options_t){.seed = 1,

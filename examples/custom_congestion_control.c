@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_congestion_control.c - a congestion control of one's own.
+// examples/custom_congestion_control.c - your own congestion control.
 //
-// Shows a nic_cc_ops_t outside the library: "aimd" halves a queue pair's rate when a CNP comes and
-// adds to it step by step while none does. Two hosts send to a third one through a switch, once per
-// algorithm: who keeps the queue short, and what does it cost? A listener on the senders' NICs
-// (nic/trace.h) tells how often the rate changed and how low it went.
+// Shows a nic_cc_ops_t outside the library: "aimd" halves a queue pair's rate when a CNP arrives
+// and adds to it step by step while none arrives. Two hosts send to a third one through a switch,
+// once per algorithm, to compare queues and completion times. A listener on the senders' NICs
+// (nic/trace.h) counts changes of the rate and its minimum.
 #include <stdio.h>
 
 #include "net/switch.h"
@@ -14,13 +14,13 @@
 // -- the algorithm
 
 typedef struct aimd_config {
-    uint64_t step_bps;     // added every period
-    sim_time_t period_ps;  //
-    sim_time_t holdoff_ps; // at least this between two halvings
-    uint64_t rate_min_bps; //
+    uint64_t step_bps; // added every period
+    sim_time_t period_ps;
+    sim_time_t holdoff_ps; // least time between two halvings
+    uint64_t rate_min_bps;
 } aimd_config_t;
 
-// State of one queue pair: starts with what it shares with the NIC.
+// State of one queue pair; its first member is shared with the NIC.
 typedef struct aimd {
     nic_cc_t cc;
     sim_timer_t timer;
@@ -121,7 +121,7 @@ static void on_completion(nic_cq_t *cq, void *ctx)
     }
 }
 
-// Called at each change of a queue pair's rate, first when it is connected.
+// Counts a change of a queue pair's rate; the first call is at connection.
 static void on_rate(const nic_trace_t *trace, void *ctx)
 {
     sender_t *const sender = ctx;
@@ -131,7 +131,7 @@ static void on_rate(const nic_trace_t *trace, void *ctx)
     }
 }
 
-// Makes a queue pair and all of MEMORY for it.
+// Creates a queue pair, and registers all of MEMORY for it.
 static nic_qp_t *open_qp(nic_t *nic, nic_cq_fn fn, void *ctx, nic_mr_t **memory)
 {
     nic_pd_t *const pd = nic_pd_alloc(nic);
@@ -203,7 +203,8 @@ static void build(world_t *world, const nic_config_t *nic_config)
     }
 }
 
-// One line of the table. Returns the most bytes that ever waited for the receiver.
+// Runs an algorithm and prints its line of the table. Returns the longest queue at the receiver's
+// port, in bytes.
 static uint64_t run(const char *name, const nic_config_t *nic_config)
 {
     world_t world = {

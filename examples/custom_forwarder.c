@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_forwarder.c - a switch of one's own: it sprays packets over all shortest paths.
+// examples/custom_forwarder.c - your own switch: it sprays packets over all shortest paths.
 //
-// Shows NET_NODE_FORWARDER, net_node_forward, net_routes_ports, and what a node that forwards does
-// with queues, pauses, TTL and links that go down. A network may mix such nodes with those of
-// net_switch_create. This one has queues without a limit and takes the ports of equal cost in turn.
+// Shows NET_NODE_FORWARDER, net_node_forward, net_routes_ports, and how a forwarding node handles
+// queues, pauses, TTL and links that go down. A network may mix such nodes with those of
+// net_switch_create. This one has unlimited queues and takes ports of equal cost in turn.
 //
 // One flow goes from a host at 100 Gbps over four links of 25 Gbps. A switch that hashes the flow
-// puts all of it on one of them; a sprayer uses the four alike, and is done in a quarter of the
-// time. When one of the links goes down, it uses three.
+// puts it on one link; the sprayer uses all four and is done in a quarter of the time. When one
+// link goes down, it uses three.
 #include <stdio.h>
 
 #include "net/frame.h"
@@ -31,7 +31,8 @@ static sprayer_t *sprayer_of(net_node_t *node)
     return (sprayer_t *)(void *)node;
 }
 
-// Starts the packet at the head of the first class that may send. No frame is on the link.
+// Sends the packet at the head of the first class that may send. Call it when no frame is on the
+// link.
 static void send_next(net_port_t *port)
 {
     port->wake_pending = false;
@@ -54,7 +55,7 @@ static void queue_packet(net_port_t *port, net_packet_t *packet)
     }
 }
 
-// The next port in turn whose link is up; NULL: there is none.
+// Returns the next port in turn whose link is up, or NULL.
 static net_port_t *choose(sprayer_t *sprayer, uint32_t interface)
 {
     const uint32_t *ports = NULL;
@@ -118,7 +119,7 @@ static void set_routes(net_node_t *node, const net_routes_t *routes)
     sprayer_of(node)->routes = routes;
 }
 
-// One of the ports a packet might take: good enough for ideal times, where all are alike.
+// Returns one of the ports that a packet may take. All are alike, so any serves for ideal times.
 static const net_port_t *any_route(const net_node_t *node,
                                    const net_routes_t *routes,
                                    uint32_t source,
@@ -243,10 +244,10 @@ typedef struct outcome {
     uint64_t received;
     uint64_t lost;
     sim_time_t end_ps;
-    uint64_t used[MIDDLE_LINKS]; // packets on each of the links in the middle
+    uint64_t used[MIDDLE_LINKS]; // packets on each link in the middle
 } outcome_t;
 
-// cut_ps: when one of the four links goes down; NEVER: not at all.
+// Runs the experiment. cut_ps: when one of the four links goes down, or NEVER.
 static outcome_t run(bool spray, sim_time_t cut_ps)
 {
     sim_t *const sim = sim_create(&(sim_options_t){.seed = 1,
@@ -313,7 +314,7 @@ int main(void)
     print("sprayer", &sprayed);
     print("sprayer, a link goes down", &cut);
 
-    // Four links at 25 Gbps are as fast as the hosts' one.
+    // Four links of 25 Gbps are as fast as the hosts' link.
     bool good = hashed.received == PACKETS && sprayed.received == PACKETS;
     good = good && hashed.end_ps > 39 * sprayed.end_ps / 10 &&
            hashed.end_ps < 41 * sprayed.end_ps / 10;
@@ -322,7 +323,7 @@ int main(void)
         good = good && sprayed.used[i] == PACKETS / MIDDLE_LINKS;
         links_hashed += hashed.used[i] > 0;
     }
-    // Until the cut a quarter of all goes over the link; then what waits in its queue is lost.
+    // Until the cut a quarter of all packets take the link; then those in its queue are lost.
     const uint64_t before_cut = PACKETS * cut_ps / sprayed.end_ps / MIDDLE_LINKS;
     good = good && links_hashed == 1 && cut.received + cut.lost == PACKETS && cut.lost < 20;
     good = good && cut.used[0] + cut.lost > before_cut - 20 && cut.used[0] < before_cut + 20;

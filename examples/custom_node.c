@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_node.c - a node kind of one's own: a source of packets at random times.
+// examples/custom_node.c - your own kind of node: a source of packets at random times.
 //
-// Shows net_node_init, the event loop of a node, timers, random streams, the queue and transmitter
-// of a port. Such a node has ports, addresses and captures like any other. One that routes lead
-// through is in custom_forwarder.c.
+// Shows net_node_init, the event loop of a node, timers, random streams, and the queue and
+// transmitter of a port. Such a node has ports, addresses and captures like any other.
+// custom_forwarder.c shows a node that forwards packets.
 //
 // A source offers packets of one size at exponential intervals to its own port: an M/D/1 queue. The
 // mean wait for the transmitter must be rho / (2 (1 - rho)) frame times (Pollaczek and Khinchine).
@@ -20,7 +20,7 @@ typedef struct source {
     net_node_t node; // first
     sim_timer_t timer;
     sim_random_t random;
-    sim_time_t interval_ps; // mean; 0: sends nothing
+    sim_time_t interval_ps; // mean; 0: the source sends nothing
     uint64_t created;
     uint64_t received;
     sim_time_t waited_ps; // sum over all packets
@@ -31,7 +31,7 @@ static source_t *source_of(sim_node_t *node)
     return (source_t *)(void *)node;
 }
 
-// Starts the packet at the head of the queue. Called with no frame on the link.
+// Sends the packet at the head of the queue. Call it when no frame is on the link.
 static void send_next(source_t *source)
 {
     net_port_t *const port = &source->node.ports[0];
@@ -65,7 +65,7 @@ static void offer(sim_node_t *node, sim_timer_t *timer)
         .opcode = ROCE_UD | ROCE_SEND_ONLY,
         .psn = (uint32_t)source->created & ROCE_PSN_MASK,
         .destination_qp = ROCE_QPN_FIRST,
-        .sent_ps = node->now_ps, // here: when it came to the queue
+        .sent_ps = node->now_ps, // here: when it entered the queue
     };
     net_packet_aside(packet)->deth.qkey = 0;
     net_packet_aside(packet)->deth.source_qp = ROCE_QPN_FIRST;
@@ -133,7 +133,7 @@ static source_t *source_create(net_t *net, const char *name)
     return source;
 }
 
-// Runs one load, in percent of the link; true if the measured wait agrees with the formula.
+// Runs one load, in percent of the link. Returns whether the measured wait agrees with the formula.
 static bool measure(uint32_t percent)
 {
     sim_t *const sim = sim_create(&(sim_options_t){

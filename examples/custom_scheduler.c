@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_scheduler.c - a scheduler of queue pairs of one's own.
+// examples/custom_scheduler.c - your own scheduler of queue pairs.
 //
-// "shortest": of the queue pairs of a class that may send, the one with the least left of its
-// message goes first. A host sends transfers of very different sizes to another: with the library's
-// ring, which serves queue pairs in turn, small ones wait for packets of the large; with "shortest"
-// they wait for smaller ones only. Prints the mean slowdown with both.
+// "shortest": of the queue pairs of a class that may send, the one with the fewest bytes left in
+// its message goes first. A host sends transfers of very different sizes to another one. With the
+// library's ring, which serves queue pairs in turn, small transfers wait for packets of large ones;
+// with "shortest" they wait only for smaller ones. The program prints the mean slowdown of both.
 #include <stdio.h>
 #include <string.h>
 
 #include "nic/scheduler.h"
 #include "results/runner.h"
 
-// A NIC's queue pairs that may send, in the order they came.
+// Queue pairs of a NIC that may send, in the order in which they joined.
 typedef struct state {
     nic_qp_t **qps;
     size_t count;
@@ -62,7 +62,7 @@ static const nic_scheduler_ops_t shortest = {.name = "shortest",
                                              .leave = leave,
                                              .next = next};
 
-// Negative: it could not be run, and a message says why.
+// Runs a scheduler and prints its mean slowdown. Returns it, or a negative number after an error.
 static double mean_slowdown(const world_registry_t *registry, const char *scheduler)
 {
     char *const text = sim_format("topology: {star: {hosts: 2}}\n"

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_topology.c - a topology of one's own: a dragonfly, with verbs traffic over it.
+// examples/custom_topology.c - your own topology: a dragonfly, with verbs traffic over it.
 //
-// Shows topo_graph_t (nodes and links by name), topo_plan_t (who gets which configuration),
-// topo_lint, paths and closed-form times, and RDMA WRITEs between the hosts.
+// Shows topo_graph_t (nodes and links by name), topo_plan_t (configurations of nodes), topo_lint,
+// paths and closed-form times, and RDMA WRITEs between the hosts.
 //
-// Four groups of three switches, all three of a group connected to each other; each switch has two
-// hosts and one link to another group, so that every two groups share one link (Kim, Dally, Scott,
-// Abts: Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008). Traffic that uses all
-// links between groups alike finishes when an idle network would let it; when each group sends to
-// the next one all of it must share one link.
+// Four groups have three switches each, all connected to each other. Each switch has two hosts and
+// one link to another group, so every two groups share one link (Kim, Dally, Scott, Abts:
+// Technology-Driven, Highly-Scalable Dragonfly Topology, ISCA 2008). Traffic that uses all links
+// between groups equally finishes as fast as in an idle network; if each group sends to the next
+// one, all of its traffic shares one link.
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "topologies/topology.h"
 
 #define GROUPS 4u
-#define SWITCHES 3u // of a group, and links it has to other groups
-#define HOSTS 2u    // of a switch
+#define SWITCHES 3u // per group, and also its links to other groups
+#define HOSTS 2u    // per switch
 #define HOST_COUNT (GROUPS * SWITCHES * HOSTS)
 #define BYTES UINT64_C(1000000)
 #define MEMORY 0x10000
@@ -63,7 +63,8 @@ static void add_nodes(topo_graph_t *graph)
     }
 }
 
-// Switch n of a group reaches the group n + 1 further on, which is its switch 2 - n's way back.
+// Builds the graph. Switch n of a group has the link to the group n + 1 further on, which ends at
+// that group's switch 2 - n.
 static topo_graph_t *dragonfly(void)
 {
     topo_graph_t *const graph = topo_graph_create();
@@ -87,7 +88,7 @@ static topo_graph_t *dragonfly(void)
     return graph;
 }
 
-// -- the network: every node of a kind has the same configuration here
+// -- the network: all nodes of a kind have the same configuration
 
 typedef struct defaults {
     net_switch_config_t sw;
@@ -186,8 +187,8 @@ static void connect_qp(nic_qp_t *qp, nic_qp_t *peer)
     check(nic_qp_connect(qp, &attr, &message), &message);
 }
 
-// A WRITE of BYTES from one host to another. It cannot be faster than its payload alone would be on
-// the slowest link of its path, and then the way there and back.
+// Posts a WRITE of BYTES from one host to another. Its ideal time is that of its payload alone on
+// the slowest link of its path, and the way there and back.
 static void start(const net_t *net, flow_t *flow, uint32_t from, uint32_t to)
 {
     nic_mr_t *local = NULL;
@@ -209,7 +210,8 @@ static void start(const net_t *net, flow_t *flow, uint32_t from, uint32_t to)
     SIM_CHECK(nic_post_send(flow->qp, &wr) == SIM_OK);
 }
 
-// Every host writes to one of another group. Returns how much longer than ideal the mean took.
+// Lets every host write to a host of another group. Returns the mean slowdown relative to the ideal
+// time.
 static double run(const char *name, bool own_link, bool lint)
 {
     sim_t *const sim = sim_create(&(sim_options_t){

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/custom_transport.c - a transport of one's own.
+// examples/custom_transport.c - your own transport protocol.
 //
-// Shows a nic_transport_ops_t outside the library: "selective" repeats what was lost and nothing
-// else. The receiver keeps what comes behind a gap and asks for each missing packet with a NAK of
-// its PSN; the sender repeats what it was asked for, and the oldest packet when a timer says that
-// nothing more comes. One host writes to another over a link that loses a frame in a thousand, once
-// with go-back-N and once with this: how long does it take, and how much is sent twice?
+// Shows a nic_transport_ops_t outside the library: "selective" retransmits only lost packets. The
+// receiver keeps packets after a gap and asks for each missing one with a NAK of its PSN. The
+// sender retransmits requested packets, and the oldest one when a timer shows that nothing arrives
+// any more. One host writes to another over a link that loses a frame in a thousand, once with
+// go-back-N and once with "selective"; the program compares times and retransmissions.
 //
-// It is for WRITEs and SENDs; a READ whose data is lost is asked for again as a whole.
+// It supports WRITEs and SENDs; a READ whose data is lost is requested again as a whole.
 #include <stdio.h>
 
 #include "nic/host.h"
@@ -15,26 +15,26 @@
 
 // -- the transport
 
-#define WINDOW 1024u // packets under way at most; a power of two
+#define WINDOW 1024u // packets in flight at most; a power of two
 
-// What the queue pairs of a NIC share.
+// Counters that the queue pairs of a NIC share.
 typedef struct totals {
     uint64_t asked;
     uint64_t kept_max;
 } totals_t;
 
-// State of one queue pair, both its sides: starts with what it shares with the NIC.
+// State of both sides of one queue pair; its first member is shared with the NIC.
 typedef struct selective {
     nic_transport_t transport;
-    // sending: PSNs to be repeated, in the order they were asked for
+    // sending: PSNs to retransmit, in order of request
     uint64_t queue[WINDOW];
     uint32_t queue_first;
     uint32_t queue_count;
-    // receiving: packets behind a gap, by PSN
+    // receiving: packets after a gap, by PSN
     net_packet_t *kept[WINDOW];
     bool placed[WINDOW];
     uint64_t kept_count;
-    uint64_t seen_psn; // first PSN after all that came or was asked for
+    uint64_t seen_psn; // first PSN after all that arrived or were requested
 } selective_t;
 
 static selective_t *state_of(nic_qp_t *qp)
@@ -78,7 +78,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         const uint64_t psn = state->queue[state->queue_first % WINDOW];
         state->queue_first++;
         state->queue_count--;
-        if (psn >= view.una_psn) { // else it has arrived meanwhile
+        if (psn >= view.una_psn) { // otherwise it has arrived meanwhile
             return nic_transport_repeat_packet(qp, psn, 0);
         }
     }
@@ -104,7 +104,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (view.failed) {
         // Nothing is sent any more.
     } else if (nic_transport_refused(qp, packet)) {
-        repeat(qp, psn); // where the receiver was not ready; it waits
+        repeat(qp, psn); // the receiver was not ready, so the sender waits
     } else if (packet->aeth >> 29 != 0) {
         repeat(qp, psn);
     } else if (psn >= view.una_psn && psn < view.next_psn) {
@@ -134,7 +134,7 @@ static void timed_out(nic_qp_t *qp)
 {
     const nic_transport_view_t view = nic_transport_look(qp);
     if (view.una_psn == view.next_psn) {
-        return; // the next packet arms it
+        return; // the next packet arms the timer
     }
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     if (now_ps >= view.since_ps + view.timeout_ps) {
@@ -157,7 +157,7 @@ static void ask_for(nic_qp_t *qp, uint64_t psn)
     ((totals_t *)state_of(qp)->transport.nic_state)->asked++;
 }
 
-// Executes what has its turn. Returns whether an ACK is due.
+// Executes kept packets that are next in order. Returns whether an ACK is due.
 static bool execute_kept(nic_qp_t *qp)
 {
     selective_t *const state = state_of(qp);
@@ -172,7 +172,7 @@ static bool execute_kept(nic_qp_t *qp)
         state->kept_count--;
         const bool wants_ack = packet->ack_request;
         if (!nic_transport_execute(qp, packet, state->placed[psn % WINDOW])) {
-            return false; // refused: that is answered
+            return false; // refused: an answer was sent
         }
         due |= wants_ack;
     }
@@ -216,7 +216,7 @@ static bool explain(const nic_qp_t *qp, sim_message_t *why)
     const nic_transport_view_t view = nic_transport_look(qp);
     (void)sim_fail(why,
                    SIM_OK,
-                   "selective: %" PRIu64 " packets under way of %u",
+                   "selective: %" PRIu64 " packets in flight, at most %u",
                    view.next_psn - view.una_psn,
                    WINDOW);
     return true;
@@ -230,8 +230,8 @@ static void check(const nic_qp_t *qp)
 }
 
 static const nic_counter_info_t counters[] = {
-    {"asked", "packets asked for again by a NAK of their own", offsetof(totals_t, asked)},
-    {"kept_max", "packets kept behind a gap at most", offsetof(totals_t, kept_max)},
+    {"asked", "packets requested again by a NAK of their own", offsetof(totals_t, asked)},
+    {"kept_max", "most packets kept after a gap", offsetof(totals_t, kept_max)},
     {NULL, NULL, 0},
 };
 
@@ -273,7 +273,7 @@ static void on_completion(nic_cq_t *cq, void *ctx)
     nic_wc_t wc;
     while (nic_poll_cq(cq, 1, &wc) == 1) {
         SIM_CHECKF(wc.status == NIC_WC_SUCCESS, "%s", nic_wc_status_text(wc.status));
-        SIM_CHECK(wc.wr_id == run->completed); // in order, whatever order packets came in
+        SIM_CHECK(wc.wr_id == run->completed); // in order, whatever the order of packets
         run->completed++;
         run->done_ps = run->hosts[0]->sim.now_ps;
     }
@@ -326,13 +326,14 @@ static void connect_both(run_t *run, nic_mr_t *regions[2])
         nic_qp_attr_default(nic_qp_nic(run->qps[i]), &attr);
         attr.dest_interface = nic_interface(nic_qp_nic(run->qps[1 - i]));
         attr.dest_qp_num = nic_qp_num(run->qps[1 - i]);
-        attr.timeout = 6; // 262 us: a loss behind which nothing comes is repaired then
+        attr.timeout = 6; // 262 us: then a loss with nothing after it is repaired
         sim_message_t message;
         SIM_CHECKF(nic_qp_connect(run->qps[i], &attr, &message) == SIM_OK, "%s", message.text);
     }
 }
 
-// One line of the table, and what the transport counted. Returns how often packets were repeated.
+// Runs a transport and prints its line of the table and its counters. Returns the number of
+// retransmissions.
 static uint64_t run_with(const char *name, const nic_config_t *config)
 {
     run_t run = {

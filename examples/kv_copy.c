@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/kv_copy.c - a program of one's own on Mooncake's Transfer Engine.
+// examples/kv_copy.c - your own program on Mooncake's Transfer Engine.
 //
-// An application "kv-copy" in a registry: an engine on each of two hosts, memory registered with
-// both, the other's segment opened by name, a batch of WRITEs submitted, its status asked for when
-// it is done. How fast do 64 MiB go over two NICs of 100 Gbps?
-//     kv_copy [SCENARIO.yaml]      one with host0 to host2 and kv-copy in its traffic
+// The application "kv-copy" in a registry: it creates an engine on each of two hosts, registers
+// memory with both, opens the other's segment by name, submits a batch of WRITEs and reads its
+// status at the end. It measures how fast 64 MiB go over two NICs of 100 Gbps.
+//     kv_copy [SCENARIO.yaml]      a scenario with host0 to host2, and kv-copy in its traffic
 #include "apps/mooncake.h"
 #include "results/runner.h"
 
@@ -33,7 +33,7 @@ typedef struct copy {
     sim_timer_t timer;
     sim_time_t begun_ps;
     sim_time_t ended_ps;
-    uint64_t bytes; // that arrived
+    uint64_t bytes; // bytes that arrived
 } copy_t;
 
 static void done(app_mooncake_batch_id_t batch, void *ctx)
@@ -101,17 +101,19 @@ static bool get_rate(const void *object, sim_report_value_t *value)
     return true;
 }
 
-static const sim_report_row_t rows[] = {{.name = "gbytes_per_s",
-                                         .kind = SIM_REPORT_REAL,
-                                         .unit = "GB/s",
-                                         .help = "from the first byte asked for to the last",
-                                         .get = get_rate,
-                                         .shown = true}};
+static const sim_report_row_t rows[] = {
+    {.name = "gbytes_per_s",
+     .kind = SIM_REPORT_REAL,
+     .unit = "GB/s",
+     .help = "payload per second, from the first request to the last "
+             "arrival",
+     .get = get_rate,
+     .shown = true}};
 static const sim_report_table_t report = {.rows = rows,
                                           .count = SIM_COUNT_OF(rows),
                                           .bytes = sizeof(copy_t)};
 
-// "[[\"mlx5_0\", \"mlx5_1\"]]" of as many NICs as the host has.
+// Writes a matrix with all NICs of the host: "[[\"mlx5_0\", \"mlx5_1\"]]".
 static void write_matrix(char *text, size_t size, uint32_t nics)
 {
     size_t used = (size_t)snprintf(text, size, "{\"cpu:0\": [[");
@@ -146,7 +148,10 @@ static sim_err_t make_engine(copy_t *copy,
                                                               APP_MOONCAKE_ALL,
                                                               NULL,
                                                               NULL) != 0) {
-        error = sim_fail(message, SIM_ERR_INVALID, "the memory cannot be registered");
+        error =
+            sim_fail(message,
+                     SIM_ERR_INVALID,
+                     "the engine cannot register its memory, expected a host with location cpu:0");
     }
     return error;
 }
@@ -157,7 +162,7 @@ static sim_err_t copy_create(const app_context_t *context,
                              sim_message_t *message);
 
 static const app_ops_t kv_copy = {.name = "kv-copy",
-                                  .help = "64 MiB from one host to another",
+                                  .help = "copy 64 MiB from one host to another",
                                   .attrs = &table,
                                   .create = copy_create,
                                   .destroy = copy_destroy,
@@ -226,6 +231,6 @@ int main(int argc, char **argv)
     results_run_destroy(run);
     world_scenario_destroy(scenario);
     world_registry_destroy(registry);
-    // Two NICs of 100 Gbps, less the headers of packets and a handshake.
+    // Two NICs of 100 Gbps, minus packet headers and a handshake.
     return told && (argc > 1 || (rate > 23.0 && rate < 25.0)) ? 0 : 1;
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/own_parts.c - parts of one's own in scenarios: a load balancer, a marking, a cache
-// policy, a store, a transport and a device, each a row of a registry that YAML then knows by name.
+// examples/own_parts.c - your own parts in scenarios: a load balancer, a marking, a cache policy, a
+// store, a transport and a device. Each is a row of a registry, so YAML knows it by name.
 //
-// None of them is much of an idea: the balancer deals packets out in turn, the marking marks one
-// packet in `every`, the policy gives up the slot filled last, the store asks `cost` for each
-// memory key, the transport is go-back-N that counts what it sends, the device keeps arrivals for
-// `delay`. The program runs a scenario with all of them and fails if one was not asked. Changes of
-// their attributes are given as for the library's own:
+// The parts are simple: the balancer takes ports in turn, the marking marks one packet in `every`,
+// the policy evicts the slot filled last, the store charges `cost` for each memory key, the
+// transport is go-back-N with a counter, the device holds arrivals for `delay`. The program runs
+// scenarios with all of them and fails if one was not called. Their attributes are set like the
+// library's own:
 //     own_parts [PATH=VALUE]...      e.g. network.deal.burst=3 nic.late.delay=5us
 #include "net/models.h"
 #include "net/switch_model.h"
@@ -20,7 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// How often each was asked. (An example may count in globals; the library has none.)
+// Number of calls of each part. (An example may use globals; the library has none.)
 static uint64_t dealt, marked, evicted, priced, sent, kept;
 
 typedef struct one_number {
@@ -29,7 +29,7 @@ typedef struct one_number {
 #define TABLE(name_, prefix_, type_, default_, help_) \
     static const sim_attr_t name_##_attrs[] = {       \
         SIM_ATTR(prefix_, type_, one_number_t, number, .default_text = default_, .help = help_)}
-TABLE(deal, "network.deal.burst", COUNT, "1", "packets in a row that take one port");
+TABLE(deal, "network.deal.burst", COUNT, "1", "packets in a row that take the same port");
 TABLE(each, "network.each.every", COUNT, "50", "packets of which one is marked");
 TABLE(dear, "nic.dear.cost", TIME, "20ns", "time that each look-up of a memory key takes");
 TABLE(late, "nic.late.delay", TIME, "1us", "time from a packet's arrival to the protocol");
@@ -96,7 +96,7 @@ static const net_marking_ops_t marking = {.name = "each",
                                           .built = built,
                                           .leaves = mark};
 
-// -- a cache policy: the slot filled last
+// -- a cache policy: it evicts the slot filled last
 
 static void *stack_create(const nic_policy_place_t *place)
 {
@@ -131,7 +131,7 @@ static void stack_remove(void *policy, uint32_t slot)
 }
 
 static const nic_policy_ops_t policy = {.name = "stack",
-                                        .help = "the slot filled last",
+                                        .help = "evicts the slot filled last",
                                         .installs_on_miss = true,
                                         .create = stack_create,
                                         .destroy = sim_free,
@@ -140,7 +140,7 @@ static const nic_policy_ops_t policy = {.name = "stack",
                                         .victim = stack_victim,
                                         .remove = stack_remove};
 
-// -- a store: memory keys have a price; all else stays with the flat caches
+// -- a store: memory keys cost time; everything else stays with the flat caches
 
 typedef struct dear_store {
     nic_store_t store; // first
@@ -161,12 +161,12 @@ static void dear_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 }
 
 static const nic_store_ops_t store = {.name = "dear",
-                                      .help = "memory keys have a price",
+                                      .help = "charges a time for each look-up of a memory key",
                                       .kinds = 1u << NIC_STORE_KEY,
                                       .create = dear_create,
                                       .look_up = dear_look_up};
 
-// -- a transport: go-back-N, and how many packets it sent
+// -- a transport: go-back-N that counts its packets
 
 static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
 {
@@ -174,7 +174,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     return nic_transport_gbn.next_packet(nic, qp);
 }
 
-// -- a device: what arrives waits for a time
+// -- a device: arrivals are held for a time
 
 typedef struct late {
     sim_timer_t timer;
@@ -182,7 +182,7 @@ typedef struct late {
     sim_time_t delay_ps;
     net_packet_t *first;
     net_packet_t *last;
-    sim_time_t due_ps[4096]; // of those that wait, in order
+    sim_time_t due_ps[4096]; // per held packet, in order
     uint32_t head;
     uint32_t count;
 } late_t;
@@ -263,7 +263,7 @@ static bool run(const world_registry_t *registry,
     world_document_t *const document = world_document_create();
     world_tree_t *root = NULL;
     sim_err_t result = world_yaml_parse(document, "text", false, text, strlen(text), &root, &error);
-    if (result == SIM_OK) { // the tree is the scenario's then
+    if (result == SIM_OK) { // the scenario owns the tree from now on
         result = world_scenario_load_tree(registry,
                                           document,
                                           root,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/own_program.c - a program on librocesim_results that brings a congestion control of its
-// own, "backoff", to scenarios that choose it and set its attribute, and prints a percentile:
+// examples/own_program.c - a program on librocesim_results with its own congestion control,
+// "backoff". Scenarios choose it and set its attribute; the program prints a percentile.
 //     own_program [SCENARIO.yaml [PATH=VALUE]...]      e.g. x.yaml nic.backoff.factor=0.9
 #include "results/runner.h"
 
@@ -12,11 +12,11 @@ typedef struct backoff_config { sim_ratio_t factor; } backoff_config_t;
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.backoff.factor", RATIO, backoff_config_t, factor,
              .default_text = "0.5", .min_text = "0.1", .max_text = "1",
-             .help = "share of the rate that a CNP leaves")};
+             .help = "share of the rate that is left after a CNP")};
 static const sim_attr_table_t table = {"nic.backoff", "node", sizeof(backoff_config_t), attrs, 1};
 // clang-format on
 
-static void cut(nic_cc_t *cc) // towards a percent of the line's rate at least
+static void cut(nic_cc_t *cc) // lowers the rate, towards 1 % of the line rate
 {
     const sim_ratio_t factor = ((const backoff_config_t *)cc->config)->factor;
     cc->rate_bps = cc->rate_bps / factor.den * factor.num;
@@ -24,7 +24,7 @@ static void cut(nic_cc_t *cc) // towards a percent of the line's rate at least
     nic_cc_rate_changed(cc);
 }
 
-static void begin(nic_cc_t *cc) // each message begins at the line's rate again
+static void begin(nic_cc_t *cc) // restarts each message at the line rate
 {
     cc->rate_bps = cc->line_bps;
 }

@@ -2,8 +2,8 @@
 // examples/verbs_pingpong.c - two hosts on one cable play ping-pong with SEND and RECV.
 //
 // Shows a network built by hand, the verbs (memory regions, completion queues, queue pairs,
-// post_send, post_recv, poll_cq), a capture of everything on the cable, and a closed form to hold
-// the measured round trips against.
+// post_send, post_recv, poll_cq), a capture of everything on the cable, and a closed form that the
+// measured round trips must equal.
 //
 //     verbs_pingpong [CAPTURE.pcap]
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define ROUNDS 5
 #define MESSAGE_BYTES 64
-#define MEMORY 0x10000 // where each host's buffer begins
+#define MEMORY 0x10000 // address of each host's buffer
 #define LINK_BPS UINT64_C(100000000000)
 #define LINK_DELAY_PS SIM_PS_PER_US
 
@@ -27,7 +27,7 @@ typedef struct player {
     nic_qp_t *qp;
     bool serves; // begins each round
     uint32_t rounds_done;
-    sim_time_t began_ps; // of the round
+    sim_time_t began_ps; // when the current round began
     sim_time_t round_ps[ROUNDS];
 } player_t;
 
@@ -53,7 +53,7 @@ static void wait_for_ball(player_t *player)
     SIM_CHECK(nic_post_recv(player->qp, &wr) == SIM_OK);
 }
 
-// A completion arrived in an empty queue: take all there are.
+// Takes all completions; called when one arrives in an empty queue.
 static void on_completion(nic_cq_t *cq, void *ctx)
 {
     player_t *const player = ctx;
@@ -134,8 +134,8 @@ static net_t *build(sim_t *sim)
     return net;
 }
 
-// One way: the ACK of the ball that came leaves first, then the ball itself; the last bit of a
-// frame's FCS is there one delay after it left, the gap behind it does not count.
+// Returns the time of one way: the ACK of the received ball leaves first, then the ball. The last
+// bit of a frame's FCS arrives one delay after it was sent; the gap after it does not count.
 static sim_time_t one_way_ps(const net_t *net)
 {
     const net_port_t *const port = net_interface_port(net, 0);
@@ -152,7 +152,7 @@ int main(int argc, char **argv)
         .seed = 1,
         .threads = 1,
         .until_ps = SIM_TIME_NEVER,
-        .stall_ps = SIM_PS_PER_S, // a ball that got lost ends the run, and not as done
+        .stall_ps = SIM_PS_PER_S, // a lost ball ends the run as stalled
     });
     net_t *const net = build(sim);
     player_t players[2] = {{.serves = true}, {.serves = false}};
@@ -184,7 +184,7 @@ int main(int argc, char **argv)
     bool good = ended == SIM_ENDED_DONE && players[0].rounds_done == ROUNDS;
     for (uint32_t i = 0; i < players[0].rounds_done; i++) {
         printf("round %u: %" PRIu64 " ps\n", i + 1, players[0].round_ps[i]);
-        // Nothing is to be acknowledged before the very first ball.
+        // Before the very first ball there is nothing to acknowledge.
         good = good && (i == 0 || players[0].round_ps[i] == expected_ps);
     }
     printf("closed form: %" PRIu64 " ps from the second round on\n", expected_ps);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/all_to_all.c - every host sends to every other one, as a collective operation does.
+// apps/flows/all_to_all.c - every host sends to every other one, like a collective operation.
 //
-// All transfers start at once; each host posts them in the order of the hosts after it, so that no
-// host is everyone's first. NIC n of a host sends to NIC n of the others. docs/models/traffic.md
+// All transfers start at once. Each host posts them in the order of the hosts after it, so that no
+// host is the first target of all. NIC n of a host sends to NIC n of the others.
+// docs/models/traffic.md
 #include "apps/flows/transfer.h"
 
 #define PREFIX "traffic.all-to-all"
@@ -20,9 +21,9 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(all_to_all_config_t, hosts), "*",
      NULL, NULL, NULL, "hosts that take part, at least two"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(all_to_all_config_t, bytes), "64KB", "1",
-     "1TB", NULL, "size of each message, for each pair"},
+     "1TB", NULL, "size of each message, one message per pair of hosts"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(all_to_all_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "when all start"},
+     "10000s", NULL, "time at which all transfers start"},
     APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, all_to_all_config_t, shape),
 };
@@ -34,7 +35,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// From one interface to the same NIC of all other hosts.
+// Adds the transfers from one interface to the same NIC of all other hosts.
 static sim_err_t fill_from(const all_to_all_config_t *config,
                            const app__places_t *places,
                            size_t from,

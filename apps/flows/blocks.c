@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/blocks.c - the transfers of a plan in blocks: all in one, or made as their time comes.
+// apps/flows/blocks.c - keeps the transfers of a plan in blocks, made when they are needed.
 //
-// A list of transfers is one block from the start to the end. Arrivals (apps/flows/transfer.h) are
-// counted once, by requester and responder, which gives every transfer its number and its QP
-// numbers. A copy of the arrivals is kept for where each block begins, so a block can be made at
-// any time, by whoever looks at one of its transfers first; made again it is the same. When all its
-// transfers have ended at both ends, a block is packed into some five bytes a transfer.
+// A list of transfers is one block for the whole run. Arrivals (transfer.h) are counted once, by
+// requester and responder, which fixes every transfer's index and QP numbers. A copy of the
+// arrivals is kept for the start of each block, so the first reader of a transfer can make its
+// block at any time, always with the same content. When all its transfers have ended at both ends,
+// a block is packed into about five bytes per transfer.
 //
-// Who makes a block publishes it by one exchange, and another thread that made it, too, takes the
+// A thread publishes a block by one atomic exchange; another thread that made it, too, takes the
 // published one. Blocks are packed between windows, when nobody holds a transfer.
 #include <string.h>
 
 #include "apps/flows/transfer_internal.h"
 
-// A block has this many transfers at least, and so many for each interface: what is kept of it by
-// interface is then small beside it.
+// A block has at least this many transfers, and at least so many per interface: then its tables by
+// interface are small compared with its transfers.
 #define BLOCK_TRANSFERS_MIN 4096u
 #define BLOCK_TRANSFERS_OF_INTERFACE 64u
 
@@ -25,13 +25,14 @@ static uint32_t end_of(const app__transfer_t *transfer, bool source)
     return source ? transfer->source : transfer->destination;
 }
 
-// Counting sort of a block's transfers by one end.
+// Sorts a block's transfers by one end, by counting.
 static void index_block(const app__plan_t *plan, const app__block_t *block, bool source)
 {
     const size_t interfaces = net_interface_count(plan->net);
     uint32_t *const first = source ? block->source_first : block->destination_first;
     uint32_t *const order = source ? block->by_source : block->by_destination;
-    // first[i + 2] counts, then first[i + 1] is where the next of i goes: its end, when all are in.
+    // First, first[i + 2] counts. Then first[i + 1] is where the next transfer of i goes, and in
+    // the end where those of i end.
     for (size_t i = 0; i < block->count; i++) {
         first[end_of(&block->transfers[i], source) + 2]++;
     }
@@ -54,7 +55,7 @@ static app__block_t *block_create(const app__plan_t *plan, uint64_t first, size_
     block->by_destination = sim_alloc_array(count + 1, sizeof(*block->by_destination));
     block->source_first = sim_alloc_array(interfaces + 2, sizeof(*block->source_first));
     block->destination_first = sim_alloc_array(interfaces + 2, sizeof(*block->destination_first));
-    // Of shared queue pairs the responder forgets none.
+    // Responders of shared queue pairs are never destroyed, so they need not be waited for.
     atomic_init(&block->open, (plan->shape.reuse ? 1 : 2) * count);
     return block;
 }
@@ -72,8 +73,8 @@ static void block_destroy(app__block_t *block)
     }
 }
 
-// Numbers of an interface's QPs: first those that request, in order of start, then those that
-// respond.
+// Sets the QP numbers of a block's transfers. An interface's requesters come first, in order of
+// start, then its responders.
 static void number_qps(const app__plan_t *plan, const app__block_t *block, size_t number)
 {
     const app__block_entry_t *const entry = &plan->entries[number];
@@ -103,7 +104,7 @@ static void number_qps(const app__plan_t *plan, const app__block_t *block, size_
 
 enum { ENDED = 1, RETRANSMITTED = 2, LEFT_OUT = 4, ORDERED = 8, FAILED = 16 };
 
-// Seven bits a byte, the last one without the eighth.
+// Writes a number in groups of seven bits; the last byte has bit 7 clear.
 static uint8_t *put_number(uint8_t *at, uint64_t value)
 {
     for (; value >= 0x80; value >>= 7) {
@@ -248,7 +249,8 @@ app__block_t *app__block_of(const app__plan_t *plan, uint64_t index)
     return block;
 }
 
-// Between windows: nobody holds a transfer.
+// Packs a block whose transfers have all ended. Called between windows, when nobody holds a
+// transfer.
 static void pack_block(sim_time_t time_ps,
                        uint32_t node_index,
                        const void *record,
@@ -291,7 +293,8 @@ void app__transfer_closed(const app__plan_t *plan, uint64_t index, const sim_nod
 
 // -- transfers by one end
 
-// The last block that has no more of them before it.
+// Finds the block of the place'th transfer of an interface: the last block with at most `place`
+// before it.
 static size_t find_block(const app__plan_t *plan, uint32_t interface, uint64_t place, bool source)
 {
     size_t low = 0;
@@ -407,7 +410,7 @@ sim_err_t app__plan_arrive(app__plan_t *plan,
     return error;
 }
 
-// A list is one block, and the entry behind the last block says how many there are in all.
+// Makes the one block of a list, and the entry after it that holds the totals.
 void app__blocks_begin(app__plan_t *plan)
 {
     const size_t interfaces = net_interface_count(plan->net);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/chain.c - transfers of a plan that others start, by triggers.
+// apps/flows/chain.c - transfers of a plan that triggers start.
 //
-// A trigger belongs to one host: what activates it happens there, and what it starts is requested
-// there. So it takes no time, and only that host's events touch it.
+// One host both activates a trigger and requests the transfers that it starts. So activation takes
+// no time, and only that host's events touch the trigger.
 #include "apps/flows/transfer_internal.h"
 
 void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count)
@@ -42,7 +42,7 @@ void app__chains_free(app__plan_t *plan)
     sim_free(plan->chains);
 }
 
-// Sources are in the order of their interfaces.
+// Finds the source of an interface; sources are in order of their interfaces.
 static app__source_t *source_of(const app__plan_t *plan, uint32_t interface)
 {
     size_t low = 0;
@@ -59,7 +59,8 @@ static app__source_t *source_of(const app__plan_t *plan, uint32_t interface)
     return &plan->sources[low];
 }
 
-// When the event under way is over: it may be within a completion of another queue pair.
+// Starts a transfer after the current event, which may be within a completion of another queue
+// pair.
 static void start_soon(app__plan_t *plan, uint32_t index)
 {
     app__source_t *const source = source_of(plan, app__transfer(plan, index)->source);

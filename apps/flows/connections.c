@@ -1,30 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/connections.c - plans whose transfers share queue pairs: one for each two interfaces.
+// apps/flows/connections.c - plans whose transfers share one queue pair per pair of interfaces.
 //
-// A connection is made with its first transfer and stays until the end of the run, so that its
-// rate, window and place in the caches carry over. Transfers take turns in the order in which they
-// start: the messages of one are posted before those of the next, `depth` of them at most
-// outstanding. A transfer's time includes its wait for those before it.
+// A connection is created with its first transfer and kept until the end of the run, so its rate,
+// window and cache entries carry over. Transfers take turns in order of start: all messages of one
+// are posted before those of the next, with at most `depth` outstanding. A transfer's time includes
+// its wait in the queue. Both ends know the QP number: an interface has one per peer and priority,
+// first requesters, then responders.
 //
-// Both ends know a connection's QP number without a word: an interface has one for each peer and
-// priority, first those that request, then those that respond. After an error a connection stays
-// as it is, and what is started on it later fails at once, as on a queue pair that nobody resets.
+// After an error a connection stays broken, and transfers started later on it fail at once, like on
+// a queue pair that nobody resets.
 #include "apps/flows/transfer_internal.h"
 
-#define PRIORITIES 9u // and that of the NIC
+#define PRIORITIES 9u // eight classes, and "as the NIC"
 #define RECEIVES_POSTED 16u
 
 struct app__connection {
-    app__connection_t *next; // of the source
+    app__connection_t *next; // list of the source
     app__source_t *source;
     nic_qp_t *qp;
     uint32_t destination;
-    uint8_t priority; // of its transfers: may be APP__AS_THE_NIC
+    uint8_t priority; // class of its transfers, may be APP__AS_THE_NIC
     bool failed;
     uint64_t outstanding;
-    uint64_t next_psn;         // of what is posted next, in 64 bits
-    uint64_t retransmitted;    // packets, of transfers that ended
-    app__transfer_run_t *head; // in order of start, with messages still to post
+    uint64_t next_psn;         // of the next packet to post, without wrapping
+    uint64_t retransmitted;    // packets, of transfers that have ended
+    app__transfer_run_t *head; // queue in order of start: transfers with messages still to post
     app__transfer_run_t *tail;
 };
 
@@ -97,7 +97,8 @@ static void post(app__connection_t *connection, app__transfer_run_t *run)
     connection->outstanding++;
 }
 
-// A run that has nothing left to post; it may wait for completions yet.
+// Removes the first run from the queue. It has nothing left to post, but may still wait for
+// completions.
 static void leave(app__connection_t *connection)
 {
     app__transfer_run_t *const run = connection->head;
@@ -154,7 +155,7 @@ void app__connection_completed(app__transfer_run_t *run)
     app__connection_t *const connection = run->connection;
     connection->outstanding--;
     connection->failed |= run->status != NIC_WC_SUCCESS;
-    // One that has more to post ends, if it does, where it leaves the queue.
+    // A run that is still in the queue ends, if it does, when it leaves the queue.
     const bool queued = connection->head == run;
     if (!queued && run->completed == run->posted) {
         app__run_end(run);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file.c - flow files of HPCC's ns-3 simulator and its forks.
+// apps/flows/file.c - reads flow files of HPCC's ns-3 simulator and its forks.
 //
 //     flows
 //     source destination priority-group destination-port bytes start    HPCC
 //     source destination priority-group bytes start                     ConWeave
 //
-// Start is in seconds, or has a unit. Seconds are read as the simulator reads them, into a double
-// and then cut to whole nanoseconds, so that starts are the same as in its results.
-// docs/formats/peers.md
+// Start is in seconds, or has a unit. Seconds are read as that simulator does, into a double that
+// is cut to whole nanoseconds, so that starts equal those in its results. docs/formats/peers.md
 #include "apps/flow_file.h"
 
 #include "apps/flows/file_internal.h"
@@ -16,7 +15,7 @@
 #include <string.h>
 
 #define START_S_MAX 10000.0
-// The simulator gives a flow this and the number of earlier flows of its pair.
+// The HPCC simulator's source port of a flow is this plus the number of earlier flows of its pair.
 #define SOURCE_PORT_FIRST 10000u
 
 app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
@@ -37,8 +36,8 @@ app_flow_format_t app_flow_file_detect(const char *text, size_t size_bytes)
 
 // -- one row
 
-// A double of seconds as whole nanoseconds, as the simulator's time does it: the fraction cut to
-// 64 bits, times 10^9, cut.
+// Converts seconds to picoseconds of whole nanoseconds, with the rounding of the HPCC simulator:
+// the fraction is cut to 64 bits, multiplied by 10^9 and cut again.
 static sim_time_t seconds_ps(double seconds)
 {
     const uint64_t whole = (uint64_t)seconds;
@@ -67,7 +66,7 @@ static sim_err_t read_start(app__flow_reader_t *reader, sim_time_t *start_ps)
                               &word,
                               reader->message,
                               SIM_ERR_RANGE,
-                              "a start after more than 10000 s, expected 0 to 10000");
+                              "a start later than 10000 s, expected 0 to 10000 s");
     }
     if (error == SIM_OK && *start_ps < reader->last_start_ps && !reader->noted_order) {
         reader->noted_order = true;
@@ -75,7 +74,7 @@ static sim_err_t read_start(app__flow_reader_t *reader, sim_time_t *start_ps)
                       &word,
                       reader->note,
                       reader->ctx,
-                      "flows are not in order of start: they are sorted");
+                      "flows are not in order of start: rocesim sorts them");
     }
     reader->last_start_ps = *start_ps;
     return error;
@@ -109,9 +108,8 @@ static sim_err_t read_source(app__flow_reader_t *reader, uint64_t number, app_fl
     return error;
 }
 
-// Words are read one after the other, whatever their lines, as the simulator does. But a line of
-// five words where flows have six, or the other way round, is a flow of another kind: read on, its
-// numbers would shift by one.
+// Refuses a line of five words where flows have six, or the other way round. Words are read without
+// regard to lines, as the HPCC simulator does, so every later number would shift by one.
 static sim_err_t check_row_words(app__flow_reader_t *reader)
 {
     const size_t expected = reader->has_port ? 6 : 5;
@@ -125,7 +123,8 @@ static sim_err_t check_row_words(app__flow_reader_t *reader)
                          &word,
                          reader->message,
                          SIM_ERR_INVALID,
-                         "a flow of %zu words after flows of %zu, expected %s in all or in none",
+                         "a flow of %zu words after flows of %zu words, expected %s in all flows "
+                         "or in none",
                          there,
                          expected,
                          "a destination port");
@@ -217,7 +216,7 @@ static uint64_t *find_pair(uint64_t *table, size_t mask, const app_flow_row_t *r
     return &table[2 * at + 1];
 }
 
-// Counts, for each row, the rows of its pair before it.
+// Counts, for each row, the earlier rows of its pair.
 static void count_repeats(app_flow_file_t *file)
 {
     size_t size = 64;
@@ -254,7 +253,8 @@ static sim_err_t read_hpcc(app__flow_reader_t *reader)
                           &word,
                           reader->note,
                           reader->ctx,
-                          "more follows the %" PRIu64 " flows that line %u declares: it is ignored",
+                          "more follows the %" PRIu64
+                          " flows that line %u declares: rocesim ignores it",
                           reader->declared,
                           reader->declared_line);
         }

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_htsim.c - htsim's connection matrices (.cm).
+// apps/flows/file_htsim.c - reads htsim's connection matrices (.cm).
 //
 //     Nodes 16
 //     Connections 2
 //     0->1 id 1 start 0 size 1000000
 //     3->2 start 2000000 size 64000 prio 1
 //
-// Start is in picoseconds; # begins a comment. What starts connections besides their time:
-// file_triggers.c. Failures of links are refused: links fail in the scenario.
-// docs/formats/peers.md
+// Start is in picoseconds; # begins a comment. file_triggers.c reads triggers. Link failures are
+// refused: they belong in the scenario. docs/formats/peers.md
 #include "apps/flows/file_internal.h"
 
 #include <string.h>
@@ -27,7 +26,7 @@ static const char *const sections[SECTION_COUNT] = {"Nodes", "Connections", "Tri
 typedef struct matrix {
     uint64_t declared[SECTION_COUNT];
     bool given[SECTION_COUNT];
-    sim_word_t word[SECTION_COUNT]; // of the number
+    sim_word_t word[SECTION_COUNT]; // the declared number, for error messages
     bool noted_priority;
 } matrix_t;
 
@@ -59,13 +58,13 @@ static sim_err_t need_value(app__flow_reader_t *reader,
                              word,
                              reader->message,
                              SIM_ERR_INVALID,
-                             "nothing after %s, expected a number",
+                             "%s is not followed by a value, expected a number",
                              key);
     }
     return sim_word_count(&reader->words, word, key, min, max, value, reader->message);
 }
 
-// "3->12"
+// Reads the ends of a connection: "3->12".
 static sim_err_t take_ends(app__flow_reader_t *reader,
                            const matrix_t *matrix,
                            const sim_word_t *word,
@@ -88,7 +87,7 @@ static sim_err_t take_ends(app__flow_reader_t *reader,
                              word,
                              reader->message,
                              SIM_ERR_INVALID,
-                             "a connection before 'Nodes', expected the number of nodes first");
+                             "a connection before 'Nodes', expected a line 'Nodes COUNT' first");
     }
     uint64_t source = 0;
     uint64_t destination = 0;
@@ -123,7 +122,7 @@ static sim_err_t take_ends(app__flow_reader_t *reader,
     return error;
 }
 
-// A start in picoseconds, which some generators write with decimals.
+// Reads a start in picoseconds; some generators write it with decimals.
 static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
 {
     sim_word_t word;
@@ -132,7 +131,7 @@ static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
                              &word,
                              reader->message,
                              SIM_ERR_INVALID,
-                             "nothing after start, expected picoseconds");
+                             "start is not followed by a value, expected picoseconds");
     }
     sim_err_t error =
         sim_word_time(&reader->words, &word, "a start", "ps", &row->start_ps, reader->message);
@@ -141,7 +140,8 @@ static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
                               &word,
                               reader->message,
                               SIM_ERR_RANGE,
-                              "a start after more than 10000 s, expected picoseconds up to that");
+                              "a start later than 10000 s, expected at most 10000 s in "
+                              "picoseconds");
     }
     return error;
 }
@@ -169,7 +169,7 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
                           key,
                           reader->note,
                           reader->ctx,
-                          "prio is not used: all flows have the NIC's class");
+                          "prio is ignored: all flows use the class of their NIC");
         }
         return need_value(reader, "prio", 0, UINT64_MAX / 4, &ignored, &word);
     }
@@ -273,7 +273,7 @@ static sim_err_t read_line(app__flow_reader_t *reader, matrix_t *matrix)
                              &word,
                              reader->message,
                              SIM_ERR_UNKNOWN,
-                             "failures are not read from here, expected them in the scenario: "
+                             "failures are not read from this file, expected them in the scenario: "
                              "links: {agg0--core1: {down: {at: 0s}}}");
     }
     return sim_word_fail(&reader->words,
@@ -309,7 +309,9 @@ sim_err_t app__flow_read_htsim(app__flow_reader_t *reader)
                                  &matrix.word[i],
                                  reader->message,
                                  SIM_ERR_INVALID,
-                                 "%" PRIu64 " %s are declared and %zu listed, expected as many",
+                                 "%" PRIu64
+                                 " %s are declared and %zu are listed, expected the same "
+                                 "number",
                                  matrix.declared[i],
                                  what[i],
                                  listed[i]);

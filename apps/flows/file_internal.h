@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_internal.h - what the readers of flow files share.
+// apps/flows/file_internal.h - declarations that the readers of flow files share.
 #ifndef APPS_FLOWS_FILE_INTERNAL_H
 #define APPS_FLOWS_FILE_INTERNAL_H
 
@@ -7,7 +7,7 @@
 
 #define APP__FLOW_BYTES_MAX UINT64_C(1000000000000000)
 
-// A connection names a trigger.
+// A trigger that a connection names, before triggers are resolved to numbers.
 typedef enum app__trigger_use { APP__STARTED_BY, APP__SENT, APP__RECEIVED } app__trigger_use_t;
 typedef struct app__trigger_reference {
     size_t row; // of the connection
@@ -22,13 +22,13 @@ typedef struct app__flow_reader {
     app_note_fn note; // may be NULL
     void *ctx;
     sim_message_t *message;
-    // HPCC
+    // state of the HPCC reader
     uint64_t declared;
     uint32_t declared_line;
     bool has_port; // rows have a destination port
     sim_time_t last_start_ps;
     bool noted_order;
-    // htsim
+    // state of the htsim reader
     app__trigger_reference_t *references;
     size_t reference_count;
     size_t reference_capacity;
@@ -39,11 +39,11 @@ bool app__flow_is_htsim(sim_words_t words);
 SIM_MUST_CHECK sim_err_t app__flow_read_htsim(app__flow_reader_t *reader);
 
 // -- file_triggers.c
-// Takes the id behind a key of the connection that is being read.
+// Reads the id behind a trigger key of the current connection.
 SIM_MUST_CHECK sim_err_t app__trigger_refer(app__flow_reader_t *reader, app__trigger_use_t use);
-// Takes the rest of a row that begins with "trigger".
+// Reads the rest of a row that begins with "trigger".
 SIM_MUST_CHECK sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin);
-// Gives connections the numbers of their triggers.
+// Replaces the trigger ids of connections by the numbers of their triggers.
 SIM_MUST_CHECK sim_err_t app__trigger_resolve(app__flow_reader_t *reader);
 
 #endif // APPS_FLOWS_FILE_INTERNAL_H

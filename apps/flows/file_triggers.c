@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/file_triggers.c - what starts what in htsim's connection matrices.
+// apps/flows/file_triggers.c - reads the triggers of htsim's connection matrices.
 //
 //     0->1 id 1 start 0 size 1000 send_done_trigger 7
 //     0->2 id 2 trigger 7 size 1000
 //     trigger id 7 oneshot
 //
-// A oneshot starts all its connections at its one activation, a multishot one of them at each, in
-// the order of the file, and a barrier all of them at its activation number `count`.
+// A oneshot starts all its connections at its one activation; a multishot starts one at each
+// activation, in the order of the file; a barrier starts all at activation number `count`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static sim_err_t need_id(app__flow_reader_t *reader, uint64_t *id, sim_word_t *w
                              word,
                              reader->message,
                              SIM_ERR_INVALID,
-                             "no id of a trigger, expected a number from 1 on");
+                             "a trigger without an id, expected a number from 1");
     }
     return sim_word_count(&reader->words,
                           word,
@@ -110,7 +110,7 @@ sim_err_t app__trigger_read(app__flow_reader_t *reader, const sim_word_t *begin)
     return error;
 }
 
-// -- once all is read
+// -- after the whole file is read
 
 static int compare_triggers(const void *a, const void *b)
 {
@@ -137,7 +137,8 @@ static sim_err_t sort_triggers(const app__flow_reader_t *reader)
                                  &at,
                                  reader->message,
                                  SIM_ERR_EXISTS,
-                                 "trigger %" PRIu64 " stands in line %u too, expected it once",
+                                 "trigger %" PRIu64
+                                 " is already declared in line %u, expected one declaration",
                                  trigger->id,
                                  trigger[-1].line);
         }
@@ -145,7 +146,7 @@ static sim_err_t sort_triggers(const app__flow_reader_t *reader)
     return SIM_OK;
 }
 
-// The number of the trigger of an id, from 1; 0: there is none.
+// Returns the number, from 1, of the trigger with an id; 0: there is none.
 static uint32_t find_trigger(const app_flow_file_t *file, uint64_t id)
 {
     size_t low = 0;
@@ -161,7 +162,8 @@ static uint32_t find_trigger(const app_flow_file_t *file, uint64_t id)
     return low < file->trigger_count && file->triggers[low].id == id ? (uint32_t)low + 1 : 0;
 }
 
-// A oneshot is activated once, a barrier as often as it counts: else something is missing.
+// Checks that connections activate a oneshot once and a barrier `count` times. More is an error;
+// fewer is a warning, since its connections never start.
 static sim_err_t check_activations(app__flow_reader_t *reader, const uint64_t *activations)
 {
     for (size_t i = 0; i < reader->file->trigger_count; i++) {
@@ -183,8 +185,8 @@ static sim_err_t check_activations(app__flow_reader_t *reader, const uint64_t *a
                           &at,
                           reader->note,
                           reader->ctx,
-                          "%" PRIu64 " connections activate trigger %" PRIu64 ", which needs "
-                          "%" PRIu64 ": what it starts never starts",
+                          "%" PRIu64 " connections activate trigger %" PRIu64
+                          ", which needs %" PRIu64 ": its connections never start",
                           activations[i],
                           trigger->id,
                           trigger->count);
@@ -231,7 +233,8 @@ sim_err_t app__trigger_resolve(app__flow_reader_t *reader)
                               &at,
                               reader->message,
                               SIM_ERR_INVALID,
-                              "all connections wait for triggers, expected one with a start");
+                              "all connections wait for triggers, expected at least one with a "
+                              "start");
     }
     sim_free(activations);
     return error;

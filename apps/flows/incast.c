@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/flows/incast.c - bursts in which many hosts send to one at the same instant.
 //
-// The senders of each burst are drawn, without repetition, from those hosts that are not the target
-// (with `fixed`, once for all bursts). Of a pattern that names several targets each burst takes the
-// next one, or with `random-target` one that is drawn; with `random-gaps` bursts are a Poisson
-// process. Each of the three draws from a stream of its own: switching one on leaves the others'.
-// With verb read the target reads from the senders: the data flows the same way.
+// The senders of each burst are drawn without repetition from the hosts that are not the target
+// (with `fixed` once for all bursts). If the pattern names several targets, each burst takes the
+// next one, or a drawn one with `random-target`. With `random-gaps` the bursts are a Poisson
+// process. Each of the three uses its own random stream, so switching one on does not change the
+// others. With verb read the target reads from the senders: data flows the same way.
 // docs/models/traffic.md
 #include "apps/flows/transfer.h"
 
 #define PREFIX "traffic.incast"
-// What sim_random_exponential takes: 72,057 s.
+// Largest mean that sim_random_exponential takes: 72,057 s.
 #define GAP_MEAN_PS_MAX (UINT64_C(1) << 56)
 
 typedef struct incast_config {
@@ -30,25 +30,26 @@ typedef struct incast_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(incast_config_t, to), "host0", NULL, NULL,
-     NULL, "the host that receives"},
+     NULL, "host that receives; if a pattern matches several, bursts take turns"},
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(incast_config_t, from), "*", NULL, NULL,
      NULL, "hosts that the senders are drawn from"},
     {PREFIX ".senders", SIM_ATTR_COUNT, true, offsetof(incast_config_t, senders), "auto", "1",
-     "16000000", NULL, "senders of each burst; auto: all of `from` but the target"},
+     "16000000", NULL, "senders of each burst; auto: all hosts of `from` except the target"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(incast_config_t, bytes), "64KB", "1", "1TB",
      NULL, "size of each message"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(incast_config_t, start_ps), "0s", "0s",
      "10000s", NULL, "time of the first burst"},
     {PREFIX ".every", SIM_ATTR_TIME, false, offsetof(incast_config_t, every_ps), "never", "1ns",
-     NULL, NULL, "time between bursts; never: one burst"},
+     NULL, NULL, "time between the starts of two bursts; never: there is one burst"},
     {PREFIX ".stop", SIM_ATTR_TIME, true, offsetof(incast_config_t, stop_ps), "auto", "0s",
-     NULL, NULL, "no burst from here on; auto: the end of the run"},
+     NULL, NULL, "time from which no burst starts; auto: the end of the run"},
     {PREFIX ".fixed", SIM_ATTR_BOOL, false, offsetof(incast_config_t, fixed), "off", NULL, NULL,
-     NULL, "all bursts have the same senders"},
+     NULL, "all bursts have the same senders; off: each burst draws its senders"},
     {PREFIX ".random-target", SIM_ATTR_BOOL, false, offsetof(incast_config_t, random_target), "off",
-     NULL, NULL, NULL, "each burst draws its target from `to`; off: takes the next one"},
+     NULL, NULL, NULL, "each burst draws its target from `to`; off: bursts take the targets in "
+                       "turn"},
     {PREFIX ".random-gaps", SIM_ATTR_BOOL, false, offsetof(incast_config_t, random_gaps), "off",
-     NULL, NULL, NULL, "times before and between bursts are exponential with mean `every`"},
+     NULL, NULL, NULL, "times before and between bursts are random: exponential with mean `every`"},
     APP__SHAPE_ATTRS(PREFIX, incast_config_t, shape),
 };
 // clang-format on
@@ -64,7 +65,7 @@ typedef struct incast {
     const incast_config_t *config;
     app__places_t to;
     app__places_t from;
-    uint32_t *order; // of `from`, shuffled as far as needed
+    uint32_t *order; // indices of `from`, shuffled as far as needed
     sim_random_t random;
     sim_random_t targets;
     sim_random_t gaps;
@@ -80,7 +81,7 @@ static void draw(incast_t *incast, size_t at)
     incast->order[at] = index;
 }
 
-// What the senders of one burst have in common.
+// Values that the senders of one burst have in common.
 typedef struct burst {
     uint32_t target;
     sim_time_t start_ps;
@@ -115,7 +116,7 @@ static sim_err_t add_burst(incast_t *incast,
     for (size_t i = 0; senders < wanted && i < from->count; i++) {
         draw(incast, i);
         const uint32_t sender = from->interfaces[incast->order[i]];
-        // Of a host with several NICs those count that have a path to the target.
+        // A host with several NICs takes part with those that have a path to the target.
         if (app__host(net, sender) == app__host(net, burst->target) ||
             (app__host(net, sender)->port_count > 1 &&
              !app__can_talk(net, sender, burst->target))) {
@@ -131,7 +132,8 @@ static sim_err_t add_burst(incast_t *incast,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "senders",
-                              ": `from` has %" PRIu64 " besides %s, expected at least %" PRIu64,
+                              ": `from` has %" PRIu64
+                              " hosts besides %s, expected at least %" PRIu64,
                               senders,
                               app__host_name(net, burst->target),
                               wanted == SIM_AUTO ? 1 : wanted);
@@ -139,7 +141,8 @@ static sim_err_t add_burst(incast_t *incast,
     return SIM_OK;
 }
 
-// The order that draws begin from: the stream's start too, where the same are to be drawn again.
+// Resets the order and the stream that senders are drawn from, so that the same ones are drawn
+// again.
 static void begin_draws(incast_t *incast)
 {
     app__random_init(&incast->random, incast->context, 0, "incast");
@@ -162,7 +165,8 @@ static sim_time_t next_gap_ps(incast_t *incast)
     return incast->config->random_gaps ? sim_random_exponential(&incast->gaps, every_ps) : every_ps;
 }
 
-// Moves *start_ps on by gap_ps; false, and leaves it, where that is not before stop_ps.
+// Advances *start_ps by gap_ps. Returns false, and leaves it, if the new time is not before
+// stop_ps.
 static bool advance(sim_time_t *start_ps, sim_time_t gap_ps, sim_time_t stop_ps)
 {
     if (*start_ps >= stop_ps || gap_ps >= stop_ps - *start_ps) {
@@ -181,14 +185,14 @@ static sim_err_t fill(incast_t *incast, app__plan_t *plan, sim_message_t *messag
             message,
             SIM_ERR_INVALID,
             "stop",
-            ": bursts every so often without an end, expected a time, or an end of "
-            "the run (until)");
+            ": bursts repeat without an end, expected a time here, or an end of the run (until)");
     }
     if (config->random_gaps && config->every_ps > GAP_MEAN_PS_MAX) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "every",
-                              ": never or above 20 hours, expected the mean time of random-gaps");
+                              ": random-gaps needs a mean time between bursts, expected a time up "
+                              "to 20 hours");
     }
     incast->order = sim_alloc_array(incast->from.list.count, sizeof(*incast->order));
     begin_draws(incast);

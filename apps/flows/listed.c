@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/flows/listed.c - transfers listed one by one, in a file or in the scenario itself.
 //
-// A row is `source destination bytes start [priority]`, separated by spaces, tabs or commas. Rows
-// end with the line or a semicolon; in a list in brackets, [a b 1MB 0us, a c 1MB 5us], with the
-// comma. Blank rows, what follows a #, and a first row that begins with `src` or `source` are
-// skipped. Files of other simulators are told by their first words. docs/models/traffic.md
+// A row is `source destination bytes start [priority]`, separated by spaces, tabs or commas. A row
+// ends at the end of the line or at a semicolon; in a list in brackets, [a b 1MB 0us, a c 1MB 5us],
+// at the comma. The reader skips blank rows, text after a #, and a first row that begins with `src`
+// or `source`. It recognises other simulators' files by their first words. docs/models/traffic.md
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define PREFIX "traffic.flows"
 #define FIELDS_MAX 5
 #define FIELD_BYTES_MAX 255
-#define START_PS_MAX (10000 * SIM_PS_PER_S) // as of the other applications
+#define START_PS_MAX (10000 * SIM_PS_PER_S) // the limit of the other applications
 
 typedef struct flows_config {
     char *file;
@@ -30,14 +30,16 @@ typedef struct flows_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".file", SIM_ATTR_STRING, false, offsetof(flows_config_t, file), "", NULL, NULL, NULL,
-     "file of rows: source destination bytes start [priority]"},
+     "file of transfers, one row each: source destination bytes start [priority]"},
     {PREFIX ".list", SIM_ATTR_STRING, false, offsetof(flows_config_t, list), "", NULL, NULL, NULL,
-     "rows in the scenario itself, as of a file or [row, row]"},
+     "transfers in the scenario itself: rows as in a file, or [row, row]"},
     {PREFIX ".format", SIM_ATTR_ENUM, false, offsetof(flows_config_t, format), "auto", NULL, NULL,
      "auto|rows|hpcc|htsim",
-     "of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: by the first words"},
+     "format of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: decided "
+     "from the first words of the file"},
     {PREFIX ".qps", SIM_ATTR_COUNT, true, offsetof(flows_config_t, qps), "auto", "1", "1024", NULL,
-     "queue pairs of a row: its bytes are cut into as many transfers, each on a QP and path of its own; auto: 1, and rows are no matter of results"},
+     "queue pairs per row: its bytes are cut into as many transfers, each with its own QP and "
+     "path; auto: one, and the report has no part about rows"},
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
@@ -49,7 +51,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// Names resolved before: a table with open addressing, used for nothing but looking up.
+// A host name resolved before, in a table with open addressing that is used only for lookups.
 typedef struct known_name {
     char *name; // NULL: free
     uint32_t interface;
@@ -62,7 +64,7 @@ typedef struct reader {
     const char *attribute; // "file" or "list"
     const char *place;     // ": flows.csv line " or ": row "
     uint64_t row;
-    uint64_t flows; // rows that name one
+    uint64_t flows; // rows that name a flow
     bool in_brackets;
     known_name_t *known;
     size_t known_count;
@@ -156,12 +158,16 @@ static sim_err_t take_values(reader_t *reader,
         return fail(reader,
                     SIM_ERR_RANGE,
                     message,
-                    "bytes is %s: expected a size from 1 to 1000TB",
+                    "bytes is %s, expected a size from 1 to 1000TB",
                     fields[2]);
     }
     error = sim_parse_time(fields[3], &request->start_ps, &reason);
     if (error == SIM_OK && request->start_ps > START_PS_MAX) {
-        error = sim_fail(&reason, SIM_ERR_RANGE, "%s: expected 0s to 10000s", fields[3]);
+        error = sim_fail(&reason,
+                         SIM_ERR_RANGE,
+                         "%s is out of range, expected 0s to "
+                         "10000s",
+                         fields[3]);
     }
     if (error != SIM_OK) {
         return fail(reader, error, message, "start: %s", reason.text);
@@ -175,20 +181,22 @@ static sim_err_t take_values(reader_t *reader,
         return fail(reader,
                     SIM_ERR_RANGE,
                     message,
-                    "priority is %s: expected a number from 0 to 7",
+                    "priority is %s, expected a number from 0 to 7",
                     fields[4]);
     }
     return SIM_OK;
 }
 
-// One transfer for each queue pair; the first ones are a byte longer where bytes do not divide.
+// Adds one transfer per queue pair. The first ones are a byte longer if the bytes do not divide
+// evenly.
 static sim_err_t add_parts(reader_t *reader, const app__request_t *row, sim_message_t *message)
 {
     if (row->bytes < reader->qps) {
         return fail(reader,
                     SIM_ERR_RANGE,
                     message,
-                    "%" PRIu64 " bytes for %" PRIu64 " queue pairs (qps): expected a byte for each",
+                    "%" PRIu64 " bytes for %" PRIu64
+                    " queue pairs (qps), expected at least a byte for each",
                     row->bytes,
                     reader->qps);
     }
@@ -214,7 +222,7 @@ static sim_err_t take_fields(reader_t *reader,
         return fail(reader,
                     SIM_ERR_INVALID,
                     message,
-                    "%zu field%s: expected source destination bytes start [priority], as in %s",
+                    "%zu field%s, expected source destination bytes start [priority], as in %s",
                     count,
                     count == 1 ? "" : "s",
                     reader->in_brackets ? "list: [host0 host1 1MB 0us]" : "host0 host1 1MB 0us");
@@ -260,7 +268,12 @@ static sim_err_t take_row(reader_t *reader,
         }
         const size_t length = (size_t)(at - first);
         if (length > FIELD_BYTES_MAX || memchr(first, '\0', length) != NULL) {
-            return fail(reader, SIM_ERR_INVALID, message, "a field that is no text of a row");
+            return fail(reader,
+                        SIM_ERR_INVALID,
+                        message,
+                        "a field is longer than 255 characters "
+                        "or not text, expected source "
+                        "destination bytes start [priority]");
         }
         if (count <= FIELDS_MAX) {
             memcpy(fields[count], first, length);
@@ -338,7 +351,7 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                "qps",
-                               ": %.200s is a file of another simulator, expected 1",
+                               ": %.200s is a file of another simulator, expected qps: 1",
                                name);
     } else if (format != APP_FLOW_ROWS) {
         error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes, message);
@@ -357,7 +370,11 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
 static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_message_t *message)
 {
     if (*config->file == '\0' && *config->list == '\0') {
-        return sim_fail_about(message, SIM_ERR_INVALID, "file", ": neither file nor list is given");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "file",
+                              ": neither file nor list is given, "
+                              "expected one of them");
     }
     sim_err_t error = app__plan_stop_at(reader->plan, config->stop_ps, 0, message);
     if (error == SIM_OK && *config->file != '\0') {
@@ -375,7 +392,7 @@ static sim_err_t fill(reader_t *reader, const flows_config_t *config, sim_messag
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                reader->attribute,
-                               ": there is no flow in it, expected at least one row");
+                               ": it lists no flow, expected at least one row");
     }
     return error;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/numbered.c - flows of peers' files as transfers between hosts of this network.
+// apps/flows/numbered.c - turns flows of other simulators' files into transfers of this network.
 //
 // Host n of the file is the host named host<n>. Where hosts have several NICs, a flow takes the
-// pair of NICs with the fewest hops between them, and of those the fastest; of several such pairs,
-// flows of the same two hosts take turns.
+// pair of NICs with the fewest hops, and among those the fastest; if several pairs are equal, flows
+// of the same two hosts take turns.
 #include <string.h>
 
 #include "apps/flow_file.h"
 #include "apps/flows/transfer.h"
 
 #define HOST_PREFIX "host"
-#define PAIRS_MAX 4096u // of NICs of two hosts
+#define PAIRS_MAX 4096u // NIC pairs of two hosts that are compared
 
 typedef struct numbered {
-    uint64_t first; // interface of the host with that number + 1; 0: no such host
+    uint64_t first; // 1 + first interface of the host; 0: no such host
     uint32_t count;
 } numbered_t;
 
@@ -22,7 +22,7 @@ typedef struct hosts {
     size_t count;
 } hosts_t;
 
-// The number in "host<number>"; false: another name.
+// Reads the number in "host<number>"; false: the name has another form.
 static bool number_of(const char *name, uint64_t *number)
 {
     const size_t prefix = strlen(HOST_PREFIX);
@@ -40,7 +40,7 @@ static void hosts_init(hosts_t *hosts, const net_t *net)
             highest = number;
         }
     }
-    // Numbers far beyond the hosts there are would make a table of holes.
+    // A number far above the number of hosts would make a table of mostly unused entries.
     hosts->count = (size_t)(highest < UINT64_C(1) << 24 ? highest + 1 : 0);
     hosts->items = sim_alloc_array(hosts->count + 1, sizeof(*hosts->items));
     for (uint32_t i = 0; i < interfaces; i++) {
@@ -52,14 +52,15 @@ static void hosts_init(hosts_t *hosts, const net_t *net)
     }
 }
 
-// Fewer hops are better, then a faster bottleneck: an NVSwitch before the fabric.
+// Returns whether a path is better: fewer hops, then a faster bottleneck (NVSwitch before the
+// fabric).
 static bool is_better(const net_path_t *path, const net_path_t *than)
 {
     return path->hop_count != than->hop_count ? path->hop_count < than->hop_count
                                               : path->bottleneck_bps > than->bottleneck_bps;
 }
 
-// Pair number i of the NICs of two hosts.
+// Sets `request` to pair number i of the NICs of two hosts; returns whether it has a path.
 static bool pair_at(const net_t *net,
                     const numbered_t *from,
                     const numbered_t *to,
@@ -72,7 +73,7 @@ static bool pair_at(const net_t *net,
     return net_path_of(net, request->source, request->destination, 0, path);
 }
 
-// The pair number `turn` (round and round) of the best ones. False: none can talk.
+// Chooses pair number `turn`, modulo their number, of the best pairs. False: no pair can talk.
 static bool choose_pair(const net_t *net,
                         const numbered_t *from,
                         const numbered_t *to,
@@ -119,7 +120,7 @@ static sim_err_t fail_host(const char *name,
                        name,
                        line,
                        column,
-                       "no host has the number %u, expected hosts named " HOST_PREFIX
+                       "the network has no host " HOST_PREFIX "%u, expected hosts " HOST_PREFIX
                        "0 to " HOST_PREFIX "%zu",
                        host,
                        hosts->count == 0 ? 0 : hosts->count - 1);
@@ -161,8 +162,8 @@ static sim_err_t add_row(const app_context_t *context,
                            name,
                            row->line,
                            row->column,
-                           "there is no path between host %u and host %u, expected hosts "
-                           "that links join",
+                           "there is no path between host %u and host %u, expected hosts with a "
+                           "path between them",
                            row->source,
                            row->destination);
     }
@@ -175,8 +176,9 @@ static sim_err_t add_row(const app_context_t *context,
 
 // -- triggers
 //
-// No word goes from host to host without a packet, so a trigger is of one host: the one that sends
-// what it starts. Who activates it at the other end of a connection does so when that host knows.
+// Hosts learn of each other only by packets, so a trigger belongs to one host: the one that sends
+// what the trigger starts. If the other end of a connection activates it, that happens when this
+// host knows.
 
 #define NO_HOST UINT32_MAX
 
@@ -192,17 +194,17 @@ static sim_err_t fail_trigger(const app_flow_file_t *file,
                        name,
                        row->line,
                        row->column,
-                       "trigger %" PRIu64 " starts connections of host %u and has to do "
-                       "with %u->%u, expected one host that sends what it starts, and sends or "
-                       "receives what activates it",
+                       "trigger %" PRIu64
+                       " starts connections of host %u and has to do with %u->%u, expected one "
+                       "host that sends what it starts, and sends or receives what activates it",
                        file->triggers[number - 1].id,
                        host,
                        row->source,
                        row->destination);
 }
 
-// One end of a connection activates a trigger of a host: that end itself, or the other one, if it
-// is that host and has no trigger yet.
+// Assigns a trigger that one end of a connection activates to the host that the trigger belongs to:
+// that end, or the other end if it has no trigger yet (then *moved). False: neither is possible.
 static bool place_end(uint32_t *own,
                       uint32_t own_host,
                       uint32_t *other,
@@ -265,9 +267,9 @@ static sim_err_t place_triggers(const app_context_t *context,
     sim_free(hosts);
     if (error == SIM_OK && moved_row != NULL && context->note != NULL) {
         char *const text =
-            sim_format("%s:%u:%u: one end of a connection activates a trigger for the "
-                       "host at its other end: it is activated when that host "
-                       "knows, so the way of an ACK earlier or later",
+            sim_format("%s:%u:%u: one end of a connection activates a trigger of the other end's "
+                       "host: it takes effect when that host knows, one ACK's travel time earlier "
+                       "or later",
                        name,
                        moved_row->line,
                        moved_row->column);
@@ -290,7 +292,8 @@ static sim_err_t take_triggers(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "verb",
-                              ": read does not go with the triggers of %s, expected write or send",
+                              ": read cannot be used with the triggers of %s, expected write or "
+                              "send",
                               name);
     }
     const sim_err_t error = place_triggers(context, file, name, message);
@@ -300,7 +303,8 @@ static sim_err_t take_triggers(const app_context_t *context,
     return error;
 }
 
-// A file for more nodes than there are is for another network, whichever of them it names.
+// Refuses a file that declares more nodes than the network has hosts: it is meant for another
+// network.
 static sim_err_t check_nodes(const app_flow_file_t *file,
                              const hosts_t *hosts,
                              const char *name,
@@ -314,8 +318,8 @@ static sim_err_t check_nodes(const app_flow_file_t *file,
                        name,
                        file->nodes_line,
                        file->nodes_column,
-                       "%" PRIu64 " nodes, and the network has %zu hosts, expected as many "
-                       "or fewer",
+                       "the file has %" PRIu64
+                       " nodes and the network %zu hosts, expected at least as many hosts as nodes",
                        file->nodes,
                        hosts->count);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/flows/permutation.c - each host sends to one other host and receives from one.
 //
-// Which one is drawn, such that none sends to itself, or is `stride` hosts further on. NIC n of a
-// host sends to NIC n of the other. docs/models/traffic.md
+// The receiver is drawn such that no host sends to itself, or is `stride` hosts further on. NIC n
+// of a host sends to NIC n of the other. docs/models/traffic.md
 #include "apps/flows/transfer.h"
 
 #define PREFIX "traffic.permutation"
@@ -23,9 +23,10 @@ static const sim_attr_t attrs[] = {
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(permutation_config_t, bytes), "1MB", "1",
      "1TB", NULL, "size of each message"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(permutation_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "when all start"},
+     "10000s", NULL, "time at which all transfers start"},
     {PREFIX ".stride", SIM_ATTR_COUNT, true, offsetof(permutation_config_t, stride), "auto", "1",
-     "100000000", NULL, "each sends to the host so many further on; auto: drawn at random"},
+     "100000000", NULL, "each host sends to the host this many places further on; auto: receivers "
+                        "are drawn at random"},
     APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, permutation_config_t, shape),
 };
@@ -53,7 +54,8 @@ static sim_err_t choose(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "stride",
-                              " is %" PRIu64 ": expected no multiple of the number of hosts (%u)",
+                              " is %" PRIu64
+                              ", expected a number that is no multiple of the number of hosts (%u)",
                               config->stride,
                               count);
     }

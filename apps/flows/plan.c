@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/plan.c - making plans of transfers, and their results.
+// apps/flows/plan.c - makes plans of transfers and answers questions about single transfers.
 #include <stdlib.h>
 #include <string.h>
 
 #include "apps/flows/transfer_internal.h"
 
-// With its places in the indices of both ends, and what the responder knows.
+// Memory of a transfer: the struct, its places in the indices of both ends, the responder's byte.
 #define TRANSFER_BYTES (sizeof(app__transfer_t) + 2 * sizeof(uint32_t) + sizeof(uint8_t))
 
 static void count_end(sim_time_t time_ps,
@@ -44,7 +44,7 @@ void app__plan_destroy(app__plan_t *plan)
     if (plan == NULL) {
         return;
     }
-    // Transfers that the end of the run found under way. Their QPs go with the NICs.
+    // Frees transfers still in progress at the end of the run; the NICs own their QPs.
     for (size_t i = 0; i < plan->source_count; i++) {
         app__transfer_run_t *run = plan->sources[i].runs;
         while (run != NULL) {
@@ -85,15 +85,15 @@ sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message)
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "reuse",
-                              ": on, expected service: rc, qps: 1 and no triggers");
+                              ": on, expected also service: rc, qps: 1 and no triggers");
     }
     const bool uc = shape->service == APP__UC && shape->verb == APP__VERB_READ;
     const bool ud = shape->service == APP__UD && shape->verb != APP__VERB_SEND;
     return uc || ud ? sim_fail_about(message,
                                      SIM_ERR_INVALID,
                                      "service",
-                                     ud ? ": ud has no such verb, expected verb: send"
-                                        : ": uc has no such verb, expected verb: write or send")
+                                     ud ? ": ud only has the verb send, expected verb: send"
+                                        : ": uc has no verb read, expected verb: write or send")
                     : SIM_OK;
 }
 
@@ -102,7 +102,7 @@ sim_err_t app__too_many(const char *blame, sim_message_t *message)
     return sim_fail_about(message,
                           SIM_ERR_RANGE,
                           blame,
-                          ": more than %" PRIu64 " transfers, expected fewer",
+                          ": more than %" PRIu64 " transfers, expected at most that many",
                           APP__TRANSFERS_MAX);
 }
 
@@ -148,8 +148,8 @@ sim_err_t app__plan_add(app__plan_t *plan,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               blame,
-                              ": more than %zu transfers, of %zu bytes each, expected fewer, a "
-                              "higher memory-max, or --yes",
+                              ": more than %zu transfers of %zu bytes each, expected fewer "
+                              "transfers, a higher memory-max, or --yes",
                               plan->count,
                               TRANSFER_BYTES);
     }
@@ -212,7 +212,8 @@ static void order_by_start(app__plan_t *plan)
     plan->capacity = plan->count;
 }
 
-// Takes QP numbers for what an interface requests and responds to, and arms its first transfer.
+// Reserves QP numbers for the transfers that an interface requests and responds to, and initialises
+// its source.
 static void begin_interface(app__plan_t *plan, uint32_t interface)
 {
     const app__block_entry_t *const all = &plan->entries[plan->block_count];
@@ -229,7 +230,8 @@ static void begin_interface(app__plan_t *plan, uint32_t interface)
                          plan->shape.reuse ? 2 * app__connections_of(plan) : actives + passives);
     app__register_buffers(endpoint);
     if (actives > 0) {
-        // Those that wait for a trigger come last, and are not due at any time.
+        // Transfers that wait for a trigger come last in the order of start and are not due at any
+        // time.
         uint64_t timed = actives;
         while (timed > 0 && plan->trigger_count > 0 &&
                app__waits(plan, app__transfer_at_source(plan, interface, timed - 1))) {
@@ -270,7 +272,7 @@ void app__plan_begin(app__plan_t *plan)
     }
 }
 
-// -- what both ends know of a transfer
+// -- values of a transfer that both ends know
 
 uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index)
 {

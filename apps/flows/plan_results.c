@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/plan_results.c - what a plan tells of its transfers, before the run and after it.
+// apps/flows/plan_results.c - reports the transfers of a plan, before the run and after it.
 #include <stdlib.h>
 
 #include "apps/flows/transfer_internal.h"
@@ -46,7 +46,7 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
     return nic_ideal_ps(&ideal);
 }
 
-// Of a transfer that has not ended well: how far it came, or when it failed.
+// Progress of a transfer that has not completed: bytes delivered, or the time of the failure.
 typedef struct progress {
     uint64_t index; // of the transfer
     uint64_t delivered_bytes;
@@ -59,7 +59,7 @@ typedef struct unfinished {
     size_t capacity;
 } unfinished_t;
 
-// Payload in that many packets of the transfer, from its first one on.
+// Returns the payload in the first `packets` packets of a transfer.
 static uint64_t payload_of(const app__plan_t *plan,
                            const app__transfer_t *transfer,
                            uint64_t packets)
@@ -74,7 +74,7 @@ static uint64_t payload_of(const app__plan_t *plan,
     return bytes < app__transfer_bytes(transfer) ? bytes : app__transfer_bytes(transfer);
 }
 
-// What the sender of a reliable transfer knows to have arrived.
+// Returns the bytes that the sender of a reliable transfer knows to have arrived.
 static uint64_t delivered_bytes(const app__plan_t *plan, const app__transfer_run_t *run)
 {
     const uint64_t una_psn = nic_qp_una_psn(run->qp);
@@ -90,8 +90,8 @@ static int compare_progress(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-// How far transfers under way are, and when others failed. The packets that those under way have
-// sent again go into the transfers.
+// Collects the progress of transfers in progress and the times of failures. It also writes the
+// retransmitted packets of transfers in progress into the transfers.
 static unfinished_t look_at_unfinished(const app__plan_t *plan)
 {
     unfinished_t unfinished = {0};
@@ -226,21 +226,26 @@ static void fill_report(const void *object, void *into)
 #define ROW(name_, kind_, unit_, field_, shown_, help_) \
     {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(plan_report_t, field_), .shown = shown_}
 static const sim_report_row_t report_rows[] = {
-    ROW("transfers_planned", U64, "", planned, false, "all that were to be made"),
-    ROW("transfers_started", U64, "", started, false, "whose start came"),
-    ROW("transfers_completed", U64, "", completed, false, "acknowledged to the last byte; of uc and ud, arrived whole"),
-    ROW("transfers_failed", U64, "", failed, false, "ended by a completion error"),
-    ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all transfers"),
-    ROW("completed_bytes", U64, "bytes", completed_bytes, true, "payload of those completed"),
-    ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true, "completed_bytes, from the first start to the last end"),
-    {"rows", SIM_REPORT_PART, "", "of transfers in parts (qps above 1)", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
+    ROW("transfers_planned", U64, "", planned, false, "transfers that were planned"),
+    ROW("transfers_started", U64, "", started, false, "transfers whose start time was reached"),
+    ROW("transfers_completed", U64, "", completed, false,
+     "transfers acknowledged to the last byte; with uc and ud, transfers whose bytes all arrived"),
+    ROW("transfers_failed", U64, "", failed, false, "transfers ended by a completion error"),
+    ROW("planned_bytes", U64, "bytes", planned_bytes, true, "payload of all planned transfers"),
+    ROW("completed_bytes", U64, "bytes", completed_bytes, true,
+     "payload of all completed transfers"),
+    ROW("goodput_gbps", REAL, "Gbps", goodput_gbps, true,
+     "completed_bytes, divided by the time from the first start to the last end"),
+    {"rows", SIM_REPORT_PART, "",
+     "rows of transfers in parts (qps above 1), each reported as a "
+     "whole", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
 };
 #undef ROW
 const sim_report_table_t app__plan_report = {
     .rows = report_rows, .count = SIM_COUNT_OF(report_rows), .bytes = sizeof(plan_report_t), .fill = fill_report};
 // clang-format on
 
-// -- applications that are nothing but a plan
+// -- applications that consist of one plan
 
 app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan)
 {

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/plan_rows.c - transfers cut into parts, each on a queue pair of its own, as wholes.
+// apps/flows/plan_rows.c - reports transfers that were cut into parts, each row as a whole.
 //
-// A row of flows with qps above 1 is that many transfers with one start, one after another in the
-// plan: plans are ordered by start, and among equal starts as they were added. The whole is done
-// with its last part. Its ideal time is that of one transfer of all its bytes on the idle path of
-// its first part: what a single queue pair could reach, so more paths than the host's links can use
-// gain nothing.
+// A row of flows with qps above 1 is that many transfers with one start, adjacent in the plan:
+// plans are ordered by start, and for equal starts by order of adding. A row is done with its last
+// part. Its ideal time is that of one transfer of all its bytes on the idle path of the first part,
+// which is the best that a single queue pair could reach.
 #include "apps/flows/transfer_internal.h"
 #include "kernel/statistics.h"
 
 typedef struct rows {
     uint64_t completed;
     sim_sample_set_t fct_ps;
-    sim_sample_set_t slowdown; // thousandths
+    sim_sample_set_t slowdown; // in thousandths
     sim_sample_set_t rate_kbps;
 } rows_t;
 
@@ -82,10 +81,13 @@ static void fill_report(const void *object, void *into)
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(rows_report_t, name_), .table = table_, .shown = true}
 static const sim_report_row_t report_rows[] = {
     ROW(count, U64, "", NULL, "rows of the traffic entry"),
-    ROW(completed, U64, "", NULL, "rows whose parts are all completed"),
-    ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "from the start to the end of the last part"),
-    ROW(slowdown, OBJECT, "", &sim_report_percentiles, "of that to the ideal time of one transfer of all bytes"),
-    ROW(goodput_gbps, OBJECT, "Gbps", &sim_report_percentiles, "payload of a row / its time"),
+    ROW(completed, U64, "", NULL, "rows whose parts have all completed"),
+    ROW(fct_us, OBJECT, "us", &sim_report_percentiles, "time from a row's start to the end of its "
+                                                       "last part"),
+    ROW(slowdown, OBJECT, "", &sim_report_percentiles, "fct_us of a row, divided by the ideal time "
+                                                       "of one transfer of all its bytes"),
+    ROW(goodput_gbps, OBJECT, "Gbps", &sim_report_percentiles, "payload of a row divided by its "
+                                                               "completion time"),
 };
 #undef ROW
 const sim_report_table_t app__plan_rows_report = {

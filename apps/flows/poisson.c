@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/poisson.c - flows that arrive at random: at each source, after exponential times,
-// with sizes
-// from an empirical distribution, to a host drawn uniformly.
+// apps/flows/poisson.c - flows that arrive at random.
 //
-// The load is payload: the mean gap at a source is 8 x mean size / (load x rate of its link). Each
-// source has a stream of its own, so that changing who else sends changes nothing for it. Arrivals
-// of all sources are merged in order of time, and made as their time comes (apps/flows/blocks.c).
-// docs/models/traffic.md
+// At each source, flows arrive after exponential times, with sizes from an empirical distribution,
+// to a host drawn uniformly. The load counts payload: the mean gap at a source is 8 x mean size /
+// (load x rate of its link). Each source has its own random stream, so changing the other sources
+// does not change its flows. Arrivals of all sources are merged in order of time and made as their
+// time comes (apps/flows/blocks.c). docs/models/traffic.md
 #include <stdio.h>
 #include <string.h>
 
 #include "apps/flows/transfer_internal.h"
 
 #define PREFIX "traffic.poisson"
-// Draws of a destination before looking for any possible one.
+// Number of random draws of a destination before all are tried in order.
 #define DRAWS_MAX 64
 
 typedef struct poisson_config {
@@ -30,19 +29,19 @@ typedef struct poisson_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(poisson_config_t, from), "*", NULL, NULL,
-     NULL, "hosts at which flows arrive"},
+     NULL, "hosts at which flows start"},
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(poisson_config_t, to), "*", NULL, NULL,
-     NULL, "hosts they go to, drawn uniformly among those that are not the source"},
+     NULL, "hosts that flows go to, drawn uniformly among those other than the source"},
     {PREFIX ".sizes", SIM_ATTR_STRING, false, offsetof(poisson_config_t, sizes), "websearch", NULL,
-     NULL, NULL, "distribution of message sizes: a built-in name or a file"},
+     NULL, NULL, "distribution of message sizes: the name of a built-in one, or a file"},
     {PREFIX ".load", SIM_ATTR_RATIO, false, offsetof(poisson_config_t, load), "0.5", "0.000001",
-     "100", NULL, "payload offered at each source, of its link's rate"},
+     "100", NULL, "payload offered at each source, as a share of its link's rate"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(poisson_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "arrivals begin"},
+     "10000s", NULL, "time from which flows arrive"},
     {PREFIX ".stop", SIM_ATTR_TIME, true, offsetof(poisson_config_t, stop_ps), "auto", "0s", NULL,
-     NULL, "arrivals end; auto: with the run"},
+     NULL, "time from which no flow arrives; auto: the end of the run"},
     {PREFIX ".max-flows", SIM_ATTR_COUNT, true, offsetof(poisson_config_t, max_flows), "auto",
-     "1", "100000000", NULL, "arrivals end after so many; auto: no limit"},
+     "1", "100000000", NULL, "number of flows after which arrivals end; auto: no limit"},
     APP__SHAPE_ATTRS(PREFIX, poisson_config_t, shape),
 };
 // clang-format on
@@ -60,26 +59,26 @@ typedef struct poisson_source {
     uint32_t interface;
 } poisson_source_t;
 
-// What copies of arrivals share.
+// Data that copies of arrivals share.
 typedef struct poisson_shared {
     const net_t *net;
     app__places_t to;
     const sim_cdf_t *sizes;
-    sim_cdf_t *sizes_own; // of a file; NULL: built in
+    sim_cdf_t *sizes_own; // read from a file; NULL: a built-in distribution
     sim_time_t stop_ps;
-    bool counted; // all arrivals were drawn once: those drawn again are the same
-    bool parted;  // two of them were hosts with no path between them
+    bool counted; // all arrivals were drawn once, so later draws repeat them
+    bool parted;  // some drawn pair has no path between its hosts
 } poisson_shared_t;
 
 typedef struct poisson {
     poisson_shared_t *shared;
-    poisson_source_t *heap; // the earliest first, among equals the lowest interface
+    poisson_source_t *heap; // earliest arrival first, for equal times the lowest interface
     size_t count;
     uint64_t flows_left;
-    bool owns_shared; // the first of them
+    bool owns_shared; // true for the original, false for copies
 } poisson_t;
 
-// What is known while the application is created.
+// Inputs that are needed only while the application is created.
 typedef struct creation {
     const app_context_t *context;
     const poisson_config_t *config;
@@ -124,7 +123,7 @@ static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
     const sim_wide_t numerator = (sim_wide_t)sim_cdf_mean_q16(creation->shared->sizes) * 8 *
                                  creation->config->shape.messages * SIM_PS_PER_S;
     const sim_wide_t rate = (sim_wide_t)rate_bps * load.num << 16;
-    // numerator * den / rate to the nearest, without a product beyond 128 bits.
+    // Computes numerator * den / rate, rounded to nearest, without a product above 128 bits.
     const sim_wide_t whole = numerator / rate * load.den;
     const sim_wide_t rest = numerator % rate;
     const sim_wide_t mean = whole + (rest * load.den + rate / 2) / rate;
@@ -132,7 +131,7 @@ static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
     return mean < 1 ? 1 : (uint64_t)(mean < limit ? mean : limit);
 }
 
-// The next arrival of the heap's first source; it leaves the heap when that is too late.
+// Draws the next arrival of the heap's first source, or removes the source if it would be too late.
 static void advance(poisson_t *poisson)
 {
     poisson_source_t *const source = &poisson->heap[0];
@@ -176,7 +175,7 @@ static sim_err_t choose_destination(const poisson_t *poisson,
             return SIM_OK;
         }
     }
-    // Few of many can be reached: the next one after the last drawn.
+    // Only few hosts can be reached: take the next one after the last draw.
     for (size_t i = 0; i < to->count; i++) {
         *destination = to->interfaces[(drawn + i) % to->count];
         if (can_send(poisson->shared, source->interface, *destination)) {
@@ -187,8 +186,7 @@ static sim_err_t choose_destination(const poisson_t *poisson,
         message,
         SIM_ERR_INVALID,
         "to",
-        ": none of its hosts can be reached from %s, expected another host with a "
-        "path",
+        ": none of its hosts can be reached from %s, expected another host with a path to it",
         app__host_name(poisson->shared->net, source->interface));
 }
 
@@ -243,7 +241,7 @@ static const app__arrivals_ops_t arrivals_ops = {poisson_next, poisson_copy, poi
 
 // -- creation
 
-// "websearch, fbhadoop, ..." and which of them may have been meant.
+// Writes "websearch, fbhadoop, ..." and the name that the given one may have meant.
 static void name_builtins(const char *given, char *text, size_t text_bytes)
 {
     const char *names[32];
@@ -300,8 +298,8 @@ static sim_err_t check_bounds(const creation_t *creation, sim_message_t *message
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "stop",
-                              ": arrivals without an end, expected a time, max-flows, or an end of "
-                              "the run (until)");
+                              ": arrivals have no end, expected a time here, max-flows, or an end "
+                              "of the run (until)");
     }
     return SIM_OK;
 }
@@ -329,8 +327,8 @@ static void make_heap(poisson_t *poisson, const creation_t *creation)
     }
 }
 
-// Too many are refused before they are counted: of 10^8 arrivals a thousandth more or less is no
-// chance.
+// Refuses too many arrivals before they are counted, by their expected number. For 10^8 arrivals a
+// deviation of 0.1 % cannot be chance.
 static sim_err_t check_count(const poisson_t *poisson, sim_message_t *message)
 {
     double expected = 0;
@@ -359,7 +357,7 @@ static sim_err_t fill(const creation_t *creation, app__plan_t *plan, sim_message
     return app__plan_arrive(plan, &arrivals_ops, poisson, "max-flows", message);
 }
 
-// A load of 80 where 80 % was meant.
+// Warns of a load above 1, such as 80 where 80 % was meant.
 static void tell_overload(const creation_t *creation)
 {
     const app_context_t *const context = creation->context;
@@ -369,7 +367,7 @@ static void tell_overload(const creation_t *creation)
         (void)snprintf(text,
                        sizeof(text),
                        "traffic %" PRIu32 ", poisson: a load of %.6g is more than the sources' "
-                       "links carry; 80 per cent is 0.8 or 80%%",
+                       "links carry; write 80 per cent as 0.8 or 80%%",
                        context->index,
                        load);
         context->note(text, context->ctx);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/transfer.c - transfers under way: QPs made when they are needed, messages posted in a
-// loop.
+// apps/flows/transfer.c - runs transfers: creates QPs when they are needed and posts messages.
 //
-// Who writes what: the requester's host the transfer's end, status and count; the responder's host
-// the byte that says all was received. They are different bytes, so hosts on different threads do
-// not disturb each other. docs/models/traffic.md
+// The requester's host writes the transfer's end, status and count; the responder's host writes the
+// byte that tells that everything was received. They are different bytes, so hosts on different
+// threads do not disturb each other. docs/models/traffic.md
 #include "apps/flows/transfer.h"
 
 #include <string.h>
 
 #include "apps/flows/transfer_internal.h"
 
-// A receiver is ready for so many messages at least, where there are so many.
+// Most receives that a responder keeps posted.
 #define RECEIVES_POSTED_MAX 16u
 
 static app__plan_t *plan_of(const app__transfer_run_t *run)
@@ -43,7 +42,7 @@ static uint64_t piece_bytes(const app__plan_t *plan,
 static uint64_t packets_of(const app__plan_t *plan, const app__transfer_t *transfer)
 {
     const uint64_t mtu = app__plan_mtu_bytes(plan, transfer);
-    // Pieces are multiples of every MTU; a message of no bytes is one packet.
+    // Pieces are multiples of every MTU; a message of 0 bytes is one packet.
     const uint64_t packets = transfer->bytes == 0 ? 1 : (transfer->bytes + mtu - 1) / mtu;
     return packets * transfer->messages;
 }
@@ -133,7 +132,7 @@ nic_qp_t *app__requester_qp(const app__source_t *source,
     attr.dest_interface = transfer->destination;
     attr.dest_qp_num = transfer->destination_qp;
     attr.sq_psn = app__plan_first_psn(plan, transfer, index);
-    attr.rq_psn = attr.sq_psn; // nothing comes but answers
+    attr.rq_psn = attr.sq_psn; // nothing but acknowledgements and responses arrives
     connect_qp(plan, transfer, index, qp, &attr);
     return qp;
 }
@@ -224,19 +223,20 @@ void app__run_drop(app__transfer_run_t *run)
     sim_free(run);
 }
 
-// Whether there is another message, or piece of one that was begun, to post.
+// Returns whether there is another message, or another piece of a message in progress, to post.
 bool app__run_goes_on(const app__transfer_run_t *run)
 {
     if (run->status != NIC_WC_SUCCESS || run->posted == run->count) {
         return false;
     }
-    // What is to arrive whole cannot be cut by one end.
+    // Over UC and UD one end alone cannot shorten a message that the other expects whole.
     const app__plan_t *const plan = plan_of(run);
     return !is_reliable(plan) || run->source->endpoint->node->now_ps < plan->stop_ps ||
            run->posted % pieces_of(plan, app__transfer(plan, run->index)) != 0;
 }
 
-// A failed QP completes everything posted, flushed: so a transfer ends when nothing is posted.
+// Handles a completion. A failed QP flushes everything posted, so a transfer ends when nothing is
+// outstanding.
 static void message_completed(const nic_wc_t *wc)
 {
     app__transfer_run_t *const run = (app__transfer_run_t *)(uintptr_t)wc->wr_id;
@@ -256,8 +256,8 @@ static void message_completed(const nic_wc_t *wc)
     }
 }
 
-// Where ties go by insertion, transfers of one instant start in the order of the plan, after
-// whatever else was scheduled for that instant: as if they had been scheduled just now.
+// Where ties go by insertion, transfers of one instant start in the order of the plan, after all
+// other events scheduled for that instant, as if they had been scheduled just now.
 void app__source_arm(app__source_t *source)
 {
     const app__plan_t *const plan = source->plan;
@@ -306,8 +306,8 @@ void app__source_due(sim_node_t *node, sim_timer_t *timer)
 
 // -- the responder
 
-// The transfer of an interface's QP number `offset` in the plan's range: first its requesters', in
-// order of start, then its responders'. TRANSFER_NONE: a requester's.
+// Returns the transfer of QP number `offset` of the plan's range: first the interface's requesters,
+// in order of start, then its responders. TRANSFER_NONE: the number is a requester's.
 #define TRANSFER_NONE UINT32_MAX
 static uint32_t passive_transfer(const app__plan_t *plan, uint32_t interface, uint64_t offset)
 {
@@ -326,7 +326,8 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
     if (offset < actives) {
         return SIM_TIME_NEVER;
     }
-    // The start of one that waited is its requester's to know: what comes for it has begun.
+    // Only the requester knows the start of a triggered transfer; a packet for it proves that it
+    // began.
     if (plan->trigger_count > 0 && app__waits(plan, passive_transfer(plan, interface, offset))) {
         return 0;
     }
@@ -350,8 +351,8 @@ static void post_receive(app__endpoint_t *endpoint, app__passive_t *passive)
     passive->left--;
 }
 
-// Of UC and UD, at the responder: the transfer ends when all of it is there. Beyond all of it are
-// repetitions that a link has made of datagrams.
+// Counts bytes that arrived at the responder over UC or UD. The transfer ends with the last byte;
+// anything beyond it is a duplicate datagram that a link has made.
 static void take_arrived(const app__passive_t *passive, uint32_t bytes)
 {
     app__plan_t *const plan = passive->owner;
@@ -429,7 +430,7 @@ static void responder_attr(const app__plan_t *plan,
     attr->dest_interface = transfer->source;
     attr->dest_qp_num = transfer->source_qp;
     attr->rq_psn = app__plan_first_psn(plan, transfer, index);
-    attr->sq_psn = attr->rq_psn; // nothing is posted
+    attr->sq_psn = attr->rq_psn; // the responder posts nothing
 }
 
 nic_qp_t *app__responder_qp(const app__plan_t *plan,
@@ -506,7 +507,7 @@ static bool transfer_finished(void *owner, const app__passive_t *passive)
         return all && forget_responder(passive);
     }
     const uint64_t packets = packets_of(plan, transfer);
-    // With more, the PSN after the last one comes by earlier, too: such a QP is kept.
+    // For longer transfers the PSN after the last one also occurs earlier, so such a QP is kept.
     if (packets > ROCE_PSN_MASK / 2) {
         return false;
     }

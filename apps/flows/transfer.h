@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/transfer.h - plans of transfers and their execution: the engine of all kinds of flows.
+// apps/flows/transfer.h - plans of transfers, and their execution, for all kinds of flows.
 //
-// A transfer moves messages of one size, one after another, from one interface to another on a QP
-// of its own. A plan holds transfers of a list from the start, 64 bytes each, and arrivals while
-// they are near (blocks.c); QPs and what goes with them exist only for transfers under way. The
-// requester's QP is made at the start time and destroyed with the last completion; the responder's
-// when the first packet comes, see runtime.c.
+// A transfer moves messages of one size, one after another, from one interface to another. A plan
+// holds a list of transfers (64 bytes each), or makes them as their time comes (blocks.c). QPs
+// exist only for transfers in progress: the requester's is created at the start time and destroyed
+// with the last completion, the responder's when the first packet arrives (runtime.c).
 //
-// Life: create; add in any order, or give it arrivals; begin, once, before sim_run; after the run
-// look at the results; destroy. The plan must live as long as the simulation runs.
+// Usage: create; add transfers in any order, or set their arrivals; begin once, before sim_run;
+// read the results after the run; destroy. A plan must live as long as the simulation runs.
 #ifndef APPS_FLOWS_TRANSFER_H
 #define APPS_FLOWS_TRANSFER_H
 
@@ -16,79 +15,86 @@
 #include "apps/flow_file.h"
 
 #define APP__TRANSFERS_MAX (UINT64_C(1) << 27)
-// A longer message is posted in pieces of this: a work request has at most 2^31 bytes.
+// Longer messages are posted in pieces of this size: a work request has at most 2^31 bytes.
 #define APP__PIECE_BYTES (UINT64_C(1) << 30)
-#define APP__AS_THE_NIC 0xff // priority, dscp: what the requester's NIC has
+#define APP__AS_THE_NIC 0xff // priority, dscp: the values of the requester's NIC
 
 typedef enum app__verb { APP__VERB_WRITE, APP__VERB_SEND, APP__VERB_READ } app__verb_t;
 typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;
 
-// How an application's transfers are made: the attributes that all kinds have in common.
+// Attributes that all kinds of flows share: how their transfers are made.
 typedef struct app__shape {
     uint64_t priority; // SIM_AUTO: the NIC's
     uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
     uint32_t verb;     // app__verb_t
     uint32_t service;  // app__service_t
-    bool reuse;        // one QP for all transfers of two interfaces
-    uint64_t messages; // of a transfer
-    uint64_t depth;    // messages posted and not completed, at most
+    bool reuse;        // transfers between the same two interfaces share one QP
+    uint64_t messages; // number of messages of a transfer
+    uint64_t depth;    // most messages that are posted and not completed
 } app__shape_t;
 
 // clang-format off
-// Of the kinds that add their transfers with app__plan_stop_at.
-#define APP__STOP_ATTR(prefix, config, member)                                                    \
-    {prefix ".stop", SIM_ATTR_TIME, true, offsetof(config, member), "auto", "0s", NULL, NULL,     \
-     "no transfer starts and no message is posted from here on; auto: no such time"}
+// Attribute `stop` of the kinds that use app__plan_stop_at.
+#define APP__STOP_ATTR(prefix, config, member)                                                     \
+    {prefix ".stop", SIM_ATTR_TIME, true, offsetof(config, member), "auto", "0s", NULL, NULL,      \
+     "time from which no transfer starts and no message is posted; auto: no limit"}
 
-#define APP__SHAPE_ATTRS(prefix, config, member)                                                  \
-    {prefix ".priority", SIM_ATTR_COUNT, true, offsetof(config, member.priority), "auto", "0",    \
-     "7", NULL, "class of the transfers; auto: nic.priority"},                                    \
-    {prefix ".dscp", SIM_ATTR_COUNT, true, offsetof(config, member.dscp), "auto", "0", "63",      \
-     NULL, "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority is auto"},      \
-    {prefix ".verb", SIM_ATTR_ENUM, false, offsetof(config, member.verb), "write", NULL, NULL,    \
-     "write|send|read", "verb that moves the data"},                                              \
-    {prefix ".service", SIM_ATTR_ENUM, false, offsetof(config, member.service), "rc", NULL, NULL, \
-     "rc|uc|ud", "of the queue pairs. uc (write, send), ud (send, a datagram for each MTU of a "  \
-     "message): nothing is sent again, a transfer ends when all of it has arrived"},              \
-    {prefix ".reuse", SIM_ATTR_BOOL, false, offsetof(config, member.reuse), "false", NULL, NULL,  \
-     NULL, "transfers of two interfaces share one queue pair and take turns on it; false: each "  \
-     "has one of its own"},                                                                       \
-    {prefix ".messages", SIM_ATTR_COUNT, false, offsetof(config, member.messages), "1", "1",      \
-     "1000000000", NULL, "messages of each transfer, one after another on its QP"},               \
-    {prefix ".depth", SIM_ATTR_COUNT, false, offsetof(config, member.depth), "16", "1", "65536",  \
-     NULL, "messages of a transfer posted and not completed, at most"}
+#define APP__SHAPE_ATTRS(prefix, config, member)                                                   \
+    {prefix ".priority", SIM_ATTR_COUNT, true, offsetof(config, member.priority), "auto", "0",     \
+     "7", NULL,                                                                                    \
+     "class of the transfers; auto: nic.priority"},                                                \
+    {prefix ".dscp", SIM_ATTR_COUNT, true, offsetof(config, member.dscp), "auto", "0", "63",       \
+     NULL,                                                                                         \
+     "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority is auto"},             \
+    {prefix ".verb", SIM_ATTR_ENUM, false, offsetof(config, member.verb), "write", NULL, NULL,     \
+     "write|send|read",                                                                            \
+     "verb that moves the data"},                                                                  \
+    {prefix ".service", SIM_ATTR_ENUM, false, offsetof(config, member.service), "rc", NULL,        \
+     NULL, "rc|uc|ud",                                                                             \
+     "transport of the queue pairs; uc (write, send) and ud (send, a datagram for each MTU of a "  \
+     "message) never retransmit, and a transfer ends when all of it has arrived"},                 \
+    {prefix ".reuse", SIM_ATTR_BOOL, false, offsetof(config, member.reuse), "false", NULL, NULL,   \
+     NULL,                                                                                         \
+     "transfers between the same two interfaces share one queue pair and take turns on it; "       \
+     "false: each has its own"},                                                                   \
+    {prefix ".messages", SIM_ATTR_COUNT, false, offsetof(config, member.messages), "1", "1",       \
+     "1000000000", NULL,                                                                           \
+     "messages of each transfer, one after another on its queue pair"},                            \
+    {prefix ".depth", SIM_ATTR_COUNT, false, offsetof(config, member.depth), "16", "1", "65536",   \
+     NULL,                                                                                         \
+     "most messages of a transfer that are posted and not completed"}
 // clang-format on
 
 typedef struct app__transfer {
     uint64_t bytes;      // of each message
-    sim_time_t start_ps; // NEVER: a trigger has yet to start it
-    // Last completion at the requester; of UC and UD, when all has arrived at the responder. NEVER:
-    // unfinished or failed.
+    sim_time_t start_ps; // NEVER: waits for a trigger
+    // RC: last completion at the requester; UC and UD: arrival of the last byte at the responder.
+    // NEVER: unfinished or failed.
     sim_time_t end_ps;
     uint32_t source; // interface of the requester
     uint32_t destination;
     uint32_t source_qp;
     uint32_t destination_qp;
-    uint32_t messages; // planned
-    uint32_t left_out; // of them, because the plan stopped; by the requester
+    uint32_t messages; // planned messages
+    uint32_t left_out; // messages not posted because the plan stopped; written by the requester
     union {
-        struct {                    // of RC
-            uint32_t retransmitted; // packets, by the requester
+        struct {                    // RC
+            uint32_t retransmitted; // retransmitted packets; written by the requester
             uint32_t end_order;     // app_flow_result_t
         };
-        uint64_t arrived_bytes; // of UC and UD: in whole messages, or datagrams; by the responder
+        uint64_t arrived_bytes; // UC and UD: whole messages or datagrams; written by the responder
     };
-    uint8_t priority;      // APP__AS_THE_NIC
-    uint8_t dscp;          // APP__AS_THE_NIC
+    uint8_t priority;      // or APP__AS_THE_NIC
+    uint8_t dscp;          // or APP__AS_THE_NIC
     uint8_t verb;          // app__verb_t
     uint8_t status;        // nic_wc_status_t
-    uint16_t source_port;  // of UDP; 0: derived from the flow's number
-    uint16_t service_port; // destination port in the file it comes from, for results; 0: none
+    uint16_t source_port;  // UDP source port; 0: derived from the flow's number
+    uint16_t service_port; // destination port in the flow file, for results; 0: none
 } app__transfer_t;
 
 static_assert(sizeof(app__transfer_t) <= SIM_CACHE_LINE, "there may be millions of them");
 
-// Payload of what was posted, once the transfer has ended; of all that is planned before.
+// Returns the payload of the posted messages of an ended transfer, else of all planned ones.
 static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
 {
     return transfer->bytes * (transfer->messages - transfer->left_out);
@@ -96,15 +102,15 @@ static inline uint64_t app__transfer_bytes(const app__transfer_t *transfer)
 
 typedef struct app__plan app__plan_t;
 
-// label names the transfers in results; kept by reference.
+// Creates a plan. `label` names its transfers in results; it must outlive the plan.
 app__plan_t *app__plan_create(const app_context_t *context,
                               const app__shape_t *shape,
                               const char *label);
 void app__plan_destroy(app__plan_t *plan);
 
-// From stop_ps (SIM_AUTO: never) on, no transfer of the plan starts and no message is posted:
-// transfers under way end with the messages they have posted. Call before adding transfers.
-// SIM_ERR_RANGE: it is not after start_ps, when the first one is to start.
+// Sets the time from which no transfer starts and no message is posted (SIM_AUTO: never). Transfers
+// in progress end with the messages they have posted. Call it before adding transfers.
+// SIM_ERR_RANGE: stop_ps is not after start_ps, the start of the first transfer.
 SIM_MUST_CHECK sim_err_t app__plan_stop_at(app__plan_t *plan,
                                            sim_time_t stop_ps,
                                            sim_time_t start_ps,
@@ -115,10 +121,10 @@ typedef struct app__request {
     uint32_t destination;
     uint64_t bytes; // of each message
     sim_time_t start_ps;
-    uint64_t priority;     // SIM_AUTO: the shape's
-    uint16_t source_port;  // of UDP; 0: derived from the flow's number
-    uint16_t service_port; // destination port in the file it comes from; 0: none
-    bool can_talk;         // known already: app__can_talk
+    uint64_t priority;     // SIM_AUTO: that of the plan's shape
+    uint16_t source_port;  // UDP source port; 0: derived from the flow's number
+    uint16_t service_port; // destination port in the flow file; 0: none
+    bool can_talk;         // app__can_talk was already checked
     app_flow_chain_t chain;
 } app__request_t;
 
@@ -130,53 +136,54 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const char *blame,
                                        sim_message_t *message);
 
-// Transfers that are drawn one after another, instead of added.
+// A source that draws transfers one after another, in place of a list.
 typedef struct app__arrivals_ops {
-    // The next one, not earlier than those before, with can_talk set. False: there is none, or
-    // *error is one, which a copy never meets before where the copied one has passed.
+    // Returns the next transfer, with can_talk set, not earlier than those before. False: there is
+    // none, or *error is set. A copy meets no error where the original passed without one.
     bool (*next)(void *arrivals, app__request_t *request, sim_err_t *error, sim_message_t *message);
-    // One that goes on from where this is, apart from it; made and used on any thread.
+    // Returns an independent copy in the current state. Any thread may make and use one.
     void *(*copy)(const void *arrivals);
     void (*destroy)(void *arrivals);
 } app__arrivals_ops_t;
 
-// Counts what arrives. The plan owns arrivals from here on, also after an error; copies of it are
-// gone before it is destroyed. SIM_ERR_RANGE: there are too many; and errors of next.
+// Sets the arrivals of a plan and counts them. The plan owns `arrivals` from here on, also after an
+// error; it destroys all copies before it is destroyed. SIM_ERR_RANGE: there are too many; also
+// returns errors of next.
 SIM_MUST_CHECK sim_err_t app__plan_arrive(app__plan_t *plan,
                                           const app__arrivals_ops_t *ops,
                                           void *arrivals,
                                           const char *blame,
                                           sim_message_t *message);
 
-// The transfers are added in groups of so many, of one source, destination and start: parts of one
-// whole, which its report then tells of. 1: each is a whole.
+// Declares that transfers are added in groups of `parts` with one source, destination and start;
+// results then also report each group as a whole. 1: each transfer is a whole.
 void app__plan_group(app__plan_t *plan, uint64_t parts);
 
-// Triggers that requests name by number, from 1. Before transfers are added; those that one starts
-// have start_ps NEVER. Everything about a trigger happens on one host: what activates it, and the
-// requesters of what it starts. Transfers with chain.received are SENDs.
+// Sets the triggers that requests name by number, from 1. Call it before adding transfers; those
+// that a trigger starts have start_ps NEVER. One host both activates a trigger and requests what it
+// starts. Transfers with chain.received use SEND.
 void app__plan_triggers(app__plan_t *plan, const app_flow_trigger_t *triggers, size_t count);
 
-// Orders by start time (then by order of adding), numbers the QPs, arms the timers.
+// Orders transfers by start time (then by order of adding), numbers the QPs and arms the timers.
 void app__plan_begin(app__plan_t *plan);
 
 uint64_t app__plan_count(const app__plan_t *plan);
 app__verb_t app__plan_verb(const app__plan_t *plan); // of its shape
-// In order of start; of a list.
+// Returns a transfer of a list, by order of start.
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index);
 
-// The parts of app_ops_t.
+// Implementations of members of app_ops_t.
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx);
 void app__plan_progress(const app__plan_t *plan, uint64_t *done, uint64_t *planned);
 extern const sim_report_table_t app__plan_report; // about an app__plan_t
 
-// An application that is nothing but a plan.
+// An application that consists of one plan.
 typedef struct app__planned {
     app_t app; // first
     app__plan_t *plan;
 } app__planned_t;
 
-// Begins the plan and makes the application that owns it.
+// Begins the plan and creates the application that owns it.
 app_t *app__planned_create(const app_ops_t *ops, const app_context_t *context, app__plan_t *plan);
 void app__planned_destroy(app_t *app);
 void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
@@ -188,7 +195,7 @@ extern const sim_report_table_t app__planned_report; // about an app__planned_t
     .progress = app__planned_progress, .under_way = app__planned_under_way, \
     .report = &app__planned_report
 
-// Adds the flows of another simulator's file, between hosts named host<number>.
+// Adds the flows of another simulator's file to the plan. Host n of the file is the host "host<n>".
 SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,
                                              app__plan_t *plan,
                                              app_flow_format_t format,
@@ -197,7 +204,7 @@ SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,
                                              size_t size_bytes,
                                              sim_message_t *message);
 
-// Until when to plan: stop_ps, or the end of the run where that is SIM_AUTO.
+// Returns the time until which to plan: stop_ps, or the end of the run where that is SIM_AUTO.
 sim_time_t app__plan_stop_ps(const app_context_t *context, sim_time_t stop_ps);
 
 #endif // APPS_FLOWS_TRANSFER_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/flows/transfer_internal.h - the structs of plans, shared by planning and execution.
+// apps/flows/transfer_internal.h - structs of plans, shared by planning and execution.
 #ifndef APPS_FLOWS_TRANSFER_INTERNAL_H
 #define APPS_FLOWS_TRANSFER_INTERNAL_H
 
@@ -12,29 +12,30 @@
 typedef struct app__transfer_run app__transfer_run_t;
 typedef struct app__connection app__connection_t;
 
-// What starts transfers of a plan besides their time. Of one host.
+// A trigger that starts transfers of a plan; all of them belong to one host.
 typedef struct app__trigger {
-    uint64_t left;     // activations until it starts what it starts
-    bool one_by_one;   // one at each activation from then on
+    uint64_t left;     // activations until it starts transfers
+    bool one_by_one;   // it starts one transfer at each activation
     uint32_t *targets; // transfers
     size_t target_count;
     size_t target_capacity;
-    size_t next; // in targets
+    size_t next; // index in targets of the transfer to start next
 } app__trigger_t;
 
-// The transfers of one plan that one interface requests.
+// A failed transfer.
 typedef struct app__failure {
     uint64_t index; // of the transfer
     sim_time_t time_ps;
 } app__failure_t;
 
+// The transfers of one plan that one interface requests.
 typedef struct app__source {
-    sim_timer_t timer; // at the start of the next one
+    sim_timer_t timer; // fires at the start of the next transfer
     app__plan_t *plan;
     app__endpoint_t *endpoint;
-    app__transfer_run_t *runs;      // under way
-    app__connection_t *connections; // of a plan whose transfers share queue pairs
-    uint64_t next;                  // of the interface's transfers, in order of start
+    app__transfer_run_t *runs;      // transfers in progress
+    app__connection_t *connections; // for plans whose transfers share queue pairs
+    uint64_t next; // place of the next transfer among the interface's, in order of start
     uint64_t end;
     uint64_t started;
     uint64_t completed;
@@ -42,55 +43,56 @@ typedef struct app__source {
     app__failure_t *failures; // in order of time
     size_t failure_count;
     size_t failure_capacity;
-    sim_timer_t due_timer; // at once, for those that triggers started
+    sim_timer_t due_timer; // fires at once for transfers that triggers started
     uint32_t *due;         // transfers
     size_t due_count;
     size_t due_capacity;
-    bool late; // its time has come, and it waits for what else was scheduled for that time
+    bool late; // the start time has come; waits for other events scheduled for that time
 } app__source_t;
 
-// A transfer under way, at its requester.
+// A transfer in progress, at its requester.
 struct app__transfer_run {
     app__active_t active; // first
     app__source_t *source;
-    app__transfer_run_t *run_next; // of the source
+    app__transfer_run_t *run_next; // list of the source
     app__transfer_run_t *run_previous;
     nic_qp_t *qp;
-    app__connection_t *connection;   // NULL: the QP is its own
-    app__transfer_run_t *queue_next; // of the connection
-    uint64_t first_psn;              // UINT64_MAX: nothing of it is posted
+    app__connection_t *connection;   // NULL: the QP belongs to this transfer alone
+    app__transfer_run_t *queue_next; // queue of the connection
+    uint64_t first_psn;              // UINT64_MAX: nothing is posted yet
     uint64_t count;                  // work requests in all
     uint64_t posted;
     uint64_t completed;
-    uint32_t index; // of the transfer
+    uint32_t index; // index of the transfer
     uint32_t local_key;
     uint32_t remote_key;
-    uint8_t status; // nic_wc_status_t: the first that is no success
+    uint8_t status; // nic_wc_status_t: the first error, or SUCCESS
 };
 
-// Transfers that were made together (blocks.c).
+// A block of transfers that are made together (blocks.c).
 typedef struct app__block {
-    uint64_t first; // number of the first one
+    uint64_t first; // index of the first transfer
     size_t count;
     app__transfer_t *transfers; // in order of start
-    uint8_t *received;          // by transfer: the responder has everything and forgot the QP
-    // By requester and by responder, each in order of start, as places in the block: those of
-    // interface i are by_source[source_first[i]] .. by_source[source_first[i + 1] - 1].
+    uint8_t *received; // per transfer: the responder has received everything and destroyed its QP
+    // Places in the block by requester and by responder, each in order of start: those of interface
+    // i are by_source[source_first[i]] .. by_source[source_first[i + 1] - 1].
     uint32_t *by_source;
     uint32_t *source_first;
     uint32_t *by_destination;
     uint32_t *destination_first;
-    atomic_uint_fast64_t open; // ends and receptions to come, and responders made again
+    // requesters and responders still to finish, and responders made again
+    atomic_uint_fast64_t open;
 } app__block_t;
 
-// What is known of a block whether it is made or not.
+// A block's permanent record; it exists whether the block is made or not.
 typedef struct app__block_entry {
     _Atomic(app__block_t *) made; // NULL: not yet, or packed
-    uint32_t *sources_before;     // by interface: transfers in earlier blocks
+    uint32_t *sources_before;     // per interface: transfers in earlier blocks
     uint32_t *destinations_before;
-    void *arrivals;      // that begin with its first one; NULL: a list
+    void *arrivals;      // arrivals that begin with the block's first transfer; NULL: a list
     sim_time_t first_ps; // its first start
-    uint8_t *outcomes;   // what became of its transfers, packed; NULL: not known of all
+    uint8_t *outcomes;   // packed results of its transfers; NULL: not all are known
 } app__block_entry_t;
 
 struct app__plan {
@@ -101,37 +103,38 @@ struct app__plan {
     sim_time_t stop_ps;
     uint64_t seed;
     uint64_t first_flow_id;
-    uint64_t first_number; // of transfers' starts where ties go by insertion; 0: they do not
-    sim_stream_t *ends;    // there, indices of transfers as they end; else NULL
-    uint32_t ended;        // that came from it
+    // first tie number of transfers' starts, where ties go by insertion; else 0
+    uint64_t first_number;
+    sim_stream_t *ends; // indices of transfers as they end, where ties go by insertion; else NULL
+    uint32_t ended;     // records counted from `ends`
 
-    uint64_t bytes_max; // of memory for transfers; 0: no limit
-    uint64_t parts;     // transfers that a row was cut into (plan_rows.c); 0: rows are not told of
-    app__transfer_t *transfers; // of a list, as they are added
+    uint64_t bytes_max;         // limit of memory for transfers; 0: no limit
+    uint64_t parts;             // transfers per row (plan_rows.c); 0: rows are not reported
+    app__transfer_t *transfers; // a list, in order of adding
     size_t count;
     size_t capacity;
-    app_flow_chain_t *chains; // by transfer; only where there are triggers
+    app_flow_chain_t *chains; // per transfer; only where there are triggers
     size_t chain_capacity;
     app__trigger_t *triggers;
     size_t trigger_count;
 
     const app__arrivals_ops_t *arrivals_ops; // NULL: a list
     void *arrivals;
-    unsigned block_shift; // transfers of a block: 2 to this
+    unsigned block_shift; // a block has 2^block_shift transfers
     size_t block_count;
-    app__block_entry_t *entries; // and one behind the last block, for how many there are in all
+    app__block_entry_t *entries; // one per block, and one after the last with the totals
     size_t entry_count;
     size_t entry_capacity;
-    uint64_t *positions;        // by interface: of its first QP number
-    sim_stream_t *whole_blocks; // numbers of those that may be packed; NULL: a list
+    uint64_t *positions;        // per interface: position of its first QP number
+    sim_stream_t *whole_blocks; // numbers of blocks that may be packed; NULL: a list
     app__source_t *sources;
     size_t source_count;
 };
 
 extern const app__range_ops_t app__plan_range_ops;
 void app__source_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
-void app__source_arm(app__source_t *source);                  // for its next transfer
-void app__source_due(sim_node_t *node, sim_timer_t *timer);   // a sim_timer_fn
+void app__source_arm(app__source_t *source);                // arms the timer for the next transfer
+void app__source_due(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 
 // chain.c
 static inline bool app__waits(const app__plan_t *plan, uint64_t index)
@@ -140,12 +143,12 @@ static inline bool app__waits(const app__plan_t *plan, uint64_t index)
 }
 void app__chains_begin(app__plan_t *plan);
 void app__chains_free(app__plan_t *plan);
-// In an event of the trigger's host; 0: no trigger.
+// Activates a trigger, in an event of its host; number 0 means no trigger.
 void app__chain_activate(app__plan_t *plan, uint32_t number);
 
-// plan_rows.c: of rows that were cut into parts.
+// plan_rows.c: reports rows that were cut into parts
 extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts
-// Ideal time of a transfer, if it had messages of that size.
+// Returns the ideal time of a transfer as if its messages had message_bytes.
 sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
                               const app__transfer_t *transfer,
                               uint64_t index,
@@ -154,7 +157,7 @@ uint16_t app__plan_udp_source_port(const app__plan_t *plan,
                                    const app__transfer_t *transfer,
                                    uint64_t index);
 
-// transfer.c, for transfers whatever their queue pairs
+// transfer.c: helpers that shared and unshared queue pairs both use
 nic_qp_t *app__requester_qp(const app__source_t *source,
                             const app__transfer_t *transfer,
                             uint64_t index,
@@ -166,18 +169,20 @@ nic_qp_t *app__responder_qp(const app__plan_t *plan,
                             uint64_t index,
                             uint32_t receives,
                             void *ctx);
-uint64_t app__run_post(app__transfer_run_t *run); // the next one; returns how many packets
+uint64_t app__run_post(app__transfer_run_t *run); // posts the next piece; returns its packets
 bool app__run_goes_on(const app__transfer_run_t *run);
 void app__run_end(app__transfer_run_t *run);
-void app__run_drop(app__transfer_run_t *run); // nothing of it was posted: it is unfinished
+// removes a transfer of which nothing was posted; it stays unfinished
+void app__run_drop(app__transfer_run_t *run);
 
 // connections.c
-uint64_t app__connections_of(const app__plan_t *plan); // QP numbers of an interface, one way
+// QP numbers that an interface reserves per direction
+uint64_t app__connections_of(const app__plan_t *plan);
 void app__connection_number(const app__plan_t *plan, app__transfer_t *transfer);
 uint64_t app__connection_key(const app__plan_t *plan, const app__transfer_t *transfer);
 void app__connection_start(app__transfer_run_t *run);
 void app__connection_completed(app__transfer_run_t *run);
-uint32_t app__connection_retransmitted(app__transfer_run_t *run); // since the latest asked
+uint32_t app__connection_retransmitted(app__transfer_run_t *run); // packets since the last call
 bool app__connection_is_passive(const app__plan_t *plan, uint64_t offset);
 void app__connection_accept(app__plan_t *plan,
                             app__endpoint_t *endpoint,
@@ -187,22 +192,24 @@ void app__connection_received(app__endpoint_t *endpoint, app__passive_t *passive
 void app__connections_free(app__source_t *source);
 
 // blocks.c
-void app__blocks_begin(app__plan_t *plan);  // the plan has all its transfers
-void app__blocks_number(app__plan_t *plan); // its interfaces have positions
+void app__blocks_begin(app__plan_t *plan);  // call it when the plan has all its transfers
+void app__blocks_number(app__plan_t *plan); // call it when the interfaces have positions
 void app__blocks_free(app__plan_t *plan);
 app__block_t *app__block_of(const app__plan_t *plan, uint64_t index);
-// Valid until the end of the event.
+// Returns a transfer; the pointer is valid until the end of the event.
 static inline app__transfer_t *app__transfer(const app__plan_t *plan, uint64_t index)
 {
     const app__block_t *const block = app__block_of(plan, index);
     return &block->transfers[index - block->first];
 }
-// The place'th transfer that an interface requests, or responds to.
+// Returns the index of the place'th transfer that an interface requests, or responds to.
 uint32_t app__transfer_at_source(const app__plan_t *plan, uint32_t interface, uint64_t place);
 uint32_t app__transfer_at_destination(const app__plan_t *plan, uint32_t interface, uint64_t place);
-// When the place'th transfer that it responds to begins; of one that is not at hand no later.
+// Returns when the place'th transfer that the interface responds to begins, or an earlier time
+// where its block is not made.
 sim_time_t app__passive_start_ps(const app__plan_t *plan, uint32_t interface, uint64_t place);
-// One of the two ends is done with it, in an event of the node; it is needed again.
+// Notes, in an event of the node, that one end of a transfer is done with it; notes that the end
+// needs it again.
 void app__transfer_closed(const app__plan_t *plan, uint64_t index, const sim_node_t *node);
 void app__transfer_opened(const app__plan_t *plan, uint64_t index);
 static inline uint64_t app__requested_by(const app__plan_t *plan, uint32_t interface)
@@ -210,29 +217,31 @@ static inline uint64_t app__requested_by(const app__plan_t *plan, uint32_t inter
     return plan->entries[plan->block_count].sources_before[interface];
 }
 
-// For results, outside the run: transfers in order, those that are not at hand made for it.
+// Reads transfers in order for results, outside the run. It makes blocks that do not exist.
 typedef struct app__reader {
     const app__plan_t *plan;
     app__block_t *block;
     size_t number;
     bool own;
 } app__reader_t;
-const app__transfer_t *app__read(app__reader_t *reader, uint64_t index); // valid until the next
+// valid until the next call
+const app__transfer_t *app__read(app__reader_t *reader, uint64_t index);
 void app__reader_close(app__reader_t *reader);
 
 app__transfer_t app__transfer_of(const app__plan_t *plan, const app__request_t *request);
-// Whether the verb goes with the service; the message begins with the attribute's name.
+// Checks that the verb goes with the service. An error message begins with the attribute's name.
 sim_err_t app__check_service(const app__plan_t *plan, sim_message_t *message);
 sim_err_t app__too_many(const char *blame, sim_message_t *message);
 
-// Hash of a transfer's flow id: for what differs from flow to flow and both ends must know.
+// Returns a hash of the transfer's flow id, for values that differ per flow and that both ends
+// know.
 uint64_t app__plan_hash(const app__plan_t *plan, const app__transfer_t *transfer, uint64_t index);
-// PSNs start anywhere, as connection managers let them: wrapping is nothing rare.
+// Returns the first PSN. It is random, as connection managers choose it, so wrapping is common.
 uint32_t app__plan_first_psn(const app__plan_t *plan,
                              const app__transfer_t *transfer,
                              uint64_t index);
 nic_qp_type_t app__plan_qp_type(const app__plan_t *plan);
-// A message is posted in pieces of this: what a work request takes, or a datagram.
+// Returns the largest piece of a message: what one work request or one datagram carries.
 uint64_t app__piece_bytes(const app__plan_t *plan, const app__transfer_t *transfer);
 nic_wr_opcode_t app__transfer_opcode(const app__transfer_t *transfer);
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/herd/city_hash.c - CityHash128 of up to 127 bytes, version 1.0 of the function.
 //
-// Idea: a murmur-like mixing of 16 bytes at a time over a state of four words, two of which come
-// from the seed; what is short is folded into one word first. The seed is the string's own first 16
-// bytes, or derived from 8, or constants. Source: G. Pike, J. Alakuijala, CityHash, 2011.
+// Method: murmur-like mixing of 16 bytes at a time over a state of four words, two of which come
+// from the seed; shorter input is first folded into one word. The seed is the first 16 bytes of the
+// string, or derived from 8, or constants. Source: G. Pike, J. Alakuijala, CityHash, 2011.
 #include "apps/herd/city_hash.h"
 
 static const uint64_t k0 = UINT64_C(0xc3a5c85c97cb3127);

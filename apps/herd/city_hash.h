@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/city_hash.h - CityHash128, version 1.0, of short strings: what HERD names keys by.
+// apps/herd/city_hash.h - CityHash128, version 1.0, of short strings: it makes HERD's keys.
 //
-// Version 1.1 of the function gives other values. Written from the description of the algorithm;
-// strings of 128 bytes and more take another path there, which keys have no use for.
+// Version 1.1 of the function gives other values. The code follows the description of the
+// algorithm. Strings of 128 bytes and more, which take another path in the original, are not
+// supported.
 #ifndef APPS_HERD_CITY_HASH_H
 #define APPS_HERD_CITY_HASH_H
 
@@ -17,7 +18,7 @@ typedef struct app_city128 {
     uint64_t high;
 } app_city128_t;
 
-// length_bytes <= APP_CITY_BYTES_MAX.
+// Returns the hash of a string of at most APP_CITY_BYTES_MAX bytes.
 app_city128_t app_city_hash128(const void *bytes, size_t length_bytes);
 
 SIM_C_END

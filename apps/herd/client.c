@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/client.c - a client: draws, window slots, the gate at which it looks at answers,
-// timeouts.
+// apps/herd/client.c - a HERD client: draws, window slots, the gate at which it polls, timeouts.
 //
-// Rule for what is lost: a request without an answer after `timeout` is written again into its
-// slot, `retries` times, then it is given up and counted. A slot whose request was written more
-// than once is not used again before another timeout has passed since the last time, so that late
-// answers to it do not pass for those of the next request. A GET by READs is given up at its first
-// timeout; one READ of it is out then, and its place is not used again before that has completed:
-// what it brings is not taken for the next one's, and a queue pair has one READ for each place.
+// A request without an answer after `timeout` is written again into its slot, `retries` times, then
+// given up and counted. A slot whose request was written more than once is not reused before
+// another timeout has passed since the last time, so late answers are not taken for those of the
+// next request. A GET by READs is given up at its first timeout; its place is not reused before the
+// READ in flight has completed, so a queue pair has at most one READ per place.
 #include "apps/herd/herd_internal.h"
 
 #define CHUNK_FIRST 4096u
 #define CHUNK_MAX (1u << 20)
-#define FEW 16u // of so many keys one is drawn in a chunk: its place alone is looked up
+#define FEW 16u // of at least this many keys one is drawn per chunk: only its place is looked up
 #define POLL_MAX 64u
-#define SIGNALED_MAX 2u // the send queue has room for four times as many and those between
+// the send queue has room for four times as many signaled requests, and all between them
+#define SIGNALED_MAX 2u
 
-// What a completion was of, in the upper half of its wr_id.
+// Kind of a completion, in the upper half of its wr_id.
 enum { OF_RECEIVE, OF_SEND, OF_READ };
 
 // -- draws
 
-// Of each operation: worker, update, key, in this order.
+// Draws an operation: worker, update, key, in this order.
 static void draw_one(app__herd_client_t *client, app__herd_draw_t *draw)
 {
     const app__herd_t *const herd = client->herd;
@@ -40,8 +39,8 @@ static void draw_one(app__herd_client_t *client, app__herd_draw_t *draw)
     draw->worker = (uint16_t)worker;
 }
 
-// Which worker of all, by what was drawn; a connection's SENDs have one. Keys belong to servers by
-// bits of their hash that buckets do not use.
+// Returns the worker of a draw among all workers; a connection's SENDs go to one worker. Keys are
+// assigned to servers by bits of their hash that buckets do not use.
 static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw_t *draw)
 {
     const app__herd_t *const herd = client->herd;
@@ -57,7 +56,7 @@ static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw
     return (uint16_t)(server * herd->worker_count + worker);
 }
 
-// Keys become those that the client's order has in their places.
+// Replaces each drawn key by the key at that place of the client's order.
 static void permute_draws(app__herd_client_t *client, uint64_t seed)
 {
     const uint32_t keys = client->herd->key_count;
@@ -77,8 +76,8 @@ static void permute_draws(app__herd_client_t *client, uint64_t seed)
     sim_free(order);
 }
 
-// The client's order of the keys is made again for each chunk, and not kept: it depends on nothing
-// but the client's number. Chunks grow, so that this stays a small part.
+// Draws a chunk of operations. The client's order of keys depends only on its number, so it is
+// computed again for each chunk and not kept. Chunks grow, so this stays a small part of the work.
 void app__herd_draw_chunk(app__herd_client_t *client)
 {
     const app__herd_t *const herd = client->herd;
@@ -87,7 +86,7 @@ void app__herd_draw_chunk(app__herd_client_t *client)
         wanted = herd->config.requests == SIM_AUTO ? CHUNK_FIRST : herd->config.requests;
     }
     client->chunk = (uint32_t)(wanted < CHUNK_MAX ? wanted : CHUNK_MAX);
-    uint64_t seed = APP_HERD_SEED; // of the order
+    uint64_t seed = APP_HERD_SEED; // seed of the order
     const bool permute = herd->config.permute && herd->zipf == NULL;
     if (permute) {
         app_herd_fastrand_skip(&seed, (uint64_t)client->index * herd->key_count);
@@ -119,7 +118,7 @@ static const app__herd_draw_t *next_draw(app__herd_client_t *client)
     return &client->draws[client->draw_next];
 }
 
-// -- operations in the order in which they were sent
+// -- operations in the order of sending
 
 static void arm(app__herd_client_t *client)
 {
@@ -174,8 +173,8 @@ void app__herd_timeout(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-// Requests asked again by SEND may outnumber the receives that the worker had time to post: a
-// program that ends takes such connections with it, or they would send for ever.
+// Ends a stopped client's connections if it sent requests again: retries by SEND may outnumber the
+// receives that the worker could post, and would be retransmitted for ever.
 void app__herd_client_stopped(app__thread_t *thread)
 {
     app__herd_client_t *const client = SIM_CONTAINER_OF(thread, app__herd_client_t, thread);
@@ -230,7 +229,7 @@ void app__herd_first_receives(app__herd_client_t *client)
     post_receive_list(client, client->free_receives, count);
 }
 
-// Buffers of answers that were looked at go back, all at once at a gate.
+// Posts the receive buffers of answers that were looked at again, all at once at a gate.
 static void refill(app__herd_client_t *client)
 {
     if (client->receives_used > 0) {
@@ -249,7 +248,7 @@ static uint32_t request_bytes(const app__herd_t *herd, const app__herd_op_t *op,
     return app_herd_request_bytes(op->put, app__herd_value_bytes(herd, key), herd->large);
 }
 
-// The bytes of a request into the client's memory; returns how many.
+// Writes a request into the client's memory; returns its bytes.
 static uint32_t build_request(app__herd_client_t *client, uint32_t at, uint64_t address)
 {
     const app__herd_t *const herd = client->herd;
@@ -369,7 +368,7 @@ static void count_in_series(app__herd_client_t *client,
     bin->latency_max_ps = latency_ps > bin->latency_max_ps ? latency_ps : bin->latency_max_ps;
 }
 
-// Whether what came is a value that the key can have.
+// Returns whether the received bytes are a value that the key can have.
 static bool belongs(app__herd_client_t *client,
                     const app__herd_op_t *op,
                     uint32_t bytes,
@@ -428,7 +427,7 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
     }
 }
 
-// Takes completions, answers up to `most`; returns how many completions there were.
+// Polls completions, and answers up to `most`; returns how many completions there were.
 static uint32_t harvest(app__herd_client_t *client, uint32_t most)
 {
     const app__herd_t *const herd = client->herd;
@@ -521,7 +520,8 @@ static void look_at_timeouts(app__herd_client_t *client)
             remove_op(client, at);
             op->sent_ps = nic_core_now_ps(client->thread.core);
             append(client, at);
-            if (client->signaled <= SIGNALED_MAX) { // else its link is down: another timeout
+            // otherwise its link is down: it waits for another timeout
+            if (client->signaled <= SIGNALED_MAX) {
                 op->tries++;
                 client->retried++;
                 post_request(client, at);
@@ -543,14 +543,14 @@ static void draw_arrival(app__herd_client_t *client)
     }
 }
 
-// The worker's, or the server's for a GET by READs.
+// Returns the ring of slots of a draw: its worker's, or for a GET by READs its server's.
 static uint32_t ring_of(const app__herd_t *herd, const app__herd_draw_t *draw)
 {
     const uint32_t workers = herd->server_count * herd->worker_count;
     return herd->reads && !draw->put ? workers + draw->worker / herd->worker_count : draw->worker;
 }
 
-// Whether the next operation can be sent now; *at is its place.
+// Returns whether the next operation can be sent now; *at is its place.
 static bool may_send(app__herd_client_t *client, uint32_t *at)
 {
     const app__herd_t *const herd = client->herd;

@@ -4,9 +4,10 @@
 
 #define FACTOR UINT64_C(1103515245)
 #define TERM UINT64_C(12345)
-#define INVERSE UINT64_C(17850689345304521573) // of the factor, modulo 2^64
+#define INVERSE UINT64_C(17850689345304521573) // inverse of FACTOR, modulo 2^64
 
-// n steps of x -> a x + b are one step of the same kind; those of 2n follow from those of n.
+// Skips draws: n steps of x -> a x + b are one step of the same form, and those of 2n follow from
+// those of n.
 void app_herd_fastrand_skip(uint64_t *seed, uint64_t draws)
 {
     uint64_t factor = 1;
@@ -37,10 +38,10 @@ void app_herd_permute(uint64_t *seed, uint32_t *order, uint32_t count)
     }
 }
 
-// Which of the places asked for are where in the order, at some moment of the shuffle.
+// The elements asked for, and their places at some moment of the shuffle.
 typedef struct places {
-    uint64_t *taken;  // a bit for each place
-    uint32_t *tokens; // there; only where the bit is set
+    uint64_t *taken;  // a bit per place
+    uint32_t *tokens; // per place; valid where its bit is set
 } places_t;
 
 static inline bool is_taken(const places_t *places, uint32_t at)
@@ -106,12 +107,12 @@ void app_herd_permute_places(uint64_t *seed,
 #define FRACTION_BITS 32u
 #define ONE (UINT64_C(1) << FRACTION_BITS)
 
-// log2(x) with 32 bits behind the point, x >= 1: the mantissa is squared, and each time it passes 2
-// is a bit.
+// Returns log2(x) with 32 fractional bits, x >= 1, by squaring the mantissa: each time it passes 2
+// gives a bit.
 static uint64_t log2_fixed(uint64_t x)
 {
     const uint32_t whole = 63u - (uint32_t)__builtin_clzll(x);
-    uint64_t mantissa = x << (63u - whole); // 1.63
+    uint64_t mantissa = x << (63u - whole); // fixed point 1.63
     uint64_t result = whole;
     for (uint32_t bit = 0; bit < FRACTION_BITS; bit++) {
         const sim_wide_t square = (sim_wide_t)mantissa * mantissa >> 63;
@@ -134,17 +135,17 @@ static uint64_t root(sim_wide_t square)
     return result;
 }
 
-// 2^(-2^-k) for k = 1..32, with 64 bits behind the point.
+// Fills 2^(-2^-k) for k = 1..32, with 64 fractional bits.
 static void make_roots(uint64_t roots[FRACTION_BITS])
 {
-    sim_wide_t value = (sim_wide_t)1 << 127; // 1/2, 128 bits behind the point
+    sim_wide_t value = (sim_wide_t)1 << 127; // 1/2 with 128 fractional bits
     for (uint32_t k = 0; k < FRACTION_BITS; k++) {
         roots[k] = root(value);
         value = (sim_wide_t)roots[k] << 64;
     }
 }
 
-// 2^-exponent with 63 bits behind the point.
+// Returns 2^-exponent with 63 fractional bits.
 static uint64_t exp2_negative(uint64_t exponent, const uint64_t roots[FRACTION_BITS])
 {
     const uint64_t whole = exponent >> FRACTION_BITS;
@@ -159,14 +160,14 @@ static uint64_t exp2_negative(uint64_t exponent, const uint64_t roots[FRACTION_B
 
 // -- Zipf
 
-#define EXACT_RANKS 64u // then blocks of 1/64 of where they begin
+#define EXACT_RANKS 64u // ranks with their own probability; then blocks of 1/64 of their first rank
 #define BLOCKS_MAX 4096u
 
 struct app_herd_zipf {
     uint64_t count;
     uint32_t blocks;
-    uint64_t first[BLOCKS_MAX + 1]; // rank of each block; behind the last one the count
-    uint64_t below[BLOCKS_MAX + 1]; // chance of all before it, of 2^63
+    uint64_t first[BLOCKS_MAX + 1]; // first rank of each block; after the last one, count
+    uint64_t below[BLOCKS_MAX + 1]; // probability of all earlier blocks, times 2^63
 };
 
 app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
@@ -183,7 +184,7 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
         SIM_CHECK(zipf->blocks < BLOCKS_MAX);
         uint64_t ranks = rank < EXACT_RANKS ? 1 : rank / EXACT_RANKS;
         ranks = ranks < count - rank ? ranks : count - rank;
-        const uint64_t twice = 2 * rank + ranks + 1; // the middle of rank + 1 .. rank + ranks
+        const uint64_t twice = 2 * rank + ranks + 1; // twice the middle of rank + 1 .. rank + ranks
         const uint64_t log = log2_fixed(twice) - ONE;
         const uint64_t weight =
             exp2_negative((uint64_t)((sim_wide_t)log * skew_permille / 1000), roots);
@@ -193,7 +194,7 @@ app_herd_zipf_t *app_herd_zipf_create(uint64_t count, uint32_t skew_permille)
         rank += ranks;
     }
     zipf->first[zipf->blocks] = count;
-    // The sum has at most 104 bits: it is brought below 2^63 for the division.
+    // The sum has up to 104 bits; it is shifted below 2^63 for the division.
     uint32_t shift = 0;
     while (sum >> shift >> 63 != 0) {
         shift++;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/mica.c - the index, the log, and how little of both a store has to keep.
+// apps/herd/mica.c - MICA's index and log; a store keeps only what differs from its image.
 #include "apps/herd/mica.h"
 
 #include <string.h>
@@ -8,8 +8,8 @@
 
 // -- the index
 
-// A slot as it is in memory: in use (bit 0), tag (16 bits), offset in the log (47 bits, of all that
-// was ever appended).
+// A slot as it is in memory: used (bit 0), tag (16 bits), offset in the log (47 bits, counted over
+// all appended bytes).
 #define SLOT_USED UINT64_C(1)
 
 static inline uint64_t make_slot(uint32_t tag, uint64_t offset)
@@ -33,7 +33,8 @@ static inline uint32_t bucket_of(const app_mica_config_t *config, app_city128_t 
     return (uint32_t)key.high & (uint32_t)(config->bucket_count - 1);
 }
 
-// Where an insert goes, and what it costs: the last slot that is empty or of the same tag, or none.
+// Chooses the slot of an insert, and counts what it displaces: the last slot that is empty or has
+// the same tag, else slot tag & 7.
 static uint32_t choose_slot(const uint64_t slots[APP_MICA_SLOTS],
                             uint32_t tag,
                             app_mica_stats_t *stats)
@@ -69,7 +70,7 @@ static uint64_t entry_bytes(const app_mica_config_t *config, uint32_t value_byte
     return (bytes + 7) & ~UINT64_C(7);
 }
 
-// Where the next entry goes: none lies across the end of the ring.
+// Returns the offset of the next entry; an entry never wraps around the end of the ring.
 static uint64_t place(const app_mica_config_t *config, uint64_t head, uint64_t bytes)
 {
     const uint64_t left = config->log_bytes - head % config->log_bytes;
@@ -82,10 +83,10 @@ struct app_mica_image {
     app_mica_config_t config;
     uint32_t key_count;
     uint32_t value_bytes;
-    uint32_t *first;   // of each bucket, in keys; one more than buckets
-    uint32_t *keys;    // by bucket, then in order of their insertion
-    uint16_t *tags;    // of these
-    uint32_t *offsets; // of each key, in units of 8 bytes; NULL: all entries are alike
+    uint32_t *first;   // by bucket: index of its first key; one more than buckets
+    uint32_t *keys;    // by bucket, then in order of insertion
+    uint16_t *tags;    // of these keys
+    uint32_t *offsets; // per key, in units of 8 bytes; NULL: all entries have the same size
     uint64_t head;
     app_mica_stats_t stats;
 };
@@ -105,7 +106,7 @@ static uint64_t image_offset(const app_mica_image_t *image, uint32_t key)
     return key / per_lap * image->config.log_bytes + key % per_lap * bytes;
 }
 
-// What inserting its keys made of a bucket. keys[i] is the key of slot i.
+// Rebuilds the bucket by inserting its keys again; keys[i] becomes the key of slot i.
 static void replay(const app_mica_image_t *image,
                    uint32_t bucket,
                    uint64_t slots[APP_MICA_SLOTS],
@@ -120,7 +121,7 @@ static void replay(const app_mica_image_t *image,
     }
 }
 
-// Keys by their bucket: counted, then placed.
+// Sorts the keys by bucket, by counting.
 static void sort_keys(app_mica_image_t *image)
 {
     const uint32_t count = image->key_count;
@@ -144,7 +145,7 @@ static void sort_keys(app_mica_image_t *image)
         image->first[b + 1] += image->first[b];
     }
     for (uint32_t i = count; i-- > 0;) {
-        // From the end: first[b + 1] walks down to where the bucket begins.
+        // From the end: first[b + 1] moves down to the beginning of the bucket.
         const uint32_t at = --image->first[bucket[i] + 1];
         image->keys[at] = i;
         image->tags[at] = tag[i];
@@ -206,10 +207,10 @@ size_t app_mica_image_bytes(const app_mica_image_t *image)
                                              (image->offsets != NULL ? sizeof(uint32_t) : 0));
 }
 
-// -- what a store has changed: numbers to pieces of memory, open addressing
+// -- changes of a store: a map from numbers to memory blocks, open addressing
 
 typedef struct change {
-    uint64_t number; // + 1; 0: free
+    uint64_t number; // number + 1; 0: free
     void *memory;
 } change_t;
 
@@ -265,11 +266,11 @@ static void free_changes(changes_t *changes)
 struct app_mica {
     app_mica_config_t config;
     const app_mica_image_t *image;
-    uint64_t image_head; // entries before it are the image's
+    uint64_t image_head; // entries before this offset are the image's
     uint64_t head;
-    changes_t buckets; // by bucket: its slots
-    changes_t entries; // the image's that were changed in place, by offset
-    uint8_t **chunks;  // of the ring, for what was appended
+    changes_t buckets; // bucket number to its slots
+    changes_t entries; // offset to the image's entry that was changed in place
+    uint8_t **chunks;  // of the ring, for appended entries
     uint64_t chunk_count;
     uint64_t bytes;
     app_mica_stats_t stats;
@@ -310,7 +311,8 @@ void app_mica_destroy(app_mica_t *mica)
     sim_free(mica);
 }
 
-// Bytes of the ring from an offset on; an entry may lie across chunks, not across the end.
+// Copies bytes between the ring and a buffer. An entry may cross chunks, but not the end of the
+// ring.
 static void copy_ring(app_mica_t *mica, uint64_t offset, uint8_t *bytes, uint64_t count, bool write)
 {
     uint64_t at = offset % mica->config.log_bytes;
@@ -336,10 +338,10 @@ static void copy_ring(app_mica_t *mica, uint64_t offset, uint8_t *bytes, uint64_
 
 typedef struct bucket {
     uint64_t slots[APP_MICA_SLOTS];
-    uint32_t keys[APP_MICA_SLOTS]; // of entries of the image
+    uint32_t keys[APP_MICA_SLOTS]; // keys of entries of the image
 } bucket_t;
 
-// Its slots as they are now: what the image left, or what was changed since.
+// Loads the current slots of a bucket: its own copy if it was changed, else the image's.
 static void load_bucket(const app_mica_t *mica, uint32_t number, bucket_t *bucket)
 {
     const bucket_t *const own = changed(&mica->buckets, number);
@@ -372,17 +374,17 @@ static void store_bucket(app_mica_t *mica, uint32_t number, const bucket_t *buck
     *own = *bucket;
 }
 
-// An entry of the image that was changed in place.
+// A changed entry of the image.
 typedef struct altered {
     uint32_t value_bytes;
-    uint8_t value[]; // as much as the entry had room for
+    uint8_t value[]; // as long as the entry has room for
 } altered_t;
 
 typedef struct found {
     uint64_t offset;
     uint32_t image_key;
     bool of_image;
-    uint64_t room_bytes; // of the whole entry
+    uint64_t room_bytes; // size of the whole entry
     uint32_t value_bytes;
     uint8_t bytes[APP_HERD_REQUEST_MAX];
     const uint8_t *value;
@@ -424,7 +426,7 @@ static bool load_appended(app_mica_t *mica, app_city128_t key, found_t *found)
     return true;
 }
 
-// The entry of a key, if it is there and the ring has not come round to it.
+// Finds the entry of a key, unless the ring has overwritten it.
 static bool find(app_mica_t *mica, app_city128_t key, const bucket_t *bucket, found_t *found)
 {
     const uint32_t slot = find_slot(bucket->slots, tag_of(key));
@@ -516,9 +518,9 @@ size_t app_mica_bytes(const app_mica_t *mica)
     return mica->bytes;
 }
 
-// -- what memory shows
+// -- the store as a server's memory shows it
 
-// The key of the image whose entry begins last at or before an offset.
+// Returns the key of the image with the last entry that begins at or before an offset.
 static uint32_t image_key_at(const app_mica_image_t *image, uint64_t offset)
 {
     uint32_t low = 0;
@@ -552,7 +554,7 @@ static uint64_t image_word(const app_mica_t *mica, uint64_t offset)
     return word;
 }
 
-// What was appended there last: the ring's lap that the head is in, or the one before.
+// Returns the word appended last at a place of the ring: in the head's lap, or the lap before.
 static uint64_t log_word(const app_mica_t *mica, uint64_t at)
 {
     const uint64_t lap = mica->head / mica->config.log_bytes * mica->config.log_bytes;

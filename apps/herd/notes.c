@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/notes.c - what is told before the run of settings of HERD that hardly anybody
-// means (docs/models/herd.md).
+// apps/herd/notes.c - warnings before the run about settings of HERD that are hardly intended
+// (docs/models/herd.md).
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "apps/herd/herd_internal.h"
 
-#define FRAME_BYTES 128u // of a request or an answer, about
+#define FRAME_BYTES 128u // approximate size of a request or answer
 
 static bool loses_frames(const net_t *net)
 {
@@ -18,8 +18,8 @@ static bool loses_frames(const net_t *net)
     return false;
 }
 
-// Each lost frame holds a client's oldest request for a time-out: whoever measures for less sees
-// clients stop one after the other, and none go on.
+// Warns of a timeout beyond the measured time on lossy links: each lost frame blocks a client's
+// oldest request for a timeout, so clients would stop one after the other.
 static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
 {
     const app__herd_config_t *const config = &herd->config;
@@ -28,17 +28,19 @@ static void tell_timeout(const app__herd_t *herd, const app_context_t *context)
         return;
     }
     char text[256];
-    (void)snprintf(text,
-                   sizeof(text),
-                   "traffic %" PRIu32 ", herd: links lose frames, and what is lost is asked for "
-                   "again after `timeout` (%.6g us), not within `measure` (%.6g us)",
-                   context->index,
-                   (double)config->timeout_ps / 1e6,
-                   (double)config->span.measure_ps / 1e6);
+    (void)snprintf(
+        text,
+        sizeof(text),
+        "traffic %" PRIu32
+        ", herd: links lose frames, and a lost request is only sent again after `timeout` "
+        "(%.6g us), which is longer than `measure` (%.6g us): set a shorter timeout",
+        context->index,
+        (double)config->timeout_ps / 1e6,
+        (double)config->span.measure_ps / 1e6);
     context->note(text, context->ctx);
 }
 
-// Between the last client's machine and the first server.
+// Warns of a timeout below the round trip between the last client's machine and the first server.
 static void tell_round_trip(const app__herd_t *herd, const app_context_t *context)
 {
     const uint32_t server = herd->machines[0].endpoint->interface;
@@ -59,9 +61,9 @@ static void tell_round_trip(const app__herd_t *herd, const app_context_t *contex
     (void)snprintf(text,
                    sizeof(text),
                    "traffic %" PRIu32
-                   ", herd: a round trip takes %.6g us, and what is not answered "
-                   "within `timeout` (%.6g us) is asked for again: late answers are taken for "
-                   "others' (wrong_values)",
+                   ", herd: a round trip takes %.6g us, longer than `timeout` (%.6g us), so every "
+                   "request is sent again, and late answers are taken for those of other requests "
+                   "(wrong_values): set a longer timeout",
                    context->index,
                    (double)trip_ps / 1e6,
                    (double)herd->config.timeout_ps / 1e6);

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/read.c - GETs by one-sided READs, as the stores that HERD is compared with do them
-// (table.h): each READ but the first follows from what the last one brought.
+// apps/herd/read.c - GETs by one-sided READs, like those of the stores that HERD is compared with
+// (table.h). Each READ but the first depends on the data of the last one.
 //
-//     pilaf      buckets, until one has the key's tag, then the entry; what has a wrong checksum
-//                is read again
-//     farm       six places of key and value side by side
+//     pilaf      buckets until one has the key's tag, then the entry; a wrong checksum is read
+//                again
+//     farm       six adjacent places of key and value
+//     farm-var   six adjacent places of key and pointer, then the value
 //     farm-var   six places of key and pointer, then the value
 #include "apps/herd/herd_internal.h"
 
 #define OF_READ 2u
 
 typedef struct step {
-    app_herd_extent_t next; // to be read; of no bytes: it is over
-    uint32_t into;          // of the operation's buffer
-    uint32_t value;         // where the value lies in it, once it is over; 0: not there
-    bool again;             // because what was read was torn
+    app_herd_extent_t next; // the next READ; 0 bytes: the chain is over
+    uint32_t into;          // offset in the operation's buffer
+    uint32_t value; // offset of the value in the buffer, at the end of the chain; 0: not found
+    bool again;     // a repetition, because the data was torn
 } step_t;
 
 static step_t first_step(const app__herd_t *herd, app_city128_t key)
@@ -36,7 +37,7 @@ static step_t try_bucket(const app__herd_t *herd, app__herd_op_t *op, app_city12
     };
 }
 
-// stage 0: a bucket came; 1: an entry, behind it.
+// Chooses the step after a READ of Pilaf; stage 0: a bucket arrived; 1: the entry after it.
 static step_t next_of_pilaf(const app__herd_t *herd,
                             app__herd_op_t *op,
                             const uint8_t *bytes,
@@ -56,7 +57,8 @@ static step_t next_of_pilaf(const app__herd_t *herd,
     return (step_t){.value = APP_HERD_BUCKET_BYTES + APP_HERD_KEY_BYTES};
 }
 
-// stage 0: a neighbourhood came; 1: a value, behind it. A value that is torn is read again.
+// Chooses the step after a READ of FaRM; stage 0: a neighbourhood arrived; 1: the value after it. A
+// torn value is read again.
 static step_t next_of_farm(const app__herd_t *herd,
                            app__herd_op_t *op,
                            const uint8_t *bytes,

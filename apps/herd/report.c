@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/report.c - what HERD tells at the end: rates, latencies, batches, the store, and
-// its log of operations.
+// apps/herd/report.c - HERD's report: rates, latencies, batches, the store and the log of
+// operations.
 #include "apps/herd/herd_internal.h"
 
 #include <math.h>
@@ -81,9 +81,9 @@ typedef struct herd_report {
     sim_report_list_t series;
     sim_report_list_t batches;
     sim_report_list_t response_sizes;
-    point_report_t *latencies; // where a series or the log is asked for
+    point_report_t *latencies; // set where a series or the log is asked for
     size_t latency_count;
-    double *worker_mops; // of the series, an interval's behind another's
+    double *worker_mops; // of the series: one interval's workers after another's
 } herd_report_t;
 
 static double ratio(double a, double b)
@@ -91,13 +91,14 @@ static double ratio(double a, double b)
     return b > 0.0 ? a / b : 0.0;
 }
 
-// None without GETs.
+// Returns the share of hits; NaN without GETs.
 static double hit_rate(uint64_t hits, uint64_t gets)
 {
     return gets > 0 ? (double)hits / (double)gets : (double)NAN;
 }
 
-// What is measured: the span, or until the last answer where every request has been dealt with.
+// Returns the measured time: the span, or the time until the last answer if every request was
+// answered or given up.
 static sim_time_t measured_ps(const app__herd_t *herd)
 {
     const app__span_t *const span = &herd->config.span;
@@ -114,7 +115,7 @@ static sim_time_t measured_ps(const app__herd_t *herd)
     return until_ps > begin_ps ? until_ps - begin_ps : span->measure_ps;
 }
 
-// In steps of a hundredth, and the last thousandths.
+// Fills the distribution of latencies in steps of 1 %, with the last thousandths.
 static void take_latencies(const app__herd_t *herd, sim_sample_set_t *all, herd_report_t *report)
 {
     static const uint64_t last[] = {995, 999, 1000};
@@ -239,7 +240,7 @@ static void take_pcie(const app__herd_t *herd, herd_report_t *report)
     report->pcie_bytes_per_operation = ratio((double)bytes, (double)report->responses);
 }
 
-// An interval's share of each worker.
+// Fills each worker's rate in each interval.
 static void take_worker_rates(const app__herd_t *herd,
                               herd_report_t *report,
                               interval_report_t *rows,
@@ -369,47 +370,64 @@ static bool get_latencies(const void *object, sim_report_value_t *value)
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(type_, name_), .shown = shown_}
 
 static const sim_report_row_t worker_rows[] = {
-    ROW(worker_report_t, answered, U64, "", false, "requests it answered"),
-    ROW(worker_report_t, mops, REAL, "M/s", false, "answers posted within the time measured"),
-    ROW(worker_report_t, busy, REAL, "", false, "share of the time in turns that found a request"),
-    ROW(worker_report_t, batch_mean, REAL, "", false, "requests taken in a turn"),
-    ROW(worker_report_t, gets, U64, "", false, "GETs served"),
-    ROW(worker_report_t, puts, U64, "", false, "PUTs served"),
+    ROW(worker_report_t, answered, U64, "", false, "requests that the worker answered"),
+    ROW(worker_report_t, mops, REAL, "M/s", false,
+     "answers per second that the worker posted within the measured time"),
+    ROW(worker_report_t, busy, REAL, "", false,
+     "share of the time spent in turns that found a request"),
+    ROW(worker_report_t, batch_mean, REAL, "", false, "mean number of requests taken in a turn"),
+    ROW(worker_report_t, gets, U64, "", false, "GETs that the worker served"),
+    ROW(worker_report_t, puts, U64, "", false, "PUTs that the worker served"),
 };
 static const sim_report_table_t worker_table = {
     .rows = worker_rows, .count = SIM_COUNT_OF(worker_rows), .bytes = sizeof(worker_report_t)};
 
 static const sim_report_row_t interval_rows[] = {
-    ROW(interval_report_t, index, U64, "", false, "of the interval"),
-    ROW(interval_report_t, start_us, REAL, "us", false, "when it begins"),
-    ROW(interval_report_t, mops, REAL, "M/s", false, "answers seen in it"),
-    ROW(interval_report_t, latency_us_mean, REAL, "us", false, "of these"),
-    ROW(interval_report_t, latency_us_max, REAL, "us", false, "of these, at most"),
-    ROW(interval_report_t, get_hit_rate, REAL, "", false, "share of their GETs whose key was there; none without GETs"),
-    ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
-    ROW(interval_report_t, batch_mean, REAL, "", false, "requests that a worker took in a turn"),
-    ROW(interval_report_t, queue_mean, REAL, "", false, "requests that waited for a worker after its turn"),
-    ROW(interval_report_t, cores_busy, REAL, "", false, "cores' worth of time in turns that found a request"),
-    ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways; 0 with ideal NICs"),
-    {"worker_mops", SIM_REPORT_LIST, "M/s", "answers posted in it by each worker", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
+    ROW(interval_report_t, index, U64, "", false, "number of the interval, from 0"),
+    ROW(interval_report_t, start_us, REAL, "us", false, "time at which the interval begins"),
+    ROW(interval_report_t, mops, REAL, "M/s", false,
+     "answers per second that clients saw in the interval"),
+    ROW(interval_report_t, latency_us_mean, REAL, "us", false,
+     "mean latency of the answers seen in the interval"),
+    ROW(interval_report_t, latency_us_max, REAL, "us", false,
+     "highest latency of the answers seen in the interval"),
+    ROW(interval_report_t, get_hit_rate, REAL, "", false,
+     "share of the interval's GETs that found their key; null without GETs"),
+    ROW(interval_report_t, response_bytes_mean, REAL, "bytes", false, "mean payload of an answer"),
+    ROW(interval_report_t, batch_mean, REAL, "", false,
+     "mean number of requests that a worker took in a turn"),
+    ROW(interval_report_t, queue_mean, REAL, "", false,
+     "mean number of requests that waited for a worker after its turn"),
+    ROW(interval_report_t, cores_busy, REAL, "", false,
+     "number of cores whose whole time went to turns that found a request"),
+    ROW(interval_report_t, pcie_bytes_per_operation, REAL, "bytes", false,
+     "bytes over the servers' PCIe per operation, both ways; 0 with ideal NICs"),
+    {"worker_mops", SIM_REPORT_LIST, "M/s", "answers per second of each worker in the interval", .offset = offsetof(interval_report_t, worker_mops), .of = SIM_REPORT_REAL},
 };
 static const sim_report_row_t point_rows[] = {
-    ROW(point_report_t, percent, REAL, "", false, "of the operations, at most so long"),
-    ROW(point_report_t, ms, REAL, "ms", false, "from the start to the look that found the answer"),
+    ROW(point_report_t, percent, REAL, "", false,
+     "percentage of operations whose latency is at most `ms`"),
+    ROW(point_report_t, ms, REAL, "ms", false,
+     "latency, from an operation's start to the poll that found the answer"),
 };
 static const sim_report_table_t point_table = {
     .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(point_report_t)};
 
 static const sim_report_row_t batch_rows[] = {
-    {"requests", SIM_REPORT_U64, "", "taken in a turn", .offset = offsetof(count_report_t, number)},
-    {"turns", SIM_REPORT_U64, "", "that took so many, within the time measured", .offset = offsetof(count_report_t, times)},
+    {"requests", SIM_REPORT_U64, "",
+     "number of requests taken in a turn", .offset = offsetof(count_report_t, number)},
+    {"turns", SIM_REPORT_U64, "",
+     "turns with this number of requests, within the measured "
+     "time", .offset = offsetof(count_report_t, times)},
 };
 static const sim_report_table_t batch_table = {
     .rows = batch_rows, .count = SIM_COUNT_OF(batch_rows), .bytes = sizeof(count_report_t)};
 
 static const sim_report_row_t size_rows[] = {
-    {"bytes", SIM_REPORT_U64, "bytes", "of an answer", .offset = offsetof(count_report_t, number)},
-    {"responses", SIM_REPORT_U64, "", "of this size, within the time measured", .offset = offsetof(count_report_t, times)},
+    {"bytes", SIM_REPORT_U64, "bytes",
+     "size of an answer", .offset = offsetof(count_report_t, number)},
+    {"responses", SIM_REPORT_U64, "",
+     "answers of this size, within the measured time", .offset = offsetof(count_report_t, times)},
 };
 static const sim_report_table_t size_table = {
     .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(count_report_t)};
@@ -418,45 +436,79 @@ static const sim_report_table_t interval_table = {
     .rows = interval_rows, .count = SIM_COUNT_OF(interval_rows), .bytes = sizeof(interval_report_t)};
 
 static const sim_report_row_t report_rows[] = {
-    ROW(herd_report_t, mops, REAL, "M/s", true, "operations that clients saw done within the time measured"),
-    {"latency_us", SIM_REPORT_OBJECT, "us", "of these: from the request's post, or its arrival, to the look that found the answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
-    ROW(herd_report_t, batch_mean, REAL, "", true, "requests that a worker takes in a turn"),
-    ROW(herd_report_t, responses_per_batch, REAL, "", false, "answers posted together, a port's share of a turn"),
-    ROW(herd_report_t, get_hit_rate, REAL, "", true, "share of GETs whose key was there; none without GETs"),
-    ROW(herd_report_t, requests, U64, "", false, "operations begun"),
-    ROW(herd_report_t, responses, U64, "", false, "operations done"),
-    ROW(herd_report_t, gets, U64, "", false, "GETs done"),
-    ROW(herd_report_t, puts, U64, "", false, "PUTs done"),
-    ROW(herd_report_t, hits, U64, "", false, "GETs done that found their key"),
+    ROW(herd_report_t, mops, REAL, "M/s", true,
+     "operations per second that clients saw done within the measured time"),
+    {"latency_us", SIM_REPORT_OBJECT, "us",
+     "latency of operations, from the request's post or arrival to the poll that found the "
+     "answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
+    ROW(herd_report_t, batch_mean, REAL, "", true,
+     "mean number of requests that a worker takes in a turn"),
+    ROW(herd_report_t, responses_per_batch, REAL, "", false,
+     "mean number of answers posted together, one port's share of a turn"),
+    ROW(herd_report_t, get_hit_rate, REAL, "", true,
+     "share of GETs that found their key; null without GETs"),
+    ROW(herd_report_t, requests, U64, "", false, "operations that clients began"),
+    ROW(herd_report_t, responses, U64, "", false, "operations that clients saw done"),
+    ROW(herd_report_t, gets, U64, "", false, "GETs that clients saw done"),
+    ROW(herd_report_t, puts, U64, "", false, "PUTs that clients saw done"),
+    ROW(herd_report_t, hits, U64, "", false, "GETs that found their key"),
     ROW(herd_report_t, lost, U64, "", true, "operations given up after all retries"),
-    ROW(herd_report_t, retried, U64, "", true, "requests written again"),
-    ROW(herd_report_t, duplicates, U64, "", false, "answers to what had been answered"),
-    ROW(herd_report_t, wrong_values, U64, "", true, "answers that are not what the key can have: always 0"),
+    ROW(herd_report_t, retried, U64, "", true, "requests that were written again after a timeout"),
+    ROW(herd_report_t, duplicates, U64, "", false,
+     "answers to operations that were answered before"),
+    ROW(herd_report_t, wrong_values, U64, "", true,
+     "answers that cannot belong to their key; an intact store gives 0"),
     ROW(herd_report_t, failed, U64, "", false, "completions with an error"),
-    ROW(herd_report_t, malformed, U64, "", false, "requests that workers could not read"),
-    ROW(herd_report_t, looked_back, U64, "", false, "requests found in slots that were not expected"),
-    ROW(herd_report_t, reads, U64, "", false, "READs of the systems that GET by them"),
-    ROW(herd_report_t, reads_again, U64, "", false, "of them, for what a PUT changed between or during READs"),
-    ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false, "payload of a request, those written again counted again"),
-    ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "payload of an answer"),
-    ROW(herd_report_t, queue_mean, REAL, "", false, "requests that wait for a worker after its turn"),
-    ROW(herd_report_t, queue_max, U64, "", false, "the same, at most"),
-    ROW(herd_report_t, cores_busy, REAL, "", true, "cores' worth of time in turns that found a request"),
-    ROW(herd_report_t, full_queue_waits, U64, "", false, "times a worker stood still for room in a send queue"),
-    ROW(herd_report_t, unsent_answers, U64, "", false, "answers that a connection's full send queue did not take: earlier ones are not acknowledged, and the client asks again"),
-    ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false, "over the servers' PCIe, both ways, headers included; 0 with ideal NICs"),
-    ROW(herd_report_t, elapsed_us, REAL, "us", false, "time that rates are over"),
-    ROW(herd_report_t, index_evictions, U64, "", false, "entries lost to full buckets, population included, all workers"),
-    ROW(herd_report_t, tag_overwrites, U64, "", false, "entries lost to keys of the same tag, likewise"),
-    ROW(herd_report_t, updated_in_place, U64, "", false, "PUTs of keys that were there"),
-    ROW(herd_report_t, inserted, U64, "", false, "entries appended to the logs, likewise"),
-    ROW(herd_report_t, log_head_bytes, U64, "bytes", false, "where the logs' heads are, summed"),
-    ROW(herd_report_t, store_memory_bytes, U64, "bytes", false, "memory of the simulation's own that the stores take"),
-    {"workers", SIM_REPORT_LIST, "", "each worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
-    {"latency_cdf", SIM_REPORT_LIST, "", "distribution of latency_us, where a series or the log is asked for", .get = get_latencies, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"batches", SIM_REPORT_LIST, "", "distribution of batch_mean", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
-    {"response_sizes", SIM_REPORT_LIST, "", "distribution of response_bytes_mean", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
-    {"series", SIM_REPORT_LIST, "", "over time (traffic.herd.series)", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
+    ROW(herd_report_t, malformed, U64, "", false, "requests that workers could not decode"),
+    ROW(herd_report_t, looked_back, U64, "", false,
+     "requests found in slots that were not expected next"),
+    ROW(herd_report_t, reads, U64, "", false, "READs, for the systems whose GETs are READs"),
+    ROW(herd_report_t, reads_again, U64, "", false,
+     "READs repeated because a PUT changed the data between or during READs"),
+    ROW(herd_report_t, request_bytes_mean, REAL, "bytes", false,
+     "mean payload of a request, retries included"),
+    ROW(herd_report_t, response_bytes_mean, REAL, "bytes", false, "mean payload of an answer"),
+    ROW(herd_report_t, queue_mean, REAL, "", false,
+     "mean number of requests that wait for a worker after its turn"),
+    ROW(herd_report_t, queue_max, U64, "", false,
+     "highest number of requests that waited for a worker after its turn"),
+    ROW(herd_report_t, cores_busy, REAL, "", true,
+     "number of cores whose whole time went to turns that found a request"),
+    ROW(herd_report_t, full_queue_waits, U64, "", false,
+     "times that a worker waited for room in a send queue"),
+    ROW(herd_report_t, unsent_answers, U64, "", false,
+     "answers dropped at a connection's full send queue, whose earlier answers are not "
+     "acknowledged; the client asks again"),
+    ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false,
+     "bytes over the servers' PCIe per operation, both ways, headers included; 0 with ideal NICs"),
+    ROW(herd_report_t, elapsed_us, REAL, "us", false, "time over which rates are computed"),
+    ROW(herd_report_t, index_evictions, U64, "", false,
+     "entries lost to full buckets in all workers' indexes, population included"),
+    ROW(herd_report_t, tag_overwrites, U64, "", false,
+     "entries lost to keys of the same tag in all workers' indexes, population included"),
+    ROW(herd_report_t, updated_in_place, U64, "", false,
+     "PUTs that changed a present key in place"),
+    ROW(herd_report_t, inserted, U64, "", false,
+     "entries appended to all workers' logs, population included"),
+    ROW(herd_report_t, log_head_bytes, U64, "bytes", false,
+     "offsets of the logs' heads, summed over the workers"),
+    ROW(herd_report_t, store_memory_bytes, U64, "bytes", false,
+     "memory of the simulation that the stores take"),
+    {"workers", SIM_REPORT_LIST, "",
+     "one row per "
+     "worker", .offset = offsetof(herd_report_t, workers), .of = SIM_REPORT_OBJECT, .table = &worker_table},
+    {"latency_cdf", SIM_REPORT_LIST, "",
+     "distribution of latency_us, if a series or the log is asked "
+     "for", .get = get_latencies, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"batches", SIM_REPORT_LIST, "",
+     "distribution of the number of requests per "
+     "turn", .offset = offsetof(herd_report_t, batches), .of = SIM_REPORT_OBJECT, .table = &batch_table},
+    {"response_sizes", SIM_REPORT_LIST, "",
+     "distribution of the size of "
+     "answers", .offset = offsetof(herd_report_t, response_sizes), .of = SIM_REPORT_OBJECT, .table = &size_table},
+    {"series", SIM_REPORT_LIST, "",
+     "results per interval of "
+     "traffic.herd.series", .offset = offsetof(herd_report_t, series), .of = SIM_REPORT_OBJECT, .table = &interval_table},
 };
 #undef ROW
 
@@ -474,7 +526,7 @@ void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = herd->client_count;
 }
 
-// -- the log
+// -- the log of operations
 
 static int by_start(const void *left, const void *right)
 {

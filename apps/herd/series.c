@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/series.c - intervals and counts that grow with what they are asked for.
+// apps/herd/series.c - intervals and counts that grow when a new one is used.
 #include "apps/herd/series.h"
 
 app__herd_bin_t *app__herd_bin_at(app__herd_bins_t *bins, sim_time_t since_ps, sim_time_t every_ps)

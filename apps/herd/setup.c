@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/setup.c - HERD, the key-value cache of Kalia et al., SIGCOMM 2014, and what it is
-// compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
+// apps/herd/setup.c - creates HERD, the key-value cache of Kalia et al., SIGCOMM 2014, and the
+// systems it is compared with (docs/models/herd.md): machines, memory, queue pairs, threads.
 #include "apps/herd/herd_internal.h"
 
 #define LINE_BYTES 64u
@@ -18,7 +18,7 @@ static uint32_t answer_bytes(const app__herd_t *herd)
     return (uint32_t)lines((uint64_t)herd->answer_slot_bytes + 1);
 }
 
-// As many as can be under way: a queue pair's send queue each, and one that nobody writes to.
+// Returns the number of answer buffers: a send queue per queue pair, and one that nobody writes to.
 uint32_t app__herd_answer_buffers(const app__herd_t *herd)
 {
     return 2 * APP__HERD_SEND_DEPTH * (uint32_t)(herd->config.ports * herd->config.qps_per_port) +
@@ -106,7 +106,8 @@ static void make_worker(app__herd_t *herd, uint32_t id)
     }
 }
 
-// A worker looks at the completions of its answers only when it has to: they wake it then alone.
+// Wakes a worker that waits for a completion of its answers; otherwise it polls them only when
+// needed.
 static void answer_completed(nic_cq_t *cq, void *ctx)
 {
     (void)cq;
@@ -116,7 +117,7 @@ static void answer_completed(nic_cq_t *cq, void *ctx)
     }
 }
 
-// The workers make their queue pairs at the same time: first each its first one, and so on.
+// Creates the workers' queue pairs, in parallel for all workers: first the first one of each.
 static void make_worker_qps(app__herd_t *herd)
 {
     const uint32_t all = herd->server_count * herd->worker_count;
@@ -158,7 +159,7 @@ static bool is_reliable(const app__herd_t *herd)
            app__herd_is_reliable(herd->config.answer);
 }
 
-// An answer by WRITE lies in the client's memory.
+// Notes an answer that arrived by WRITE in the client's memory.
 static void answer_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
@@ -168,14 +169,14 @@ static void answer_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, vo
     const uint64_t number =
         (address - app__herd_answer_slot_address(client, 0)) / herd->answer_slot_bytes;
     SIM_CHECK(number < herd->ops_per_client);
-    // At most one per request, and one per time it was written again: else it is there already.
+    // There is at most one per request and one per retry; any more are already in the list.
     if (client->arrived_count < 2 * herd->ops_per_client) {
         client->arrived[client->arrived_count++] = (uint32_t)number;
     }
     nic_core_wake(client->thread.core);
 }
 
-// Requests by SEND over a client's connection all come to one worker.
+// Prepares a client's connection for requests by SEND, all of which go to one worker.
 static void receive_requests(app__herd_t *herd, app__herd_peer_t *peer)
 {
     app__herd_worker_t *const worker =
@@ -215,7 +216,7 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
         nic_qp_on_write(client->request_qps[server], answer_written, client);
     }
     if (herd->reads && is_reliable(herd)) {
-        client->read_qps[server] = client->request_qps[server]; // one connection for all
+        client->read_qps[server] = client->request_qps[server]; // one connection serves both
     } else if (herd->reads) {
         client->read_qps[server] = app__machine_qp(client->thread.machine,
                                                    NIC_QPT_RC,
@@ -332,7 +333,7 @@ static void choose_sizes(app__herd_t *herd)
     herd->worker_count = (uint32_t)config->workers;
     herd->client_count = (uint32_t)config->clients;
     herd->window = (uint32_t)config->window;
-    // GETs by READ have slots of their own, a window at each server, behind the workers'.
+    // GETs by READ have slots of their own, a window per server, after the workers' slots.
     herd->ops_per_client =
         herd->server_count * (herd->worker_count + (herd->reads ? 1 : 0)) * herd->window;
     herd->value_bytes = by_key && !herd->reads ? 0 : longest;
@@ -340,7 +341,8 @@ static void choose_sizes(app__herd_t *herd)
     herd->slot_bytes = app_herd_slot_bytes(longest);
     herd->answer_slot_bytes = (uint32_t)lines(longest + config->get_head + 1);
     herd->receive_bytes = (uint32_t)lines(longest + config->get_head + config->put_answer);
-    // An answer to each request under way, and as many late ones; of each connection, if there.
+    // Receives for an answer to each request in flight and as many late ones, per connection where
+    // there are connections.
     herd->receives =
         2 * (config->window_per == APP__HERD_PER_CLIENT ? herd->window : herd->ops_per_client) *
         (config->answer == APP__HERD_BY_SEND_RC ? herd->server_count : 1);
@@ -387,7 +389,7 @@ static void make_table_image(app__herd_t *herd)
     SIM_CHECK(herd->read_bytes <= APP__HERD_READ_MAX);
 }
 
-// Workers' stores are their own memory's, which the host's memory shows.
+// Returns a word of a worker's store, as the host's memory shows it.
 static uint64_t shown_word(uint64_t address, const void *ctx)
 {
     const app__herd_shown_t *const shown = ctx;
@@ -429,7 +431,7 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
     herd->unused_cqs = sim_alloc_array(herd->server_count, sizeof(*herd->unused_cqs));
     for (uint32_t s = 0; s < herd->server_count; s++) {
         nic_t *const nic = herd->machines[s].endpoint->nic;
-        // signal-all: answers by WRITE complete there; whichever worker comes by takes them.
+        // With signal-all, answers by WRITE complete here, and any worker that polls takes them.
         const uint32_t room = herd->config.signal_all
                                   ? herd->client_count * (12 * (uint32_t)herd->config.unsignaled +
                                                           2 * herd->ops_per_client)
@@ -463,7 +465,7 @@ static sim_err_t herd_create(const app_context_t *context,
         sim_free(herd);
         return error;
     }
-    config.server = config.clients_on = NULL; // the scenario's
+    config.server = config.clients_on = NULL; // the strings belong to the scenario
     herd->config = config;
     herd->memory_address = app__machine_address(context);
     choose_sizes(herd);

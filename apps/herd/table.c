@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/table.c - cuckoo and hopscotch tables that lie in memory without being stored.
+// apps/herd/table.c - cuckoo and hopscotch tables in a host's memory, computed when they are read.
 #include "apps/herd/table.h"
 
 #include <string.h>
@@ -16,12 +16,12 @@ struct app_herd_table_image {
     uint32_t key_count;
     uint32_t value_bytes;
     uint32_t place_count;
-    uint32_t place_bytes; // of a bucket, an item, a key and its pointer
-    uint32_t entry_bytes; // of what lies behind the places for each key; 0: nothing does
-    uint64_t entries;     // where that begins
+    uint32_t place_bytes; // of a bucket, an item, or a key with its pointer
+    uint32_t entry_bytes; // per key, after the places; 0: there are no entries
+    uint64_t entries;     // offset of the entries
     uint64_t bytes;
     uint32_t left_out;
-    uint32_t *keys; // in each place; NONE: it is empty
+    uint32_t *keys; // key in each place; NONE: the place is empty
 };
 
 static void put(uint8_t *bytes, uint64_t value, uint32_t count)
@@ -84,7 +84,8 @@ static bool is_key(const uint8_t *bytes, app_city128_t key)
 
 // -- population
 
-// Into the first of the key's buckets that is free; else one of them, in turn, gives its key away.
+// Inserts a key into the first free one of its buckets. If none is free, it takes one of them, in
+// turn, and the displaced key is inserted again.
 static void insert_cuckoo(app_herd_table_image_t *image, uint32_t index)
 {
     for (uint32_t kick = 0; kick < KICKS_MAX; kick++) {
@@ -111,7 +112,7 @@ static uint32_t home_of(const app_herd_table_image_t *image, app_city128_t key)
     return hash_of(key, 0, image->place_count - APP_HERD_PLACES + 1);
 }
 
-// Makes room in a place before the free one, by a key that may as well lie there. NONE: none may.
+// Frees a place before `free` by moving its key there, if that key may lie there. NONE: no key may.
 static uint32_t move_closer(app_herd_table_image_t *image, uint32_t free)
 {
     for (uint32_t back = APP_HERD_PLACES - 1; back > 0; back--) {
@@ -204,7 +205,7 @@ size_t app_herd_table_image_bytes(const app_herd_table_image_t *image)
     return sizeof(*image) + image->place_count * sizeof(*image->keys);
 }
 
-// -- what clients know
+// -- computations by clients
 
 app_herd_extent_t app_herd_table_bucket(const app_herd_table_image_t *image,
                                         app_city128_t key,
@@ -221,8 +222,8 @@ app_herd_extent_t app_herd_table_neighbourhood(const app_herd_table_image_t *ima
     return (app_herd_extent_t){home * image->place_bytes, APP_HERD_PLACES * image->place_bytes};
 }
 
-// A bucket: pointer (from the table's beginning), tag, length at 12, checksums at 16 and 24. Zeros:
-// it is empty.
+// Writes a bucket: pointer (from the table's beginning), tag at 8, length at 12, checksums at 16
+// and 24. Zeros mean an empty bucket.
 static void write_bucket(uint8_t *bucket,
                          uint64_t pointer,
                          uint32_t tag,
@@ -280,13 +281,13 @@ bool app_herd_table_in_neighbourhood(const app_herd_table_image_t *image,
     return false;
 }
 
-// -- a server's
+// -- a server's table
 
 struct app_herd_table {
     const app_herd_table_image_t *image;
     nic_memory_t *memory;
     uint64_t address;
-    uint64_t shown; // the piece made last, + 1: a place or, behind all places, an entry
+    uint64_t shown; // number of the cached piece + 1: a place or, after all places, an entry
     uint8_t bytes[ITEM_MAX + 8];
 };
 
@@ -330,8 +331,7 @@ static void make_place(const app_herd_table_image_t *image, uint32_t place, uint
     }
 }
 
-// A byte of the populated table. Pieces are made whole and the last one is kept: words are read in
-// order.
+// Returns a byte of the populated table. The last piece is cached, because words are read in order.
 static uint8_t byte_at(app_herd_table_t *table, uint64_t offset)
 {
     const app_herd_table_image_t *const image = table->image;
@@ -340,7 +340,7 @@ static uint8_t byte_at(app_herd_table_t *table, uint64_t offset)
     const uint64_t within = behind ? offset - image->entries : offset;
     const uint64_t count = behind ? image->key_count : image->place_count;
     if (size == 0 || within / size >= count) {
-        return 0; // up to the next page
+        return 0; // padding up to the next page
     }
     const uint64_t number = within / size;
     const uint64_t piece = 1 + number + (behind ? image->place_count : 0);

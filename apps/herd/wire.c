@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/wire.c - requests to bytes and back, keys and values.
+// apps/herd/wire.c - encodes and decodes requests; makes keys and values.
 #include "apps/herd/wire.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/wire.h - what HERD's requests and answers look like in memory and on the wire.
+// apps/herd/wire.h - the encoding of HERD's requests and answers, in memory and on the wire.
 //
 //     GET        key 16 | opcode 1
 //     PUT        key 16 | opcode 1 | length 1 | value         values of at most 46 bytes
@@ -7,8 +7,8 @@
 //     answer     GET that hit: the value; GET that missed, PUT: nothing
 //     immediate  worker << 16 | window slot
 //
-// A slot of the request region is 64 bytes, as large as the store's operation; where values may be
-// longer than 46 bytes it is 1 KiB, or as many lines as the longest PUT needs.
+// A slot of the request region has 64 bytes, like the store's operation. If values may be longer
+// than 46 bytes it has 1 KiB, or as many lines as the longest PUT needs.
 #ifndef APPS_HERD_WIRE_H
 #define APPS_HERD_WIRE_H
 
@@ -19,21 +19,22 @@ SIM_C_BEGIN
 #define APP_HERD_KEY_BYTES 16u
 #define APP_HERD_SLOT_BYTES 64u
 #define APP_HERD_LARGE_SLOT_BYTES 1024u
-#define APP_HERD_VALUE_MIN 8u // of those by the key
+#define APP_HERD_VALUE_MIN 8u // shortest value, where the length depends on the key
 #define APP_HERD_SMALL_VALUE_MAX 46u
 #define APP_HERD_VALUE_MAX 1024u
 #define APP_HERD_REQUEST_MAX (APP_HERD_KEY_BYTES + 3u + APP_HERD_VALUE_MAX)
 
-// The store's opcodes; what clients write is larger, so that a worker knows it has not seen it.
+// Opcodes of the store. Those that clients write are larger, so a worker recognises a request it
+// has not seen.
 enum { APP_MICA_GET = 111, APP_MICA_PUT = 112, APP_HERD_OPCODE_OFFSET = 10 };
 enum {
     APP_HERD_GET = APP_MICA_GET + APP_HERD_OPCODE_OFFSET,
     APP_HERD_PUT = APP_MICA_PUT + APP_HERD_OPCODE_OFFSET,
 };
 
-// The key of an index: CityHash128 of its four bytes, little-endian.
+// Returns the key of an index: CityHash128 of its four bytes, little-endian.
 app_city128_t app_herd_key(uint32_t index);
-// Length of the value that belongs to a key, where it is by the key: 8..46.
+// Returns the length of a key's value, where it depends on the key: 8..46 bytes.
 uint32_t app_herd_value_length(app_city128_t key);
 
 typedef struct app_herd_request {
@@ -43,7 +44,7 @@ typedef struct app_herd_request {
     const uint8_t *value;
 } app_herd_request_t;
 
-// large: the length has two bytes.
+// Returns the bytes of a request; large: the length field has two bytes.
 static inline uint32_t app_herd_request_bytes(bool put, uint32_t value_bytes, bool large)
 {
     return APP_HERD_KEY_BYTES + 1 + (put ? (large ? 2 : 1) + value_bytes : 0);
@@ -63,9 +64,11 @@ static inline uint32_t app_herd_slot_bytes(uint32_t value_bytes_max)
                : (bytes + APP_HERD_SLOT_BYTES - 1) / APP_HERD_SLOT_BYTES * APP_HERD_SLOT_BYTES;
 }
 
-// Returns the bytes written to buffer, which has room for APP_HERD_REQUEST_MAX.
+// Encodes a request into buffer, which has room for APP_HERD_REQUEST_MAX; returns the bytes
+// written.
 uint32_t app_herd_encode(const app_herd_request_t *request, bool large, uint8_t *buffer);
-// The other way round; value points into bytes. False: no request that these bytes can be.
+// Decodes a request; request->value points into bytes. Returns false if the bytes are no valid
+// request.
 bool app_herd_decode(const uint8_t *bytes, uint32_t count, bool large, app_herd_request_t *request);
 
 static inline uint32_t app_herd_immediate(uint32_t worker, uint32_t slot)
@@ -73,10 +76,10 @@ static inline uint32_t app_herd_immediate(uint32_t worker, uint32_t slot)
     return worker << 16 | slot;
 }
 
-// Values say which key they are of and who wrote them: `stamp` in the first four bytes, mixed with
-// the key, then bytes that follow from both. bytes >= 4.
+// Makes a value that shows its key and its writer: `stamp` in the first four bytes, mixed with the
+// key, then bytes that follow from both. bytes >= 4.
 void app_herd_make_value(app_city128_t key, uint32_t stamp, uint8_t *value, uint32_t bytes);
-// Whether it is one of the key's, and its stamp.
+// Returns whether a value belongs to the key, and its stamp.
 bool app_herd_check_value(app_city128_t key, const uint8_t *value, uint32_t bytes, uint32_t *stamp);
 
 SIM_C_END

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/herd/worker.c - a worker: looks at its slots round robin, runs the store, answers.
+// apps/herd/worker.c - a HERD worker: polls its slots round robin, runs the store, answers.
 //
-// A turn looks at the clients once at most, from where the last one stopped, each at the slot that
-// its next request is expected in, and takes up to `postlist` requests. Their memory is prefetched
-// for all of them together; or, in a pipeline, they wait until the next ones were taken, and for
-// a no-op after so many looks without any.
+// A turn looks at each client at most once, from where the last turn stopped, at the slot where the
+// client's next request is expected, and takes up to `postlist` requests. Their memory is
+// prefetched together. In a pipeline they wait instead until the next ones are taken, or until a
+// no-op after `failed-polls` empty looks.
 //
-// A request that was lost leaves its slot empty while others fill, and one that is written again
-// lies in a slot already answered: every `look-back` looks at a client whose expected slot is
-// empty, a worker looks at its other slots too, and goes on behind the one it finds.
+// A lost request leaves its slot empty while later ones fill, and a retry lies in a slot already
+// answered. So after every `look-back` empty looks at a client the worker also looks at its other
+// slots, and continues after the one it finds.
 #include "apps/herd/herd_internal.h"
 
 #include <string.h>
@@ -37,9 +37,9 @@ void app__herd_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *
 
 // -- completions of answers
 
-// A worker has answers of a queue pair signaled once in `unsignaled`, the first of them, and waits
-// for that before it takes a request whose answer would be the last: so no queue overflows, and a
-// worker that is ahead of the NIC stands still with what it has collected so far.
+// Polls for the completion that the worker waits for. Of `unsignaled` answers on a queue pair the
+// first is signaled, and the worker waits for it before it takes the request of the last. So no
+// queue overflows, and a worker that is ahead of the NIC stops with the calls collected so far.
 static bool is_done(app__herd_worker_t *worker)
 {
     nic_wc_t wc;
@@ -60,7 +60,7 @@ static void take_all(app__herd_worker_t *worker, nic_cq_t *cq)
     }
 }
 
-// signal-all: what is done is taken up.
+// Polls the completions of answers, for signal-all.
 static void take_completions(app__herd_worker_t *worker)
 {
     const app__herd_t *const herd = worker->herd;
@@ -82,7 +82,7 @@ static uint32_t queue_of(const app__herd_worker_t *worker, uint32_t client)
 
 // -- taking requests
 
-// Which slot of the client is looked at with success; window: none.
+// Returns the client's slot in which the worker finds a request; herd->window: none.
 static uint32_t find_request(app__herd_worker_t *worker, uint32_t client)
 {
     const app__herd_t *const herd = worker->herd;
@@ -108,7 +108,8 @@ static uint32_t find_request(app__herd_worker_t *worker, uint32_t client)
     return herd->window;
 }
 
-// What an empty look costs: every look-back of them the other slots are looked at in vain, too.
+// Spends the time of an empty look, with its share of the looks at other slots every `look-back`
+// looks.
 static void look_in_vain(app__herd_worker_t *worker)
 {
     const app__herd_t *const herd = worker->herd;
@@ -127,8 +128,8 @@ static void begin_call(app__herd_worker_t *worker, app__herd_call_t *call)
     worker->calls[worker->call_count++] = *call;
 }
 
-// How many requests this turn may take, as far as queue pairs go. signal-all: what it answers must
-// fit into each of them, or it waits for the fullest.
+// Returns how many requests this turn may take with regard to the queue pairs. With signal-all all
+// answers must fit into each of them, else the worker waits for the fullest.
 static uint32_t find_room(app__herd_worker_t *worker)
 {
     const app__herd_config_t *const config = &worker->herd->config;
@@ -145,7 +146,8 @@ static uint32_t find_room(app__herd_worker_t *worker)
         out = here > out ? here : out;
     }
     const uint32_t left = APP__HERD_SEND_DEPTH - out;
-    const bool now = config->pipeline == 0; // what is taken is answered, else the oldest stage
+    // without a pipeline the requests taken now are answered now, else the oldest stage
+    const bool now = config->pipeline == 0;
     worker->waits = left < (now ? 1 : worker->stages[worker->oldest_stage].count);
     worker->waits_for = fullest;
     return now && left < most ? left : most;
@@ -153,8 +155,9 @@ static uint32_t find_room(app__herd_worker_t *worker)
 
 typedef enum { GO_ON, SERVE_FIRST, STAND_STILL } taken_t;
 
-// What a request taken means for the queue pair of its answer: that one would be the last before
-// the next signaled one, and the one before must be done. It may not even be posted.
+// Counts a taken request for the queue pair of its answer. If that answer would be the last before
+// the next signaled one, the previous signaled one must complete first; SERVE_FIRST: it is not even
+// posted.
 static taken_t count_taken(app__herd_worker_t *worker, uint32_t client)
 {
     const uint64_t every = worker->herd->config.unsignaled;
@@ -210,7 +213,8 @@ static taken_t collect_slots(app__herd_worker_t *worker)
     return taken;
 }
 
-// So many that at most the last of them is one to wait for, whichever queue pairs they go to.
+// Returns how many messages to take, so that at most the last of them makes the worker wait,
+// whichever queue pairs the answers use.
 static uint32_t room_for_messages(const app__herd_worker_t *worker)
 {
     const app__herd_config_t *const config = &worker->herd->config;
@@ -273,7 +277,7 @@ void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first
 
 // -- the store
 
-// A PUT into a store that is read by READs; they never ask a worker for a GET.
+// Runs a PUT on a table that clients read by READs; they never send GETs to a worker.
 static void put_into_table(app__herd_worker_t *worker,
                            app__herd_call_t *call,
                            const app_herd_request_t *request)
@@ -287,8 +291,8 @@ static void put_into_table(app__herd_worker_t *worker,
     call->answer_bytes = (uint32_t)herd->config.put_answer;
 }
 
-// Reads the request's bytes and marks it as seen, by the store's opcode; runs it; leaves the answer
-// in a buffer of the worker's.
+// Serves a call: decodes the request, marks it as seen by the store's opcode, runs it, and leaves
+// the answer in a buffer of the worker.
 static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
 {
     const app__herd_t *const herd = worker->herd;
@@ -305,7 +309,7 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
         nic_memory_write(worker->memory, call->address + APP_HERD_KEY_BYTES, &seen, 1);
         call->put = request.opcode == APP_HERD_PUT;
     } else {
-        call->put = request.opcode == APP_MICA_PUT; // served before, and written again
+        call->put = request.opcode == APP_MICA_PUT; // it was served before and written again
     }
     if (herd->reads) {
         put_into_table(worker, call, &request);
@@ -347,8 +351,8 @@ static void serve_by_store(app__herd_worker_t *worker, app__herd_call_t *call)
     }
 }
 
-// Misses of a batch are waited for beside each other, as many as the core has under way at a time;
-// in a pipeline they overlap with the requests before and after, too.
+// Spends the time of cache misses. Those of a batch overlap, as many as the core can have in
+// flight; in a pipeline they also overlap with those of other requests.
 static void spend_on_memory(const app__herd_worker_t *worker, uint64_t misses)
 {
     const app__herd_config_t *const config = &worker->herd->config;
@@ -435,7 +439,7 @@ static void count_list(app__herd_worker_t *worker, uint32_t answers)
     worker->listed += within ? answers : 0;
 }
 
-// The first of each `unsignaled` answers of a queue pair asks for a completion.
+// Requests a completion for the first of each `unsignaled` answers of a queue pair.
 static void sign(app__herd_worker_t *worker, uint32_t q, nic_send_wr_t *wr, uint64_t *answered)
 {
     const uint64_t every = worker->herd->config.unsignaled;
@@ -468,8 +472,8 @@ static void post_lists(app__herd_worker_t *worker)
     }
 }
 
-// A client that does not acknowledge answers but goes on asking loses those there is no room for,
-// and holds up no other.
+// Posts an answer, or drops it if the send queue is full: the client does not acknowledge answers
+// but goes on asking, and must not block other clients.
 static void post_if_room(app__herd_worker_t *worker, nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     const sim_err_t error = nic_post_send(qp, wr);
@@ -500,7 +504,8 @@ static void post_one_by_one(app__herd_worker_t *worker)
     }
 }
 
-// What its core and the server's PCIe link did since the last turn of any, in the interval of now.
+// Adds the core's and the PCIe link's busy time since any worker's last turn to the current
+// interval of the series.
 static void count_in_series(app__herd_worker_t *worker, uint32_t count)
 {
     app__herd_t *const herd = worker->herd;
@@ -557,8 +562,8 @@ static void answer(app__herd_worker_t *worker)
 
 // -- the loop
 
-// What was just taken, or nothing, goes into the pipeline, all in it moves on by a stage, and what
-// comes out is served now. False: nothing does.
+// Advances the pipeline by a stage: the calls just taken (or none) enter, and those that leave
+// become the calls to serve. Returns false if none leave.
 static bool shift_pipeline(app__herd_worker_t *worker)
 {
     app__herd_stage_t *const stage = &worker->stages[worker->oldest_stage];
@@ -576,7 +581,7 @@ static bool shift_pipeline(app__herd_worker_t *worker)
     return served != 0;
 }
 
-// No-ops push on what is in the pipeline: one, or until nothing is left in it.
+// Pushes the pipeline on with no-ops: once, or until it is empty.
 static void push_on(app__herd_worker_t *worker, bool all)
 {
     do {
@@ -620,6 +625,6 @@ bool app__herd_work(nic_core_t *core, void *ctx)
         push_on(worker, false);
         return true;
     }
-    // Something lies in a slot that is not expected: it polls on towards looking back.
+    // If a request lies in an unexpected slot, the worker keeps polling until it looks back.
     return worker->held_count != 0 || (worker->ready_total != 0 && herd->config.look_back != 0);
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/mooncake_internal.h - the engine's inside: stations, records, endpoints, workers.
+// apps/mooncake/mooncake_internal.h - structs and functions inside the Transfer Engine.
 //
-// A cluster has a station on each of its hosts: the control messages between hosts, from everyone
-// to everyone, on queue pairs of their own. On a station stand its host's engines, and on one the
-// metadata server. Everything a station owns is touched in events of its host only; what stations
-// share (names, addresses, queue pair numbers) is fixed before the run.
+// A cluster has a station on each host, which exchanges control messages with all other stations on
+// its own queue pairs. A host's engines, and on one host the metadata server, use its station. Only
+// events of its host touch a station's state; shared data (names, addresses, queue pair numbers) is
+// fixed before the run.
 #ifndef APPS_MOONCAKE_MOONCAKE_INTERNAL_H
 #define APPS_MOONCAKE_MOONCAKE_INTERNAL_H
 
@@ -13,7 +13,7 @@
 #include "nic/core.h"
 #include "nic/memory.h"
 
-// A host's control area begins here, that of application n 2^40 further up for each.
+// Start of a host's control area; each application has its own, 2^40 bytes apart.
 #define APP__MC_AREA (UINT64_C(1) << 52)
 #define APP__MC_MESSAGE_MAX (UINT64_C(1) << 20)
 
@@ -33,7 +33,7 @@ typedef enum app__mc_kind {
     APP__MC_HANDSHAKE,
     APP__MC_AUDIT,
     APP__MC_FILE_IO,
-    APP__MC_PROGRAM, // of the program on top
+    APP__MC_PROGRAM, // messages of the program that uses the engine
     APP__MC_KINDS,
 } app__mc_kind_t;
 
@@ -44,25 +44,25 @@ typedef struct app__mc_message {
     size_t size;
 } app__mc_message_t;
 
-// A request that came in; answered once, now or later.
+// A received request; it must be answered once, now or later.
 typedef struct app__mc_incoming {
     uint32_t peer; // station
     uint64_t id;
     const char *key;
-    const char *body; // valid during the call
+    const char *body; // valid only during the call
     size_t size;
 } app__mc_incoming_t;
 
 typedef void (*app__mc_handler_fn)(app__mc_station_t *station,
                                    const app__mc_incoming_t *incoming,
                                    void *ctx);
-// status: what was answered, or SIM_ERR_IO: nobody answered.
+// Handles the answer to a request. status: the peer's, or SIM_ERR_IO if nobody answered.
 typedef void (*app__mc_reply_fn)(int32_t status, const char *body, size_t size, void *ctx);
 
-typedef struct app__mc_letter app__mc_letter_t; // a message in the post
+typedef struct app__mc_letter app__mc_letter_t; // a message to be sent
 typedef struct app__mc_call app__mc_call_t;
 
-typedef struct app__mc_door { // to a NIC
+typedef struct app__mc_door { // a NIC of the station
     app__mc_station_t *station;
     app__endpoint_t *endpoint;
     uint32_t nic;
@@ -73,15 +73,15 @@ typedef struct app__mc_door { // to a NIC
     uint64_t position; // of the first of its QP numbers
 } app__mc_door_t;
 
-typedef struct app__mc_line { // to a peer
+typedef struct app__mc_line { // a connection to a peer station
     app__mc_station_t *station;
     uint32_t peer;
-    uint32_t generation; // how often it was set up anew
+    uint32_t generation; // number of times it was set up again
     nic_qp_t *qp;
     app__mc_letter_t *waiting;
     app__mc_letter_t *waiting_last;
     uint32_t posted;
-    bool broken; // its QP failed: to be set up again
+    bool broken; // its QP failed and must be set up again
 } app__mc_line_t;
 
 struct app__mc_station {
@@ -92,17 +92,17 @@ struct app__mc_station {
     uint32_t index;
     uint32_t nic_count;
     app__mc_door_t *doors;
-    app__mc_line_t *lines; // by peer; that to itself is unused
+    app__mc_line_t *lines; // by peer; the one to itself is unused
     app__mc_handler_fn handlers[APP__MC_KINDS];
     void *handler_ctx[APP__MC_KINDS];
-    app__mc_call_t *calls; // waiting for answers, newest first
+    app__mc_call_t *calls; // calls that wait for answers, newest first
     uint64_t next_id;
     uint64_t next_address;   // where the next message is written
-    app__mc_letter_t *local; // to itself, oldest first
+    app__mc_letter_t *local; // messages to itself, oldest first
     app__mc_letter_t *local_last;
-    app__mc_letter_t *posted; // their completions have not come
+    app__mc_letter_t *posted; // messages whose completions have not arrived
     sim_timer_t local_timer;
-    sim_timer_t chores; // QPs to destroy, lines to set up again
+    sim_timer_t chores; // destroys QPs and sets lines up again
     nic_qp_t **dead;
     size_t dead_count;
     size_t dead_capacity;
@@ -125,8 +125,8 @@ void app__mc_handle(app__mc_station_t *station,
                     app__mc_kind_t kind,
                     app__mc_handler_fn fn,
                     void *ctx);
-// fn is called once, in a later event, unless the run ends before. With owns the context was
-// allocated for this call and is freed with it.
+// Sends a request. fn is called once, in a later event, unless the run ends before. With `owns` the
+// context was allocated for this call and is freed with it.
 void app__mc_ask(app__mc_station_t *station,
                  uint32_t peer,
                  const app__mc_message_t *message,
@@ -142,15 +142,16 @@ void app__mc_answer(app__mc_station_t *station,
                     const char *body,
                     size_t size);
 void app__mc_calls_fini(app__mc_station_t *station);
-// Takes bytes (sim_alloc) of a letter; what comes in goes to deliver.
+// Sends the bytes of a letter, which it frees (sim_alloc). The receiver passes them to
+// app__mc_deliver.
 void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t size);
 void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size);
-// Destroys the QP when nothing of it is on the stack any more.
+// Destroys a QP later, when no function on the stack uses it any more.
 void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp);
-// Calls out as soon as the event is over.
+// Stops a station like a power loss. Its queue pairs are destroyed after the current event.
 void app__mc_station_crash(app__mc_station_t *station);
 app_mooncake_t *app__mc_engine_named(const app__mc_station_t *station, const char *name);
-// Which station serves that name; SIM_ERR_UNKNOWN.
+// Finds the station that serves a name; SIM_ERR_UNKNOWN.
 sim_err_t app__mc_station_named(const app_mooncake_cluster_t *cluster,
                                 const char *name,
                                 uint32_t *station);
@@ -165,9 +166,9 @@ app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
 void app__mc_server_destroy(app__mc_server_t *server);
 void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx);
 
-// -- segments as an engine knows them (apps/mooncake/engine/segment.c)
+// -- segments known to an engine (apps/mooncake/engine/segment.c)
 
-typedef struct app__mc_rail { // between a NIC here and one of the segment's
+typedef struct app__mc_rail { // path between a NIC here and a NIC of the segment
     uint64_t failures;        // in a row
     sim_time_t paused_until_ps;
 } app__mc_rail_t;
@@ -178,14 +179,14 @@ struct app__mc_segment {
     app_mooncake_t *engine;
     app_mooncake_segment_id_t id;
     char *name;
-    app_mooncake_segment_desc_t *desc; // NULL: never seen
+    app_mooncake_segment_desc_t *desc; // NULL: never received
     uint32_t station;
     app__mc_rail_t *rails; // by own context, then by the segment's device
     bool fetching;
-    bool refused; // a key of it was: slices wait for what is being fetched
+    bool refused; // one of its keys was refused: slices wait for the new description
     app__mc_waiter_t *waiters;
-    app__mc_slice_t *stale; // wait for what is being fetched
-    bool file_checked;      // a file: its operations say whether what came is right
+    app__mc_slice_t *stale; // slices that wait for the new description
+    bool file_checked;      // a file: its operations report whether the data is right
 };
 
 // -- contexts, workers, endpoints (apps/mooncake/engine/context.c, apps/mooncake/engine/endpoint.c)
@@ -202,7 +203,7 @@ typedef struct app__mc_lane app__mc_lane_t;
 typedef struct app__mc_worker {
     app__mc_context_t *context;
     nic_core_t *core;
-    app__mc_lane_t *active; // with slices to post, in a ring: the one served last
+    app__mc_lane_t *active; // ring of lanes with slices to post: the one served last
     uint32_t active_count;
 } app__mc_worker_t;
 
@@ -215,28 +216,29 @@ struct app__mc_context { // a NIC of an engine
     app__endpoint_t *endpoint;
     nic_cq_t *cq;
     app__mooncake_keep_t keep;
-    app__mooncake_keep_t lanes; // all of them: none ever leaves
-    app__mc_lane_t *wanting;    // have slices and no endpoint, in order
+    app__mooncake_keep_t lanes; // all lanes; none is ever removed
+    app__mc_lane_t *wanting;    // queue of lanes with slices and no endpoint
     app__mc_lane_t *wanting_last;
     app__mc_worker_t *workers;
     uint32_t worker_count;
     uint64_t outstanding; // slices on queue pairs
-    uint64_t load_bytes;  // queued and outstanding
-    uint64_t bytes;       // of completed slices
-    uint64_t position;    // QP numbers
+    uint64_t load_bytes;  // bytes queued and outstanding
+    uint64_t bytes;       // bytes of completed slices
+    uint64_t position;    // next QP number
     uint64_t positions_end;
-    app__mc_chain_t leaving; // endpoints no longer kept: something is still out
+    app__mc_chain_t leaving; // endpoints no longer kept, with slices still outstanding
 };
 
-struct app__mc_lane {          // what a NIC here has for a NIC there
+struct app__mc_lane {          // connection from a NIC here to a NIC there
     app__mooncake_kept_t kept; // first; key: peer_path
     app__mc_context_t *context;
     app__mc_worker_t *worker;
-    app__mc_segment_t *segment; // whose failures count; NULL: made by a peer's handshake
+    // segment whose rails count failures; NULL: made by a peer's handshake
+    app__mc_segment_t *segment;
     char *peer_path;
     uint32_t peer_device;
-    app__mc_endpoint_t *endpoint; // that its slices take; NULL: none yet
-    app__mc_queue_t queue;        // to be posted
+    app__mc_endpoint_t *endpoint; // endpoint that its slices use; NULL: none yet
+    app__mc_queue_t queue;        // slices to be posted
     app__mc_lane_t *next_active;
     app__mc_lane_t *next_wanting;
     bool is_active;
@@ -248,20 +250,20 @@ struct app__mc_endpoint {
     app__mc_lane_t *lane;
     app_mooncake_endpoint_state_t state;
     nic_qp_t **qps;
-    uint32_t *posted; // by QP
+    uint32_t *posted; // per QP
     uint32_t *peer_qps;
     uint32_t qp_count;
     uint32_t outstanding;
-    uint64_t carried; // slices, until now
+    uint64_t carried; // slices carried so far
     app__mc_link_t leaving;
-    bool passed; // has had its turn: may leave for others
+    bool passed; // has had its turn and may be evicted for others
     bool shaking_hands;
     bool leaves;
 };
 
 struct app__mc_slice {
     app__mc_task_t *task;
-    app__mc_slice_t *next; // in the queue it is in
+    app__mc_slice_t *next; // list of the queue it is in
     app__mc_link_t timed;
     app__mc_endpoint_t *endpoint;
     uint64_t source;
@@ -272,7 +274,7 @@ struct app__mc_slice {
     uint32_t rkey;
     uint16_t qp;
     uint16_t retry;
-    uint8_t first_local; // positions in the lists that the first attempt took
+    uint8_t first_local; // positions in the NIC lists that the first attempt took
     uint8_t first_peer;
     uint16_t context;
 };
@@ -280,16 +282,16 @@ struct app__mc_slice {
 struct app__mc_task {
     app_mooncake_t *engine;
     app__mc_link_t made;
-    app__mc_batch_t *batch; // NULL: gone
+    app__mc_batch_t *batch; // NULL: the batch is freed
     app__mc_segment_t *segment;
     app_mooncake_request_t request;
     app_mooncake_task_status_t status;
     uint64_t transferred;
-    uint32_t slices; // in all
-    uint32_t left;   // that have not ended: keep the task alive
-    bool failed;     // one of them
+    uint32_t slices; // total number
+    uint32_t left;   // slices that have not ended; they keep the task alive
+    bool failed;     // a slice failed
     bool ended;
-    sim_timer_t timer; // of local copies
+    sim_timer_t timer; // fires at the end of a local copy
 };
 
 struct app__mc_batch {
@@ -297,14 +299,14 @@ struct app__mc_batch {
     uint64_t size;
     app__mc_task_t **tasks;
     uint64_t count;
-    uint64_t open;                  // PENDING or WAITING
-    uint64_t audits;                // out
+    uint64_t open;                  // entries that are PENDING or WAITING
+    uint64_t audits;                // audits in flight
     uint64_t unverified;            // bytes
-    app_mooncake_batch_fn ended_fn; // when nothing is open
+    app_mooncake_batch_fn ended_fn; // called when no entry is open
     void *ended_ctx;
-    app_mooncake_batch_fn fn; // and nothing to be looked at either
+    app_mooncake_batch_fn fn; // called when also nothing is left to verify
     void *ctx;
-    char *audit; // what the peer is to look at
+    char *audit; // body of the next audit message to the peer
     size_t audit_size;
     size_t audit_capacity;
     uint64_t audit_bytes;
@@ -316,10 +318,10 @@ typedef struct app__mc_local_buffer {
     uint64_t length;
     char *location;
     uint32_t rights;
-    nic_mr_t **regions; // by context
+    nic_mr_t **regions; // per context
     app__mooncake_choice_t choice;
-    uint32_t *contexts; // of both lists, one behind the other
-    uint32_t *near;     // positions in the first list whose NICs are nearest
+    uint32_t *contexts; // contexts of both lists, one after the other
+    uint32_t *near;     // positions in the first list of the nearest NICs
     uint32_t near_count;
 } app__mc_local_buffer_t;
 
@@ -333,12 +335,12 @@ struct app_mooncake {
     app_mooncake_matrix_t matrix;
     bool verify;
     bool closed;
-    uint64_t seed; // of the pattern of its memory
+    uint64_t seed; // of the pattern that fills its memory
     uint64_t stride_bytes;
-    uint64_t memory_bytes_max; // of its host's contents, at most
-    app__mc_chain_t tasks;     // that are not freed
+    uint64_t memory_bytes_max; // highest size of its host's contents
+    app__mc_chain_t tasks;     // tasks that are not freed
     sim_random_t random;
-    uint64_t turn; // round robin
+    uint64_t turn; // for round robin
     app__mc_context_t *contexts;
     uint32_t context_count;
     app__mc_local_buffer_t *buffers;
@@ -350,29 +352,29 @@ struct app_mooncake {
     app__mc_batch_t **batches; // by id; NULL: free
     size_t batch_count;
     size_t batch_capacity;
-    size_t batches_free; // how many are NULL
+    size_t batches_free; // number of NULL entries
     uint64_t batch_serial;
     app__mc_slice_t *free_slices;
-    void **slabs; // slices are made by the slab
+    void **slabs; // blocks of memory for slices
     size_t slab_count;
     size_t slab_capacity;
     app__mc_chain_t timed;     // slices that can time out
-    app__mc_link_t *looked_at; // by the timer: one that ends is not looked at any more
+    app__mc_link_t *looked_at; // slice that the timer looks at next; moved on if that slice ends
     sim_timer_t slice_timer;
     sim_timer_t begin_timer;
-    sim_time_t copies_until_ps; // within the host
-    // the record
+    sim_time_t copies_until_ps; // end of the queued copies within the host
+    // The engine's own record:
     bool put_under_way;
     bool put_again;
-    app__mc_waiter_t *put_waiters;   // for the put under way
-    app__mc_waiter_t *again_waiters; // for the next one
+    app__mc_waiter_t *put_waiters;   // for the write in progress
+    app__mc_waiter_t *again_waiters; // for the next write
     app__mc_file_t *files;
     app_mooncake_counters_t counters;
 };
 
 // -- apps/mooncake/engine/segment.c
 
-// Writes the engine's own record, now or when the write under way is through.
+// Writes the engine's own record, now or after the write in progress.
 void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *ctx);
 app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine);
 void app__mc_fetch(app__mc_segment_t *segment, app_mooncake_done_fn fn, void *ctx);
@@ -390,7 +392,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
 
 void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster);
 void app__mc_contexts_fini(app_mooncake_t *engine);
-// Puts the slice into the queue of its context's lane to the peer's device.
+// Puts a slice into the queue of its context's lane to the peer's device.
 void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
                       app__mc_segment_t *segment,
@@ -404,38 +406,38 @@ app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue);
 
 void app__mc_lanes_init(app__mc_context_t *context);
 void app__mc_lanes_fini(app__mc_context_t *context);
-// That to "server@nic"; made when first asked for.
+// Returns the lane to "server@nic", creating it on first use.
 app__mc_lane_t *app__mc_lane_of(app__mc_context_t *context, const char *peer_path);
-// Sees to it that what waits gets an endpoint, a connection and a turn of the worker.
+// Makes sure that waiting slices get an endpoint, a connection and a turn of the worker.
 void app__mc_lane_go(app__mc_lane_t *lane);
-// Its endpoint carries nothing more: what waits goes on with another.
+// Detaches a lane from its endpoint, which carries nothing more; waiting slices use another one.
 void app__mc_lane_detach(app__mc_lane_t *lane);
-// Into the ring of its worker, if it has something to post and a connection; and out of it.
+// Adds a lane to the ring of its worker if it has slices to post and a connection; removes it.
 void app__mc_lane_wake(app__mc_lane_t *lane);
 void app__mc_lane_sleep(app__mc_lane_t *lane);
-// Takes all that waits.
+// Takes all slices that wait in the lane.
 app__mc_queue_t app__mc_lane_empty(app__mc_lane_t *lane);
-// Lanes that want an endpoint get one, as long as there is room or some other may leave.
+// Gives endpoints to lanes that want one, as long as there is room or another may be evicted.
 void app__mc_lanes_serve(app__mc_context_t *context);
-// Of the two NICs; NULL: no record of the peer's names them.
+// Returns the rail between the lane's two NICs; NULL: no record of the peer names them.
 app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
 
 // -- apps/mooncake/engine/endpoint.c
 
-// Makes the lane's endpoint; another one may have to leave for it.
+// Creates the lane's endpoint; another one may be evicted for it.
 app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane);
-// Whether it may leave for others.
+// Updates whether an endpoint may be evicted for others.
 void app__mc_endpoint_pin(app__mc_endpoint_t *endpoint);
-// It is not kept any more, and nothing waits for it: gone, if nothing is out either.
+// Destroys an endpoint that is no longer kept, if nothing is outstanding on it.
 void app__mc_endpoint_leave_if_empty(app__mc_endpoint_t *endpoint);
-// Begins the handshake, unless it is under way.
+// Starts the handshake, unless one is in progress.
 void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint);
-// The connection is void: what is out will fail, what is queued is given another way.
+// Disconnects an endpoint: outstanding slices fail, queued ones take another route.
 void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed);
-// One of its slices is no longer out.
+// Notes that a slice is no longer outstanding on a QP.
 void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp);
 void app__mc_endpoint_destroy(app__mc_endpoint_t *endpoint);
-// The peers hear nothing more from any of the NIC's.
+// Stops all endpoints of a NIC without telling their peers.
 void app__mc_endpoints_crash(app__mc_context_t *context);
 void app__mc_on_handshake(app__mc_station_t *station,
                           const app__mc_incoming_t *incoming,
@@ -443,9 +445,9 @@ void app__mc_on_handshake(app__mc_station_t *station,
 
 // -- apps/mooncake/engine/route.c
 
-// Chooses NICs for the slice and sends it on its way.
+// Chooses the NICs of a slice and queues it.
 void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice);
-// Tries again, or gives it up.
+// Retries a slice, or gives it up.
 void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
 void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
 const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
@@ -461,7 +463,7 @@ void app__mc_task_free(app__mc_task_t *task);
 void app__mc_task_begin(app__mc_task_t *task);
 void app__mc_slice_done(app_mooncake_t *engine, app__mc_slice_t *slice);
 void app__mc_slice_lost(app_mooncake_t *engine, app__mc_slice_t *slice);
-// It is on a queue pair now.
+// Notes that a slice is on a queue pair now.
 void app__mc_slice_posted(app__mc_slice_t *slice);
 void app__mc_transfers_fini(app_mooncake_t *engine);
 void app__mc_task_end(app__mc_task_t *task, app_mooncake_task_status_t status);
@@ -472,26 +474,26 @@ void app__mc_abandon(app_mooncake_t *engine);
 uint64_t app__mc_seed_of(const char *name);
 uint64_t app__mc_word(uint64_t seed, uint64_t address);
 void app__mc_fill(app_mooncake_t *engine, uint64_t address, uint64_t length);
-// Whether [to, to + length) holds what stands at [from, ...) of the segment with that seed; forgets
-// it then.
+// Returns whether [to, to + length) holds the data of [from, ...) of the segment with that seed,
+// and then forgets it.
 bool app__mc_check(app_mooncake_t *engine,
                    uint64_t seed,
                    uint64_t from,
                    uint64_t to,
                    uint64_t length,
                    uint64_t stride_bytes);
-// The task is complete: looks at what came, or has the peer look.
+// Verifies the data of a completed task, or asks the peer to verify it.
 void app__mc_verify(app__mc_task_t *task);
-// Sends what was collected.
+// Sends the collected audit message.
 void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
 void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
 
 // -- apps/mooncake/programs/place.c
 
-// The memory lies there. SIM_ERR_UNKNOWN: the host has no such socket or GPU.
+// Declares where a piece of memory lies. SIM_ERR_UNKNOWN: the host has no such socket or GPU.
 int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location);
-// Fills near.
+// Fills buffer->near.
 void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer);
 
 // -- apps/mooncake/engine/nvmeof.c

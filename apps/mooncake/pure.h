@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/pure.h - the parts of the engine that know neither time nor network:
-// slicing, choice of NICs, which endpoints stay, which blocks of a prompt are cached, traces.
+// apps/mooncake/pure.h - parts of the engine without time or network: slicing, choice of NICs, the
+// endpoint store, the prefix cache, traces.
 #ifndef APPS_MOONCAKE_PURE_H
 #define APPS_MOONCAKE_PURE_H
 
@@ -9,47 +9,47 @@
 
 // -- slices (apps/mooncake/engine/slice.c)
 
-// Slices of slice_bytes; a tail shorter than fragment_bytes joins the last of them.
+// Number of slices of slice_bytes; a tail shorter than fragment_bytes joins the last slice.
 uint64_t app__mooncake_slice_count(uint64_t length, uint64_t slice_bytes, uint64_t fragment_bytes);
 uint64_t app__mooncake_slice_length(uint64_t length,
                                     uint64_t slice_bytes,
                                     uint64_t fragment_bytes,
                                     uint64_t index);
 
-// How many NICs the two lists of a location name.
+// Number of NICs in the two lists of a location.
 typedef struct app__mooncake_choice {
     uint32_t preferred;
     uint32_t available;
 } app__mooncake_choice_t;
-// Position of a NIC in the two lists, one behind the other: the first time any of the first list
-// (of the second, where the first is empty); at each retry another one than before, the rest of the
-// first list before the second. `first` is what the first time gave.
+// Returns the position of a NIC in the two lists, one after the other. The first attempt takes a
+// random one of the first list (of the second if the first is empty). Each retry takes another one,
+// the rest of the first list before the second. `first` is the result of the first attempt.
 uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice,
                               uint32_t retry,
                               uint64_t random,
                               uint32_t first);
-// Which NIC of its host a name means: the number it ends with.
+// Returns the index of the NIC that a name means: the number it ends with.
 bool app__mooncake_nic_index(const char *name, uint32_t *index);
 
 const app_mooncake_priority_t *app__mooncake_priority(const app_mooncake_matrix_t *matrix,
                                                       const char *location);
 void app__mooncake_matrix_copy(app_mooncake_matrix_t *to, const app_mooncake_matrix_t *from);
 void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer);
-// The buffer that holds all of the range; NULL: none does.
+// Returns the buffer that holds the whole range, or NULL.
 const app_mooncake_buffer_t *app__mooncake_buffer_of(const app_mooncake_segment_desc_t *desc,
                                                      uint64_t address,
                                                      uint64_t length);
 
-// -- which endpoints a context keeps (apps/mooncake/engine/keep.c)
+// -- the endpoint store of a context (apps/mooncake/engine/keep.c)
 
-// An entry is owned by whoever put it in, as is its key.
+// An entry of the store. Whoever inserts it owns it and its key.
 typedef struct app__mooncake_kept app__mooncake_kept_t;
 struct app__mooncake_kept {
     const char *key;
     app__mc_link_t link;
     app__mooncake_kept_t *next_of_hash;
-    bool visited; // since the hand came by
-    bool pinned;  // leaves only when all others are pinned, too
+    bool visited; // found since the hand passed
+    bool pinned;  // evicted only if all others are pinned, too
 };
 
 typedef struct app__mooncake_keep {
@@ -57,14 +57,14 @@ typedef struct app__mooncake_keep {
     uint64_t capacity;
     uint64_t count;
     uint64_t pinned_count;
-    app__mc_chain_t order; // of insertion
-    app__mc_link_t *hand;  // SIEVE: who is looked at next; NULL: the oldest
+    app__mc_chain_t order; // in order of insertion
+    app__mc_link_t *hand;  // SIEVE: the next entry to examine; NULL: the oldest
     app__mooncake_kept_t **table;
     size_t table_size; // a power of two
     uint64_t evictions;
 } app__mooncake_keep_t;
 
-// NULL: none.
+// Returns the entry of a link, or NULL.
 static inline app__mooncake_kept_t *app__mooncake_kept_of(app__mc_link_t *link)
 {
     return link == NULL ? NULL : SIM_CONTAINER_OF(link, app__mooncake_kept_t, link);
@@ -79,58 +79,60 @@ static inline app__mooncake_kept_t *app__mooncake_newer(const app__mooncake_kept
 }
 void app__mooncake_keep_init(app__mooncake_keep_t *keep, uint32_t policy, uint64_t capacity);
 void app__mooncake_keep_fini(app__mooncake_keep_t *keep);
-// NULL: not there. Finding counts as use.
+// Finds an entry, which counts as a use; NULL: not there.
 app__mooncake_kept_t *app__mooncake_keep_find(app__mooncake_keep_t *keep, const char *key);
-// The key is not there yet. Returns who has to leave for it and is no longer in, or NULL.
+// Inserts an entry whose key is not there yet. Returns the entry that was evicted for it, or NULL.
 app__mooncake_kept_t *app__mooncake_keep_insert(app__mooncake_keep_t *keep,
                                                 app__mooncake_kept_t *entry);
 void app__mooncake_keep_pin(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry, bool pinned);
-// Whether another entry can come without one that is pinned leaving.
+// Returns whether an entry can be inserted without evicting a pinned one.
 bool app__mooncake_keep_has_room(const app__mooncake_keep_t *keep);
 void app__mooncake_keep_remove(app__mooncake_keep_t *keep, app__mooncake_kept_t *entry);
 
-// -- which blocks are cached (apps/mooncake/programs/prefix.c)
+// -- the prefix cache (apps/mooncake/programs/prefix.c)
 
 typedef enum app__mooncake_policy {
-    APP__MOONCAKE_LRU,    // the block used longest ago leaves
-    APP__MOONCAKE_LFU,    // used least often; among equals the one used longest ago
-    APP__MOONCAKE_LENGTH, // as lfu, but among equals the one furthest back in its prompt
+    APP__MOONCAKE_LRU, // evicts the least recently used block
+    // evicts the least frequently used block; for equal counts the least recently used
+    APP__MOONCAKE_LFU,
+    // like LFU, but for equal counts it evicts the block furthest back in its prompt
+    APP__MOONCAKE_LENGTH,
 } app__mooncake_policy_t;
 
 #define APP__MOONCAKE_UNLIMITED UINT64_MAX
 
-// Blocks by hash id, at most `capacity` different ones. Each has a slot, a number below the most
-// blocks there have ever been at a time, and copies at some of `places` places.
+// Blocks by hash id, at most `capacity` different ones. Each block has a slot, a number below the
+// highest number of blocks so far, and copies at some of `places` places.
 typedef struct app__mooncake_prefix app__mooncake_prefix_t;
 app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
                                                     uint64_t capacity_blocks,
                                                     uint32_t places);
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix);
-// How many of the leading blocks are there. Changes nothing.
+// Returns how many leading blocks are cached. Changes nothing.
 size_t app__mooncake_prefix_match(const app__mooncake_prefix_t *prefix,
                                   const uint64_t *ids,
                                   size_t count);
-// All blocks in order, newest last: those that are there are used once more, the others come in,
-// each of them after another one left if there was no room. From now on `place` has a copy of each
-// that is there, until it leaves.
+// Inserts all blocks in order, newest last. Present blocks count one more use; the others come in,
+// each after an eviction if there is no room. From now on `place` has a copy of each inserted block
+// until it is evicted.
 void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
                                  const uint64_t *ids,
                                  size_t count,
                                  uint32_t place);
-// The slot of a block that is there.
+// Finds the slot of a cached block.
 bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot);
-// Whether the place has a copy of the block in that slot.
+// Returns whether the place has a copy of the block in that slot.
 bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place);
 uint64_t app__mooncake_prefix_blocks(const app__mooncake_prefix_t *prefix);
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
-// Slots handed out so far: none is this or above.
+// Returns the number of slots handed out so far; all slots are below it.
 uint64_t app__mooncake_prefix_slots(const app__mooncake_prefix_t *prefix);
 
 // -- traces (apps/mooncake/programs/trace.c)
 
 typedef struct app__mooncake_prompt {
     uint64_t timestamp_ms;
-    sim_time_t timestamp_rest_ps; // below 1 ms
+    sim_time_t timestamp_rest_ps; // part below 1 ms
     uint64_t input_tokens;
     uint64_t output_tokens;
     size_t first_id; // in ids
@@ -144,13 +146,13 @@ typedef struct app__mooncake_trace {
     uint64_t *ids;
     size_t id_count;
     size_t id_capacity;
-    size_t late; // prompts whose timestamp was before that of one above
+    size_t late; // prompts whose timestamp is before an earlier prompt's
 } app__mooncake_trace_t;
 
-// A JSON object a line, with timestamp (ms, or 12.5), input_length, output_length and hash_ids
-// (below 2^64, in any order, perhaps more than once); other members are passed over, as are empty
-// lines. At most prompts_max of them. Timestamps that fall are raised to the highest above them, so
-// that prompts stay in the order of the trace. The message begins "NAME:LINE:COLUMN: ".
+// Reads a trace: one JSON object per line, with timestamp (ms, or 12.5), input_length,
+// output_length and hash_ids (below 2^64, in any order, possibly repeated). Other members and empty
+// lines are skipped. Reads at most prompts_max prompts. A timestamp below an earlier one is raised
+// to it, so that prompts keep the order of the trace. An error message begins "NAME:LINE:COLUMN: ".
 SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
                                                   const char *text,
                                                   size_t size,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/all_to_all_reads.c - every machine reads from every other, on many queue pairs: how
-// the rate
-// of a NIC falls with their number. docs/models/guidelines.md says what a thread does.
+// apps/rates/all_to_all_reads.c - every machine reads from every other one over many queue pairs.
+//
+// It shows how the rate of a NIC falls with their number. docs/models/guidelines.md describes the
+// thread.
 #include "apps/machine_internal.h"
 #include "apps/report_rows.h"
 
@@ -21,18 +22,18 @@ typedef struct reads_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(reads_config_t, hosts), "*", NULL, NULL,
-     NULL, "the machines"},
+     NULL, "machines that read and are read from, at least two"},
     {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(reads_config_t, threads), "14",
-     "1", "256", NULL, "threads of a machine, a core each"},
+     "1", "256", NULL, "threads on each machine, each on its own core"},
     {PREFIX ".qps-per-machine", SIM_ATTR_COUNT, true, offsetof(reads_config_t, qps), "auto", "1",
-     "1000000", NULL, "queue pairs of a machine, to each machine as many as to any other; those to "
-     "itself are not used; auto: one of each thread to each machine"},
+     "1000000", NULL, "queue pairs of a machine, spread evenly over all machines; those to itself "
+                      "are not used; auto: one from each thread to each machine"},
     {PREFIX ".window-per-thread", SIM_ATTR_COUNT, false, offsetof(reads_config_t, window), "16",
-     "1", "1024", NULL, "READs outstanding of a thread"},
+     "1", "1024", NULL, "READs that a thread keeps outstanding"},
     {PREFIX ".read-bytes", SIM_ATTR_BYTES, false, offsetof(reads_config_t, read_bytes), "32", "1",
-     "1MiB", NULL, "size of a READ"},
+     "1MiB", NULL, "bytes that one READ reads"},
     {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(reads_config_t, region_bytes), "2MiB",
-     "4KiB", "1TiB", NULL, "memory of a machine that is read from, at random"},
+     "4KiB", "1TiB", NULL, "memory of a machine; READs go to random addresses in it"},
     APP__SPAN_ATTRS(PREFIX, reads_config_t),
 };
 // clang-format on
@@ -50,17 +51,17 @@ typedef struct reader {
     const reads_t *reads;
     nic_cq_t *cq;
     nic_qp_t **qps;
-    uint32_t *rkeys; // of each QP: the key of what it reads from
+    uint32_t *rkeys; // per QP: key of the region it reads from
     uint32_t qp_count;
-    bool *broken; // of each QP: it failed, nothing more is posted to it
+    bool *broken; // per QP: it failed, so nothing more is posted to it
     uint32_t broken_count;
     bool *done; // by place in the window
     uint64_t posted;
     uint64_t oldest;
-    uint32_t posted_slot; // place in the window of the next one
+    uint32_t posted_slot; // place in the window of the next READ
     uint32_t oldest_slot;
     sim_random_t random;
-    nic_send_wr_t wr; // each is the one before but for what is read, and whose
+    nic_send_wr_t wr; // template; only the address, key and id differ between READs
 } reader_t;
 
 struct reads {
@@ -72,13 +73,13 @@ struct reads {
     app__machine_t *machines;
     uint32_t machine_count;
     reader_t *readers;
-    uint32_t thread_count; // of a machine
+    uint32_t thread_count; // per machine
     uint32_t reader_count;
 };
 
 // -- the loop
 
-// The drawn QP, or the next one that works. There is one.
+// Returns a random QP, or the next one that works. At least one works.
 static uint32_t draw_qp(reader_t *reader)
 {
     uint32_t q = (uint32_t)sim_random_below(&reader->random, reader->qp_count);
@@ -147,8 +148,9 @@ static bool read_on(nic_core_t *core, void *ctx)
 
 // -- creation
 
-// QPs in pairs: 2k of machine m leads to 2k + 1 of the machine k mod (machines - 1) + 1 further. So
-// each machine has as many to all others, give or take one. An odd one left over pairs neighbours.
+// Connects QPs in pairs: QP 2k of machine m leads to QP 2k + 1 of the machine k mod (machines - 1)
+// + 1 places further. So each machine has as many QPs to every other one, plus or minus one. If the
+// number is odd, the last QPs of neighbours are paired.
 static void join_all(reads_t *reads, nic_qp_t **all, uint32_t *peers, uint32_t qps)
 {
     const uint32_t machines = reads->machine_count;
@@ -210,7 +212,7 @@ static void make_readers(reads_t *reads, const app_context_t *context, uint32_t 
     sim_free(peers);
 }
 
-// How many of a machine's QPs lead to other machines.
+// Computes how many of a machine's QPs lead to other machines.
 static sim_err_t count_qps(const reads_config_t *config,
                            uint32_t machines,
                            uint32_t *qps,
@@ -224,7 +226,7 @@ static sim_err_t count_qps(const reads_config_t *config,
             SIM_ERR_RANGE,
             "qps-per-machine",
             " is %" PRIu64 ", %" PRIu64
-            " of them to other machines: expected one or more for each of %" PRIu64 " threads",
+            " of them to other machines, expected at least one for each of %" PRIu64 " threads",
             given,
             used,
             config->threads);
@@ -235,14 +237,18 @@ static sim_err_t count_qps(const reads_config_t *config,
             SIM_ERR_RANGE,
             "qps-per-machine",
             " is %" PRIu64 ", %" PRIu64
-            " of them to other machines: expected an even number among %u machines, "
-            "since each has two ends",
+            " of them to other machines, expected an even number among %u machines, since each "
+            "queue pair has two ends",
             given,
             used,
             machines);
     }
     if (config->read_bytes > config->region_bytes) {
-        return sim_fail_about(message, SIM_ERR_RANGE, "region", ": expected read-bytes or more");
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "region",
+                              ": smaller than read-bytes, "
+                              "expected read-bytes or more");
     }
     *qps = (uint32_t)used;
     return SIM_OK;
@@ -354,10 +360,12 @@ static void fill_report(const void *object, void *report)
 
 // clang-format off
 static const sim_report_row_t report_rows[] = {
-    APP__REAL(reads_report_t, mops_per_machine, "M/s", "operations per second of a machine, the mean of all"),
-    APP__REAL(reads_report_t, mops_min, "M/s", "of the slowest machine"),
-    APP__REAL(reads_report_t, mops_max, "M/s", "of the fastest machine"),
-    APP__WHOLE(reads_report_t, operations, "", "READs done, before and after the time that is measured too"),
+    APP__REAL(reads_report_t, mops_per_machine, "M/s", "mean over all machines of a machine's "
+                                                       "READs per second"),
+    APP__REAL(reads_report_t, mops_min, "M/s", "READs per second of the slowest machine"),
+    APP__REAL(reads_report_t, mops_max, "M/s", "READs per second of the fastest machine"),
+    APP__WHOLE(reads_report_t, operations, "", "READs done in the whole run, also outside of the "
+                                               "measured time"),
     APP__WHOLE(reads_report_t, failed, "", "READs that ended with an error"),
 };
 // clang-format on

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/bulk.c - long transfers between pairs of hosts, and how fast they go once they go.
+// apps/rates/bulk.c - long transfers between pairs of hosts, and their steady-state goodput.
 //
 // Host k of `from` sends to host k of `to` (the shorter list starts over), on `qps` queue pairs
-// each. Goodput is that of the steady state: new payload that the receiving NICs accepted, from one
-// round trip after the start until one before the end (half a one each where a transport went
-// back), and not beyond what the senders sent last while they were busy, since then only single
-// losses are repaired. Where nothing went back whole round trips count, since a window that is the
-// limit makes a burst of each. Both are sampled 64 times a round trip and interpolated.
-// docs/models/traffic.md
+// each. Goodput counts new payload that the receiving NICs accepted, from one round trip after the
+// start to one before the end (half a round trip where a transport went back), and not after the
+// senders were last busy, since then only single losses are repaired. Where nothing went back, only
+// whole round trips count, because a limiting window makes one burst per round trip. Values are
+// sampled 64 times per round trip and interpolated. docs/models/traffic.md
 #include <stdio.h>
 
 #include "apps/flows/transfer.h"
@@ -28,15 +27,15 @@ typedef struct bulk_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(bulk_config_t, from), "host0", NULL, NULL,
-     NULL, "hosts that send"},
+     NULL, "hosts that send; the k-th host sends to the k-th one of `to`"},
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(bulk_config_t, to), "host1", NULL, NULL,
-     NULL, "hosts that receive: the k-th from the k-th"},
+     NULL, "hosts that receive; the k-th host of `from` sends to the k-th one"},
     {PREFIX ".qps", SIM_ATTR_COUNT, false, offsetof(bulk_config_t, qps), "1", "1", "1000000", NULL,
-     "queue pairs of each two hosts"},
+     "queue pairs between the two hosts of a pair"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(bulk_config_t, bytes), "1GB", "1", "100TB",
-     NULL, "of each queue pair's message"},
+     NULL, "size of the message of each queue pair"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(bulk_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "when all begin"},
+     "10000s", NULL, "time at which all transfers start"},
     APP__SHAPE_ATTRS(PREFIX, bulk_config_t, shape),
 };
 // clang-format on
@@ -49,11 +48,11 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 typedef struct sample {
     sim_time_t time_ps;
-    uint64_t sent_bytes; // payload, retransmissions too
+    uint64_t sent_bytes; // payload sent, retransmissions included
     uint64_t accepted_bytes;
 } sample_t;
 
-// A NIC that sends or receives, watched from its own host's events.
+// A NIC that sends or receives, sampled in events of its own host.
 typedef struct watch {
     sim_timer_t timer; // first
     const nic_t *nic;
@@ -70,7 +69,7 @@ typedef struct bulk {
     watch_t *watches;
     size_t watch_count;
     sim_time_t start_ps;
-    sim_time_t rtt_ps; // the longest of a pair
+    sim_time_t rtt_ps; // the longest propagation round trip of a pair
 } bulk_t;
 
 // -- watching
@@ -160,15 +159,15 @@ static uint64_t accepted_at(const watch_t *watch, sim_time_t time_ps)
     return a->accepted_bytes + (uint64_t)(share * (double)(b->accepted_bytes - a->accepted_bytes));
 }
 
-// What was sent in the `samples` samples that end with the i-th.
+// Returns the bytes sent in the `samples` samples that end with the i-th.
 static uint64_t sent_until(const watch_t *watch, size_t i, size_t samples)
 {
     const size_t from = i > samples ? i - samples : 0;
     return watch->samples[i].sent_bytes - watch->samples[from].sent_bytes;
 }
 
-// When the NIC last sent at half of its own greatest pace or more, and had over half a round trip:
-// a burst of losses that is repaired after the end is as fast, but alone.
+// Returns when the NIC last sent at half its own highest rate or more, both in one sample and over
+// half a round trip. A burst of retransmissions after the end is as fast, but short.
 static sim_time_t busy_until_ps(const watch_t *watch, sim_time_t rtt_ps)
 {
     const size_t long_samples = (size_t)(rtt_ps / 2 / watch->every_ps) + 1;
@@ -189,8 +188,8 @@ static sim_time_t busy_until_ps(const watch_t *watch, sim_time_t rtt_ps)
     return 0;
 }
 
-// Of few losses that each take a round trip a share of one would be left out with the full round
-// trips: where a transport went back, only the way of the first packet and of the last ACK is.
+// Returns whether a transport went back. Then only the first packet's and the last ACK's travel
+// times are left out, since whole round trips would leave out part of the few that losses cost.
 static bool went_back(const bulk_t *bulk)
 {
     nic_transport_totals_t totals = {0};
@@ -215,7 +214,7 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
     if (!back && busy_ps + bulk->rtt_ps / 2 < to_ps) {
         to_ps = busy_ps + bulk->rtt_ps / 2;
     }
-    // Else there could be one burst of a window more than round trips.
+    // Otherwise the interval could hold one burst of a window more than it has round trips.
     if (!back && bulk->rtt_ps > 0 && to_ps > from_ps + bulk->rtt_ps) {
         to_ps -= (to_ps - from_ps) % bulk->rtt_ps;
     }
@@ -272,7 +271,7 @@ static void fill_transport(const bulk_t *bulk, transport_report_t *report)
         }
     }
     if (totals->rounds_max == 0 && totals->retransmitted != 0) {
-        totals->rounds_max = 1; // a transport that does not count
+        totals->rounds_max = 1; // the transport does not count rounds
     }
     uint32_t rounds = 0;
     for (uint32_t i = 0; i < SIM_COUNT_OF(totals->by_round); i++) {
@@ -332,43 +331,59 @@ static void free_report(void *report)
     {.name = name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, \
      .offset = offsetof(transport_report_t, field_), .shown = shown_}
 static const sim_report_row_t transport_rows[] = {
-    WHOLE(retransmitted, "packets", true, "packets sent again"),
+    WHOLE(retransmitted, "packets", true, "packets that senders retransmitted"),
     {.name = "by_round", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_U64, .unit = "packets",
-     .help = "of them, first, second... retransmissions; the sixteenth: or more",
+     .help = "retransmitted packets by number of retransmissions: first, second...; the sixteenth "
+             "value counts all later ones",
      .offset = offsetof(transport_report_t, by_round)},
-    WHOLE(rounds_max, "", true, "most often that one packet was sent again"),
-    WHOLE(went_back, "", true, "NAKs after which go-back-n went back"),
-    WHOLE(timeouts, "", true, "of senders"),
-    WHOLE(nodes_max, "", true, "maps of losses that a NIC's queue pairs held at most, as sampled"),
-    WHOLE(nodes_peak, "", false, "the same at any time"),
-    REAL(totals.nodes_mean, "nodes_mean", "", true, "mean over the samples, from the start of the run to the last progress"),
-    REAL(totals.nodes_steady, "nodes_steady", "", false, "mean in the steady state: from two round trips after the first packet came to the last new one; 0: there is none"),
-    REAL(totals.nodes_p50, "nodes_p50", "", false, "median of the samples"),
-    REAL(totals.nodes_p95, "nodes_p95", "", false, "95th percentile of the samples"),
-    REAL(totals.nodes_p99, "nodes_p99", "", false, "99th"),
-    REAL(core_us, "core_us", "us", false, "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
-    WHOLE(blocks_max, "", true, "blocks of a host's knitting buffer in use at most"),
-    WHOLE(nic_bytes_per_qp, "bytes", true, "of the NIC's memory for repairs, whatever happens"),
-    WHOLE(nic_bytes_per_qp_max, "bytes", false, "that a queue pair used at most: where that grows with the window"),
-    WHOLE(host_bytes_max, "bytes", true, "of a host's knitting buffer at most"),
-    WHOLE(host_grown, "", false, "times that it grew"),
-    WHOLE(host_refused, "", false, "times that it could not"),
+    WHOLE(rounds_max, "", true, "highest number of retransmissions of one packet"),
+    WHOLE(went_back, "", true, "NAKs after which go-back-N went back"),
+    WHOLE(timeouts, "", true, "retransmission timeouts of senders"),
+    WHOLE(nodes_max, "", true, "highest sampled number of loss maps that the queue pairs of one "
+                               "NIC held"),
+    WHOLE(nodes_peak, "", false, "highest number of loss maps that the queue pairs of one NIC held "
+                                 "at any time"),
+    REAL(totals.nodes_mean, "nodes_mean", "", true,
+     "mean number of loss maps over the samples, from the start of the run to the last progress"),
+    REAL(totals.nodes_steady, "nodes_steady", "", false,
+     "mean number of loss maps in the steady state, from two round trips after the first packet to "
+     "the last new one; 0: there is none"),
+    REAL(totals.nodes_p50, "nodes_p50", "", false, "median number of loss maps over the samples"),
+    REAL(totals.nodes_p95, "nodes_p95", "", false,
+     "95th percentile of the number of loss maps over the samples"),
+    REAL(totals.nodes_p99, "nodes_p99", "", false,
+     "99th percentile of the number of loss maps over the samples"),
+    REAL(core_us, "core_us", "us", false,
+     "time that hosts' cores took to insert maps (nic.adamap.insert-time)"),
+    WHOLE(blocks_max, "", true, "highest number of blocks in use in a host's knitting buffer"),
+    WHOLE(nic_bytes_per_qp, "bytes", true,
+     "NIC memory that each queue pair reserves for repairs, used or not"),
+    WHOLE(nic_bytes_per_qp_max, "bytes", false,
+     "highest NIC memory that one queue pair used for repairs, where it grows with the window"),
+    WHOLE(host_bytes_max, "bytes", true, "highest size of a host's knitting buffer"),
+    WHOLE(host_grown, "", false, "times that a knitting buffer grew"),
+    WHOLE(host_refused, "", false, "times that a knitting buffer could not grow"),
     WHOLE(prefetch_hits, "", true, "first retransmissions whose map was on the NIC"),
     WHOLE(prefetch_stalls, "", true, "first retransmissions whose map was still in the host"),
-    REAL(stalled_us, "stalled_us", "us", false, "time they waited for it, summed"),
-    WHOLE(dma_reads, "", false, "reads of the knitting buffer"),
-    WHOLE(dma_writes, "", false, "writes to it"),
-    WHOLE(table_access, "", false, "look-ups in the table, of later rounds"),
-    WHOLE(table_hits, "", false, "of them, found on the NIC"),
+    REAL(stalled_us, "stalled_us", "us", false,
+     "time that retransmissions waited for maps, summed"),
+    WHOLE(dma_reads, "", false, "reads of the knitting buffer by DMA"),
+    WHOLE(dma_writes, "", false, "writes to the knitting buffer by DMA"),
+    WHOLE(table_access, "", false, "look-ups of later rounds in the retransmission table"),
+    WHOLE(table_hits, "", false, "look-ups in the retransmission table that were found on the NIC"),
     WHOLE(parity, "packets", false, "packets of an erasure code (nic.sdr.code)"),
-    WHOLE(decoded, "packets", false, "packets that were made from it"),
-    WHOLE(fallbacks, "", false, "groups of chunks for which it did not suffice"),
-    WHOLE(duplicates, "packets", true, "that came although they had come before"),
-    WHOLE(dropped, "packets", false, "that came but could not be recorded, and so were not taken"),
-    WHOLE(repaired, "packets", false, "that were missed and came"),
-    REAL(repair_us_mean, "repair_us_mean", "us", true, "from when a packet was missed until it came"),
-    REAL(repair_us_max, "repair_us_max", "us", false, "the longest"),
-    REAL(work_per_repair, "work_per_repair", "", false, "steps of the NIC's control path per packet repaired"),
+    WHOLE(decoded, "packets", false, "packets decoded from those of the erasure code"),
+    WHOLE(fallbacks, "", false, "groups of chunks that the erasure code could not repair"),
+    WHOLE(duplicates, "packets", true, "received packets that had arrived before"),
+    WHOLE(dropped, "packets", false,
+     "received packets that were not accepted because they could not be recorded"),
+    WHOLE(repaired, "packets", false, "packets that were missed and arrived later"),
+    REAL(repair_us_mean, "repair_us_mean", "us", true,
+     "mean time from when a packet was missed until it arrived"),
+    REAL(repair_us_max, "repair_us_max", "us", false,
+     "longest time from when a packet was missed until it arrived"),
+    REAL(work_per_repair, "work_per_repair", "", false,
+     "steps of the NIC's control path per repaired packet"),
 };
 #undef WHOLE
 #undef REAL
@@ -382,23 +397,34 @@ static const sim_report_table_t transport_table = {
 // clang-format off
 static const sim_report_row_t rows[] = {
     {.name = "goodput_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
-     .help = "new payload in the steady state, without the first and the last round trip",
+     .help = "new payload per second in the steady state, without the first and the last round "
+             "trip",
      .offset = offsetof(bulk_report_t, goodput_gbps)},
     {.name = "whole_gbps", .kind = SIM_REPORT_REAL, .unit = "Gbps", .shown = true,
-     .help = "payload of completed transfers over the whole time", .offset = offsetof(bulk_report_t, whole_gbps)},
-    {.name = "rtt_us", .kind = SIM_REPORT_REAL, .unit = "us", .help = "propagation there and back",
+     .help =
+      "payload of completed transfers per second over the whole "
+      "time", .offset = offsetof(bulk_report_t, whole_gbps)},
+    {.name = "rtt_us", .kind = SIM_REPORT_REAL, .unit = "us", .help =
+     "longest propagation round trip of a pair of hosts",
      .offset = offsetof(bulk_report_t, rtt_us)},
-    {.name = "completed", .kind = SIM_REPORT_U64, .unit = "", .help = "transfers done", .shown = true,
+    {.name = "completed", .kind = SIM_REPORT_U64, .unit = "", .help =
+     "transfers that were completed", .shown = true,
      .offset = offsetof(bulk_report_t, completed)},
-    {.name = "completed_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help = "payload of those transfers",
+    {.name = "completed_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help =
+     "payload of completed transfers",
      .offset = offsetof(bulk_report_t, completed_bytes)},
-    {.name = "lost", .kind = SIM_REPORT_U64, .unit = "packets", .help = "frames lost on links", .shown = true,
+    {.name = "lost", .kind = SIM_REPORT_U64, .unit = "packets", .help =
+     "frames lost on links", .shown = true,
      .offset = offsetof(bulk_report_t, lost)},
-    {.name = "loss_events", .kind = SIM_REPORT_U64, .unit = "", .help = "in so many events",
+    {.name = "loss_events", .kind = SIM_REPORT_U64, .unit = "", .help =
+     "loss events on links; one event may lose several frames",
      .offset = offsetof(bulk_report_t, loss_events)},
     {.name = "fct_ns", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_REAL, .unit = "ns",
-     .help = "time of each transfer, in order; null: not done", .offset = offsetof(bulk_report_t, fct_ns)},
-    {.name = "transport", .kind = SIM_REPORT_OBJECT, .unit = "", .help = "what repairs took, of the NICs at both ends",
+     .help =
+      "completion time of each transfer, in order; null: not "
+      "completed", .offset = offsetof(bulk_report_t, fct_ns)},
+    {.name = "transport", .kind = SIM_REPORT_OBJECT, .unit = "", .help =
+     "cost of repairs at the NICs of both ends",
      .offset = offsetof(bulk_report_t, transport), .table = &transport_table, .shown = true},
 };
 // clang-format on
@@ -440,7 +466,7 @@ static sim_err_t fill_plan(const app_context_t *context,
     return SIM_OK;
 }
 
-// Known before anything is sent, whatever will be lost.
+// Tells the NIC memory that the transport reserves, which is known before anything is sent.
 static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64_t qps)
 {
     uint64_t bytes = 0;
@@ -450,8 +476,9 @@ static void tell_memory(const bulk_t *bulk, const app_context_t *context, uint64
         char text[160];
         (void)snprintf(text,
                        sizeof(text),
-                       "%s takes %" PRIu64 " bytes of a NIC's memory for each queue pair, %" PRIu64
-                       " for the %" PRIu64 " between two hosts",
+                       "%s reserves %" PRIu64
+                       " bytes of a NIC's memory for each queue pair, %" PRIu64 " for the %" PRIu64
+                       " queue pairs between two hosts",
                        ops->name,
                        bytes,
                        bytes * qps,

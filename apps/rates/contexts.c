@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/rates/contexts.c - operations over many queue pairs and memory regions of one NIC, in
-// patterns
-// that try its caches (docs/models/tiered-cache.md).
+// patterns that exercise its caches (docs/models/tiered-cache.md).
 //
 // The host under study has `tokens` queue pairs, each connected to one of the peer's. An operation
-// is a WRITE or READ on one of them: which one, the pattern says. It begins at the host under study
-// (outbound), at the peer (inbound), or both have operations of their own. Operations follow each
-// other: `outstanding` are under way at a time, each completion posts the next.
+// is a WRITE or READ on the queue pair that the pattern chooses. Operations begin at the host under
+// study (outbound), at the peer (inbound), or both. `outstanding` of them are in flight at a time;
+// each completion posts the next.
 #include <stdio.h>
 #include <string.h>
 
 #include "apps/rates/contexts_internal.h"
 
 #define PREFIX "traffic.contexts"
-#define REGION_ADDRESS (UINT64_C(1) << 44) // of the first of many
+#define REGION_ADDRESS (UINT64_C(1) << 44) // address of the first of several regions
 #define POLL_MAX 16u
 
 // clang-format off
@@ -30,36 +29,53 @@
      .offset = offsetof(app__contexts_config_t, field), .default_text = default_,                 \
      .choices = choices_, .help = help_}
 static const sim_attr_t attrs[] = {
-    ATTR("host", STRING, host, "host0", NULL, NULL, "the host under study"),
-    ATTR("peer", STRING, peer, "host1", NULL, NULL, "the other one"),
+    ATTR("host", STRING, host, "host0", NULL, NULL, "name of the host under study"),
+    ATTR("peer", STRING, peer, "host1", NULL, NULL, "name of the host at the other end of all "
+                                                    "queue pairs"),
     ATTR("tokens", COUNT, tokens, "1024", "1", "1000000", "queue pairs of the host under study"),
     CHOICE("pattern", pattern, "zipf", "uniform|zipf|scan|bursty|replay",
-           "which queue pair is next: any; one of rank k with 1/k^skew; one after the other; one of a set that changes; as in a file"),
-    ATTR("skew", RATIO, skew, "0.99", "0", "4", "of zipf"),
-    ATTR("shuffle", BOOL, shuffle, "true", NULL, NULL, "ranks and sets are queue pairs in any order; off: in theirs"),
-    ATTR("working-set", COUNT, working_set, "64", "1", "1000000", "bursty: queue pairs in use at a time"),
-    ATTR("phase", COUNT, phase, "10000", "1", "1000000000000", "bursty: operations until another set is in use"),
+           "choice of the next queue pair; uniform: any; zipf: rank k with probability 1/k^skew; "
+           "scan: one after the other; bursty: any of a set that changes; replay: as in a file"),
+    ATTR("skew", RATIO, skew, "0.99", "0", "4", "exponent of pattern zipf; a larger one "
+                                                "concentrates operations on fewer queue pairs"),
+    ATTR("shuffle", BOOL, shuffle, "true", NULL, NULL, "ranks and sets take queue pairs in random "
+                                                       "order; off: in order of their numbers"),
+    ATTR("working-set", COUNT, working_set, "64", "1", "1000000", "number of queue pairs in use at "
+                                                                  "a time, for pattern bursty"),
+    ATTR("phase", COUNT, phase, "10000", "1", "1000000000000", "operations until pattern bursty "
+                                                               "changes its set of queue pairs"),
     ATTR("replay-file", STRING, replay_file, "", NULL, NULL,
-         "replay: a file with the number of a queue pair, from 0, in each line"),
+         "file for pattern replay: each line has the number of a queue pair, from 0"),
     ATTR("record-file", STRING, record_file, "", NULL, NULL,
-         "file to be written in that format with the operations of this run; empty: none"),
+         "file to which the queue pair of each operation is written, in the format of replay-file; "
+         "empty: none"),
     CHOICE("direction", direction, "outbound", "outbound|inbound|both",
-           "who begins operations: the host under study, its peer, or each of them"),
-    CHOICE("verb", verb, "write", "write|read", "the operation"),
-    CHOICE("transport", transport, "rc", "rc|uc", "of the queue pairs"),
-    ATTR("bytes", BYTES, bytes, "8", "0", "1MiB", "of an operation"),
-    ATTR("outstanding", COUNT, outstanding, "1", "1", "65536", "operations under way at a time, of each side that begins some"),
-    ATTR("interval", TIME, interval_ps, "0ps", "0ps", "1s", "operations begin no faster than this"),
+           "side that begins operations; outbound: the host under study; inbound: its peer; both: each "
+           "of them"),
+    CHOICE("verb", verb, "write", "write|read", "verb of all operations: RDMA WRITE or RDMA READ"),
+    CHOICE("transport", transport, "rc", "rc|uc", "transport of the queue pairs; uc: outbound "
+                                                  "writes only"),
+    ATTR("bytes", BYTES, bytes, "8", "0", "1MiB", "bytes that one operation reads or writes"),
+    ATTR("outstanding", COUNT, outstanding, "1", "1", "65536", "operations in flight at a time, of "
+                                                               "each side that begins operations"),
+    ATTR("interval", TIME, interval_ps, "0ps", "0ps", "1s", "least time between the starts of two "
+                                                            "operations"),
     ATTR("churn", COUNT, churn, "0", "0", "1000000000000",
-         "after so many operations a queue pair is destroyed and made anew; 0: never; outbound uc only"),
+         "operations after which a queue pair is destroyed and made anew; 0: never; needs "
+         "transport: uc and direction: outbound"),
     ATTR("regions", COUNT, regions, "0", "0", "1000000",
-         "memory regions of the host under study, any of which an operation is for; 0: one for all, and payloads of writes in the WQE"),
-    ATTR("region-bytes", BYTES, region_bytes, "4KiB", "4KiB", "1TiB", "of each of them"),
+         "memory regions of the host under study, chosen at random for each operation; 0: one for "
+         "all, with small payloads of writes in the WQE"),
+    ATTR("region-bytes", BYTES, region_bytes, "4KiB", "4KiB", "1TiB", "bytes of each memory "
+                                                                      "region"),
     AUTO("warm-up", COUNT, warm_up, "0", "1000000000000",
-         "operations before the tiered cache counts; auto: 30 for each queue pair, 100,000 at least"),
+         "operations before the tiered cache starts its statistics; auto: 30 per queue pair, at "
+         "least 100,000"),
     AUTO("operations", COUNT, operations, "1", "1000000000000",
-         "operations after that; auto: 15 for each queue pair, 500,000 at least; replay: all of the file"),
-    ATTR("start", TIME, start_ps, "1us", "0ps", "1000s", "when the first begins"),
+         "operations after the warm-up; auto: 15 per queue pair, at least 500,000; with replay: "
+         "all of the file"),
+    ATTR("start", TIME, start_ps, "1us", "0ps", "1000s", "time at which the first operation "
+                                                         "begins"),
 };
 // clang-format on
 
@@ -69,6 +85,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
+// An operation in flight.
 typedef struct op {
     uint32_t qp;
     sim_time_t start_ps;
@@ -84,8 +101,8 @@ typedef struct side {
     nic_cq_t *cq;
     nic_qp_t **qps;
     bool *broken;
-    uint32_t *busy; // operations under way of each
-    op_t *ops;      // under way, by place
+    uint32_t *busy; // operations in flight, per queue pair
+    op_t *ops;      // operations in flight, by place
     uint32_t *free_ops;
     uint32_t free_count;
     app__choice_t choice;
@@ -107,10 +124,10 @@ struct contexts {
     app_t app; // first
     app__contexts_config_t config;
     app__machine_t machines[2];
-    side_t sides[2]; // the host under study, its peer
+    side_t sides[2]; // [0]: the host under study; [1]: its peer
     nic_mr_t **regions;
     uint64_t warm_up;
-    uint64_t total; // operations of each side
+    uint64_t total; // operations of each side, warm-up included
     char *record_file;
     uint32_t *recorded;
     size_t recorded_count;
@@ -121,7 +138,7 @@ struct contexts {
 
 static uint64_t region_address(const contexts_t *contexts, uint32_t region)
 {
-    // Far enough apart that no two share a page.
+    // The stride keeps regions on different pages of up to 1 GiB.
     const uint64_t huge = UINT64_C(1) << 30;
     const uint64_t stride = (contexts->config.region_bytes + huge - 1) / huge * huge;
     return REGION_ADDRESS + region * stride;
@@ -143,12 +160,12 @@ static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
     wr->rdma.remote_addr = other->address;
     wr->rdma.rkey = app__machine_key(other);
     if (config->regions == 0) {
-        const bool fits = config->bytes <= 28; // in the first line of a WQE
+        const bool fits = config->bytes <= 28; // the first line of a WQE has room for it
         wr->send_flags |= writes && fits ? (uint32_t)NIC_SEND_INLINE : 0;
         return;
     }
     const uint32_t region = (uint32_t)sim_random_below(&side->region_random, config->regions);
-    // Any place in it, by 4 KiB.
+    // A random place in the region, in steps of 4 KiB.
     const uint64_t places = config->region_bytes / 4096;
     const uint64_t place_in = sim_random_below(&side->region_random, places) * 4096;
     const bool inside = place_in + config->bytes <= config->region_bytes;
@@ -175,7 +192,8 @@ static void connect_again(side_t *side, uint32_t q)
     SIM_CHECKF(error == SIM_OK, "%s", message.text);
 }
 
-// A queue pair without work makes room for a new one, connected to the same peer.
+// Replaces the next queue pair by a new one connected to the same peer, unless it has operations in
+// flight.
 static void remake_one(side_t *side)
 {
     const uint32_t q = side->remake_next;
@@ -196,7 +214,7 @@ static void remake_one(side_t *side)
     side->remade++;
 }
 
-// A queue pair that failed has its operations counted as failed without being posted.
+// Posts one operation. Operations on a failed queue pair count as failed without being posted.
 static void post_one(side_t *side)
 {
     contexts_t *const contexts = side->contexts;
@@ -371,27 +389,29 @@ static sim_err_t check(const app__contexts_config_t *config, sim_message_t *mess
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "transport",
-                              ": uc has writes only, and tells their sender nothing: expected "
-                              "outbound writes, or rc");
+                              ": uc supports only writes and does not tell their sender when they "
+                              "arrive, expected verb: write and direction: outbound, or transport: "
+                              "rc");
     }
     if (config->churn != 0 && config->transport != 1) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "churn",
-                              ": a peer would have to be told: expected outbound uc");
+                              ": churn needs transport: uc and direction: outbound, because with "
+                              "rc the peer would have to reconnect too");
     }
     if (config->regions != 0 && config->bytes > config->region_bytes) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "bytes",
-                              ": expected region-bytes, %" PRIu64 ", at most",
+                              ": larger than a region, expected at most region-bytes (%" PRIu64 ")",
                               config->region_bytes);
     }
     if (config->working_set > config->tokens && config->pattern == APP__BURSTY) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "working-set",
-                              ": %" PRIu64 ", expected tokens, %" PRIu64 ", at most",
+                              " is %" PRIu64 ", expected at most tokens (%" PRIu64 ")",
                               config->working_set,
                               config->tokens);
     }
@@ -413,7 +433,10 @@ static sim_err_t find_interface(const app_context_t *context,
     *interface = places.list.interfaces[0];
     app__places_fini(&places);
     return one ? SIM_OK
-               : sim_fail_about(message, SIM_ERR_INVALID, attribute, ": expected one host");
+               : sim_fail_about(message,
+                                SIM_ERR_INVALID,
+                                attribute,
+                                ": the pattern names several hosts, expected one host");
 }
 
 static sim_err_t contexts_create(const app_context_t *context,
@@ -545,15 +568,15 @@ static void fill_report(const void *object, void *into)
         .offset = offsetof(contexts_report_t, name_), .shown = true               \
     }
 static const sim_report_row_t report_rows[] = {
-    ROW(operations, U64, "", "done after the warm-up"),
-    ROW(warm_up, U64, "", "operations before"),
-    ROW(failed, U64, "", "operations that failed, or whose queue pair had"),
+    ROW(operations, U64, "", "operations done after the warm-up"),
+    ROW(warm_up, U64, "", "operations of the warm-up"),
+    ROW(failed, U64, "", "operations that failed, or whose queue pair had failed before"),
     ROW(remade, U64, "", "queue pairs destroyed and made anew"),
-    ROW(mops, REAL, "M/s", "operations a second after the warm-up"),
+    ROW(mops, REAL, "M/s", "operations per second after the warm-up, in millions"),
     {.name = "latency_us",
      .kind = SIM_REPORT_OBJECT,
      .unit = "us",
-     .help = "of operations after the warm-up, from post to completion",
+     .help = "time of operations after the warm-up, from post to completion",
      .offset = offsetof(contexts_report_t, latency_us),
      .table = &sim_report_percentiles,
      .shown = true},

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/contexts_choice.c - which queue pair an operation is for
+// apps/rates/contexts_choice.c - chooses the queue pair of each operation
 // (docs/models/tiered-cache.md).
 #include "apps/rates/contexts_internal.h"
 
 #include "kernel/words.h"
 
-// A number in each line; lines without one are passed over.
+// Reads a file of one number per line; lines without a word are skipped.
 static sim_err_t read_replay(const char *text,
                              size_t size,
                              app__choice_config_t *choice,
@@ -38,7 +38,7 @@ static sim_err_t read_replay(const char *text,
                                  &word,
                                  message,
                                  SIM_ERR_INVALID,
-                                 "expected one number in a line");
+                                 "a second number in a line, expected one queue pair per line");
         }
     } while (sim_words_next_line(&words));
     if (choice->replay_count == 0) {
@@ -47,7 +47,8 @@ static sim_err_t read_replay(const char *text,
                            config->replay_file,
                            1,
                            1,
-                           "expected the number of a queue pair in each line");
+                           "the file has no number, expected the number of a queue pair in each "
+                           "line");
     }
     return SIM_OK;
 }
@@ -65,7 +66,7 @@ sim_err_t app__choice_prepare(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "replay-file",
-                              ": expected one for pattern replay");
+                              ": not given, expected a file, which pattern replay needs");
     }
     char *text = NULL;
     size_t size = 0;

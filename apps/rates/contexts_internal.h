@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/contexts_internal.h - what apps/rates/contexts.c is told, and which queue pair is next
-// (docs/models/tiered-cache.md).
+// apps/rates/contexts_internal.h - configuration of contexts.c, and the choice of the next queue
+// pair (docs/models/tiered-cache.md).
 #ifndef APPS_RATES_CONTEXTS_INTERNAL_H
 #define APPS_RATES_CONTEXTS_INTERNAL_H
 
@@ -41,7 +41,7 @@ typedef struct app__contexts_config {
     sim_time_t start_ps;
 } app__contexts_config_t;
 
-// What all choices of a run share.
+// Data that all choices of a run share.
 typedef struct app__choice_config {
     const app__contexts_config_t *config;
     uint32_t *replay;
@@ -53,7 +53,7 @@ typedef struct app__choice {
     uint32_t tokens;
     uint32_t *order; // queue pair by rank
     app_zipf_t zipf;
-    sim_random_t random; // set by the owner
+    sim_random_t random; // seeded by the owner
     uint64_t working_set;
     uint64_t phase;
     uint32_t set_first;
@@ -61,7 +61,7 @@ typedef struct app__choice {
     size_t replay_count;
 } app__choice_t;
 
-// Reads the file of pattern replay, if it is that.
+// Prepares choices; for pattern replay it reads the file.
 SIM_MUST_CHECK sim_err_t app__choice_prepare(const app_context_t *context,
                                              const app__contexts_config_t *config,
                                              app__choice_config_t *choice,
@@ -71,7 +71,7 @@ void app__choice_init(app__choice_t *choice,
                       const app__choice_config_t *config,
                       const app_context_t *context);
 void app__choice_fini(app__choice_t *choice);
-// The queue pair of operation `index`; calls come in this order.
+// Returns the queue pair of operation `index`. Call it for 0, 1, 2... in this order.
 uint32_t app__choose(app__choice_t *choice, uint64_t index);
 
 #endif // APPS_RATES_CONTEXTS_INTERNAL_H

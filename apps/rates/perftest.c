@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/rates/perftest.c - the traffic of ib_write_bw, ib_read_bw, ib_send_bw, ib_write_lat,
-// ib_read_lat
-// and ib_send_lat (linux-rdma/perftest) between two hosts.
+// ib_read_lat and ib_send_lat (linux-rdma/perftest) between two hosts.
 //
-// Bandwidth: the client keeps up to tx-depth messages posted on each QP until it has posted all.
-// Latency of WRITE and SEND: ping-pong, the server answers with a message of the same size as soon
-// as it sees one; half the round trip counts. Latency of READ: one READ after another; the whole
-// round trip counts. Programs take no time: they see a completion, or data in memory they poll,
-// at the instant it is there. What is measured and how it is reported: docs/models/traffic.md.
+// Bandwidth: the client keeps up to tx-depth messages posted on each QP. Latency of WRITE and SEND:
+// ping-pong, half the round trip counts. Latency of READ: one READ after another, the whole round
+// trip counts. Programs take no time: they see a completion, or data in memory that they poll, at
+// once. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
 nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
@@ -81,7 +79,7 @@ static bool is_time_up(const app__perftest_t *test)
     return test->client->node->now_ps >= test->stop_ps;
 }
 
-// Fills one QP after another, as the tool's loop does.
+// Fills one QP after another, like the tool's loop.
 static void post_messages(app__perftest_t *test)
 {
     for (uint64_t i = 0; i < test->qp_count && !is_time_up(test); i++) {
@@ -96,7 +94,7 @@ static void post_messages(app__perftest_t *test)
     }
 }
 
-// The next ping, when the last one is answered and there is room to post it.
+// Posts the next ping if the last one is answered and the send queue has room.
 static void ping(app__perftest_t *test)
 {
     if (!test->waiting && !is_time_up(test) && test->posted < test->iterations &&
@@ -134,7 +132,7 @@ static void stop(app__perftest_t *test)
     test->size_index = test->size_count;
 }
 
-// One message of the present size is over.
+// Counts a completed message of the current size.
 static void count_message(app__perftest_t *test)
 {
     test->completed_ps[test->completed++] = test->client->node->now_ps;
@@ -142,7 +140,7 @@ static void count_message(app__perftest_t *test)
     sim_progress(test->client->node);
 }
 
-// Nothing is posted any more and nothing is under way.
+// Ends the test early, when nothing is posted any more and nothing is in flight.
 static void end_early(app__perftest_t *test)
 {
     if (test->completed > 0) {
@@ -151,7 +149,7 @@ static void end_early(app__perftest_t *test)
     stop(test);
 }
 
-// After a message: the next one, or the next size, or the end.
+// Continues after a message: with the next one, the next size, or the end.
 static void go_on(app__perftest_t *test)
 {
     if (is_time_up(test) && test->completed == test->posted) {
@@ -184,7 +182,7 @@ static void answered(app__perftest_t *test)
     }
 }
 
-// Looked at now and then: the last ping was posted so long ago that the server has given up.
+// Ends the test if the last ping was posted so long ago that the server must have given up.
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, answer_timer);

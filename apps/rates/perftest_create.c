@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/perftest_create.c - attributes of a perftest, its queue pairs at both ends. Page:
-// docs/models/traffic.md
+// apps/rates/perftest_create.c - attributes and queue pairs of a perftest (docs/models/traffic.md).
 #include "apps/rates/perftest_internal.h"
 
 #define PREFIX "traffic.perftest"
@@ -9,15 +8,15 @@ typedef struct perftest_config {
     uint32_t test; // app__perftest_kind_t
     char *from;
     char *to;
-    uint64_t size_bytes; // SIM_AUTO: the tool's default
+    uint64_t size_bytes; // SIM_AUTO: the default of the tool
     bool all;
-    uint64_t iterations; // SIM_AUTO: the tool's default
+    uint64_t iterations; // SIM_AUTO: the default of the tool
     uint64_t tx_depth;
     uint64_t post_list;
     uint64_t qps;
     sim_time_t start_ps;
     sim_time_t stop_ps; // SIM_AUTO: none
-    uint64_t priority;  // SIM_AUTO: the NIC's
+    uint64_t priority;  // SIM_AUTO: that of the NIC
     uint64_t dscp;
 } perftest_config_t;
 
@@ -25,29 +24,29 @@ typedef struct perftest_config {
 static const sim_attr_t attrs[] = {
     {PREFIX ".test", SIM_ATTR_ENUM, false, offsetof(perftest_config_t, test), "ib_write_bw", NULL,
      NULL, "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat",
-     "which tool"},
+     "perftest's tool whose traffic and report are imitated"},
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(perftest_config_t, from), "host0", NULL,
-     NULL, NULL, "the client"},
+     NULL, NULL, "host of the client, which posts the messages"},
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(perftest_config_t, to), "host1", NULL, NULL,
-     NULL, "the server"},
+     NULL, "host of the server, which answers in latency tests"},
     {PREFIX ".size", SIM_ATTR_BYTES, true, offsetof(perftest_config_t, size_bytes), "auto", "1",
-     "1GiB", NULL, "size of a message (-s); auto: 64KiB for bandwidth, 2 for latency"},
+     "1GiB", NULL, "size of a message (-s); auto: 64KiB for bandwidth, 2 bytes for latency"},
     {PREFIX ".all", SIM_ATTR_BOOL, false, offsetof(perftest_config_t, all), "off", NULL, NULL,
-     NULL, "all powers of two from 2 to 2^23 in turn (-a), whatever size says"},
+     NULL, "run all powers of two from 2 to 2^23 bytes in turn (-a); size is then ignored"},
     {PREFIX ".iterations", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, iterations), "auto",
      "1", "10000000", NULL, "messages of each QP and size (-n); auto: 5000 for ib_write_bw, else "
-     "1000"},
+                            "1000"},
     {PREFIX ".tx-depth", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, tx_depth), "128",
-     "1", "65536", NULL, "messages posted and not completed, of each QP (-t)"},
+     "1", "65536", NULL, "most messages of a QP that are posted and not completed (-t)"},
     {PREFIX ".post-list", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, post_list), "1", "1",
      "65536", NULL, "messages posted at a time (-l), at most tx-depth"},
     {PREFIX ".qps", SIM_ATTR_COUNT, false, offsetof(perftest_config_t, qps), "1", "1", "16384",
-     NULL, "QPs, for bandwidth (-q)"},
+     NULL, "queue pairs of a bandwidth test (-q)"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(perftest_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "when the client posts first"},
+     "10000s", NULL, "time at which the client posts its first message"},
     {PREFIX ".stop", SIM_ATTR_TIME, true, offsetof(perftest_config_t, stop_ps), "auto", "0s", NULL,
-     NULL, "the client posts nothing from here on, and what is done is measured; auto: no such "
-     "time"},
+     NULL, "time from which the client posts nothing; the messages done by then are measured; "
+           "auto: no limit"},
     {PREFIX ".priority", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, priority), "auto", "0",
      "7", NULL, "class of both hosts' packets; auto: nic.priority"},
     {PREFIX ".dscp", SIM_ATTR_COUNT, true, offsetof(perftest_config_t, dscp), "auto", "0", "63",
@@ -63,7 +62,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 // -- creation
 
-// perftest's QPs exist before the first packet: none is ever made by one.
+// Returns NEVER: perftest's QPs exist before the first packet, so a packet never creates one.
 static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
 {
     (void)owner;
@@ -167,8 +166,8 @@ static void create_pair(app__perftest_t *test,
     }
 }
 
-// How long a ping and its answer take at most: each end tries as often as it may, and twice that
-// for what queues in between. 0: an end never gives up.
+// Returns the longest time that a ping and its answer take: each end retransmits as often as it
+// may, doubled for queueing. 0: an end never gives up.
 static sim_time_t answer_time_ps(const app__perftest_t *test)
 {
     const app__endpoint_t *const ends[] = {test->client, test->server};
@@ -215,7 +214,7 @@ static sim_err_t find_ends(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "post-list",
-                              " is %" PRIu64 ": expected at most tx-depth (%" PRIu64 ")",
+                              " is %" PRIu64 ", expected at most tx-depth (%" PRIu64 ")",
                               config->post_list,
                               config->tx_depth);
     }
@@ -223,14 +222,14 @@ static sim_err_t find_ends(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "stop",
-                              ": nothing starts before it, expected a time after start");
+                              ": the test starts later, expected a time after start");
     }
     const bool latency = config->test >= APP__PERFTEST_WRITE_LAT;
     if (latency && config->qps != 1) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "qps",
-                              " is %" PRIu64 ": expected 1 for a latency test",
+                              " is %" PRIu64 ", expected 1 for a latency test",
                               config->qps);
     }
     return SIM_OK;

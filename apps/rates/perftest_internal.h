@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/perftest_internal.h - the struct of a perftest, shared by making, running and
-// reporting it.
+// apps/rates/perftest_internal.h - the struct of a perftest, shared by creation, run and report.
 #ifndef APPS_RATES_PERFTEST_INTERNAL_H
 #define APPS_RATES_PERFTEST_INTERNAL_H
 
@@ -16,13 +15,13 @@ typedef enum app__perftest_kind {
     APP__PERFTEST_SEND_LAT,
 } app__perftest_kind_t;
 
-#define APP__PERFTEST_SIZES_MAX 23u // 2 .. 2^23, as perftest's -a
+#define APP__PERFTEST_SIZES_MAX 23u // 2 to 2^23, like perftest's -a
 
-// One row of the table.
+// One row of the printed table.
 typedef struct app__perftest_row {
     uint64_t bytes;
     uint64_t iterations; // of all QPs
-    // Bandwidth tests. peak_gbps: 0 where there are too many iterations to look for it.
+    // Bandwidth tests; peak_gbps is 0 where there are too many iterations to look for the peak.
     double peak_gbps;
     double average_gbps;
     double rate_mpps;
@@ -38,11 +37,11 @@ typedef struct app__perftest_row {
 
 typedef struct app__perftest app__perftest_t;
 
-// One QP of the client's, with its partner.
+// One QP of the client, with its partner at the server.
 typedef struct app__perftest_qp {
     nic_qp_t *client;
     nic_qp_t *server;
-    uint64_t client_posted; // of the present size
+    uint64_t client_posted; // posted messages of the current size
     uint64_t client_completed;
 } app__perftest_qp_t;
 
@@ -54,30 +53,30 @@ struct app__perftest {
     uint64_t iterations; // of each QP
     uint64_t tx_depth;
     uint64_t post_list;
-    sim_time_t stop_ps; // nothing is posted from then on
+    sim_time_t stop_ps; // no message is posted from this time on
     app__perftest_qp_t *qps;
     uint64_t qp_count;
     app__endpoint_t *client;
     app__endpoint_t *server;
 
-    // Touched by events of the client's host only.
+    // Only events of the client's host touch the following fields.
     sim_timer_t start_timer;
     uint32_t size_index;
-    uint64_t posted; // of all QPs, of the present size
+    uint64_t posted; // messages of the current size, by all QPs
     uint64_t completed;
     uint64_t sends_outstanding; // latency tests
     bool waiting;               // for the answer to the last ping
-    sim_timer_t answer_timer;   // the server cannot answer any more
-    sim_time_t answer_ps;       // an answer takes no longer, however often it is sent; 0: for ever
-    sim_time_t *posted_ps;      // of each message of the present size
+    sim_timer_t answer_timer;   // fires when the server can no longer answer
+    sim_time_t answer_ps;  // longest time that an answer takes, repetitions included; 0: no limit
+    sim_time_t *posted_ps; // per message of the current size
     sim_time_t *completed_ps;
     app__perftest_row_t rows[APP__PERFTEST_SIZES_MAX];
     uint32_t row_count;
     uint64_t done; // iterations of all sizes
     uint32_t status;
-    bool ended; // by itself: all done, out of time, or failed
+    bool ended; // the test ended by itself: all done, out of time, or failed
 
-    // Touched by events of the server's host only.
+    // Only events of the server's host touch the following fields.
     uint64_t pings;
     uint64_t server_sends_outstanding;
     uint64_t pongs_owed;
@@ -88,7 +87,7 @@ static inline bool app__perftest_is_latency(const app__perftest_t *test)
     return test->kind >= APP__PERFTEST_WRITE_LAT;
 }
 
-// perftest.c: what the queue pairs and timers of both ends call; ctx is the test.
+// perftest.c: callbacks of the queue pairs and timers of both ends; ctx is the test.
 nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test);
 uint64_t app__perftest_messages_of_size(const app__perftest_t *test);
 void app__perftest_post_receive(const app__perftest_t *test, app__perftest_qp_t *pair, bool client);
@@ -101,7 +100,7 @@ void app__perftest_server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t by
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
 
-// perftest_report.c. Makes the row of the size just finished.
+// perftest_report.c: app__perftest_measure makes the row of the size that has just finished.
 void app__perftest_measure(app__perftest_t *test);
 extern const sim_report_table_t app__perftest_report;
 void app__perftest_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/perftest_report.c - what a perftest measured, and the table that shows it.
+// apps/rates/perftest_report.c - measures a perftest and prints the table of the tool.
 //
-// Columns and their meaning follow the tools': average bandwidth from the first post to the last
-// completion; peak bandwidth the best stretch from any post to any later completion, not looked for
-// beyond 20000 messages; latencies of all iterations, sorted.
+// Columns have the meaning of the tools': average bandwidth from the first post to the last
+// completion; peak bandwidth of the best interval from any post to any later completion, computed
+// for up to 20000 messages; latencies of all iterations, sorted.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static double gbps(uint64_t bytes, double time_ps)
     return time_ps > 0.0 ? (double)bytes * 8000.0 / time_ps : 0.0;
 }
 
-// The shortest time per message of any stretch: times and counts are compared as fractions.
+// Returns the shortest time per message of any interval; it compares times and counts as fractions.
 static double best_time_ps(const app__perftest_t *test)
 {
     double best_ps = (double)(test->completed_ps[0] - test->posted_ps[0]);
@@ -103,25 +103,25 @@ void app__perftest_measure(app__perftest_t *test)
     }
 }
 
-// -- telling
+// -- reporting
 
 static const app__perftest_t *test_of(const app_t *app)
 {
     return (const app__perftest_t *)(const void *)app;
 }
 
-// A row as it is reported; of the two kinds of tests one has each number.
+// A row as it is reported; each number belongs to one of the two kinds of tests.
 typedef struct row_report {
     uint64_t bytes;
     uint64_t iterations;
     bool latency;
-    double numbers[10]; // by the enumeration
+    double numbers[10]; // indexed by the enumeration below
 } row_report_t;
 
 enum { T_MIN, T_MAX, T_TYPICAL, T_AVG, T_STDEV, T_P99, T_P999, BW_PEAK, BW_AVERAGE, MESSAGE_RATE };
 
 typedef struct perftest_report {
-    row_report_t one; // of the only size
+    row_report_t one; // row of the only size
     bool several;
     row_report_t sizes[APP__PERFTEST_SIZES_MAX];
     sim_report_list_t list;
@@ -167,17 +167,17 @@ static bool get_number(const row_report_t *row, int index, sim_report_value_t *v
     return row->iterations != 0 && row->latency == (index <= T_P999);
 }
 
-// The same rows of an item of the list, and of the whole where there is one size only.
-#define NUMBERS(X)                                                 \
-    X(t_min, T_MIN, "us", "shortest time of a message")            \
-    X(t_max, T_MAX, "us", "longest")                               \
-    X(t_typical, T_TYPICAL, "us", "median")                        \
-    X(t_avg, T_AVG, "us", "mean")                                  \
-    X(t_stdev, T_STDEV, "us", "standard deviation")                \
-    X(t_p99, T_P99, "us", "99th percentile")                       \
-    X(t_p999, T_P999, "us", "99.9th percentile")                   \
-    X(bw_peak, BW_PEAK, "Gbps", "of the best stretch of messages") \
-    X(bw_average, BW_AVERAGE, "Gbps", "of all messages")           \
+// Rows of an item of the list, and of the whole test where there is only one size.
+#define NUMBERS(X)                                                               \
+    X(t_min, T_MIN, "us", "shortest time of a message")                          \
+    X(t_max, T_MAX, "us", "longest time of a message")                           \
+    X(t_typical, T_TYPICAL, "us", "median time of a message")                    \
+    X(t_avg, T_AVG, "us", "mean time of a message")                              \
+    X(t_stdev, T_STDEV, "us", "standard deviation of a message's time")          \
+    X(t_p99, T_P99, "us", "99th percentile of a message's time")                 \
+    X(t_p999, T_P999, "us", "99.9th percentile of a message's time")             \
+    X(bw_peak, BW_PEAK, "Gbps", "highest bandwidth of any interval of messages") \
+    X(bw_average, BW_AVERAGE, "Gbps", "average bandwidth over all messages")     \
     X(message_rate, MESSAGE_RATE, "Mpps", "messages per second, in millions")
 #define GETTERS(name, index, unit_, help_)                                    \
     static bool get_##name(const void *object, sim_report_value_t *value)     \
@@ -211,19 +211,20 @@ static bool get_sizes(const void *object, sim_report_value_t *value)
 #define ONE(name_, index, unit_, help_) \
     {.name = #name_, .kind = SIM_REPORT_REAL, .unit = unit_, .help = help_, .get = get_one_##name_, .shown = true},
 static const sim_report_row_t size_rows[] = {
-    APP__WHOLE(row_report_t, bytes, "bytes", "of a message"),
-    APP__WHOLE(row_report_t, iterations, "", "messages"),
+    APP__WHOLE(row_report_t, bytes, "bytes", "bytes of a message"),
+    APP__WHOLE(row_report_t, iterations, "", "number of messages of this size"),
     NUMBERS(ROW)
 };
 static const sim_report_table_t size_table = {
     .rows = size_rows, .count = SIM_COUNT_OF(size_rows), .bytes = sizeof(row_report_t),
 };
 static const sim_report_row_t rows[] = {
-    {.name = "iterations", .kind = SIM_REPORT_U64, .unit = "", .help = "messages; where there is one size",
+    {.name = "iterations", .kind = SIM_REPORT_U64, .unit = "", .help =
+     "number of messages, in a test with one size",
      .get = get_iterations, .shown = true},
     NUMBERS(ONE)
     {.name = "sizes", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_OBJECT, .unit = "", .table = &size_table,
-     .help = "the same of each size, where there are several", .get = get_sizes},
+     .help = "results per message size, in a test with several sizes", .get = get_sizes},
 };
 // clang-format on
 const sim_report_table_t app__perftest_report = {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/verbs_rate.c - how many verbs a second: what threads of one kind of operation do,
-// from some
-// machines to others. docs/models/guidelines.md says it in words.
+// apps/rates/verbs_rate.c - the rate of one verb: the turns of threads that post and receive
+// (docs/models/guidelines.md).
 #include "apps/rates/verbs_rate_internal.h"
 
 #define POLL_MAX 16u
@@ -144,7 +143,7 @@ bool app__rate_receive_on(nic_core_t *core, void *ctx)
     return count != 0;
 }
 
-// An unreliable WRITE tells its sender nothing: it counts where it arrives.
+// Counts an unreliable WRITE where it arrives, since its sender is not told.
 void app__rate_count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
@@ -153,9 +152,9 @@ void app__rate_count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, vo
     app__thread_count(ctx, 1);
 }
 
-// -- the span that is app__rate_measured
+// -- the measured span: app__rate_measured
 
-// Operations that the sender's NIC has done, whether a completion tells of them or not.
+// Returns the operations that the sender's NIC has done, whether a completion reports them or not.
 static uint32_t operations_done(const app__rate_sender_t *sender)
 {
     uint32_t done = 0;

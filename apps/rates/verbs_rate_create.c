@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue
-// pairs. Page:
-// docs/models/guidelines.md
+// apps/rates/verbs_rate_create.c - attributes of verbs-rate, its machines, threads and queue pairs
+// (docs/models/guidelines.md).
 #include "apps/rates/verbs_rate_internal.h"
 
 #define PREFIX "traffic.verbs-rate"
@@ -31,43 +30,43 @@ typedef struct rate_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(rate_config_t, from), "host0", NULL, NULL,
-     NULL, "machines that post"},
+     NULL, "machines that post the operations"},
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(rate_config_t, to), "host[1-*]", NULL, NULL,
-     NULL, "machines it goes to"},
+     NULL, "machines that the operations go to"},
     {PREFIX ".verb", SIM_ATTR_ENUM, false, offsetof(rate_config_t, verb), "write", NULL, NULL,
-     "write|read|send|fetch-add", "the operation; a send of 0 bytes has an immediate"},
+     "write|read|send|fetch-add", "verb of all operations; a send of 0 bytes carries an immediate"},
     {PREFIX ".transport", SIM_ATTR_ENUM, false, offsetof(rate_config_t, transport), "rc", NULL,
-     NULL, "rc|uc|ud", "of the queue pairs"},
+     NULL, "rc|uc|ud", "transport of the queue pairs; uc: write, send; ud: send"},
     {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(rate_config_t, bytes), "32", "0", "1MiB",
-     NULL, "size of a write, read or send"},
+     NULL, "bytes of a write, read or send"},
     {PREFIX ".align", SIM_ATTR_BYTES, false, offsetof(rate_config_t, align), "64", "1", "4096",
-     NULL, "writes and reads go to a random multiple of it"},
+     NULL, "alignment of remote addresses: writes and reads go to a random multiple of it"},
     {PREFIX ".inline", SIM_ATTR_BOOL, false, offsetof(rate_config_t, inlined), "on", NULL, NULL,
-     NULL, "the payload is in the WQE, where the NIC takes so much (nic.detailed.wqe.inline-max)"},
+     NULL, "the payload is in the WQE, if the NIC accepts that size (nic.detailed.wqe.inline-max)"},
     {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(rate_config_t, threads), "14",
-     "1", "256", NULL, "threads that post on a machine, a core each"},
+     "1", "256", NULL, "threads that post on each machine, each on its own core"},
     {PREFIX ".qps-per-thread", SIM_ATTR_COUNT, false, offsetof(rate_config_t, qps), "1", "1",
      "65536", NULL, "queue pairs of a thread, used in turn"},
     {PREFIX ".window", SIM_ATTR_COUNT, false, offsetof(rate_config_t, window), "128", "1", "65536",
-     NULL, "operations outstanding of a queue pair"},
+     NULL, "operations outstanding on a queue pair"},
     {PREFIX ".whole-window", SIM_ATTR_BOOL, false, offsetof(rate_config_t, whole_window), "off",
-     NULL, NULL, NULL, "a window is waited for before the next one begins"},
+     NULL, NULL, NULL, "a whole window must be completed before the next one begins; off: the "
+                       "window slides"},
     {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(rate_config_t, batch), "1", "1", "64", NULL,
-     "operations posted with one Doorbell; 1: written into the NIC"},
+     "operations posted with one Doorbell; 1: each WQE is written into the NIC"},
     {PREFIX ".signal-every", SIM_ATTR_COUNT, true, offsetof(rate_config_t, signal_every), "auto",
-     "1", "65536", NULL, "one completion for so many operations; auto: 64, half the window at "
-     "most"},
+     "1", "65536", NULL, "operations per completion; auto: half the window, at most 64"},
     {PREFIX ".receivers", SIM_ATTR_COUNT, false, offsetof(rate_config_t, receivers), "14", "1",
-     "256", NULL, "threads that receive on a machine, for send"},
+     "256", NULL, "threads that receive on each machine, for send"},
     {PREFIX ".receiver-qps", SIM_ATTR_COUNT, false, offsetof(rate_config_t, receiver_qps), "1",
-     "1", "256", NULL, "queue pairs of such a thread, for ud"},
+     "1", "256", NULL, "queue pairs of a receiving thread, for ud"},
     {PREFIX ".counters", SIM_ATTR_COUNT, false, offsetof(rate_config_t, counters), "1", "1",
      "100000000", NULL, "8-byte words of a machine that fetch-add goes to, at random"},
     {PREFIX ".random-peer", SIM_ATTR_BOOL, false, offsetof(rate_config_t, random_peer), "on", NULL,
-     NULL, NULL, "ud: each send goes to a random receiver; off: those of a queue pair to one"},
+     NULL, NULL, "each send over ud goes to a random receiver; off: all of a queue pair go to one"},
     {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(rate_config_t, region_bytes), "16MiB",
-     "4KiB", "1TiB", NULL, "memory of a machine, registered; writes and reads go to the first "
-     "64 KiB of it"},
+     "4KiB", "1TiB", NULL, "registered memory of a machine; writes and reads go to its first 64 "
+                           "KiB"},
     APP__SPAN_ATTRS(PREFIX, rate_config_t),
 };
 // clang-format on
@@ -181,13 +180,14 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "transport",
-                              ": it does not have this verb, expected rc");
+                              ": it does not have this verb, expected transport: rc");
     }
     if (config->bytes > APP__RATE_OFFSETS || config->counters > config->region_bytes / 8) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "bytes",
-                              ", counters: expected 64 KiB and region / 8 at most");
+                              ", counters: too large, expected bytes up to 64 KiB and counters up "
+                              "to region / 8");
     }
     const bool fits = config->whole_window ? config->window % config->batch == 0 &&
                                                  config->window % signal_every == 0
@@ -196,8 +196,9 @@ static sim_err_t check(const rate_config_t *config, uint64_t signal_every, sim_m
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "window",
-                              " is %" PRIu64 ": expected room for a batch behind a completion "
-                              "(batch + signal-every - 1), or with whole-window a multiple of both",
+                              " is %" PRIu64
+                              ", expected room for a batch behind a completion (batch + "
+                              "signal-every - 1), or with whole-window a multiple of both",
                               config->window);
     }
     return SIM_OK;
@@ -229,7 +230,7 @@ static void init_machines(app__rate_t *rate,
     }
 }
 
-// A payload in the WQE must fit every sender's.
+// Returns whether the payload fits into a WQE of every sender.
 static bool all_inline(const app__rate_t *rate)
 {
     for (uint32_t m = 0; m < rate->from_count; m++) {
@@ -288,7 +289,8 @@ static sim_err_t check_pair(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "bytes",
-                              " is %" PRIu64 ": a datagram has nic.mtu (%" PRIu64 ") at most",
+                              " is %" PRIu64 ", expected at most nic.mtu (%" PRIu64
+                              "), the size of a datagram",
                               config->bytes,
                               mtu_bytes);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/verbs_rate_internal.h - what the files of verbs-rate share: its machines and threads.
+// apps/rates/verbs_rate_internal.h - the machines and threads that the files of verbs-rate share.
 #ifndef APPS_RATES_VERBS_RATE_INTERNAL_H
 #define APPS_RATES_VERBS_RATE_INTERNAL_H
 
@@ -20,13 +20,13 @@ typedef struct app__rate_sender {
     app__rate_t *rate;
     nic_cq_t *cq;
     nic_qp_t **qps;
-    uint32_t *peers; // of each QP: machine among `to`
+    uint32_t *peers; // per QP: index of its machine among `to`
     uint64_t *posted;
-    uint64_t *done;   // of each QP: known by a completion
-    bool *broken;     // of each QP: it failed, nothing more is posted to it
-    uint32_t begin;   // operations that all QPs had done when the span began,
-    uint32_t end;     // and when it ended: both run freely
-    unsigned samples; // of these two
+    uint64_t *done;   // per QP: operations known to be done by a completion
+    bool *broken;     // per QP: it failed, so nothing more is posted to it
+    uint32_t begin;   // operations done by all QPs when the span began; wraps around
+    uint32_t end;     // operations done by all QPs when the span ended; wraps around
+    unsigned samples; // samples taken: begin, then end
     uint32_t next_qp;
     sim_random_t random;
 } app__rate_sender_t;
@@ -68,15 +68,16 @@ struct app__rate {
 #define APP__RATE_RECEIVES 512u
 #define APP__RATE_OFFSETS UINT64_C(65536)
 
-// verbs_rate.c: the steps of a thread that posts, and of one that receives. ctx: the sender; the
-// receiver.
+// verbs_rate.c: turns of a thread that posts (ctx: the sender) and of one that receives (ctx: the
+// receiver).
 bool app__rate_send_on(nic_core_t *core, void *ctx);
 bool app__rate_receive_on(nic_core_t *core, void *ctx);
-// A nic_qp_on_write whose ctx is the thread of a receiver.
+// Counts a WRITE: a nic_qp_on_write callback whose ctx is the thread of a receiver.
 void app__rate_count_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
-// A sampler for the two ends of the span that is measured. ctx: the sender.
+// Samples the operations done at both ends of the measured span. ctx: the sender.
 void app__rate_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx);
-// Operations done within the span: 0 before it began, up to now where the run ended within it.
+// Returns the operations done within the span: 0 before it began, up to now if the run ended within
+// it.
 uint32_t app__rate_measured(const app__rate_sender_t *sender);
 
 // verbs_rate_report.c

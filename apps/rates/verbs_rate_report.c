@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/verbs_rate_report.c - what verbs-rate tells at the end.
+// apps/rates/verbs_rate_report.c - the report of verbs-rate.
 #include "apps/rates/verbs_rate_internal.h"
 #include "apps/report_rows.h"
 
@@ -58,11 +58,13 @@ static void fill_report(const void *object, void *report)
 static const sim_report_row_t report_rows[] = {
     APP__REAL(rate_report_t, mops, "M/s", "operations per second of all senders"),
     APP__REAL(rate_report_t, mops_received, "M/s", "messages per second that receivers took"),
-    APP__REAL(rate_report_t, mops_per_machine, "M/s", "operations per second of a sending machine"),
-    APP__WHOLE(rate_report_t, operations, "", "in the whole run"),
-    APP__WHOLE(rate_report_t, failed, "", "that ended with an error"),
-    APP__WHOLE(rate_report_t, received, "", "messages in the whole run"),
-    APP__WHOLE(rate_report_t, counters_sum, "", "of the words that atomics added to"),
+    APP__REAL(rate_report_t, mops_per_machine, "M/s", "operations per second of one sending "
+                                                      "machine, the mean of all"),
+    APP__WHOLE(rate_report_t, operations, "", "operations posted in the whole run"),
+    APP__WHOLE(rate_report_t, failed, "", "operations that ended with an error"),
+    APP__WHOLE(rate_report_t, received, "", "messages received in the whole run"),
+    APP__WHOLE(rate_report_t, counters_sum, "", "sum of the words that atomics added to, at the "
+                                                "end"),
 };
 // clang-format on
 const sim_report_table_t app__rate_report = {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/drtm_kv.c - a key-value store that clients use by the NIC alone, as DrTM-KV: a GET
-// is one
-// READ, a PUT two atomics (Kalia et al., USENIX ATC 2016, 4.3.3; docs/models/guidelines.md).
+// apps/services/drtm_kv.c - a key-value store that clients use by one-sided verbs, like DrTM-KV: a
+// GET is one READ, a PUT two atomics (Kalia et al., USENIX ATC 2016, 4.3.3;
+// docs/models/guidelines.md).
 //
-// As in the suite's program the operations of a PUT are not tied to each other: each operation that
-// is posted is an atomic or a READ by chance, in the proportion that the mix of PUTs and GETs has,
-// to an item of its own.
+// Like the suite's program it does not tie the two atomics of a PUT together: each posted operation
+// is an atomic or a READ at random, in the proportion of the mix, and goes to a random item.
 #include "apps/machine_internal.h"
 #include "apps/report_rows.h"
 
@@ -30,19 +29,19 @@ typedef struct drtm_config {
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".server", SIM_ATTR_STRING, false, offsetof(drtm_config_t, server), "host0", NULL,
-     NULL, NULL, "the machine with the items"},
+     NULL, NULL, "machine that holds the items"},
     {PREFIX ".clients-on", SIM_ATTR_STRING, false, offsetof(drtm_config_t, clients_on),
-     "host[1-*]", NULL, NULL, NULL, "the clients' machines"},
+     "host[1-*]", NULL, NULL, NULL, "machines of the clients, on which their threads are spread"},
     {PREFIX ".clients", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, clients), "70", "1",
-     "4096", NULL, "client threads, spread over their machines"},
+     "4096", NULL, "client threads, spread over the machines of clients-on"},
     {PREFIX ".qps-per-client", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, qps), "2", "1",
      "1024", NULL, "queue pairs of a client, used in turn"},
     {PREFIX ".post-list", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, post_list), "16", "1",
      "32", NULL, "READs and atomics posted at a time; one in 32 is signaled and waited for"},
     {PREFIX ".items", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, items), "16000000", "1",
-     "1000000000", NULL, "items of 64 bytes: keys of 16, values of 32"},
+     "1000000000", NULL, "items of 64 bytes, with keys of 16 and values of 32 bytes"},
     {PREFIX ".put-percent", SIM_ATTR_COUNT, false, offsetof(drtm_config_t, put_percent), "0", "0",
-     "100", NULL, "how many of a hundred operations are PUTs"},
+     "100", NULL, "percentage of operations that are PUTs"},
     APP__SPAN_ATTRS(PREFIX, drtm_config_t),
 };
 // clang-format on
@@ -55,17 +54,18 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 typedef struct drtm drtm_t;
 
-// What was posted on a queue pair, and how much of it with the one that is signaled and under way.
+// A queue pair with the number of its operations: posted, posted up to the last signaled one, and
+// done.
 typedef struct queue {
     nic_qp_t *qp;
     nic_cq_t *cq;
     uint64_t gets;
-    uint64_t halves; // of PUTs
+    uint64_t halves; // atomics; a PUT has two
     uint64_t signaled_gets;
     uint64_t signaled_halves;
     uint64_t done_gets;
     uint64_t done_halves;
-    bool broken; // it failed, nothing more is posted to it
+    bool broken; // it failed, so nothing more is posted to it
 } queue_t;
 
 typedef struct client {
@@ -75,7 +75,7 @@ typedef struct client {
     uint32_t next_queue;
     nic_send_wr_t list[POST_LIST_MAX];
     uint32_t filled;
-    bool waits; // for the signaled one of the queue
+    bool waits; // for the signaled operation of the queue
     sim_random_t random;
     uint64_t gets; // done within the span
     uint64_t halves;
@@ -111,7 +111,7 @@ static nic_send_wr_t read_of(client_t *client)
     };
 }
 
-// Each adds one, so that the words hold the sum at the end.
+// Builds an atomic of a PUT. It adds one, so the words show the number of atomics at the end.
 static nic_send_wr_t half_of_put(client_t *client)
 {
     return (nic_send_wr_t){
@@ -124,7 +124,7 @@ static nic_send_wr_t half_of_put(client_t *client)
     };
 }
 
-// The signaled one is done, and with it all before it.
+// Polls for the signaled operation. If it is done, all operations before it are done, too.
 static bool is_done(client_t *client, queue_t *queue)
 {
     nic_wc_t wc;
@@ -167,8 +167,8 @@ static void add_to_list(client_t *client, queue_t *queue)
     }
 }
 
-// The list that was begun goes to the next queue that works: with all that was counted for this
-// one.
+// Leaves a failed queue pair: drops the list begun for it and goes to the next queue pair that
+// works.
 static void leave_broken(client_t *client)
 {
     queue_t *const queue = &client->queues[client->next_queue];
@@ -223,7 +223,7 @@ static bool run(nic_core_t *core, void *ctx)
 static void make_clients(drtm_t *drtm, const app_context_t *context)
 {
     nic_cq_t *const unused = nic_cq_create(drtm->machines[0].endpoint->nic, 1, NULL, NULL);
-    SIM_CHECK(drtm->machine_count > 1); // the first is the server
+    SIM_CHECK(drtm->machine_count > 1); // the first machine is the server
     for (uint32_t c = 0; c < drtm->client_count; c++) {
         client_t *const client = &drtm->clients[c];
         app__machine_t *const machine = &drtm->machines[1 + c % (drtm->machine_count - 1)];
@@ -348,7 +348,7 @@ static void fill_report(const void *object, void *report)
             posted += drtm->clients[c].queues[q].halves;
         }
     }
-    // Words nobody wrote are 0; looking at each item's is what a test with few items can do.
+    // Unwritten words are 0. Only a store with few items is summed, which is for tests.
     uint64_t sum = 0;
     for (uint64_t i = 0; drtm->items <= 100000 && i < drtm->items; i++) {
         sum += nic_mr_read64(drtm->machines[0].memory,
@@ -368,11 +368,13 @@ static void fill_report(const void *object, void *report)
 // clang-format off
 static const sim_report_row_t report_rows[] = {
     APP__REAL(drtm_report_t, mops, "M/s", "operations per second of all clients"),
-    APP__REAL(drtm_report_t, gets_mops, "M/s", "of them GETs"),
-    APP__REAL(drtm_report_t, puts_mops, "M/s", "of them PUTs, two atomics each"),
-    APP__WHOLE(drtm_report_t, atomics, "", "that were posted"),
+    APP__REAL(drtm_report_t, gets_mops, "M/s", "GETs per second of all clients"),
+    APP__REAL(drtm_report_t, puts_mops, "M/s", "PUTs per second of all clients; each takes two "
+                                               "atomics"),
+    APP__WHOLE(drtm_report_t, atomics, "", "atomics that were posted"),
     APP__WHOLE(drtm_report_t, failed, "", "work requests that ended with an error"),
-    APP__WHOLE(drtm_report_t, words_sum, "", "of the items' words at the end, of 100000 items at most: each atomic adds one"),
+    APP__WHOLE(drtm_report_t, words_sum, "", "sum of the items' words at the end, where there are "
+                                             "at most 100000 items; each atomic adds one"),
 };
 // clang-format on
 static const sim_report_table_t report_table = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/rpc.c - HERD's remote procedure calls (docs/models/guidelines.md): clients and
-// workers.
+// apps/services/rpc.c - clients and workers of HERD's remote procedure calls
+// (docs/models/guidelines.md).
 #include "apps/services/rpc_internal.h"
 
 #define POLL_MAX 64u
@@ -8,10 +8,11 @@
 #define SEND_DEPTH 128u // HRD_Q_DEPTH of the suite
 #define RESPONSE_MAX UINT64_C(4096)
 
-// -- the server's memory: a WRITE puts a request into its slot
+// -- the server's memory: a client's WRITE puts a request into its slot
 
-// The slot says which worker the request is for. A worker that still has a window of the client's
-// requests has some of which the client gave up the answers: one more is given up too.
+// Handles a request that arrived; its slot tells the worker. If the worker already holds a full
+// window of the client's requests, the client has given up some of the answers, and this request is
+// dropped.
 static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     (void)qp;
@@ -32,9 +33,9 @@ static void request_written(nic_qp_t *qp, uint64_t address, uint32_t byte_len, v
 
 // -- workers
 
-// A worker has work of its queue pairs signaled once in SIGNAL_EVERY, the first of them, and waits
-// for that before it takes a request whose response would be the last: so no queue overflows, and a
-// worker that is ahead of the NIC stands still with what it has collected so far.
+// Polls for the completion that the worker waits for. Of SIGNAL_EVERY responses on a queue pair the
+// first is signaled, and the worker waits for it before it takes the request of the last. So no
+// queue overflows, and a worker that is ahead of the NIC stops with the calls collected so far.
 static bool is_done(app__rpc_worker_t *worker)
 {
     nic_wc_t wc;
@@ -46,7 +47,7 @@ static bool is_done(app__rpc_worker_t *worker)
     return true;
 }
 
-// Whether the signaled one before the response that was just taken has not been posted.
+// Returns whether the signaled response of a queue pair is among the calls that are not posted yet.
 static bool holds_signaled(const app__rpc_worker_t *worker, uint32_t q)
 {
     for (uint32_t i = 0; i < worker->call_count; i++) {
@@ -57,8 +58,8 @@ static bool holds_signaled(const app__rpc_worker_t *worker, uint32_t q)
     return false;
 }
 
-// Looks at the slots of all clients once, and takes a request of each until there are enough.
-// Returns false if it has to wait before it can go on.
+// Looks at the slots of all clients once and takes one request per client, up to `collect`. Returns
+// false if it must wait before it can continue.
 static bool collect_calls(app__rpc_worker_t *worker)
 {
     const app__rpc_t *const rpc = worker->rpc;
@@ -88,7 +89,7 @@ static bool collect_calls(app__rpc_worker_t *worker)
             worker->waits = true;
             worker->waits_for = q;
             if (holds_signaled(worker, q)) {
-                return true; // it is served first
+                return true; // the signaled response must be posted first
             }
             if (!is_done(worker)) {
                 worker->waited++;
@@ -206,8 +207,8 @@ static void send_request(app__rpc_client_t *client)
     client->heard_ps = nic_core_now_ps(client->thread.core);
 }
 
-// A receive for each answer that can come: those of the window, and as many late ones once some
-// were late.
+// Posts a receive for each answer that can come: a window of them, and a second window for late
+// answers once requests were lost.
 static void refill(app__rpc_client_t *client)
 {
     const app__rpc_t *const rpc = client->rpc;
@@ -221,8 +222,8 @@ static void refill(app__rpc_client_t *client)
     }
 }
 
-// Requests and answers get lost: a client that heard nothing for the timeout takes all it waits for
-// as lost, and goes on. What comes later all the same is counted as late.
+// Handles a client's timeout. If the client heard nothing for that long, it treats all requests it
+// waits for as lost and continues; answers that still come count as late.
 static void client_timeout(sim_node_t *node, sim_timer_t *timer)
 {
     app__rpc_client_t *const client = SIM_CONTAINER_OF(timer, app__rpc_client_t, timeout);
@@ -269,8 +270,8 @@ static uint32_t request_depth(const app__rpc_t *rpc)
     return 2 * rpc->window + SIGNAL_EVERY;
 }
 
-// Whether the send queue takes a window more. What was lost may be in it still; of what is, the
-// last signaled one wakes the client when there is room.
+// Returns whether the send queue has room for a window. Lost requests may still be in it; if it is
+// full, a signaled one completes later and wakes the client.
 static bool has_room(const app__rpc_client_t *client)
 {
     return (uint32_t)client->sent - nic_qp_sends_done(client->request_qp) <=
@@ -315,7 +316,7 @@ static void make_workers(app__rpc_t *rpc)
         worker->posted = sim_alloc_array(qps, sizeof(*worker->posted));
         worker->count = sim_alloc_array(rpc->client_count, sizeof(*worker->count));
     }
-    // The workers make their queue pairs at the same time: first each its first one, and so on.
+    // All workers create their queue pairs in parallel: first the first one of each, and so on.
     for (uint32_t q = 0; q < qps; q++) {
         for (uint32_t w = 0; w < rpc->worker_count; w++) {
             app__rpc_worker_t *const worker = &rpc->workers[w];

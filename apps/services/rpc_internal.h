@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/rpc_internal.h - remote procedure calls as HERD makes them (Kalia et al., SIGCOMM
-// 2014; and
-// USENIX ATC 2016, 4.1): a client writes its request into a slot at the server by an unreliable
-// WRITE; a worker that polls the slots answers by a SEND over unreliable datagrams.
+// apps/services/rpc_internal.h - remote procedure calls like HERD's (Kalia et al., SIGCOMM 2014;
+// USENIX ATC 2016, 4.1).
 //
-// Requests carry nothing that the program needs but which worker they are for, and their slot says
-// that. What a response says is its immediate.
+// A client writes its request into a slot at the server by an unreliable WRITE. A worker that polls
+// the slots answers by a SEND over unreliable datagrams. A request carries only the worker it is
+// for, which its slot tells; a response carries its immediate.
 #ifndef APPS_SERVICES_RPC_INTERNAL_H
 #define APPS_SERVICES_RPC_INTERNAL_H
 
@@ -23,19 +22,19 @@ typedef struct app__rpc_request {
 
 typedef struct app__rpc_call {
     uint32_t client;
-    uint32_t qp; // of the worker: the answer goes there
+    uint32_t qp; // the worker's QP that the answer is sent on
     bool signaled;
-    // The program's answer.
+    // The program's answer:
     uint32_t imm;
     uint32_t bytes; // 0: header only
 } app__rpc_call_t;
 
 typedef struct app__rpc_ops {
-    // Request `index` of a client.
+    // Returns request `index` of a client.
     app__rpc_request_t (*draw)(const app__rpc_t *rpc, uint64_t index);
-    // In a worker's step: spends its core's time for count calls, and answers them.
+    // Answers count calls, in a worker's turn, and spends its core's time for them.
     void (*serve)(app__rpc_t *rpc, uint32_t worker, app__rpc_call_t *calls, uint32_t count);
-    // In a client's step.
+    // Handles an answer, in a client's turn.
     void (*answered)(app__rpc_t *rpc, uint32_t client, uint32_t imm);
 } app__rpc_ops_t;
 
@@ -49,7 +48,7 @@ typedef struct app__rpc_config {
     uint64_t collect;
     uint64_t ports;
     uint64_t qps_per_port;
-    uint64_t requests; // of each client; SIM_AUTO: until the span is over
+    uint64_t requests; // per client; SIM_AUTO: until the span is over
     sim_time_t look_ps;
     sim_time_t request_ps;
     uint64_t overlap;
@@ -59,33 +58,47 @@ typedef struct app__rpc_config {
 // clang-format off
 #define APP__RPC_ATTRS(prefix, type, qps_, clients_)                                               \
     {prefix ".server", SIM_ATTR_STRING, false, offsetof(type, rpc.server), "host0", NULL, NULL,    \
-     NULL, "the server's machine"},                                                                \
+     NULL,                                                                                         \
+     "machine of the server"},                                                                     \
     {prefix ".clients-on", SIM_ATTR_STRING, false, offsetof(type, rpc.clients_on), "host[1-*]",    \
-     NULL, NULL, NULL, "the clients' machines"},                                                   \
-    {prefix ".workers", SIM_ATTR_COUNT, false, offsetof(type, rpc.workers), "6", "1", "64", NULL,  \
-     "threads that answer, a core each"},                                                          \
-    {prefix ".clients", SIM_ATTR_COUNT, false, offsetof(type, rpc.clients), clients_, "1", "4096", \
-     NULL, "threads that ask, spread over their machines"},                                        \
-    {prefix ".window", SIM_ATTR_COUNT, false, offsetof(type, rpc.window), "32", "1", "256", NULL,  \
-     "requests of a client; rpc: sent one after the other, all answered before the next ones"},    \
-    {prefix ".batch", SIM_ATTR_BOOL, false, offsetof(type, rpc.post_list), "on", NULL, NULL, NULL, \
-     "responses are posted with one Doorbell per port; off: each is written into the NIC"},        \
+     NULL, NULL, NULL,                                                                             \
+     "machines of the clients, on which their threads are spread"},                                \
+    {prefix ".workers", SIM_ATTR_COUNT, false, offsetof(type, rpc.workers), "6", "1", "64",        \
+     NULL,                                                                                         \
+     "threads that answer requests, each on its own core"},                                        \
+    {prefix ".clients", SIM_ATTR_COUNT, false, offsetof(type, rpc.clients), clients_, "1",         \
+     "4096", NULL,                                                                                 \
+     "threads that send requests, spread over their machines"},                                    \
+    {prefix ".window", SIM_ATTR_COUNT, false, offsetof(type, rpc.window), "32", "1", "256",        \
+     NULL,                                                                                         \
+     "requests that a client keeps in flight; version rpc sends a window at a time and waits "     \
+     "until all are answered"},                                                                    \
+    {prefix ".batch", SIM_ATTR_BOOL, false, offsetof(type, rpc.post_list), "on", NULL, NULL,       \
+     NULL,                                                                                         \
+     "responses are posted with one Doorbell per port; off: each WQE is written into the NIC"},    \
     {prefix ".collect", SIM_ATTR_COUNT, false, offsetof(type, rpc.collect), "32", "1", "128",      \
-     NULL, "requests that a worker takes at a time, at most"},                                     \
+     NULL,                                                                                         \
+     "most requests that a worker takes at a time"},                                               \
     {prefix ".ports", SIM_ATTR_COUNT, false, offsetof(type, rpc.ports), "2", "1", "4", NULL,       \
-     "ports of the server's card that clients are spread over: each has queue pairs of its own"},  \
+     "ports of the server's card that clients are spread over, with queue pairs of their own"},    \
     {prefix ".qps-per-port", SIM_ATTR_COUNT, false, offsetof(type, rpc.qps_per_port), qps_, "1",   \
-     "64", NULL, "UD queue pairs of a worker on each port, used in turn"},                         \
+     "64", NULL,                                                                                   \
+     "UD queue pairs of a worker on each port, used in turn"},                                     \
     {prefix ".requests", SIM_ATTR_COUNT, true, offsetof(type, rpc.requests), "auto", "1",          \
-     "100000000", NULL, "of each client; auto: until the time is over"},                           \
+     "100000000", NULL,                                                                            \
+     "requests that each client sends; auto: until the measured time is over"},                    \
     {prefix ".cpu.look", SIM_ATTR_TIME, false, offsetof(type, rpc.look_ps), "1ns", "1ps", "1us",   \
-     NULL, "worker: to look at a slot without a request, in its first cache"},                     \
+     NULL,                                                                                         \
+     "worker's time to look at a slot without a request, in its first-level cache"},               \
     {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
-     "1us", NULL, "to take a request, which the NIC put into the last cache"},                     \
+     "1us", NULL,                                                                                  \
+     "worker's time to take a request, which the NIC put into the last-level cache"},              \
     {prefix ".cpu.overlap", SIM_ATTR_COUNT, false, offsetof(type, rpc.overlap), "3", "1", "64",    \
-     NULL, "so many requests taken in one turn are waited for together, after the first"},         \
+     NULL,                                                                                         \
+     "requests taken in one turn whose memory accesses overlap, after the first"},                 \
     {prefix ".timeout", SIM_ATTR_TIME, false, offsetof(type, rpc.timeout_ps), "1ms", "1us",        \
-     "1000s", NULL, "a client that got nothing for so long counts what it waits for as lost"}
+     "1000s", NULL,                                                                                \
+     "time without an answer after which a client counts the requests it waits for as lost"}
 // clang-format on
 
 typedef struct app__rpc_client {
@@ -97,16 +110,16 @@ typedef struct app__rpc_client {
     nic_qp_t *response_qp;
     uint64_t sent;
     uint64_t answered;
-    uint64_t lost;     // given up
-    uint64_t late;     // answered after that
-    uint32_t waiting;  // for answers
-    uint32_t receives; // posted, not used
+    uint64_t lost;     // requests given up after the timeout
+    uint64_t late;     // answers that came after the timeout
+    uint32_t waiting;  // requests that wait for answers
+    uint32_t receives; // receives posted and not used
     sim_timer_t timeout;
-    sim_time_t heard_ps; // something was sent or came
+    sim_time_t heard_ps; // when it last sent or received something
     bool overdue;
 } app__rpc_client_t;
 
-// The server's end of a client.
+// A client's slot at the server.
 typedef struct app__rpc_slot {
     app__rpc_t *rpc;
     uint32_t index;
@@ -117,18 +130,18 @@ typedef struct app__rpc_worker {
     app__rpc_t *rpc;
     uint32_t index;
     nic_qp_t **qps; // ports x qps_per_port
-    nic_cq_t **cqs; // one each
+    nic_cq_t **cqs; // one per QP
     uint64_t *posted;
     uint32_t next_qp;
     uint32_t next_client;
-    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // of this turn
+    app__rpc_call_t calls[APP__RPC_COLLECT_MAX]; // calls taken in this turn
     uint32_t call_count;
-    uint32_t looked; // clients' slots in this turn
-    bool waits;      // for a completion of the queue pair
+    uint32_t looked; // slots looked at in this turn
+    bool waits;      // the worker waits for a completion of QP waits_for
     uint32_t waits_for;
-    uint64_t waited; // times
-    uint32_t *count; // requests that lie in slots, by client
-    uint64_t lists;  // posted within the span: what a batch is
+    uint64_t waited; // number of such waits
+    uint32_t *count; // requests that lie in slots, per client
+    uint64_t lists;  // lists posted within the span; each is a batch
     uint64_t answers;
 } app__rpc_worker_t;
 
@@ -155,7 +168,7 @@ struct app__rpc {
     app__rpc_slot_t *slots;
 };
 
-// Finds the machines: the server's, then the clients'. The caller frees interfaces with sim_free.
+// Finds the server's machine, then the clients'. The caller frees *interfaces with sim_free.
 SIM_MUST_CHECK sim_err_t app__rpc_machines(const app_context_t *context,
                                            const app__rpc_config_t *config,
                                            uint32_t **interfaces,
@@ -170,17 +183,16 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
 void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned);
-// mops, responses_per_batch, full_queue_waits, requests, responses, lost, late.
-// What requests and answers came to. Some are counted by one of both kinds of servers only.
+// Sums over all clients and workers. Some members are counted by one kind of server only.
 typedef struct app__server_sums {
     double mops;
     double responses_per_batch;
-    uint64_t full_queue_waits; // of rpc
+    uint64_t full_queue_waits; // counted by rpc
     uint64_t requests;
     uint64_t responses;
     uint64_t lost;
-    uint64_t late;   // of rpc
-    uint64_t failed; // of the others
+    uint64_t late;   // counted by rpc
+    uint64_t failed; // counted by spec and fetch-add
 } app__server_sums_t;
 app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/sequencer.c - a server that gives out increasing 8-byte numbers, in the versions
-// of Kalia et
-// al., USENIX ATC 2016, 4.2 (docs/models/guidelines.md); here the one on remote procedure calls.
+// apps/services/sequencer.c - a server that gives out increasing 8-byte numbers, in the versions of
+// Kalia et al., USENIX ATC 2016, 4.2 (docs/models/guidelines.md). This file has the version on
+// remote procedure calls.
 #include "apps/report_rows.h"
 #include "apps/services/sequencer_internal.h"
 
@@ -15,13 +15,16 @@
 static const sim_attr_t attrs[] = {
     {PREFIX ".version", SIM_ATTR_ENUM, false, offsetof(app__sequencer_config_t, version), "rpc",
      NULL, NULL, "rpc|spec|fetch-add",
-     "HERD's calls; header-only SENDs and a guess of the upper half; the NIC's atomic"},
+     "rpc: HERD's calls; spec: header-only SENDs and a guess of the upper half (Spec-S0); "
+     "fetch-add: the NIC's atomic"},
     {PREFIX ".first-number", SIM_ATTR_COUNT, false,
-     offsetof(app__sequencer_config_t, first_number), "0", "0", NULL, NULL, "where it begins"},
+     offsetof(app__sequencer_config_t, first_number), "0", "0", NULL, NULL,
+      "first number that the sequencer gives out"},
     {PREFIX ".cpu.count", SIM_ATTR_TIME, false, offsetof(app__sequencer_config_t, count_ps), "8ns",
-     "0ps", "1us", NULL, "to add to the shared counter, which is in the core's own cache"},
+     "0ps", "1us", NULL, "time to add to the shared counter, if it is in the core's own cache"},
     {PREFIX ".cpu.move", SIM_ATTR_TIME, false, offsetof(app__sequencer_config_t, move_ps), "40ns",
-     "0ps", "1us", NULL, "to add to it where another core added last; others wait meanwhile"},
+     "0ps", "1us", NULL, "time to add to the counter, if another core added last; other cores wait "
+                         "meanwhile"},
     APP__RPC_ATTRS(PREFIX, app__sequencer_config_t, "3", "70"),
     APP__SPAN_ATTRS(PREFIX, app__sequencer_config_t),
 };
@@ -55,7 +58,7 @@ void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t 
 {
     if (got->numbers != NULL) {
         if (got->count == requests) {
-            return; // all have come: this one is a repetition that a link made
+            return; // all numbers have arrived: this is a duplicate made by a link
         }
         got->numbers[got->count] = number;
     }
@@ -157,8 +160,8 @@ static int compare_numbers(const void *left, const void *right)
     return a < b ? -1 : a > b;
 }
 
-// How many different numbers clients got, of those from first on without a hole: with every request
-// answered that is all of them.
+// Counts the different numbers that clients got, from the first one up to the first missing one. If
+// every request was answered, that is all of them.
 static uint64_t count_without_hole(const app__sequencer_t *sequencer)
 {
     uint64_t all = 0;
@@ -231,7 +234,7 @@ static void fill_report(const void *object, void *report)
     };
 }
 
-// What only one kind of server counts.
+// Getters of values that only one kind of server counts.
 static bool get_waits(const void *object, sim_report_value_t *value)
 {
     const sequencer_report_t *const report = object;
@@ -255,20 +258,24 @@ static bool get_failed(const void *object, sim_report_value_t *value)
 
 // clang-format off
 static const sim_report_row_t report_rows[] = {
-    APP__REAL(sequencer_report_t, mops, "M/s", "numbers per second that clients got"),
-    APP__REAL(sequencer_report_t, responses_per_batch, "", "answers that a worker posts with one Doorbell"),
+    APP__REAL(sequencer_report_t, mops, "M/s", "numbers per second that clients received"),
+    APP__REAL(sequencer_report_t, responses_per_batch, "",
+     "mean number of answers that a worker posts with one Doorbell"),
     {.name = "full_queue_waits", .kind = SIM_REPORT_U64, .unit = "", .get = get_waits, .shown = true,
-     .help = "times that a worker waited for room in a queue; of version rpc"},
-    APP__WHOLE(sequencer_report_t, requests, "", "that clients sent"),
-    APP__WHOLE(sequencer_report_t, responses, "", "that clients took"),
+     .help = "times that a worker waited for room in a queue; version rpc only"},
+    APP__WHOLE(sequencer_report_t, requests, "", "requests that clients sent"),
+    APP__WHOLE(sequencer_report_t, responses, "", "responses that clients received"),
     APP__WHOLE(sequencer_report_t, lost, "", "requests given up as lost"),
     {.name = "late", .kind = SIM_REPORT_U64, .unit = "", .get = get_late, .shown = true,
-     .help = "answers to what was given up; of version rpc"},
+     .help = "answers to requests that were given up; version rpc only"},
     {.name = "failed", .kind = SIM_REPORT_U64, .unit = "", .get = get_failed, .shown = true,
-     .help = "work requests that ended with an error; not of version rpc"},
-    APP__WHOLE(sequencer_report_t, numbers, "", "given out without a hole, from 0 on"),
-    APP__WHOLE(sequencer_report_t, backward, "", "numbers that a client got after a larger one"),
-    APP__WHOLE(sequencer_report_t, wrong_guesses, "", "compare-and-swaps that met another value"),
+     .help = "work requests that ended with an error; not in version rpc"},
+    APP__WHOLE(sequencer_report_t, numbers, "",
+     "numbers given out without a gap, from the first one"),
+    APP__WHOLE(sequencer_report_t, backward, "",
+     "numbers that a client received after a larger one"),
+    APP__WHOLE(sequencer_report_t, wrong_guesses, "",
+     "wrong guesses of the upper half of the number; version spec only"),
 };
 // clang-format on
 static const sim_report_table_t report_table = {

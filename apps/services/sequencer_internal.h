@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/sequencer_internal.h - a sequencer's versions share the counter, and what clients
-// got.
+// apps/services/sequencer_internal.h - the counter and the clients' results, shared by all versions
+// of the sequencer.
 #ifndef APPS_SERVICES_SEQUENCER_INTERNAL_H
 #define APPS_SERVICES_SEQUENCER_INTERNAL_H
 
@@ -21,14 +21,14 @@ typedef struct app__sequencer_config {
     app__span_t span;
 } app__sequencer_config_t;
 
-// What a client got. Numbers are kept where each client makes a given number of requests.
+// Results of one client. Numbers are kept if each client makes a given number of requests.
 typedef struct app__sequencer_got {
     uint64_t *numbers;
     uint64_t count;
     uint64_t last;
-    uint64_t backward; // numbers below the one before
-    uint64_t high;     // the upper half that it expects
-    uint64_t wrong;    // guesses
+    uint64_t backward; // numbers below the previous one
+    uint64_t high;     // upper half of the number that it expects
+    uint64_t wrong;    // wrong guesses
 } app__sequencer_got_t;
 
 typedef struct app__spec app__spec_t;
@@ -38,7 +38,7 @@ typedef struct app__sequencer {
     app__sequencer_version_t version;
     app__rpc_t rpc;    // RPC
     app__spec_t *spec; // SPEC, FETCH_ADD
-    // The counter: a line of memory that one core has at a time. Touched by the server's events.
+    // The counter: a memory line that one core owns at a time. Only events of the server touch it.
     uint64_t next;
     sim_time_t free_ps;
     uint32_t owner;
@@ -50,14 +50,14 @@ typedef struct app__sequencer {
     uint32_t client_count;
 } app__sequencer_t;
 
-// In a worker's step: `count` numbers, from the one returned on. The core waits for the line, and
-// for what bringing it from another core takes.
+// Takes `count` numbers in a worker's turn and returns the first. The core waits until the line is
+// free and, if another core owns it, for its transfer.
 uint64_t app__sequencer_take(app__sequencer_t *sequencer,
                              nic_core_t *core,
                              uint32_t worker,
                              uint32_t count);
-// The number with this lower half that is nearest to the last one: memory has no contents, so that
-// a response says half of what its payload would.
+// Returns the number nearest to the last one that has this lower half. Simulated memory has no
+// contents, so a response carries only half of the number.
 static inline uint64_t app__sequencer_near(const app__sequencer_got_t *got, uint32_t low)
 {
     return got->last + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)got->last);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/services/sequencer_spec.c - sequencers without connections' state at the server, or without
-// its CPU
-// (docs/models/guidelines.md): Spec-S0, and fetch-and-add.
+// apps/services/sequencer_spec.c - sequencers without connection state at the server (Spec-S0), or
+// without its CPU (fetch-and-add); docs/models/guidelines.md.
 //
-// Spec-S0: request and response are SENDs of a header with an immediate. The request says which
-// upper half the client expects; if that is right the response is the lower half, else the whole
-// number in a payload. (Memory has no contents: that payload too comes with the lower half.)
+// In Spec-S0 request and response are header-only SENDs with an immediate. The request carries the
+// upper half that the client expects. If it is right, the response carries the lower half, else the
+// whole number as payload. (Simulated memory has no contents: that response carries the lower half,
+// too.)
 #include "apps/services/sequencer_internal.h"
 
 #define POLL_MAX 64u
@@ -20,18 +20,18 @@ typedef struct spec_worker {
     app__sequencer_t *sequencer;
     app__spec_t *spec;
     uint32_t index;
-    nic_cq_t *cq;        // of requests
-    nic_qp_t **qps;      // the first receives; all send in turn
-    nic_cq_t **send_cqs; // one each
+    nic_cq_t *cq;        // of received requests
+    nic_qp_t **qps;      // the first one receives; all send in turn
+    nic_cq_t **send_cqs; // one per QP
     uint64_t *posted;
     uint32_t next_qp;
-    nic_wc_t requests[APP__RPC_COLLECT_MAX]; // of this turn
+    nic_wc_t requests[APP__RPC_COLLECT_MAX]; // taken in this turn
     nic_send_wr_t list[APP__RPC_COLLECT_MAX];
     uint64_t base;
     uint32_t count;
-    uint32_t filled; // responses to them
-    uint32_t begun;  // those of them that were posted
-    bool waits;      // for a completion of the queue pair
+    uint32_t filled; // responses in the list
+    uint32_t begun;  // responses that were posted
+    bool waits;      // waits for a completion of QP waits_for
     uint32_t waits_for;
     uint64_t lists;
     uint64_t answers;
@@ -43,15 +43,15 @@ typedef struct spec_client {
     app__spec_t *spec;
     uint32_t index;
     nic_cq_t *cq;
-    nic_cq_t *send_cq; // nobody waits for it
+    nic_cq_t *send_cq; // the client does not wait for it
     nic_qp_t *qp;
     uint64_t sent;
     uint64_t answered;
-    uint64_t lost; // not answered in time
+    uint64_t lost; // requests not answered within the timeout
     sim_timer_t timeout;
-    sim_time_t heard_ps; // when it got or sent something last
-    bool overdue;        // it is to give up what it waits for
-    bool held_up;        // for room in its send queue
+    sim_time_t heard_ps; // when it last received or sent something
+    bool overdue;        // it must give up the requests it waits for
+    bool held_up;        // waits for room in its send queue
 } spec_client_t;
 
 struct app__spec {
@@ -60,7 +60,7 @@ struct app__spec {
     bool post_list;
     uint32_t window;
     uint32_t collect;
-    uint32_t qp_count; // of a worker
+    uint32_t qp_count; // per worker
     app__machine_t *machines;
     uint32_t machine_count;
     spec_worker_t *workers;
@@ -71,9 +71,8 @@ struct app__spec {
 
 // -- workers
 
-// As in apps/services/rpc.c: one response in SIGNAL_EVERY is signaled, the first, and waited for
-// before the
-// last of them.
+// Polls for the completion that the worker waits for, as in rpc.c: of SIGNAL_EVERY responses the
+// first is signaled, and the worker waits for it before the last.
 static bool is_done(spec_worker_t *worker)
 {
     nic_wc_t wc;
@@ -102,7 +101,7 @@ static nic_send_wr_t response_to(const spec_worker_t *worker,
     };
 }
 
-// Returns false if it has to wait before it can go on.
+// Fills responses to the taken requests. Returns false if it must wait before it can continue.
 static bool fill_responses(spec_worker_t *worker)
 {
     const uint32_t q = worker->next_qp;
@@ -117,7 +116,7 @@ static bool fill_responses(spec_worker_t *worker)
             worker->waits = true;
             worker->waits_for = q;
             if (worker->filled - worker->begun >= SIGNAL_EVERY) {
-                return true; // the signaled one is among them: they are posted first
+                return true; // the signaled response is among them and must be posted first
             }
             if (!is_done(worker)) {
                 return false;
@@ -215,14 +214,14 @@ static uint64_t under_way(const spec_client_t *client)
     return client->sent - client->answered - client->lost;
 }
 
-// Requests that the send queue takes; what was lost may be in it still.
+// Returns how many requests the send queue has room for; lost requests may still be in it.
 static uint32_t room_to_send(const spec_client_t *client)
 {
     return QP_DEPTH - ((uint32_t)client->sent - nic_qp_sends_done(client->qp));
 }
 
-// Datagrams get lost. A client that heard nothing for the timeout takes all it waits for as lost,
-// and asks anew.
+// Handles a client's timeout. If the client heard nothing for that long, it treats all requests it
+// waits for as lost and sends new ones.
 static void client_timeout(sim_node_t *node, sim_timer_t *timer)
 {
     spec_client_t *const client = SIM_CONTAINER_OF(timer, spec_client_t, timeout);
@@ -245,7 +244,7 @@ static void give_up(spec_client_t *client)
     client->overdue = false;
 }
 
-// How many requests the window takes now, and the send queue.
+// Returns how many requests the window and the send queue have room for.
 static uint32_t may_send(spec_client_t *client)
 {
     const uint32_t wanted =
@@ -272,7 +271,7 @@ static bool ask(nic_core_t *core, void *ctx)
     uint32_t answers = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!app__thread_succeeded(&client->thread, &wc[i]) || under_way(client) == answers) {
-            continue; // an answer to what was given up is of no use any more
+            continue; // the answer belongs to a request that was given up
         }
         answers++;
         const uint64_t number = app__sequencer_near(got, wc[i].imm_data);
@@ -289,7 +288,8 @@ static bool ask(nic_core_t *core, void *ctx)
     if (answers + more > 0) {
         client->heard_ps = nic_core_now_ps(core);
     }
-    // What was given up has its receives still; every answer took one, late ones too.
+    // Requests that were given up still have their receives. Every answer, also a late one, used
+    // one.
     const uint32_t receives = still_wanted(client, count);
     if (receives > 0) {
         app__post_receives(client->qp, client->thread.machine, receives, RECEIVE_BYTES);
@@ -359,7 +359,7 @@ static void make_worker(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t
     worker->posted = sim_alloc_array(spec->qp_count, sizeof(*worker->posted));
 }
 
-// The workers make their queue pairs at the same time: first each its first one, and so on.
+// Creates QP number q of all workers: they create their queue pairs in parallel.
 static void make_worker_qps(app__spec_t *spec, uint32_t q)
 {
     SIM_CHECK(spec->worker_count > 0);
@@ -381,7 +381,7 @@ static void make_worker_qps(app__spec_t *spec, uint32_t q)
 static void make_client(app__spec_t *spec, app__sequencer_t *sequencer, uint32_t index)
 {
     spec_client_t *const client = &spec->clients[index];
-    SIM_CHECK(spec->machine_count > 1); // the first is the server
+    SIM_CHECK(spec->machine_count > 1); // the first machine is the server
     app__machine_t *const machine = &spec->machines[1 + index % (spec->machine_count - 1)];
     const bool fetch = sequencer->version == APP__SEQUENCER_FETCH_ADD;
     app__thread_init(&client->thread, machine, &spec->span, index, fetch ? add : ask, client);
@@ -420,7 +420,7 @@ sim_err_t app__spec_create(app__sequencer_t *sequencer,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "window",
-                              " is %" PRIu64 ": expected %u at most but for rpc",
+                              " is %" PRIu64 ", expected at most %u unless version is rpc",
                               rpc->window,
                               APP__RPC_COLLECT_MAX);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/batch.c - batches of requests: allocated, submitted, asked about, freed
+// apps/mooncake/engine/batch.c - batches of requests: allocate, submit, query, free
 // (docs/models/mooncake.md).
 #include "apps/mooncake/mooncake_internal.h"
 
@@ -61,7 +61,7 @@ int app_mooncake_submit_transfer(app_mooncake_t *engine,
         engine->counters.requests++;
         sim_work_begin(engine->station->node, 1);
     }
-    // All of them are open before the first may end.
+    // All of them are open before the first can end.
     for (uint64_t i = first; i < first + count; i++) {
         app__mc_task_begin(batch->tasks[i]);
     }

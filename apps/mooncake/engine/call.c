@@ -2,9 +2,9 @@
 // apps/mooncake/engine/call.c - requests between the hosts of a cluster, and their answers
 // (docs/models/mooncake.md).
 //
-// A message is a SEND of 40 bytes of header, the key and the body; they stand in the sender's
-// memory, so captures show them. Delivery is at least once: a message may come again over the next
-// line, so every request is one that can be done twice.
+// A message is a SEND of a 40-byte header, the key and the body. They are bytes in the sender's
+// memory, so captures show them. Delivery is at least once: a message may be sent again over the
+// next line, so every request must be idempotent.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -60,7 +60,7 @@ static char *write_letter(const app__mc_message_t *message,
     return bytes;
 }
 
-// -- what comes in
+// -- received messages
 
 void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size)
 {
@@ -82,7 +82,7 @@ void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *byte
         }
         app__mc_call_t *const call = *at;
         if (call == NULL || call->peer != peer) {
-            return; // it was answered before, or too late
+            return; // it was answered before, or this answer is too late
         }
         *at = call->next;
         sim_timer_cancel(station->node, &call->timer);

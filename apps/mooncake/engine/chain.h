@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/chain.h - a list in order of arrival whose members leave from anywhere.
+// apps/mooncake/engine/chain.h - a list in order of insertion, with removal from anywhere.
 //
-// Members carry a link and are found from it (SIM_CONTAINER_OF); a chain owns none of them.
+// Members contain a link and are found from it (SIM_CONTAINER_OF). A chain owns no members.
 #ifndef APPS_MOONCAKE_ENGINE_CHAIN_H
 #define APPS_MOONCAKE_ENGINE_CHAIN_H
 
@@ -18,7 +18,7 @@ typedef struct app__mc_chain {
     app__mc_link_t *newest;
 } app__mc_chain_t;
 
-// The link is in no chain yet.
+// Appends a link that is in no chain.
 static inline void app__mc_chain_add(app__mc_chain_t *chain, app__mc_link_t *link)
 {
     *link = (app__mc_link_t){.older = chain->newest};
@@ -30,7 +30,7 @@ static inline void app__mc_chain_add(app__mc_chain_t *chain, app__mc_link_t *lin
     chain->newest = link;
 }
 
-// The link is in this chain.
+// Removes a link that is in this chain.
 static inline void app__mc_chain_remove(app__mc_chain_t *chain, app__mc_link_t *link)
 {
     if (link->older != NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/cluster.c - engines and clusters: made, registered with, closed
+// apps/mooncake/engine/cluster.c - creates, registers with and closes engines and clusters
 // (docs/models/mooncake.md).
 #include <string.h>
 
@@ -16,7 +16,7 @@ const char *app_mooncake_task_status_text(app_mooncake_task_status_t status)
 
 // -- the matrix
 
-// The context of a NIC's name; makes it where it is not known yet.
+// Returns the context of a NIC's name, creating it if it is not known yet.
 static sim_err_t context_of(app_mooncake_t *engine,
                             const char *name,
                             uint32_t *context,
@@ -33,7 +33,7 @@ static sim_err_t context_of(app_mooncake_t *engine,
     if (!app__mooncake_nic_index(name, &nic) || nic >= nics) {
         return sim_fail(message,
                         SIM_ERR_UNKNOWN,
-                        "the priority matrix of %s names NIC '%s': expected a name that ends with "
+                        "the priority matrix of %s names NIC '%s', expected a name that ends with "
                         "a number from 0 to %u",
                         engine->name,
                         name,
@@ -43,7 +43,8 @@ static sim_err_t context_of(app_mooncake_t *engine,
         if (engine->contexts[i].nic_index == nic) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "the priority matrix of %s calls one NIC '%s' and '%s'",
+                            "the priority matrix of %s gives one NIC the names '%s' and '%s', "
+                            "expected one name per NIC",
                             engine->name,
                             engine->contexts[i].name,
                             name);
@@ -63,7 +64,9 @@ static sim_err_t take_matrix(app_mooncake_t *engine, const char *text, sim_messa
     }
     engine->contexts = sim_alloc_array(engine->station->nic_count + 1, sizeof(*engine->contexts));
     if (engine->matrix.count == 0) {
-        return sim_fail(message, SIM_ERR_INVALID, "the priority matrix names no location");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "the priority matrix names no location, expected at least one");
     }
     for (size_t i = 0; i < engine->matrix.count; i++) {
         const app_mooncake_priority_t *const item = &engine->matrix.items[i];
@@ -77,7 +80,8 @@ static sim_err_t take_matrix(app_mooncake_t *engine, const char *text, sim_messa
         if (error == SIM_OK && item->preferred_count + item->available_count == 0) {
             error = sim_fail(message,
                              SIM_ERR_INVALID,
-                             "the priority matrix has no NIC for '%s'",
+                             "the priority matrix names no NIC for location '%s', expected at "
+                             "least one",
                              item->location);
         }
         if (error != SIM_OK) {
@@ -102,7 +106,8 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
         if (!slice->task->ended) {
             app__mc_task_end(slice->task, APP_MOONCAKE_TIMEOUT);
         }
-        // Whoever was told may have ended this slice, and a connection takes others with it.
+        // Callbacks of the ended task may have ended this slice, and disconnecting ends other
+        // slices.
         if (engine->looked_at == &slice->timed) {
             engine->looked_at = slice->timed.newer;
             if (slice->endpoint != NULL) {
@@ -111,7 +116,7 @@ static void slice_timer_fired(sim_node_t *node, sim_timer_t *timer)
         }
     }
     engine->looked_at = NULL;
-    // Those that ended but are still out are looked at no more.
+    // Slices whose task ended but that are still outstanding are skipped.
     for (app__mc_link_t *link = engine->timed.oldest; link != NULL; link = link->newer) {
         const app__mc_slice_t *const slice = SIM_CONTAINER_OF(link, app__mc_slice_t, timed);
         if (!slice->task->ended) {
@@ -180,12 +185,15 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
         station = cluster->stations[i].host == host ? &cluster->stations[i] : NULL;
     }
     if (station == NULL) {
-        return sim_fail(message, SIM_ERR_UNKNOWN, "the host is not in the cluster");
+        return sim_fail(
+            message,
+            SIM_ERR_UNKNOWN,
+            "the host of the engine is not in the cluster, expected one of the cluster's hosts");
     }
     if (app__mc_station_named(cluster, local_server_name, &other) == SIM_OK) {
         return sim_fail(message,
                         SIM_ERR_EXISTS,
-                        "two engines of the cluster have the name '%s'",
+                        "two engines of the cluster have the name '%s', expected different names",
                         local_server_name);
     }
     app_mooncake_t *const made = sim_alloc(sizeof(*made));
@@ -240,7 +248,8 @@ static void disconnect_all(app_mooncake_t *engine)
     }
 }
 
-// What lies in memory stays there: a NIC may still be reading it for a request it has accepted.
+// Deregisters a buffer. Its contents stay in memory: a NIC may still read them for an accepted
+// request.
 static void drop_buffer(app_mooncake_t *engine, size_t index)
 {
     app__mc_local_buffer_t *const buffer = &engine->buffers[index];
@@ -332,7 +341,7 @@ int app_mooncake_register_local_memory(app_mooncake_t *engine,
     if (item == NULL) {
         return SIM_ERR_UNKNOWN;
     }
-    // Descriptions have whole numbers up to 2^63 - 1.
+    // Numbers in descriptions are limited to 2^63 - 1.
     if (size == 0 || address > INT64_MAX || size - 1 > INT64_MAX - address ||
         rights > APP_MOONCAKE_ALL) {
         return SIM_ERR_RANGE;
@@ -415,7 +424,10 @@ sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *plan,
     }
     sim_err_t error = SIM_OK;
     if (made->metadata_station == UINT32_MAX) {
-        error = sim_fail(message, SIM_ERR_INVALID, "the metadata node is not in the cluster");
+        error = sim_fail(
+            message,
+            SIM_ERR_INVALID,
+            "the metadata node is not in the cluster, expected one of the cluster's hosts");
     }
     if (error == SIM_OK) {
         error = app__mc_stations_create(made, message);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/context.c - a NIC's worker threads: the first polls its completions, the
-// others post slices (docs/models/mooncake.md).
+// apps/mooncake/engine/context.c - a NIC's worker threads: the first polls completions, the others
+// post slices (docs/models/mooncake.md).
 //
-// A slice waits in the lane to its peer's NIC (lane.c); a lane belongs to the worker that
-// (target x 10007 + device) names, and stands in that worker's ring while it has slices and a
-// connection. A turn of the worker takes one lane of the ring, gives each of its next slices a
-// queue pair of its endpoint at random, posts them, and goes on to the next lane.
+// A slice waits in the lane to its peer's NIC (lane.c). A lane belongs to worker (target x 10007 +
+// device), and is in that worker's ring while it has slices and a connection. A turn of the worker
+// takes the next lane of the ring, gives each of its next slices a random queue pair of its
+// endpoint, and posts them.
 #include "apps/mooncake/mooncake_internal.h"
 
 #define POST_MAX 16u
@@ -38,7 +38,7 @@ app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
 
 // -- posting
 
-// One of the queue pairs with room, at random; false: none has.
+// Chooses a random queue pair that has room; false: none has.
 static bool choose_qp(app__mc_endpoint_t *endpoint, uint32_t *chosen)
 {
     app_mooncake_t *const engine = endpoint->lane->context->engine;
@@ -71,7 +71,7 @@ static void fill_request(const app__mc_slice_t *slice, nic_send_wr_t *wr)
     };
 }
 
-// Posts what was put together for one queue pair.
+// Posts the requests of the list that use the first one's queue pair.
 static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, uint32_t count)
 {
     nic_send_wr_t *first = NULL;
@@ -87,12 +87,12 @@ static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, 
         }
         last = &list[i];
     }
-    // A queue pair that has just failed still takes work, and flushes it.
+    // A queue pair that has just failed still accepts requests, and flushes them.
     const sim_err_t error = nic_post_send_list(qp, first, NULL);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
-// Returns how many slices went out.
+// Posts the next slices of a lane; returns how many.
 static uint32_t post_some(app__mc_lane_t *lane)
 {
     app__mc_context_t *const context = lane->context;
@@ -133,8 +133,8 @@ static uint32_t post_some(app__mc_lane_t *lane)
     return count;
 }
 
-// After as many slices as a queue pair takes, or all that there is room for, others may have its
-// place among the endpoints.
+// Notes a turn of a lane. After as many slices as a queue pair holds, or all that there is room
+// for, its endpoint may be evicted for others.
 static void note_turn(app__mc_lane_t *lane, uint32_t count)
 {
     app__mc_endpoint_t *const endpoint = lane->endpoint;
@@ -242,7 +242,7 @@ static bool step(nic_core_t *core, void *ctx)
     return polled || posted;
 }
 
-// -- slices on their way
+// -- dispatching slices
 
 void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
@@ -259,7 +259,7 @@ void app__mc_dispatch(app__mc_context_t *context,
     app__mc_lane_go(lane);
 }
 
-// -- making them
+// -- creation
 
 static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
 {

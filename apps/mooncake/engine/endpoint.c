@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/endpoint.c - the queue pairs between a NIC here and a NIC there: made,
+// apps/mooncake/engine/endpoint.c - the queue pairs between a NIC here and a NIC there: created,
 // connected by a handshake, disconnected, evicted (docs/models/mooncake.md).
 //
-// Both sides have an endpoint for the same two NICs. The active one asks with its queue pair
-// numbers; the passive one connects its own queue pairs to them and answers with their numbers.
-// Where both ask at once, each has connected by the other's question when the answer comes, which
-// then says nothing new. A question with other numbers than those known is from a peer that began
-// anew: what is connected is void.
+// Both sides have an endpoint for the two NICs. The active side sends its queue pair numbers; the
+// passive side connects its own queue pairs to them and answers with their numbers. If both ask at
+// once, each is connected by the other's request before the answer comes. A request with new
+// numbers is from a restarted peer and ends the old connection.
 //
-// An endpoint that fails or has to leave is taken out of the store at once, so that the next slice
-// gets another, and is destroyed when its last slice has returned. One that has to leave before it
-// was connected and has carried something still does so, as the real engine's worker does, which
-// waits for the handshake and then posts.
+// An endpoint that fails or is evicted leaves the store at once and is destroyed when its last
+// slice has returned. An evicted endpoint that has carried nothing yet still carries a turn of
+// slices, like in the real engine, whose worker waits for the handshake and then posts.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -108,14 +106,14 @@ app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane)
     app__mc_endpoint_t *const victim =
         (app__mc_endpoint_t *)(void *)app__mooncake_keep_insert(&context->keep, &endpoint->kept);
     app__mc_lane_sleep(lane);
-    app__mc_endpoint_t *const former = lane->endpoint; // which has left already
+    app__mc_endpoint_t *const former = lane->endpoint; // it has already left the store
     lane->endpoint = endpoint;
-    endpoint->kept.visited = true; // as the real engine has it
+    endpoint->kept.visited = true; // like in the real engine
     if (former != NULL) {
         app__mc_endpoint_leave_if_empty(former);
     }
     if (victim != NULL) {
-        // What is out may still finish.
+        // Its outstanding slices may still finish.
         context->engine->counters.endpoints_evicted++;
         leave(victim);
         app__mc_endpoint_leave_if_empty(victim);
@@ -185,7 +183,7 @@ static char *describe_qps(const app__mc_endpoint_t *endpoint)
     return text;
 }
 
-// The station and the interface that "server@nic" means.
+// Finds the station and the interface of "server@nic".
 static bool find_peer(const app_mooncake_cluster_t *cluster,
                       const char *path,
                       uint32_t *station,
@@ -208,7 +206,7 @@ static bool find_peer(const app_mooncake_cluster_t *cluster,
 
 // -- the active side
 
-// What it owes is over when there is nothing that waits for it.
+// Continues after a handshake. An evicted endpoint is released if nothing waits for it any more.
 static void go_on(app__mc_endpoint_t *endpoint)
 {
     app__mc_lane_t *const lane = endpoint->lane;
@@ -225,7 +223,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_t *const engine = endpoint->lane->context->engine;
     const app_mooncake_cluster_t *const cluster = engine->station->cluster;
     endpoint->shaking_hands = false;
-    // Disconnected meanwhile, replaced, or connected by the peer's own question.
+    // It was disconnected or replaced meanwhile, or connected by the peer's own request.
     if ((endpoint->leaves && endpoint->lane->endpoint != endpoint) ||
         endpoint->state == APP_MOONCAKE_CONNECTED) {
         go_on(endpoint);
@@ -261,7 +259,7 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     uint32_t interface = 0;
     endpoint->shaking_hands = true;
     if (!find_peer(station->cluster, endpoint->lane->peer_path, &peer, &interface)) {
-        peer = station->index; // which will refuse it
+        peer = station->index; // the own station refuses the request
     }
     char *const text = describe_qps(endpoint);
     const app__mc_message_t message = {APP__MC_HANDSHAKE, NULL, text, strlen(text)};
@@ -305,7 +303,7 @@ static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
     return lane->endpoint;
 }
 
-// onSetupRdmaConnections: the text to answer with, or NULL.
+// Handles a peer's request, like onSetupRdmaConnections. Returns the text of the answer, or NULL.
 static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_handshake_desc_t *desc)
 {
     uint32_t peer = 0;
@@ -402,11 +400,11 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
         }
     }
     app__mc_lanes_serve(context);
-    // With slices out it goes with the last of them.
+    // If slices are outstanding, the last of them destroys the endpoint.
     app__mc_endpoint_leave_if_empty(endpoint);
 }
 
-// -- for programs
+// -- functions for programs
 
 static app__mc_endpoint_t *find_endpoint(const app_mooncake_t *engine,
                                          uint32_t nic,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/keep.c - which endpoints a context keeps when it may not keep all
+// apps/mooncake/engine/keep.c - the endpoint store of a context, with a limited number of endpoints
 // (docs/models/mooncake.md).
 //
-// FIFO: the one that came first leaves. SIEVE (Zhang et al., "SIEVE is simpler than LRU", NSDI
-// 2024): the same queue, but a hand goes from the oldest towards the newest and takes the first
-// that nobody has used since the hand last passed; those it passes lose their mark and stay where
-// they are. After the newest it starts again at the oldest. Either passes over those that are
-// pinned, unless all are.
+// FIFO evicts the oldest entry. SIEVE (Zhang et al., "SIEVE is simpler than LRU", NSDI 2024) keeps
+// the same queue, but a hand moves from the oldest towards the newest entry and evicts the first
+// that was not used since the hand last passed; entries that it passes lose their mark and keep
+// their place. After the newest it continues at the oldest. Both skip pinned entries, unless all
+// are pinned.
 #include <string.h>
 
 #include "apps/mooncake/pure.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/lane.c - what a NIC here has to send to a NIC there: slices wait in a lane
-// for an endpoint, its connection, and a turn of the worker (docs/models/mooncake.md).
+// apps/mooncake/engine/lane.c - the queue from a NIC here to a NIC there: slices wait in a lane for
+// an endpoint, its connection and a turn of the worker (docs/models/mooncake.md).
 //
-// Slices wait in the lane and not in an endpoint, as in the real engine, whose workers have a queue
-// for each peer's NIC: however many slices are tried again, there is one endpoint for a lane at a
-// time, and those that still have something out. Where a NIC may not keep as many endpoints as it
-// has lanes, a lane whose endpoint left wants another, and gets it in turn when one that carried
-// something may leave: each handshake carries at least a turn's slices.
+// Slices wait in the lane and not in an endpoint, because the real engine's workers have a queue
+// per peer NIC. So a lane has one endpoint at a time, plus those with outstanding slices, however
+// many slices are retried. If a NIC has more lanes than endpoints, a lane without one queues for it
+// and gets it when an endpoint that has carried something may be evicted: each handshake carries at
+// least a turn of slices.
 #include "apps/mooncake/mooncake_internal.h"
 
 void app__mc_lanes_init(app__mc_context_t *context)
@@ -71,7 +71,7 @@ app__mc_queue_t app__mc_lane_empty(app__mc_lane_t *lane)
     return waiting;
 }
 
-// -- rings of lanes; worker->active is the one served last
+// -- rings of lanes; worker->active is the lane served last
 
 void app__mc_lane_wake(app__mc_lane_t *lane)
 {
@@ -114,7 +114,7 @@ void app__mc_lane_sleep(app__mc_lane_t *lane)
     }
 }
 
-// -- who gets an endpoint
+// -- giving endpoints to lanes
 
 static void want(app__mc_lane_t *lane)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/metadata.c - the metadata node: records by key, each request taking its
-// time, one behind the other; and times when nobody answers (docs/models/mooncake.md).
+// apps/mooncake/engine/metadata.c - the metadata node: records by key, served one request at a
+// time, with times when it does not answer (docs/models/mooncake.md).
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -26,7 +26,7 @@ struct pending {
 struct app__mc_server {
     app__mc_station_t *station;
     app_mooncake_metadata_config_t config;
-    record_t *records; // by key
+    record_t *records; // in order of key
     size_t count;
     size_t capacity;
     pending_t *first;
@@ -34,7 +34,7 @@ struct app__mc_server {
     sim_timer_t timer;
 };
 
-// The record of the key, or where it would stand.
+// Returns the index of a key's record, or the index where it would be inserted.
 static size_t find(const app__mc_server_t *server, const char *key, bool *found)
 {
     size_t low = 0;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/engine/nvmeof.c - files of storage nodes as segments (docs/models/mooncake.md).
 //
-// A transfer is cut into operations, each a command to the storage node, as in NVMe over Fabrics:
-// the node moves the data itself, by WRITEs into the memory of whoever asked, or READs from there,
-// and answers. Its drive takes queue-depth operations at a time; each lasts the drive's latency and
-// its share of the drive's rate. The node is an engine like any other: NICs, slices and retries are
-// those of its transfers.
+// A transfer is cut into operations. Each is a command to the storage node, like in NVMe over
+// Fabrics: the node moves the data by WRITEs to, or READs from, the memory of the requester, and
+// answers. Its drive takes queue-depth operations at a time; each lasts the drive's latency plus
+// its bytes at the drive's rate. The node is a normal engine, with the NICs, slices and retries of
+// its transfers.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -26,8 +26,8 @@ struct app__mc_file {
     app_mooncake_drive_config_t drive;
     uint64_t under_way;
     sim_time_t busy_until_ps;
-    app__mc_chain_t begun;   // operations
-    app__mc_chain_t waiting; // operations: for a place in the drive's queue
+    app__mc_chain_t begun;   // operations in progress
+    app__mc_chain_t waiting; // operations that wait for a place in the drive's queue
 };
 
 struct operation {
@@ -38,7 +38,7 @@ struct operation {
     bool reads; // from the file
     uint64_t offset;
     uint64_t length;
-    uint64_t address; // of whoever asked
+    uint64_t address; // in the memory of the requester
     sim_timer_t timer;
     bool good;
 };
@@ -77,8 +77,8 @@ static void find_and_move(operation_t *operation)
 {
     app_mooncake_t *const engine = operation->file->engine;
     const app__mc_station_t *const asker = &engine->station->cluster->stations[operation->peer];
-    // Which of the asker's engines it was does not matter: they share the memory; the first
-    // engine whose record has the address would do, and there is one in all but odd programs.
+    // Any of the requester's engines will do, since they share the memory. If only one of several
+    // has registered the address, the transfer may fail; programs have one engine per host.
     if (asker->engines == NULL) {
         operation_end(operation, SIM_ERR_UNKNOWN);
         return;
@@ -270,7 +270,7 @@ void app__mc_files_fini(app_mooncake_t *engine)
     }
 }
 
-// -- whoever asks
+// -- the requester
 
 typedef struct asked {
     app__mc_task_t *task;

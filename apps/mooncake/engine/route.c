@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/route.c - which two NICs a slice takes, at first and when it is tried
-// again (docs/models/mooncake.md).
+// apps/mooncake/engine/route.c - chooses the two NICs of a slice, at first and for each retry
+// (docs/models/mooncake.md).
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -19,8 +19,8 @@ const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
     return NULL;
 }
 
-// The devices of a peer's location, both lists one behind the other; all of them where its matrix
-// does not know the location.
+// Devices of a peer's location, both lists one after the other; all devices if its matrix does not
+// have the location.
 typedef struct app__mc_peers {
     const app_mooncake_segment_desc_t *desc;
     uint32_t devices[UINT8_MAX];
@@ -74,10 +74,11 @@ static uint64_t least_loaded(const app_mooncake_t *engine, const app__mc_local_b
 typedef struct draws {
     uint64_t local;
     uint64_t peer;
-    uint64_t other; // where those two have paused
+    uint64_t other; // used if those two are paused
 } draws_t;
 
-// A piece of memory always takes the same of the nearest NICs, and that of its name at the peer.
+// Draws for affinity: a piece of memory always uses the same one of the nearest NICs, and the
+// peer's NIC of the same name.
 static draws_t draw_affinity(const app_mooncake_t *engine,
                              const app__mc_local_buffer_t *buffer,
                              const app__mc_slice_t *slice,
@@ -133,7 +134,8 @@ static bool is_paused(const app__mc_segment_t *segment,
     return rail->paused_until_ps > segment->engine->station->node->now_ps;
 }
 
-// One of the rails that are not paused, where there is one: of the first lists, else of all.
+// Chooses one of the rails that are not paused, if there is one: among the first lists, else among
+// all.
 static void find_open(const app__mc_segment_t *segment,
                       const app__mc_local_buffer_t *buffer,
                       const app__mc_peers_t *peers,
@@ -178,7 +180,8 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
         segment->refused = true;
     }
     if (segment->refused) {
-        // All of them wait, or each would break the connection of the others again.
+        // All slices wait for the new description; otherwise each would break the others'
+        // connection again.
         slice->next = segment->stale;
         segment->stale = slice;
         app__mc_fetch(segment, NULL, NULL);
@@ -216,7 +219,7 @@ void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale)
     slice->retry++;
     engine->counters.retried++;
     sim_progress(engine->station->node);
-    // The key may be of a registration that is over.
+    // The key may belong to a registration that has ended.
     slice->task->segment->refused = slice->task->segment->refused || stale;
     app__mc_route(engine, slice);
 }

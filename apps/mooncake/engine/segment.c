@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/segment.c - an engine's own record and its cache of the others'
+// apps/mooncake/engine/segment.c - an engine's own record, and its cache of other segments
 // (docs/models/mooncake.md).
 #include <string.h>
 
@@ -8,7 +8,7 @@
 struct app__mc_waiter {
     app__mc_waiter_t *next;
     app_mooncake_done_fn fn;
-    app_mooncake_segment_fn opened; // instead of fn
+    app_mooncake_segment_fn opened; // used instead of fn
     void *ctx;
 };
 
@@ -48,7 +48,7 @@ static void forget(app__mc_waiter_t *waiter)
     }
 }
 
-// -- the own record
+// -- the engine's own record
 
 app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
 {
@@ -61,7 +61,7 @@ app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
         net_interface_ip(engine->station->cluster->net,
                          engine->contexts[i].endpoint->interface,
                          ip);
-        // RoCE has no lid; its gid is the IPv4 address as IPv6 writes it.
+        // RoCE has no LID; the GID is the IPv4 address in IPv6 notation.
         desc->devices[i] = (app_mooncake_device_t){
             .name = sim_strdup(engine->contexts[i].name),
             .gid = sim_format("00:00:00:00:00:00:00:00:00:00:ff:ff:%02x:%02x:%02x:%02x",
@@ -76,7 +76,7 @@ app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
     for (size_t i = 0; i < engine->buffer_count; i++) {
         const app__mc_local_buffer_t *const buffer = &engine->buffers[i];
         if (buffer->rights == 0) {
-            continue; // nobody else may use it
+            continue; // no other engine may use it
         }
         app_mooncake_buffer_t *const out = &desc->buffers[desc->buffer_count++];
         *out = (app_mooncake_buffer_t){
@@ -150,7 +150,7 @@ static void begin_put(app_mooncake_t *engine)
 
 void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *ctx)
 {
-    // Before the run there is nobody to ask: the record is written when it begins.
+    // Before the run there is nobody to ask: begin_timer writes the record when the run begins.
     if (engine->put_under_way || sim_timer_armed(&engine->begin_timer)) {
         engine->put_again = engine->put_again || engine->put_under_way;
         wait_for(engine->put_under_way ? &engine->again_waiters : &engine->put_waiters, fn, ctx);
@@ -198,7 +198,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
     app_mooncake_segment_desc_destroy(desc);
 }
 
-// -- the others'
+// -- segments of other engines
 
 app__mc_segment_t *app__mc_segment_by_id(const app_mooncake_t *engine, app_mooncake_segment_id_t id)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/slice.c - how a transfer is cut, and which NICs a slice may use
+// apps/mooncake/engine/slice.c - cuts transfers into slices, and chooses among NICs
 // (docs/models/mooncake.md).
 #include <string.h>
 
@@ -53,7 +53,8 @@ uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice,
     if (retry == 0) {
         return (uint32_t)(random % front);
     }
-    // The rest of the first list, from the one that failed on, then the second list, then again.
+    // The rest of the first list, from the failed one on, then the second list, then again from the
+    // start.
     const uint32_t step = retry % all;
     SIM_CHECK(first < all);
     if (first >= front) {
@@ -62,7 +63,7 @@ uint32_t app__mooncake_choose(const app__mooncake_choice_t *choice,
     return step < front ? (first + step) % front : step;
 }
 
-// "mlx5_3" is NIC 3 of its host: the number a name ends with.
+// Returns the number at the end of a NIC's name: "mlx5_3" is NIC 3 of its host.
 bool app__mooncake_nic_index(const char *name, uint32_t *index)
 {
     size_t size = strlen(name);

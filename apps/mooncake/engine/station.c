@@ -2,11 +2,11 @@
 // apps/mooncake/engine/station.c - control messages between the hosts of a cluster
 // (docs/models/mooncake.md).
 //
-// The real system uses TCP on a port that everybody knows. Here it is a reliable queue pair per
-// pair of hosts, whose numbers everybody knows: those of host i on each NIC are, for peer j and the
-// g-th time the line is set up, at i's position + j * GENERATIONS + g. Whoever has something to say
-// makes his end; the other end is made by the first packet that comes. A line that fails is set up
-// again with the next g, which also takes the next NIC of both hosts; the higher g counts.
+// The real system uses TCP on a known port. Here each pair of hosts has a reliable queue pair whose
+// numbers all hosts know: host i's number for peer j and generation g is i's position + j *
+// GENERATIONS + g, on each NIC. A host creates its end when it has something to send; the first
+// packet creates the other end. A line that fails is set up again with the next generation, which
+// also uses the next NIC of both hosts; the higher generation wins.
 #include "apps/mooncake/mooncake_internal.h"
 
 #include <string.h>
@@ -17,17 +17,17 @@
 #define SEND_AREA_BYTES (UINT64_C(1) << 38)
 #define RECEIVE_AREA (UINT64_C(1) << 39)
 #define ATTEMPTS 4u
-#define CONTROL_TIMEOUT 7u // 0.5 ms at least
+#define CONTROL_TIMEOUT 7u // exponent: at least 0.5 ms
 #define CONTROL_AHEAD_BITS (UINT64_C(32) * 1000 * 1000)
 #define CONTROL_RETRIES 7u
-#define LOCAL_PS SIM_PS_PER_US // from a host to itself
+#define LOCAL_PS SIM_PS_PER_US // delay of a message from a host to itself
 #define POLL_MAX 16u
 
 struct app__mc_letter {
     app__mc_letter_t *next;
     app__mc_line_t *line;
     uint64_t address;             // while posted
-    app__mc_letter_t **posted_at; // what points to it among those posted; posted_next follows
+    app__mc_letter_t **posted_at; // pointer to this letter in the list of posted ones
     app__mc_letter_t *posted_next;
     uint32_t attempts;
     size_t size;
@@ -78,7 +78,7 @@ void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp)
 
 static app__mc_door_t *door_of(const app__mc_station_t *station, uint32_t generation)
 {
-    // The last NIC first, then the one before it.
+    // The last NIC is used first, then the one before it.
     return &station->doors[station->nic_count - 1 - generation % station->nic_count];
 }
 
@@ -87,7 +87,7 @@ static uint32_t number_of(const app__mc_station_t *station, uint32_t peer, uint3
     return app__qp_number(door_of(station, generation)->position + peer * GENERATIONS + generation);
 }
 
-// Local ACK timeout, by which a message has come through behind 4 MB of others.
+// Returns the local ACK timeout in which a message gets through behind 4 MB of others.
 static uint32_t control_timeout(const app__mc_door_t *door)
 {
     const uint64_t bps = nic_rate_bps(door->endpoint->nic);
@@ -205,7 +205,7 @@ void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t
     pump(line);
 }
 
-// The line was set up anew: gives up what was posted on the old one.
+// Sets up a line again; messages posted on the old queue pair are given up.
 static void renew(app__mc_line_t *line, uint32_t generation)
 {
     if (line->qp != NULL) {
@@ -223,8 +223,7 @@ static void chores_fired(sim_node_t *node, sim_timer_t *timer)
     for (uint32_t i = 0; i < station->cluster->station_count; i++) {
         app__mc_line_t *const line = &station->lines[i];
         if (line->broken && line->posted == 0) {
-            // The last generation stays broken: its messages are lost, and calls run into their
-            // timeouts.
+            // The last generation stays broken: its messages are lost, and calls time out.
             if (line->generation + 1 < GENERATIONS) {
                 renew(line, line->generation + 1);
                 pump(line);
@@ -271,7 +270,7 @@ static void sent(nic_cq_t *cq, void *ctx)
     }
 }
 
-// -- what comes in
+// -- received messages
 
 static uint64_t receive_address(const app__mc_station_t *station, uint64_t slot)
 {
@@ -335,10 +334,10 @@ static void local_fired(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-// -- QPs that a peer's packet makes
+// -- queue pairs that a peer's packet creates
 
-// A line of an older generation than what is known is over: its packets go nowhere. So do all that
-// come to a host that has lost power.
+// Returns 0 if a packet may create the queue pair. Packets of an older generation than the current
+// one, and all packets for a host that has lost power, are dropped.
 static sim_time_t when_acceptable(const void *owner, uint32_t interface, uint64_t offset)
 {
     (void)interface;
@@ -359,10 +358,10 @@ static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app_
     renew(line, (uint32_t)(offset % GENERATIONS));
     make_qp(line);
     passive->qp = line->qp;
-    chores_soon(line->station); // what waits may go out on it
+    chores_soon(line->station); // waiting messages can be sent on it
 }
 
-// The station looks after it.
+// Returns false: the station destroys the queue pair itself.
 static bool finished(void *owner, const app__passive_t *passive)
 {
     (void)owner;
@@ -440,7 +439,10 @@ sim_err_t app__mc_stations_create(app_mooncake_cluster_t *cluster, sim_message_t
         for (uint32_t j = 0; j < i; j++) {
             const net_node_t *const other = cluster->stations[j].host;
             if (other == station->host) {
-                return sim_fail(message, SIM_ERR_INVALID, "a host stands in the cluster twice");
+                return sim_fail(message,
+                                SIM_ERR_INVALID,
+                                "the cluster names host %s twice, expected different hosts",
+                                station->host->sim.name);
             }
             if (!app__can_talk(cluster->net,
                                nic_interface(nic_at(station->host, 0)),
@@ -494,7 +496,7 @@ void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
     for (uint32_t i = 0; i < cluster->station_count; i++) {
         app__mc_station_t *const station = &cluster->stations[i];
         free_letters(station->local);
-        while (station->posted != NULL) { // the run ended before they were through
+        while (station->posted != NULL) { // the run ended before they completed
             app__mc_letter_t *const letter = station->posted;
             forget_posted(letter);
             letter_destroy(letter);

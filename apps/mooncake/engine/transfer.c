@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/transfer.c - requests, cut into slices, sent, retried, ended
+// apps/mooncake/engine/transfer.c - requests: cut into slices, sent, retried, ended
 // (docs/models/mooncake.md).
 #include "apps/mooncake/mooncake_internal.h"
 
@@ -243,7 +243,7 @@ void app__mc_task_begin(app__mc_task_t *task)
         app__mc_file_submit(engine, task);
     } else if (app__mooncake_buffer_of(segment->desc, request->target_offset, request->length) ==
                NULL) {
-        // It may have been registered since the description came.
+        // The buffer may have been registered since the description was fetched.
         task->left = 1; // keeps the task until the answer
         app__mc_fetch(task->segment, target_fetched, task);
     } else {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/verify.c - whether what arrived is what was sent, without storing it
-// (docs/models/mooncake.md).
+// apps/mooncake/engine/verify.c - checks that the data that arrived is the data that was sent,
+// without storing it (docs/models/mooncake.md).
 //
-// Registered memory is filled with a pattern: a word at each multiple of the stride, a hash of
-// segment and address, which nobody stores (nic/memory.h). Packets that carry such a word carry it
-// in truth, through the peer's region into its memory. Of a READ the engine looks at its own memory
-// when all slices are done; of a WRITE the peer's engine looks when a message asks it to, one for
-// a whole batch. What was looked at is forgotten, so memory in use is what is under way.
+// Registered memory is filled with a pattern that is computed, not stored (nic/memory.h): a hash of
+// segment and address at each multiple of the stride. Packets carry these words as payload, through
+// the peer's region into its memory. After a READ the engine checks its own memory; after WRITEs
+// the peer's engine checks when an audit message asks it to, one for a whole batch. Checked data is
+// forgotten, so memory use is that of transfers in flight.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -14,7 +14,7 @@
 #define ENTRY_BYTES 40u
 #define AUDIT_MAX_BYTES (UINT64_C(1) << 19)
 #define PAGE_MASK UINT64_C(4095)
-#define CHECKED_BYTES UINT64_C(4096) // at a time
+#define CHECKED_BYTES UINT64_C(4096) // bytes checked at a time
 
 uint64_t app__mc_seed_of(const char *name)
 {
@@ -140,8 +140,8 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
     batch->audit_bytes = 0;
 }
 
-// An audit that comes again finds what the first one forgot: its answer is lost or late, and the
-// bytes count as unverified.
+// Handles an audit. A repeated audit finds that the first one forgot the data: its answer is lost
+// or late, and the bytes count as unverified.
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
 {
     (void)ctx;
@@ -218,7 +218,7 @@ void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch)
         const app_mooncake_batch_fn fn = batch->ended_fn;
         batch->ended_fn = NULL;
         fn(id, batch->ended_ctx);
-        // It may have been freed, and another one made in its place.
+        // The batch may have been freed, and another one made in its place.
         if (engine->batches[(uint64_t)id & UINT32_MAX] != batch || batch->id != id ||
             batch->open > 0) {
             return;

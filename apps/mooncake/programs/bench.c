@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/bench.c - the engine's benchmark program (docs/models/mooncake.md):
-// threads that submit batches of blocks to one target, each as soon as the last one is done.
+// apps/mooncake/programs/bench.c - the engine's benchmark program: threads that submit batches of
+// blocks to one target, each as soon as the last one is done (docs/models/mooncake.md).
 //
-// A thread has two halves of a buffer and takes them in turn: the peer looks at one while the other
-// is written. Bytes are those of slices that complete within the time measured.
+// A thread uses the two halves of its buffer in turn: the peer verifies one while the other is
+// written. Bytes are those of slices that complete within the measured time.
 #include "apps/mooncake/programs/bench.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 static uint64_t bytes_now(const app__mc_bench_t *bench)
 {
     if (bench->file_bytes > 0) {
-        return bench->engine->counters.bytes; // other engines' NICs move them
+        return bench->engine->counters.bytes; // the NICs of other engines move them
     }
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < bench->engine->context_count; i++) {
@@ -45,7 +45,7 @@ static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
         bench->gap_ps = now_ps - bench->last_ps;
     }
     bench->last_ps = good ? now_ps : bench->last_ps;
-    // Whoever is refused stops: there is no one to send to.
+    // A thread whose batch fails stops: there is nobody to send to.
     if (good) {
         next_batch(thread);
     } else {
@@ -73,7 +73,8 @@ static bool is_over(const app__mc_bench_t *bench)
            (bench->total_bytes != SIM_AUTO && bench->submitted_bytes >= bench->total_bytes);
 }
 
-// A block; the last two share what is left of the total, so that neither is too short for a mark.
+// Returns the length of the next request: a block. The last two share the rest of the total, so
+// that neither is too short to hold a mark.
 static uint64_t next_length(const app__mc_bench_t *bench)
 {
     if (bench->total_bytes == SIM_AUTO) {
@@ -95,7 +96,7 @@ static void next_batch(app__mc_bench_thread_t *thread)
     }
     const uint32_t half = thread->half;
     if (thread->submitted[half] != APP__MC_BENCH_NONE) {
-        thread->waits = true; // what was sent to it has not been looked at
+        thread->waits = true; // the data sent to it has not been verified yet
         return;
     }
     thread->half = 1 - half;
@@ -226,7 +227,7 @@ static void bench_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
-// From the first batch until the last one ended, or until the run was cut short.
+// Returns the time from the first batch to the end of the last one, or to the end of the run.
 static sim_time_t active_ps(const app__mc_bench_t *bench)
 {
     const sim_time_t end_ps =
@@ -234,7 +235,7 @@ static sim_time_t active_ps(const app__mc_bench_t *bench)
     return end_ps > bench->begun_ps ? end_ps - bench->begun_ps : 0;
 }
 
-// How long was measured, and what arrived then.
+// Returns the measured time, and in `bytes` the bytes that arrived in it.
 static sim_time_t measured_ps(const app__mc_bench_t *bench, uint64_t *bytes)
 {
     if (bench->begun_ps == SIM_TIME_NEVER) {
@@ -298,7 +299,7 @@ static const sim_report_table_t report_table = {
     .fini = app__mc_report_fini,
 };
 
-// As transfer_engine_bench ends.
+// Prints the last line of transfer_engine_bench, and warnings.
 static void bench_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     app__mc_report_t report = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/bench.h - the parts of the application mooncake-bench: threads, targets.
+// apps/mooncake/programs/bench.h - the application mooncake-bench: its threads and targets.
 #ifndef APPS_MOONCAKE_PROGRAMS_BENCH_H
 #define APPS_MOONCAKE_PROGRAMS_BENCH_H
 
@@ -8,8 +8,8 @@
 #define APP__MC_BENCH_AREA_BYTES (UINT64_C(1) << 46) // of each location
 #define APP__MC_BENCH_FILE "bench.file"
 
-// Where the blocks of an application begin, on all of its hosts: a host has one address space for
-// all programs.
+// Returns the address of an application's blocks, the same on all of its hosts. All programs on a
+// host share one address space.
 static inline uint64_t app__mc_bench_address(uint32_t index)
 {
     return index == 0 ? UINT64_C(1) << 40 : (UINT64_C(1) << 60) + ((uint64_t)(index % 1024) << 51);
@@ -29,7 +29,7 @@ typedef struct app__mc_bench_config {
     sim_time_t start_ps;
     sim_time_t warm_ps;
     sim_time_t duration_ps;
-    uint64_t total_bytes; // SIM_AUTO: for duration
+    uint64_t total_bytes; // SIM_AUTO: runs for duration
     uint64_t file_bytes;  // 0: the target is memory
     bool verify;
     sim_time_t interval_ps;
@@ -47,9 +47,9 @@ typedef struct app__mc_bench app__mc_bench_t;
 typedef struct app__mc_bench_thread {
     app__mc_bench_t *bench;
     uint32_t index;
-    uint32_t half; // whose turn it is
-    bool waits;    // for that half
-    // Of each half, what was last submitted; NONE when the peer has looked at it.
+    uint32_t half; // half whose turn it is
+    bool waits;    // waits for that half
+    // Last submitted batch of each half; NONE when the peer has verified it.
     app_mooncake_batch_id_t submitted[2];
     uint64_t source; // address of its blocks
     uint64_t target;
@@ -90,10 +90,10 @@ struct app__mc_bench {
     sim_timer_t stop_timer;
     sim_timer_t interval_timer;
     sim_time_t interval_ps;
-    sim_time_t begun_ps; // NEVER: not yet
-    sim_time_t ended_ps; // of the last batch
-    sim_time_t last_ps;  // when something arrived
-    sim_time_t gap_ps;   // longest in which nothing did
+    sim_time_t begun_ps; // NEVER: not begun yet
+    sim_time_t ended_ps; // end of the last batch
+    sim_time_t last_ps;  // when data last arrived
+    sim_time_t gap_ps;   // longest time without an arrival
     bool measuring;
     bool stopped;
     uint64_t warm_bytes;
@@ -101,7 +101,7 @@ struct app__mc_bench {
     uint64_t interval_bytes;
     uint64_t completed;
     uint64_t failed;
-    uint64_t running; // threads
+    uint64_t running; // running threads
     sim_sample_set_t batches_ps;
     app__mc_moment_t *moments;
     size_t moment_count;
@@ -120,7 +120,7 @@ void app__mc_bench_destroy(app_t *app);
 
 // -- bench.c
 
-// Sets up threads and the timers that run it.
+// Initialises the threads and the timers that drive them.
 void app__mc_bench_init(app__mc_bench_t *bench);
 
 #endif // APPS_MOONCAKE_PROGRAMS_BENCH_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/bench_create.c - what the application mooncake-bench is told, and how it
-// is made (docs/models/mooncake.md).
+// apps/mooncake/programs/bench_create.c - attributes and creation of mooncake-bench
+// (docs/models/mooncake.md).
 #include "apps/mooncake/programs/bench.h"
 
 #define PREFIX "traffic.mooncake-bench"
@@ -8,51 +8,52 @@
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, from), "host0", NULL, NULL, NULL,
-     "host that submits"},
+     "host that submits the requests"},
     {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, to), "host1", NULL, NULL, NULL,
      "hosts that are the targets; threads take them in turn"},
     {PREFIX ".metadata.host", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, metadata_host), "host2",
      NULL, NULL, NULL, "host that keeps the metadata"},
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, matrix), "auto", NULL, NULL, NULL,
-     "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each socket and GPU of "
+     "NIC priority matrix of all hosts, in JSON; auto: the NICs nearest to each socket and GPU of "
      "nic.host are preferred, the others available"},
     {PREFIX ".source-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, source_location),
-     "cpu:0", NULL, NULL, NULL, "where the blocks lie here; of several (cpu:0, cpu:1) threads take "
-     "them in turn"},
+     "cpu:0", NULL, NULL, NULL, "location of the blocks on the submitting host; of several (cpu:0, "
+     "cpu:1) threads take them in turn"},
     {PREFIX ".target-location", SIM_ATTR_STRING, false, offsetof(app__mc_bench_config_t, target_location),
-     "cpu:0", NULL, NULL, NULL, "where they lie there, likewise"},
+     "cpu:0", NULL, NULL, NULL, "location of the blocks on the targets; of several threads take "
+                                "them in turn"},
     {PREFIX ".threads", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, threads), "12", "1", "4096", NULL,
-     "threads that submit"},
+     "threads that submit requests"},
     {PREFIX ".batch", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, batch), "128", "1", "65536", NULL,
-     "requests of a batch"},
+     "requests in a batch"},
     {PREFIX ".block", SIM_ATTR_BYTES, false, offsetof(app__mc_bench_config_t, block_bytes), "64KiB", "64",
-     "1024GiB", NULL, "size of a request"},
+     "1024GiB", NULL, "bytes that one request moves"},
     {PREFIX ".operation", SIM_ATTR_ENUM, false, offsetof(app__mc_bench_config_t, operation), "read", NULL, NULL,
-     "read|write", "what requests do"},
+     "read|write", "direction of the requests; read: from the target; write: to the target"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, start_ps), "1ms", "0s", "1000s",
-     NULL, "when the target is looked up; threads begin with the answer"},
+     NULL, "time at which the target is looked up; threads begin with the answer"},
     {PREFIX ".warm-up", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, warm_ps), "1ms", "0s", "1000s",
-     NULL, "time from then on that is not measured"},
+     NULL, "time after the threads begin that is not measured"},
     {PREFIX ".duration", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, duration_ps), "5ms", "1us",
      "1000s", NULL, "time that is measured; then threads stop"},
     {PREFIX ".total", SIM_ATTR_BYTES, true, offsetof(app__mc_bench_config_t, total_bytes), "auto", "64", "1000000GB",
-     NULL, "move this much and measure all of it; auto: as much as goes in warm-up and duration"},
+     NULL, "bytes to move, all of them measured; auto: as many as fit into warm-up and duration"},
     {PREFIX ".file", SIM_ATTR_BYTES, false, offsetof(app__mc_bench_config_t, file_bytes), "0", "0", "8192GiB", NULL,
-     "the target is a file of this size on a storage node; 0: it is memory"},
+     "size of the target file on a storage node; 0: the target is memory"},
     {PREFIX ".drive.queue-depth", SIM_ATTR_COUNT, false, offsetof(app__mc_bench_config_t, drive.queue_depth),
-     "64", "1", "65536", NULL, "commands the drive takes at a time"},
+     "64", "1", "65536", NULL, "commands that the drive serves at a time"},
     {PREFIX ".drive.latency", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, drive.latency_ps), "80us",
-     "0ps", "1s", NULL, "of a command, besides its transfer"},
+     "0ps", "1s", NULL, "time of a command of the drive, without its transfer"},
     {PREFIX ".drive.rate", SIM_ATTR_RATE, false, offsetof(app__mc_bench_config_t, drive.rate_bps), "56Gbps",
-     "1bps", "100Tbps", NULL, "of the drive, for all commands together"},
+     "1bps", "100Tbps", NULL, "rate of the drive, for all commands together"},
     {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_bench_config_t, verify), "on", NULL, NULL, NULL,
-     "look at everything that arrives"},
+     "verify the contents of all data that arrives"},
     {PREFIX ".interval", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, interval_ps), "never", "1us",
-     NULL, NULL, "report the bandwidth of each interval of this length"},
+     NULL, NULL, "length of the intervals whose bandwidth is reported; never: no intervals"},
     {PREFIX ".crash-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, crash_ps), "never", "0ps", NULL,
-     NULL, "the first target loses power"},
+     NULL, "time at which the first target loses power"},
     {PREFIX ".unregister-at", SIM_ATTR_TIME, false, offsetof(app__mc_bench_config_t, unregister_ps), "never",
-     "0ps", NULL, NULL, "the first target unregisters its buffers"},
+     "0ps", NULL, NULL, "time at which the first target unregisters its buffers"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_bench_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_bench_config_t, engine),
 };
@@ -64,7 +65,7 @@ const sim_attr_table_t app__mc_bench_attrs = {PREFIX,
                                               attrs,
                                               SIM_COUNT_OF(attrs)};
 
-// -- what happens to the first target
+// -- failures of the first target
 
 static void crash_fired(sim_node_t *node, sim_timer_t *timer)
 {
@@ -85,7 +86,7 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
 
 // -- creation
 
-// Each location has room for all threads.
+// Registers the memory of a host: each location has room for all threads.
 static sim_err_t add_memory(app_mooncake_t *engine,
                             uint32_t index,
                             const app__mc_bench_config_t *config,
@@ -97,7 +98,7 @@ static sim_err_t add_memory(app_mooncake_t *engine,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "threads",
-                              " x batch x block x 2 is above 64 TiB");
+                              " x batch x block x 2 is above 64 TiB, expected less");
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
         const sim_err_t error =
@@ -127,7 +128,8 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
     if (settings.verify_stride_bytes == SIM_AUTO) {
         uint64_t least =
             config->block_bytes < settings.slice_bytes ? config->block_bytes : settings.slice_bytes;
-        least = config->total_bytes < least ? config->total_bytes : least; // AUTO is the largest
+        // AUTO is the largest value
+        least = config->total_bytes < least ? config->total_bytes : least;
         settings.verify_stride_bytes = least / 4 < 16384 ? least / 4 : 16384;
     }
     const sim_err_t error = app_mooncake_create(bench->cluster,
@@ -207,14 +209,17 @@ static sim_err_t find_hosts(const app_context_t *context,
     app__places_fini(&one);
     error = app__places_find(context, "to", config->to, to, message);
     if (error == SIM_OK && config->file_bytes > 0 && to->host_count != 1) {
-        error =
-            sim_fail_about(message, SIM_ERR_INVALID, "to", " names several hosts: a file has one");
+        error = sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "to",
+                               " names several hosts, expected one, since a file has one server");
     }
     if (error == SIM_OK && context->mooncake_codec == NULL) {
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                "from",
-                               ": there is no codec for descriptions");
+                               ": this program has no codec for Mooncake's descriptions, expected "
+                               "one in app_context_t");
     }
     return error;
 }
@@ -291,8 +296,8 @@ static app__mc_bench_t *bench_new(const app_context_t *context,
     return bench;
 }
 
-// What is written to a file has a place of its own, or two would write there at a time, and neither
-// be found.
+// Checks a target file. Each write that may be in flight needs its own place in it, since of two
+// writes to the same place neither can be verified.
 static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t *message)
 {
     const double batch_bytes = (double)config->batch * (double)config->block_bytes;
@@ -303,14 +308,17 @@ static sim_err_t check_file(const app__mc_bench_config_t *config, sim_message_t 
         return SIM_OK;
     }
     if (config->file_bytes % config->block_bytes != 0) {
-        return sim_fail_about(message, SIM_ERR_INVALID, "file", " is not a multiple of block");
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "file",
+                              " is not a multiple of block, expected one");
     }
     if (config->verify && config->operation == APP_MOONCAKE_WRITE &&
         (double)config->file_bytes < places_bytes) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "file",
-                              " is smaller than what is written at a time, two batches of each "
+                              " is smaller than the data written at a time, two batches of each "
                               "thread: expected at least %.0f bytes, or verify: off",
                               places_bytes);
     }

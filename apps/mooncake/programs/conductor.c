@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/conductor.c - who counts hits and decides where a prompt is computed
+// apps/mooncake/programs/conductor.c - counts cache hits and decides where each prompt is computed
 // (docs/models/mooncake.md).
 //
 // Prompts are admitted in the order of the trace. Their leading blocks that are in the store count
-// as hits, at most their input; then all their blocks go in. With one store for all nodes neither
+// as hits, at most their input; then all their blocks are inserted. With one store for all nodes
+// these counts do not depend on the schedule or on any time.
 // the schedule nor any time can show in these counts.
 #include <string.h>
 
@@ -11,7 +12,7 @@
 
 #define JOB_HEADER_BYTES 40u
 #define PLACE_BYTES 16u
-// Where estimates of what the network takes end, so that sums fit.
+// Limit of estimated network times, so that sums do not overflow.
 #define BYTES_PS_MAX UINT64_C(1000000000000000000)
 
 uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens)
@@ -54,8 +55,8 @@ double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_promp
 typedef struct choice {
     uint32_t prefill;
     uint32_t decode;
-    size_t hits; // blocks
-    size_t used; // of these, what the node need not compute
+    size_t hits; // in blocks
+    size_t used; // hits that the chosen node need not compute
 } choice_t;
 
 static app__mooncake_prefix_t *store_of(const app__mc_replay_t *replay, uint32_t node)
@@ -76,7 +77,7 @@ static sim_time_t later(sim_time_t a, sim_time_t b)
     return a > b ? a : b;
 }
 
-// What bytes take at the rate of a node's NICs, as far as the conductor knows it.
+// Returns the time of bytes at the rate of a node's NICs, as far as the conductor knows it.
 static sim_time_t bytes_ps(const app__mc_replay_t *replay, uint64_t bytes)
 {
     const double time_ps = (double)bytes * 8.0 / (double)replay->fetch_bps * 1e12;
@@ -94,7 +95,7 @@ static bool fetches(const app__mc_replay_t *replay)
     return !replay->local_store && replay->scheduler == APP__MC_CACHE_AWARE;
 }
 
-// -- blocks of the prompt to be admitted that are in the store: slot, and whom to fetch it from
+// -- cached blocks of the prompt to be admitted: their slots and source nodes
 
 static size_t find_blocks(app__mc_replay_t *replay,
                           const app__mooncake_prompt_t *prompt,
@@ -110,7 +111,8 @@ static size_t find_blocks(app__mc_replay_t *replay,
     return hits;
 }
 
-// Of those that have a copy, the one that will have sent all it has to send first.
+// Chooses a source for each block: of the nodes with a copy, the one that will have sent everything
+// first.
 static void find_sources(app__mc_replay_t *replay, size_t hits)
 {
     for (size_t i = 0; i < hits; i++) {
@@ -132,7 +134,7 @@ static bool is_on(const app__mc_replay_t *replay, size_t block, uint32_t node)
            app__mooncake_prefix_has(replay->stores[0], replay->slots[block], node);
 }
 
-// Leading blocks that lie on the node itself.
+// Returns how many leading blocks the node itself has.
 static size_t leading_on(const app__mc_replay_t *replay, size_t hits, uint32_t node)
 {
     size_t on = 0;
@@ -142,7 +144,8 @@ static size_t leading_on(const app__mc_replay_t *replay, size_t hits, uint32_t n
     return on;
 }
 
-// How long the blocks that lie elsewhere take to come, behind what their nodes have to send.
+// Returns the time to fetch the blocks that other nodes have, after everything else that those
+// nodes have to send.
 static sim_time_t fetch_ps(const app__mc_replay_t *replay,
                            size_t hits,
                            uint32_t node,
@@ -159,8 +162,8 @@ static sim_time_t fetch_ps(const app__mc_replay_t *replay,
     return far == 0 ? 0 : from_ps - now_ps + bytes_ps(replay, far * replay->block_bytes);
 }
 
-// Time until the node would have computed the prompt and sent its KV. With stores of their own the
-// network does not count: what is a hit must not depend on it.
+// Returns the estimated time until the node has computed the prompt and sent its KV data. With
+// local stores the network does not count, because hits must not depend on it.
 static sim_time_t estimate(const app__mc_replay_t *replay,
                            const app__mooncake_prompt_t *prompt,
                            sim_time_t now_ps,
@@ -179,7 +182,7 @@ static sim_time_t estimate(const app__mc_replay_t *replay,
     return later(now_ps + done_ps, replay->sent_ps[node]) - now_ps + send_ps;
 }
 
-// Lower is better; of equal ones the node that has been idle for longest.
+// Returns whether a node is better: a lower time; for equal times, the node idle for longest.
 static bool is_better(const app__mc_replay_t *replay,
                       uint32_t node,
                       sim_time_t time_ps,
@@ -217,13 +220,14 @@ static choice_t choose_prefill(app__mc_replay_t *replay,
         }
     }
     if (replay->local_store) {
-        (void)find_blocks(replay, prompt, choice.prefill); // others' slots were found last
+        // the slots of another node were found last
+        (void)find_blocks(replay, prompt, choice.prefill);
     }
     return choice;
 }
 
-// The node that can receive first when the prompt is computed, of equal ones with the least left to
-// decode.
+// Chooses the decode node that can receive first when the prompt is computed; of equal ones, the
+// one with the least left to decode.
 static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
 {
     if (replay->scheduler == APP__MC_RANDOM) {
@@ -241,7 +245,8 @@ static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
     return best;
 }
 
-// Blocks come at once; the prompt's own KV goes when it is computed.
+// Adds a prompt to the estimates for NICs: cached blocks are sent at once, its own KV data when it
+// is computed.
 static void book_network(app__mc_replay_t *replay,
                          const app__mooncake_prompt_t *prompt,
                          const choice_t *choice,
@@ -261,7 +266,8 @@ static void book_network(app__mc_replay_t *replay,
     book_time(&replay->received_ps[choice->decode], done_ps, kv_ps);
 }
 
-// Chooses where it is decoded, too: when it is computed is known now.
+// Adds a prompt to the estimates and counts. Chooses its decode node, since the time of its
+// computation is known now.
 static void book(app__mc_replay_t *replay,
                  const app__mooncake_prompt_t *prompt,
                  choice_t *choice,
@@ -284,7 +290,7 @@ static void book(app__mc_replay_t *replay,
     replay->block_hits += choice->hits;
 }
 
-// -- jobs go out
+// -- sending jobs
 
 static void accepted(int32_t status, const char *body, size_t size, void *ctx)
 {

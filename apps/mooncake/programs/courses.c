@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/courses.c - what became of each prompt of mooncake-trace, and what is told
-// of all of them (docs/models/mooncake.md).
+// apps/mooncake/programs/courses.c - the times of each prompt of mooncake-trace, and the report
+// (docs/models/mooncake.md).
 #include <math.h>
 
 #include "apps/mooncake/programs/replay.h"
@@ -25,7 +25,7 @@ void app__mc_courses_fini(app__mc_replay_t *replay)
 
 // -- results
 
-// Means, of prompts that got their first token: what their time to it consists of.
+// Computes the mean parts of the time to the first token, over prompts that got one.
 static void tell_means(const app__mc_replay_t *replay, app__mc_report_t *report)
 {
     uint64_t served = 0;
@@ -56,7 +56,7 @@ static double between_ms(sim_time_t from_ps, sim_time_t to_ps)
                                    : (double)(to_ps - from_ps) / (double)SIM_PS_PER_MS;
 }
 
-// The prompts that were admitted.
+// Fills in the prompts that were admitted.
 static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *report)
 {
     report->prompts = sim_alloc_array(replay->next + 1, sizeof(*report->prompts));
@@ -109,7 +109,8 @@ static void replay_fill(const void *object, void *report_void)
         report->requests += decode->served;
         last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
     }
-    if (report->requests + report->failed < replay->trace.count) { // cut short: until then
+    // the run was cut short: until its end
+    if (report->requests + report->failed < replay->trace.count) {
         const sim_time_t end_ps = sim_end_time_ps(net_sim(replay->app.net));
         last_ps = end_ps > last_ps ? end_ps : last_ps;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/place.c - where memory lies in its host, and which NICs are near it
+// apps/mooncake/programs/place.c - where memory lies in its host, and the NICs near it
 // (nic/fabric.h, docs/models/mooncake.md).
 #include <string.h>
 
@@ -12,7 +12,7 @@ static bool host_has(const net_node_t *host, const char *location, nic_location_
     return nic_location_parse(host, location, place, &message) == SIM_OK;
 }
 
-// A host without GPUs takes "cuda:0" for a name, as one with a single socket does "cpu:1".
+// On a host without GPUs "cuda:0" is only a name, and so is "cpu:1" on a host with one socket.
 int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location)
 {
     nic_location_t place;
@@ -76,7 +76,7 @@ static char *append_list(char *text, const net_node_t *host, const uint8_t *dist
     return append(text, "]");
 }
 
-// The nearest NICs are preferred, the others available.
+// Appends a location: the nearest NICs are preferred, the others available.
 static char *append_location(char *text, const net_node_t *host, const char *location)
 {
     nic_location_t place;
@@ -118,7 +118,7 @@ char *app__mc_matrix(const net_node_t *host, const char *matrix)
 
 // -- lists of locations
 
-// "cpu:0, cpu:1": the index-th of them, again from the first on after the last.
+// Returns location `index` of a list such as "cpu:0, cpu:1", starting over after the last.
 char *app__mc_location_of(const char *list, uint64_t index)
 {
     const uint32_t skip = (uint32_t)(index % app__mc_location_count(list));
@@ -158,8 +158,8 @@ sim_err_t app__mc_register_location(app_mooncake_t *engine,
     if (result != SIM_OK) {
         error = sim_fail(message,
                          SIM_ERR_INVALID,
-                         "%s has no location '%s': it is not in the matrix, or nic.host does not "
-                         "have it",
+                         "%s has no location '%s', expected one of the matrix that nic.host has, "
+                         "too",
                          app_mooncake_name(engine),
                          location);
     }
@@ -167,7 +167,7 @@ sim_err_t app__mc_register_location(app_mooncake_t *engine,
     return error;
 }
 
-// -- what was busy
+// -- utilisation
 
 static void add_part(app__mc_report_t *report, const app__mc_part_t *part)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/prefill.c - nodes that compute prompts and nodes that decode
+// apps/mooncake/programs/prefill.c - prefill nodes that compute prompts, and decode nodes
 // (docs/models/mooncake.md).
 //
-// A prefill node fetches the blocks that lie on other nodes as soon as a prompt comes, and computes
-// prompts in order of arrival, each when its blocks are there. After each group of layers their KV
-// is written to the decode node while the next group is computed. When all of it has arrived, a
+// A prefill node fetches the blocks that other nodes have as soon as a prompt arrives. It computes
+// prompts in order of arrival, each when its blocks are there. After each group of layers it writes
+// their KV data to the decode node while it computes the next group. When all data has arrived, a
 // message tells the decode node, which gives the first token a decoding step later.
 #include <string.h>
 
@@ -16,7 +16,7 @@
 
 struct app__mc_job {
     app__mc_link_t running;
-    app__mc_job_t *next; // to be computed
+    app__mc_job_t *next; // in the queue to be computed
     app__mc_prefill_t *prefill;
     uint64_t number;
     uint64_t decode;
@@ -30,9 +30,9 @@ struct app__mc_job {
     bool fetched;
     bool computed;
     bool failed;
-    uint32_t under_way; // parts
+    uint32_t under_way; // parts in flight
     sim_time_t since_ps;
-    sim_time_t moving_ps; // while anything was under way
+    sim_time_t moving_ps; // time with parts in flight
 };
 
 static const app__mooncake_prompt_t *prompt_of(const app__mc_job_t *job)
@@ -81,7 +81,7 @@ static uint64_t stage_of(const app__mc_replay_t *replay, uint64_t area, uint64_t
     return app__mc_place_of(replay, area, replay->kv_locations, number, at);
 }
 
-// -- KV goes to the decode node
+// -- sending KV data to the decode node
 
 static void told(int32_t status, const char *body, size_t size, void *ctx)
 {
@@ -218,7 +218,7 @@ static void compute_next(app__mc_prefill_t *prefill)
     const app__mc_replay_t *const replay = prefill->replay;
     const sim_time_t whole_ps =
         app__mc_compute_ps(replay, prompt_of(job)->input_tokens, job->cached);
-    // What division leaves over comes first.
+    // The remainder of the division goes to the first group.
     const uint64_t groups = groups_of(job);
     const sim_time_t first_ps = whole_ps / groups + whole_ps % groups;
     prefill->computes = true;
@@ -274,7 +274,7 @@ static void segment_opened(app_mooncake_segment_id_t id, void *ctx)
     if (--job->opening > 0) {
         return;
     }
-    // Ids by name, now that the cache has all of them.
+    // All segments are in the cache now: find their ids by name.
     const app_mooncake_t *const engine = job->prefill->engine;
     const app__mc_replay_t *const replay = job->prefill->replay;
     const app_mooncake_t *const peer = replay->decodes[job->decode].engine;
@@ -288,7 +288,7 @@ static void segment_opened(app_mooncake_segment_id_t id, void *ctx)
             job->target = segment->id;
         }
         for (size_t i = 0; i < job->fetch_count; i++) {
-            // Until here it is the number of the node.
+            // Until here target_id holds the number of the node.
             const int32_t node = -1 - job->fetches[i].target_id;
             if (node >= 0 && strcmp(replay->prefills[node].engine->name, segment->name) == 0) {
                 job->fetches[i].target_id = segment->id;
@@ -306,7 +306,7 @@ static void open_segments(app__mc_job_t *job)
     for (size_t i = 0; i < job->fetch_count; i++) {
         const app_mooncake_t *const peer = replay->prefills[-1 - job->fetches[i].target_id].engine;
         if (i > 0 && job->fetches[i].target_id == job->fetches[i - 1].target_id) {
-            job->opening--; // the same as the one before
+            job->opening--; // same node as the block before
             continue;
         }
         app_mooncake_get_segment_id(engine, peer->name, segment_opened, job);
@@ -328,7 +328,7 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         if (node == job->prefill->index) {
             continue;
         }
-        // The last block may be only partly the prompt's, those behind its input not at all.
+        // The last block may be only partly the prompt's; blocks after its input are not needed.
         const uint64_t first = i * replay->block_tokens;
         if (first >= prompt_of(job)->input_tokens) {
             break;
@@ -357,7 +357,7 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
     const uint64_t hits = app__mc_get64(incoming->body + 24);
     SIM_CHECK(incoming->size == JOB_HEADER_BYTES + hits * PLACE_BYTES);
     if (prefill->seen[number / 8] & 1u << number % 8) {
-        return; // a message that came twice
+        return; // a message that arrived twice
     }
     prefill->seen[number / 8] |= (uint8_t)(1u << number % 8);
     app__mc_job_t *const job = sim_alloc(sizeof(*job));

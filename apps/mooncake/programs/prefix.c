@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/prefix.c - which blocks of prompts a store of bounded size holds
-// (docs/models/mooncake.md).
+// apps/mooncake/programs/prefix.c - a prefix cache: the blocks of prompts that a store of bounded
+// size holds (docs/models/mooncake.md).
 //
-// A heap orders the blocks by who leaves first, (uses, what breaks ties); for LRU uses are not
-// counted. Each use is a step of a clock, so no two blocks are equal. Finding a block is a table
-// with open addressing.
+// A heap orders the blocks by eviction: first by uses (not counted for LRU), then by a tie-break.
+// Each use is a step of a clock, so no two blocks are equal. A table with open addressing finds
+// blocks by id.
 #include "apps/mooncake/pure.h"
 
 typedef struct block {
     uint64_t id;
     uint64_t uses;
-    uint64_t rank; // among equal uses the lowest leaves
+    uint64_t rank; // tie-break: of equal uses the lowest rank is evicted
     uint64_t clock;
     uint64_t slot;
-    uint32_t heap; // position
+    uint32_t heap; // position in the heap
 } block_t;
 
 struct app__mooncake_prefix {
@@ -21,14 +21,14 @@ struct app__mooncake_prefix {
     uint64_t capacity;
     uint64_t clock;
     uint64_t evictions;
-    uint32_t words;  // of a block's bits
-    uint64_t *holds; // a bit for each place, by slot
+    uint32_t words;  // words of a block's bits
+    uint64_t *holds; // by slot: a bit per place
     size_t holds_capacity;
     block_t *blocks; // by slot
     size_t count;
-    size_t slots; // handed out
+    size_t slots; // slots handed out
     size_t capacity_now;
-    uint32_t *heap; // slots
+    uint32_t *heap; // slots in heap order
     size_t heap_capacity;
     uint32_t *table; // slot + 1; 0: empty
     size_t table_size;
@@ -65,7 +65,7 @@ static size_t home_of(const app__mooncake_prefix_t *prefix, uint64_t id)
     return (size_t)sim_mix64(id + 1) & (prefix->table_size - 1);
 }
 
-// Where the id is, or the empty place where it would be.
+// Returns the place of an id, or the empty place where it would be inserted.
 static size_t place_of(const app__mooncake_prefix_t *prefix, uint64_t id)
 {
     size_t at = home_of(prefix, id);
@@ -80,7 +80,7 @@ static void table_remove(app__mooncake_prefix_t *prefix, uint64_t id)
     const size_t mask = prefix->table_size - 1;
     size_t hole = place_of(prefix, id);
     SIM_CHECK(prefix->table[hole] != 0);
-    // What follows moves up unless it would then stand before its home.
+    // Later entries move up, unless they would then stand before their home.
     for (size_t at = (hole + 1) & mask; prefix->table[at] != 0; at = (at + 1) & mask) {
         const size_t home = home_of(prefix, prefix->blocks[prefix->table[at] - 1].id);
         if (((at - home) & mask) >= ((at - hole) & mask)) {
@@ -173,7 +173,7 @@ static uint32_t evict(app__mooncake_prefix_t *prefix)
     return slot;
 }
 
-// No place has a copy of what comes into the slot.
+// Clears the bits of a slot: no place has a copy of its new block.
 static void clear_holds(app__mooncake_prefix_t *prefix, uint32_t slot)
 {
     for (uint32_t w = 0; w < prefix->words; w++) {

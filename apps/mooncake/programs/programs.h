@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/programs.h - what the applications on the Transfer Engine share: the
-// cluster
-// they make, and what they tell at the end.
+// apps/mooncake/programs/programs.h - helpers of the applications on the Transfer Engine: their
+// cluster and their report.
 #ifndef APPS_MOONCAKE_PROGRAMS_PROGRAMS_H
 #define APPS_MOONCAKE_PROGRAMS_PROGRAMS_H
 
 #include "apps/mooncake/mooncake_internal.h"
 
-// A NIC's part of what an engine moved.
+// A NIC's share of the bytes that an engine moved.
 typedef struct app__mc_share {
     const char *engine;
     uint64_t nic;
     uint64_t bytes;
 } app__mc_share_t;
 
-// Bytes that arrived in an interval.
+// Throughput of an interval.
 typedef struct app__mc_moment {
-    double time_us; // its end
+    double time_us; // end of the interval
     double gbytes_per_s;
 } app__mc_moment_t;
 
 // A point of a distribution.
 typedef struct app__mc_point {
-    double percent; // of all samples are at most
+    double percent; // percentage of samples that are at most ms
     double ms;
 } app__mc_point_t;
 
@@ -31,7 +30,7 @@ typedef struct app__mc_points {
     size_t count;
 } app__mc_points_t;
 
-// A part of a host, or a thread, and how busy it was.
+// A part of a host, or a thread, with its utilisation.
 typedef struct app__mc_part {
     const char *engine;
     char *part;
@@ -40,21 +39,21 @@ typedef struct app__mc_part {
     double busy_percent;
 } app__mc_part_t;
 
-// What became of a prompt; NaN: that did not happen.
+// Times of a prompt; NaN: the event did not happen.
 typedef struct app__mc_told_prompt {
-    uint64_t prompt; // its number in the trace
+    uint64_t prompt; // number in the trace
     const char *prefill;
     const char *decode;
     uint64_t input_tokens;
-    double cached_tokens; // NaN: it was never begun
-    double admitted_ms;   // from the beginning of the run
+    double cached_tokens; // NaN: computing it never began
+    double admitted_ms;   // since the beginning of the run
     double wait_ms;
     double compute_ms;
     double send_ms;
     double ttft_ms;
 } app__mc_told_prompt_t;
 
-// A record of the metadata node when the run ended.
+// A record of the metadata node at the end of the run.
 typedef struct app__mc_record {
     char *key;
     char *value;
@@ -72,7 +71,7 @@ typedef struct app__mc_report {
     uint64_t retried;
     sim_percentiles_t ttft_ms;
     sim_percentiles_t transfer_ms;
-    double wait_ms; // these four 0: no prompt was served
+    double wait_ms; // this and the next three are 0 if no prompt was served
     double compute_ms;
     double send_ms;
     double decode_ms;
@@ -97,10 +96,10 @@ typedef struct app__mc_report {
     uint64_t metadata_failures;
     uint64_t memory_bytes_max;
     double recovery_ms; // NaN: nothing was interrupted
-    // For warnings only.
-    uint64_t endpoints_lost; // that left for others, at either end
-    uint64_t lanes_max;      // NICs that a NIC talked to
-    uint64_t retries;        // that a slice has
+    // The next three are used for warnings only.
+    uint64_t endpoints_lost; // endpoints evicted for others, at either end
+    uint64_t lanes_max;      // most NICs that one NIC talked to
+    uint64_t retries;        // retries that a slice may use
     app__mc_share_t *shares;
     size_t share_count;
     app__mc_moment_t *moments;
@@ -117,44 +116,49 @@ typedef struct app__mc_report {
 #define APP__MC_REPORT_ROWS 43u
 extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
-// Adds the counters of an engine, and its NICs' shares.
+// Adds the counters of an engine and the shares of its NICs.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);
-// Adds what warnings need of an engine; app__mc_report_engine does so, too.
+// Adds the values of an engine that warnings need; app__mc_report_engine calls it, too.
 void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine);
-// A line for each thing that went wrong without ending the run: connections and slices that were
-// lost, nodes that did not answer.
+// Writes a line for each problem that did not end the run: lost connections and slices, nodes that
+// did not answer.
 void app__mc_report_warn(const app__mc_report_t *report,
                          void (*write)(const char *text, void *ctx),
                          void *ctx);
 
-// Fills the distribution: nothing where there are no samples.
+// Fills a distribution; it stays empty without samples.
 void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_ps);
-// Adds the parts of its host and its threads; time_ps is that from the first transfer to the last.
+// Adds the parts of an engine's host and its threads. time_ps: from the first transfer to the last.
 void app__mc_report_parts(app__mc_report_t *report,
                           const app_mooncake_t *engine,
                           sim_time_t time_ps);
 void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster);
 
-// Row macro for `metadata`, of both.
+// Rows of `metadata`, for both applications.
 // clang-format off
 #define APP__MC_METADATA_ATTRS(prefix, type, member)                                               \
-    {prefix ".metadata.latency", SIM_ATTR_TIME, false, offsetof(type, member.latency_ps), "200us", \
-     "0ps", "100s", NULL, "the metadata node takes for a request, one at a time"},                 \
+    {prefix ".metadata.latency", SIM_ATTR_TIME, false, offsetof(type, member.latency_ps),          \
+     "200us", "0ps", "100s", NULL,                                                                 \
+     "time that the metadata node takes for a request, one at a time"},                            \
     {prefix ".metadata.down-from", SIM_ATTR_TIME, false, offsetof(type, member.down_from_ps),      \
-     "never", "0ps", NULL, NULL, "the metadata node answers nobody from then on"},                 \
+     "never", "0ps", NULL, NULL,                                                                   \
+     "time from which the metadata node answers nobody; never: it always answers"},                \
     {prefix ".metadata.down-until", SIM_ATTR_TIME, false, offsetof(type, member.down_until_ps),    \
-     "never", "0ps", NULL, NULL, "and does so again from then on"}
+     "never", "0ps", NULL, NULL,                                                                   \
+     "time from which the metadata node answers again after down-from"}
 // clang-format on
 
 // -- place.c
 
-// "auto": for each socket and GPU the nearest NICs are preferred and the others available.
+// Returns a priority matrix. "auto": for each socket and GPU the nearest NICs are preferred and the
+// others available.
 char *app__mc_matrix(const net_node_t *host, const char *matrix);
-// "cpu:0, cpu:1": the index-th of them (sim_free), again from the first on after the last.
+// Returns location `index`, modulo their number, of a list such as "cpu:0, cpu:1"; free with
+// sim_free.
 char *app__mc_location_of(const char *list, uint64_t index);
 uint32_t app__mc_location_count(const char *list);
-// Registers memory at the index-th location of the list, for everything. The message says which
-// location the engine's host does not have.
+// Registers memory at location `index` of a list, with all rights. An error message names the
+// location that the engine's host does not have.
 SIM_MUST_CHECK sim_err_t app__mc_register_location(app_mooncake_t *engine,
                                                    const char *list,
                                                    uint64_t index,

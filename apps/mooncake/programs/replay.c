@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/replay.c - the application mooncake-trace (docs/models/mooncake.md): a
-// trace of prompts through prefill nodes with stores of KV blocks, to decode nodes.
+// apps/mooncake/programs/replay.c - the application mooncake-trace: it sends a trace of prompts
+// through prefill nodes, with stores of KV blocks, to decode nodes (docs/models/mooncake.md).
 #include "apps/mooncake/programs/replay.h"
 
 #include <stdio.h>
@@ -8,71 +8,75 @@
 
 #define PREFIX "traffic.mooncake-trace"
 #define STRIDE_MAX_BYTES UINT64_C(16384)
-// Such that the end of the latest prompt still fits into a time.
+// Limit of the total time, so that the end of the latest prompt fits into sim_time_t.
 #define BUSY_PS_MAX 8e18
 
 // clang-format off
 static const sim_attr_t attrs[] = {
     {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, hosts), "*", NULL,
-     NULL, NULL, "hosts, in this order: one that conducts and keeps the metadata, prefill nodes, "
-     "decode nodes; others are left alone"},
+     NULL, NULL, "hosts, in this order: the conductor with the metadata, prefill nodes, decode "
+     "nodes; further hosts are not used"},
     {PREFIX ".trace", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, trace), "", NULL,
-     NULL, NULL, "file of prompts, a JSON object a line: timestamp (ms), input_length, "
+     NULL, NULL, "file of prompts, one JSON object per line: timestamp (ms), input_length, "
      "output_length, hash_ids"},
     {PREFIX ".requests", SIM_ATTR_COUNT, true, offsetof(app__mc_replay_config_t, requests), "auto",
-     "1", NULL, NULL, "the first so many prompts; auto: all"},
+     "1", NULL, NULL, "number of prompts, from the first on; auto: all prompts of the trace"},
     {PREFIX ".capacity-tokens", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, capacity),
-     "unlimited", NULL, NULL, NULL, "tokens that the whole store holds, in whole blocks; unlimited"},
+     "unlimited", NULL, NULL, NULL, "tokens that all stores hold together, in whole blocks, or "
+                                    "unlimited"},
     {PREFIX ".prefill", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, prefill), "4",
-     "1", "4096", NULL, "prefill nodes"},
+     "1", "4096", NULL, "number of prefill nodes, which compute prompts"},
     {PREFIX ".decode", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, decode), "4", "1",
-     "4096", NULL, "decode nodes"},
+     "4096", NULL, "number of decode nodes, which generate tokens"},
     {PREFIX ".store", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, store), "global",
-     NULL, NULL, "global|local", "one store that all prefill nodes read from, or one of its own "
-     "for each, with its share of the capacity"},
+     NULL, NULL, "global|local", "where blocks are cached; global: one store that all prefill nodes "
+     "read from; local: one per prefill node, with its share of the capacity"},
     {PREFIX ".policy", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, policy), "lru",
-     NULL, NULL, "lru|lfu|length-aware", "which block leaves a full store"},
+     NULL, NULL, "lru|lfu|length-aware",
+      "block that a full store evicts: the least recently used, the least frequently used, or of "
+      "the latter the one furthest back in its prompt"},
     {PREFIX ".scheduler", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, scheduler),
-     "cache-aware", NULL, NULL, "cache-aware|local|load|random", "which prefill node a prompt goes "
-     "to: least time to the first token; the same with the node's own blocks only; shortest queue; "
-     "any. Only cache-aware fetches blocks of others"},
+     "cache-aware", NULL, NULL, "cache-aware|local|load|random", "choice of a prompt's prefill node; "
+     "cache-aware: least time to the first token, blocks of other nodes are fetched; local: the "
+     "same with the node's own blocks only; load: shortest queue; random: any"},
     {PREFIX ".kv-bytes-per-token", SIM_ATTR_BYTES, false,
      offsetof(app__mc_replay_config_t, kv_bytes), "327680", "1", "64MiB", NULL,
-     "KV of a token; 327680: a model of 70 billion parameters, 131072: one of 8"},
+     "KV data per token; 327680: a model of 70 billion parameters, 131072: one of 8 billion"},
     {PREFIX ".block-tokens", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, block_tokens),
-     "512", "1", "65536", NULL, "tokens of a block"},
+     "512", "1", "65536", NULL, "number of tokens in a block"},
     {PREFIX ".layer-groups", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, layer_groups),
-     "4", "1", "1024", NULL, "parts of the layers whose KV is sent while the next is computed; 1: "
-     "all when all are computed"},
+     "4", "1", "1024", NULL, "groups of layers; the KV data of one is sent while the next is "
+     "computed; 1: all is sent when all is computed"},
     {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, start_ps), "10ms",
-     "0s", "1000s", NULL, "when the trace begins"},
+     "0s", "1000s", NULL, "time at which the trace begins"},
     {PREFIX ".prefill-fixed", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, fixed_ps),
-     "80ms", "0ps", "1000s", NULL, "computing a prompt: whatever its length"},
+     "80ms", "0ps", "1000s", NULL, "time to compute a prompt, whatever its length"},
     {PREFIX ".prefill-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, token_ps),
-     "116200ns", "0ps", "1s", NULL, "and for each token that is not cached"},
+     "116200ns", "0ps", "1s", NULL, "time to compute a prompt: for each token that is not cached"},
     {PREFIX ".prefill-square", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, square_ps),
-     "714ps", "0ps", "1us", NULL, "and for each token that each of these looks at"},
+     "714ps", "0ps", "1us", NULL, "time to compute a prompt: for each pair of an uncached token "
+                                  "and a token that it attends to"},
     {PREFIX ".decode-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, decode_ps),
-     "28ms", "0ps", "1000s", NULL, "decoding a token"},
+     "28ms", "0ps", "1000s", NULL, "time to decode one token"},
     {PREFIX ".compute-percent", SIM_ATTR_COUNT, false,
      offsetof(app__mc_replay_config_t, time_percent), "100", "0", "100000", NULL,
-     "of these times: slower or faster GPUs"},
+     "percentage of all compute times; above 100: slower GPUs, below: faster ones"},
     {PREFIX ".fetch-rate", SIM_ATTR_RATE, true, offsetof(app__mc_replay_config_t, fetch_bps),
-     "auto", "1bps", "100Tbps", NULL, "what the scheduler takes the NICs of a node to carry; auto: "
-     "all together"},
+     "auto", "1bps", "100Tbps", NULL, "rate of a node's NICs that the scheduler assumes; auto: the "
+     "sum of their rates"},
     {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
-     NULL, NULL, NULL, "NIC priority matrix of all hosts, JSON; auto: the NICs nearest to each "
+     NULL, NULL, NULL, "NIC priority matrix of all hosts, in JSON; auto: the NICs nearest to each "
      "socket and GPU of nic.host are preferred, the others available"},
     {PREFIX ".kv-location", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, kv_location),
-     "cuda:0", NULL, NULL, NULL, "where the KV of a prompt lies at its prefill and its decode node; "
-     "of several (cuda:0, cuda:1) prompts take them in turn"},
+     "cuda:0", NULL, NULL, NULL, "location of a prompt's KV data at its prefill and decode node; of "
+     "several (cuda:0, cuda:1) prompts take them in turn"},
     {PREFIX ".store-location", SIM_ATTR_STRING, false,
      offsetof(app__mc_replay_config_t, store_location), "cpu:0", NULL, NULL, NULL,
-     "where stored blocks lie; of several (cpu:0, cpu:1) blocks take them in turn"},
+     "location of cached blocks; of several (cpu:0, cpu:1) blocks take them in turn"},
     {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
-     NULL, NULL, "look at everything that arrives"},
+     NULL, NULL, "verify the contents of all data that arrives"},
     {PREFIX ".log", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, log), "off", NULL, NULL,
-     NULL, "each prompt is an item of `prompts` in summary.json and apps.csv: its nodes, cached "
+     NULL, "list each prompt in `prompts` of summary.json and apps.csv, with its nodes, cached "
      "tokens and times"},
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_replay_config_t, engine),
@@ -133,8 +137,8 @@ static sim_err_t read_trace(app__mc_replay_t *replay,
     return error;
 }
 
-// Distances of marks such that each part of each prompt has one. Blocks, and prompts that go out
-// whole, have theirs at their beginning, however short they are.
+// Returns a distance of marks such that each part of each prompt has one. Blocks, and prompts sent
+// whole, have a mark at their beginning, however short they are.
 static uint64_t stride_of(const app__mc_replay_t *replay)
 {
     const uint64_t divides_blocks = replay->block_bytes & -replay->block_bytes;
@@ -149,7 +153,7 @@ static uint64_t stride_of(const app__mc_replay_t *replay)
     return stride;
 }
 
-// Times and places must fit: sums of times in ps, all KV in an area.
+// Checks that times and memory fit: sums of times in ps, and all KV data in an area.
 static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
 {
     replay->block_bytes = app__mc_kv_bytes(replay, replay->block_tokens);
@@ -171,13 +175,14 @@ static sim_err_t measure(app__mc_replay_t *replay, sim_message_t *message)
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,
                                   "kv-bytes-per-token",
-                                  ": the KV of all prompts is above 1 PiB");
+                                  ": the KV data of all prompts is above 1 PiB, expected less");
         }
         if (busy_ps > BUSY_PS_MAX) {
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,
                                   "trace",
-                                  ": computing and decoding all prompts takes above 90 days");
+                                  ": computing and decoding all prompts takes more than 90 days, "
+                                  "expected less");
         }
     }
     replay->slots = sim_alloc_array(ids_max, sizeof(*replay->slots));
@@ -212,7 +217,7 @@ static sim_err_t make_engine(app__mc_replay_t *replay,
     return error;
 }
 
-// Each location has room for all of it.
+// Registers memory of an engine: each location has room for all of it.
 static sim_err_t add_memory(const app__mc_replay_t *replay,
                             app_mooncake_t *engine,
                             uint64_t area,
@@ -226,7 +231,7 @@ static sim_err_t add_memory(const app__mc_replay_t *replay,
         return sim_fail(message,
                         SIM_ERR_RANGE,
                         "%u locations with room for %" PRIu64
-                        " bytes each, expected at most %u and 1 PiB",
+                        " bytes each, expected at most %u locations and 1 PiB each",
                         count,
                         pages,
                         APP__MC_LOCATIONS_MAX);
@@ -310,7 +315,7 @@ static sim_err_t find_hosts(const app__mc_replay_t *replay,
                                SIM_ERR_RANGE,
                                "hosts",
                                " names %u hosts, expected at least %" PRIu64
-                               ": one that conducts, %u prefill and %u decode nodes",
+                               ": a conductor, %u prefill and %u decode nodes",
                                places.host_count,
                                wanted,
                                replay->prefill_count,
@@ -419,7 +424,8 @@ static sim_err_t replay_create(const app_context_t *context,
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,
                                "hosts",
-                               ": there is no codec for descriptions");
+                               ": this program has no codec for Mooncake's descriptions, expected "
+                               "one in app_context_t");
     }
     if (error != SIM_OK) {
         return error;

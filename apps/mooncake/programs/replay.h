@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/replay.h - the parts of the application mooncake-trace: a conductor, nodes
-// that compute prompts, nodes that decode.
+// apps/mooncake/programs/replay.h - the application mooncake-trace: a conductor, prefill nodes that
+// compute prompts, and decode nodes.
 #ifndef APPS_MOONCAKE_PROGRAMS_REPLAY_H
 #define APPS_MOONCAKE_PROGRAMS_REPLAY_H
 
 #include "apps/mooncake/programs/programs.h"
 
 typedef enum app__mc_scheduler {
-    APP__MC_CACHE_AWARE, // least time to the first token, blocks of other nodes counted as near
-    APP__MC_LOCAL,       // the same, only blocks of the node itself counted
+    APP__MC_CACHE_AWARE, // least time to the first token; blocks of other nodes may be fetched
+    APP__MC_LOCAL,       // least time to the first token with the node's own blocks only
     APP__MC_LOAD,        // shortest queue
     APP__MC_RANDOM,
 } app__mc_scheduler_t;
@@ -45,7 +45,7 @@ extern const sim_attr_table_t app__mc_replay_attrs;
 
 typedef struct app__mc_replay app__mc_replay_t;
 
-// Where a block lies that a prompt needs.
+// Where a block that a prompt needs is cached.
 typedef struct app__mc_place {
     uint64_t slot;
     uint32_t node;
@@ -53,19 +53,19 @@ typedef struct app__mc_place {
 
 typedef struct app__mc_job app__mc_job_t; // a prompt at its prefill node
 
-// What became of a prompt; times are SIM_TIME_NEVER until then. Each member is written by one node
-// alone, and read when the run has ended.
+// Times of a prompt; SIM_TIME_NEVER until the event happens. One node alone writes each member; the
+// report reads them after the run.
 typedef struct app__mc_course {
-    // by the conductor
+    // written by the conductor
     sim_time_t admitted_ps;
     uint32_t prefill;
     uint32_t decode;
-    // by its prefill node
+    // written by its prefill node
     sim_time_t began_ps;
     sim_time_t computed_ps;
-    uint64_t cached; // tokens that it does not compute
-    // by its decode node
-    sim_time_t sent_ps; // it was told that all KV has arrived
+    uint64_t cached; // tokens that are not computed
+    // written by its decode node
+    sim_time_t sent_ps; // when it was told that all KV data has arrived
 } app__mc_course_t;
 
 typedef struct app__mc_prefill {
@@ -73,16 +73,16 @@ typedef struct app__mc_prefill {
     app_mooncake_t *engine;
     sim_node_t *node;
     uint32_t index;
-    app__mc_chain_t jobs; // that have not ended
-    app__mc_job_t *first; // to be computed, in order of arrival
+    app__mc_chain_t jobs; // jobs that have not ended
+    app__mc_job_t *first; // jobs to be computed, in order of arrival
     app__mc_job_t *last;
     bool computes;
     sim_timer_t timer;
     uint64_t fetched_blocks;
-    uint64_t fetches_failed; // prompts computed in full, since their blocks did not come
-    uint64_t not_reused;     // tokens that they had hits for
+    uint64_t fetches_failed; // prompts computed in full because fetching their blocks failed
+    uint64_t not_reused;     // cached tokens of those prompts, which were computed
     uint64_t failed;
-    uint8_t *seen; // a bit per prompt: messages may come twice
+    uint8_t *seen; // a bit per prompt, since messages may arrive twice
     sim_sample_set_t transfers_ps;
 } app__mc_prefill_t;
 
@@ -96,11 +96,11 @@ typedef struct app__mc_decode {
     sim_time_t last_ps;
 } app__mc_decode_t;
 
-// KV takes whole grains of memory. Parts of a prompt's KV are at least so long.
+// KV data is rounded up to whole grains. Parts of a prompt's KV data have at least this size.
 #define APP__MC_GRAIN_BYTES UINT64_C(512)
 #define APP__MC_PART_BYTES UINT64_C(4096)
 
-// What stands where in memory: in each area a place for each location of each application.
+// Memory areas; each has a place for every location of every application.
 #define APP__MC_STORE_AREA (UINT64_C(1) << 57)
 #define APP__MC_STAGE_AREA (UINT64_C(1) << 58)
 #define APP__MC_DECODE_AREA (UINT64_C(1) << 59)
@@ -111,8 +111,8 @@ struct app__mc_replay {
     app_t app; // first
     app_mooncake_cluster_t *cluster;
     app__mooncake_trace_t trace;
-    app__mc_course_t *courses; // of the trace's prompts
-    bool log;                  // each is told
+    app__mc_course_t *courses; // per prompt of the trace
+    bool log;                  // report each prompt
     app__mc_prefill_t *prefills;
     app__mc_decode_t *decodes;
     uint32_t prefill_count;
@@ -122,8 +122,8 @@ struct app__mc_replay {
     uint64_t kv_bytes;
     uint64_t block_tokens;
     uint64_t block_bytes;
-    uint64_t *stage_at;   // where the KV of each prompt begins among that of all
-    uint64_t stage_bytes; // of all prompts
+    uint64_t *stage_at;   // per prompt: offset of its KV data in that of all prompts
+    uint64_t stage_bytes; // KV data of all prompts
     uint32_t kv_locations;
     uint32_t store_locations;
     uint64_t layer_groups;
@@ -134,52 +134,54 @@ struct app__mc_replay {
     uint64_t time_percent;
     uint64_t fetch_bps;
     sim_time_t start_ps;
-    // the conductor's, on the first host
+    // State of the conductor, on the first host:
     app__mc_station_t *conductor;
     app__mooncake_prefix_t **stores; // one, or one per prefill node
     uint32_t store_count;
-    size_t next; // prompt
+    size_t next; // next prompt
     sim_timer_t timer;
     sim_random_t random;
-    sim_time_t *prefill_until_ps; // when each will be done, as far as the conductor can tell
-    // And what its NICs will have done: all a prefill node has to send, if it went at once; its
-    // prompts' KV, each when it is computed; what a decode node has to receive.
+    sim_time_t *prefill_until_ps; // estimated time at which each node will be done
+    // Estimates for NICs: when a prefill node has sent everything, if it started at once; when it
+    // has sent its prompts' KV data, each after it is computed; when a decode node has received
+    // everything.
     sim_time_t *send_until_ps;
     sim_time_t *sent_ps;
     sim_time_t *received_ps;
     sim_time_t *decode_until_ps;
-    uint64_t *slots;   // of the leading blocks of the prompt to be admitted
-    uint32_t *sources; // whom to fetch each from
+    uint64_t *slots;   // of the leading blocks of the prompt being admitted
+    uint32_t *sources; // node to fetch each block from
     uint64_t reused_tokens;
     uint64_t tokens;
     uint64_t token_hits;
     uint64_t blocks;
     uint64_t block_hits;
     uint64_t admitted;
-    uint64_t refused; // nobody answered
+    uint64_t refused; // prompts that no node answered
 };
 
 // -- prefill.c
 
-// Ready for jobs: handles messages.
+// Prepares a prefill node: registers its message handlers.
 void app__mc_prefill_init(app__mc_prefill_t *prefill);
 void app__mc_prefill_fini(app__mc_prefill_t *prefill);
 void app__mc_decode_init(app__mc_decode_t *decode);
 void app__mc_decode_fini(app__mc_decode_t *decode);
-// Bytes of KV of that many tokens, in whole grains.
+// Returns the bytes of the KV data of `tokens` tokens, in whole grains.
 uint64_t app__mc_kv_bytes(const app__mc_replay_t *replay, uint64_t tokens);
-// In how many parts the KV of a prompt goes out.
+// Returns the number of parts in which the KV data of a prompt is sent.
 uint64_t app__mc_groups(const app__mc_replay_t *replay, uint64_t tokens);
-// Time to compute a prompt of which the first `cached` tokens need no computing.
+// Returns the time to compute a prompt whose first `cached` tokens are cached.
 sim_time_t app__mc_compute_ps(const app__mc_replay_t *replay, uint64_t tokens, uint64_t cached);
 
-// Time to decode a token.
+// Returns the time to decode a token.
 sim_time_t app__mc_decode_ps(const app__mc_replay_t *replay);
-// At least what a prompt takes at its two nodes, whatever is cached: to see that times fit.
+// Returns the least time that a prompt takes at its two nodes, whatever is cached. It is used to
+// check that times fit.
 double app__mc_busy_ps(const app__mc_replay_t *replay, const app__mooncake_prompt_t *prompt);
 
-// Where the number-th of things lies that begins `at` bytes from the start of an area; things take
-// locations in turn, each of which has room for all.
+// Returns the address of item `number`, `at` bytes into an area. Items take the locations in turn;
+// each location has room for all of them.
 uint64_t app__mc_place_of(const app__mc_replay_t *replay,
                           uint64_t area,
                           uint32_t locations,
@@ -188,10 +190,10 @@ uint64_t app__mc_place_of(const app__mc_replay_t *replay,
 
 // -- courses.c
 
-// All prompts are still to come.
+// Initialises the courses: all prompts are still to come.
 void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
-// What is told when the run has ended.
+// Rows that are reported after the run.
 extern const sim_report_table_t app__mc_replay_report;
 void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 

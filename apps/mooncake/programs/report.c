@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/report.c - what the applications on the Transfer Engine tell
+// apps/mooncake/programs/report.c - the report of the applications on the Transfer Engine
 // (docs/models/mooncake.md).
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,9 +11,9 @@
 #define SHARE(name_, kind_, unit_, help_, field_) \
     {name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_share_t, field_)}
 static const sim_report_row_t share_rows[] = {
-    SHARE("engine", STRING, "", "name of the engine", engine),
-    SHARE("nic", U64, "", "NIC of its host", nic),
-    SHARE("bytes", U64, "bytes", "payload of its completed slices", bytes),
+    SHARE("engine", STRING, "", "name of the engine that owns the NIC", engine),
+    SHARE("nic", U64, "", "number of the NIC in its host", nic),
+    SHARE("bytes", U64, "bytes", "payload of completed slices that the NIC carried", bytes),
 };
 static const sim_report_table_t share_table = {
     .rows = share_rows, .count = SIM_COUNT_OF(share_rows), .bytes = sizeof(app__mc_share_t)};
@@ -21,8 +21,8 @@ static const sim_report_table_t share_table = {
 #define MOMENT(name_, unit_, help_) \
     {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_moment_t, name_)}
 static const sim_report_row_t moment_rows[] = {
-    MOMENT(time_us, "us", "end of the interval"),
-    MOMENT(gbytes_per_s, "GB/s", "payload of slices that completed in it"),
+    MOMENT(time_us, "us", "time at which the interval ends"),
+    MOMENT(gbytes_per_s, "GB/s", "payload per second of slices that completed in the interval"),
 };
 static const sim_report_table_t moment_table = {
     .rows = moment_rows, .count = SIM_COUNT_OF(moment_rows), .bytes = sizeof(app__mc_moment_t)};
@@ -30,8 +30,8 @@ static const sim_report_table_t moment_table = {
 #define POINT(name_, unit_, help_) \
     {#name_, SIM_REPORT_REAL, unit_, help_, .offset = offsetof(app__mc_point_t, name_)}
 static const sim_report_row_t point_rows[] = {
-    POINT(percent, "%", "of them are at most"),
-    POINT(ms, "ms", "this long"),
+    POINT(percent, "%", "percentage of samples that are at most `ms`"),
+    POINT(ms, "ms", "value that this percentage of samples does not exceed"),
 };
 static const sim_report_table_t point_table = {
     .rows = point_rows, .count = SIM_COUNT_OF(point_rows), .bytes = sizeof(app__mc_point_t)};
@@ -39,11 +39,12 @@ static const sim_report_table_t point_table = {
 #define PART(name_, kind_, unit_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_part_t, name_)}
 static const sim_report_row_t part_rows[] = {
-    PART(engine, STRING, "", "name of the engine on its host"),
+    PART(engine, STRING, "", "name of the engine on the host of this part"),
     PART(part, STRING, "", "a part of nic.host (cpu:0, switch:1 up), or a worker thread of a NIC"),
-    PART(gbytes_per_s, REAL, "GB/s", "what it can carry; 0: a thread"),
-    PART(bytes, U64, "bytes", "payload that went through; of a thread: its NIC's"),
-    PART(busy_percent, REAL, "%", "of the time from the first transfer to the last"),
+    PART(gbytes_per_s, REAL, "GB/s", "rate that the part can carry; 0: a thread"),
+    PART(bytes, U64, "bytes", "payload that went through the part; of a thread: that of its NIC"),
+    PART(busy_percent, REAL, "%", "share of the time from the first transfer to the last in which "
+                                  "the part was busy"),
 };
 static const sim_report_table_t part_table = {
     .rows = part_rows, .count = SIM_COUNT_OF(part_rows), .bytes = sizeof(app__mc_part_t)};
@@ -51,23 +52,29 @@ static const sim_report_table_t part_table = {
 #define PROMPT(name_, kind_, unit_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_told_prompt_t, name_)}
 static const sim_report_row_t prompt_rows[] = {
-    PROMPT(prompt, U64, "", "its number in the trace, from 0"),
-    PROMPT(prefill, STRING, "", "node that computed it"),
-    PROMPT(decode, STRING, "", "node that its KV went to"),
-    PROMPT(input_tokens, U64, "", "its length"),
-    PROMPT(cached_tokens, REAL, "", "of these, those that were not computed again"),
-    PROMPT(admitted_ms, REAL, "ms", "from the beginning of the run"),
-    PROMPT(wait_ms, REAL, "ms", "then until it was computed: prompts before it, and its blocks"),
-    PROMPT(compute_ms, REAL, "ms", "until all of it was computed"),
-    PROMPT(send_ms, REAL, "ms", "until the decode node knew that all of its KV had arrived"),
-    PROMPT(ttft_ms, REAL, "ms", "these three, and a decoding step"),
+    PROMPT(prompt, U64, "", "number of the prompt in the trace, from 0"),
+    PROMPT(prefill, STRING, "", "prefill node that computed the prompt"),
+    PROMPT(decode, STRING, "", "decode node that received the prompt's KV data"),
+    PROMPT(input_tokens, U64, "", "number of input tokens of the prompt"),
+    PROMPT(cached_tokens, REAL, "", "input tokens that were cached and not computed again"),
+    PROMPT(admitted_ms, REAL, "ms", "time of the prompt's admission, since the beginning of the "
+                                    "run"),
+    PROMPT(wait_ms, REAL, "ms", "time from admission until it was computed: earlier prompts, and "
+                                "fetching its blocks"),
+    PROMPT(compute_ms, REAL, "ms", "time to compute the prompt"),
+    PROMPT(send_ms, REAL, "ms", "time from the end of computing until the decode node knew that "
+                                "all KV data had arrived"),
+    PROMPT(ttft_ms, REAL, "ms", "time to the first token: wait_ms, compute_ms, send_ms and a "
+                                "decoding step"),
 };
 static const sim_report_table_t prompt_table = {
     .rows = prompt_rows, .count = SIM_COUNT_OF(prompt_rows), .bytes = sizeof(app__mc_told_prompt_t)};
 
 static const sim_report_row_t record_rows[] = {
-    {"key", SIM_REPORT_STRING, "", "mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
-    {"value", SIM_REPORT_STRING, "", "JSON", .offset = offsetof(app__mc_record_t, value)},
+    {"key", SIM_REPORT_STRING, "",
+     "key of the record: mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
+    {"value", SIM_REPORT_STRING, "",
+     "contents of the record, in JSON", .offset = offsetof(app__mc_record_t, value)},
 };
 static const sim_report_table_t record_table = {
     .rows = record_rows, .count = SIM_COUNT_OF(record_rows), .bytes = sizeof(app__mc_record_t)};
@@ -124,51 +131,72 @@ static bool get_moments(const void *object, sim_report_value_t *value)
 #define ROW(name_, kind_, unit_, shown_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_report_t, name_), .shown = shown_}
 const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
-    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, by the time it took"),
-    ROW(requests, U64, "", true, "requests that were served"),
-    ROW(token_hit_rate, REAL, "", true, "of all input tokens, those whose cached blocks were there"),
-    ROW(block_hit_rate, REAL, "", true, "of all blocks, those that counted as there"),
-    ROW(verified_bytes, U64, "bytes", true, "arrived and found right"),
-    ROW(unverified_bytes, U64, "bytes", true, "arrived and not found right"),
+    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, divided by the time it took"),
+    ROW(requests, U64, "", true, "requests that were completed"),
+    ROW(token_hit_rate, REAL, "", true, "share of all input tokens whose blocks were cached"),
+    ROW(block_hit_rate, REAL, "", true, "share of all blocks that were cached"),
+    ROW(verified_bytes, U64, "bytes", true, "bytes that arrived with the contents that were sent"),
+    ROW(unverified_bytes, U64, "bytes", true,
+     "bytes that arrived with wrong contents, or could not be checked"),
     ROW(failed, U64, "", true, "requests that failed after all retries"),
-    ROW(unanswered, U64, "", false, "of failed, prompts given to a prefill node that did not answer"),
-    ROW(retried, U64, "", true, "slices that were tried again"),
-    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "arrival of a prompt until its first token",
+    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer"),
+    ROW(retried, U64, "", true, "retries of slices, each on other NICs"),
+    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "time from the arrival of a prompt to its first token",
      .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
-    {"transfer_ms", SIM_REPORT_OBJECT, "ms", "bench: a batch; trace: while KV of a prompt is under way",
+    {"transfer_ms", SIM_REPORT_OBJECT, "ms",
+     "bench: time of a batch; trace: time in which KV data of a prompt is in flight",
      .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true},
-    ROW(wait_ms, REAL, "ms", false, "of ttft_ms, in the mean: until a prompt is computed: prompts before it, and its blocks"),
-    ROW(compute_ms, REAL, "ms", false, "likewise: until all of it is computed"),
-    ROW(send_ms, REAL, "ms", false, "likewise: until its decode node knows that all of its KV has arrived"),
-    ROW(decode_ms, REAL, "ms", false, "likewise: a decoding step"),
-    ROW(seconds, REAL, "s", false, "time that gbytes_per_s is about"),
-    ROW(bytes, U64, "bytes", false, "payload that gbytes_per_s is about"),
-    ROW(token_hits, U64, "", false, "input tokens whose blocks were there"),
-    ROW(tokens, U64, "", false, "input tokens"),
-    ROW(block_hits, U64, "", false, "leading blocks that were there"),
-    ROW(blocks, U64, "", false, "blocks of prompts"),
-    ROW(evictions, U64, "", false, "blocks that left for others"),
+    ROW(wait_ms, REAL, "ms", false, "mean part of ttft_ms before a prompt is computed: earlier "
+                                    "prompts, and fetching its blocks"),
+    ROW(compute_ms, REAL, "ms", false, "mean part of ttft_ms in which a prompt is computed"),
+    ROW(send_ms, REAL, "ms", false, "mean part of ttft_ms until the decode node knows that all KV "
+                                    "data has arrived"),
+    ROW(decode_ms, REAL, "ms", false, "mean part of ttft_ms for a decoding step"),
+    ROW(seconds, REAL, "s", false, "time over which gbytes_per_s is computed"),
+    ROW(bytes, U64, "bytes", false, "payload from which gbytes_per_s is computed"),
+    ROW(token_hits, U64, "", false, "input tokens whose blocks were cached"),
+    ROW(tokens, U64, "", false, "input tokens of all admitted prompts"),
+    ROW(block_hits, U64, "", false, "leading blocks of prompts that were cached"),
+    ROW(blocks, U64, "", false, "blocks of all admitted prompts"),
+    ROW(evictions, U64, "", false, "blocks that were evicted for others"),
     ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
-    ROW(fetches_failed, U64, "", false, "prompts computed in full, since blocks of theirs did not come"),
-    ROW(reused_tokens, U64, "", false, "of token_hits, those that were not computed again"),
-    ROW(late, U64, "", false, "prompts whose timestamp was before that of one above: admitted right behind it"),
-    ROW(slices, U64, "", false, "work requests posted"),
-    ROW(handshakes, U64, "", false, "endpoints connected, both sides counted"),
-    ROW(endpoints_evicted, U64, "", false, "endpoints that left for others"),
-    ROW(endpoints_disconnected, U64, "", false, "connections given up"),
-    ROW(rails_paused, U64, "", false, "pairs of NICs left alone for a while"),
-    ROW(timed_out, U64, "", false, "requests of which a slice took too long"),
+    ROW(fetches_failed, U64, "", false,
+     "prompts computed in full because fetching their blocks failed"),
+    ROW(reused_tokens, U64, "", false, "tokens of token_hits that were not computed again"),
+    ROW(late, U64, "", false, "prompts with a timestamp before an earlier one's; they are admitted "
+                              "right after it"),
+    ROW(slices, U64, "", false, "work requests that were posted"),
+    ROW(handshakes, U64, "", false, "endpoints that were connected, both sides counted"),
+    ROW(endpoints_evicted, U64, "", false, "endpoints that were evicted for others"),
+    ROW(endpoints_disconnected, U64, "", false, "connections that were given up"),
+    ROW(rails_paused, U64, "", false, "times that a pair of NICs was paused after failures"),
+    ROW(timed_out, U64, "", false, "requests of which a slice exceeded the timeout"),
     ROW(invalid, U64, "", false, "requests outside of registered memory"),
-    ROW(metadata_failures, U64, "", false, "requests the metadata node did not serve"),
-    ROW(memory_bytes_max, U64, "bytes", false, "contents of hosts' memory held at a time, at most"),
-    ROW(recovery_ms, REAL, "ms", false, "the longest time in which nothing arrived"),
-    {"nics", SIM_REPORT_LIST, "", "each NIC's share", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
-    {"ttft_cdf", SIM_REPORT_LIST, "", "distribution of ttft_ms", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"transfer_cdf", SIM_REPORT_LIST, "", "distribution of transfer_ms", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"parts", SIM_REPORT_LIST, "", "what data went through in the hosts, and the engines' threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
-    {"records", SIM_REPORT_LIST, "", "what the metadata node held at the end", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
-    {"prompts", SIM_REPORT_LIST, "", "each prompt that was admitted, where log is on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table},
-    {"bandwidth", SIM_REPORT_LIST, "", "over time, where interval is set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
+    ROW(metadata_failures, U64, "", false, "requests that the metadata node did not serve"),
+    ROW(memory_bytes_max, U64, "bytes", false,
+     "highest size of the simulated memory contents of hosts, summed over the hosts"),
+    ROW(recovery_ms, REAL, "ms", false, "longest time in which nothing arrived"),
+    {"nics", SIM_REPORT_LIST, "",
+     "bytes that each NIC "
+     "carried", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
+    {"ttft_cdf", SIM_REPORT_LIST, "",
+     "distribution of ttft_ms over all "
+     "prompts", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"transfer_cdf", SIM_REPORT_LIST, "",
+     "distribution of transfer_ms over all "
+     "transfers", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
+    {"parts", SIM_REPORT_LIST, "",
+     "utilisation of the hosts' parts and of the engines' "
+     "threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
+    {"records", SIM_REPORT_LIST, "",
+     "records of the metadata node at the end of the "
+     "run", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
+    {"prompts", SIM_REPORT_LIST, "",
+     "each prompt that was admitted, if log is "
+     "on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table},
+    {"bandwidth", SIM_REPORT_LIST, "",
+     "bandwidth over time, if interval is "
+     "set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
 };
 // clang-format on
 
@@ -240,9 +268,10 @@ void app__mc_report_warn(const app__mc_report_t *report,
     if (report->endpoints_lost > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: %" PRIu64 " endpoints left for others, and what a peer had under way on "
-                 "them was lost: expected engine.max-endpoints of at least %" PRIu64
-                 ", the NICs that a NIC talks to\n",
+                 "warning: %" PRIu64
+                 " endpoints were evicted, and what a peer had in flight on them "
+                 "was lost: expected engine.max-endpoints of at least %" PRIu64
+                 ", the number of NICs that a NIC talks to\n",
                  report->endpoints_lost,
                  report->lanes_max);
         write(line, ctx);
@@ -250,7 +279,7 @@ void app__mc_report_warn(const app__mc_report_t *report,
     if (report->retried > 0 && report->failed > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: slices were tried again %" PRIu64 " times (engine.retries: %" PRIu64
+                 "warning: slices were retried %" PRIu64 " times (engine.retries: %" PRIu64
                  " each), and %" PRIu64 " requests failed\n",
                  report->retried,
                  report->retries,
@@ -260,7 +289,7 @@ void app__mc_report_warn(const app__mc_report_t *report,
     if (report->unanswered > 0) {
         snprintf(line,
                  sizeof(line),
-                 "warning: %" PRIu64 " prompts were given to prefill nodes that did not answer: "
+                 "warning: %" PRIu64 " prompts were sent to prefill nodes that did not answer: "
                  "the conductor does not learn that a node has failed\n",
                  report->unanswered);
         write(line, ctx);

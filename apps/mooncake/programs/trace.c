@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/programs/trace.c - request traces, a JSON object a line (docs/models/mooncake.md).
+// apps/mooncake/programs/trace.c - reads request traces: one JSON object per line
+// (docs/models/mooncake.md).
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,10 +8,10 @@
 
 #define DEPTH_MAX 32u
 #define NAME_MAX_BYTES 64u
-// Where times in ps still fit after the latest prompt of a trace.
+// Limit of timestamps, so that times after the latest prompt fit into sim_time_t.
 #define TIMESTAMP_MS_MAX UINT64_C(4000000000)
 #define TOKENS_MAX UINT64_C(100000000)
-// That some editors put before UTF-8.
+// Some editors write this before UTF-8 text.
 #define BYTE_ORDER_MARK "\xef\xbb\xbf"
 
 typedef struct reader {
@@ -80,7 +81,7 @@ static sim_err_t take_digits(reader_t *reader, size_t start, uint64_t limit, uin
                : wrong(reader, start, "expected a whole number that is not negative");
 }
 
-// A whole number; 12.0 and 1e3 are none here, which no writer of such traces minds.
+// Reads a whole number. 12.0 and 1e3 are refused; no writer of such traces uses them.
 static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
 {
     skip_space(reader);
@@ -92,7 +93,7 @@ static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
     return error;
 }
 
-// Milliseconds, of which digits behind the point count down to the picosecond.
+// Reads milliseconds; decimals count down to the picosecond.
 static sim_err_t take_timestamp(reader_t *reader, app__mooncake_prompt_t *prompt)
 {
     skip_space(reader);
@@ -127,7 +128,7 @@ static sim_err_t take_string(reader_t *reader, char *name)
     size_t size = 0;
     while (next(reader) != '"') {
         if (reader->at >= reader->size || next(reader) == '\n') {
-            return wrong(reader, start, "the string has no end");
+            return wrong(reader, start, "the string has no end, expected a quote in the same line");
         }
         if (next(reader) == '\\') {
             reader->at++;
@@ -142,7 +143,7 @@ static sim_err_t take_string(reader_t *reader, char *name)
     return SIM_OK;
 }
 
-// Any value of a member that is not looked at, up to what comes after it.
+// Skips the value of an unknown member.
 static sim_err_t skip_value(reader_t *reader)
 {
     char ignored[NAME_MAX_BYTES];
@@ -159,14 +160,14 @@ static sim_err_t skip_value(reader_t *reader)
             }
         } else if (c == '[' || c == '{') {
             if (++depth > DEPTH_MAX) {
-                return wrong(reader, reader->at, "nested too deep");
+                return wrong(reader, reader->at, "nested too deep, expected at most 32 levels");
             }
             reader->at++;
         } else if (depth > 0 && (c == ']' || c == '}')) {
             depth--;
             reader->at++;
         } else if (c == '\0' || c == '\n' || (depth == 0 && strchr(",}]", c))) {
-            return wrong(reader, start, "expected a value");
+            return wrong(reader, start, "expected a value after ':'");
         } else if (depth > 0 && (c == ',' || c == ':')) {
             reader->at++;
         } else {
@@ -185,7 +186,7 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
     if (!take(reader, '[')) {
         return wrong(reader, reader->at, "expected a list of hash ids");
     }
-    trace->id_count = prompt->first_id; // of two lists the last one counts
+    trace->id_count = prompt->first_id; // if the list is given twice, the last one counts
     if (take(reader, ']')) {
         prompt->id_count = 0;
         return SIM_OK;
@@ -206,7 +207,7 @@ static sim_err_t take_ids(reader_t *reader, app__mooncake_prompt_t *prompt)
 enum { TIMESTAMP, INPUT, OUTPUT, IDS, MEMBERS };
 static const char *const members[] = {"timestamp", "input_length", "output_length", "hash_ids"};
 
-// has: a bit for each member that the request has already.
+// Reads a member. `has` has a bit for each member that was read.
 static sim_err_t take_member(reader_t *reader, app__mooncake_prompt_t *prompt, unsigned *has)
 {
     char name[NAME_MAX_BYTES];
@@ -276,8 +277,8 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
     return SIM_OK;
 }
 
-// Prompts are admitted in the order of the trace: one whose time is before that of one above it
-// comes right behind that one.
+// Keeps prompts in the order of the trace: one with an earlier time than its predecessor gets the
+// predecessor's time.
 static void keep_order(app__mooncake_trace_t *trace, app__mooncake_prompt_t *prompt)
 {
     if (trace->count == 0) {
@@ -338,7 +339,7 @@ sim_err_t app__mooncake_trace_read(const char *name,
                            name,
                            1,
                            1,
-                           "there is no request in it, expected a JSON object in each line");
+                           "the trace has no request, expected a JSON object in each line");
     }
     return SIM_OK;
 }

@@ -369,9 +369,9 @@ static const struct {
     const char *text;
     const char *message;
 } bad[] = {
-    {"", "t.jsonl:1:1: there is no request in it, expected a JSON object in each line"},
+    {"", "t.jsonl:1:1: the trace has no request, expected a JSON object in each line"},
     {"\xef\xbb\xbf\r\n\n",
-     "t.jsonl:1:1: there is no request in it, expected a JSON object in each line"},
+     "t.jsonl:1:1: the trace has no request, expected a JSON object in each line"},
     {"\xef\xbb\xbf" GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
     {GOOD "{\"timestamp\": -5", "t.jsonl:2:15: expected a whole number that is not negative"},
     {GOOD "{\"timestamp\": 5.", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
@@ -385,11 +385,11 @@ static const struct {
     {GOOD "{\"timestamp\": 5 \"x\"", "t.jsonl:2:17: expected ',' or '}'"},
     {GOOD "{\"timestamp\" 5", "t.jsonl:2:14: expected ':'"},
     {GOOD "{timestamp", "t.jsonl:2:2: expected a name in quotes"},
-    {GOOD "{\"timestamp", "t.jsonl:2:2: the string has no end"},
+    {GOOD "{\"timestamp", "t.jsonl:2:2: the string has no end, expected a quote in the same line"},
     {GOOD "{\"hash_ids\": 7", "t.jsonl:2:14: expected a list of hash ids"},
     {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
-    {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value"},
-    {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value"},
+    {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value after ':'"},
+    {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value after ':'"},
     {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp" MEMBERS},
     {GOOD "{\"hash_ids\": [18446744073709551616",
      "t.jsonl:2:15: the number is too large, expected at most 18446744073709551615"},

@@ -90,14 +90,14 @@ static const struct {
     {"host0", "n", "[]", "expected an object"},
     {"host0", "n", "{}", "names no location"},
     {"host0", "n", "{\"cpu:0\": []}", "expected one or two lists"},
-    {"host0", "n", "{\"cpu:0\": [[], []]}", "has no NIC for 'cpu:0'"},
+    {"host0", "n", "{\"cpu:0\": [[], []]}", "names no NIC for location 'cpu:0'"},
     {"host0", "n", "{\"cpu:0\": [[3]]}", "names of NICs"},
     {"host0",
      "n",
      "{\"cpu:0\": [[\"mlx5_2\"]]}",
      "expected a name that ends with a number from 0 to 1"},
     {"host0", "n", "{\"cpu:0\": [[\"eth\"]]}", "expected a name that ends"},
-    {"host0", "n", "{\"cpu:0\": [[\"a0\"], [\"b0\"]]}", "calls one NIC 'a0' and 'b0'"},
+    {"host0", "n", "{\"cpu:0\": [[\"a0\"], [\"b0\"]]}", "gives one NIC the names 'a0' and 'b0'"},
 };
 
 START_TEST(constructors_refuse)

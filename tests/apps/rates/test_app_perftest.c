@@ -252,12 +252,13 @@ START_TEST(bad_values_are_refused)
 {
     static const char *const wrong[][2] = {
         {"from=host7", "from: "},
-        {"to=host*", "to: \"host*\" names several hosts: expected one"},
+        {"to=host*", "to: \"host*\" names several hosts, expected the name of one"},
         {"to=host0", "to: from host0 to itself, expected two different hosts"},
-        {"to=host1:1", "to: \"host1:1\": expected a NIC number below 1"},
-        {"tx-depth=4; post-list=5", "post-list is 5: expected at most tx-depth (4)"},
-        {"start=5us; stop=5us", "stop: nothing starts before it, expected a time after start"},
-        {"test=ib_send_lat; qps=2", "qps is 2: expected 1 for a latency test"},
+        {"to=host1:1",
+         "to: \"host1:1\" names a NIC that the host does not have, expected a NIC number below 1"},
+        {"tx-depth=4; post-list=5", "post-list is 5, expected at most tx-depth (4)"},
+        {"start=5us; stop=5us", "stop: the test starts later, expected a time after start"},
+        {"test=ib_send_lat; qps=2", "qps is 2, expected 1 for a latency test"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
         world_t world;

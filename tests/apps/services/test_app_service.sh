@@ -115,8 +115,8 @@ refused() {
     "$ROCESIM" check "$work/bad.yaml" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] && grep -q "$1" "$work/err" || fail "$2: $(cat "$work/err")"
 }
-refused 'service: ud has no such verb, expected verb: send' "poisson: {service: ud, max-flows: 3}"
-refused 'service: uc has no such verb' "permutation: {service: uc, verb: read}"
-refused 'reuse: on, expected service: rc' "incast: {service: uc, reuse: true}"
-refused 'reuse: on, expected service: rc, qps: 1' "flows: {list: [$rows], qps: 2, reuse: true}"
+refused 'service: ud only has the verb send, expected verb: send' "poisson: {service: ud, max-flows: 3}"
+refused 'service: uc has no verb read' "permutation: {service: uc, verb: read}"
+refused 'reuse: on, expected also service: rc' "incast: {service: uc, reuse: true}"
+refused 'reuse: on, expected also service: rc, qps: 1' "flows: {list: [$rows], qps: 2, reuse: true}"
 exit $((failures > 0))

@@ -234,15 +234,15 @@ bad "empty" topology.txt 'd' 1:1 "the file ends here, expected the number of nod
 
 bad "flow count" flow.txt '1s/2/x/' 1:1 "'x' is not the number of flows"
 bad "fewer flows" flow.txt '1s/2/3/' 4:1 "the file ends after 2 flows, expected 3"
-bad "no such host" flow.txt '2s/0 1/0 2/' 2:3 "no host has the number 2"
-bad "no such source" flow.txt '2s/0 1/2 1/' 2:1 "no host has the number 2"
+bad "no such host" flow.txt '2s/0 1/0 2/' 2:3 "the network has no host host2"
+bad "no such source" flow.txt '2s/0 1/2 1/' 2:1 "the network has no host host2"
 bad "to itself" flow.txt '2s/0 1/0 0/' 2:3 "from host 0 to itself"
 bad "group" flow.txt '2s/1 3/1 8/' 2:5 "'8' is not the priority group"
 bad "port" flow.txt '2s/100/70000/' 2:7 "'70000' is not the destination port"
 bad "bytes" flow.txt '2s/2500/0/' 2:11 "'0' is not the bytes of a flow"
 bad "start" flow.txt '2s/2.000000000/soon/' 2:16 "'soon' is not a start"
-bad "late" flow.txt '2s/2.000000000/20000/' 2:16 "more than 10000 s"
-bad "short row" flow.txt '3s/ 2.3//' 3:1 "a flow of 5 words after flows of 6"
+bad "late" flow.txt '2s/2.000000000/20000/' 2:16 "later than 10000 s"
+bad "short row" flow.txt '3s/ 2.3//' 3:1 "a flow of 5 words after flows of 6 words"
 
 # -- wrong trace files
 
@@ -358,7 +358,7 @@ topo '17s/4/5/' 17:12 "tier 2: expected Bundle x Nodes / Podsize"
 topo '4d' 4:1 "before any tier"
 topo '4s/0/3/' 4:6 "tier 3, expected 0, 1 or 2"
 topo '8d' 18:1 "no Downlink_Latency_ns of tier 0"
-cm '3s/2/3/' 3:13 "3 connections are declared and 2 listed"
+cm '3s/2/3/' 3:13 "3 connections are declared and 2 are listed"
 cm '4s/15/16/' 4:4 "'16' is not the destination"
 cm '4s/0->15/1->1/' 4:4 "from node 1 to itself"
 cm '4s/ size 1000000//' 4:1 "a connection without size"
@@ -370,8 +370,8 @@ cm '$a trigger id 1 twoshot' 6:14 "'twoshot' in a trigger, expected"
 cm '$a trigger id 1' 6:1 "a trigger without a kind"
 cm '$a trigger id 1 barrier' 6:1 "a trigger without count"
 cm '$a trigger oneshot' 6:1 "a trigger without id"
-cm '$a trigger id 1 oneshot\ntrigger id 1 multishot' 7:1 "trigger 1 stands in line 6 too"
-cm '3s/$/\nTriggers 2/;$a trigger id 1 oneshot' 4:10 "2 triggers are declared and 1 listed"
+cm '$a trigger id 1 oneshot\ntrigger id 1 multishot' 7:1 "trigger 1 is already declared in line 6"
+cm '3s/$/\nTriggers 2/;$a trigger id 1 oneshot' 4:10 "2 triggers are declared and 1 are listed"
 cm '4,5s/$/ send_done_trigger 1/;$a trigger id 1 oneshot' 6:1 "2 connections activate trigger 1"
 cm '4,5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 4:1 "all connections wait for triggers"
 cm '4s/$/ send_done_trigger 1/;5s/start [0-9.]*/trigger 1/;$a trigger id 1 oneshot' 4:1 \
@@ -382,7 +382,7 @@ cm '3s/2/4/;4s/$/ send_done_trigger 1/;5s/$/\n1->2 trigger 1 size 9\n0->2 trigge
 cm '4s/id 1/rate 1/' 4:7 "unknown word 'rate'"
 cm '5a failure switch_type AGG switch_id 0 link_id 1' 6:1 "links: {agg0--core1"
 cm '4s/start 0/start x/' 4:18 "'x' is not a start"
-cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 2:7 "20 nodes, and the network has 16 hosts"
+cm '2s/Nodes 16/Nodes 20/;4s/15/18/' 2:7 "the file has 20 nodes and the network 16 hosts"
 
 # Triggers: when the sender of 0->1 is done, 0->2; when its receiver is, 1->3; when 1->3 and 2->3 have
 # arrived, 3->0 and 3->1; when each of those is done, one of 3->2.
@@ -429,7 +429,7 @@ done
 # One that nothing activates: its connections never start, which is said.
 sed -i 's/ send_done_trigger 1 / /' chain.cm
 "$ROCESIM" run s.yaml -o "$work/out" >"$work/stdout" 2>"$work/err" || fail "no activation" "status $?"
-grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: what it starts never' \
+grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: its connections never' \
     "$work/err" || fail "no activation" "$(cat "$work/err")"
 grep -q '7 of 8 completed; 1 starts at or after the end' "$work/stdout" ||
     fail "no activation" "$(grep flows "$work/stdout")"
@@ -441,7 +441,7 @@ printf '1->2 id 2 trigger 1 size 50001 send_done_trigger 2\n' >>ring.cm
 printf '2->0 id 3 trigger 2 size 50002\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n' >>ring.cm
 sed 's/chain/ring/' s.yaml >ring.yaml
 "$ROCESIM" run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
-grep -q '^note: ring.cm:4:1: one end of a connection activates a trigger for the host at its other' \
+grep -q '^note: ring.cm:4:1: one end of a connection activates a trigger of the other end.s host' \
     "$work/err" || fail ring "$(cat "$work/err")"
 awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
     END { ack = 2 * (74 * 0.08 + 1000)
@@ -451,7 +451,7 @@ awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
         } }' "$work/out/flows.csv" >"$work/wrong"
 [ ! -s "$work/wrong" ] || fail ring "$(cat "$work/wrong")"
 sed -i 's/file: chain.cm/file: chain.cm, verb: read/' s.yaml
-refused "read with triggers" "verb: read does not go with the triggers of chain.cm"
+refused "read with triggers" "verb: read cannot be used with the triggers of chain.cm"
 
 echo "$count inputs, $failures failures"
 [ "$count" -ge 80 ] && [ "$failures" -eq 0 ]

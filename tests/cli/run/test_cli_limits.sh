@@ -77,11 +77,11 @@ refused() {
     grep -q "$2" "$work/err" || fail "$1: $(cat "$work/err")"
 }
 printf '2\n0 1 3 100 1000 2.0\n1 2 3 1000 2.0\n' >"$work/mixed.txt"
-refused mixed.txt 'mixed.txt:3:1: a flow of 5 words after flows of 6, expected'
+refused mixed.txt 'mixed.txt:3:1: a flow of 5 words after flows of 6 words, expected'
 printf '2\n0 1 3 1000 2.0\n1 2 3 100 1000 2.0\n' >"$work/mixed.txt"
-refused mixed.txt 'mixed.txt:3:1: a flow of 6 words after flows of 5, expected'
+refused mixed.txt 'mixed.txt:3:1: a flow of 6 words after flows of 5 words, expected'
 printf 'Nodes 8\nConnections 1\n0->1 start 0 size 1000\n' >"$work/nodes.cm"
-refused nodes.cm 'nodes.cm:1:7: 8 nodes, and the network has 4 hosts, expected'
+refused nodes.cm 'nodes.cm:1:7: the file has 8 nodes and the network 4 hosts, expected'
 
 # Memory for a few threads only. (A sanitizer's runtime needs more than any such limit.)
 case $BUILD_DIRECTORY in
@@ -116,10 +116,10 @@ told poisson && fail "a load of 0.8 is told"
 told "poisson: a load of 80 is more" --set 'traffic[0].poisson.load=80' || fail "a load of 80 is not told"
 printf 'topology: {star: {hosts: 4}}\nlink: {loss-rate: 0.01}\n' >"$work/n.yaml"
 printf 'traffic: [{herd: {timeout: 1ms, measure: 1ms}}]\n' >>"$work/n.yaml"
-told "herd: links lose frames.*(1000 us), not within" || fail "losses that no time-out repairs are not told"
+told "herd: links lose frames.*(1000 us), which is longer than" || fail "losses that no time-out repairs are not told"
 told herd --set 'traffic[0].herd.measure=2ms' && fail "losses that time-outs repair are told"
 told herd --set link.loss-rate=0 && fail "losses of links without any are told"
-told "herd: a round trip takes .* within .timeout. (1 us)" --set link.loss-rate=0 \
+told "herd: a round trip takes .* longer than .timeout. (1 us)" --set link.loss-rate=0 \
     --set 'traffic[0].herd.timeout=1us' || fail "a time-out below the round trip is not told"
 
 [ $failures -eq 0 ]

@@ -70,8 +70,8 @@ replays() { # TEXT STATUS WORDS
 replays '1\n2\n5\n' 0 'operations 1,'
 replays '1\r\n2\r\n\n5\r\n59' 0 'operations 2,'
 replays '1\n 60\n' 2 "^[^ ]*order.txt:2:2: '60' .* expected a whole number from 0 to 59$"
-replays '1\n2 x\n' 2 '^[^ ]*order.txt:2:3: expected one number in a line$'
-replays '\n' 2 '^[^ ]*order.txt:1:1: expected'
+replays '1\n2 x\n' 2 '^[^ ]*order.txt:2:3: a second number in a line, expected one'
+replays '\n' 2 '^[^ ]*order.txt:1:1: the file has no number, expected'
 
 # Regions at random, 50 of 100 keys on the NIC: one of two lookups, and each miss is a PCIe read.
 counter() {
