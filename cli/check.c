@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/check.c - `rocesim check` and `rocesim topo`: what a scenario means, without running it.
+// cli/check.c - `rocesim check` and `rocesim topo`: describe a scenario without running it.
 #include "cli/command.h"
 #include "world/advice.h"
 #include "world/format.h"
@@ -17,7 +17,7 @@ static void print_finding(topo_severity_t severity, const char *text, void *ctx)
     fprintf(ctx, "%s: %s\n", words[severity], text);
 }
 
-// Ports of switches that differ in what lossless classes need of them.
+// A kind of switch port: ports of one kind need the same headroom for lossless classes.
 typedef struct port_kind {
     uint64_t rate_bps;
     sim_time_t delay_ps;

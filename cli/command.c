@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/command.c - from the command line to a command.
+// cli/command.c - parses the command line and calls the function of the command.
 #include "cli/command.h"
 
 #include "cli/compare/compare.h"
@@ -30,7 +30,7 @@ static int flush(void)
     return CLI_EXIT_DONE;
 }
 
-// Of the library's rows, indented: for people and programs.
+// Prints `json` indented on stdout, and frees it. Returns the exit status.
 static int print_json(json_t *json)
 {
     char *const text = json_dumps(json, JSON_INDENT(1));
@@ -159,7 +159,7 @@ static int dispatch(const cli_args_t *args)
 
 int cli_main(int argc, const char *const *argv)
 {
-    // A file that may not grow further is an error of writing it.
+    // A file that reaches the size limit becomes a write error instead of a signal.
     signal(SIGXFSZ, SIG_IGN);
     if (argc > 1 && strcmp(argv[1], "studio") == 0) {
         return cli_studio_exec(argc, argv);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/params.c - the reference of attributes, on the terminal and as a page.
+// cli/params.c - prints the reference of attributes on the terminal and as a Markdown page.
 #include "cli/params.h"
 
 #include "nic/detail.h"
@@ -10,7 +10,8 @@
 
 #define PATHS_MAX 4096u
 
-// Of the library's rows; free *tables with sim_free.
+// Sets *tables to the attribute tables of every part of the library and returns their number. Free
+// *tables with sim_free.
 static size_t all_tables(const sim_attr_table_t ***tables)
 {
     world_registry_t *const registry = world_registry_create();
@@ -50,7 +51,8 @@ static const char *type_text(sim_attr_type_t type)
     return "";
 }
 
-// "one of none dcqcn..."; NULL: the attribute chooses no part by name. Free with sim_free.
+// Returns "one of none dcqcn..." for an attribute that chooses a part by name, else NULL. Free with
+// sim_free.
 static char *parts_text(const sim_attr_t *attr)
 {
     world_registry_t *const registry = world_registry_create();
@@ -67,7 +69,7 @@ static char *parts_text(const sim_attr_t *attr)
     return text;
 }
 
-// Which values are accepted, in words; free with sim_free.
+// Returns the accepted values in words. Free with sim_free.
 static char *values_text(const sim_attr_t *attr)
 {
     const char *const type = type_text(attr->type);
@@ -95,15 +97,15 @@ static char *values_text(const sim_attr_t *attr)
     return sim_format("%s%s", type, automatic);
 }
 
-// The default as it can be written in a scenario.
+// Returns the default value as a scenario file would write it.
 static const char *default_text(const sim_attr_t *attr)
 {
     return attr->default_text == NULL || attr->default_text[0] == '\0' ? "\"\""
                                                                        : attr->default_text;
 }
 
-// What "auto: of the profile" is: "connectx 8, connectx-3 8..."; NULL for other attributes. Free
-// with sim_free.
+// Returns the values that NIC profiles give an attribute ("connectx 8, connectx-3 8..."), or NULL
+// if profiles do not set it. Free with sim_free.
 static char *profiles_text(const sim_attr_t *attr)
 {
     const char *name = NIC_PROFILE_CHOICES;
@@ -127,7 +129,7 @@ static char *profiles_text(const sim_attr_t *attr)
     return text;
 }
 
-// A dot at the end changes nothing: "nic." is the group nic.
+// Returns whether `path` is `prefix` or lies below it. A dot at the end of the prefix is ignored.
 static bool begins_with(const char *path, const char *prefix)
 {
     size_t size = strlen(prefix);
@@ -154,7 +156,7 @@ static void print_attr(const sim_attr_table_t *table, const sim_attr_t *attr, FI
     }
 }
 
-// Every path and every group that a path is in.
+// Collects every attribute path and every group of paths, for "did you mean".
 static size_t collect_paths(const char **paths, char **groups)
 {
     const sim_attr_table_t **tables = NULL;
@@ -185,7 +187,7 @@ static sim_err_t unknown_path(const char *path, world_error_t *error)
     char **const groups = sim_alloc_array(PATHS_MAX + 1, sizeof(*groups));
     const size_t count = collect_paths(paths, groups);
     if (!world_error_add_nearest(error, path, paths, count)) {
-        // Perhaps only the end of the path is remembered: "kmin".
+        // The user may have written only the end of a path, such as "kmin".
         for (size_t i = 0; i < count; i++) {
             const char *const dot = strrchr(paths[i], '.');
             if (dot != NULL && strcmp(dot + 1, path) == 0) {
@@ -224,7 +226,7 @@ sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
 
 // -- the page
 
-// A vertical bar would end the cell of a table.
+// Writes a cell of a Markdown table; escapes the vertical bar, which would end the cell.
 static void put_cell(const char *text, FILE *out)
 {
     for (const char *p = text; *p != '\0'; p++) {

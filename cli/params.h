@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-// Prints the attribute named path, or all that begin with it ("": all). SIM_ERR_UNKNOWN with a
-// did-you-mean if there is none.
+// Prints the attribute named `path`, or all attributes below it ("": all attributes). Returns
+// SIM_ERR_UNKNOWN with a "did you mean" if no attribute matches.
 SIM_MUST_CHECK sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error);
 
-// The reference page docs/formats/attributes.md.
+// Prints the reference page docs/formats/attributes.md.
 void cli_params_markdown(FILE *out);
 
 #endif // CLI_PARAMS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/progress.c - how far a run is, and what goes on in it.
+// cli/progress.c - measures the progress and the load of a running simulation and shows them.
 #include "cli/progress.h"
 
 #include "world/format.h"
@@ -25,7 +25,7 @@ double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, double done, u
     if (planned > 0) {
         share = done / (double)planned;
     }
-    // A run may end at its limit with flows left, or before it with none left.
+    // A run ends at its time limit or when no flow is left, whichever comes first.
     if (until_ps != SIM_TIME_NEVER && until_ps > 0) {
         const double time_share = (double)now_ps / (double)until_ps;
         share = time_share > share ? time_share : share;
@@ -38,8 +38,8 @@ typedef struct moment {
     uint64_t done;
     uint64_t planned;
     double events_per_s;
-    double share;  // less than 0: there is no telling
-    double left_s; // likewise
+    double share;  // of the run that is done, 0 to 1; below 0: unknown
+    double left_s; // estimated remaining wall time; below 0: unknown
 } moment_t;
 
 static void show_line(const moment_t *moment)
@@ -58,13 +58,13 @@ static void show_line(const moment_t *moment)
     fflush(stderr);
 }
 
-// What is of interest while a run goes on, over all ports.
+// Sums over all ports that the progress line shows.
 typedef struct load {
-    uint64_t sent_bytes; // by hosts
+    uint64_t sent_bytes; // sent by hosts
     uint64_t queued_bytes;
     uint64_t drops;
     uint64_t pauses;
-    uint64_t paused_ports; // now
+    uint64_t paused_ports; // ports that PFC stops at this moment
     const net_port_t *longest;
     uint64_t longest_bytes;
 } load_t;
@@ -130,7 +130,7 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment)
     if (length > 0 && (size_t)length < sizeof(line)) {
         line[length] = ' ';
         line[sizeof(line) - 1] = '\n';
-        (void)!pwrite(progress->file, line, sizeof(line), 0); // a full disk is the results' to say
+        (void)!pwrite(progress->file, line, sizeof(line), 0); // writing results reports a full disk
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/progress.h - one line on a terminal that says how far a run is, and one in a file.
+// cli/progress.h - shows the progress of a run as one line on the terminal and in a file.
 //
-// It looks at the simulation between windows and at the wall clock, and changes neither.
+// It reads the simulation between windows, and the wall clock; it changes neither.
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
@@ -9,41 +9,41 @@
 
 typedef struct cli_progress {
     const world_t *world;
-    bool terminal; // there is a line on stderr
-    int file;      // -1: none
+    bool terminal; // a line on stderr is shown
+    int file;      // descriptor of the progress file; -1: none
     double start_s;
-    double shown_s; // when the line was last written
+    double shown_s; // wall time at which the line was last written
     uint64_t shown_events;
     bool shown;
-    char *ports; // their lines; NULL: no file
+    char *ports; // buffer for the lines of ports; NULL: no file
 } cli_progress_t;
 
-// Seconds of a clock that only goes forward.
+// Returns the seconds of a monotonic clock.
 double cli_wall_s(void);
 
-// The size of the line in a file: filled up with spaces, so that it is written at once and whole.
-// Behind it are the ports, a line each:
+// The first line of the progress file has a fixed size, padded with spaces, so that one write
+// replaces it whole. The ports follow, one line each:
 //
 //   ports SIM_NS COUNT
 //   NAME <tab> QUEUED_BYTES <tab> SENT_BYTES <tab> DROPS <tab> PAUSED (0 or 1)
 //   end SIM_NS
 //
-// What follows `end` is old. A reader that finds two different times, or no end, came in between
-// and reads again. Of networks with more than CLI_PROGRESS_PORTS_MAX ports the first are told.
+// Text behind `end` is old. A reader that finds two different times, or no end, met a write in
+// progress and must read again. Only the first CLI_PROGRESS_PORTS_MAX ports of a network are listed.
 #define CLI_PROGRESS_PORTS_MAX 8192u
 #define CLI_PROGRESS_FILE_BYTES 1024u
 
-// Begins to show progress: on stderr if terminal, in the file of that name unless NULL (one that
-// cannot be written is done without). progress must live until cli_progress_end.
+// Begins to show progress: on stderr if `terminal`, and in the file of that name unless it is NULL.
+// A file that cannot be opened is left out. `progress` must live until cli_progress_end.
 void cli_progress_begin(cli_progress_t *progress,
                         const world_t *world,
                         bool terminal,
                         const char *file);
-// Removes the line from the terminal; the file keeps what there is at the end of the run.
+// Removes the line from the terminal. The file keeps the state at the end of the run.
 void cli_progress_end(cli_progress_t *progress);
 
-// Share of the run that is done, 0 to 1, and less than 0 when there is no telling. done: transfers,
-// with parts of those under way.
+// Returns the share of the run that is done, 0 to 1, or a value below 0 if it is unknown. `done`
+// counts completed transfers plus the completed fractions of transfers in progress.
 double cli_progress_share(sim_time_t now_ps, sim_time_t until_ps, double done, uint64_t planned);
 
 #endif // CLI_PROGRESS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/run.c - `rocesim run`: a run with a progress line, Ctrl-C and a report.
+// cli/run.c - `rocesim run`: simulates with a progress line, handles Ctrl-C, prints a report.
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "kernel/order/fifo.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// A signal handler has no argument of its own: this is the one simulation that Ctrl-C ends.
+// The simulation that Ctrl-C ends. It is global because a signal handler has no context argument.
 static sim_t *volatile interruptible;
 
 static void on_signal(int number)
@@ -26,7 +26,8 @@ static void on_signal(int number)
 
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
-// The second signal ends the program at once. What was started to outlive its terminal does.
+// Installs the handlers of SIGINT, SIGTERM and SIGHUP. A second signal ends the program at once. If
+// SIGHUP is ignored at the start, it stays ignored, so that a program under nohup lives on.
 static void catch_signals(sim_t *sim)
 {
     struct sigaction action;
@@ -152,7 +153,7 @@ static int print_results(const run_t *run, results_run_t *done)
     return CLI_EXIT_DONE;
 }
 
-// What of the way it ended makes the run a failed one.
+// Returns the exit status for the way in which the run ended.
 static int judge(results_run_t *done)
 {
     const results_t *const results = results_of(done);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/studio_exec.c - finding rocesim-studio: beside this program, or in libexec.
+// cli/studio_exec.c - finds rocesim-studio beside this program or in libexec, and starts it.
 #include "cli/studio_exec.h"
 
 #include "cli/command.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/studio_exec.h - `rocesim studio`: a program of its own, which not everybody builds.
+// cli/studio_exec.h - `rocesim studio`, which is a separate, optional program.
 #ifndef CLI_STUDIO_EXEC_H
 #define CLI_STUDIO_EXEC_H
 
-// Becomes rocesim-studio, with what stands behind "studio" (argv[1]). Returns the exit status, with
-// a message, only where it is not there.
+// Replaces this process by rocesim-studio, with the arguments behind "studio" (argv[1]). Returns
+// only if that program is missing: prints a message and returns the exit status.
 int cli_studio_exec(int argc, const char *const *argv);
 
 #endif // CLI_STUDIO_EXEC_H

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/calibrate/calibrate.h - `rocesim calibrate`: constants of a scenario from measured points.
+// cli/calibrate/calibrate.h - `rocesim calibrate`: fits constants of a scenario to measured points.
 //
-// plan.c reads what may change and what was measured, fit.c finds the constants
-// (least squares by Levenberg and Marquardt, each step some runs) and how sure they are,
-// report.c prints and writes the file that scenarios include (world/constants.h),
-// command.c is the command. docs/formats/calibrate.md
+// plan.c reads the constants and the points. fit.c finds the constants and their errors (least
+// squares by Levenberg and Marquardt, each step takes several runs). report.c prints the result and
+// writes the file that scenarios include (world/constants.h). docs/formats/calibrate.md
 #ifndef CLI_CALIBRATE_CALIBRATE_H
 #define CLI_CALIBRATE_CALIBRATE_H
 
@@ -18,47 +17,47 @@
 
 typedef struct cli_constant {
     char *name;
-    const world_tree_t *path; // as it is written: one, or a list
+    const world_tree_t *path; // the attribute path in the plan, or a list of paths
     char **paths;
     size_t path_count;
     size_t path_capacity;
-    char *note;   // NULL: none
-    char *origin; // of one that is kept: measured, published; "fitted" of the others
-    char *value;  // kept: text with its unit
+    char *note;   // a remark from the plan; NULL: none
+    char *origin; // "fitted", or for a kept constant "measured", "published"...
+    char *value;  // of a kept constant: text with its unit
     bool fitted;
-    char *unit; // fitted: "ns", ""
+    char *unit; // of a fitted constant: "ns", "" for a plain number
     uint64_t decimals;
-    double from; // in the unit; above 0
+    double from; // lower limit of the search in this unit, above 0
     double to;
     double start;
-    // What comes of it.
+    // Results of the fit:
     double found;
     double error;  // standard error, in the unit
-    bool unknown;  // the points do not determine it
-    bool at_limit; // of from and to
+    bool unknown;  // the points do not determine the constant
+    bool at_limit; // the fitted value is `from` or `to`
 } cli_constant_t;
 
 typedef struct cli_point {
     char *name;
-    char *scenario;  // path of its file; NULL: the calibration's
+    char *scenario;  // path of the point's scenario; NULL: the calibration's scenario
     char **settings; // "PATH=VALUE"
     size_t setting_count;
     size_t setting_capacity;
-    char *column; // in summary.json
+    char *column; // field of summary.json that the measurement corresponds to
     double value;
-    double share; // standard error of what was measured, as a share of it
-    bool held;    // not fitted to: only predicted
-    // What comes of it.
-    double before; // with the constants as they start
+    double share; // standard error of the measured value, as a share of it
+    bool held;    // held out: the fit does not use this point, only predicts it
+    // Results of the fit:
+    double before; // simulated with the initial constants
     double result;
-    double without; // predicted by a fit that does not know it
-    bool alone;     // nothing else determines some constant
+    double without; // predicted by a fit without this point
+    bool alone;     // only this point determines some constant
 } cli_point_t;
 
 typedef struct cli_calibration {
     const char *file_name;
     world_document_t *document;
-    char *scenario; // path of its file
+    char *scenario; // path of the scenario's file
     char **settings;
     size_t setting_count;
     size_t setting_capacity;
@@ -69,31 +68,32 @@ typedef struct cli_calibration {
     size_t point_count;
     size_t point_capacity;
     size_t fitted_count;
-    size_t used_count; // points that are fitted to
-    FILE *progress;    // NULL: none
+    size_t used_count; // points that the fit uses
+    FILE *progress;    // stream of the progress line; NULL: none
     uint64_t runs;
-    // What comes of it.
-    double spread; // root of chi^2 / degrees of freedom; 0: there are no such degrees
+    // Results of the fit:
+    double spread; // square root of chi^2 / degrees of freedom; 0: no degrees of freedom
     double correlation[CLI_CALIBRATE_FITTED_MAX][CLI_CALIBRATE_FITTED_MAX];
     uint32_t steps;
-    bool settled; // the last step changed nothing that matters
+    bool settled; // the fit converged: the last step changed no constant noticeably
 } cli_calibration_t;
 
-// Reads a plan. Free with cli_calibration_fini, also on error.
+// Reads a plan. Call cli_calibration_fini afterwards, also on error.
 SIM_MUST_CHECK sim_err_t cli_calibration_load(const char *file_name,
                                               cli_calibration_t *calibration,
                                               world_error_t *error);
 void cli_calibration_fini(cli_calibration_t *calibration);
 
-// Runs, and fills what comes of it. An error is that of a run.
+// Fits the constants and fills the result fields of constants and points. Returns the error of the
+// first run that failed.
 SIM_MUST_CHECK sim_err_t cli_calibration_fit(cli_calibration_t *calibration, world_error_t *error);
 
-// A constant's value as it stands in a scenario, of a fitted one `value` in its unit. Free with
-// sim_free.
+// Returns a constant's value as a scenario file writes it; for a fitted constant, `value` with its
+// unit. Free with sim_free.
 char *cli_constant_text(const cli_constant_t *constant, double value);
 
 void cli_calibration_print(const cli_calibration_t *calibration, FILE *out);
-// The file of constants.
+// Writes the file of constants.
 SIM_MUST_CHECK sim_err_t cli_calibration_write(const cli_calibration_t *calibration,
                                                const char *path,
                                                world_error_t *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/calibrate/command.c - the command.
+// cli/calibrate/command.c - `rocesim calibrate`: reads the plan, fits, reports.
 #include "cli/calibrate/calibrate.h"
 
 #include "cli/command.h"

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/calibrate/fit.c - the constants that come nearest to the points, and how sure they
-// are.
+// cli/calibrate/fit.c - fits the constants to the points and estimates their errors.
 //
 // Least squares of (simulated - measured) / (error x measured) by Levenberg and Marquardt, over the
 // logarithms of the constants, so that steps and errors are shares of them. Derivatives are
@@ -19,8 +18,8 @@
 #define DAMPING_FACTOR 8.0
 #define STEPS_MAX 15u
 #define FITTED CLI_CALIBRATE_FITTED_MAX
-#define SLACK 0.01        // as if each constant were known to a factor of e^10
-#define UNKNOWN_SHARE 1.0 // of a constant: an error as large as itself says nothing
+#define SLACK 0.01        // weight of a prior that knows each constant to a factor of e^10
+#define UNKNOWN_SHARE 1.0 // a constant whose error is as large as its value is unknown
 
 typedef struct matrix {
     double at[FITTED][FITTED];
@@ -45,7 +44,7 @@ typedef struct settings {
     size_t text_capacity;
 } settings_t;
 
-// Takes the text.
+// Appends a setting to the list, which takes ownership of the text.
 static void add_setting(settings_t *settings, char *text)
 {
     char *const shown = sim_format("set %s", text);
@@ -66,7 +65,7 @@ static void free_settings(settings_t *settings)
     sim_free(settings->overrides);
 }
 
-// Constants last: what is set for a point does not undo them.
+// Lists the settings of a run. The constants come last, so that no setting of a point undoes them.
 static void fill_settings(const cli_calibration_t *calibration,
                           const cli_point_t *point,
                           const double *logs,
@@ -127,7 +126,7 @@ static sim_err_t run_point(cli_calibration_t *calibration,
     return result;
 }
 
-// Residuals of the points that are fitted to, in order; values of all.
+// Computes the residuals of the points that the fit uses, and the simulated values of all points.
 static sim_err_t run_all(cli_calibration_t *calibration,
                          const double *logs,
                          bool held,
@@ -165,7 +164,8 @@ static double sum_of_squares(const double *residuals, size_t count)
 
 // -- linear algebra
 
-// Inverts a symmetric matrix by Gauss and Jordan, largest pivot first; false: it has no inverse.
+// Inverts a symmetric matrix by Gauss and Jordan, largest pivot first. Returns false if it is
+// singular.
 static bool invert(const matrix_t *matrix, size_t size, matrix_t *inverse)
 {
     matrix_t work = *matrix;
@@ -211,14 +211,14 @@ static bool invert(const matrix_t *matrix, size_t size, matrix_t *inverse)
 
 typedef struct fit {
     cli_calibration_t *calibration;
-    size_t size;  // constants
-    size_t count; // points
+    size_t size;  // number of fitted constants
+    size_t count; // number of points that the fit uses
     double logs[FITTED];
     double low[FITTED];
     double high[FITTED];
     double *residuals; // count
     double *jacobian;  // count x size
-    double *there;     // count
+    double *there;     // count: residuals at the trial step
     double chi2;
 } fit_t;
 
@@ -279,7 +279,8 @@ static void normal_of(const fit_t *fit, matrix_t *normal, double *gradient)
     }
 }
 
-// One step down, with more damping until it is one; *moved: how far, as a share of the constants.
+// Takes one step that lowers the sum of squares, and raises the damping until a step does. Sets
+// *moved to the largest relative change of a constant.
 static sim_err_t step(fit_t *fit, double *damping, double *moved, world_error_t *error)
 {
     matrix_t normal;
@@ -293,7 +294,7 @@ static sim_err_t step(fit_t *fit, double *damping, double *moved, world_error_t 
             damped.at[k][k] += *damping * normal.at[k][k] + SLACK;
         }
         const bool solved = invert(&damped, fit->size, &inverse);
-        SIM_CHECK(solved); // it is positive definite
+        SIM_CHECK(solved); // a damped normal matrix is positive definite
         double logs[FITTED];
         double far = 0;
         for (size_t a = 0; a < fit->size; a++) {
@@ -326,10 +327,10 @@ static sim_err_t step(fit_t *fit, double *damping, double *moved, world_error_t 
     return SIM_OK;
 }
 
-// -- how sure it is
+// -- errors of the constants
 
-// The normal matrix, inverted. A constant that no point depends on, or only together with another,
-// has no error of its own: SLACK gives it one that is far too large instead.
+// Inverts the normal matrix. If no point determines a constant, or only together with another one,
+// its error is unbounded; SLACK turns it into a very large error.
 static void solve(const fit_t *fit, matrix_t *inverse)
 {
     matrix_t normal;
@@ -339,7 +340,7 @@ static void solve(const fit_t *fit, matrix_t *inverse)
         normal.at[k][k] += SLACK;
     }
     const bool solved = invert(&normal, fit->size, inverse);
-    SIM_CHECK(solved); // it is positive definite
+    SIM_CHECK(solved); // SLACK makes the matrix positive definite
 }
 
 static void judge_constants(const fit_t *fit, const matrix_t *inverse)
@@ -365,7 +366,7 @@ static void judge_constants(const fit_t *fit, const matrix_t *inverse)
     }
 }
 
-// Its share in what is found for itself: the diagonal of J (J'J)^-1 J'.
+// Returns the leverage of a point: its entry on the diagonal of J (J'J)^-1 J'.
 static double leverage_of(const fit_t *fit, const matrix_t *inverse, size_t row)
 {
     const double *const line = &fit->jacobian[row * fit->size];
@@ -423,7 +424,7 @@ static sim_err_t go_down(fit_t *fit, world_error_t *error)
         }
         calibration->settled = moved < 1e-3;
     }
-    // The derivatives there, for the errors.
+    // The errors need the derivatives at the final constants.
     return result == SIM_OK ? derive(fit, error) : result;
 }
 

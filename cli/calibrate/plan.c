@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/calibrate/plan.c - reads what is to be calibrated, and by what.
+// cli/calibrate/plan.c - reads a calibration plan: the constants and the measured points.
 #include "cli/calibrate/calibrate.h"
 
 #include "world/bind.h"
@@ -26,7 +26,7 @@ static sim_err_t check_map(const world_tree_t *tree,
                : world_tree_check_keys(tree, what, keys, count, "docs/formats/calibrate.md", error);
 }
 
-// NULL: it is not there.
+// Returns the text of a key, or NULL if the key is absent.
 static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 {
     const world_tree_entry_t *const entry = world_tree_find(map, key);
@@ -59,7 +59,7 @@ static sim_err_t take_text(const world_tree_t *map,
     return SIM_OK;
 }
 
-// A number above 0, in percent where `share`.
+// Reads a number above 0; with `share`, a percentage as a share.
 static sim_err_t take_number(const world_tree_t *map,
                              const char *what,
                              const char *key,
@@ -219,7 +219,7 @@ static sim_err_t take_constant(cli_calibration_t *calibration,
     return take_range(constant, map, error);
 }
 
-// A file name in the plan is relative to the plan's own folder.
+// Returns a file name of the plan, made relative to the plan's own folder.
 static sim_err_t take_file(const cli_calibration_t *calibration,
                            const world_tree_t *map,
                            const char *what,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/calibrate/report.c - what a calibration found, how well and how unsurely; the file
-// of constants.
+// cli/calibrate/report.c - prints the constants, their errors and the fit, and writes the file of
+// constants.
 #include "cli/calibrate/calibrate.h"
 
 #include "results/file.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define RELATED 0.9 // correlations from which on two constants are told together
+#define RELATED 0.9 // two constants with at least this correlation are named together
 
 static const char *doubt_of(const cli_constant_t *constant)
 {
@@ -42,7 +42,7 @@ static void print_constants(const cli_calibration_t *calibration, FILE *out)
     }
 }
 
-// Constants that can stand for each other.
+// Prints pairs of constants that can replace each other, because their errors are correlated.
 static void print_related(const cli_calibration_t *calibration, FILE *out)
 {
     size_t a = 0;
@@ -138,7 +138,7 @@ void cli_calibration_print(const cli_calibration_t *calibration, FILE *out)
     print_points(calibration, out);
 }
 
-// In double quotes, as YAML has it.
+// Writes a text in double quotes, with YAML's escapes.
 static void put_text(results_file_t *file, const char *text)
 {
     results_file_put(file, "\"");

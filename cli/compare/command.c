@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/compare/command.c - `rocesim compare`: the table of several runs, printed.
+// cli/compare/command.c - `rocesim compare`: prints the table of several runs.
 #include "cli/compare/compare.h"
 
 #include "world/format.h"
@@ -46,7 +46,7 @@ static void print_value(world_text_t *text, results_comparison_unit_t unit, doub
     }
 }
 
-// " +-2.3 %"; nothing where there is no spread to tell.
+// Appends the half width of the confidence interval (" +-2.3 %"), or nothing if there is none.
 static void print_half(world_text_t *text, const results_spread_t *spread)
 {
     text->text[0] = '\0';
@@ -76,7 +76,8 @@ static char *number_cell(const results_comparison_table_t *table,
     return sim_format("%s%s%s", value.text, half.text, differs ? " *" : "  ");
 }
 
-// The text that all runs of the column have; NULL: none, "" where they differ.
+// Returns the text that all runs of a column have in common, "" if they differ, NULL if none has a
+// text.
 static const char *common_text(const results_comparison_row_t *row,
                                const results_comparison_column_t *column)
 {
@@ -96,7 +97,7 @@ static char *text_cell(const results_comparison_table_t *table,
 {
     const char *const text = common_text(row, &table->columns[column]);
     const bool several = table->columns[column].count > 1;
-    // Names come from files: control characters must not reach the terminal.
+    // Names come from files; their control characters must not reach the terminal.
     world_shown_t shown;
     world_show(&shown, text == NULL ? "-" : text[0] == '\0' && several ? "(differ)" : text);
     const bool cut = strlen(shown.text) > TEXT_SHOWN_MAX;
@@ -134,8 +135,8 @@ static bool any_above_zero(const results_comparison_table_t *table, const char *
     return false;
 }
 
-// Not those without anything to tell: sizes without flows, flows where no run has any, what an
-// application never counted, digests of several runs.
+// Returns whether a row is printed. Rows without information are left out: size classes without
+// flows, values that no run counted, and digests if a column has several runs.
 static bool is_shown(const results_comparison_table_t *table, const results_comparison_row_t *row)
 {
     if (row->label == NULL || (table->options->seeds && strcmp(row->key, "digest") == 0)) {
@@ -220,7 +221,8 @@ static double sum_of(const results_comparison_table_t *table, const char *key, s
     return sum;
 }
 
-// The longest flows are those a run ends without: its percentiles flatter it.
+// Prints a note about runs with unfinished flows. Unfinished flows are mostly long ones, so the
+// percentiles of such a run look better than they are.
 static void note_unfinished(const results_comparison_table_t *table, FILE *out)
 {
     for (size_t c = 0; c < table->column_count; c++) {
@@ -291,7 +293,7 @@ static void put_csv_number(FILE *out, double value)
 {
     fputc(',', out);
     if (isfinite(value)) {
-        // Counts in full, measured values to what a double surely holds.
+        // Counts are printed in full, measured values with the digits that a double surely holds.
         const bool whole = fabs(value) < 1e15 && fabs(value - floor(value)) <= 0;
         fprintf(out, whole ? "%.0f" : "%.12g", value);
     }

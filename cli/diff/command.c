@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/diff/command.c - two result folders side by side, from the cause to the effect: parameters,
-// the first event that differs, flows, the summary.
+// cli/diff/command.c - compares two result folders from the cause to the effect: parameters, the
+// first event that differs, flows, the summary.
 #include "cli/diff/diff.h"
 
 #include "results/csv.h"
@@ -20,7 +20,7 @@
 typedef struct differ {
     FILE *out;
     bool same;
-    size_t lines; // of the section so far
+    size_t lines; // lines printed in this section
     const char *title;
 } differ_t;
 
@@ -210,7 +210,7 @@ static int compare_moves(const void *x, const void *y)
     return by_a > by_b ? -1 : by_a < by_b ? 1 : strcmp(a->id, b->id);
 }
 
-// A file that both folders lack is no difference.
+// Returns whether both folders lack the file, which is no difference.
 static bool neither_is_there(char *const paths[2])
 {
     struct stat status;
@@ -222,7 +222,8 @@ static double number(const char *text)
     return text[0] == '\0' ? (double)INFINITY : strtod(text, NULL);
 }
 
-// Sets *rows where both files have one more; a file that ends before the other is a difference.
+// Reads the next row of both files. Sets *rows if both have one; reports a difference if only one
+// file has ended.
 static sim_err_t next_flows(differ_t *differ,
                             results_csv_t *const csv[2],
                             bool *rows,
@@ -243,7 +244,7 @@ static sim_err_t next_flows(differ_t *differ,
     return SIM_OK;
 }
 
-// Opens nothing where neither folder has the file.
+// Opens the file of both folders, or neither if both folders lack it.
 static sim_err_t open_flows(char *const paths[2], results_csv_t *csv[2], world_error_t *error)
 {
     static const char *const names[] = {"flow_id", "src", "dst", "fct_ns"};
@@ -254,7 +255,7 @@ static sim_err_t open_flows(char *const paths[2], results_csv_t *csv[2], world_e
     return result != SIM_OK ? result : results_csv_open(paths[1], names, 4, &csv[1], error);
 }
 
-// Rows of both files side by side: flows of the same traffic have the same numbers.
+// Compares flows.csv row by row: the flows of equal traffic have equal numbers.
 static void diff_flows(differ_t *differ, const char *a, const char *b)
 {
     char *const paths[] = {sim_format("%s/flows.csv", a), sim_format("%s/flows.csv", b)};
@@ -313,7 +314,7 @@ static void diff_flows(differ_t *differ, const char *a, const char *b)
 
 // -- the first row that differs
 
-// A pipe or a device is no file that a run has written, and may never end.
+// Returns whether `path` is a pipe or a device, which no run writes and which may never end.
 static bool is_odd(differ_t *differ, const char *path)
 {
     struct stat status;
@@ -326,7 +327,7 @@ static bool is_odd(differ_t *differ, const char *path)
     return true;
 }
 
-// A file that cannot be read, or that one folder lacks, is a difference.
+// Reads both files into texts. A file that is missing or unreadable counts as a difference.
 static bool read_both(differ_t *differ, char *const paths[2], char *texts[2], size_t sizes[2])
 {
     if (neither_is_there(paths) || is_odd(differ, paths[0]) || is_odd(differ, paths[1])) {
@@ -380,7 +381,8 @@ static void diff_rows(differ_t *differ, const char *a, const char *b, const char
     }
 }
 
-// Of files whose numbers are told of in another way, a row is shown only where that found nothing.
+// Compares the CSV files whose numbers other sections compare too. Prints a row of them only if
+// those sections have found no difference.
 static void diff_other_files(differ_t *differ, const char *a, const char *b)
 {
     static const char *const files[] = {"flows.csv", "ports.csv", "pauses.csv", "apps.csv"};
@@ -389,7 +391,7 @@ static void diff_other_files(differ_t *differ, const char *a, const char *b)
     }
 }
 
-// Only where nothing that was asked for differs is it a riddle.
+// Searches for the first event that differs, if the parameters are equal and the digests are not.
 static void diff_events(const differ_t *differ,
                         const cli_diff_side_t *a,
                         const cli_diff_side_t *b,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/diff/events.c - the first event in which two runs of one scenario differ.
+// cli/diff/events.c - finds the first event in which two runs of one scenario differ.
 //
-// A node keeps a hash of all that has arrived: h' = (h + time x 2^16 + port) x K. Both runs are
-// made again with samples of every node's hash, and then with a row for each change from the last
-// sample on that agrees. The port follows from two hashes, as K has an inverse. So runs that nobody
-// compares record nothing and pay nothing.
+// Each node keeps a hash of its arrivals: h' = (h + time x 2^16 + port) x K. Both runs are repeated
+// with samples of every node's hash, and then with a row per change from the last equal sample on.
+// The port follows from two hashes, because K has an inverse. A run that nobody compares pays nothing.
 #include "cli/diff/events.h"
 
 #include "kernel/event.h"
@@ -24,7 +23,7 @@
 #define ROUNDS_MAX 16u
 #define FILE_BYTES_MAX ((size_t)1 << 28)
 
-// A row of series.csv: the hash of a node after what arrived at a time.
+// A row of series.csv: the hash of a node after the arrivals of one instant.
 typedef struct row {
     bool end;
     sim_time_t time_ps;
@@ -32,10 +31,10 @@ typedef struct row {
     uint64_t hash;
 } row_t;
 
-// What a node got, as far as two hashes tell.
+// The arrival at a node that follows from its hash before and after.
 typedef struct arrival {
     bool any;
-    bool one; // else several things at once
+    bool one; // exactly one packet arrived at that instant, so the port is known
     sim_time_t time_ps;
     uint32_t port;
 } arrival_t;
@@ -47,20 +46,20 @@ typedef struct series {
 
 typedef struct search {
     const cli_diff_side_t *sides[2];
-    char *scenarios[2]; // without what they observed
-    char *work;         // a folder of its own
+    char *scenarios[2]; // the two scenarios without `observe` and `captures`
+    char *work;         // a temporary folder
     world_scenario_t *scenario;
     world_t *world;
     size_t nodes;
-    series_t *series;    // of nodes, in order of paths
-    sim_time_t from_ps;  // everything before agrees
+    series_t *series;    // one per node, in the order of their paths
+    sim_time_t from_ps;  // all arrivals before this time agree
     sim_time_t to_ps;    // the end of the longer run
-    sim_time_t every_ps; // between samples; 0: each arrival
+    sim_time_t every_ps; // time between samples; 0: one row per arrival
 } search_t;
 
 // -- running again
 
-// The scenario without its blocks `observe` and `captures`, as a resolved one has them.
+// Returns a resolved scenario's text without its blocks `observe` and `captures`. Free with sim_free.
 static char *without_observers(const char *text)
 {
     char *const kept = sim_alloc(strlen(text) + 1);
@@ -143,7 +142,7 @@ static sim_err_t run_side(const search_t *search, size_t side, world_error_t *er
                                      "outputs.flows=false",
                                      NULL};
     sim_err_t result = write_scenario(search, side, file);
-    // A run that stalls, as its folder says, is a run.
+    // A run that stalls writes results too, so its exit status 1 is accepted.
     const int status = result == SIM_OK ? run_program(program, arguments) : -1;
     if (status != 0 && status != 1) {
         result = world_fail(error,
@@ -237,12 +236,12 @@ static bool same_row(const row_t *a, const row_t *b)
     return a->end == b->end && a->time_ps == b->time_ps && a->node == b->node && a->hash == b->hash;
 }
 
-// The rows in which the two runs first differ, with the node's hash before; *found: there are such.
-// Otherwise how many rows there were and the time of the last.
+// The first difference between the rows of two runs, with the hash of the node before it; without a
+// difference, the number of rows and the time of the last one.
 typedef struct first {
     bool found;
     row_t rows[2];
-    uint64_t *before; // by node
+    uint64_t *before; // each node's hash before its current row
     uint64_t count;
     sim_time_t last_ps;
 } first_t;
@@ -270,7 +269,7 @@ static sim_err_t find_first(const search_t *search,
     }
 }
 
-// The row of a node from the one at hand on; its end: there is none.
+// Advances from the current row to the first row of `node`, or to the end of the file.
 static sim_err_t skip_to(const search_t *search,
                          results_csv_t *csv,
                          size_t node,
@@ -302,7 +301,7 @@ static void print_arrival(const net_node_t *node, char side, const arrival_t *ar
             world_format_time(&time, arrival->time_ps));
 }
 
-// Earlier rows come first in a file, and at one time those of earlier nodes.
+// Returns whether row `a` comes before row `b`: by time, then by the order of nodes.
 static bool is_before(const row_t *a, const row_t *b)
 {
     if (a->end || b->end) {
@@ -336,7 +335,7 @@ static sim_err_t tell_first(const search_t *search,
     return SIM_OK;
 }
 
-// Runs both and compares; what is found in single arrivals is told.
+// Runs both scenarios and compares their rows. Prints the difference if rows are single arrivals.
 static sim_err_t compare_runs(search_t *search, first_t *first, FILE *out, world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "path", "value"};
@@ -366,8 +365,8 @@ static sim_err_t compare_runs(search_t *search, first_t *first, FILE *out, world
     return result;
 }
 
-// Samples of the whole run say where to look at each arrival; where more arrive than rows are
-// written, the next rows go on from the last.
+// Searches in rounds: samples over the whole run find the interval, single arrivals the event. If an
+// interval has more arrivals than ROWS_MAX, the next round continues from the last row.
 static sim_err_t search_rounds(search_t *search, FILE *out, world_error_t *error)
 {
     const uint64_t samples = ROWS_MAX / search->nodes > 16 ? ROWS_MAX / search->nodes : 16;
@@ -389,7 +388,7 @@ static sim_err_t search_rounds(search_t *search, FILE *out, world_error_t *error
                     "with it is not\n");
             break;
         }
-        // All samples of the last time but one agreed.
+        // All samples before the last sampled time agreed.
         search->from_ps = sampled && first.last_ps > every_ps ? first.last_ps - every_ps
                           : sampled                           ? 0
                                                               : first.last_ps;
@@ -427,7 +426,7 @@ static const char *text_at(const json_t *summary, const char *name)
     return text == NULL ? "" : text;
 }
 
-// Whether each program gives the digest that its folder has; and when the longer run ends.
+// Checks that each program reproduces the digest of its folder, and sets the end of the longer run.
 static sim_err_t check_digests(search_t *search, FILE *out, bool *goes, world_error_t *error)
 {
     *goes = true;

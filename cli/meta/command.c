@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/meta/command.c - see the header. etcd by the JSON gateway of its v3 API (/v3/kv, keys
-// and values in base64); memcached by its text protocol, whose keys lru_crawler lists.
+// cli/meta/command.c - `rocesim mooncake-meta`. It speaks to etcd through the JSON gateway of the v3
+// API (/v3/kv, keys and values in base64), and to memcached through its text protocol, in which
+// lru_crawler lists the keys.
 #include "cli/meta/meta.h"
 
 #include "cli/meta/http.h"
@@ -58,7 +59,7 @@ static char *decode(const char *text)
 
 // -- records: an object from keys to values
 
-// Adds one, if the engine would read it.
+// Adds a record, or fails if the engine could not read it.
 static sim_err_t add(json_t *records, const char *key, const char *value, world_error_t *error)
 {
     app_mooncake_segment_desc_t *desc = NULL;
@@ -104,7 +105,7 @@ static sim_err_t take_run(const json_t *summary, json_t *records, world_error_t 
     return SIM_OK;
 }
 
-// A result folder, or a file of records as import writes it.
+// Reads the records of a result folder, or of a file as `import` writes it.
 static sim_err_t read_records(const char *from, json_t *records, world_error_t *error)
 {
     json_error_t why;
@@ -221,7 +222,7 @@ static sim_err_t memcached_value(cli_socket_t *link,
         result = cli_socket_line(link, &line, error);
     }
     if (result != SIM_OK || strcmp(line, "END") == 0) {
-        return result; // gone meanwhile
+        return result; // the key has expired since it was listed
     }
     const char *const size_text = strrchr(line, ' ');
     const unsigned long size = size_text == NULL ? 0 : strtoul(size_text + 1, NULL, 10);
@@ -233,12 +234,12 @@ static sim_err_t memcached_value(cli_socket_t *link,
         sim_free(value);
     }
     for (unsigned i = 0; i < 2 && result == SIM_OK; i++) {
-        result = cli_socket_line(link, &line, error); // the end of the value, END
+        result = cli_socket_line(link, &line, error); // the line END behind the value
     }
     return result;
 }
 
-// "key=mooncake/node0 exp=-1 ..." with / as %2F.
+// Reads the key of a line such as "key=mooncake%2Fnode0 exp=-1 ...".
 static char *key_of(const char *line)
 {
     const char *at = strstr(line, "key=");

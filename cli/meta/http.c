@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/meta/http.c - see the header. Plain HTTP/1.1, a connection per request.
+// cli/meta/http.c - a minimal client of plain HTTP/1.1, with one connection per request.
 #include "cli/meta/http.h"
 
 #include <errno.h>

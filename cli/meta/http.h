@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/meta/http.h - just enough of a client: a connection, bytes, an HTTP request.
+// cli/meta/http.h - a minimal TCP and HTTP client for metadata services.
 #ifndef CLI_META_HTTP_H
 #define CLI_META_HTTP_H
 
@@ -7,13 +7,14 @@
 
 typedef struct cli_socket {
     int fd;
-    char *buffer; // received and not taken yet
+    char *buffer; // bytes received and not consumed yet
     size_t size;
     size_t capacity;
     size_t at;
 } cli_socket_t;
 
-// "http://127.0.0.1:2379", "127.0.0.1:11211": host and port; default_port where there is none.
+// Connects to a host and port, such as "http://127.0.0.1:2379" or "127.0.0.1:11211". Without a port
+// in the text, default_port is used.
 SIM_MUST_CHECK sim_err_t cli_socket_open(const char *url,
                                          const char *default_port,
                                          cli_socket_t *link,
@@ -23,7 +24,7 @@ SIM_MUST_CHECK sim_err_t cli_socket_send(cli_socket_t *link,
                                          const char *bytes,
                                          size_t size,
                                          world_error_t *error);
-// A line without its end, or size bytes; valid until the next call.
+// Reads a line without its line end, or `size` bytes. The result is valid until the next call.
 SIM_MUST_CHECK sim_err_t cli_socket_line(cli_socket_t *link,
                                          const char **line,
                                          world_error_t *error);
@@ -32,7 +33,7 @@ SIM_MUST_CHECK sim_err_t cli_socket_take(cli_socket_t *link,
                                          const char **bytes,
                                          world_error_t *error);
 
-// POSTs a body of JSON and returns that of the answer, which is then the caller's (sim_free). Any
+// POSTs a JSON body and sets the body of the answer, which the caller frees with sim_free. Any HTTP
 // status but 200 is an error.
 SIM_MUST_CHECK sim_err_t cli_http_post(const char *url,
                                        const char *path,

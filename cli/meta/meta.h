@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/meta/meta.h - `rocesim mooncake-meta`: the records of the Transfer Engine go to a
-// real metadata service and come from there (docs/models/mooncake.md).
+// cli/meta/meta.h - `rocesim mooncake-meta`: copies the Transfer Engine's records to and from a real
+// metadata service (docs/models/mooncake.md).
 #ifndef CLI_META_META_H
 #define CLI_META_META_H
 
@@ -10,14 +10,14 @@
 
 typedef struct cli_meta_options {
     const char *action; // "export", "import", "dump"
-    const char *from;   // export, dump: a result folder or a file of records; NULL: none
-    const char *etcd;   // URL; NULL: none
+    const char *from;   // export, dump: a result folder or a file of records; NULL: not given
+    const char *etcd;   // URL; NULL: not given
     const char *memcached;
 } cli_meta_options_t;
 
-// export: what a run's metadata node held, into the service. import: all records of the service
-// whose keys begin with "mooncake/", as JSON, to out. dump: of a run, as JSON, to out. Every record
-// is read as the engine reads it: one that it would refuse is an error.
+// Runs an action. export: stores the records of a run's metadata node in the service. import: prints
+// the service's records whose keys begin with "mooncake/" to `out`, as JSON. dump: prints the records
+// of a run to `out`. A record that the engine could not read is an error.
 SIM_MUST_CHECK sim_err_t cli_meta(const cli_meta_options_t *options,
                                   FILE *out,
                                   world_error_t *error);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/columns.c - whether the columns of a sweep are numbers of summary.json.
+// cli/sweep/columns.c - checks that the columns of a sweep are numbers of summary.json.
 //
-// The schema lists the fields of summary.json, but for those of applications, percentiles and the
-// like: a wrong name of the first kind is told before anything runs, one of the second once there
-// are results.
+// The schema lists most fields of summary.json, so a wrong name is refused before anything runs.
+// Fields of applications, percentiles and the like are checked when the first results exist.
 #include "cli/sweep/sweep.h"
 #include "results/runner.h"
 #include "results/schema.h"
@@ -15,7 +14,7 @@
 
 #define NAMES_TOLD 12u
 
-// The object's keys; free the list with sim_free.
+// Returns the keys of a JSON object. Free the list with sim_free.
 static const char **keys_of(const json_t *object, size_t *count)
 {
     const char **const names = sim_alloc_array(json_object_size(object) + 1, sizeof(*names));
@@ -50,7 +49,7 @@ static sim_err_t refuse(const world_tree_t *item,
     return result;
 }
 
-// Member by member, as long as the schema knows them.
+// Follows a dotted path member by member, as long as the schema knows the members.
 static sim_err_t check(const world_tree_t *item, const json_t *summary, world_error_t *error)
 {
     const json_t *fields = json_object_get(summary, "properties");
@@ -82,7 +81,7 @@ sim_err_t cli_sweep_check_columns(const world_tree_t *list, world_error_t *error
     return result;
 }
 
-// Of the last object on the way there.
+// Adds to the message the member names of the last object on the path.
 static void tell_names(const json_t *summary, const char *path, FILE *out)
 {
     char *const part = sim_strdup(path);
@@ -117,7 +116,7 @@ void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out)
         for (size_t i = 0; i < sweep->run_count && !known; i++) {
             const json_t *const value = results_json_at(sweep->runs[i].summary, path);
             summary = summary == NULL ? sweep->runs[i].summary : summary;
-            // Null is a number that these runs have none of, such as a percentile of no flows.
+            // Null is a number without a value in these runs, such as a percentile of no flows.
             known = json_is_number(value) || json_is_null(value);
         }
         if (summary != NULL && !known) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/command.c - the command.
+// cli/sweep/command.c - `rocesim sweep`: prepares the folder, then runs or prints the jobs.
 #include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
@@ -16,8 +16,8 @@
 #define JOBS_MAX 1024u
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
-// What the folder is the work of: version, scenario and runs. A folder of something else is not
-// gone on with.
+// Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder of
+// the same identity.
 static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
 {
     char *bytes = NULL;
@@ -70,7 +70,7 @@ static sim_err_t write_plan(const char *path, const char *text, world_error_t *e
     return result;
 }
 
-// New, or begun by the same sweep.
+// Creates the sweep's folder, or accepts one that the same sweep has begun.
 static sim_err_t take_folder(const cli_sweep_t *sweep, world_error_t *error)
 {
     char *const path = sim_format("%s/jobs.txt", sweep->folder);
@@ -121,8 +121,8 @@ static void print_jobs(const cli_sweep_t *sweep, FILE *out)
     }
 }
 
-// A job array: each task is the line of its number. `rocesim sweep` with the same folder afterwards
-// finds the runs done, and writes the tables.
+// Prints a Slurm job array in which task N runs the N-th line. Afterwards `rocesim sweep` with the
+// same folder finds the finished runs and writes the tables.
 static void print_slurm(const cli_sweep_t *sweep, FILE *out)
 {
     char folder[4096] = ".";
@@ -215,7 +215,7 @@ int cli_command_sweep(const cli_args_t *args)
     if (result != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else if (args->print_jobs || args->slurm) {
-        // Its jobs fill the folder before this program sees it again.
+        // The printed jobs fill the folder later, so it must exist now.
         if (take_folder(&sweep, &error) != SIM_OK) {
             status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
         } else if (args->slurm) {

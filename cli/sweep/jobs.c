@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/jobs.c - runs of a sweep as processes, a few at a time.
+// cli/sweep/jobs.c - starts the runs of a sweep as processes, a limited number at a time.
 //
-// What is done is known by the result folders alone: a folder with a summary is whole, since runs
-// write aside (results/stage.h). Nothing else has to survive a kill.
+// A run is finished if its folder holds a summary, because runs publish complete results only
+// (results/stage.h). No other state has to survive a kill.
 #include "cli/sweep/sweep.h"
 #include "results/result_folder.h"
 
@@ -35,20 +35,20 @@ void cli_sweep_look(cli_sweep_run_t *run)
     }
     const char *const ended = json_string_value(json_object_get(summary, "ended"));
     if (ended == NULL || strcmp(ended, "interrupted") == 0) {
-        json_decref(summary); // by whoever stopped the sweep: to be run again
+        json_decref(summary); // the run was interrupted with the sweep, so it runs again
         return;
     }
     run->summary = summary;
 }
 
-// The process of a run. Its messages go into a file beside its folder.
+// Starts the process of a run. Its messages go into a file beside its folder.
 static pid_t begin(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
 {
     char **const arguments = cli_sweep_arguments(sweep, run);
     char *const log = sim_format("%s.log", run->folder);
     const pid_t child = fork();
     if (child == 0) {
-        // Runs must not go on writing when the sweep itself is killed and begun again.
+        // A run must not continue to write when the sweep is killed and started again.
         (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         const int in = open("/dev/null", O_RDONLY);
         const int out = open("/dev/null", O_WRONLY);
@@ -66,7 +66,7 @@ static pid_t begin(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     return child;
 }
 
-// The first line of what it said; else how it ended.
+// Returns the first line that the run printed, or its exit status or signal in words.
 static char *failure_of(const cli_sweep_run_t *run, int status)
 {
     char *const log = sim_format("%s.log", run->folder);
@@ -111,7 +111,7 @@ static void show(size_t done, size_t count, bool quiet, bool last)
 }
 
 typedef struct slot {
-    pid_t process; // 0: free
+    pid_t process; // 0: this place is free
     size_t run;
 } slot_t;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/plan.c - from a sweep file to a list of runs.
+// cli/sweep/plan.c - reads a sweep file and lists its runs.
 #include "cli/sweep/sweep.h"
 #include "world/bind.h"
 #include "world/scenario.h"
@@ -12,7 +12,7 @@
 
 static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
 
-// What most want to know of a run, where the sweep does not say.
+// The columns of a sweep that names none.
 static const char *const columns[] = {"flows.completed",
                                       "flows.failed",
                                       "flows.fct_us.p50",
@@ -91,7 +91,7 @@ static void add_parameter(cli_sweep_t *sweep, const char *name)
     sweep->parameters[sweep->parameter_count++] = sim_strdup(name);
 }
 
-// A point with no values yet: where they go.
+// Appends a point without values and returns the place of its values.
 static char **add_point(cli_sweep_t *sweep)
 {
     SIM_GROW(sweep->points, sweep->point_count, &sweep->point_capacity);
@@ -109,7 +109,7 @@ static sim_err_t too_many(const world_tree_t *tree, world_error_t *error)
                       RUNS_MAX);
 }
 
-// Every combination; the last parameter changes fastest.
+// Adds every combination of the grid's values. The last parameter changes fastest.
 static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_error_t *error)
 {
     if (map->kind != WORLD_TREE_MAP || map->count == 0) {
@@ -143,7 +143,7 @@ static sim_err_t take_grid(cli_sweep_t *sweep, const world_tree_t *map, world_er
     return SIM_OK;
 }
 
-// Each entry of the list is a point; all have the keys of the first.
+// Adds one point per entry of the list. All entries have the keys of the first.
 static sim_err_t take_points(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
 {
     SIM_CHECK(list != NULL);
@@ -187,7 +187,7 @@ static void add_seed(cli_sweep_t *sweep, uint64_t seed)
     sweep->seeds[sweep->seed_count++] = seed;
 }
 
-// A number n stands for 1 to n.
+// Reads the seeds: a list, or a number n for the seeds 1 to n.
 static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world_error_t *error)
 {
     const bool list = value != NULL && value->kind == WORLD_TREE_LIST;
@@ -260,7 +260,7 @@ static void list_runs(cli_sweep_t *sweep)
     }
 }
 
-// What can be built: a file that is missing, or a pattern that matches nothing, shows only here.
+// Returns whether a point can be built. Missing files and patterns without a match show only here.
 static bool builds(const world_scenario_t *scenario, world_error_t *why)
 {
     world_t *world = NULL;
@@ -271,8 +271,8 @@ static bool builds(const world_scenario_t *scenario, world_error_t *why)
     return true;
 }
 
-// A mistake is told before anything runs, and not by each of a thousand runs. Points that cannot be
-// built are in nobody's way as long as there is one that can.
+// Checks all points before anything runs, so that a mistake is reported once and not by every run. A
+// point that cannot be built is refused only if no point can be built.
 static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
@@ -428,7 +428,7 @@ void cli_sweep_arguments_free(char **arguments)
     sim_free(arguments);
 }
 
-// In single quotes where a shell would read more than letters.
+// Appends an argument, in single quotes if it has characters that a shell would interpret.
 static char *quoted(const char *text)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"

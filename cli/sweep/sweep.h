@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
-// plan.c reads a sweep and lists its runs, columns.c looks at the columns it asks for,
-// twins.c at what is there twice, jobs.c runs them, several at a time,
-// table.c makes runs.csv and points.csv of what they left, sweep.c is the command. A run is a
-// process of its own with a result folder of its own, so that one that fails is not in the way of
-// the others, and what is done is known by looking. docs/formats/sweep.md
+// plan.c reads a sweep and lists its runs, columns.c checks the columns, twins.c refuses duplicates,
+// jobs.c starts the runs, table.c writes runs.csv and points.csv, command.c is the command. Each run
+// is a process with its own result folder: a failed run does not disturb the others, and the folders
+// show which runs are finished. docs/formats/sweep.md
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 
@@ -14,9 +13,9 @@
 #include <jansson.h>
 #include <stdio.h>
 
-// One combination of values.
+// A point: one combination of values.
 typedef struct cli_sweep_point {
-    char **values; // in the order of the sweep's parameters
+    char **values; // one per parameter, in the order of cli_sweep_t.parameters
 } cli_sweep_point_t;
 
 typedef struct cli_sweep_run {
@@ -24,18 +23,18 @@ typedef struct cli_sweep_run {
     uint64_t seed;
     char *name;      // "p001-s7"
     char *folder;    // DIR/runs/p001-s7
-    char *failure;   // in a line; NULL: none
-    json_t *summary; // NULL: there is none
+    char *failure;   // the reason of a failure, in one line; NULL: the run did not fail
+    json_t *summary; // NULL: the run has no results yet
 } cli_sweep_run_t;
 
 typedef struct cli_sweep {
     const char *file_name;
     world_document_t *document;
-    char *scenario;    // path of its file
-    char **parameters; // paths as of --set
+    char *scenario;    // path of the scenario's file
+    char **parameters; // attribute paths, as for --set
     size_t parameter_count;
     size_t parameter_capacity;
-    char **settings; // for all runs: "PATH=VALUE"
+    char **settings; // "PATH=VALUE" for every run
     size_t setting_count;
     size_t setting_capacity;
     cli_sweep_point_t *points;
@@ -52,41 +51,40 @@ typedef struct cli_sweep {
     const char *folder;
 } cli_sweep_t;
 
-// Reads a sweep, checks each of its points as a scenario, and that one of them at least can be
-// built. Free with cli_sweep_fini, also on error.
+// Reads a sweep, checks each point as a scenario, and checks that at least one point can be built.
+// Call cli_sweep_fini afterwards, also on error.
 SIM_MUST_CHECK sim_err_t cli_sweep_load(const char *file_name,
                                         const char *folder,
                                         cli_sweep_t *sweep,
                                         world_error_t *error);
 void cli_sweep_fini(cli_sweep_t *sweep);
 
-// The arguments of a run, for a process: ends with NULL. Free with cli_sweep_arguments_free.
+// Returns the arguments of a run's process, ended by NULL. Free with cli_sweep_arguments_free.
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
 void cli_sweep_arguments_free(char **arguments);
 
-// The run as a line for a shell; free with sim_free.
+// Returns the run as a command line for a shell. Free with sim_free.
 char *cli_sweep_command(const cli_sweep_t *sweep, const cli_sweep_run_t *run);
 
-// Looks what is there: fills the run's summary if its folder holds its results.
+// Loads the run's summary if its folder holds its results.
 void cli_sweep_look(cli_sweep_run_t *run);
 
-// Runs what is not there yet, at most `jobs` at a time. Returns how many failed; *interrupted: by a
-// signal, and runs are left.
+// Starts all unfinished runs, at most `jobs` at a time. Returns the number of failed runs. Sets
+// *interrupted if a signal ended the sweep before all runs were done.
 size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted);
 
-// Fails at the first of the list (scalars) that summary.json cannot have.
+// Fails at the first column of the list (scalars) that summary.json cannot have.
 SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, world_error_t *error);
 
-// Fails at the points, seeds or columns of the file (root) that are there twice, and at a path that
-// is the seed.
+// Fails if the file (root) has a point, seed or column twice, or a parameter that is the seed.
 SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep,
                                                const world_tree_t *root,
                                                world_error_t *error);
 
-// A line for each column that no run's results have a number for, with the names that are there.
+// Prints a line for each column that has no number in any run, with the names that exist.
 void cli_sweep_tell_columns(const cli_sweep_t *sweep, FILE *out);
 
-// Writes DIR/runs.csv and DIR/points.csv, and tells on stderr which columns are empty.
+// Writes DIR/runs.csv and DIR/points.csv, and names empty columns on stderr.
 SIM_MUST_CHECK sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error);
 
 #endif // CLI_SWEEP_SWEEP_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/table.c - runs.csv and points.csv of a sweep.
+// cli/sweep/table.c - writes runs.csv and points.csv of a sweep.
 //
-// They depend on the runs' results alone, not on the order in which they ended or how often the
-// sweep was begun.
+// The tables depend on the results of the runs alone, not on the order in which runs ended or on how
+// often the sweep was restarted.
 #include "cli/compare/compare.h"
 #include "cli/sweep/sweep.h"
 #include "results/file.h"
@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-// NAN: the run has none.
+// Returns the number in a column of a run's summary, or NAN if the run has none.
 static double value_of(const cli_sweep_run_t *run, const char *path)
 {
     const json_t *const value = results_json_at(run->summary, path);
@@ -115,7 +115,7 @@ static void write_points(const cli_sweep_t *sweep, results_file_t *file)
     }
 }
 
-// Aside, then in its place.
+// Writes a table to a temporary file and renames it, so that a reader never sees a part.
 static sim_err_t write_one(const cli_sweep_t *sweep,
                            const char *name,
                            void (*write)(const cli_sweep_t *sweep, results_file_t *file),

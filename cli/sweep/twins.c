@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/sweep/twins.c - what a sweep has twice, and would count twice: points, seeds, columns.
+// cli/sweep/twins.c - refuses duplicate points, seeds and columns, which would be counted twice.
 #include "cli/sweep/sweep.h"
 #include "world/error.h"
 
@@ -11,7 +11,8 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Takes the texts. Two runs that are the same are one: means and intervals would lie.
+// Fails if two of the texts are equal; takes ownership of them. Equal runs would falsify means and
+// intervals.
 static sim_err_t refuse_twins(char **texts,
                               size_t count,
                               const char *what,
@@ -88,7 +89,7 @@ static sim_err_t check_columns(const cli_sweep_t *sweep,
     return refuse_twins(texts, sweep->column_count, "column", tree, error);
 }
 
-// A run's seed is one of `seeds`, whatever else would set it.
+// Fails if a parameter sets the seed, because `seeds` alone decides the seed of each run.
 static sim_err_t check_seed(const cli_sweep_t *sweep,
                             const world_tree_t *root,
                             world_error_t *error)
