@@ -29,7 +29,8 @@ double cli_wall_s(void);
 //   end SIM_NS
 //
 // Text behind `end` is old. A reader that finds two different times, or no end, met a write in
-// progress and must read again. Only the first CLI_PROGRESS_PORTS_MAX ports of a network are listed.
+// progress and must read again. Only the first CLI_PROGRESS_PORTS_MAX ports of a network are
+// listed.
 #define CLI_PROGRESS_PORTS_MAX 8192u
 #define CLI_PROGRESS_FILE_BYTES 1024u
 

@@ -3,7 +3,8 @@
 //
 // Each node keeps a hash of its arrivals: h' = (h + time x 2^16 + port) x K. Both runs are repeated
 // with samples of every node's hash, and then with a row per change from the last equal sample on.
-// The port follows from two hashes, because K has an inverse. A run that nobody compares pays nothing.
+// The port follows from two hashes, because K has an inverse. A run that nobody compares pays
+// nothing.
 #include "cli/diff/events.h"
 
 #include "kernel/event.h"
@@ -59,7 +60,8 @@ typedef struct search {
 
 // -- running again
 
-// Returns a resolved scenario's text without its blocks `observe` and `captures`. Free with sim_free.
+// Returns a resolved scenario's text without its blocks `observe` and `captures`. Free with
+// sim_free.
 static char *without_observers(const char *text)
 {
     char *const kept = sim_alloc(strlen(text) + 1);
@@ -365,7 +367,8 @@ static sim_err_t compare_runs(search_t *search, first_t *first, FILE *out, world
     return result;
 }
 
-// Searches in rounds: samples over the whole run find the interval, single arrivals the event. If an
+// Searches in rounds: samples over the whole run find the interval, single arrivals the event. If
+// an
 // interval has more arrivals than ROWS_MAX, the next round continues from the last row.
 static sim_err_t search_rounds(search_t *search, FILE *out, world_error_t *error)
 {

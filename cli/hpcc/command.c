@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/hpcc/command.c - `rocesim hpcc`: runs a config of the HPCC ns-3 simulator.
 //
-// The config becomes a scenario (cli/hpcc/scenario.c) that runs like any other; what is
-// special are the files it reads and writes. docs/formats/hpcc.md
+// The config becomes a scenario (cli/hpcc/scenario.c) that runs like any other; only the files that
+// this command reads and writes are special. docs/formats/hpcc.md
 #include "cli/hpcc/hpcc.h"
 
 #include "cli/command.h"
@@ -39,7 +39,8 @@ static sim_err_t end(world_t *world, void *ctx, world_error_t *error)
     return cli_hpcc_outputs_close(run->outputs, error);
 }
 
-// Takes "compat=on|off" out of the overrides: it is no attribute, but decides which are set.
+// Removes "compat=on|off" from the overrides: it is no attribute, but selects which attributes are
+// set.
 static sim_err_t take_compat(hpcc_run_t *run,
                              world_override_t *overrides,
                              size_t *count,

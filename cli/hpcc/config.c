@@ -161,7 +161,7 @@ static sim_err_t take_real(reader_t *reader, const sim_word_t *word, cli_hpcc_va
     return SIM_OK;
 }
 
-// A number; where only few are meant, the message says which.
+// Reads a number. If only a few numbers are valid, the message lists them.
 static sim_err_t take_count(reader_t *reader,
                             cli_hpcc_key_t key,
                             const sim_word_t *word,
@@ -192,7 +192,7 @@ static sim_err_t take_count(reader_t *reader,
                          flag ? "0 or 1" : CLI_HPCC_CC_MODES);
 }
 
-// Reads the value(s) of a key, which was the last word.
+// Reads the value or values of a key; the key was the last word read.
 static sim_err_t read_value(reader_t *reader, cli_hpcc_key_t key)
 {
     const cli_hpcc_type_t type = keys[key].type;
@@ -234,7 +234,8 @@ static sim_err_t read_value(reader_t *reader, cli_hpcc_key_t key)
 
 // -- keys
 
-// Words in capitals are meant to be keys; others are what an unknown key is followed by.
+// Returns whether a word looks like a key: it is in capitals. Other words are values of an unknown
+// key.
 static bool looks_like_key(const sim_word_t *word)
 {
     bool letters = false;
@@ -288,7 +289,7 @@ static sim_err_t read_words(reader_t *reader)
     return SIM_OK;
 }
 
-// What the driver has where the file says nothing.
+// Sets the driver's own default for each key that the file lacks.
 static void fill_absent(cli_hpcc_config_t *config)
 {
     sim_message_t message;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/hpcc/config.h - config files of the HPCC ns-3 simulator, read as its driver reads them.
 //
-// A config is words: KEY value(s). A word that is no key is passed over, alone. Keys that are given
-// twice count as given last; tables (KMAX_MAP...) add up. What a key means here, and where its own
-// documentation is wrong about it, is in docs/formats/hpcc.md.
+// A config is a sequence of words: KEY value(s). A word that is no key is skipped. The last value
+// of
+// a repeated key counts; repeated tables (KMAX_MAP...) are merged. docs/formats/hpcc.md explains
+// each
+// key, also where the simulator's own documentation is wrong.
 #ifndef CLI_HPCC_CONFIG_H
 #define CLI_HPCC_CONFIG_H
 
 #include "kernel/words.h"
 #include "world/error.h"
 
-// What CC_MODE may be, for messages.
+// The valid values of CC_MODE, for messages.
 #define CLI_HPCC_CC_MODES "1 (DCQCN), 3 (HPCC), 7 (TIMELY), 8 (DCTCP) or 10 (HPCC-PINT)"
 
 typedef enum cli_hpcc_type {
@@ -21,7 +23,7 @@ typedef enum cli_hpcc_type {
     CLI_HPCC_NAME,  // file name
     CLI_HPCC_TABLE, // n, then n x (rate of a port, number)
     CLI_HPCC_DOWN,  // LINK_DOWN: time, node, node
-    CLI_HPCC_UNUSED // read and not used, by the driver either
+    CLI_HPCC_UNUSED // read and ignored, as the driver does
 } cli_hpcc_type_t;
 
 // clang-format off
@@ -90,14 +92,14 @@ typedef enum cli_hpcc_key {
 } cli_hpcc_key_t;
 
 typedef struct cli_hpcc_value {
-    bool given;          // by the file
-    bool has;            // a value: given, or the driver's own
-    world_place_t place; // of the value; of the file where it is not given
+    bool given;          // the file has this key
+    bool has;            // there is a value, from the file or the driver's default
+    world_place_t place; // place of the value, or of the file if the key is absent
     uint64_t number;     // FLAG, COUNT; RATE in bit/s
     char *text;          // REAL as a plain decimal, NAME; NULL otherwise
 } cli_hpcc_value_t;
 
-// Values by rate of a port, one row per rate.
+// One row of a table of values by port rate.
 typedef struct cli_hpcc_row {
     uint64_t rate_bps;
     sim_ratio_t number;
@@ -118,17 +120,18 @@ typedef struct cli_hpcc_config {
     uint64_t down_us; // 0: no link goes down
     uint64_t down_a;
     uint64_t down_b;
-    char **unknown; // keys that are none, in order, each once
+    char **unknown; // words that look like keys and are none, in order, each once
     size_t unknown_count;
     size_t unknown_capacity;
-    world_place_t unknown_place; // of the first
+    world_place_t unknown_place; // place of the first unknown key
 } cli_hpcc_config_t;
 
-// Reads a file. The message begins with "FILE:LINE:COLUMN: ". Free with cli_hpcc_config_destroy.
+// Reads a config file. An error message begins with "FILE:LINE:COLUMN: ". Free the config with
+// cli_hpcc_config_destroy.
 SIM_MUST_CHECK sim_err_t cli_hpcc_config_load(const char *file_name,
                                               cli_hpcc_config_t **config,
                                               world_error_t *error);
-// The same of size bytes in memory.
+// Parses `size` bytes in memory as a config; file_name stands in messages only.
 SIM_MUST_CHECK sim_err_t cli_hpcc_config_parse(const char *file_name,
                                                const char *bytes,
                                                size_t size,
@@ -144,13 +147,13 @@ static inline uint64_t cli_hpcc_number(const cli_hpcc_config_t *config, cli_hpcc
     return config->values[key].number;
 }
 
-// NULL: none.
+// Returns the text of a key's value, or NULL if there is none.
 static inline const char *cli_hpcc_text(const cli_hpcc_config_t *config, cli_hpcc_key_t key)
 {
     return config->values[key].text;
 }
 
-// The row of a port's rate, or NULL.
+// Returns the row for a port's rate, or NULL if the table has none.
 const cli_hpcc_row_t *cli_hpcc_find(const cli_hpcc_table_t *table, uint64_t rate_bps);
 
 #endif // CLI_HPCC_CONFIG_H

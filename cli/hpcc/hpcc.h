@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/hpcc.h - the parts of `rocesim hpcc`: its inputs, the scenario they amount to, its
-// outputs.
+// cli/hpcc/hpcc.h - the parts of `rocesim hpcc`: inputs, the scenario made of them, and outputs.
 #ifndef CLI_HPCC_HPCC_H
 #define CLI_HPCC_HPCC_H
 
@@ -9,16 +8,16 @@
 #include "cli/hpcc/paths.h"
 #include "world/world.h"
 
-// A file the config names: the name it was found under, and its text.
+// A file that the config names: the path under which it was found, and its text.
 typedef struct cli_hpcc_file {
-    char *path; // NULL: there is none
+    char *path; // NULL: the config names no such file
     char *text;
     size_t size_bytes;
 } cli_hpcc_file_t;
 
 typedef struct cli_hpcc {
     cli_hpcc_config_t *config;
-    bool compat; // the simulator's models instead of our own
+    bool compat; // use the simulator's models instead of our own
     cli_hpcc_file_t topology_file;
     cli_hpcc_file_t flow_file;
     cli_hpcc_file_t trace_file;
@@ -29,34 +28,35 @@ typedef struct cli_hpcc {
     cli_hpcc_paths_t *paths;
     uint64_t rtt_ns_max;
     uint64_t bdp_bytes_max;
-    char **notes; // lines for stderr, when everything is right
+    char **notes; // lines that are printed on stderr if the inputs are valid
     size_t note_count;
     size_t note_capacity;
 } cli_hpcc_t;
 
-// Adds "note: PLACE: text".
+// Adds the line "note: PLACE: text" to the notes.
 void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *format, ...)
     SIM_PRINTF(3, 4);
 
-// Reads the config and the files it names. Free with cli_hpcc_fini, also on failure.
+// Reads the config and the files that it names. Call cli_hpcc_fini afterwards, also on failure.
 SIM_MUST_CHECK sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc,
                                        const char *file_name,
                                        world_error_t *error);
 void cli_hpcc_fini(cli_hpcc_t *hpcc);
 
-// The scenario: a tree whose values have the places of the config they come from.
+// Makes the scenario: a tree in which each value has the place of the config that it comes from.
 SIM_MUST_CHECK sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,
                                            world_document_t *document,
                                            world_tree_t **root,
                                            world_error_t *error);
 
-// Number of the node in the topology file: what stands behind the name's letters, or the node's
-// index where nothing does.
+// Returns a node's number in the topology file: the digits at the end of its name, or its index if
+// the name has none.
 uint32_t cli_hpcc_node_number(const net_node_t *node);
-// The address the simulator gives a node: 11.(number / 256).(number % 256).1
+// Returns the address that the simulator gives a node: 11.(number / 256).(number % 256).1
 uint32_t cli_hpcc_address(uint32_t number);
 
-// -- outputs: create before the run, close after it. folder NULL: where the config says.
+// -- outputs: create them before the run, close them after it. folder NULL: write to the files that
+// -- the config names.
 
 typedef struct cli_hpcc_outputs cli_hpcc_outputs_t;
 SIM_MUST_CHECK sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,

@@ -25,15 +25,18 @@ void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *for
 
 // -- finding files
 
-// "a/b" -> "a/"; without a slash: "".
+// Returns the folder of a path: "a/" for "a/b", "" for a path without a slash.
 static char *folder_of(const char *path)
 {
     const char *const slash = strrchr(path, '/');
     return slash == NULL ? sim_strdup("") : sim_format("%.*s", (int)(slash - path) + 1, path);
 }
 
-// Where the driver would find it, else beside the config: as it is named, from the folder above
-// (configs that name mix/x lie in mix themselves), or by its own name alone. NULL: nowhere.
+// Returns the path of an input, or NULL if it is not found. The search order is: the current
+// folder,
+// as in the driver; the config's folder; the folder above (a config that names mix/x usually lies
+// in
+// mix itself); the config's folder with the file name alone.
 static char *find_input(const char *config_name, const char *name)
 {
     char *const folder = folder_of(config_name);
@@ -96,9 +99,10 @@ static sim_err_t read_input(const cli_hpcc_t *hpcc,
     return world_read_file(file->path, FILE_BYTES_MAX, &file->text, &file->size_bytes, error);
 }
 
-// -- what is in them
+// -- reading the files
 
-// Notes are not kept: the scenario's own reading of the files tells them.
+// Reads the topology file. Its notes are dropped, because the scenario reads the file again and
+// reports them.
 static sim_err_t read_topology(cli_hpcc_t *hpcc, world_error_t *error)
 {
     sim_message_t message;
@@ -169,7 +173,7 @@ static sim_err_t read_traced(cli_hpcc_t *hpcc, sim_message_t *message)
     return SIM_OK;
 }
 
-// A trace file that is not there traces nothing: the driver goes on, too.
+// Reads the trace file. A missing file traces no node, as in the driver.
 static sim_err_t read_trace_file(cli_hpcc_t *hpcc, world_error_t *error)
 {
     const cli_hpcc_value_t *const value = &hpcc->config->values[CLI_HPCC_TRACE_FILE];
@@ -225,7 +229,7 @@ static void note_key(cli_hpcc_t *hpcc, cli_hpcc_key_t key, const char *text)
     cli_hpcc_note(hpcc, place, "%s %s", cli_hpcc_key_name(key), text);
 }
 
-// Keys that do not do what their documentation says: treated as the driver's code does.
+// Notes the keys whose documentation is wrong; they do what the driver's code does.
 static void note_backward_keys(cli_hpcc_t *hpcc)
 {
     const cli_hpcc_config_t *const config = hpcc->config;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/output.c - fct.txt and pfc.txt of `rocesim hpcc`, in the formats of the simulator.
+// cli/hpcc/output.c - writes fct.txt and pfc.txt of `rocesim hpcc` in the simulator's formats.
 #include "cli/hpcc/hpcc.h"
 #include "cli/hpcc/output_internal.h"
 
@@ -34,9 +34,9 @@ typedef struct flow {
     sim_time_t end_ps;
     uint64_t bytes;
     uint64_t standalone_ns;
-    uint32_t order; // of ends; where there is none, by id
+    uint32_t order; // rank by end time; 0: ties are ordered by id
     uint64_t id;
-    uint32_t source; // number of the node
+    uint32_t source; // node number in the topology file, as for destination
     uint32_t destination;
     uint16_t source_port;
     uint16_t service_port;
@@ -94,7 +94,8 @@ static int compare_ends(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-// Base RTT and the time of all bytes with headers at the path's least rate.
+// Returns the simulator's ideal time: the base RTT plus the time of all bytes with headers at the
+// lowest rate of the path.
 static uint64_t standalone_ns(cli_hpcc_t *hpcc, const flow_t *flow)
 {
     cli_hpcc_pair_t pair;
@@ -117,7 +118,7 @@ static void write_flows(cli_hpcc_t *hpcc, const world_t *world, results_file_t *
         }
     }
     if (flows.count > 0) {
-        // One search per destination.
+        // Sorting by destination needs one path search per destination.
         qsort(flows.items, flows.count, sizeof(*flows.items), compare_destinations);
         for (size_t i = 0; i < flows.count; i++) {
             flows.items[i].standalone_ns = standalone_ns(hpcc, &flows.items[i]);
@@ -176,7 +177,8 @@ static void write_pause(sim_time_t time_ps,
                        pause.paused ? 1 : 0);
 }
 
-// A frame that tells of several classes is as many frames of the simulator's, which tell of one.
+// Records a pause. A PFC frame for several classes becomes several records, because the simulator
+// sends one frame per class.
 static void on_pause(const net_trace_t *trace, void *ctx)
 {
     cli_hpcc_outputs_t *const outputs = ctx;
@@ -217,10 +219,11 @@ static void attach_pauses(cli_hpcc_outputs_t *outputs)
     }
 }
 
-// -- all
+// -- opening and closing all outputs
 
-// In the folder of results under a fixed name, else where the config says. *file stays NULL where
-// the config names none.
+// Opens an output: under its fixed name in the result folder, or under the name in the config.
+// *file
+// stays NULL if the config names none.
 static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
                              cli_hpcc_key_t key,
                              const char *fixed,
@@ -233,7 +236,7 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     }
     char *const path =
         outputs->folder != NULL ? sim_format("%s/%s", outputs->folder, fixed) : sim_strdup(named);
-    // Results that somebody protected stay, also where the user may write anything.
+    // A file without write permission is kept, even if the user (root) could overwrite it.
     struct stat status;
     sim_err_t result = SIM_OK;
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0222) == 0) {
@@ -249,7 +252,7 @@ static sim_err_t open_output(const cli_hpcc_outputs_t *outputs,
     return result;
 }
 
-// One file under two names: both there, or to be made in the same folder under the same name.
+// Returns whether two names mean one file, whether it exists or is still to be created.
 static bool same_file(const char *a, const char *b)
 {
     struct stat of_a;
@@ -276,7 +279,7 @@ static bool same_file(const char *a, const char *b)
     return same;
 }
 
-// An output named like an input would destroy it, and one named like another output that.
+// Fails if an output has the name of an input or of another output, which it would destroy.
 static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *error)
 {
     const cli_hpcc_t *const hpcc = outputs->hpcc;
@@ -362,7 +365,7 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
     const sim_err_t result = open_all(made, error);
     if (result != SIM_OK) {
         world_error_t ignored;
-        made->world = NULL; // there is nothing to write
+        made->world = NULL; // an error occurred, so closing must write nothing
         if (cli_hpcc_outputs_close(made, &ignored) != SIM_OK) {
             world_error_add(error, " (and %s)", ignored.text);
         }

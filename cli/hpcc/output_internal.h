@@ -18,13 +18,13 @@ struct cli_hpcc_outputs {
     results_file_t *fct;
     results_file_t *pfc;
     sim_stream_t *pause_stream;
-    results_file_t *qlen; // NULL: not asked for
+    results_file_t *qlen; // NULL: the config asks for no qlen.txt
     cli__hpcc_qlen_t *qlen_monitors;
     results_file_t *packets; // NULL: no node is traced
     cli__hpcc_trace_t *trace;
 };
 
-// Puts a record of a moment into the stream.
+// Appends a record with its simulated time to the stream.
 void cli__hpcc_put(sim_stream_t *stream,
                    const net_trace_t *trace,
                    const void *record,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/paths.c - breadth-first searches from a host over the links of a topology file.
+// cli/hpcc/paths.c - searches the links of a topology file breadth-first from a host.
 #include "cli/hpcc/paths.h"
 
 #include <stdlib.h>
@@ -17,20 +17,20 @@ typedef struct reached {
 typedef struct edge {
     uint32_t to;
     uint64_t delay_ns;
-    uint64_t tx_ns; // of a payload
+    uint64_t tx_ns; // transmission time of a payload
     uint64_t rate_bps;
     uint32_t link;
 } edge_t;
 
 struct cli_hpcc_paths {
     const topo_file_t *file;
-    // Those of node i: edges[first[i]] .. edges[first[i + 1] - 1], the highest neighbour first (of
-    // unequal paths with as many hops, the one found first counts), then the last link first.
+    // Node i has edges[first[i]] .. edges[first[i + 1] - 1], the highest neighbour first, then the
+    // last link first. Of paths with equally many hops the one found first counts.
     edge_t *edges;
     uint32_t *first;
-    reached_t *reached; // of the search from root
+    reached_t *reached; // result of the search from `root`
     uint32_t *queue;
-    uint32_t root; // UINT32_MAX: none yet
+    uint32_t root; // UINT32_MAX: no search yet
 };
 
 static int compare_edges(const void *a, const void *b)
@@ -52,7 +52,7 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
     paths->first = sim_alloc_array(file->node_count + 2, sizeof(*paths->first));
     paths->reached = sim_alloc_array(file->node_count + 1, sizeof(*paths->reached));
     paths->queue = sim_alloc_array(file->node_count + 1, sizeof(*paths->queue));
-    // first[i + 2] counts, then first[i + 1] is where the next edge of i goes.
+    // first[i + 2] counts the edges of i; then first[i + 1] is the place of the next edge of i.
     for (size_t i = 0; i < file->link_count; i++) {
         paths->first[file->links[i].a + 1]++;
         paths->first[file->links[i].b + 1]++;
@@ -62,7 +62,7 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
     }
     uint32_t *const next = sim_alloc_array(file->node_count + 1, sizeof(*next));
     memcpy(next, paths->first, file->node_count * sizeof(*next));
-    // Of parallel links the driver knows the last: it comes first here, and the first wins.
+    // Of parallel links the driver uses the last one. It comes first here, because the first wins.
     for (size_t i = file->link_count; i-- > 0;) {
         const topo_file_link_t *const link = &file->links[i];
         const sim_wide_t bits = (sim_wide_t)payload_bytes * 8 * NS_PER_S;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/qlen.c - qlen.txt of `rocesim hpcc`: histograms of the queues of switches' ports.
+// cli/hpcc/qlen.c - writes qlen.txt of `rocesim hpcc`: histograms of the queues of switch ports.
 //
-// Every 100 ns from QLEN_MON_START to QLEN_MON_END the bytes waiting at each port of a switch are
-// counted in bins of 1000 bytes. Where the time is a multiple of 100 ms the counts so far are
-// written, as the driver does; and once more at the end, where samples came after that.
+// Every 100 ns from QLEN_MON_START to QLEN_MON_END it counts the bytes waiting at each switch
+// port, in
+// bins of 1000 bytes. Like the driver, it writes the counts so far at each multiple of 100 ms, and
+// once more at the end if samples came after that.
 #include "cli/hpcc/output_internal.h"
 
 #include <string.h>
@@ -16,11 +17,11 @@
 
 typedef struct histogram {
     uint32_t *counts;
-    size_t count; // bins
+    size_t count; // number of bins
     uint32_t taken;
 } histogram_t;
 
-// The counts of a switch's ports at one time.
+// The counts of all ports of a switch at one time.
 typedef struct dump {
     sim_time_t time_ps;
     histogram_t *ports;
@@ -28,11 +29,11 @@ typedef struct dump {
 
 typedef struct monitor {
     const net_node_t *node;
-    const net_switch_t *sw; // it
+    const net_switch_t *sw; // the switch that is sampled
     sim_time_t end_ps;
     sim_time_t last_ps;
-    uint32_t samples;   // of each port
-    histogram_t *ports; // those that found nothing waiting are in no bin until a dump is taken
+    uint32_t samples;   // samples taken of each port
+    histogram_t *ports; // samples of an empty queue are added only when a dump is taken
     dump_t *dumps;
     size_t dump_count;
     size_t dump_capacity;
@@ -76,7 +77,7 @@ static void take_dump(monitor_t *monitor, sim_time_t time_ps)
     }
 }
 
-// The first sample is taken even where the end lies before it, as the driver does.
+// Takes a sample. Like in the driver, the first one is taken even if QLEN_MON_END lies before it.
 static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
 {
     (void)node;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/scenario.c - the scenario that a config of the HPCC ns-3 simulator amounts to.
+// cli/hpcc/scenario.c - makes a scenario of a config of the HPCC ns-3 simulator.
 //
-// Every value keeps the place of the config it comes from, so that what an attribute refuses is
-// reported there. Which key sets which attribute, and what "compat" adds: docs/formats/hpcc.md.
+// Each value keeps its place in the config, so that an error is reported there.
+// docs/formats/hpcc.md
+// lists which key sets which attribute, and what "compat" adds.
 #include "cli/hpcc/scenario_internal.h"
 
 #include <stdarg.h>
@@ -24,7 +25,7 @@ static world_tree_t *child_map(const cli__maker_t *maker, world_tree_t *map, con
     return made;
 }
 
-// Sets the value at a dotted path below map.
+// Sets the value at a dotted path below `map`.
 static void put(const cli__maker_t *maker,
                 world_tree_t *map,
                 const char *path,
@@ -58,7 +59,7 @@ void cli__maker_key(const cli__maker_t *maker,
     put(maker, maker->root, path, &maker->config->values[key].place, text);
 }
 
-// A value that comes from the simulator's code.
+// Sets an attribute to a value that is fixed in the simulator's code.
 void cli__maker_fixed(const cli__maker_t *maker, const char *path, const char *text)
 {
     put(maker, maker->root, path, &maker->root->place, text);
@@ -118,7 +119,7 @@ static void put_topology(const cli__maker_t *maker)
     cli__maker_text(maker, "topology.file.loss-rate", CLI_HPCC_ERROR_RATE_PER_LINK);
 }
 
-// Rates of the ports of switches, each once.
+// Collects the different rates of switch ports and returns their number.
 static size_t collect_rates(const topo_file_t *file, uint64_t *rates, size_t rates_max)
 {
     size_t count = 0;
@@ -144,7 +145,7 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
     const cli_hpcc_config_t *const config = maker->config;
     cli__maker_flag(maker, "switch.ecn.enabled", CLI_HPCC_ENABLE_QCN);
     if (!cli__maker_on(maker, CLI_HPCC_ENABLE_QCN)) {
-        return SIM_OK; // nothing is marked, whatever the tables say
+        return SIM_OK; // ECN is off, so the marking tables have no effect
     }
     uint64_t rates[SIM_PROFILES_MAX + 1];
     const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));
@@ -199,7 +200,7 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
     return SIM_OK;
 }
 
-// Every class that a flow uses is lossless.
+// Makes every class that a flow uses lossless.
 static void put_classes(const cli__maker_t *maker)
 {
     unsigned classes = 0;
@@ -254,7 +255,7 @@ static sim_err_t put_link_down(const cli__maker_t *maker, world_error_t *error)
     }
     char *const name = sim_format("%s--%s", file->nodes[a].name, file->nodes[b].name);
     world_tree_t *const links = child_map(maker, maker->root, "links");
-    // The time counts from 2 s, when flows begin by habit.
+    // The simulator counts this time from 2 s, the usual start of flows.
     char text[64];
     snprintf(text, sizeof(text), "%" PRIu64 "us", 2000000 + config->down_us);
     put(maker, child_map(maker, links, name), "down.at", place, text);
@@ -265,28 +266,31 @@ static sim_err_t put_link_down(const cli__maker_t *maker, world_error_t *error)
 
 // -- the simulator's models
 
-// Bytes of a data frame without payload, and of an ACK; telemetry of INT and PINT comes on top.
+// Sets the bytes of a data frame without payload, and of an ACK. Telemetry of INT or PINT is added
+// to them.
 static void put_frames(const cli__maker_t *maker)
 {
     const uint64_t mode = cli_hpcc_number(maker->config, CLI_HPCC_CC_MODE);
-    const unsigned header = mode == 7 ? 48 + 8 : 48; // TIMELY's time stamp
+    const unsigned header = mode == 7 ? 48 + 8 : 48; // TIMELY adds a time stamp of 8 bytes
     const unsigned ack = mode == 3 ? 46 : mode == 10 ? 60 - 2 : 60;
     cli__maker_key(maker, "nic.bare.header", CLI_HPCC_CC_MODE, "%u", header);
     cli__maker_key(maker, "nic.bare.ack", CLI_HPCC_CC_MODE, "%u", ack);
 }
 
-// What makes a run the same experiment, whoever's models it runs on: which path each flow takes,
-// and who goes first where all senders start in one instant.
+// Sets what keeps the experiment equal with either simulator's models: the path of each flow, and
+// the
+// order of senders that start at the same instant.
 static void put_experiment(const cli__maker_t *maker)
 {
     cli__maker_fixed(maker, "ties", "insertion");
     cli__maker_fixed(maker, "network.load-balancer", "hpcc");
     cli__maker_fixed(maker, "network.routes", "hpcc");
-    cli__maker_fixed(maker, "hpcc.ecmp-port", "0"); // that of each flow
+    cli__maker_fixed(maker, "hpcc.ecmp-port", "0"); // 0: each flow hashes its own port
 }
 
-// Streams of random numbers that the simulator's set-up takes: six a node (its protocol stack), two
-// for the error model of all links, and two for that of each link with a rate of its own.
+// Returns how many random streams the simulator's set-up uses: six per node (its protocol stack),
+// two
+// for the error model of all links, and two for each link with its own error rate.
 static uint64_t streams_used(const topo_file_t *file)
 {
     uint64_t used = UINT64_C(6) * file->node_count + 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/scenario_internal.h - putting values of a config into a scenario's tree.
+// cli/hpcc/scenario_internal.h - functions that put values of a config into a scenario's tree.
 #ifndef CLI_HPCC_SCENARIO_INTERNAL_H
 #define CLI_HPCC_SCENARIO_INTERNAL_H
 
@@ -12,8 +12,8 @@ typedef struct cli__maker {
     world_tree_t *root;
 } cli__maker_t;
 
-// Sets the attribute at path to what format makes: a value that comes from a key, whose place it
-// has; or one that comes from the simulator's code.
+// Sets the attribute at `path` to the formatted text. _key: the value has the place of that key in
+// the config. _fixed: the value comes from the simulator's code.
 void cli__maker_key(const cli__maker_t *maker,
                     const char *path,
                     cli_hpcc_key_t key,
@@ -21,7 +21,7 @@ void cli__maker_key(const cli__maker_t *maker,
                     ...) SIM_PRINTF(4, 5);
 void cli__maker_fixed(const cli__maker_t *maker, const char *path, const char *text);
 
-// The value of a key as it is.
+// Sets an attribute to the unchanged value of a key.
 void cli__maker_rate(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
 void cli__maker_count(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
 void cli__maker_text(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
@@ -30,7 +30,7 @@ void cli__maker_flag(const cli__maker_t *maker, const char *path, cli_hpcc_key_t
 bool cli__maker_on(const cli__maker_t *maker, cli_hpcc_key_t key);
 const char *cli__maker_bool(bool value);
 
-// SIM_ERR_INVALID where the config must give the key and does not.
+// Returns SIM_ERR_INVALID if the config lacks a key that it needs.
 SIM_MUST_CHECK sim_err_t cli__maker_need(const cli__maker_t *maker,
                                          cli_hpcc_key_t key,
                                          world_error_t *error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/scenario_nic.c - what a config of the HPCC ns-3 simulator says about hosts:
-// packets, windows, congestion control.
+// cli/hpcc/scenario_nic.c - makes the scenario's hosts of a config of the HPCC ns-3 simulator:
+// packets,
+// windows, congestion control.
 #include "cli/hpcc/scenario_internal.h"
 
 #include <stdio.h>
@@ -12,7 +13,7 @@ static void put_time(const cli__maker_t *maker, const char *path, cli_hpcc_key_t
     cli__maker_key(maker, path, key, "%sus", cli_hpcc_text(maker->config, key));
 }
 
-// A key of the config is the value of an attribute.
+// A row: the attribute that takes the value of a key.
 typedef struct row {
     const char *path;
     void (*put)(const cli__maker_t *maker, const char *path, cli_hpcc_key_t key);
@@ -38,7 +39,7 @@ static sim_err_t need_keys(const cli__maker_t *maker,
     return result;
 }
 
-// DCQCN as the simulator has it.
+// The rows for DCQCN in the simulator's own form.
 static const row_t dcqcn_compat_rows[] = {
     {"nic.dcqcn-hpcc.alpha-period", put_time, CLI_HPCC_ALPHA_RESUME_INTERVAL},
     {"nic.dcqcn-hpcc.cut-period", put_time, CLI_HPCC_RATE_DECREASE_INTERVAL},
@@ -63,7 +64,9 @@ static void put_dcqcn_compat(const cli__maker_t *maker)
                                    cli__maker_on(maker, CLI_HPCC_VAR_WIN)));
 }
 
-// The window of algorithms that have none of their own: a BDP, whole or in proportion to the rate.
+// Sets the window of algorithms without a window of their own: one BDP, constant or in proportion
+// to
+// the sending rate.
 static void put_bdp_window(const cli__maker_t *maker)
 {
     cli__maker_key(maker,
@@ -99,12 +102,12 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
     if (maker->hpcc->compat) {
         put_dcqcn_compat(maker);
         if (!cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
-            put_bdp_window(maker); // each pair of hosts has its own
+            put_bdp_window(maker); // each pair of hosts has its own BDP
         }
         return SIM_OK;
     }
     cli__maker_key(maker, "nic.congestion-control", CLI_HPCC_CC_MODE, "dcqcn");
-    cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // as CC_MODE 1 has it
+    cli__maker_fixed(maker, "nic.dcqcn.feedback", "ack"); // CC_MODE 1 reacts to marked ACKs
     put_rows(maker, dcqcn_rows, SIM_COUNT_OF(dcqcn_rows));
     const double gain = strtod(cli_hpcc_text(config, CLI_HPCC_EWMA_GAIN), NULL);
     cli__maker_key(maker,
@@ -118,7 +121,8 @@ static sim_err_t put_dcqcn(const cli__maker_t *maker, world_error_t *error)
     return SIM_OK;
 }
 
-// CC_MODE 3 and 10 share their law; prefix is "nic.hpcc" or "nic.hpcc-pint".
+// Sets the parameters of HPCC's law, which CC_MODE 3 and 10 share; prefix is "nic.hpcc" or
+// "nic.hpcc-pint".
 static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, world_error_t *error)
 {
     const sim_err_t result = cli__maker_need(maker, CLI_HPCC_RATE_AI, error);
@@ -128,7 +132,7 @@ static sim_err_t put_hpcc_law(const cli__maker_t *maker, const char *prefix, wor
     const char *const limit = !cli__maker_on(maker, CLI_HPCC_HAS_WIN)  ? "none"
                               : cli__maker_on(maker, CLI_HPCC_VAR_WIN) ? "scaled"
                                                                        : "fixed";
-    // Its PINT reacts to each ACK, whatever FAST_REACT says.
+    // The simulator's PINT reacts to each ACK, whatever FAST_REACT says.
     const bool pint = maker->hpcc->compat && strcmp(prefix, "nic.hpcc-pint") == 0;
     const char *const reaction =
         pint || cli__maker_on(maker, CLI_HPCC_FAST_REACT) ? "reference" : "per-rtt-only";
@@ -170,7 +174,7 @@ static sim_err_t put_hpcc_pint(const cli__maker_t *maker, world_error_t *error)
     return put_hpcc_law(maker, "nic.hpcc-pint", error);
 }
 
-// As the simulator has it, and ours.
+// The rows for TIMELY in the simulator's form (compat) and in ours.
 static const row_t timely_compat_rows[] = {
     {"nic.timely-hpcc.additive-rate", cli__maker_rate, CLI_HPCC_RATE_AI},
     {"nic.timely-hpcc.hyper-rate", cli__maker_rate, CLI_HPCC_RATE_HAI},
@@ -289,7 +293,7 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
                        maker->hpcc->bdp_bytes_max);
     }
     if (mode == 3 && maker->hpcc->compat && !cli__maker_on(maker, CLI_HPCC_HAS_WIN)) {
-        cli__maker_key(maker, "nic.bdp", CLI_HPCC_HAS_WIN, "0"); // it divides by its window
+        cli__maker_key(maker, "nic.bdp", CLI_HPCC_HAS_WIN, "0"); // HPCC divides by the window
     } else if (cli__maker_on(maker, CLI_HPCC_GLOBAL_T)) {
         cli__maker_key(maker, "nic.bdp", CLI_HPCC_GLOBAL_T, "%" PRIu64, maker->hpcc->bdp_bytes_max);
     }

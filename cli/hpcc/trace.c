@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/hpcc/trace.c - packets.txt of `rocesim hpcc`: packet events of the traced nodes.
+// cli/hpcc/trace.c - writes packets.txt of `rocesim hpcc`: packet events of the traced nodes.
 //
-// A line per event, as the simulator's trace_reader prints its binary trace:
+// Each event is a line, as the simulator's trace_reader prints its binary trace:
 //
 //     time n:node interface:queue queue-bytes event ecn:x sip dip ...
 //
-// Recv: arrived, with queue 0 as there; Enqu: goes into a queue, whose bytes are those before it;
-// Dequ: leaves, the bytes are those after it; Drop. A packet that need not wait in a switch is
-// Enqu and Dequ at once. Not told: when a host's ACK is made (its Enqu); INT's time stamps (0).
+// Recv: a packet arrived (queue 0). Enqu: it joins a queue; the bytes are those before it. Dequ: it
+// leaves; the bytes are those after it. Drop: it was dropped. A packet that does not wait has Enqu
+// and Dequ at once. Not written: the Enqu of a host's ACK, and INT's time stamps (0).
 #include "cli/hpcc/output_internal.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct traced_port {
     uint64_t waiting[NET_PRIORITIES]; // packets in the port's queues
 } traced_port_t;
 
-// What both ends know of a flow, by what its packets carry.
+// A flow as both ends know it, found by fields of its packets.
 typedef struct known_flow {
     uint64_t ends; // source << 32 | destination, interfaces
     uint64_t bytes;
@@ -183,7 +183,7 @@ static uint32_t address_of(const world_t *world, uint32_t interface)
                : 0;
 }
 
-// Bytes before the packet with that PSN, in the flow.
+// Returns the flow's bytes before the packet with that PSN.
 static uint64_t position_of(const known_flow_t *flow, uint32_t psn)
 {
     const uint64_t packets = (psn - flow->first_psn) & ROCE_PSN_MASK;
@@ -262,7 +262,7 @@ static void write_record(sim_time_t time_ps,
     results_file_put(outputs->packets, "\n");
 }
 
-// -- all
+// -- opening and closing
 
 static void trace_node(cli_hpcc_outputs_t *outputs, net_node_t *node)
 {

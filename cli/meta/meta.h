@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/meta/meta.h - `rocesim mooncake-meta`: copies the Transfer Engine's records to and from a real
+// cli/meta/meta.h - `rocesim mooncake-meta`: copies the Transfer Engine's records to and from a
+// real
 // metadata service (docs/models/mooncake.md).
 #ifndef CLI_META_META_H
 #define CLI_META_META_H
@@ -15,8 +16,10 @@ typedef struct cli_meta_options {
     const char *memcached;
 } cli_meta_options_t;
 
-// Runs an action. export: stores the records of a run's metadata node in the service. import: prints
-// the service's records whose keys begin with "mooncake/" to `out`, as JSON. dump: prints the records
+// Runs an action. export: stores the records of a run's metadata node in the service. import:
+// prints
+// the service's records whose keys begin with "mooncake/" to `out`, as JSON. dump: prints the
+// records
 // of a run to `out`. A record that the engine could not read is an error.
 SIM_MUST_CHECK sim_err_t cli_meta(const cli_meta_options_t *options,
                                   FILE *out,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/app.c - what applications tell in summary.json as lists: bandwidth over time, with
-// the times at which links went down and up, and distributions of times.
+// cli/plot/app.c - draws lists of applications in summary.json: bandwidth over time, with the times
+// at which links went down and up, and distributions of times.
 //
-// Any application is drawn whose report has a list "bandwidth" of {time_us, gbytes_per_s}, or lists
-// whose names end in "_cdf" of {percent, ms}.
+// An application is drawn if its report has a list "bandwidth" of {time_us, gbytes_per_s}, or lists
+// of {percent, ms} whose names end in "_cdf".
 #include "cli/plot/plot.h"
 
 #include <string.h>
@@ -15,7 +15,7 @@ typedef struct mark {
     bool up;
 } mark_t;
 
-// "run", "app 1", "run, app 1": as much as tells curves apart.
+// Prints a curve's title: "run", "app 1" or "run, app 1", as much as tells the curves apart.
 static void print_title(FILE *script, const cli_plot_t *plot, size_t run, size_t app, size_t apps)
 {
     const char *const name = plot->runs[run].name;
@@ -56,7 +56,7 @@ static sim_err_t not_numbers(const cli_plot_t *plot,
                       world_show(&shown, list));
 }
 
-// Writes the rows of a list as a data block. *count: how many there are.
+// Writes the rows of a list as a data block. Sets *count to their number.
 static sim_err_t print_rows(FILE *script,
                             const cli_plot_t *plot,
                             size_t run,
@@ -81,7 +81,7 @@ static sim_err_t print_rows(FILE *script,
 
 // -- bandwidth over time
 
-// When links of the first run went down and up.
+// Reads the times at which links of the first run went down and up.
 static sim_err_t read_marks(const cli_plot_t *plot,
                             mark_t marks[MARKS_MAX],
                             size_t *count,
@@ -104,7 +104,7 @@ static sim_err_t read_marks(const cli_plot_t *plot,
         }
         mark_t mark = {.up = up};
         result = results_csv_time(csv, 0, &mark.time_ps, error);
-        // A link is two ports.
+        // The two ports of a link report the same change.
         if (*count == 0 || marks[*count - 1].time_ps != mark.time_ps ||
             marks[*count - 1].up != mark.up) {
             marks[(*count)++] = mark;
@@ -214,7 +214,7 @@ static bool is_distribution(const char *name)
     return size > 4 && strcmp(name + size - 4, "_cdf") == 0;
 }
 
-// The lists' names, in order of their first sight.
+// Collects the names of the lists, in the order of their first appearance.
 static size_t find_names(const cli_plot_t *plot, const char *names[NAMES_MAX])
 {
     size_t count = 0;

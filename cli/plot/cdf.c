@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/cdf.c - for which share of the time was a queue at most so long?
+// cli/plot/cdf.c - draws the share of time during which a queue was at most as long as x.
 //
-// A value counts for the time until the next row of its path, the last one until the end of the
-// run: samples at equal distances weigh the same, rows on change weigh what they lasted.
+// A value is weighted by the time until the next row of its path, the last value by the time until
+// the end of the run. So equidistant samples have equal weights.
 #include "cli/plot/curves.h"
 
 #include <stdlib.h>
@@ -27,8 +27,9 @@ static bool is_queue(const char *name)
     return strcmp(name, "queue_bytes") == 0;
 }
 
-// Rows of a data block: value, share of the time at or below it. Of many points, those kept are a
-// step apart in value or in share.
+// Prints the rows of a data block: value, share of time at or below it. Points closer than a step
+// in
+// value and in share are left out.
 static void print_curve(FILE *script,
                         const cli_curve_t *curve,
                         size_t number,
@@ -74,7 +75,7 @@ static void print_curve(FILE *script,
 
 static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_t *figure)
 {
-    // By entity and class, all together: what is compared is the length of queues.
+    // Queues of all entities and classes share one chart, so that their lengths can be compared.
     bool *const chosen = sim_alloc_array(curves->count, sizeof(*chosen));
     size_t shown = 0;
     uint64_t most = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/command.c - `rocesim plot`: which figures of which folders, into which files.
+// cli/plot/command.c - `rocesim plot`: chooses the figures, the folders and the files.
 #include "cli/plot/plot.h"
 
 #include "cli/command.h"
@@ -43,7 +43,7 @@ static sim_err_t bad_kind(const char *text, world_error_t *error)
     return SIM_ERR_UNKNOWN;
 }
 
-// "slowdown,queue": a bit per kind.
+// Parses a list of kinds ("slowdown,queue") into one bit per kind.
 static sim_err_t take_kinds(const char *text, unsigned *wanted, world_error_t *error)
 {
     for (const char *p = text; p != NULL;) {
@@ -104,15 +104,16 @@ sim_err_t cli_plot_open(const cli_plot_run_t *run,
     return result == SIM_ERR_IO ? SIM_OK : result;
 }
 
-// 0 where the summary does not have it.
+// Returns a time of a run's summary, or 0 if the summary lacks the field.
 static sim_time_t time_of(const cli_plot_run_t *run, const char *field)
 {
     const json_int_t time_ps = json_integer_value(json_object_get(run->summary, field));
     return time_ps > 0 ? (sim_time_t)time_ps : 0;
 }
 
-// Traffic that begins after more than half of every run leaves nothing to see of an axis from 0 on
-// (inputs of other simulators begin at 2 s): it begins at a round time before the traffic.
+// Sets the origin of time axes. If traffic begins after more than half of every run (inputs of
+// other
+// simulators begin at 2 s), axes begin at a round time before the traffic, otherwise at 0.
 static void find_origin(cli_plot_t *plot)
 {
     sim_time_t from_ps = SIM_TIME_NEVER;
@@ -164,14 +165,14 @@ static sim_err_t open_runs(const cli_args_t *args, cli_plot_t *plot, world_error
     return result;
 }
 
-// out.svg -> out-queue.svg, where several figures are made.
+// Returns the file of one figure of several: out-queue.svg for out.svg.
 static char *file_of(const char *path, const char *kind)
 {
     const char *const dot = strrchr(path, '.');
     return sim_format("%.*s-%s%s", (int)(dot - path), path, kind, dot);
 }
 
-// Whether a file has a second line.
+// Returns whether a CSV file has a row besides its header.
 static bool has_rows(const char *path)
 {
     FILE *const file = fopen(path, "re");
@@ -189,7 +190,8 @@ static bool has_rows(const char *path)
     return found;
 }
 
-// Runs whose file is gone, or lost its rows: a figure of the others alone must say so. NULL: none.
+// Returns the names of runs whose file is missing or has lost its rows, for a note in the figure of
+// the other runs; NULL if there are none.
 static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
 {
     char *missing = NULL;
@@ -220,7 +222,7 @@ static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
     return missing;
 }
 
-// *made: whether there was anything to draw.
+// Draws one kind of figure. Sets *made if there was anything to draw.
 static sim_err_t make(const cli_plot_t *plot,
                       const cli_plot_kind_t *kind,
                       cli_plot_format_t format,
@@ -246,7 +248,7 @@ static sim_err_t make(const cli_plot_t *plot,
 }
 
 typedef struct request {
-    unsigned wanted; // bit per kind; 0: what there is
+    unsigned wanted; // one bit per kind; 0: every kind that has data
     cli_plot_format_t format;
     const char *path;
 } request_t;
@@ -300,7 +302,7 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
     return status;
 }
 
-// Whether the folder is a sweep's, which has points instead of a summary.
+// Returns whether the folder is that of a sweep, which has points instead of a summary.
 static bool is_sweep(const char *folder)
 {
     char *const points = sim_format("%s/points.csv", folder);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/curves.c - reading series.csv into curves.
+// cli/plot/curves.c - reads series.csv into curves.
 #include "cli/plot/curves.h"
 
 #include "world/scenario.h"
@@ -9,11 +9,11 @@
 
 #define FIRST_SLOTS 64u
 
-// Curves of one run by path, while it is read.
+// A hash table from path to curve, used while the file of one run is read.
 typedef struct index {
-    size_t *slots; // curve plus 1; 0: free
+    size_t *slots; // index of the curve plus 1; 0: free
     size_t slot_count;
-    size_t first; // curve of the run
+    size_t first; // index of the run's first curve
     size_t used;
 } index_t;
 
@@ -41,7 +41,7 @@ static cli_measure_t measure_of(const char *name)
                                                                          : CLI_MEASURE_PLAIN;
 }
 
-// Splits "port[leaf0->host5].queue_bytes[3]". False: it is no path of a series.
+// Splits a path such as "port[leaf0->host5].queue_bytes[3]". Returns false if it is no series path.
 static bool split(const char *path, cli_curve_t *curve)
 {
     const char *const open = strchr(path, '[');
@@ -99,7 +99,9 @@ static void grow_index(index_t *index, const cli_curves_t *curves)
     }
 }
 
-// NULL: a path that cannot be read. Curves that are not wanted stay empty.
+// Returns the curve of a path, creating it if needed; NULL if the path is invalid. Curves of
+// unwanted
+// metrics stay empty.
 static cli_curve_t *curve_of(index_t *index, cli_curves_t *curves, const char *path, size_t run)
 {
     if (index->used * 2 >= index->slot_count) {
@@ -187,14 +189,14 @@ static sim_err_t read_rows(results_csv_t *csv,
         if (result != SIM_OK) {
             return result;
         }
-        // No window: nothing that a curve could show.
+        // UINT64_MAX means "no window", which a curve cannot show.
         if (value != UINT64_MAX) {
             add_point(curve, cli_plot_time(time_ps, curves->origin_ps), value);
         }
     }
 }
 
-// As people count: host2 before host10.
+// Compares names by their numbers: host2 comes before host10.
 static int compare_names(const char *a, const char *b)
 {
     while (*a != '\0' && *b != '\0') {
@@ -267,7 +269,8 @@ sim_err_t cli_curves_load(const cli_plot_t *plot,
     return result;
 }
 
-// Of a run that has fewer curves shown, or higher, or with more to show.
+// Returns whether curve `a` is chosen before `b`: first runs with fewer chosen curves, then higher
+// maxima, then more rows.
 static bool is_better(const cli_curve_t *a, const cli_curve_t *b, const size_t *of_run)
 {
     if (of_run[a->run] != of_run[b->run]) {
@@ -300,12 +303,14 @@ size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *c
     return count;
 }
 
-// Time between rows that all have the same distance, of at least four; else 0.
+// Returns the time between the rows of a curve if all distances are equal and there are at least
+// four
+// rows, else 0.
 static sim_time_t gap_of(const cli_curve_t *curve)
 {
     size_t first = 0;
     while (first < curve->count && curve->times_ps[first] == 0) {
-        first++; // also what was before the origin
+        first++; // skips rows before the origin
     }
     if (curve->count < first + 4) {
         return 0;
@@ -319,7 +324,7 @@ static sim_time_t gap_of(const cli_curve_t *curve)
     return gap_ps;
 }
 
-// Whether the rows of a curve lie where another one, which is sampled, has or would have rows.
+// Returns whether the rows of a curve lie at sample times of another, sampled curve.
 static bool sampled_alike(const cli_curve_t *curve, const cli_curve_t *sampled, sim_time_t gap_ps)
 {
     const sim_time_t at_ps = sampled->times_ps[sampled->count - 1] % gap_ps;

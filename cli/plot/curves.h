@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/curves.h - the series of several runs, as curves of a figure.
+// cli/plot/curves.h - loads the series of several runs as curves of a figure.
 #ifndef CLI_PLOT_CURVES_H
 #define CLI_PLOT_CURVES_H
 
 #include "cli/plot/plot.h"
 
-// How values of a metric are shown.
+// The kind of a metric's values, which decides the unit of the axis.
 typedef enum cli_measure {
     CLI_MEASURE_PLAIN,
     CLI_MEASURE_BYTES,
@@ -21,7 +21,7 @@ typedef struct cli_curve {
     char *metric; // queue_bytes[3]
     cli_measure_t measure;
     sim_time_t *times_ps; // rising
-    uint64_t *values;     // each holds until the next time
+    uint64_t *values;     // values[i] holds from times_ps[i] until times_ps[i + 1]
     size_t count;
     size_t capacity;
     uint64_t most;
@@ -31,21 +31,21 @@ typedef struct cli_curves {
     cli_curve_t *curves; // by run, then by path
     size_t count;
     size_t capacity;
-    sim_time_t origin_ps; // cli_plot_t's: times are after it
-    // Until when the runs have values: their ends, or where a series.csv that was cut stops.
+    sim_time_t origin_ps; // of cli_plot_t; times_ps are relative to it
+    // The end of each run's values: the end of the run, or of a series.csv that was cut.
     sim_time_t end_ps[CLI_PLOT_RUNS_MAX];
-    bool cut; // one of them was (outputs.series-max)
+    bool cut; // outputs.series-max cut the series.csv of at least one run
 } cli_curves_t;
 
-// What the figure says where a series.csv was cut; "" where none was.
+// The figure's note about a cut series.csv; "" if none was cut.
 #define CLI_CURVES_CUT(curves) \
     ((curves)->cut ? "series.csv is cut (outputs.series-max): curves stop where it does" : "")
 
-// Whether a metric, by its name without class, belongs to the figure.
+// Returns whether a metric, named without its class, belongs to the figure.
 typedef bool (*cli_metric_fn)(const char *name);
 
-// Those series of all runs. No curve where the runs have none of them. Free with cli_curves_fini,
-// also on error.
+// Loads the wanted series of all runs; there may be none. Call cli_curves_fini afterwards, also on
+// error.
 SIM_MUST_CHECK sim_err_t cli_curves_load(const cli_plot_t *plot,
                                          cli_metric_fn wanted,
                                          cli_curves_t *curves,
@@ -54,21 +54,24 @@ void cli_curves_fini(cli_curves_t *curves);
 
 bool cli_metric_is_queue(const char *name);
 
-// Which curves of one metric to show: at most CLI_PLOT_CURVES_MAX, equally many of each run, those
-// that went highest (of equal ones those with most rows), in the order of the curves. Returns how
-// many there are of that metric; chosen[i] is set.
+// Chooses the curves of one metric to show: at most CLI_PLOT_CURVES_MAX, equally many per run,
+// those
+// with the highest maxima (then with most rows). Sets chosen[i]. Returns how many curves the metric
+// has in all.
 size_t cli_curves_choose(const cli_curves_t *curves, const char *metric, bool *chosen);
 
-// Until when the last value holds: to the end, but for a queue pair that is sampled no more, for it
-// is gone.
+// Returns the time until which the last value of a curve holds: the end of the run, or the last
+// sample of a queue pair that was destroyed earlier.
 sim_time_t cli_curve_end_ps(const cli_curves_t *curves,
                             const cli_curve_t *curve,
                             sim_time_t end_ps);
 
-// What all curves are of; NULL where they are of several.
+// Returns the entity that all curves share, or NULL if they are of several entities.
 const char *cli_curves_entity(const cli_curves_t *curves);
 
-// A name in the legend: the run where there are several runs, the entity where there are several.
+// Prints a curve's title in the legend: the run's name if there are several runs, the entity's
+// name if
+// there are several entities.
 void cli_curve_title(FILE *script,
                      const cli_plot_t *plot,
                      const cli_curves_t *curves,

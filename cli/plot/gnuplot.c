@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/gnuplot.c - scripts for gnuplot, and gnuplot as a child process.
+// cli/plot/gnuplot.c - writes gnuplot scripts and runs gnuplot as a child process.
 //
-// The script goes to gnuplot's standard input, the picture comes from its standard output into a
-// file next to the one asked for, which takes its place only when it is whole.
+// gnuplot reads the script from standard input and writes the picture to standard output, into a
+// temporary file. A complete picture then replaces the file that the user asked for.
 #include "cli/plot/plot.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ void cli_figure_nothing(cli_figure_t *figure, const char *format, ...)
 
 const char *cli_figure_color(size_t index)
 {
-    // Okabe and Ito, "Color Universal Design" (2008), the yellow last.
+    // The palette of Okabe and Ito, "Color Universal Design" (2008), with the yellow last.
     static const char *const colors[] = {
         "#0072B2",
         "#D55E00",
@@ -50,8 +50,8 @@ const char *cli_figure_color(size_t index)
 
 static void quote(FILE *script, const char *text, bool tic)
 {
-    // Within single quotes only they themselves mean something; control characters and backquotes
-    // are kept out all the same.
+    // Only a single quote is special within single quotes; control characters and backquotes are
+    // removed all the same.
     fputc('\'', script);
     for (const char *p = text; *p != '\0'; p++) {
         const unsigned char c = (unsigned char)*p;
@@ -90,7 +90,7 @@ void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height)
                 height * 2);
         break;
     case CLI_PLOT_PDF:
-        // 96 pixels are an inch; gnuplot's own scaling of fonts in PDF is a half.
+        // A picture has 96 pixels per inch, and gnuplot halves font sizes in PDF.
         fprintf(script,
                 "set terminal pdfcairo size %.3fin,%.3fin noenhanced font '" FONT "' fontscale "
                 "0.68 linewidth 1 rounded background '#ffffff'\n",
@@ -171,7 +171,7 @@ cli_plot_unit_t cli_plot_bytes_unit(double most_bytes)
 
 // -- the child
 
-// Numbers with a point, whatever the user's language is.
+// Returns the environment for gnuplot with LC_ALL=C, so that numbers have a decimal point.
 static char **plain_environment(void)
 {
     size_t count = 0;
@@ -193,7 +193,7 @@ static char **plain_environment(void)
 static sim_err_t run_gnuplot(int in, int out, int messages, int *status, world_error_t *error)
 {
     static char name[] = "gnuplot";
-    static char plain[] = "-d"; // not the user's own settings
+    static char plain[] = "-d"; // ignore the user's own gnuplot settings
     static char from_input[] = "-";
     char *const arguments[] = {name, plain, from_input, NULL};
     char **const environment = plain_environment();
@@ -227,7 +227,7 @@ static sim_err_t run_gnuplot(int in, int out, int messages, int *status, world_e
     return SIM_OK;
 }
 
-// gnuplot's complaint: the first line that is no caret under a line of the script.
+// Reads gnuplot's error message: the first line that is not a caret below a line of the script.
 static void read_complaint(FILE *messages, char *text, size_t size)
 {
     rewind(messages);
@@ -241,7 +241,8 @@ static void read_complaint(FILE *messages, char *text, size_t size)
     }
 }
 
-// gnuplot does not always notice that it could not write: a picture that is whole has its end.
+// Returns whether a picture is complete, by its last bytes: gnuplot does not report every failed
+// write.
 static bool is_whole(FILE *picture, cli_plot_format_t format)
 {
     static const char *const ends[] = {

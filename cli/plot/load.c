@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/load.c - how busy each link was while traffic arrived, as a map: a row per bundle
-// of links, a cell per link and direction.
+// cli/plot/load.c - draws the load of each link while traffic arrived, as a map: one row per
+// bundle of
+// links, one cell per link and direction.
 //
-// A bundle is what a reader looks for in a fabric: from one node to all peers of a kind ("leaf0 ->
-// spine*"), or, where a node has only one such link, from all nodes of its kind to that peer
-// ("host* -> leaf0"). Kinds are names without their number. Rows and cells come in the order of
-// ports.csv.
+// A bundle holds the links from one node to all peers of a kind ("leaf0 -> spine*"). If a node has
+// only
+// one such link, it holds the links of all nodes of its kind to that peer ("host* -> leaf0"). A
+// kind is
+// a name without its number. Rows and cells are in the order of ports.csv.
 #include "cli/plot/plot.h"
 
 #include <stdlib.h>
@@ -19,21 +21,21 @@
 
 typedef struct port {
     char *node;
-    char *peer; // without the number of parallel links
+    char *peer; // name of the peer, without the number of a parallel link
     double load;
     size_t row;
 } port_t;
 
 typedef struct row {
     char *node;    // the one node that all its links share
-    char *last;    // of nodes that share a row, the last one; NULL: it has a row of its own
-    char *kind;    // of the nodes at the other ends
-    bool outgoing; // from the node, else to it
-    size_t tier;   // rows of the same kinds have the same
-    size_t into;   // row it is shown in: itself, or the one it was joined to
+    char *last;    // the last of several nodes that share this row; NULL: one node only
+    char *kind;    // kind of the nodes at the other ends
+    bool outgoing; // true: links from the node, false: links to the node
+    size_t tier;   // number of the tier; rows of the same kinds are one tier
+    size_t into;   // index of the row in which this row is shown, usually itself
     size_t count;
     double most;
-    size_t place; // in the figure, from 1; 0: not shown
+    size_t place; // place in the figure, from 1; 0: not shown
 } row_t;
 
 typedef struct map {
@@ -43,7 +45,7 @@ typedef struct map {
     row_t *rows;
     size_t row_count;
     size_t row_capacity;
-    size_t all; // rows there would be
+    size_t all; // number of rows before some were left out
     size_t shown;
     size_t columns;
 } map_t;
@@ -119,7 +121,8 @@ static void map_fini(map_t *map)
 
 // -- rows
 
-// Whether the node has several links to nodes of the peer's kind; its ports stand together.
+// Returns whether a node has several links to nodes of the peer's kind. The ports of a node are
+// adjacent.
 static bool has_siblings(const map_t *map, size_t index)
 {
     const port_t *const port = &map->ports[index];
@@ -177,14 +180,15 @@ static void find_rows(map_t *map)
     }
 }
 
-// Numbers the tiers in the order they appear, and joins neighbours of one tier where there are many
-// rows.
+// Numbers the tiers in the order of appearance, and joins neighbouring rows of one tier if there
+// are
+// too many rows.
 static void join_rows(map_t *map)
 {
     size_t tiers = 0;
     for (size_t r = 0; r < map->row_count; r++) {
         row_t *const row = &map->rows[r];
-        size_t before = r; // the row of the tier before this one, plus 1
+        size_t before = r; // index of the previous row of this tier, plus 1
         while (before > 0 && !same_tier(&map->rows[before - 1], row)) {
             before--;
         }
@@ -205,7 +209,7 @@ static void join_rows(map_t *map)
     }
 }
 
-// "leaf0 → spine*", "host* → edge0–7"; free with sim_free.
+// Returns a row's label: "leaf0 → spine*", "host* → edge0–7". Free with sim_free.
 static char *label_of(const row_t *row)
 {
     char *const nodes = row->last != NULL
@@ -217,7 +221,7 @@ static char *label_of(const row_t *row)
     return label;
 }
 
-// The busiest rows, where there are too many, in their order.
+// Chooses the busiest rows if there are too many, and keeps their order.
 static void choose_rows(map_t *map)
 {
     for (size_t n = 0; n < ROWS_MAX; n++) {
@@ -312,7 +316,7 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
                 continue;
             }
             char *const label = label_of(&map->rows[i]);
-            // An arrow is one character of three bytes, as is a dash.
+            // An arrow and a dash have three bytes each but one character of width.
             const size_t size = strlen(label) - (map->rows[i].last != NULL ? 4 : 2);
             sim_free(label);
             label_size = size > label_size ? size : label_size;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/load_time.c - how busy links were over time, as a map: a row per port.
+// cli/plot/load_time.c - draws the load of links over time as a map, one row per port.
 //
-// From series of utilisation: a sample tells of the time since the one before. Where there are more
-// samples than columns of pixels, a column shows their mean, weighed by time.
+// A sample of a utilisation series covers the time since the sample before. If there are more
+// samples
+// than pixel columns, a column shows their mean, weighted by time.
 #include "cli/plot/curves.h"
 
 #include <stdlib.h>
@@ -66,7 +67,7 @@ static void print_row(FILE *script,
     }
 }
 
-// Marks the busiest curves of a run. Returns how many.
+// Marks the busiest curves of a run and returns their number.
 static size_t choose(const cli_curves_t *curves, size_t run, bool *chosen)
 {
     for (size_t n = 0;; n++) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/pause.c - when PFC stopped which port: a bar per pause, a row per port and class.
+// cli/plot/pause.c - draws when PFC stopped which port: one bar per pause, one row per port and
+// class.
 //
-// Where pauses are too many to be seen one by one, time is cut into columns, and the colour of a
-// column says which share of it the port was stopped. Where they are too many for events.csv, too,
-// these are the bins of pauses.csv.
+// If single pauses cannot be seen, time is cut into columns, and the colour of a column shows for
+// which share of its time the port was stopped. If events.csv does not hold all pauses, the columns
+// are the bins of pauses.csv.
 #include "cli/plot/plot.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@
 typedef struct row {
     char *port;
     unsigned priority;
-    sim_time_t since_ps; // of the open pause
+    sim_time_t since_ps; // begin of the open pause
     bool open;
     sim_time_t total_ps;
     struct bar {
@@ -38,9 +39,9 @@ typedef struct chart {
     row_t *rows;
     size_t count;
     size_t capacity;
-    sim_time_t origin_ps; // cli_plot_t's
+    sim_time_t origin_ps; // of cli_plot_t
     sim_time_t end_ps;
-    sim_time_t bin_ps; // of pauses.csv; 0: bars are pauses of events.csv
+    sim_time_t bin_ps; // bin width of pauses.csv; 0: bars are single pauses of events.csv
 } chart_t;
 
 static row_t *row_of(chart_t *chart, const char *port, unsigned priority)
@@ -100,7 +101,7 @@ static sim_err_t read_events(results_csv_t *csv, chart_t *chart, world_error_t *
     }
 }
 
-// A bar of a bin is as long as its class was stopped in it.
+// Reads the bins of pauses.csv. The bar of a bin is as long as its class was stopped in it.
 static sim_err_t read_bins(results_csv_t *csv, chart_t *chart, world_error_t *error)
 {
     for (;;) {
@@ -150,7 +151,7 @@ static bool any_open(const chart_t *chart)
     return open;
 }
 
-// All pauses one by one, as events.csv has them.
+// Reads all single pauses from events.csv.
 static sim_err_t load_events(const cli_plot_run_t *run, chart_t *chart, world_error_t *error)
 {
     static const char *const names[] = {"time_ns", "event", "port", "priority"};
@@ -160,7 +161,7 @@ static sim_err_t load_events(const cli_plot_run_t *run, chart_t *chart, world_er
         result = read_events(csv, chart, error);
         results_csv_close(csv);
     }
-    // Where all are over before the run is, the time after them would only make them narrow.
+    // If all pauses end before the run does, the axis ends with them, which makes bars wider.
     if (any_open(chart) && run->end_ps > chart->end_ps) {
         chart->end_ps = run->end_ps;
     }
@@ -207,7 +208,7 @@ static void print_box(FILE *script, double from, double to, size_t row, double s
     fprintf(script, "%.7g %.7g %zu %.3g\n", from, to, row, share);
 }
 
-// A pause too short for a pixel is drawn as wide as one.
+// Prints the bars of a row. A pause shorter than a pixel is drawn one pixel wide.
 static void print_bars(FILE *script, const row_t *row, size_t number, sim_time_t end_ps, double one)
 {
     const sim_time_t pixel_ps = end_ps / PIXELS;
@@ -219,7 +220,7 @@ static void print_bars(FILE *script, const row_t *row, size_t number, sim_time_t
     }
 }
 
-// Columns of the same level are one box.
+// Prints the columns of a row. Neighbouring columns of the same level become one box.
 static void print_shares(FILE *script,
                          const row_t *row,
                          size_t number,
@@ -242,7 +243,7 @@ static void print_shares(FILE *script,
     }
     unsigned levels[COLUMNS + 1];
     for (size_t c = 0; c < COLUMNS; c++) {
-        // Any pause shows.
+        // The level is rounded up, so that any pause shows.
         levels[c] = (unsigned)((stopped_ps[c] * LEVELS + column_ps - 1) / column_ps);
     }
     levels[COLUMNS] = LEVELS + 1;
@@ -294,19 +295,19 @@ static void draw_chart(FILE *script,
             run);
 }
 
-// What the charts of all runs have in common.
+// The layout that the charts of all runs share.
 typedef struct layout {
     size_t panels;
     sim_time_t end_ps;
     cli_plot_unit_t unit;
     size_t bars;
-    size_t rows; // shown
+    size_t rows; // rows that are shown
     size_t all_rows;
-    size_t largest; // run with most rows
+    size_t largest; // index of the run with most rows
     size_t name_size;
-    unsigned classes; // bit each
+    unsigned classes; // one bit per class
     bool binned;
-    bool exact; // bars one by one
+    bool exact; // every pause has its own bar
     size_t row_height;
     double height;
 } layout_t;
@@ -367,7 +368,7 @@ static void draw_panels(FILE *script,
             PANEL_MARGIN + rows_shown(&charts[r]) * layout->row_height + (last ? LABEL_MARGIN : 0);
         const double share = (double)pixels / layout->height;
         top -= share;
-        // One scale is enough, where it has most room.
+        // One colour scale is enough; the chart with most rows has room for it.
         fputs(!layout->exact && r == layout->largest ? "set colorbox\n" : "unset colorbox\n",
               script);
         if (layout->panels > 1) {
@@ -376,7 +377,7 @@ static void draw_panels(FILE *script,
         cli_plot_run_title(script, plot, r);
         if (last) {
             cli_plot_time_label(script, plot, layout->unit);
-            fputs("set bmargin 5\n", script); // a line under the label, for the figure's note
+            fputs("set bmargin 5\n", script); // leaves a line below the label for the figure's note
         }
         draw_chart(script, &charts[r], r, several_classes(layout), layout->exact, layout->unit.one);
     }

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/plot.h - `rocesim plot`: what the kinds of figure share. cli/plot/command.c is the
-// command,
-// cli/plot_<kind>.c draw, cli/plot/gnuplot.c hands the script to gnuplot.
+// cli/plot/plot.h - the types that all figures of `rocesim plot` share. command.c is the command,
+// KIND.c draws a kind, gnuplot.c runs gnuplot.
 //
-// A figure is a gnuplot script with its data inside, so that the same folders always give the same
-// script. Times are simulated ones; nothing depends on the day, the machine or the locale.
+// A figure is a gnuplot script with its data inside, so equal folders give equal scripts. Times are
+// simulated times; nothing depends on the day, the machine or the locale.
 #ifndef CLI_PLOT_PLOT_H
 #define CLI_PLOT_PLOT_H
 
@@ -18,19 +17,19 @@
 
 typedef struct cli_plot_run {
     const char *folder;
-    char *name; // in legends
+    char *name; // the run's name in legends
     json_t *summary;
-    sim_time_t end_ps;  // after origin_ps
-    sim_time_t from_ps; // the first flow's start, after origin_ps
+    sim_time_t end_ps;  // end of the run, relative to origin_ps
+    sim_time_t from_ps; // start of the first flow, relative to origin_ps
 } cli_plot_run_t;
 
 typedef struct cli_plot {
     cli_plot_run_t runs[CLI_PLOT_RUNS_MAX];
     size_t run_count;
-    sim_time_t origin_ps; // where axes of time begin: shortly before traffic that begins late, or 0
-    const char *x;        // sweep: the parameter along x; NULL: the first with numbers
-    const char *y;        // sweep: the column; NULL: the first
-    const char *app;      // slowdown: only flows of this kind of traffic; NULL: all
+    sim_time_t origin_ps; // begin of time axes: 0, or shortly before traffic that begins late
+    const char *x;        // sweep: the parameter along x; NULL: the first one with numbers
+    const char *y;        // sweep: the column along y; NULL: the first one
+    const char *app;      // slowdown: draw only flows of this traffic; NULL: all flows
 } cli_plot_t;
 
 typedef enum cli_plot_format {
@@ -44,17 +43,17 @@ typedef struct cli_figure {
     FILE *script;
     cli_plot_format_t format;
     bool drawn;
-    char *what;    // drawn: what it shows, in a few words; else: what the folders lack
-    char note[96]; // what is not shown, under the figure
-    char *missing; // runs of which nothing is shown, as their file is not there; NULL: none
+    char *what;    // a few words: the content of a drawn figure, else the data that is missing
+    char note[96]; // text below the figure that names what is not shown
+    char *missing; // names of runs that are not shown, because their file is missing; NULL: none
 } cli_figure_t;
 
-// Each reads what it needs of the runs and writes the script, or leaves figure->drawn false and
-// says in figure->what why there is nothing to draw.
+// A kind of figure. `draw` reads the runs and writes the script, or leaves figure->drawn false and
+// explains in figure->what why there is nothing to draw.
 typedef struct cli_plot_kind {
     const char *name; // "slowdown"
-    const char *file; // of a run, that it needs; NULL: it says itself what is missing
-    const char *rows; // path in summary.json: how many rows that has; NULL: it always has some
+    const char *file; // the file of a run that the kind needs; NULL: `draw` checks by itself
+    const char *rows; // field of summary.json with the file's number of rows; NULL: never empty
     sim_err_t (*draw)(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 } cli_plot_kind_t;
 
@@ -70,7 +69,7 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
 sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 sim_err_t cli_plot_load(const cli_plot_t *plot, cli_figure_t *figure, world_error_t *error);
 
-// Opens a table of a run's folder, as results_csv_open. *csv is NULL where the run wrote none.
+// Opens a table of a run's folder like results_csv_open. *csv is NULL if the run wrote none.
 SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
                                        const char *file,
                                        const char *const *names,
@@ -80,46 +79,47 @@ SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
 
 // -- scripts (cli/plot/gnuplot.c)
 
-// Utilisation in percent, from 0 to 100.
+// The colours for a utilisation of 0 to 100 percent.
 #define CLI_PLOT_LOAD_PALETTE                                                           \
     "set palette defined (0 '#f1f1ee', 0.2 '#fee391', 0.5 '#fe9929', 0.8 '#cc4c02', 1 " \
     "'#662506')\n"
 
-// Begins the script of a figure of that many pixels.
+// Begins the script of a figure of width x height pixels.
 void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height);
-// The line of a curve: colours tell the first eight apart, for colour-blind readers too.
+// Returns the colour of a curve. The first eight differ for colour-blind readers, too.
 const char *cli_figure_color(size_t index);
-// Text as a gnuplot string, whatever is in it.
+// Writes any text as a gnuplot string.
 void cli_figure_quote(FILE *script, const char *text);
-// The same in a label of an axis, where percent signs mean something.
+// Writes any text as a gnuplot string for an axis label, in which percent signs are escaped.
 void cli_figure_quote_tic(FILE *script, const char *text);
 void cli_figure_nothing(cli_figure_t *figure, const char *format, ...) SIM_PRINTF(2, 3);
 
-// A file without a name in $TMPDIR, or /tmp; NULL with errno.
+// Opens a file without a name in $TMPDIR or /tmp. Returns NULL and sets errno on failure.
 FILE *cli_plot_temporary(void);
 
-// Draws the script into the file at path, through gnuplot. SIM_ERR_IO: no gnuplot, it failed, or
-// the file could not be written whole.
+// Draws the script into the file at `path` with gnuplot. Returns SIM_ERR_IO if gnuplot is missing
+// or
+// fails, or if the file cannot be written completely.
 SIM_MUST_CHECK sim_err_t cli_figure_write(const cli_figure_t *figure,
                                           const char *path,
                                           world_error_t *error);
 
-// On the axis of time: what was before it is at its beginning.
+// Returns a time relative to the origin of the time axis; an earlier time becomes 0.
 static inline sim_time_t cli_plot_time(sim_time_t time_ps, sim_time_t origin_ps)
 {
     return time_ps > origin_ps ? time_ps - origin_ps : 0;
 }
 
-// A unit that suits values up to `most`: its name and how many of what is counted it is.
+// A unit for values up to a maximum: its name, and its size in the base unit.
 typedef struct cli_plot_unit {
     const char *name;
     double one;
 } cli_plot_unit_t;
 cli_plot_unit_t cli_plot_time_unit(double most_ps);
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes);
-// The run's name above its panel, where there are several runs.
+// Prints the run's name above its panel if there are several runs.
 void cli_plot_run_title(FILE *script, const cli_plot_t *plot, size_t run);
-// Labels the axis of time: "time (us)", "time after 2 s (us)".
+// Prints the label of the time axis: "time (us)", "time after 2 s (us)".
 void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit);
 
 #endif // CLI_PLOT_PLOT_H

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/series.c - figures over time: queues, rates, any other series; a panel per metric.
+// cli/plot/series.c - draws series over time (queues, rates, any other), one panel per metric.
 //
-// A value holds until the next row of its path, sampled or on change, so curves are steps. Of a
-// curve with more rows than a figure can show, each column of pixels keeps its first, lowest,
-// highest and last value: no peak is lost.
+// A value holds until the next row of its path, so curves are steps. If a curve has more rows than
+// a
+// figure has pixels, each pixel column keeps its first, lowest, highest and last value. So no peak
+// is lost.
 #include "cli/plot/curves.h"
 
 #include <string.h>
@@ -17,14 +18,14 @@
 typedef struct panel {
     const char *metric;
     cli_plot_unit_t unit;
-    size_t curve_count; // there are
-    bool *chosen;       // per curve
+    size_t curve_count; // number of curves of this metric
+    bool *chosen;       // one per curve: whether it is shown
 } panel_t;
 
 typedef struct panels {
     panel_t panels[PANELS_MAX];
     size_t count;
-    size_t left_out; // metrics
+    size_t left_out; // number of metrics without a panel
 } panels_t;
 
 static bool is_rate(const char *name)
@@ -95,7 +96,7 @@ static void print_point(FILE *script,
             (double)curve->values[i] / one);
 }
 
-// The rows [first, end) of one column.
+// Prints the first, lowest, highest and last of the rows [first, end), which share a pixel column.
 static void print_column(FILE *script,
                          const cli_curve_t *curve,
                          size_t first,
@@ -117,7 +118,7 @@ static void print_column(FILE *script,
     }
 }
 
-// The last value holds until until_ps; the axis ends at end_ps.
+// Prints a curve. Its last value holds until until_ps; the axis ends at end_ps.
 static void print_curve(FILE *script,
                         const cli_curve_t *curve,
                         sim_time_t until_ps,
@@ -148,7 +149,8 @@ static void print_curve(FILE *script,
 
 // -- the script
 
-// "queue_bytes[3]" -> "queue, class 3 (KB)", with the entity where there is but one.
+// Prints the label of a panel: "queue, class 3 (KB)" for queue_bytes[3], with the entity's name if
+// there is only one.
 static void print_label(FILE *script, const cli_curves_t *curves, const panel_t *panel)
 {
     char text[160];

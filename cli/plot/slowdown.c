@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/slowdown.c - the figure of slowdowns: FCT over the ideal FCT, by flow size.
+// cli/plot/slowdown.c - draws slowdowns (FCT over ideal FCT) by flow size.
 //
-// As the field draws it (HPCC, Li et al., SIGCOMM 2019, and its published analysis): flows
-// in order of size, cut into bins of equally many, and of each bin the median, the 95th and the
-// 99th percentile, the element at floor(n x p) of its sorted slowdowns; a slowdown below 1 is 1.
-// An x position therefore is a share of the flows, not a size; its label is the largest size of the
-// bin.
-// Runs whose flows differ in size have the bins of all their flows together, by size. Kinds of
-// traffic have panels of their own: flows of one size among others would be a hump of their bin.
+// It follows the published analysis of HPCC (Li et al., SIGCOMM 2019). Flows are sorted by size and
+// cut into bins of equally many. Each bin shows the median, p95 and p99: the element at floor(n x
+// p)
+// of its sorted slowdowns. A slowdown below 1 counts as 1. So an x position is a share of the
+// flows,
+// and its label is the largest size of the bin. If runs have different sizes, the bins are size
+// ranges
+// of all their flows. Each kind of traffic has its own panel.
 #include "cli/plot/plot.h"
 
 #include <stdlib.h>
@@ -27,35 +28,35 @@ static const struct {
 
 typedef struct flow {
     uint64_t bytes;
-    uint64_t slowdown; // millionths
-    size_t order;      // in the file
+    uint64_t slowdown; // in millionths
+    size_t order;      // row number in the file
 } flow_t;
 
 typedef struct flows {
-    flow_t *flows; // finished ones, by size, then as in the file
+    flow_t *flows; // finished flows, by size, then by row number
     size_t count;
     size_t capacity;
     size_t unfinished;
 } flows_t;
 
-// Flows of one kind of traffic, of each run.
+// The flows of one kind of traffic, per run.
 typedef struct kind {
-    const char *name; // NULL: of all
+    const char *name; // NULL: all kinds of traffic together
     flows_t flows[CLI_PLOT_RUNS_MAX];
-    size_t with_flows; // runs
-    size_t most;       // finished flows of a run
+    size_t with_flows; // number of runs that have such flows
+    size_t most;       // largest number of finished flows in one run
 } kind_t;
 
 typedef struct kinds {
     char *names[KINDS_MAX];
     size_t count;
-    bool more; // than KINDS_MAX
+    bool more; // there are more kinds than KINDS_MAX
 } kinds_t;
 
 typedef struct bins {
     size_t count;
-    size_t wanted; // more than count where many flows have the same size
-    bool by_rank;  // else by size
+    size_t wanted; // number of bins asked for; above count if many flows have one size
+    bool by_rank;  // true: bins of equally many flows, false: bins by size
     uint64_t bytes_max[BINS_MAX];
 } bins_t;
 
@@ -76,7 +77,7 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// The slowdown is drawn; a time that is none says that the row was damaged.
+// Reads the slowdown of a row. An invalid time means that the row is damaged.
 static sim_err_t read_flow(const results_csv_t *csv, flow_t *flow, world_error_t *error)
 {
     uint64_t fct_ps = 0;
@@ -127,7 +128,7 @@ static bool has_flows(const cli_plot_run_t *run)
     return there;
 }
 
-// Leaves flows empty where the run wrote no flows.csv.
+// Loads the flows of a run; none if the run wrote no flows.csv.
 static sim_err_t load(const cli_plot_run_t *run,
                       const char *app,
                       flows_t *flows,
@@ -167,7 +168,7 @@ static sim_err_t read_kinds(results_csv_t *csv, kinds_t *kinds, world_error_t *e
     }
 }
 
-// The kinds of traffic of all runs, in the order of their files.
+// Collects the kinds of traffic of all runs, in the order of their files.
 static sim_err_t find_kinds(const cli_plot_t *plot, kinds_t *kinds, world_error_t *error)
 {
     static const char *const names[] = {"app"};
@@ -235,7 +236,7 @@ static void bins_by_size(const flows_t *flows, size_t run_count, bins_t *bins)
     sim_free(sizes);
 }
 
-// The flows [*first, *end) of a bin.
+// Sets *first and *end to the range [*first, *end) of the flows of a bin.
 static void flows_of(const flows_t *flows,
                      const bins_t *bins,
                      size_t bin,
@@ -260,13 +261,13 @@ static void flows_of(const flows_t *flows,
 
 // -- the script
 
-// The name of a data block.
+// Prints the name of a data block.
 static void print_block(FILE *script, size_t kind, size_t run)
 {
     fprintf(script, kind == 0 ? "$run%zu" : "$run%zu_%zu", run, kind);
 }
 
-// Rows of a data block: bin, then the percentiles.
+// Prints the rows of a data block: the bin, then its percentiles.
 static void print_data(FILE *script,
                        size_t kind,
                        size_t run,
@@ -317,7 +318,7 @@ static void print_size(FILE *script, uint64_t bytes)
     fprintf(script, "'%u'", (unsigned)bytes);
 }
 
-// 1, 2, 5, 10, 20, 50...
+// Returns the n-th number of 1, 2, 5, 10, 20, 50...
 static uint64_t round_number(unsigned n)
 {
     static const uint64_t digits[] = {1, 2, 5};
@@ -340,7 +341,7 @@ static void print_axes(FILE *script, const bins_t *bins, double most, size_t lab
     }
     fputs(")\n", script);
     fprintf(script, "set xrange [0.5:%zu.5]\n", bins->count);
-    // Up to the next 1, 2 or 5 above everything.
+    // The axis ends at the next round number above all values.
     uint64_t top = 2;
     for (unsigned n = 2; (double)top < most * 1.05; n++) {
         top = round_number(n);
@@ -374,7 +375,7 @@ static void print_curve(FILE *script, size_t kind, size_t run, size_t percentile
     fprintf(script, " using 1:%zu with linespoints linewidth 2", percentile + 2);
 }
 
-// One panel: the percentiles of one run.
+// Draws one panel with the percentiles of one run.
 static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, size_t k, const kind_t *kind)
 {
     fputs("set key title ", script);
@@ -391,7 +392,7 @@ static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, size_t k,
     fputc('\n', script);
 }
 
-// Three panels side by side; the first of all has the legend, a line per run above them.
+// Draws three panels side by side, one per percentile. The very first panel has the legend.
 static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const kind_t *kind)
 {
     for (size_t p = 0; p < PERCENTILES; p++) {
@@ -425,7 +426,7 @@ static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const k
     }
 }
 
-// True: the runs have the same sizes.
+// Finds the bins. Returns true if all runs have the same flow sizes.
 static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
 {
     *bins = (bins_t){.count = 0};
@@ -438,7 +439,7 @@ static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
     for (size_t r = first + 1; r < plot->run_count; r++) {
         same = same && (flows[r].count == 0 || same_sizes(&flows[first], &flows[r]));
     }
-    // Flows of one size alone are one bin.
+    // If all flows have one size, there is one bin.
     const flows_t *const any = &flows[first];
     if (same && any->flows[0].bytes != any->flows[any->count - 1].bytes) {
         bins_by_rank(&flows[first], bins);
@@ -448,7 +449,7 @@ static bool find_bins(const cli_plot_t *plot, const kind_t *kind, bins_t *bins)
     return same;
 }
 
-// A row of panels.
+// Draws the row of panels of one kind of traffic.
 static void draw_kind(const cli_plot_t *plot,
                       size_t k,
                       const kind_t *kind,
@@ -491,7 +492,7 @@ static void print_layout(FILE *script,
     }
 }
 
-// Rows of panels, of those kinds that have enough flows.
+// Draws one row of panels per kind of traffic that has enough flows.
 static void draw(const cli_plot_t *plot,
                  const kind_t *kinds,
                  size_t count,
@@ -562,7 +563,8 @@ sim_err_t cli_plot_slowdown(const cli_plot_t *plot, cli_figure_t *figure, world_
     kinds_t found = {.count = 0};
     kind_t *const kinds = sim_alloc_array(KINDS_MAX, sizeof(*kinds));
     sim_err_t result = plot->app == NULL ? find_kinds(plot, &found, error) : SIM_OK;
-    // One kind of traffic, that which was asked for, or too many to be told apart: together.
+    // The flows share one row of panels if there is one kind, if --app chose one, or if there are
+    // too many kinds.
     const bool apart = found.count > 1 && !found.more;
     size_t count = 0;
     size_t few = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cli/plot/sweep.c - the points of a sweep (docs/formats/sweep.md): a curve for each
-// combination of the parameters that are not along x, means with their 95 % intervals.
+// cli/plot/sweep.c - draws the points of a sweep (docs/formats/sweep.md): means with their 95 %
+// confidence intervals, one curve for each combination of the parameters that are not along x.
 #include "cli/plot/plot.h"
 
 #include "kernel/attribute.h"
@@ -89,7 +89,7 @@ static size_t find(const table_t *table, const char *name)
     return column;
 }
 
-// A value as a number, in its smallest unit; NAN: it is none.
+// Returns a value as a number in its base unit, or NAN if it is no number.
 static double number_of(const char *text)
 {
     sim_message_t message;
@@ -124,9 +124,9 @@ static const char *unit_of(const char *text)
 
 typedef struct layout {
     size_t x;
-    size_t y; // its interval is the column behind
+    size_t y; // column along y; the next column is its interval
     size_t parameters_end;
-    bool numbers; // along x
+    bool numbers; // the values along x are numbers
 } layout_t;
 
 static bool has_values(const table_t *table, size_t column, bool numbers)
@@ -175,7 +175,7 @@ static bool same_curve(const table_t *table, const layout_t *layout, size_t a, s
     return true;
 }
 
-// The first row of each curve, in order.
+// Finds the first row of each curve, in order, and returns the number of curves.
 static size_t find_curves(const table_t *table, const layout_t *layout, size_t *firsts)
 {
     size_t count = 0;
@@ -191,7 +191,7 @@ static size_t find_curves(const table_t *table, const layout_t *layout, size_t *
     return count;
 }
 
-// Where a value that is no number stands along x: after those before it.
+// Returns the x position of a value that is no number: its rank of first appearance.
 static double place_of(const table_t *table, const layout_t *layout, size_t row)
 {
     if (layout->numbers) {

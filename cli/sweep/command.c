@@ -16,7 +16,8 @@
 #define JOBS_MAX 1024u
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
-// Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder of
+// Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder
+// of
 // the same identity.
 static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
 {

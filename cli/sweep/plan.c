@@ -271,7 +271,8 @@ static bool builds(const world_scenario_t *scenario, world_error_t *why)
     return true;
 }
 
-// Checks all points before anything runs, so that a mistake is reported once and not by every run. A
+// Checks all points before anything runs, so that a mistake is reported once and not by every run.
+// A
 // point that cannot be built is refused only if no point can be built.
 static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
 {
