@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/studio/test_studio_turns.c - who asks for much waits, and too many are refused.
+// studio/tests/test_studio_turns.c - who asks for much waits, and too many are refused.
 #include "tests/check_main.h"
 
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/studio/test_studio_captures.c - captures that lie, and what filters may say.
+// studio/tests/test_studio_captures.c - captures that lie, and what filters may say.
 //
 // Each file is written byte by byte, imported, and judged by how many packets were taken and what
-// is said about the rest. The decoding of true captures is tests/studio/test_studio_data.sh's.
+// is said about the rest. The decoding of true captures is studio/tests/test_studio_data.sh's.
 #define _GNU_SOURCE // RTLD_NEXT NOLINT(bugprone-reserved-identifier)
 #include "tests/check_main.h"
 

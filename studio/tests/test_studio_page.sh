@@ -3,7 +3,7 @@
 # The studio's page in a real browser: every function by the way a person takes.
 # labels: slow
 #
-# tests/studio/studio_page.mjs does it, with Debian's chromium; pictures of every view are left in
+# studio/tests/studio_page.mjs does it, with Debian's chromium; pictures of every view are left in
 # build/studio-pictures. It runs in the release build only: the page is the same in every other.
 # STUDIO_PAGE_STEPS="login run" runs some of its steps.
 set -eu
@@ -23,8 +23,8 @@ fi
 tools/studio-page "$page" || fail "the page does not build"
 tools/studio-page --check || fail "the page's types, format or linter's rules"
 
-WORK=$work node tests/studio/studio_outline.mjs || fail "the outline of scenarios"
+WORK=$work node studio/tests/studio_outline.mjs || fail "the outline of scenarios"
 mkdir -p build/studio-pictures
 PROGRAM=$program BROWSER=$browser PAGE=$page WORK=$work PICTURES=build/studio-pictures \
-    timeout 540 node tests/studio/studio_page.mjs || fail "the page (its steps are above)"
+    timeout 540 node studio/tests/studio_page.mjs || fail "the page (its steps are above)"
 exit $((failures > 0))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/studio/test_studio_target.c - targets, routes, ranges, host names and orders.
+// studio/tests/test_studio_target.c - targets, routes, ranges, host names and orders.
 //
 // Goal: what has one reading is read, what has two is refused; an order makes the runs it says.
 // Method: inputs by hand. Not pinned: HTTP itself, which libmicrohttpd reads.

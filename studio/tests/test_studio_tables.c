@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/studio/test_studio_tables.c - result folders as tables: what comes out is what went in.
+// studio/tests/test_studio_tables.c - result folders as tables: what comes out is what went in.
 //
 // A folder is written here, imported, and asked: exact decimals, missing cells, blocks that are
 // passed over, orders, formats, series by pixel against all points, words, SQL and what it must not

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/studio/test_studio_expression.c - the expression language and the steps of an analysis.
+// studio/tests/test_studio_expression.c - the expression language and the steps of an analysis.
 //
 // Values against those worked out by hand, units that convert or do not fit, the column of each
 // error, and texts that try to be too deep or too long. Statistics against closed forms.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/studio/test_studio_api.sh - the studio's server by its API: what a person and a script do.
+# studio/tests/test_studio_api.sh - the studio's server by its API: what a person and a script do.
 #
 # Goal: logging in and out, users, tokens, the library, checking with places, the topology, an order with a
 # grid and seeds, results that the command line reads, events, cancelling, the trash, documents with
@@ -9,7 +9,7 @@
 # Method: a real server on loopback, curl. Not pinned: the page (test_studio_page), how fast it is.
 set -u
 . tests/script.sh
-. tests/studio/studio_lib.sh
+. studio/tests/studio_lib.sh
 
 slow='topology: {star: {hosts: 4}}\ntraffic: [{incast: {to: host0, from: \"host[1-3]\", bytes: 1TB}}]\n'
 

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/studio/test_studio_misfortune.sh - the studio's server when things go wrong.
+# studio/tests/test_studio_misfortune.sh - the studio's server when things go wrong.
 #
 # Goal: killed by SIGKILL in the middle of runs and started again, each run ends once and none is lost; a
 # run whose own process is killed; a run that uses up its memory; a disk without room, before an order, in
@@ -10,7 +10,7 @@
 # Method: kill, and a small file system where the machine lets us mount one.
 set -u
 . tests/script.sh
-. tests/studio/studio_lib.sh
+. studio/tests/studio_lib.sh
 
 slow='topology: {star: {hosts: 4}}\ntraffic: [{incast: {to: host0, from: \"host[1-3]\", bytes: 1TB}}]\n'
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/fuzz_studio_request.c - what the studio reads of a request itself: targets, routes,
+// studio/tests/fuzz/fuzz_studio_request.c - fuzzes the parsers of requests: targets, routes,
 // ranges, host names, orders of runs in JSON.
 //
 // The first byte chooses which. Whatever is accepted keeps its promises: no segment leads

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: study
-// tests/studio/test_studio_speed.c - a run of 10^6 flows and 10^7 points of series: how fast it is
+// studio/tests/test_studio_speed.c - a run of 10^6 flows and 10^7 points of series: how fast it is
 // imported, opened, filtered, drawn.
 //
 // The folder is made here, with the columns of rocesim's own files. What must hold is what the

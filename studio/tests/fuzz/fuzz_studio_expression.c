@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/fuzz_studio_expression.c - fuzzes the expression language: parsing, then computing.
+// studio/tests/fuzz/fuzz_studio_expression.c - fuzzes parsing and computing of expressions.
 //
 // What is accepted is computed on rows with missing values, infinities' neighbours and empty texts.
 // An error must have a message and a column within the text; numbers that come out are finite or

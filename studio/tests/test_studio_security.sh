@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/studio/test_studio_security.sh - the studio's server against people who mean it no good.
+# studio/tests/test_studio_security.sh - the studio's server against people who mean it no good.
 #
 # Goal: every route of the joined table is refused to nobody and to each role below its own; forged
 # requests, fixed sessions, paths that lead elsewhere, SQL in every text, large and slow requests, bombs in
@@ -10,7 +10,7 @@
 # Method: the table is read from openapi.json. Not pinned: strength of the libraries' own cryptography.
 set -u
 . tests/script.sh
-. tests/studio/studio_lib.sh
+. studio/tests/studio_lib.sh
 
 # -- where it may listen
 

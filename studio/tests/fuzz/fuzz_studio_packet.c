@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/fuzz/fuzz_studio_packet.c - fuzzes what the studio shows of packets: layers, their bytes.
+// studio/tests/fuzz/fuzz_studio_packet.c - fuzzes the layers of packets and their bytes.
 //
 // The input is a frame, shown whole and as a snap length of half of it would leave it, as each kind
 // of transport. Layers and fields must lie within what was captured, one behind the other.

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tests/studio/studio_lib.sh - what scripts that ask a real server share; sourced after tests/script.sh.
+# studio/tests/studio_lib.sh - what scripts that ask a real server share; sourced after tests/script.sh.
 #
 # begin [OPTION...] starts a server on a free port of loopback with the data in $data; $url is its address,
 # $server its process. stop ends it. api METHOD PATH [JSON] asks as whoever logged in last; the status is
