@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/main.c - the program rocesim-studio: what was asked for, and its exit status.
+// studio/server/main.c - the program rocesim-studio.
 #include "studio/server/serve.h"
 
 #include <signal.h>
@@ -10,7 +10,7 @@ int main(int argc, char **argv)
     studio_arguments_t arguments;
     sim_message_t message;
     int status = 0;
-    // A client that is gone, a file that may not grow: errors of writing, not ends of the server.
+    // A lost client or a full file must fail the write, not end the server.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     if (studio_arguments_parse(argc, (const char *const *)argv, &arguments, &message) != SIM_OK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/options.c - the command line of rocesim-studio, and where it finds what it needs.
+// studio/server/options.c - reads the command line of rocesim-studio and finds its files.
 #include "studio/server/options.h"
 
 #include <errno.h>
@@ -16,37 +16,40 @@ static const char help[] =
     "rocesim studio backup [--data DIR] FOLDER\n"
     "rocesim studio restore [--data DIR] FOLDER\n"
     "\n"
-    "Serves the studio: people log in with a browser, simulate, search logs and process data.\n"
-    "The first start prints a link by which an administrator is made. Ctrl-C ends the server; "
-    "what\n"
-    "runs goes on, and is found again at the next start.\n"
+    "Serves the studio: people log in with a browser, run simulations and analyse results.\n"
+    "The first start prints a link that creates the administrator. Ctrl-C stops the server;\n"
+    "runs continue without it, and the next start finds them again.\n"
     "\n"
-    "  --data DIR          everything that is kept: ~/.local/share/rocesim-studio unless given\n"
-    "  --listen ADDRESS:PORT   127.0.0.1:8080 unless given; port 0 takes a free one\n"
-    "  --tls-cert FILE     certificates in PEM, with --tls-key FILE: serves HTTPS\n"
-    "  --tls-key FILE\n"
-    "  --without-tls       listens elsewhere than on loopback without TLS: only where something\n"
-    "                      before it speaks TLS\n"
-    "  --unconfined        also where the kernel cannot confine what reads scenarios: whoever may\n"
-    "                      order runs then reads and writes what the server may\n"
-    "  --host-name NAME    a name that browsers may use for this server; several by commas\n"
-    "  --first-user NAME   makes the first administrator without a link, with\n"
-    "  --password-file F   the password in the first line of F\n"
-    "  --jobs N            runs at once: 2 unless given\n"
-    "  --run-threads N     of one run: 1 unless given\n"
-    "  --run-time S        of one run: 86400 unless given\n"
-    "  --run-memory BYTES  of one run: 8 GB unless given; a number may end with MB or GB\n"
-    "  --run-disk BYTES    of one run's files: 10 GB unless given\n"
-    "  --disk-free BYTES   that stays free on the disk: 1 GB unless given\n"
-    "  --queue N           runs of one user that may wait: 2000 unless given\n"
-    "  --group N           runs of one order: 1000 unless given\n"
-    "  --page DIR          the built page\n"
-    "  --library DIR       scenarios to begin with\n"
-    "  --program FILE      rocesim\n"
+    "  --data DIR          folder of all data of the studio\n"
+    "                      (default ~/.local/share/rocesim-studio)\n"
+    "  --listen ADDRESS:PORT\n"
+    "                      address to listen on; port 0 takes a free one\n"
+    "                      (default 127.0.0.1:8080)\n"
+    "  --tls-cert FILE     certificate chain in PEM; serves HTTPS, together with --tls-key\n"
+    "  --tls-key FILE      private key of the certificate, in PEM\n"
+    "  --without-tls       allow --listen on other addresses than loopback without TLS;\n"
+    "                      use it only behind a proxy that speaks TLS\n"
+    "  --unconfined        start although the kernel cannot confine runs: whoever may order\n"
+    "                      runs then reads and writes all files that the server may\n"
+    "  --host-name NAME    host name by which browsers may reach this server; separate\n"
+    "                      several names by commas\n"
+    "  --first-user NAME   create the first administrator without a link, together with\n"
+    "                      --password-file\n"
+    "  --password-file F   file whose first line is the password of --first-user\n"
+    "  --jobs N            number of runs at the same time (default 2)\n"
+    "  --run-threads N     threads of each run (default 1)\n"
+    "  --run-time S        seconds after which a run is stopped (default 86400)\n"
+    "  --run-memory BYTES  memory limit of a run, such as 500MB or 8GB (default 8GB)\n"
+    "  --run-disk BYTES    limit of the files of a run (default 10GB)\n"
+    "  --disk-free BYTES   free disk space that a new run needs (default 1GB)\n"
+    "  --queue N           waiting runs allowed per user (default 2000)\n"
+    "  --group N           runs allowed in one order (default 1000)\n"
+    "  --page DIR          folder of the built page\n"
+    "  --library DIR       folder of the shipped scenarios and studies\n"
+    "  --program FILE      path of the program rocesim\n"
     "\n"
-    "backup copies the data of a studio, which may be running, to a new FOLDER; restore makes a "
-    "new\n"
-    "data folder of one. docs/studio.md explains the rest.\n";
+    "backup copies the data of a studio, which may be running, to a new FOLDER. restore creates\n"
+    "a new data folder from such a copy. docs/studio.md explains everything else.\n";
 
 const char *studio_help_text(void)
 {
@@ -151,7 +154,12 @@ static sim_err_t take_option(studio_arguments_t *arguments,
         const char *value = text[length] == '=' ? text + length + 1 : NULL;
         if (option->kind != FLAG && value == NULL) {
             if (*at + 1 == argc) {
-                return sim_fail(message, SIM_ERR_INVALID, "%s needs a value", option->name);
+                return sim_fail(message,
+                                SIM_ERR_INVALID,
+                                "%s needs a value: expected %s VALUE or %s=VALUE",
+                                option->name,
+                                option->name,
+                                option->name);
             }
             value = argv[++*at];
         }
@@ -159,7 +167,7 @@ static sim_err_t take_option(studio_arguments_t *arguments,
     }
     return sim_fail(message,
                     SIM_ERR_UNKNOWN,
-                    "unknown option %s: rocesim studio --help lists them",
+                    "unknown option %s; rocesim studio --help lists all options",
                     text);
 }
 
@@ -172,7 +180,8 @@ static const char *keep(studio_arguments_t *arguments, char *text)
     return text;
 }
 
-// The first of the places, from the folder of this program, where something is.
+// Finds a file of the build tree beside this program; if there is none, returns its place in an
+// installation.
 static const char *find(studio_arguments_t *arguments, const char *beside, const char *installed)
 {
     char folder[PATH_MAX];
@@ -213,7 +222,7 @@ static void set_defaults(studio_arguments_t *arguments)
     o->program = o->program == NULL ? find(arguments, "rocesim", "bin/rocesim") : o->program;
 }
 
-// What the command line names must be there; what the server finds itself may be missing.
+// Checks the paths that the command line names. Paths that the server found itself may be missing.
 static sim_err_t check_named(const studio_options_t *o, sim_message_t *message)
 {
     const struct {
@@ -252,16 +261,20 @@ static sim_err_t check(const studio_arguments_t *arguments, sim_message_t *messa
 {
     const studio_options_t *const o = &arguments->options;
     if ((o->tls_cert == NULL) != (o->tls_key == NULL)) {
-        return sim_fail(message, SIM_ERR_INVALID, "--tls-cert and --tls-key belong together");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "--tls-cert and --tls-key must be given together");
     }
     if ((o->first_user == NULL) != (o->password == NULL)) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
-                        "--first-user and --password-file belong together");
+                        "--first-user and --password-file must be given together");
     }
     const bool copies = arguments->command == STUDIO_BACKUP || arguments->command == STUDIO_RESTORE;
     if (copies && arguments->folder == NULL) {
-        return sim_fail(message, SIM_ERR_INVALID, "backup and restore need one folder");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "backup and restore need one argument, the FOLDER of the copy");
     }
     return SIM_OK;
 }
@@ -275,7 +288,7 @@ static sim_err_t take_word(studio_arguments_t *arguments, const char *word, sim_
     }
     return sim_fail(message,
                     SIM_ERR_INVALID,
-                    "%s: not expected; rocesim studio --help says what is",
+                    "unexpected argument %s; rocesim studio --help shows the usage",
                     word);
 }
 

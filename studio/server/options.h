@@ -9,8 +9,8 @@ typedef enum studio_command {
     STUDIO_SERVE,
     STUDIO_BACKUP,
     STUDIO_RESTORE,
-    STUDIO_RUN_CHILD,   // what the server starts: the rest of the line is the child's
-    STUDIO_CHECK_CHILD, // likewise
+    STUDIO_RUN_CHILD,   // started by the server; the rest of the line belongs to the child
+    STUDIO_CHECK_CHILD, // the same
     STUDIO_FIGURE_CHILD,
     STUDIO_HELP,
     STUDIO_VERSION,
@@ -19,9 +19,9 @@ typedef enum studio_command {
 typedef struct studio_arguments {
     studio_command_t command;
     studio_options_t options;
-    const char *folder;      // of backup and restore
-    const char *const *rest; // of a child
-    char *memory[8];         // of defaults
+    const char *folder;      // argument of backup and restore
+    const char *const *rest; // arguments of a child
+    char *memory[8];         // owns the default texts
     size_t memory_count;
 } studio_arguments_t;
 

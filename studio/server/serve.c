@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/serve.c - the parts of the server, made in order and ended in the other one.
+// studio/server/serve.c - creates the parts of the server in order and destroys them in reverse.
 #include "studio/server/serve.h"
 
 #include "studio/server/accounts/accounts.h"
@@ -72,7 +72,7 @@ static sim_err_t make_folder(const char *path, sim_message_t *message)
         if (slash != NULL) {
             *slash = '\0';
         }
-        // What is in it is nobody else's business.
+        // Only the server's own user may read the data folder.
         if (mkdir(copy, slash == NULL ? 0700 : 0755) != 0 && errno != EEXIST) {
             result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy, strerror(errno));
         }
@@ -85,8 +85,8 @@ static sim_err_t make_folder(const char *path, sim_message_t *message)
     return result;
 }
 
-// A server that was killed while it began a process leaves its lock to that process until it has
-// begun: a moment.
+// Takes the lock, with a few retries: a process that a killed server was just starting holds its
+// lock for a moment.
 static bool take_lock(int fd)
 {
     const struct timespec pause = {0, LOCK_PAUSE_MS * 1000000L};
@@ -98,7 +98,7 @@ static bool take_lock(int fd)
     return taken;
 }
 
-// The lock on the folder that two servers cannot have; -1: they would.
+// Locks the data folder against a second server; returns -1 with a message if one has it.
 static int lock_folder(const char *data, sim_message_t *message)
 {
     char *const path = sim_format("%s/lock", data);
@@ -106,7 +106,11 @@ static int lock_folder(const char *data, sim_message_t *message)
     if (fd < 0) {
         (void)sim_fail(message, SIM_ERR_IO, "%s: %s", path, strerror(errno));
     } else if (!take_lock(fd)) {
-        (void)sim_fail(message, SIM_ERR_STATE, "%s: another studio works with this folder", data);
+        (void)sim_fail(
+            message,
+            SIM_ERR_STATE,
+            "%s: another studio uses this folder; stop it, or choose another folder with --data",
+            data);
         (void)close(fd);
         sim_free(path);
         return -1;
@@ -136,7 +140,10 @@ static sim_err_t make_first_user(studio_t *studio, sim_message_t *message)
     if (refused != NULL) {
         result = sim_fail(message, SIM_ERR_INVALID, "--first-user: %s", refused);
     } else if (studio_user_create(studio, name, STUDIO_ROLE_ADMINISTRATOR, password) == 0) {
-        result = sim_fail(message, SIM_ERR_IO, "the user %s could not be made", name);
+        result = sim_fail(message,
+                          SIM_ERR_IO,
+                          "--first-user: the user %s could not be stored in the database",
+                          name);
     } else {
         studio_audit(studio, NULL, "", "user.create", "%s, administrator (--first-user)", name);
     }
@@ -155,9 +162,12 @@ static sim_err_t greet(studio_t *studio, const studio_server_t *server, sim_mess
     }
     if (!studio_user_any(studio)) {
         if (!studio_link_create(studio, 0, &secret)) {
-            return sim_fail(message, SIM_ERR_IO, "the database cannot be written");
+            return sim_fail(message,
+                            SIM_ERR_IO,
+                            "studio.sqlite in the data folder cannot be written");
         }
-        printf("Nobody can log in yet. This link makes the administrator, once, within 7 days:\n"
+        printf("Nobody can log in yet. This link creates the administrator; it works once, within "
+               "7 days:\n"
                "    %s/#once=%s\n",
                studio_server_url(server),
                secret.text);
@@ -194,8 +204,8 @@ static sim_err_t make_runs_folder(const studio_t *studio, sim_message_t *message
     return result;
 }
 
-// DATA/tmp, empty: what SQLite and figures write for a moment lies on the disk that is watched, and
-// belongs to nobody else.
+// Makes DATA/tmp, empty, for temporary files of SQLite and of figures: they use the watched disk,
+// and no other user can read them.
 static sim_err_t make_temporary(const studio_t *studio, sim_message_t *message)
 {
     char *const path = sim_format("%s/tmp", studio->options.data);
@@ -236,7 +246,7 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         result = studio_server_start(studio, &server, message);
     }
     if (result == SIM_OK && !studio_runs_start(studio->runs)) {
-        result = sim_fail(message, SIM_ERR_IO, "no thread for the queue");
+        result = sim_fail(message, SIM_ERR_IO, "the thread of the queue could not be started");
     }
     if (result == SIM_OK) {
         result = greet(studio, server, message);
@@ -266,7 +276,7 @@ static int serve(const studio_arguments_t *arguments)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    // Blocked here, so that all threads have them blocked and one place waits for them.
+    // All threads inherit the block, so that only wait_for_end receives the signals.
     (void)pthread_sigmask(SIG_BLOCK, &signals, NULL);
     (void)umask(0077);
     sim_err_t result = SIM_OK;
@@ -274,9 +284,9 @@ static int serve(const studio_arguments_t *arguments)
         result =
             sim_fail(&message,
                      SIM_ERR_INVALID,
-                     "this kernel has no Landlock (Linux 5.19), which keeps scenarios from the "
-                     "server's files; --unconfined does without, where everybody who may "
-                     "order runs is trusted");
+                     "this kernel has no Landlock (Linux 5.19 or later), which keeps scenarios "
+                     "away from the server's files; use --unconfined only if you trust everybody "
+                     "who may order runs");
     }
     if (result == SIM_OK) {
         result = make_folder(studio.options.data, &message);
@@ -299,7 +309,7 @@ static int serve(const studio_arguments_t *arguments)
 int studio_command(const studio_arguments_t *arguments)
 {
     if (sodium_init() < 0) {
-        fprintf(stderr, "rocesim studio: no random numbers\n");
+        fprintf(stderr, "rocesim studio: libsodium finds no source of random numbers\n");
         return 1;
     }
     switch (arguments->command) {

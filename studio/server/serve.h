@@ -5,10 +5,10 @@
 
 #include "studio/server/options.h"
 
-// Does what was asked for and returns the exit status: 0 done, 1 failed, 2 bad input.
+// Runs the command and returns the exit status: 0 success, 1 failure, 2 bad input.
 int studio_command(const studio_arguments_t *arguments);
 
-// All rooms' tables in one, ended by a zero row; free with sim_free.
+// Returns the routes of all rooms in one table, ended by a zero row; free it with sim_free.
 struct studio_route *studio_routes_join(void);
 
 #endif // STUDIO_SERVER_SERVE_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/studio.h - the server as its rooms see it: what was asked for, and the parts.
+// studio/server/studio.h - the server as its rooms see it: its options and its parts.
 //
-// Made by studio/server/serve.c before the first request and gone after the last one; the pointers
-// do not
-// change in between, and each part has a lock of its own.
+// serve.c creates it before the first request and destroys it after the last one. The pointers do
+// not change in between, and each part has its own lock.
 #ifndef STUDIO_SERVER_STUDIO_H
 #define STUDIO_SERVER_STUDIO_H
 
@@ -11,45 +10,45 @@
 
 #include <stdatomic.h>
 
-// What people may do; each includes those above it in this list.
+// The rights of a user; each role includes the rights of those above it in this list.
 typedef enum studio_role {
-    STUDIO_ROLE_NONE,   // nobody has logged in
-    STUDIO_ROLE_VIEWER, // reads what is shared
-    STUDIO_ROLE_USER,   // runs and saves
+    STUDIO_ROLE_NONE,   // not logged in
+    STUDIO_ROLE_VIEWER, // reads shared runs and documents
+    STUDIO_ROLE_USER,   // also orders runs and saves documents
     STUDIO_ROLE_ADMINISTRATOR,
 } studio_role_t;
 
 #define STUDIO_NAME_BYTES_MAX 64u
 
-// Who asks: a copy, valid for one request.
+// The user of a request; a copy that is valid during the request.
 typedef struct studio_user {
     int64_t id;
     char name[STUDIO_NAME_BYTES_MAX + 1];
-    studio_role_t role; // of a token: not more than the token's
-    int64_t session;    // 0: came with a token
-    int64_t token;      // 0: came with a session
+    studio_role_t role; // with a token: limited to the token's role
+    int64_t session;    // 0: the request has a token
+    int64_t token;      // 0: the request has a session
 } studio_user_t;
 
 typedef struct studio_options {
-    const char *data;         // folder of everything that is kept
-    const char *listen;       // "127.0.0.1:8080"; port 0: any
+    const char *data;         // folder of all data
+    const char *listen;       // "127.0.0.1:8080"; port 0: a free one
     const char *page;         // folder of the built page
-    const char *scenarios;    // folder of them, to begin with
-    const char *program;      // rocesim
+    const char *scenarios;    // folder of the library
+    const char *program;      // path of rocesim
     const char *tls_cert;     // NULL: plain HTTP
     const char *tls_key;      // with tls_cert
-    const char *first_user;   // NULL: a one-time link is printed
-    const char *password;     // file of it, with first_user
-    const char *host_names;   // further names browsers may use for this server, by commas; or NULL
-    bool listen_anywhere;     // other than loopback, without TLS
-    bool unconfined;          // also where Landlock cannot confine what reads scenarios
-    uint64_t jobs;            // runs at once
-    uint64_t run_threads;     // of one run
-    uint64_t run_s_max;       // wall time of one
-    uint64_t run_bytes_max;   // memory of one
-    uint64_t disk_bytes_max;  // files of one
-    uint64_t disk_bytes_free; // that must be left for a run to begin
-    uint64_t queue_max;       // runs of one user that wait
+    const char *first_user;   // first administrator; NULL: a one-time link is printed
+    const char *password;     // file with the password of first_user
+    const char *host_names;   // further host names of this server, separated by commas; or NULL
+    bool listen_anywhere;     // allow addresses other than loopback without TLS
+    bool unconfined;          // start although this kernel has no Landlock
+    uint64_t jobs;            // runs at the same time
+    uint64_t run_threads;     // threads of one run
+    uint64_t run_s_max;       // wall time of one run
+    uint64_t run_bytes_max;   // memory of one run
+    uint64_t disk_bytes_max;  // files of one run
+    uint64_t disk_bytes_free; // free disk space that a new run needs
+    uint64_t queue_max;       // waiting runs of one user
     uint64_t group_max;       // runs of one order
 } studio_options_t;
 
@@ -70,17 +69,17 @@ typedef struct studio {
     struct studio_runs *runs;
     struct studio_library *library;
     struct studio_page *page;
-    struct studio_data *data;          // studio/data's own
-    const struct studio_route *routes; // joined, ended by a zero row
+    struct studio_data *data;          // owned by studio/server/data
+    const struct studio_route *routes; // of all rooms, ended by a zero row
     bool tls;
-    atomic_bool stopping; // streams end
+    atomic_bool stopping; // tells streams to end
 } studio_t;
 
 const char *studio_role_name(studio_role_t role);
-// False: there is no role of this name.
+// Finds a role by name; returns false if there is none.
 bool studio_role_find(const char *name, studio_role_t *role);
 
-// Milliseconds since 1970, and of a clock that only goes forward.
+// Return milliseconds since 1970, and milliseconds of a monotonic clock.
 int64_t studio_now_ms(void);
 int64_t studio_clock_ms(void);
 

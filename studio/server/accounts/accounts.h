@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/accounts.h - people, their sessions and tokens, and what they did.
+// studio/server/accounts/accounts.h - users, their sessions and tokens, and the audit.
 //
-// Wrong passwords are counted by name and address, by name and by address, before the password is
-// looked at, so that many tries at once are no more than as many in a row; names that nobody has
-// are counted, and take as long, as others.
+// Each login is counted by (name, address), by name and by address before its password is checked,
+// so parallel guesses gain nothing. Unknown names are counted as well and take equally long.
 #ifndef STUDIO_SERVER_ACCOUNTS_ACCOUNTS_H
 #define STUDIO_SERVER_ACCOUNTS_ACCOUNTS_H
 
@@ -12,35 +11,36 @@
 
 #include <jansson.h>
 
-#define STUDIO_SESSION_IDLE_MS INT64_C(43200000)   // 12 h
-#define STUDIO_SESSION_WHOLE_MS INT64_C(604800000) // 7 days
-#define STUDIO_LINK_MS INT64_C(604800000)          // 7 days
+#define STUDIO_SESSION_IDLE_MS INT64_C(43200000)   // milliseconds: 12 hours without a request
+#define STUDIO_SESSION_WHOLE_MS INT64_C(604800000) // milliseconds: 7 days in all
+#define STUDIO_LINK_MS INT64_C(604800000)          // milliseconds: 7 days
 #define STUDIO_TOKENS_MAX 50
-#define STUDIO_SESSIONS_MAX 100 // of one user; the oldest end
+#define STUDIO_SESSIONS_MAX 100 // per user; more end the oldest
 
 // -- people (users.c)
 
-// What is wrong with a name; NULL: nothing.
+// Returns why a user name is refused; NULL if it is good.
 const char *studio_name_refuse(const char *name);
-// The new user's number; 0: not made (studio_store_is_conflict: the name is taken).
+// Creates a user and returns its number; 0 on failure (studio_store_is_conflict: the name exists).
 int64_t studio_user_create(studio_t *studio,
                            const char *name,
                            studio_role_t role,
-                           const char *password); // NULL: none yet
+                           const char *password); // NULL: no password yet
 bool studio_user_set_password(studio_t *studio, int64_t user, const char *password);
-// Whether anybody could log in as administrator.
+// Tells whether an administrator exists who can log in.
 bool studio_user_any(studio_t *studio);
-// Administrators but one that can log in.
+// Counts the administrators who can log in, without the user `but`.
 int64_t studio_user_administrators(studio_t *studio, int64_t but);
-// {id, name, role, created_ms, seen_ms, disabled, has_password}; NULL: there is none.
+// Returns {id, name, role, created_ms, seen_ms, disabled, has_password}; NULL if there is no such
+// user.
 json_t *studio_user_json(studio_t *studio, int64_t user);
 
 // -- one-time links (users.c)
 
-// user 0: for the first administrator.
+// Creates a one-time link to set a password. user 0: the link creates the first administrator.
 bool studio_link_create(studio_t *studio, int64_t user, studio_secret_t *secret);
-// Uses it up: of the user 0 with name, else of its user. The user's number; 0: no such link, or the
-// name is none (message says).
+// Uses a link up and sets the password: of its user, or of the new first administrator `name`.
+// Returns the user's number; 0 if there is no such link or the name is refused (see the message).
 int64_t studio_link_use(studio_t *studio,
                         const char *secret,
                         const char *name,
@@ -56,13 +56,13 @@ bool studio_session_create(studio_t *studio,
                            studio_secret_t *secret);
 bool studio_session_find(studio_t *studio, const char *secret, studio_user_t *user);
 bool studio_token_find(studio_t *studio, const char *secret, studio_user_t *user);
-// Whether what the user came with holds still; for what takes long.
+// Tells whether the user's session or token is still valid; for requests that take long.
 bool studio_user_holds(studio_t *studio, const studio_user_t *user);
 void studio_session_end(studio_t *studio, int64_t session);
-// All of a user but one (0: all).
+// Ends all sessions of a user, except the session `but` (0: all).
 bool studio_session_end_all(studio_t *studio, int64_t user, int64_t but);
 json_t *studio_sessions_json(studio_t *studio, const studio_user_t *user);
-// Removes what has expired.
+// Removes expired sessions and links.
 void studio_sessions_clean(studio_t *studio);
 
 // -- passwords, with lock-out (logins.c)
@@ -74,9 +74,9 @@ void studio_logins_destroy(studio_logins_t *logins);
 typedef enum studio_login {
     STUDIO_LOGIN_GOOD,
     STUDIO_LOGIN_WRONG,
-    STUDIO_LOGIN_LOCKED,    // for *wait_s
-    STUDIO_LOGIN_BUSY,      // too many are being checked
-    STUDIO_LOGIN_UNCOUNTED, // the store cannot write the try down, so none is made
+    STUDIO_LOGIN_LOCKED,    // locked for *wait_s seconds
+    STUDIO_LOGIN_BUSY,      // too many passwords are being checked
+    STUDIO_LOGIN_UNCOUNTED, // the try cannot be recorded, so it is refused
 } studio_login_t;
 studio_login_t studio_login_try(studio_t *studio,
                                 const char *name,
@@ -87,7 +87,7 @@ studio_login_t studio_login_try(studio_t *studio,
 
 // -- audit (audit.c)
 
-// user may be NULL: nobody that is known, as name.
+// Records an action. user may be NULL for somebody who is not known, such as name at a login.
 void studio_audit(studio_t *studio,
                   const studio_user_t *user,
                   const char *address,

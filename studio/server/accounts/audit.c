@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/audit.c - who did what, when and from where.
+// studio/server/accounts/audit.c - records who did what, when and from where.
 #include "studio/server/accounts/accounts.h"
 
 #include "studio/server/http/target.h"
@@ -19,16 +19,16 @@ void studio_audit(studio_t *studio,
     char object[256];
     va_list arguments;
     va_start(arguments, format);
-    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun in the line before
+    // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is in the line before
     if (vsnprintf(object, sizeof(object), format, arguments) < 0) {
         object[0] = '\0';
     }
     va_end(arguments);
     size_t length = strlen(object);
     while (!studio_text_is_clean(object, length)) {
-        object[--length] = '\0'; // cut in the middle of a character
+        object[--length] = '\0'; // the text was cut inside a character
     }
-    // What cannot be written down (a full disk) has been printed by the store.
+    // If the record cannot be written (full disk), the store has printed the error.
     (void)studio_store_do(studio->store,
                           "INSERT INTO audit(at_ms, user, name, address, action, object)"
                           " VALUES (?, nullif(?, 0), ?, ?, ?, ?)",

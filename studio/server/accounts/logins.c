@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/logins.c - a name and a password, and how often one may be wrong.
+// studio/server/accounts/logins.c - checks names and passwords and limits wrong ones.
 #include "studio/server/accounts/accounts.h"
 
 #include "studio/server/store/database.h"
@@ -7,15 +7,16 @@
 #include <pthread.h>
 #include <string.h>
 
-// Failures count for WINDOW; from the threshold on each locks for twice as long as the one before.
+// Failures count for WINDOW_MS. Beyond a threshold each failure locks for twice the time of the one
+// before.
 #define WINDOW_MS INT64_C(900000)
 #define LOCK_MS INT64_C(60000)
 #define LOCK_MS_MAX INT64_C(900000)
-#define PAIR_MAX 5      // one name from one address
-#define ANYWHERE_MAX 30 // one name, from anywhere
-#define ADDRESS_MAX 50  // any name, from one address
+#define PAIR_MAX 5      // failures of one name from one address
+#define ANYWHERE_MAX 30 // failures of one name from all addresses
+#define ADDRESS_MAX 50  // failures of all names from one address
 
-// argon2 takes 64 MiB while it works.
+// argon2 uses 64 MiB during one check.
 #define CHECKED_AT_ONCE 2u
 #define WAITING_MAX 16u
 
@@ -24,7 +25,7 @@ struct studio_logins {
     pthread_cond_t free;
     unsigned checked;
     unsigned waiting;
-    studio_password_t nobody; // what a name that nobody has is compared with
+    studio_password_t nobody; // compared with the password of an unknown name
 };
 
 studio_logins_t *studio_logins_create(void)
@@ -75,7 +76,7 @@ static void leave(studio_logins_t *logins)
 
 // -- counting
 
-// One more try of (name, address); how many there have been in the window.
+// Counts one more try of (name, address); returns the number of tries in the window.
 static int64_t count_try(studio_t *studio, const char *name, const char *address, int64_t now_ms)
 {
     (void)studio_store_do(studio->store,
@@ -133,9 +134,9 @@ static int64_t locked_until(studio_t *studio, const char *name, const char *addr
                             address);
 }
 
-// STUDIO_LOGIN_GOOD: the password may be looked at; STUDIO_LOGIN_LOCKED: not for *wait_s;
-// STUDIO_LOGIN_UNCOUNTED: not at all. What is one too many locks before it is looked at, so that
-// tries at the same time, and those at the moment a lock ends, are no more than tries in a row.
+// Counts a try and tells whether the password may be checked: STUDIO_LOGIN_GOOD,
+// STUDIO_LOGIN_LOCKED (for *wait_s) or STUDIO_LOGIN_UNCOUNTED. The lock is set before the check, so
+// that parallel tries are limited like consecutive ones, also at the moment a lock ends.
 static studio_login_t begin_try(studio_t *studio,
                                 const char *name,
                                 const char *address,
@@ -155,7 +156,7 @@ static studio_login_t begin_try(studio_t *studio,
         tries->pair = count_try(studio, name, address, now_ms);
         tries->name = count_try(studio, name, "", now_ms);
         tries->address = count_try(studio, "", address, now_ms);
-        // After a lock one more; before it, as many as there may be.
+        // After a lock one try is allowed; before the first lock, as many as the limits say.
         allowed = until_ms > 0 || (tries->pair <= PAIR_MAX && tries->name <= ANYWHERE_MAX &&
                                    tries->address <= ADDRESS_MAX);
         lock_out(studio, name, address, tries->pair, PAIR_MAX + 1, now_ms);
@@ -201,7 +202,7 @@ static void end_try(studio_t *studio,
 
 // -- trying
 
-// The user's number and password, or what nobody has.
+// Returns the user's number and password; for an unknown name 0 and the dummy password.
 static int64_t look_up(studio_t *studio, const char *name, studio_password_t *password)
 {
     int64_t user = 0;

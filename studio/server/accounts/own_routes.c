@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/own_routes.c - logging in and out, one's own password, sessions and
-// tokens.
+// studio/server/accounts/own_routes.c - routes for one's own account: login, logout, password,
+// sessions and tokens.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/http/cookie.h"
@@ -32,7 +32,7 @@ static json_t *me_json(const studio_user_t *user, const char *session)
 
 // -- logging in
 
-// A session of its own for each login: what cookie came with the request does not matter.
+// Begins a new session at each login, whatever cookie came with the request.
 static int begin_session(studio_request_t *request, studio_response_t *response, int64_t id)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -77,7 +77,7 @@ static int login_by_link(studio_request_t *request, studio_response_t *response,
     return begin_session(request, response, user);
 }
 
-// Once a minute for an address: whoever goes on and on is no news, and shall fill no disk.
+// Records a lock at most once a minute per address, so that an attacker cannot fill the disk.
 static void audit_lock(studio_t *studio, const char *address, const char *name)
 {
     if (studio_store_int(studio->store,
@@ -171,8 +171,8 @@ static int get_me(studio_request_t *request, studio_response_t *response)
     return studio_response_json(response, 200, json);
 }
 
-// Who holds a token shall not outlive it: passwords, sessions and tokens are for people who have
-// logged in. 0, or the answer's status.
+// Refuses requests that came with a token: a stolen token must not be able to create passwords,
+// sessions or tokens. Returns 0 or the status of the answer.
 static int refuse_tokens(studio_request_t *request, studio_response_t *response)
 {
     return studio_request_user(request)->token == 0
@@ -180,7 +180,8 @@ static int refuse_tokens(studio_request_t *request, studio_response_t *response)
                : studio_response_error(response, 403, "not with a token: log in for this");
 }
 
-// The old password is asked for, and counts as a login: a forgotten screen is no new password.
+// Changes the password. The old one is asked for and counts as a login, so that an unattended
+// screen is not enough.
 static int put_password(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -220,7 +221,7 @@ static int put_password(studio_request_t *request, studio_response_t *response)
     return studio_response_none(response);
 }
 
-// Tokens are left: scripts have no screen that somebody else may sit at.
+// Ends all sessions. Tokens stay valid: no screen is open for them.
 static int post_logout_everywhere(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -344,7 +345,7 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
                                 json_pack("{s:I, s:s}",
                                           "id",
                                           (json_int_t)id,
-                                          "token", // shown this once
+                                          "token", // only this answer shows it
                                           secret.text));
 }
 

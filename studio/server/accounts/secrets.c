@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/secrets.c - secrets by libsodium.
+// studio/server/accounts/secrets.c - makes and compares secrets with libsodium.
 #include "studio/server/accounts/secrets.h"
 
 #include <sodium.h>
@@ -81,7 +81,7 @@ bool studio_password_is_old(const char *hash)
                                           STUDIO_PASSWORD_MEMORY_BYTES) != 0;
 }
 
-// Characters, not bytes: a passphrase may be Chinese.
+// Counts characters, not bytes: a passphrase may be Chinese.
 static size_t characters(const char *text)
 {
     size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/sessions.c - who comes with a cookie or a token.
+// studio/server/accounts/sessions.c - finds the user of a session cookie or a token.
 #include "studio/server/accounts/accounts.h"
 
 #include "studio/server/store/database.h"
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// How often the time of the last request is written.
+// The time of a user's last request is written at most this often.
 #define SEEN_MS INT64_C(60000)
 
 bool studio_session_create(studio_t *studio,
@@ -21,7 +21,7 @@ bool studio_session_create(studio_t *studio,
     char cut[121];
     snprintf(cut, sizeof(cut), "%s", agent);
     for (char *c = cut; *c != '\0'; c++) {
-        *c = (char)(*c < 0x20 || *c > 0x7e ? '?' : *c); // a header may hold any bytes
+        *c = (char)(*c < 0x20 || *c > 0x7e ? '?' : *c); // a header may contain any bytes
     }
     studio_secret_make(secret);
     studio_secret_hash(secret->text, &hash);

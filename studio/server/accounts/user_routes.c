@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/user_routes.c - administrators' view of people, and the audit.
+// studio/server/accounts/user_routes.c - routes for administrators: users and the audit.
 //
-// Users are disabled, not removed: their runs and what they did keep a name. The last administrator
-// stays one.
+// Users are disabled, never removed, so that their runs and audit records keep a name. The last
+// administrator cannot be disabled or demoted.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/http/route.h"
@@ -24,7 +24,7 @@ static int get_users(studio_request_t *request, studio_response_t *response)
     return studio_response_json(response, 200, json_pack("{s:o}", "users", list));
 }
 
-// {user, link?}
+// Answers with {user, link?}.
 static int answer_user(studio_request_t *request,
                        studio_response_t *response,
                        int status,
@@ -81,7 +81,7 @@ static int post_users(studio_request_t *request, studio_response_t *response)
 
 // -- changing
 
-// Whether the change would leave nobody who can make changes.
+// Tells whether the change would leave no administrator.
 static bool is_last(studio_t *studio, int64_t user, studio_role_t role, bool disabled)
 {
     return (role != STUDIO_ROLE_ADMINISTRATOR || disabled) &&
@@ -100,8 +100,8 @@ static bool find_user(studio_t *studio, int64_t user, studio_role_t *role, bool 
     return studio_rows_close(rows) && found;
 }
 
-// Sessions end when less is allowed than before, so that nothing old goes on.
-// A reset takes the password as well: who had it, or a token, has nothing any more.
+// Changes a user. Fewer rights end all sessions (end). A reset removes the password; a reset or
+// disabling also removes tokens and links, so that nobody who knew them keeps access.
 static bool change_user(studio_t *studio,
                         int64_t user,
                         studio_role_t role,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/users.c - people, and the links by which they set their first password.
+// studio/server/accounts/users.c - users, and the one-time links that set their passwords.
 #include "studio/server/accounts/accounts.h"
 
 #include "studio/server/http/target.h"
@@ -147,7 +147,7 @@ bool studio_link_create(studio_t *studio, int64_t user, studio_secret_t *secret)
     studio_hash_t hash;
     studio_secret_make(secret);
     studio_secret_hash(secret->text, &hash);
-    // The newest is the one that holds.
+    // Only the newest link of a user is valid.
     return studio_store_do(studio->store,
                            "DELETE FROM links WHERE user IS nullif(?, 0)",
                            "i",
@@ -161,7 +161,7 @@ bool studio_link_create(studio_t *studio, int64_t user, studio_secret_t *secret)
                            studio_now_ms() + STUDIO_LINK_MS);
 }
 
-// Whether there is the link; its user, 0 for the first administrator.
+// Finds a link and its user, 0 for the first administrator; returns false if there is none.
 static bool find_link(studio_t *studio, const studio_hash_t *hash, int64_t *user)
 {
     studio_rows_t *const rows =
@@ -176,7 +176,7 @@ static bool find_link(studio_t *studio, const studio_hash_t *hash, int64_t *user
     return studio_rows_close(rows) && found;
 }
 
-// In a transaction; the user that has the password now.
+// Sets the password that the link allows; returns the user's number. Runs inside a transaction.
 static int64_t fulfil(studio_t *studio, int64_t user, const char *name, const char *password)
 {
     if (user == 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/handlers.c - what the handlers of data share: which runs may be read.
+// studio/server/data/handlers.c - helpers of the data handlers: they decide which runs may be read.
 //
-// Every folder a handler opens comes from studio_run_find for the user who asks; nothing in a
-// request is ever part of a path but names that were compared with what is there.
+// Every folder comes from studio_run_find for the requesting user. A name from a request becomes
+// part of a path only after it was found among the existing names.
 #include "studio/server/data/handlers.h"
 
 #include "studio/server/data/data.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/handlers.h - handlers of the routes of data, and what they share.
+// studio/server/data/handlers.h - handlers of the data routes, and their helpers.
 #ifndef STUDIO_SERVER_DATA_HANDLERS_H
 #define STUDIO_SERVER_DATA_HANDLERS_H
 
@@ -9,27 +9,28 @@
 #include "studio/server/http/route.h"
 #include "studio/server/runs/runs.h"
 
-// The run {run} of the path, with results. False: *status is that of the answer already given.
+// Finds the run {run} of the path, which must have results. Otherwise answers, sets *status and
+// returns false.
 bool studio__data_run(studio_request_t *request,
                       studio_response_t *response,
                       studio_run_t *run,
                       int *status);
-// The same, imported. The caller finishes *sources.
+// Opens the imported run {run} of the path as a source, which the caller finishes.
 bool studio__data_source(studio_request_t *request,
                          studio_response_t *response,
                          studio_sources_t *sources,
                          int *status);
-// Of a list of numbers of runs: all must be visible and imported.
+// Opens the runs of a list of numbers; all must be visible and imported.
 bool studio__data_sources(studio_request_t *request,
                           studio_response_t *response,
                           const json_t *runs,
                           studio_sources_t *sources,
                           int *status);
-// "1,2,3" of the query.
+// Returns the list of numbers "1,2,3" of the query.
 json_t *studio__data_run_list(const studio_request_t *request, const char *name);
-// The body, or what ?body= has; a reference of the caller's. NULL: neither is an object.
+// Returns the body, or the JSON in ?body=, owned by the caller; NULL if neither is an object.
 json_t *studio__data_body(const studio_request_t *request);
-// 400, or 404 of what is not known, with the place.
+// Answers an error with its place: 404 for an unknown name, else 400.
 int studio__data_refuse(studio_response_t *response,
                         sim_err_t code,
                         const studio_place_error_t *error,
@@ -37,9 +38,10 @@ int studio__data_refuse(studio_response_t *response,
 bool studio__data_cancelled(void *request);
 // Answers the text as JSON and frees it.
 int studio__data_answer(studio_response_t *response, studio_out_t *out);
-// A number of the query; NAN: none, or no number.
+// Returns a number of the query; NAN if it is absent or no number.
 double studio__data_real(const studio_request_t *request, const char *name);
-json_t *studio__data_file(const char *folder, const char *name); // JSON; NULL: there is none
+// reads a JSON file; NULL: there is none
+json_t *studio__data_file(const char *folder, const char *name);
 
 int studio_handle_import(studio_request_t *request, studio_response_t *response);
 int studio_handle_import_again(studio_request_t *request, studio_response_t *response);

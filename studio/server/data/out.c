@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/out.c - text that grows.
+// studio/server/data/out.c - a growing text.
 #include "studio/server/data/out.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ void studio_out_format(studio_out_t *out, const char *format, ...)
     out->size += (size_t)size;
 }
 
-// Bytes of the UTF-8 sign that begins here; 0: it is none.
+// Returns the length of the UTF-8 character that begins here; 0 if there is none.
 static size_t sign_bytes(const uint8_t *at)
 {
     if (at[0] < 0x80) {
@@ -67,7 +67,7 @@ static size_t sign_bytes(const uint8_t *at)
             return 0;
         }
     }
-    // Longer than needed, halves of pairs, beyond the last sign.
+    // Refuses overlong forms, surrogates, and codes beyond U+10FFFF.
     if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] > 0x9f) ||
         (at[0] == 0xf0 && at[1] < 0x90) || (at[0] == 0xf4 && at[1] > 0x8f)) {
         return 0;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/out.h - text that grows: JSON, CSV and newline-separated JSON by hand, for
-// answers
-// that are written while they are found.
+// studio/server/data/out.h - a growing text with JSON, CSV and NDJSON values, for answers that are
+// streamed.
 #ifndef STUDIO_SERVER_DATA_OUT_H
 #define STUDIO_SERVER_DATA_OUT_H
 
@@ -17,11 +16,11 @@ void studio_out_fini(studio_out_t *out);
 void studio_out_bytes(studio_out_t *out, const char *bytes, size_t size);
 void studio_out_text(studio_out_t *out, const char *text);
 void studio_out_format(studio_out_t *out, const char *format, ...) SIM_PRINTF(2, 3);
-// A JSON string with its quotes; what is no UTF-8 becomes U+FFFD.
+// Appends a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
 void studio_out_json(studio_out_t *out, const char *text);
-// A cell of CSV, quoted where it must be.
+// Appends a CSV cell, quoted if necessary.
 void studio_out_csv(studio_out_t *out, const char *text);
-// The number as short as it is exact; missing: null, or nothing in CSV.
+// Appends a number in the shortest exact form; missing: null, or nothing in CSV.
 void studio_out_real(studio_out_t *out, double value, bool csv);
 void studio_out_cell(studio_out_t *out, const studio_cell_t *cell, bool csv);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/routes.c - the routes of what is in results.
+// studio/server/data/routes.c - the table of routes that read results.
 #include "studio/server/data/data.h"
 #include "studio/server/data/handlers.h"
 #include "studio/server/http/route.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/turns.c - who is in, by user; who waits looks again whenever one leaves.
+// studio/server/data/turns.c - places for heavy requests; waiting ones look again when one leaves.
 #include "studio/server/data/turns.h"
 
 #include "kernel/base.h"
@@ -14,7 +14,7 @@
 struct studio_turns {
     pthread_mutex_t lock;
     pthread_cond_t left;
-    int64_t users[AT_ONCE]; // NOBODY: free
+    int64_t users[AT_ONCE]; // NOBODY: the place is free
     unsigned waiting;
 };
 
@@ -33,7 +33,7 @@ void studio_turns_destroy(studio_turns_t *turns)
     sim_free(turns);
 }
 
-// The free place that the user may take; AT_ONCE: none.
+// Returns a free place that the user may take; AT_ONCE if there is none.
 static unsigned place_for(const studio_turns_t *turns, int64_t user)
 {
     unsigned own = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/body.c - members of a JSON body.
+// studio/server/http/body.c - reads members of a JSON body.
 #include "studio/server/http/body.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/cookie.c - the cookie of sessions.
+// studio/server/http/cookie.c - reads and sets the session cookie.
 #include "studio/server/http/cookie.h"
 
 #include "studio/server/http/http_internal.h"
@@ -16,7 +16,7 @@ void studio_cookie_set(const studio_request_t *request,
                        const char *secret,
                        int64_t age_s)
 {
-    // Also where something before this server speaks TLS.
+    // An HTTPS origin means that a proxy in front of this server speaks TLS.
     const char *const origin = studio_request_header(request, MHD_HTTP_HEADER_ORIGIN);
     const bool secure =
         request->studio->tls || (origin != NULL && strncasecmp(origin, "https://", 8) == 0);

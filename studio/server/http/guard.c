@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/guard.c - who may ask what: everything that is decided before a body is read.
+// studio/server/http/guard.c - decides who may ask what, before a body is read.
 //
-// The order matters: what a stranger learns is the same for routes that exist and that do not.
+// The order of the checks matters: a client that is not logged in gets the same answer for routes
+// that exist and for routes that do not.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/http_internal.h"
@@ -36,8 +37,8 @@ static enum MHD_Result note_header(void *ctx,
     return MHD_YES;
 }
 
-// Where a request ends for a proxy may not be where it ends here: RFC 9112, sections 3.2, 5.1 and
-// 6.3. What follows on the connection cannot be trusted then.
+// Refuses requests whose end a proxy may see elsewhere (RFC 9112, sections 3.2, 5.1 and 6.3). The
+// connection is closed, because its following bytes cannot be trusted.
 int studio__guard_headers(studio_request_t *request, studio_response_t *response)
 {
     headers_t headers = {0};
@@ -55,7 +56,8 @@ int studio__guard_headers(studio_request_t *request, studio_response_t *response
                                                            : MHD_HTTP_HEADER_HOST);
 }
 
-// DNS rebinding: a page of elsewhere whose name leads here has its own name in Host.
+// Refuses foreign host names, against DNS rebinding: a page of another site whose name resolves to
+// this server sends its own name in Host.
 int studio__guard_host(studio_request_t *request, studio_response_t *response)
 {
     const char *const host = studio_request_header(request, MHD_HTTP_HEADER_HOST);
@@ -67,7 +69,8 @@ int studio__guard_host(studio_request_t *request, studio_response_t *response)
     return 0;
 }
 
-// Where something before this server speaks TLS, browsers know it by https.
+// Tells whether a request comes from a page of this server. Behind a proxy that speaks TLS,
+// browsers know the server by https.
 static bool is_own_origin(studio_request_t *request, const char *origin)
 {
     const char *const own = studio_request_origin(request);
@@ -76,7 +79,7 @@ static bool is_own_origin(studio_request_t *request, const char *origin)
             strcasecmp(origin + 8, own + strlen("http://")) == 0);
 }
 
-// Requests that a page of elsewhere makes a browser send.
+// Refuses requests that a page of another site makes a browser send.
 static int check_origin(studio_request_t *request, studio_response_t *response)
 {
     const char *const site = studio_request_header(request, "Sec-Fetch-Site");
@@ -87,7 +90,7 @@ static int check_origin(studio_request_t *request, studio_response_t *response)
                    : 0;
 }
 
-// False: the request comes from nobody.
+// Fills request->user from the token or the session cookie. Returns false if neither is valid.
 static bool authenticate(studio_request_t *request)
 {
     const char *const header = studio_request_header(request, MHD_HTTP_HEADER_AUTHORIZATION);
@@ -129,7 +132,7 @@ static int check_body(studio_request_t *request, studio_response_t *response)
     if (size_bytes > most) {
         return studio_response_error(response, 413, "a body has at most %zu bytes", most);
     }
-    // A form of another site cannot send this type.
+    // An HTML form of another site cannot send this type.
     if (size_bytes > 0 && (type == NULL || strncasecmp(type, "application/json", 16) != 0)) {
         return studio_response_error(response, 415, "a body is application/json");
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/http_internal.h - a request and its answer between the parts of the server.
+// studio/server/http/http_internal.h - requests and responses, as the files of http/ see them.
 #ifndef STUDIO_SERVER_HTTP_HTTP_INTERNAL_H
 #define STUDIO_SERVER_HTTP_HTTP_INTERNAL_H
 
@@ -20,8 +20,8 @@ struct studio_response {
         char *value;
     } headers[STUDIO__HEADERS_MAX];
     size_t header_count;
-    const char *accept_range; // the request's header
-    bool gzip;                // the client understands it
+    const char *accept_range; // the request's Range header, or NULL
+    bool gzip;                // the client accepts gzip
 };
 
 struct studio_request {
@@ -29,8 +29,8 @@ struct studio_request {
     struct MHD_Connection *connection;
     studio_target_t target;
     bool target_good;
-    bool called; // by libmicrohttpd, with the headers
-    bool begun;  // they have been looked at
+    bool called; // libmicrohttpd has delivered the headers
+    bool begun;  // the guards have checked the headers
     const studio_route_t *route;
     studio_user_t user;
     char *body;
@@ -40,26 +40,27 @@ struct studio_request {
     struct {
         char *name;
         char *text;
-    } named[STUDIO__NAMED_MAX]; // segments that handlers asked for
+    } named[STUDIO__NAMED_MAX]; // path segments by their names in the route
     size_t named_count;
     char *origin;
     char address[64];
 };
 
-// Refuses headers that say in two ways what and whose the request is; a status as below.
+// Refuses headers that a proxy may read in another way. Returns 0 or the status of the answer.
 int studio__guard_headers(studio_request_t *request, studio_response_t *response);
-// Refuses names that are not this server's; a status as below.
+// Refuses host names that are not this server's. Returns 0 or the status of the answer.
 int studio__guard_host(studio_request_t *request, studio_response_t *response);
-// Says no before the body is read: fills the response and returns its status; 0: go on.
+// Checks origin, login, role and size before the body is read. Returns 0, or fills the response and
+// returns its status.
 int studio__guard(studio_request_t *request, studio_response_t *response, const char *method);
-// The body as JSON, if there is one; a status as above.
+// Parses the body, if there is one, as JSON. Returns 0 or the status of the answer.
 int studio__request_parse(studio_request_t *request, studio_response_t *response);
 void studio__request_destroy(studio_request_t *request);
 
-// Files of the page; a status.
+// Answers with a file of the page; returns the status.
 int studio__page_answer(studio_request_t *request, studio_response_t *response);
 
-// The headers that every answer has.
+// Adds the security headers that every answer has.
 void studio__response_harden(const studio_t *studio, studio_response_t *response, bool is_page);
 void studio__response_fini(studio_response_t *response);
 

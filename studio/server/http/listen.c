@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/listen.c - a socket on loopback, or elsewhere if somebody meant it.
+// studio/server/http/listen.c - opens the listening socket, on loopback unless told otherwise.
 #include "studio/server/http/listen.h"
 
 #include <arpa/inet.h>

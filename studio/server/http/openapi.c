@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/openapi.c - the joined table of routes as an OpenAPI 3.0 description, and
-// what the
-// server says of itself.
+// studio/server/http/openapi.c - describes the joined table of routes as OpenAPI 3.0.
 #include "studio/server/http/http_internal.h"
 
 #include <string.h>
@@ -47,7 +45,7 @@ static void describe_parameters(const studio_route_t *route,
     }
 }
 
-// Segments that no parameter describes.
+// Adds the path segments that no parameter of the route describes.
 static void add_path_names(const studio_route_t *route, json_t *list)
 {
     for (const char *at = strchr(route->path, '{'); at != NULL; at = strchr(at + 1, '{')) {

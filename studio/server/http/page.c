@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/page.c - files from memory, compressed, cached, with a policy that lets no
-// script in
-// but the page's own.
+// studio/server/http/page.c - serves the page from memory, compressed and cached, with a content
+// security policy that runs the page's own scripts only.
 #include "studio/server/http/page.h"
 
 #include "studio/server/accounts/secrets.h"
@@ -21,10 +20,10 @@
 #define NONCE_MARK "{{nonce}}"
 
 typedef struct page_file {
-    char *name; // below the folder
+    char *name; // path below the folder
     char *bytes;
     size_t size_bytes;
-    char etag[32]; // in quotes
+    char etag[32]; // with its quotes, as in the header
 } page_file_t;
 
 struct studio_page {
@@ -183,7 +182,7 @@ static void add_policy(studio_response_t *response, const char *nonce)
     sim_free(policy);
 }
 
-// bytes with the nonce in place of each mark.
+// Returns a copy of the text with the nonce in place of each mark; freed with sim_free.
 static char *with_nonce(const char *bytes, const char *nonce)
 {
     char *text = sim_strdup(bytes);

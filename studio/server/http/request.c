@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/request.c - what a handler may ask.
+// studio/server/http/request.c - gives handlers the parts of a request.
 #include "studio/server/http/http_internal.h"
 
 #include "kernel/attribute.h"
@@ -37,7 +37,7 @@ const char *studio_request_path(const studio_request_t *request, const char *nam
     return "";
 }
 
-// Decimal digits only: no sign, no space, no other base.
+// Reads decimal digits only: no sign, no space, no other base.
 static bool number_of(const char *text, int64_t *number)
 {
     const size_t length = strlen(text);
@@ -122,7 +122,8 @@ bool studio_request_cancelled(const studio_request_t *request)
     return size == 0 || (size < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
-// Finds what the route lists; NULL: a mistake, such as `seed` for `seeds`, which is answered.
+// Returns the parameter of the route with this name. If there is none, answers with an error that
+// suggests a similar name (`seeds` for `seed`), and returns NULL.
 static const studio_parameter_t *find_listed(const studio_request_t *request,
                                              studio_where_t where,
                                              const char *name,
@@ -151,8 +152,8 @@ static const studio_parameter_t *find_listed(const studio_request_t *request,
     return NULL;
 }
 
-// What handlers look at only if it has its type would be read as not there. Numbers, lists and
-// objects are refused by who reads them.
+// Tells whether a text or boolean member has its type; handlers would take a wrong type for an
+// absent member. Handlers check the types of numbers, lists and objects themselves.
 static bool has_type(const json_t *value, const char *type)
 {
     return json_is_null(value) || (strcmp(type, "string") == 0    ? json_is_string(value)

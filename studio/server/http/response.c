@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/response.c - what a handler may answer.
+// studio/server/http/response.c - builds the answers of handlers.
 #include "studio/server/http/http_internal.h"
 #include "studio/server/store/database.h"
 
@@ -47,7 +47,7 @@ int studio_response_status(const studio_response_t *response)
 void studio_response_header(studio_response_t *response, const char *name, const char *value)
 {
     SIM_CHECK(response->header_count < STUDIO__HEADERS_MAX);
-    // A line's end in a value would begin another header.
+    // A line break in a value would begin another header.
     SIM_CHECK(strpbrk(value, "\r\n") == NULL);
     response->headers[response->header_count].name = sim_strdup(name);
     response->headers[response->header_count].value = sim_strdup(value);
@@ -67,7 +67,7 @@ void studio__response_fini(studio_response_t *response)
 
 // -- JSON
 
-// gzip of bytes; NULL: it is no smaller.
+// Compresses bytes with gzip; returns NULL if the result is not smaller.
 static unsigned char *compress_bytes(const char *bytes, size_t size_bytes, size_t *packed_bytes)
 {
     z_stream stream;
@@ -91,7 +91,7 @@ static unsigned char *compress_bytes(const char *bytes, size_t size_bytes, size_
     return packed;
 }
 
-// Takes text of malloc.
+// Answers with text, which was allocated by malloc and is freed with the response.
 static int finish_text(studio_response_t *response, int status, const char *type, char *text)
 {
     const size_t size_bytes = strlen(text);
@@ -140,7 +140,7 @@ int studio_response_error(studio_response_t *response, int status, const char *f
     }
     va_end(arguments);
     json_t *message = json_string(text);
-    if (message == NULL) { // cut in the middle of a character
+    if (message == NULL) { // the text was cut inside a character
         message = json_string("the request cannot be answered");
     }
     return send_error(response, status, json_pack("{s:o}", "message", message));
@@ -153,7 +153,7 @@ int studio_response_error_at(studio_response_t *response,
                              const char *expected,
                              const char *message)
 {
-    if (line == 0) { // of no line, such as a setting beside the scenario
+    if (line == 0) { // the error belongs to no line, such as a setting of the order
         return send_error(response,
                           status,
                           json_pack("{s:s, s:s*}", "message", message, "expected", expected));
@@ -206,7 +206,7 @@ int studio_response_bytes(studio_response_t *response,
 
 // -- files
 
-// `attachment; filename*=UTF-8''...` with all but letters, digits, '.', '-' and '_' escaped.
+// Returns `attachment; filename*=UTF-8''...`; escapes all but letters, digits, '.', '-' and '_'.
 static char *disposition(const char *name)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -319,7 +319,7 @@ int studio_response_stream(studio_response_t *response,
 
 void studio__response_harden(const studio_t *studio, studio_response_t *response, bool is_page)
 {
-    // Pages bring a policy of their own; anything else is data, and runs nothing if shown.
+    // Pages bring their own policy. All other answers are data: the browser must not run them.
     if (!is_page) {
         add_header(response,
                    "Content-Security-Policy",

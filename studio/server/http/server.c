@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/server.c - connections, each in a thread, and the time they have.
+// studio/server/http/server.c - runs one thread per connection and limits the time of requests.
 #include "studio/server/http/server.h"
 
 #include "studio/server/http/http_internal.h"
@@ -18,18 +18,18 @@
 #include <unistd.h>
 
 #define CONNECTIONS_MAX 512u
-#define CONNECTIONS_PER_ADDRESS_MAX 128u // not on loopback, where all are one
+#define CONNECTIONS_PER_ADDRESS_MAX 128u // except on loopback, where all clients share one address
 #define IDLE_S 30u
-#define HEADER_MS INT64_C(20000) // for a request's headers, from the end of the one before
-#define BODY_MS INT64_C(20000)   // and for its body, with a second for each
+#define HEADER_MS INT64_C(20000) // for the headers, counted from the end of the previous request
+#define BODY_MS INT64_C(20000)   // for the body, plus 1 s per BODY_BYTES_PER_S
 #define BODY_BYTES_PER_S 65536u
 #define REAP_MS 1000
-#define CONNECTION_BYTES ((size_t)32768) // of headers
+#define CONNECTION_BYTES ((size_t)32768) // libmicrohttpd's buffer for the headers
 #define TLS_FILE_BYTES_MAX 262144
 
 typedef struct connection {
     int fd;
-    int64_t deadline_ms; // by when the request that is being read must be whole; INT64_MAX: none
+    int64_t deadline_ms; // when the current request must be complete; INT64_MAX: no limit
     struct connection *previous;
     struct connection *next;
 } connection_t;
@@ -41,7 +41,7 @@ struct studio_server {
     char *url;
     char *cert;
     char *key;
-    pthread_mutex_t lock; // of the list
+    pthread_mutex_t lock; // protects the list of connections
     connection_t *connections;
     pthread_t reaper;
     pthread_cond_t wake;
@@ -105,7 +105,8 @@ static void *reap(void *ctx)
         const int64_t now_ms = studio_clock_ms();
         for (connection_t *c = server->connections; c != NULL; c = c->next) {
             if (c->deadline_ms < now_ms) {
-                (void)shutdown(c->fd, SHUT_RDWR); // libmicrohttpd sees the end and closes
+                // libmicrohttpd sees the end and closes the socket
+                (void)shutdown(c->fd, SHUT_RDWR);
             }
         }
         struct timespec until;
@@ -119,7 +120,7 @@ static void *reap(void *ctx)
 
 // -- a request
 
-// Called before anything is decoded.
+// Creates the request from the target as sent: libmicrohttpd has decoded nothing yet.
 static void *on_target(void *ctx, const char *target, struct MHD_Connection *connection)
 {
     const studio_server_t *const server = ctx;
@@ -182,8 +183,8 @@ static studio_response_t response_of(const studio_request_t *request)
     };
 }
 
-// Whether the request has an answer already: all but what a handler has to say. *result is then
-// that of sending it.
+// Checks the headers and answers all requests that need no handler. Returns true if the request was
+// answered; *result is then the result of sending.
 static bool begin(studio_server_t *server,
                   studio_request_t *request,
                   const char *method,
@@ -273,8 +274,8 @@ static enum MHD_Result on_request(void *ctx,
     (void)url;
     (void)version;
     SIM_CHECK(request != NULL && request->connection == connection);
-    // What has a body is looked at before it is read, and refused without reading it, at the price
-    // of the connection; anything else is answered when it is whole.
+    // A request with a body is checked before its body is read; a refusal closes the connection.
+    // Other requests are answered when they are complete.
     enum MHD_Result result = MHD_YES;
     if (!request->called) {
         request->called = true;
@@ -288,7 +289,7 @@ static enum MHD_Result on_request(void *ctx,
     }
     if (*size_bytes > 0) {
         if (!take_body(request, data, *size_bytes)) {
-            return MHD_NO; // more than Content-Length said
+            return MHD_NO; // more bytes than Content-Length announced
         }
         *size_bytes = 0;
         return MHD_YES;
@@ -329,7 +330,7 @@ static char *read_tls_file(const char *path, sim_message_t *message)
 
 static void ignore_log(void *ctx, const char *format, va_list arguments)
 {
-    (void)ctx; // what clients do wrong is no news
+    (void)ctx; // errors of clients are not logged
     (void)format;
     (void)arguments;
 }
@@ -437,7 +438,7 @@ void studio_server_stop(studio_server_t *server)
     if (server == NULL) {
         return;
     }
-    MHD_stop_daemon(server->daemon); // closes the socket too
+    MHD_stop_daemon(server->daemon); // closes the socket, too
     SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
     server->ending = true;
     (void)pthread_cond_signal(&server->wake);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/target.c - targets, ranges and host names, read with care.
+// studio/server/http/target.c - parses targets, ranges and host names.
 #include "studio/server/http/target.h"
 
 #include <arpa/inet.h>
@@ -17,7 +17,8 @@ static int hex(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-// Length of the UTF-8 sequence at bytes, 0: none. RFC 3629: the shortest form, no surrogates.
+// Returns the length of the UTF-8 sequence at bytes, or 0 if there is none. RFC 3629 allows the
+// shortest form only, and no surrogates.
 static size_t sequence(const unsigned char *bytes, size_t left)
 {
     const unsigned char first = bytes[0];
@@ -52,7 +53,8 @@ bool studio_text_is_clean(const char *text, size_t size_bytes)
     return true;
 }
 
-// Decodes in place; false: refused. plus: of a query, where it is a space.
+// Decodes the escapes of text in place; plus: '+' is a space, as in a query. Returns false for a
+// bad escape or a refused character.
 static bool decode(char *text, bool plus)
 {
     char *to = text;
@@ -81,11 +83,11 @@ static bool segment_ok(const char *text)
            strpbrk(text, "/\\\t\r\n") == NULL;
 }
 
-// path begins behind its first slash and is not decoded yet.
+// Splits a path that begins behind its first slash and is not decoded yet.
 static bool split_path(char *path, studio_target_t *target)
 {
     if (path[0] == '\0') {
-        return true; // "/"
+        return true; // the path is "/"
     }
     for (char *next = path; next != NULL;) {
         char *const text = next;
@@ -112,7 +114,7 @@ static bool split_query(char *query, studio_target_t *target)
             *next++ = '\0';
         }
         if (name[0] == '\0') {
-            continue; // "a=1&&b=2", and a '?' with nothing behind it
+            continue; // an empty pair, as in "a=1&&b=2" or behind a lone '?'
         }
         char *text = strchr(name, '=');
         if (text == NULL) {
@@ -168,7 +170,7 @@ const char *studio_target_value(const studio_target_t *target, const char *name,
 
 // -- routes
 
-// The next segment of a route's path; NULL: no more. *length is its length.
+// Returns the next segment of a route's path and its *length; NULL at the end.
 static const char *route_segment(const char **path, size_t *length)
 {
     if (**path != '/' || (*path)[1] == '\0') {
@@ -235,7 +237,7 @@ char *studio_target_segment(const studio_target_t *target, const char *route_pat
 
 // -- ranges
 
-// Digits at *text; false: none, or too many.
+// Reads the digits at *text; returns false if there are none or too many.
 static bool digits(const char **text, uint64_t *number)
 {
     const char *const begin = *text;
@@ -269,7 +271,7 @@ studio_range_kind_t studio_range_parse(const char *header,
     if (*text != '\0' || (!has_from && !has_to) || (has_from && has_to && to < from)) {
         return STUDIO_RANGE_WHOLE;
     }
-    if (!has_from) { // the last ones
+    if (!has_from) { // the last bytes, as in "bytes=-50"
         from = to < size_bytes ? size_bytes - to : 0;
         to = size_bytes;
     } else {

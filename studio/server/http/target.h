@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/http/target.h - the target of a request, "/api/v1/runs/7/log?tail=20", taken apart.
+// studio/server/http/target.h - parses the target of a request, "/api/v1/runs/7/log?tail=20".
 //
-// Read from what the client sent, before anything decodes it: a path is split first and its
-// segments decoded afterwards, so that "%2F" can never make two segments of one. What has more than
-// one reading is refused: bad escapes, control characters, "." and "..", empty segments, broken
-// UTF-8.
+// The path is split before its segments are decoded, so that "%2F" never separates segments.
+// Ambiguous targets are refused: bad escapes, control characters, "." and "..", empty segments,
+// broken UTF-8.
 #ifndef STUDIO_SERVER_HTTP_TARGET_H
 #define STUDIO_SERVER_HTTP_TARGET_H
 
@@ -20,44 +19,44 @@ typedef struct studio_value {
 } studio_value_t;
 
 typedef struct studio_target {
-    char *memory; // of all that is pointed to
+    char *memory; // holds all texts that the fields point to
     const char *segments[STUDIO_SEGMENTS_MAX];
     size_t segment_count;
     studio_value_t *values;
     size_t value_count;
 } studio_target_t;
 
-// False: refused, and there is nothing to free.
+// Parses raw, the target as the client sent it. Returns false, with nothing to free, if it is
+// refused.
 bool studio_target_parse(const char *raw, studio_target_t *target);
 void studio_target_fini(studio_target_t *target);
-// NULL: there is none of this name and index.
+// Returns the value of the query with this name and index; NULL if there is none.
 const char *studio_target_value(const studio_target_t *target, const char *name, size_t index);
 
-// Whether the path is one of a route's, "/api/v1/runs/{run}/files/{path...}".
+// Tells whether the path matches a route's path, "/api/v1/runs/{run}/files/{path...}".
 bool studio_target_matches(const studio_target_t *target, const char *route_path);
-// The segment that stands for {name}; for "{name...}" joined by slashes. Freed with sim_free; NULL:
-// the route has no such name.
+// Returns the segment for {name}, or those for {name...} joined by slashes; freed with sim_free.
+// NULL: the route has no such name.
 char *studio_target_segment(const studio_target_t *target,
                             const char *route_path,
                             const char *name);
 
-// "bytes=0-99", "bytes=100-", "bytes=-50" of something that has size_bytes; the one range of which
-// something is there. Several ranges are none.
+// The result of parsing a Range header: "bytes=0-99", "bytes=100-" or "bytes=-50".
 typedef enum studio_range_kind {
-    STUDIO_RANGE_WHOLE, // none asked for, or one that is not understood
+    STUDIO_RANGE_WHOLE, // no range, several ranges, or one that is not understood
     STUDIO_RANGE_PART,
-    STUDIO_RANGE_NONE, // beyond the end: 416
+    STUDIO_RANGE_NONE, // beyond the end: status 416
 } studio_range_kind_t;
 studio_range_kind_t studio_range_parse(const char *header,
                                        uint64_t size_bytes,
                                        uint64_t *first,
                                        uint64_t *count);
 
-// Whether text is UTF-8 without control characters other than tab, newline and return.
+// Tells whether text is UTF-8 without control characters except tab, newline and return.
 bool studio_text_is_clean(const char *text, size_t size_bytes);
 
-// Whether "host", "host:port" or "[address]:port" of a Host header names one of: localhost, an
-// address, or a name of the list (by commas; NULL: none).
+// Tells whether a Host header ("host", "host:port" or "[address]:port") names localhost, an IP
+// address, or one of names (separated by commas; NULL: none).
 bool studio_host_allowed(const char *host, const char *names);
 
 #endif // STUDIO_SERVER_HTTP_TARGET_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/check_child.c - the process that reads a scenario: confined, and for one
-// answer.
+// studio/server/library/check_child.c - the confined process that reads one scenario and answers
+// with its errors, warnings and topology.
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/runs/order.h"
@@ -21,7 +21,7 @@
 #define MEMORY_BYTES (UINT64_C(3) << 30)
 #define WARNINGS_MAX 200u
 #define SETTINGS_MAX 256u
-#define NODES_MAX 20000u // that are drawn
+#define NODES_MAX 20000u // largest topology that the page draws
 
 // -- errors: "FILE:LINE:COLUMN: what is wrong", and of settings "--set PATH=VALUE: what is wrong"
 
@@ -31,8 +31,8 @@ static json_t *error_json(const char *text)
     int column = 0;
     int length = 0;
     const char *const colon = strchr(text, ':');
-    // What is no place matches not, or is too long for one and is no line of a file.
-    // NOLINTNEXTLINE(cert-err34-c)
+    // Messages without a place do not match this pattern.
+    // NOLINTNEXTLINE(cert-err34-c): a place too large for int belongs to no line
     if (colon != NULL && sscanf(colon, ":%d:%d: %n", &line, &column, &length) == 2 && length > 0) {
         return json_pack("{s:s, s:i, s:i}",
                          "message",
@@ -149,7 +149,7 @@ typedef struct input {
     size_t count;
 } input_t;
 
-// Reads at most what an order may have.
+// Reads the standard input, at most as much as an order may contain.
 static void read_input(input_t *input)
 {
     input->yaml = sim_alloc(STUDIO_YAML_BYTES_MAX + 1);
@@ -278,7 +278,8 @@ int studio_check_main(const char *const *arguments)
     if (chdir("/") != 0 || !studio_confine(&confine)) {
         return 1;
     }
-    // Names of files have a meaning in the library only: one's own scenario has no folder here.
+    // Relative file names are allowed in scenarios of the library only; a user's scenario gets a
+    // folder that does not exist.
     char *const folder =
         sim_format("folder=%s", arguments[2][0] == '\0' ? "/nowhere" : arguments[2]);
     input.overrides[input.count++] = (world_override_t){"folder", folder};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/folder.c - reading the folder of scenarios.
+// studio/server/library/folder.c - reads the folder of scenarios.
 //
-// A file NAME.yaml is a scenario: its first comment line is a title, "description:" its question. A
-// script whose third line is "# NAME - QUESTION" is a study; GROUP/run beside it runs it.
+// NAME.yaml is a scenario; its first comment line is the title, "description:" the question. A
+// script whose third line is "# NAME - QUESTION" is a study, and GROUP/run beside it runs it.
 #include "studio/server/library/library_internal.h"
 
 #include "studio/server/runs/parts.h"
@@ -18,7 +18,7 @@
 #define DEPTH_MAX 3u
 #define TEXT_BYTES_MAX ((size_t)524288)
 
-// What stands behind "key:" at the begin of a line, without quotes; freed with sim_free.
+// Returns the unquoted text behind "key:" at the start of a line; freed with sim_free.
 static char *value_of(const char *text, const char *key)
 {
     const size_t length = strlen(key);
@@ -38,7 +38,7 @@ static char *value_of(const char *text, const char *key)
     return sim_strdup("");
 }
 
-// The first line of a comment; freed with sim_free.
+// Returns the first line of the first comment, or otherwise; freed with sim_free.
 static char *title_of(const char *text, const char *otherwise)
 {
     if (strncmp(text, "# ", 2) != 0) {
@@ -60,7 +60,7 @@ static void add_scenario(studio_library_t *library, const char *name, char *text
     };
 }
 
-// Takes the text.
+// Adds a study to the library; takes the text.
 static void add_study(studio_library_t *library, const char *name, char *text)
 {
     const char *line = text;
@@ -126,7 +126,7 @@ static void take_folder(studio_library_t *library,
         if (S_ISREG(status.st_mode)) {
             take_file(library, inner, name);
         } else if (S_ISDIR(status.st_mode) && depth < DEPTH_MAX &&
-                   strcmp(entry->d_name, "constants") != 0) { // calibrations are no scenarios
+                   strcmp(entry->d_name, "constants") != 0) { // calibrations, not scenarios
             char *const longer = sim_format("%s/", name);
             take_folder(library, inner, longer, depth + 1);
             sim_free(longer);
@@ -137,7 +137,7 @@ static void take_folder(studio_library_t *library,
     (void)closedir(folder);
 }
 
-// GROUP/NAME and GROUP/NAME/run are what GROUP/run calls NAME.
+// Finds GROUP/run, which runs the study GROUP/NAME or GROUP/NAME/run by its NAME.
 static void find_runner(studio__entry_t *entry, const char *folder)
 {
     const char *const slash = strchr(entry->name, '/');

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/further_errors.c - what else is wrong with a scenario, behind the first
-// error.
+// studio/server/library/further_errors.c - finds the errors of a scenario behind the first one.
 //
-// The loader stops at the first error, whose message says what was expected there. Here that line,
-// and what is nested below it, is left out and the rest read again, a few times. An error that the
-// leaving out may have made itself (of a mapping around the line) is not believed.
+// The loader stops at the first error. This code blanks that line and the lines nested below it,
+// and loads again, a few times. An error that the blanking may have caused, in a mapping around the
+// line, is not reported.
 #include "studio/server/library/further_errors.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define ERRORS_MAX 8u
-#define ORIGIN "-" // as world_scenario_load names its standard input
+#define ORIGIN "-" // the name that world_scenario_load gives to its standard input
 
 typedef struct text {
     char *bytes;
     size_t size;
 } text_t;
 
-// The begin of a line, from 1; NULL: there are fewer.
+// Returns the start of a line, counted from 1; NULL if there are fewer lines.
 static char *line_at(const text_t *text, int line)
 {
     char *at = text->bytes;
@@ -43,7 +42,7 @@ static bool has_words(const char *line)
     return first != '\0' && first != '\n' && first != '\r' && first != '#';
 }
 
-// "-:LINE:COLUMN: ..."; 0: it is of no line of this text.
+// Returns LINE of "-:LINE:COLUMN: ..."; 0 if the message names no line of this text.
 static int line_of(const char *message)
 {
     return strncmp(message, ORIGIN ":", strlen(ORIGIN) + 1) == 0
@@ -51,7 +50,7 @@ static int line_of(const char *message)
                : 0;
 }
 
-// The first line with words; 0: there is none.
+// Returns the number of the first line that is not blank; 0 if there is none.
 static int first_line(const text_t *text)
 {
     int line = 1;
@@ -62,9 +61,8 @@ static int first_line(const text_t *text)
     return at == NULL ? 0 : line;
 }
 
-// Whether an error at a line may be there because another one was left out: the line is of the
-// mapping or list that the other one was in. The uppermost mapping begins at the first line that
-// is left.
+// Tells whether leaving out the line `other` may have caused the error at `line`: the mapping or
+// list at `line` contained it. The outermost mapping starts at the first line that is left.
 static bool is_around(const text_t *whole, const text_t *left, int line, int other)
 {
     const char *const outer = line_at(whole, line);
@@ -84,7 +82,7 @@ static bool is_around(const text_t *whole, const text_t *left, int line, int oth
     return line < other;
 }
 
-// Fills the line, and those that are nested below it, with spaces: places stay what they are.
+// Blanks a line and the lines nested below it with spaces, so that all places stay the same.
 static void leave_out(const text_t *text, int line)
 {
     char *at = line_at(text, line);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/further_errors.h - what else is wrong with a scenario, behind the first
-// error.
+// studio/server/library/further_errors.h - finds the errors of a scenario behind the first one.
 #ifndef STUDIO_SERVER_LIBRARY_FURTHER_ERRORS_H
 #define STUDIO_SERVER_LIBRARY_FURTHER_ERRORS_H
 
@@ -8,9 +7,9 @@
 
 typedef void (*studio__error_fn)(const char *text, void *ctx);
 
-// Calls fn for each further error of the scenario, at most seven, each found once the lines of
-// those before it were left out. first: the message of the first one, as world_scenario_load of
-// "-" gives it. yaml ends with a zero behind its size bytes.
+// Calls fn for each further error, at most seven; each is found after the lines of the earlier ones
+// were blanked. first is the first error's message, as world_scenario_load of "-" gives it. A zero
+// follows the size bytes of yaml.
 void studio__further_errors(const char *yaml,
                             size_t size,
                             const world_override_t *overrides,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/library.h - the scenarios and studies to begin with, each with its
-// question.
+// studio/server/library/library.h - the shipped scenarios and studies, each with its question.
 //
-// Read once when the server starts; names are paths below the library's folder, without ".yaml".
+// They are read once when the server starts. Their names are paths below the library's folder,
+// without ".yaml".
 #ifndef STUDIO_SERVER_LIBRARY_LIBRARY_H
 #define STUDIO_SERVER_LIBRARY_LIBRARY_H
 
@@ -10,15 +10,15 @@
 
 typedef struct studio_library studio_library_t;
 
-// A folder that is not there makes an empty library.
+// Reads the library; a missing folder gives an empty one.
 studio_library_t *studio_library_load(const char *folder);
 void studio_library_destroy(studio_library_t *library);
 
-// The text of a scenario; NULL: there is none of this name.
+// Returns the text of a scenario; NULL if there is none of this name.
 const char *studio_library_yaml(const studio_library_t *library, const char *name);
 
-// The script below the library's folder that runs a study, and the study's name for it. False:
-// there is none, or it is for the command line alone.
+// Finds the script that runs a study (a path below the library's folder) and the study's name for
+// that script. Returns false if there is no such study, or if only the command line can run it.
 bool studio_library_study(const studio_library_t *library,
                           const char *name,
                           const char **runner,

@@ -10,24 +10,24 @@
 #define STUDIO__CHECKS_MAX 35u
 
 typedef struct studio__entry {
-    char *name; // "cache/zipf"
+    char *name; // path below the folder: "cache/zipf"
     bool is_study;
-    char *title;    // the first line of its comment, or its name
-    char *question; // "description:", or what stands behind the name; "" if none
+    char *title;    // first line of its comment, or its name
+    char *question; // its "description:", or the text behind a study's name; "": none
     char *text;
-    char *runner; // of a study that a server can run: "cache/run"; NULL
-    char *study;  // and what its runner calls it: "zipf"
+    char *runner; // runs the study: "cache/run"; NULL: the server cannot run it
+    char *study;  // the study's name for its runner: "zipf"
 } studio__entry_t;
 
 struct studio_library {
-    pthread_mutex_t gate; // checks that are going on: a few at a time
+    pthread_mutex_t gate; // protects the fields up to checks; its condition tells of a free place
     pthread_cond_t gate_free;
     struct {
-        int64_t user; // 0: free
+        int64_t user; // 0: the place is free
         bool runs;
-    } checks[STUDIO__CHECKS_MAX]; // going on, and waiting
+    } checks[STUDIO__CHECKS_MAX]; // running and waiting checks
     unsigned running;
-    studio__entry_t *entries; // by name
+    studio__entry_t *entries; // sorted by name
     size_t count;
     size_t capacity;
 };

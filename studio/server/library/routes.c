@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/routes.c - what to begin with, and what a scenario means.
+// studio/server/library/routes.c - routes of the library, and of checking a scenario.
 #include "studio/server/http/body.h"
 #include "studio/server/library/library_internal.h"
 #include "studio/server/library/scenario_check.h"
@@ -59,7 +59,8 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
 
 // -- checking
 
-// The scenario, what is set, and the place in the library; 0, or the answer's status.
+// Reads the scenario, the settings and the library entry of a request; returns 0 or the status of
+// the answer.
 static int take_scenario(studio_request_t *request,
                          studio_response_t *response,
                          const char **yaml,

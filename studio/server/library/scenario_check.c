@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/library/scenario_check.c - asking the process that reads scenarios.
+// studio/server/library/scenario_check.c - asks a confined process to read a scenario.
 #include "studio/server/library/scenario_check.h"
 
 #include "studio/server/library/library_internal.h"
@@ -14,10 +14,10 @@
 #include <unistd.h>
 
 #define TIME_MS INT64_C(15000)
-#define ANSWER_BYTES_MAX ((size_t)64 << 20) // of the topology of a large network
+#define ANSWER_BYTES_MAX ((size_t)64 << 20) // fits the topology of a large network
 
-// Each takes memory and a processor: a few at a time, others wait. Of one user fewer run, and fewer
-// wait, so that whoever asks again and again keeps nobody else waiting for long.
+// A check takes memory and a processor, so few run at once and others wait. The limits per user
+// keep one who asks again and again from blocking the others.
 #define AT_ONCE 3u
 #define OF_A_USER 2u
 #define OF_A_USER_WITH_WAITING 10u
@@ -31,7 +31,7 @@ static unsigned count_of(const studio_library_t *library, int64_t user, bool run
     return count;
 }
 
-// The place taken; STUDIO__CHECKS_MAX: too many wait already.
+// Takes a place and returns it; STUDIO__CHECKS_MAX if too many checks wait.
 static size_t enter(studio_library_t *library, int64_t user)
 {
     size_t place = 0;
@@ -71,8 +71,8 @@ static json_t *failure(const char *message)
 
 typedef struct asked {
     pid_t process;
-    int to;   // its standard input
-    int from; // its standard output
+    int to;   // the child's standard input
+    int from; // the child's standard output
 } asked_t;
 
 static bool ask(const char *const *line, asked_t *asked)
@@ -124,7 +124,7 @@ static bool take_some(answer_t *answer, int from)
     return size > 0 && answer->length < ANSWER_BYTES_MAX;
 }
 
-// Writes the question and reads the answer, both as far as the other side is ready.
+// Writes the scenario and reads the answer at the same time, as far as the child is ready.
 static void talk(asked_t *asked, const char *yaml, answer_t *answer)
 {
     const int64_t until_ms = studio_clock_ms() + TIME_MS;
@@ -148,7 +148,7 @@ static void talk(asked_t *asked, const char *yaml, answer_t *answer)
             const ssize_t size = write(asked->to, yaml, left);
             yaml += size > 0 ? size : 0;
             left -= size > 0 ? (size_t)size : 0;
-            left = size < 0 && errno != EAGAIN ? 0 : left; // it does not want to know
+            left = size < 0 && errno != EAGAIN ? 0 : left; // the child reads no further
         }
         if (polled[0].revents != 0) {
             more = take_some(answer, asked->from);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/access.c - which run a number means, and who may see it.
+// studio/server/runs/access.c - finds runs, and decides who may see and change them.
 #include "studio/server/runs/runs.h"
 
 #include "studio/server/store/database.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/events.c - a ring of messages and those who read it.
+// studio/server/runs/events.c - a ring of messages, and the streams that read it.
 #include "studio/server/runs/events.h"
 
 #include "studio/server/accounts/accounts.h"
@@ -13,7 +13,7 @@
 #define RING 2048u
 #define WATCHERS_MAX 256u
 #define WATCHERS_PER_USER_MAX 128u
-#define ALIVE_S 10 // a comment at least so often, so that a client that is gone is noticed
+#define ALIVE_S 10 // seconds between comments, whose failed write shows that a client is gone
 
 typedef struct message {
     int64_t run;
@@ -27,7 +27,7 @@ struct studio_events {
     pthread_mutex_t lock;
     pthread_cond_t news;
     message_t ring[RING];
-    uint64_t next;     // number of the next message; they begin with 1
+    uint64_t next;     // number of the next message; the first is 1
     int64_t *watchers; // users, one entry per stream
     size_t watcher_count;
     size_t watcher_capacity;
@@ -37,8 +37,8 @@ typedef struct watcher {
     studio_t *studio;
     studio_user_t user;
     int64_t run;
-    int64_t held_ms; // when the user was last known to be logged in
-    uint64_t at;     // the next message to read
+    int64_t held_ms; // when the user's login was last found valid
+    uint64_t at;     // number of the next message to read
     char *pending;
     size_t pending_at;
     size_t pending_length;
@@ -141,7 +141,7 @@ static bool is_for(const watcher_t *watcher, const message_t *message)
     return visible && (watcher->run == 0 || watcher->run == message->run);
 }
 
-// What was missed is asked for again.
+// Tells a client that missed messages to ask anew.
 static size_t put_resync(char *buffer)
 {
     static const char resync[] = "event: resync\ndata: {}\n\n";
@@ -149,7 +149,7 @@ static size_t put_resync(char *buffer)
     return sizeof(resync) - 1;
 }
 
-// Under the lock: copies what is new into buffer, as much as there is room for.
+// Copies new messages into buffer as far as they fit. Needs the lock.
 static size_t take_news(watcher_t *watcher, char *buffer, size_t size_bytes)
 {
     studio_events_t *const events = watcher->studio->events;
@@ -162,7 +162,7 @@ static size_t take_news(watcher_t *watcher, char *buffer, size_t size_bytes)
         const message_t *const message = &events->ring[watcher->at % RING];
         if (is_for(watcher, message)) {
             if (message->length > size_bytes && filled == 0) {
-                watcher->at++; // it never fits, and nothing behind it would be heard of
+                watcher->at++; // a message that never fits would block all later ones
                 return put_resync(buffer);
             }
             if (message->length > size_bytes - filled) {
@@ -198,7 +198,7 @@ static ssize_t fill(void *ctx, char *buffer, size_t size_bytes)
     if (now_ms - watcher->held_ms >= ALIVE_S * 1000) {
         watcher->held_ms = now_ms;
         if (!studio_user_holds(watcher->studio, &watcher->user)) {
-            return 0; // nobody watches on after logging out
+            return 0; // the stream ends after a logout
         }
     }
     if (watcher->pending != NULL) {
@@ -225,7 +225,7 @@ static ssize_t fill(void *ctx, char *buffer, size_t size_bytes)
     return (ssize_t)sizeof(alive) - 1;
 }
 
-// Where a client that comes back left off; next: nothing of it is known.
+// Returns the number from which a returning client continues; next for a new client.
 static uint64_t resume_at(const studio_request_t *request, uint64_t next)
 {
     const char *const last = studio_request_header(request, "Last-Event-ID");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/file_routes.c - a run's log and files, and how the server does.
+// studio/server/runs/file_routes.c - routes of a run's log and files, and of the server's state.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/target.h"
@@ -27,7 +27,7 @@
 #define LIVE_BYTES_MAX ((size_t)4 << 20)
 #define LIVE_TRIES 5
 
-// Below the folder, whatever the path says and wherever links lead; -1 with errno.
+// Opens a file below the folder; neither path nor links can lead outside. Returns -1 with errno.
 static int open_below(const char *folder, const char *path, uint64_t flags)
 {
     const int fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -107,7 +107,7 @@ static int get_log(studio_request_t *request, studio_response_t *response)
 
 // -- ports, while it runs
 
-// What stands behind the line of progress; freed with sim_free. NULL: nothing.
+// Returns the text behind the line of progress, freed with sim_free; NULL if there is none.
 static char *read_live(const char *folder)
 {
     const int fd = open_below(folder, "progress", O_RDONLY);
@@ -229,7 +229,7 @@ static const char *type_of(const char *path)
         {".csv", "text/csv; charset=utf-8"},
         {".json", "application/json"},
         {".yaml", "text/plain; charset=utf-8"},
-        {".svg", "application/octet-stream"}, // would run its scripts
+        {".svg", "application/octet-stream"}, // a browser would run the scripts of an image
     };
     const size_t length = strlen(path);
     for (size_t i = 0; i < SIM_COUNT_OF(types); i++) {
@@ -241,7 +241,7 @@ static const char *type_of(const char *path)
     return "application/octet-stream";
 }
 
-// What lies in result/, and the scenario: nothing that the server keeps there for itself.
+// Sends a file of result/ or the scenario; other files in the run's folder are the server's own.
 static int get_file(studio_request_t *request, studio_response_t *response)
 {
     const char *const path = studio_request_path(request, "path");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/finish.c - beginning a run, what it came to, and how it is told.
+// studio/server/runs/finish.c - starts runs, records how they ended, and describes them as JSON.
 #include "studio/server/runs/finish.h"
 
 #include "studio/server/http/target.h"
@@ -23,7 +23,7 @@ static char *run_folder(const studio_t *studio, int64_t run)
     return sim_format("%s/runs/%" PRId64, studio->options.data, run);
 }
 
-// The folder of the library that file names of the scenario start from; "": the run's own.
+// Returns the library folder that file names in the scenario start from; "": the run's own folder.
 static char *library_folder(const studio_t *studio, const char *library)
 {
     if (library == NULL || library[0] == '\0') {
@@ -35,7 +35,7 @@ static char *library_folder(const studio_t *studio, const char *library)
                : sim_format("%s/%.*s", studio->options.scenarios, (int)(slash - library), library);
 }
 
-// rocesim's arguments; each is freed, and the array.
+// Returns rocesim's arguments; the caller frees each one and the array.
 static char **arguments_of(const studio_t *studio, const json_t *overrides, const char *folder)
 {
     size_t count = 0;
@@ -53,7 +53,7 @@ static char **arguments_of(const studio_t *studio, const json_t *overrides, cons
         list[count++] = sim_strdup("--set");
         list[count++] = sim_strdup(json_string_value(json_array_get(overrides, i)));
     }
-    // Last, so that it holds: results do not depend on it, and processors are shared.
+    // The last option wins: a server shares its processors, and results do not depend on threads.
     list[count++] = sim_strdup("--threads");
     list[count++] = sim_format("%" PRIu64, studio->options.run_threads);
     return list;
@@ -67,7 +67,7 @@ static void free_arguments(char **list)
     sim_free(list);
 }
 
-// A script begins with an empty folder, whatever an attempt before has left.
+// Returns the command that runs a study, and removes what an earlier attempt has left in result/.
 static char **study_line(const studio_t *studio,
                          const char *study,
                          const json_t *set,
@@ -130,7 +130,7 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 
 // -- ending
 
-// How results say that it ended; freed with sim_free. NULL: there are none.
+// Returns how the run ended according to its results, freed with sim_free; NULL if there are none.
 static char *read_ended(const char *folder)
 {
     char *const path = sim_format("%s/result/summary.json", folder);
@@ -147,8 +147,8 @@ static bool is_remark(const char *line)
     return strncmp(line, "note: ", 6) == 0 || strncmp(line, "warning: ", 9) == 0;
 }
 
-// The first line of the log that is no remark (of a study: the last line, which says what failed);
-// "" if there is none.
+// Reads the error message of a run from its log: the first line that is no remark. last: the last
+// line instead, where a study says what failed. "" if there is none.
 static void read_log(const char *folder, bool last, char text[MESSAGE_BYTES + 1])
 {
     char line[MESSAGE_BYTES + 1];
@@ -233,7 +233,7 @@ static bool write_end(studio_t *studio,
     return kept;
 }
 
-// The study's name; freed with sim_free. NULL: it is none.
+// Returns the study's name, freed with sim_free; NULL if the run is no study.
 static char *study_of(studio_t *studio, int64_t run)
 {
     studio_rows_t *const rows =
@@ -278,7 +278,7 @@ static json_t *text_json(const studio_rows_t *rows, int column)
     return text == NULL || text[0] == '\0' ? json_null() : json_string(text);
 }
 
-// Of "seed=7" among what is set.
+// Returns the value of "seed=7" among the settings.
 static json_t *seed_of(const json_t *set)
 {
     for (size_t i = json_array_size(set); i > 0; i--) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/finish.h - a run between the database and its folder: beginning it, what it
-// came to,
-// and how it is told.
+// studio/server/runs/finish.h - a run in the database and in its folder: start, end, description.
 #ifndef STUDIO_SERVER_RUNS_FINISH_H
 #define STUDIO_SERVER_RUNS_FINISH_H
 
@@ -12,15 +10,15 @@
 
 struct studio_rows;
 
-// Begins an attempt; the process beside it, -1 if there is none.
+// Starts an attempt; returns the process that watches it, or -1.
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt);
 
-// Writes down how it ended. False: that could not be written.
+// Records how a run ended; returns false if that could not be written.
 bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit);
 
-// What routes and events say of a run; NULL: there is none.
+// Returns the JSON that routes and events show of a run; NULL if there is no such run.
 json_t *studio_run_json(studio_t *studio, int64_t run);
-// The same of a row of STUDIO_RUN_COLUMNS, FROM runs r JOIN users u ON u.id = r.owner.
+// Returns that JSON for a row of STUDIO_RUN_COLUMNS, FROM runs r JOIN users u ON u.id = r.owner.
 json_t *studio_run_row_json(studio_t *studio, const struct studio_rows *rows);
 #define STUDIO_RUN_COLUMNS                                                                  \
     "r.id, r.run_group, r.name, r.owner, u.name, r.shared, r.state, r.ended, r.message, "   \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/runs/migrations.c - the tables of runs.
 //
-// A group is one order: a scenario with seeds and a grid, or a study. state: queued, starting,
-// running, done, failed, cancelled. trashed_ms: in the trash since.
+// A group is one order: a scenario with seeds and a grid, or a study. state is queued, starting,
+// running, done, failed or cancelled; trashed_ms is the time of deletion.
 #include "studio/server/store/database.h"
 
 // clang-format off
@@ -12,7 +12,7 @@ static const char first[] =
     "  name TEXT NOT NULL,"
     "  owner INTEGER NOT NULL REFERENCES users(id),"
     "  created_ms INTEGER NOT NULL,"
-    "  plan TEXT NOT NULL);" // JSON: what was ordered
+    "  plan TEXT NOT NULL);" // the order as JSON
     "CREATE TABLE runs("
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  run_group INTEGER NOT NULL REFERENCES run_groups(id),"
@@ -20,11 +20,11 @@ static const char first[] =
     "  owner INTEGER NOT NULL REFERENCES users(id),"
     "  shared INTEGER NOT NULL,"
     "  state TEXT NOT NULL,"
-    "  ended TEXT," // how, as of summary.json
-    "  message TEXT," // why it failed
+    "  ended TEXT," // how the run ended, as in summary.json
+    "  message TEXT," // why the run failed
     "  notes TEXT NOT NULL DEFAULT '',"
     "  overrides TEXT NOT NULL," // JSON: [["path", "value"], ...]
-    "  library TEXT," // name of the library's scenario whose folder its file names start from
+    "  library TEXT," // file names start from the folder of this library scenario
     "  limits TEXT NOT NULL," // JSON
     "  attempt INTEGER NOT NULL DEFAULT 1,"
     "  cancelling INTEGER NOT NULL DEFAULT 0,"
@@ -32,14 +32,14 @@ static const char first[] =
     "  started_ms INTEGER,"
     "  ended_ms INTEGER,"
     "  size_bytes INTEGER NOT NULL DEFAULT 0,"
-    "  progress TEXT," // JSON, the last one
+    "  progress TEXT," // the last progress as JSON
     "  trashed_ms INTEGER);"
     "CREATE INDEX runs_owner ON runs(owner, id);"
     "CREATE INDEX runs_shared ON runs(shared, id);"
     "CREATE INDEX runs_group ON runs(run_group, id);"
     "CREATE INDEX runs_trashed ON runs(trashed_ms) WHERE trashed_ms IS NOT NULL;"
     "CREATE INDEX runs_active ON runs(state, id) WHERE state IN ('queued', 'starting', 'running');";
-// Runs whose process is a study of the library, and those that a study made.
+// study: the run's process is this study of the library. made_by: the study that made the run.
 static const char second[] =
     "ALTER TABLE runs ADD COLUMN study TEXT;"
     "ALTER TABLE runs ADD COLUMN made_by INTEGER;"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order.c - from an order to its runs.
+// studio/server/runs/order.c - expands an order into its runs.
 #include "studio/server/runs/order.h"
 
 #include <string.h>
 
 #define AXES_MAX 16u
 
-// A value of the grid as it is written behind "path="; freed with sim_free, NULL: it is none.
+// Returns a grid value as it stands behind "path=", freed with sim_free; NULL if it is no value.
 static char *value_text(const json_t *value)
 {
     if (json_is_string(value)) {
@@ -45,7 +45,7 @@ static bool check_set(const json_t *set, sim_message_t *message)
     return true;
 }
 
-// Two runs that are the same are one: means and intervals would lie.
+// Refuses equal values: equal runs would falsify means and confidence intervals.
 static bool check_twins(const char *path, const json_t *values, sim_message_t *message)
 {
     json_t *const seen = json_object();
@@ -69,7 +69,7 @@ static bool check_twins(const char *path, const json_t *values, sim_message_t *m
     return good;
 }
 
-// Each run of the list with each value of the path, in place of the list.
+// Replaces each run of the list by one run for each value of the path.
 static json_t *multiply(json_t *list,
                         const char *path,
                         const json_t *values,
@@ -129,7 +129,7 @@ static bool seeds_good(const json_t *seeds)
     return json_is_array(seeds);
 }
 
-// A run's seed is one of `seeds`, whatever else would set it.
+// Tells whether something other than `seeds` sets a run's seed, which is refused.
 static bool sets_seed(const json_t *set, const json_t *grid)
 {
     bool is_set = json_object_get(grid, "seed") != NULL;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order.h - an order of runs: a scenario, what is set, a grid of parameters,
-// seeds.
+// studio/server/runs/order.h - an order of runs: a scenario, settings, a grid of parameters, seeds.
 #ifndef STUDIO_SERVER_RUNS_ORDER_H
 #define STUDIO_SERVER_RUNS_ORDER_H
 
@@ -12,9 +11,10 @@
 #define STUDIO_SETTING_BYTES_MAX 4096u
 #define STUDIO_SETTINGS_MAX 200u
 
-// The runs of an order, each an array of "path=value": set, then every combination of the grid
-// ({"path": [value...]}, the last path fastest), then each seed. The caller's reference; NULL: it
-// is none, and message says why. Each may be NULL. most: runs.
+// Returns the runs of an order, each an array of "path=value": the settings, then every combination
+// of the grid ({"path": [value...]}, the last path varies fastest), then each seed. Each input may
+// be NULL; most limits the number of runs. Returns NULL with a message for a bad order; the caller
+// owns the result.
 json_t *studio_order_expand(const json_t *set,
                             const json_t *grid,
                             const json_t *seeds,

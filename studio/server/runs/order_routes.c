@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order_routes.c - ordering runs.
+// studio/server/runs/order_routes.c - routes that order runs.
 //
-// An order is kept whole or not at all: rows and folders are made inside one transaction, and the
-// folders are on the disk before it ends. A folder that is there without a row is a number that was
-// never given.
+// An order is stored completely or not at all: one transaction creates its rows and folders, and
+// the folders are on the disk before it commits. A folder without a row has a number that was never
+// given out.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/library/library.h"
@@ -25,18 +25,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Every run keeps its settings, and tells them whenever its state changes.
+// Every run stores all settings and sends them whenever its state changes.
 #define SETTINGS_BYTES_MAX ((size_t)16 << 20)
 
 typedef struct order {
     const studio_user_t *user;
     const char *name;
     char *yaml;
-    const char *entry; // of the library, or NULL
-    const char *study; // instead of a scenario, or NULL
+    const char *entry; // name in the library, or NULL
+    const char *study; // name of a study instead of a scenario, or NULL
     json_t *runs;
     bool shared;
-    char *limits; // JSON
+    char *limits; // JSON text
 } order_t;
 
 static void fini(order_t *order)
@@ -55,7 +55,7 @@ static bool write_file(const char *path, const char *text)
     const size_t length = strlen(text);
     const ssize_t written = fd < 0 ? -1 : write(fd, text, length);
     if (written >= 0 && (size_t)written < length) {
-        errno = ENOSPC; // the disk took a part of it
+        errno = ENOSPC; // the disk took only a part of it
     }
     const bool good = written == (ssize_t)length && fsync(fd) == 0;
     const int reason = errno;
@@ -66,8 +66,8 @@ static bool write_file(const char *path, const char *text)
     return good;
 }
 
-// The folder of a run with its scenario: written for the first of an order, linked for the others.
-// yaml NULL: a study has none.
+// Makes the folder of a run with its scenario: written for the first run of an order, hard-linked
+// for the others. yaml is NULL for a study.
 static bool make_folder(studio_t *studio, int64_t run, int64_t first, const char *yaml)
 {
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
@@ -131,7 +131,7 @@ static bool sync_folder(const studio_t *studio)
     return good;
 }
 
-// In a transaction. The first run's number; 0: not kept.
+// Inserts all runs and returns the first run's number; 0 on failure. Runs inside a transaction.
 static int64_t insert(studio_t *studio, const order_t *order, int64_t *group)
 {
     const size_t count = json_array_size(order->runs);
@@ -229,7 +229,7 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
     return 0;
 }
 
-// A scenario that a run would refuse is refused here, at its place.
+// Refuses a scenario that the run would refuse, and names the place of the error.
 static int check(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     json_t *const checked = studio_check(studio,
@@ -265,7 +265,7 @@ static size_t settings_bytes(const json_t *runs)
     return total;
 }
 
-// Whether there is room for the runs among those of the user that wait.
+// Checks that the user's queue has room for the runs of the order.
 static int check_queue(studio_t *studio, studio_response_t *response, const order_t *order)
 {
     const int64_t waiting = studio_store_int(studio->store,
@@ -285,7 +285,7 @@ static int check_queue(studio_t *studio, studio_response_t *response, const orde
     return 0;
 }
 
-// A study of the library: one run, whose only setting is to be short.
+// Reads an order of a study: one run, whose only possible setting is quick.
 static int take_study(studio_request_t *request, studio_response_t *response, order_t *order)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -346,7 +346,8 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
     if (!studio_store_begin(studio->store)) {
         return studio_response_store_failed(response, studio);
     }
-    // Once more, where orders at the same time are one after the other; and for those of "again".
+    // Checks again inside the transaction, because another order may have come first. Orders of
+    // "again" are checked only here.
     const int refused = check_queue(studio, response, order);
     if (refused != 0) {
         studio_store_rollback(studio->store);

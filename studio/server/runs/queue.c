@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/queue.c - the thread that begins and ends runs.
+// studio/server/runs/queue.c - the thread that starts and ends runs.
 #include "studio/server/runs/queue.h"
 
 #include "studio/server/accounts/accounts.h"
@@ -27,15 +27,15 @@
 #define HOOKS_MAX 4u
 #define ATTEMPTS_MAX 3
 #define PROGRESS_BYTES 1024u
-#define BEGIN_MS 30000 // in which a process that was started says that it has begun
+#define BEGIN_MS 30000 // milliseconds in which a started process must claim its attempt
 
 typedef struct active {
     int64_t run;
     int64_t attempt;
-    pid_t process; // of the child beside it, if this server started it; 0: another one did
+    pid_t process; // the watching process, if this server started it; 0: an earlier server did
     int64_t spawned_ms;
     bool begun;
-    bool told; // to end
+    bool told; // it was told to end
     json_t *progress;
     char line[PROGRESS_BYTES];
 } active_t;
@@ -47,12 +47,12 @@ struct studio_runs {
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool ending;
-    bool news; // since the thread last looked
+    bool news; // something changed since the thread last looked
     active_t *active;
     size_t active_count;
     size_t active_capacity;
     const char *blocked;
-    int64_t cleaned_ms; // when the trash was looked at
+    int64_t cleaned_ms; // when the trash was last cleaned
     struct {
         studio_run_end_fn fn;
         void *ctx;
@@ -130,7 +130,7 @@ static void tell_hooks(studio_runs_t *runs, int64_t id)
     }
 }
 
-// The run, and of a study those that it made.
+// Tells the end of a run, and for a study the ends of the runs that it made.
 static void tell_end(studio_runs_t *runs, int64_t id)
 {
     int64_t made = 0;
@@ -155,13 +155,13 @@ static void ended(studio_runs_t *runs, size_t index, const studio_exit_t *exit)
     studio_t *const studio = runs->studio;
     const int64_t id = runs->active[index].run;
     if (!studio_run_finish(studio, id, exit)) {
-        return; // a full disk: looked at again
+        return; // full disk: the thread tries again
     }
     drop_active(runs, index);
     tell_end(runs, id);
 }
 
-// Its process is gone without a word: the machine went down, or somebody killed it.
+// Ends a run whose process disappeared without an exit file: a crash of the machine, or a kill.
 static void lost(studio_runs_t *runs, size_t index)
 {
     const active_t active = runs->active[index];
@@ -196,11 +196,11 @@ static void read_progress(studio_runs_t *runs, active_t *active, const char *fol
     memcpy(active->line, line, PROGRESS_BYTES);
     json_t *const progress = json_loadb(line, PROGRESS_BYTES, 0, NULL);
     if (progress == NULL) {
-        return; // it was just being written
+        return; // the file was being written
     }
     (void)json_object_set_new(progress, "id", json_integer(active->run));
     char *const text = json_dumps(progress, JSON_COMPACT);
-    // Whose it is, and whether it is shared, as they are now.
+    // Owner and sharing may have changed since the run began, so they are read again.
     studio_run_tell(runs->studio, active->run, "progress", text == NULL ? "{}" : text);
     free(text);
     SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
@@ -218,7 +218,7 @@ static void spawn(studio_runs_t *runs, active_t *active)
     }
 }
 
-// A process that was told twice ends at once: it is told once by each server.
+// A process that is told twice ends at once, so each server tells it only once.
 static void pass_cancel(studio_runs_t *runs, active_t *active, const studio_begun_t *begun)
 {
     const int64_t wanted = studio_store_int(runs->studio->store,
@@ -232,7 +232,7 @@ static void pass_cancel(studio_runs_t *runs, active_t *active, const studio_begu
     }
 }
 
-// What one that runs has come to. Returns whether the entry is still there.
+// Checks the state of a running run; returns whether its entry is still in the list.
 static bool look_at(studio_runs_t *runs, size_t index)
 {
     active_t *const active = &runs->active[index];
@@ -246,7 +246,7 @@ static bool look_at(studio_runs_t *runs, size_t index)
     if (studio_exit_read(folder, active->attempt, &exit)) {
         ended(runs, index, &exit);
     } else if (studio_begun_read(folder, active->attempt, &begun)) {
-        // Asked before looking for its last word again: it may have ended in between.
+        // This is asked before the exit file is read again: the run may end in between.
         const bool alive = studio_begun_alive(&begun);
         if (alive) {
             if (!active->begun) {
@@ -285,7 +285,7 @@ static bool has_room(studio_runs_t *runs)
     return !full;
 }
 
-// The next one: of those who have the fewest running, the oldest.
+// Starts the next run: the oldest one of the user with the fewest running runs.
 static bool begin_next(studio_runs_t *runs)
 {
     studio_t *const studio = runs->studio;
@@ -315,7 +315,7 @@ static bool begin_next(studio_runs_t *runs)
     return true;
 }
 
-// What an earlier server left running, or was about to begin.
+// Takes over the runs that an earlier server left running or was about to start.
 static void adopt(studio_runs_t *runs)
 {
     studio_rows_t *const rows =

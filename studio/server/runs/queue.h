@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/queue.h - which run is next, and what becomes of those that run.
+// studio/server/runs/queue.h - the queue: starts runs and follows them to their end.
 //
-// One thread begins runs, reads their progress and takes note of their ends. The database says what
-// is to be run, the runs' folders what has begun and ended; the thread brings the two together, and
-// does so after a start of the server in the same way as before it.
+// One thread starts runs, reads their progress and records their ends. The database says which runs
+// to start; the runs' folders say which have begun and ended. The thread reconciles the two in the
+// same way after a restart of the server.
 #ifndef STUDIO_SERVER_RUNS_QUEUE_H
 #define STUDIO_SERVER_RUNS_QUEUE_H
 
@@ -13,18 +13,18 @@
 
 typedef struct studio_runs studio_runs_t;
 
-// Before the thread starts, for studio_on_run_end.
+// Creates the queue. Call it before the thread starts, so that studio_on_run_end can be called.
 studio_runs_t *studio_runs_create(studio_t *studio);
 SIM_MUST_CHECK bool studio_runs_start(studio_runs_t *runs);
-// Runs go on.
+// Stops the thread; runs continue without it.
 void studio_runs_stop(studio_runs_t *runs);
 void studio_runs_destroy(studio_runs_t *runs);
 
-// There is something new in the database.
+// Tells the thread that the database has changed.
 void studio_runs_wake(studio_runs_t *runs);
-// The last progress of a run that runs; NULL: none. The caller's reference.
+// Returns the last progress of a running run, owned by the caller; NULL if there is none.
 json_t *studio_runs_progress(studio_runs_t *runs, int64_t run);
-// Why nothing begins now, or "".
+// Returns why no run can start now, or "".
 const char *studio_runs_blocked(studio_runs_t *runs);
 
 #endif // STUDIO_SERVER_RUNS_QUEUE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/routes.c - listing runs, and what one does with them.
+// studio/server/runs/routes.c - routes that list, change and delete runs.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/runs/events.h"
@@ -13,11 +13,12 @@
 #include <string.h>
 
 #define LIST_MAX 10000
-#define LIST_BYTES_MAX ((size_t)8 << 20) // of settings and notes: what follows is asked for anew
+// settings and notes in one answer; the page asks for further rows
+#define LIST_BYTES_MAX ((size_t)8 << 20)
 
 // -- lists
 
-// ?1 sees all, ?2 the user, ?3 state, ?4 search, ?5 owner, ?6 group, ?7 trash
+// Parameters: ?1 sees all, ?2 the user, ?3 state, ?4 search, ?5 owner, ?6 group, ?7 trash
 #define FILTER                                                                           \
     " FROM runs r JOIN users u ON u.id = r.owner WHERE (?1 OR r.owner = ?2 OR r.shared)" \
     " AND (?3 IS NULL OR r.state = ?3 OR (?3 = 'running' AND r.state = 'starting'))"     \
@@ -116,7 +117,7 @@ static int not_there(studio_response_t *response)
     return studio_response_error(response, 404, "there is no such run");
 }
 
-// Whether the run is there and the user may change it; else answers. *status is then the answer's.
+// Finds a run that the user may change; otherwise answers, sets *status and returns false.
 static bool find_own(studio_request_t *request,
                      studio_response_t *response,
                      studio_run_t *run,
@@ -199,7 +200,7 @@ static bool is_over(studio_run_state_t state)
     return state == STUDIO_RUN_DONE || state == STUDIO_RUN_FAILED || state == STUDIO_RUN_CANCELLED;
 }
 
-// Into the trash; with ?forever=true what is in the trash is removed for good.
+// Moves a run to the trash; with ?forever=true removes a run that is in the trash.
 static int delete_run(studio_request_t *request, studio_response_t *response)
 {
     studio_t *const studio = studio_request_studio(request);
@@ -239,7 +240,7 @@ static int post_restore(studio_request_t *request, studio_response_t *response)
     if (!find_own(request, response, &run, &status)) {
         return status;
     }
-    // 1: its files are being removed.
+    // trashed_ms = 1 marks a run whose files are being removed.
     const int64_t restored = studio_store_change(studio->store,
                                                  "UPDATE runs SET trashed_ms = NULL WHERE id = ?"
                                                  " AND trashed_ms IS NOT 1",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/study.c - the process of a study, and runs of what it simulated.
+// studio/server/runs/study.c - the process of a study, and the runs it made.
 #include "studio/server/runs/study.h"
 
 #include "studio/server/library/library.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define DEPTH_MAX 4u
-#define FILES_MAX 10000u // of one result folder
+#define FILES_MAX 10000u // in one result folder
 
 // -- its process
 
@@ -59,7 +59,7 @@ char **studio_study_line(const studio_t *studio, const char *study, const json_t
 // -- result folders below it
 
 typedef struct found {
-    char **paths; // below result/
+    char **paths; // paths below result/
     size_t count;
     size_t capacity;
     size_t most;
@@ -110,7 +110,7 @@ static int by_text(const void *a, const void *b)
 
 // -- their files, a second time
 
-// Regular files and folders; what else a script may have made stays where it is.
+// Links the files of a folder and its subfolders; other kinds of files are left out.
 static bool link_folder(int from, int to, unsigned depth)
 {
     bool good = true;
@@ -149,13 +149,13 @@ static bool link_folder(int from, int to, unsigned depth)
     return good;
 }
 
-// runs/ID of a run that a study made: scenario.yaml, result/.
+// Makes the folder runs/ID of a run that a study made, with scenario.yaml and result/.
 static bool make_folder(const char *folder, const char *from)
 {
     char *const result = sim_format("%s/result", folder);
     char *const scenario = sim_format("%s/scenario.yaml", folder);
     char *const written = sim_format("%s/scenario.yaml", from);
-    // What is there is of a number that was never given.
+    // An existing folder belongs to a number that was never given out.
     bool good = studio_folder_remove(folder) && mkdir(folder, 0700) == 0 &&
                 mkdir(result, 0700) == 0 && link(written, scenario) == 0;
     const int source = open(from, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -192,7 +192,7 @@ static bool adopt_one(studio_t *studio, int64_t run, const char *study, const ch
 {
     const char *const slash = strchr(path, '/');
     char *const from = sim_format("%s/runs/%" PRId64 "/result/%s", studio->options.data, run, path);
-    // "herd/skew/run" is the script's place, "herd/skew" what people call it.
+    // The script's place is "herd/skew/run"; people know the study as "herd/skew".
     const size_t length = strlen(study);
     const bool inner = length > 4 && strcmp(study + length - 4, "/run") == 0;
     char *const name = sim_format("%.*s %s",

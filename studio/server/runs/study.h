@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/study.h - studies in the queue: scripts of the library that make runs of
-// their own.
+// studio/server/runs/study.h - studies: scripts of the library that make runs of their own.
 //
-// A study is a run whose process is `scenarios/GROUP/run NAME` instead of rocesim, with the same
-// limits and in the same confinement; each simulation that it starts has them too. What it
-// simulated becomes runs of its group when it has ended: their files are links to those of the
-// study, which stay where the script put them.
+// The process of a study is `scenarios/GROUP/run NAME` instead of rocesim, under the limits and
+// confinement of a run, as is every simulation it starts. When the study ends, its simulations
+// become runs of its group; their files are hard links to the study's files.
 #ifndef STUDIO_SERVER_RUNS_STUDY_H
 #define STUDIO_SERVER_RUNS_STUDY_H
 
@@ -13,14 +11,14 @@
 
 #include <jansson.h>
 
-// The setting of a study that makes it short.
+// The only setting of a study; it selects the short form.
 #define STUDIO_STUDY_QUICK "quick=true"
 
-// The line of its process, each freed with sim_free, and the list. Of a study that the library
-// does not have any more: one that says so, and fails.
+// Returns the command of a study's process; the caller frees each text and the list. For a study
+// that the library lost it is a command that reports this and fails.
 char **studio_study_line(const studio_t *studio, const char *study, const json_t *set);
-// Makes runs of the results below a study's folder: rows and folders, in a transaction of the
-// caller's. False: they could not be written.
+// Turns the results below a study's folder into runs, with rows and folders. Needs an open
+// transaction; returns false if something could not be written.
 SIM_MUST_CHECK bool studio_study_adopt(studio_t *studio, int64_t run, const char *study);
 
 #endif // STUDIO_SERVER_RUNS_STUDY_H

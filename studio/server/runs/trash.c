@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/trash.c - removing for good what was deleted a week ago.
+// studio/server/runs/trash.c - removes what has been in the trash for a week.
 #include "studio/server/runs/trash.h"
 
 #include "studio/server/store/database.h"
@@ -54,8 +54,8 @@ bool studio_folder_remove(const char *path)
 
 bool studio_trash_remove(studio_t *studio, int64_t run)
 {
-    // From here on it cannot be restored; 0: it just was. On a full disk, where nothing can be
-    // written, removing makes the room.
+    // This marks the run as not restorable; a result of 0 means it was just restored. On a full
+    // disk the mark cannot be written, and removing the run makes room.
     if (studio_store_change(studio->store,
                             "UPDATE runs SET trashed_ms = 1 WHERE id = ? AND trashed_ms NOTNULL",
                             "i",
@@ -63,7 +63,8 @@ bool studio_trash_remove(studio_t *studio, int64_t run)
         return false;
     }
     char *const folder = sim_format("%s/runs/%" PRId64, studio->options.data, run);
-    // The folder first: a row without one can be removed again, a folder without a row never is.
+    // The folder goes first: a row without a folder can be removed later, a folder without a row
+    // never.
     const bool good = studio_folder_remove(folder) &&
                       studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
     sim_free(folder);

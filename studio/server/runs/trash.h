@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/trash.h - what was deleted, and is there for a week more.
+// studio/server/runs/trash.h - the trash, which keeps deleted runs and documents for a week.
 #ifndef STUDIO_SERVER_RUNS_TRASH_H
 #define STUDIO_SERVER_RUNS_TRASH_H
 
@@ -7,11 +7,11 @@
 
 #define STUDIO_TRASH_MS INT64_C(604800000)
 
-// Removes what has been in the trash for a week: runs with their folders, documents.
+// Removes runs (with their folders) and documents that have been in the trash for a week.
 void studio_trash_clean(studio_t *studio);
-// Removes a run for good. False: it could not be.
+// Removes a run for good; returns false if that failed.
 bool studio_trash_remove(studio_t *studio, int64_t run);
-// A folder and all in it; nothing outside of it, wherever links lead. False: something is left.
+// Removes a folder and all in it, without following links. Returns false if something is left.
 bool studio_folder_remove(const char *path);
 
 #endif // STUDIO_SERVER_RUNS_TRASH_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/backup.c - a copy of a studio's data, and back.
+// studio/server/store/backup.c - copies a studio's data, and restores it.
 //
-// The database is copied by SQLite, at one moment, while the server may work. Files of runs do not
-// change any more once a run is over, so they are copied after it; those of runs that are going on
-// are left out, and such runs begin again where the backup is restored.
+// SQLite copies the database at one moment while the server may work. The files of finished runs
+// never change, so they are copied afterwards. Files of unfinished runs are left out; these runs
+// start again where the backup is restored.
 #include "studio/server/store/backup.h"
 
 #include "studio/server/runs/trash.h"
@@ -27,7 +27,7 @@
 typedef struct copy {
     const char *from;
     const char *to;
-    FILE *list; // NULL: none is written
+    FILE *list; // list of hashes; NULL: none is written
     sim_message_t *message;
 } copy_t;
 
@@ -51,7 +51,7 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-// Copies (to < 0: reads only) and hashes.
+// Copies a file and hashes it; to < 0 only hashes it.
 static bool pass(int from, int to, uint8_t hash[crypto_generichash_BYTES])
 {
     crypto_generichash_state state;
@@ -148,7 +148,7 @@ static sim_err_t copy_folder(const copy_t *copy, const char *name, unsigned dept
 
 // -- backup
 
-// The folders of runs that are over; of others the scenario.
+// Copies the folders of finished runs, and the scenarios of the others.
 static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
 {
     sim_err_t result = make(copy, "runs");
@@ -178,7 +178,7 @@ static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
                : sim_fail(copy->message, SIM_ERR_IO, "the database cannot be read");
 }
 
-// In the copy: what was going on is to begin again.
+// Puts the unfinished runs of the copy back into the queue.
 static bool settle(studio_store_t *store)
 {
     return studio_store_do(store,
@@ -272,7 +272,7 @@ static sim_err_t backup(const char *data, const char *folder, sim_message_t *mes
 
 static sim_err_t restore_file(const copy_t *copy, const char *hash, char *name)
 {
-    // Below the folder, by names that backup writes.
+    // Accepts only names below the folder that backup itself writes.
     if (name[0] == '/' || strstr(name, "..") != NULL ||
         (strcmp(name, "studio.sqlite") != 0 && strncmp(name, "runs/", 5) != 0)) {
         return sim_fail(copy->message,

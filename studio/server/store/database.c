@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/database.c - SQLite with values bound and errors kept.
+// studio/server/store/database.c - SQLite with bound values and remembered errors.
 #include "studio/server/store/database.h"
 
 #include <pthread.h>
@@ -14,8 +14,8 @@
 
 struct studio_store {
     sqlite3 *database;
-    pthread_mutex_t lock; // recursive
-    atomic_int failure;   // of SQLite, the last
+    pthread_mutex_t lock; // recursive: a statement may be open when the next one begins
+    atomic_int failure;   // SQLite's last error code
 };
 
 struct studio_rows {
@@ -72,7 +72,7 @@ static studio_rows_t *open_rows(studio_store_t *store,
     rows->store = store;
     SIM_CHECK(pthread_mutex_lock(&store->lock) == 0);
     rows->result = sqlite3_prepare_v2(store->database, sql, -1, &rows->statement, NULL);
-    // Statements are written here: one that SQLite does not understand is a bug.
+    // All SQL is written in this program: a syntax error is a bug.
     SIM_CHECKF(rows->result != SQLITE_ERROR, "%s: %s", sqlite3_errmsg(store->database), sql);
     if (rows->result == SQLITE_OK) {
         rows->result = bind_all(rows->statement, types, values);
@@ -206,7 +206,7 @@ bool studio_store_commit(studio_store_t *store)
 
 void studio_store_rollback(studio_store_t *store)
 {
-    // SQLite may have undone it already, as on a full disk: then there is nothing to do.
+    // SQLite may have rolled back already, as on a full disk; then this does nothing.
     (void)sqlite3_exec(store->database, "ROLLBACK", NULL, NULL, NULL);
     SIM_CHECK(pthread_mutex_unlock(&store->lock) == 0);
 }
@@ -235,7 +235,7 @@ static sim_err_t configure(studio_store_t *store, const char *path, sim_message_
     (void)sqlite3_extended_result_codes(store->database, 1);
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     (void)sqlite3_db_config(store->database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    // FULL: what a client was told is kept also when the power fails.
+    // FULL: what a client was told survives a power failure.
     const char *const pragmas = "PRAGMA journal_mode=WAL; PRAGMA foreign_keys=ON;"
                                 "PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
                                 "CREATE TABLE IF NOT EXISTS migrations(room TEXT NOT NULL, number "
@@ -284,7 +284,7 @@ static sim_err_t step(studio_store_t *store,
     return studio_store_commit(store) ? SIM_OK : fail(store, room, message);
 }
 
-// A copy of what is about to be changed: PATH.before-NUMBER.
+// Copies the file to PATH.before-NUMBER before its tables are changed.
 static sim_err_t keep_old(studio_store_t *store, const char *path, sim_message_t *message)
 {
     const int64_t steps = studio_store_int(store, 0, "SELECT count(*) FROM migrations", "");

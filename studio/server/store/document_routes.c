@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/document_routes.c - saved work: scenarios, queries, analyses, figures.
+// studio/server/store/document_routes.c - routes for saved work: scenarios, queries, analyses,
+// figures.
 //
-// A document is a kind, a name and a JSON body that the page and its tools understand. Two who
-// change one at once are told: a change names the version it began with.
+// A document has a kind, a name and a JSON body that only the page and its tools understand. A
+// change names the version it started from, so that concurrent changes are detected.
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/http/route.h"
@@ -33,7 +34,7 @@ typedef struct document {
     bool trashed;
 } document_t;
 
-// False: there is none, or the user may not see it.
+// Finds a document; returns false if it does not exist or the user may not see it.
 static bool find(studio_t *studio, const studio_user_t *user, int64_t id, document_t *document)
 {
     studio_rows_t *const rows =
@@ -192,7 +193,8 @@ static int post_documents(studio_request_t *request, studio_response_t *response
     return studio_response_json(response, 201, document_json(studio, id));
 }
 
-// Whether it is there and, if own, may be changed; else answers with *status.
+// Finds the document of the request; own: the user must be allowed to change it. Otherwise answers
+// with *status and returns false.
 static bool take(studio_request_t *request,
                  studio_response_t *response,
                  bool own,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/migrations.c - the tables of people and saved work, and the rooms' lists of
-// steps.
+// studio/server/store/migrations.c - the tables of users and saved work, and the list of all rooms.
 //
-// Times are milliseconds since 1970. Of secrets only hashes are kept.
+// Times are milliseconds since 1970. Of secrets only the hashes are stored.
 #include "studio/server/store/database.h"
 
 // clang-format off
@@ -11,7 +10,7 @@ static const char first[] =
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  name TEXT NOT NULL UNIQUE COLLATE NOCASE,"
     "  role INTEGER NOT NULL,"
-    "  password TEXT," // of crypto_pwhash_str; null: none set yet
+    "  password TEXT," // from crypto_pwhash_str; null: not set yet
     "  created_ms INTEGER NOT NULL,"
     "  seen_ms INTEGER,"
     "  disabled INTEGER NOT NULL DEFAULT 0);"
@@ -35,13 +34,13 @@ static const char first[] =
     "  expires_ms INTEGER NOT NULL,"
     "  used_ms INTEGER);"
     "CREATE INDEX tokens_user ON tokens(user);"
-    "CREATE TABLE links(" // one-time: the first administrator, invitations, forgotten passwords
+    "CREATE TABLE links(" // one-time links that set a password
     "  hash BLOB PRIMARY KEY,"
-    "  user INTEGER REFERENCES users(id) ON DELETE CASCADE," // null: makes the first one
+    "  user INTEGER REFERENCES users(id) ON DELETE CASCADE," // null: makes the first user
     "  expires_ms INTEGER NOT NULL) WITHOUT ROWID;"
     "CREATE TABLE failures("
-    "  name TEXT NOT NULL," // as typed, lower case; '' counts for the address alone
-    "  address TEXT NOT NULL," // '' counts for the name alone
+    "  name TEXT NOT NULL," // in lower case; '': any name
+    "  address TEXT NOT NULL," // '': any address
     "  count INTEGER NOT NULL,"
     "  last_ms INTEGER NOT NULL,"
     "  until_ms INTEGER NOT NULL,"
@@ -50,7 +49,7 @@ static const char first[] =
     "  id INTEGER PRIMARY KEY AUTOINCREMENT,"
     "  at_ms INTEGER NOT NULL,"
     "  user INTEGER,"
-    "  name TEXT NOT NULL," // of the user at that time
+    "  name TEXT NOT NULL," // the user's name at that time
     "  address TEXT NOT NULL,"
     "  action TEXT NOT NULL,"
     "  object TEXT NOT NULL);"

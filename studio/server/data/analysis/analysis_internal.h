@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/analysis_internal.h - what the files of an analysis share.
+// studio/server/data/analysis/analysis_internal.h - shared by the files of an analysis.
 #ifndef STUDIO_SERVER_DATA_ANALYSIS_ANALYSIS_INTERNAL_H
 #define STUDIO_SERVER_DATA_ANALYSIS_ANALYSIS_INTERNAL_H
 
@@ -8,34 +8,34 @@
 #define STUDIO_KEYS_MAX 8u
 #define STUDIO_TAKES_MAX 32u
 #define STUDIO_STAGES_MAX STUDIO_STEPS_MAX
-#define STUDIO_LAST_ROWS 5000u // of the last step, that are sent
+#define STUDIO_LAST_ROWS 5000u // rows of the last step that are sent
 
-// A filter or a derived column, of rows as they pass.
+// A filter or a derived column that is applied to passing rows.
 typedef struct studio_stage {
     studio_expression_t *expression;
-    size_t target; // column that is made; SIZE_MAX: a filter
+    size_t target; // column it computes; SIZE_MAX: it is a filter
     size_t columns_before;
-    size_t result; // step whose table this makes
+    size_t result; // index of the step whose table it gives
 } studio_stage_t;
 
-// Where rows come from: a scan, or the frame of an earlier step; and the stages behind it.
+// A source of rows (a scan, or the frame of an earlier step) and the stages behind it.
 typedef struct studio_pipe {
     studio_scan_t *scan;
-    size_t *scan_columns; // of the first columns
+    size_t *scan_columns; // the scan's indices of the first columns
     const studio_frame_t *frame;
-    studio_frame_column_t *columns; // all, derived ones behind
+    studio_frame_column_t *columns; // all columns; derived ones come last
     size_t base_count;
     size_t column_count;
     size_t column_capacity;
     studio_stage_t stages[STUDIO_STAGES_MAX];
     size_t stage_count;
-    size_t first_result; // whose table are the rows before any stage
+    size_t first_result; // index of the step whose table is the rows before all stages
     bool pumped;
 } studio_pipe_t;
 
-// Rows column by column, at most STUDIO_BATCH_ROWS.
+// At most STUDIO_BATCH_ROWS rows, column by column.
 typedef struct studio_batch {
-    studio_slot_t **columns; // NULL: not asked for
+    studio_slot_t **columns; // NULL: the column is not needed
     size_t rows;
 } studio_batch_t;
 
@@ -49,18 +49,18 @@ typedef struct studio_work {
     studio_place_error_t *error;
 } studio_work_t;
 
-// Sends all rows through the stages to the sink (NULL: nowhere), which looks at the columns that
-// are set in wanted (NULL: all).
+// Sends all rows through the stages to the sink (NULL: nowhere). The sink reads only the columns
+// set in wanted (NULL: all).
 void studio__pipe_pump(studio_analysis_t *analysis,
                        studio_pipe_t *pipe,
                        const bool *wanted,
                        studio_sink_fn sink,
                        void *ctx);
 size_t studio__pipe_find(const studio_pipe_t *pipe, const char *name);
-// Index of the column that the step names under key; SIZE_MAX: the error says why. type:
-// STUDIO_BOOL: any.
+// Returns the index of the column that the step names under key; SIZE_MAX with an error if there is
+// none. type STUDIO_BOOL accepts any type.
 size_t studio__step_column(studio_work_t *work, const char *key, studio_type_t type);
-// Columns in a list of names; false: the error says why.
+// Finds the columns of a list of names; returns false with an error.
 bool studio__step_columns(studio_work_t *work,
                           const char *key,
                           size_t *columns,
@@ -72,7 +72,8 @@ void studio__frame_add_column(studio_frame_t *frame,
                               const char *name,
                               const char *unit,
                               studio_type_t type);
-// A row of the frame's columns, to be filled at once; NULL: there are enough.
+// Adds a row to the frame and returns its slots, which the caller fills at once; NULL: the frame is
+// full.
 studio_slot_t *studio__frame_add_row(studio_frame_t *frame);
 const char *studio__analysis_text(studio_analysis_t *analysis, const char *text);
 studio_slot_t studio__analysis_slot(studio_analysis_t *analysis,
@@ -95,7 +96,7 @@ typedef struct studio_groups {
     size_t values[STUDIO_TAKES_MAX];
     studio_type_t value_types[STUDIO_TAKES_MAX];
     size_t value_count;
-    studio_group_t *groups; // in order of appearance
+    studio_group_t *groups; // in order of first appearance
     size_t count;
     size_t capacity;
     uint32_t *slots;
@@ -108,12 +109,12 @@ sim_err_t studio__groups_collect(studio_work_t *work, studio_groups_t *groups);
 void studio__groups_fini(studio_groups_t *groups);
 size_t studio__groups_find(const studio_groups_t *groups, const studio_slot_t *keys);
 
-// Missing values go; what is left is sorted. Returns how many.
+// Removes missing values and sorts the others; returns how many are left.
 size_t studio__sort_values(studio_slot_t *values, size_t count);
-// Nearest rank, as `rocesim run` has it: of sorted values.
+// Returns a percentile of sorted values by nearest rank, as `rocesim run` does.
 double studio__percentile(const studio_slot_t *sorted, size_t count, double percent);
 
-// The columns of the keys, as the first of a frame.
+// Makes the key columns the first columns of the frame.
 void studio__groups_add_keys(const studio_work_t *work,
                              const studio_groups_t *groups,
                              studio_frame_t *frame);
@@ -121,12 +122,13 @@ void studio__groups_add_keys(const studio_work_t *work,
 // -- functions of groups: "mean", "p99.9"...
 
 bool studio__is_function(const char *name);
-// Of a column's values in order of appearance; a number, but for first and last.
+// Applies a function to a column's values, given in order of appearance. The result is a number,
+// except for first and last.
 studio_slot_t studio__function_of(const char *name,
                                   studio_type_t type,
                                   const studio_slot_t *values,
                                   size_t count);
-// Whether its value has the unit of the column.
+// Tells whether the function's value has the unit of the column.
 bool studio__function_keeps_unit(const char *function);
 
 // -- steps (collect.c, distributions.c, sort.c, fit.c,
@@ -143,7 +145,7 @@ sim_err_t studio__step_outliers(studio_work_t *work, studio_step_result_t *resul
 sim_err_t studio__step_sort(studio_work_t *work, studio_step_result_t *result);
 sim_err_t studio__step_limit(studio_work_t *work, studio_step_result_t *result);
 sim_err_t studio__step_compare(studio_work_t *work, studio_step_result_t *result);
-// The table `runs`: a row per run, its parameters that differ and the fields of its summary.
+// Makes the table `runs`: one row per run with its differing parameters and its summary.
 sim_err_t studio__choose_runs(studio_work_t *work, studio_step_result_t *result);
 
 #endif // STUDIO_SERVER_DATA_ANALYSIS_ANALYSIS_INTERNAL_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/collect.c - group and pivot: a value for each group of rows.
+// studio/server/data/analysis/collect.c - the steps group and pivot: one value per group of rows.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ void studio__groups_add_keys(const studio_work_t *work,
 typedef struct take {
     const char *function;
     const char *as;
-    size_t value; // of the groups; SIZE_MAX: count of rows
+    size_t value; // index of the groups' values; SIZE_MAX: the count of rows
 } take_t;
 
 static sim_err_t take_functions(studio_work_t *work,
@@ -144,7 +144,7 @@ static sim_err_t fill_pivot(studio_work_t *work,
                             const char *function,
                             studio_frame_t *frame)
 {
-    // The last key is the one that makes columns.
+    // The values of the last key become the columns.
     studio_groups_t outer = *groups;
     outer.key_count--;
     studio__groups_add_keys(work, &outer, frame);

@@ -85,7 +85,7 @@ sim_err_t studio__step_cdf(studio_work_t *work, studio_step_result_t *result)
             const size_t kept = studio__sort_values(group->values[0], group->count);
             const size_t shown = kept < points ? kept : points;
             for (size_t j = 0; j < shown; j++) {
-                // From the least to the greatest, both with their own share.
+                // The curve includes the least and the greatest value, each with its own share.
                 const size_t at = shown == 1 ? 0 : j * (kept - 1) / (shown - 1);
                 studio_slot_t *const row = studio__frame_add_row(&result->frame);
                 if (row != NULL) {
@@ -103,7 +103,7 @@ sim_err_t studio__step_cdf(studio_work_t *work, studio_step_result_t *result)
 
 typedef struct bins {
     double least;
-    double width; // of the logarithm where log
+    double width; // width of a bin, of the logarithm if log is set
     size_t count;
     bool log;
 } bins_t;

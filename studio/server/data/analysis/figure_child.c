@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/figure_child.c - `rocesim plot`, and the gnuplot that it starts,
-// kept to
-// their folders.
+// studio/server/data/analysis/figure_child.c - confines `rocesim plot` and its gnuplot to their
+// folders.
 #include "studio/server/data/analysis/figure_child.h"
 
 #include "studio/server/runs/process/confine.h"
@@ -53,7 +52,7 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
                                            order->message,
                                            O_WRONLY | O_CREAT | O_TRUNC,
                                            0600);
-    // A group of its own: gnuplot ends with it.
+    // A process group of its own, so that gnuplot ends with it.
     const pid_t process = studio_spawn(line, environment, &actions, POSIX_SPAWN_SETPGROUP);
     const int reason = errno;
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -67,7 +66,7 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
 
 int studio_figure_child_main(const char *const *arguments)
 {
-    // Fonts are looked for where they are configured.
+    // gnuplot looks for fonts where the system configures them.
     const char *readable[STUDIO_FIGURE_RUNS_MAX + 3] = {"/etc/fonts", "/var/cache/fontconfig"};
     size_t count = 2;
     size_t at = 2;

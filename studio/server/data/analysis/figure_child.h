@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/figure_child.h - the process that draws: confined before it becomes
-// rocesim.
+// studio/server/data/analysis/figure_child.h - the confined process that draws a figure.
 //
-// What rocesim and gnuplot read is what somebody's run has written.
+// It reads files that somebody's run has written, so it is confined before it becomes rocesim.
 #ifndef STUDIO_SERVER_DATA_ANALYSIS_FIGURE_CHILD_H
 #define STUDIO_SERVER_DATA_ANALYSIS_FIGURE_CHILD_H
 
@@ -14,16 +13,16 @@
 #define STUDIO_FIGURE_BYTES_MAX (UINT64_C(64) << 20)
 
 typedef struct studio_figure_order {
-    const char *program;                             // rocesim
-    const char *folder;                              // may be written to; the process works there
-    const char *message;                             // file below it, for what the program says
-    const char *results[STUDIO_FIGURE_RUNS_MAX + 1]; // folders that may be read, NULL at the end
-    const char *const *arguments;                    // of the program, NULL at the end
+    const char *program; // path of rocesim
+    const char *folder;  // the process works in this folder and may write to it
+    const char *message; // file below the folder for the program's messages
+    const char *results[STUDIO_FIGURE_RUNS_MAX + 1]; // folders it may read, ended by NULL
+    const char *const *arguments;                    // of the program, ended by NULL
 } studio_figure_order_t;
 
-// Begins the process; -1 with errno.
+// Starts the process; returns -1 with errno on failure.
 pid_t studio_figure_spawn(const studio_figure_order_t *order);
-// In the process of its own: FOLDER PROGRAM RESULT... -- ARGUMENT...; returns only where it fails.
+// Runs in that process. arguments: FOLDER PROGRAM RESULT... -- ARGUMENT... Returns only on failure.
 int studio_figure_child_main(const char *const *arguments);
 
 #endif // STUDIO_SERVER_DATA_ANALYSIS_FIGURE_CHILD_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/figure_script.c - reads the scripts of cli/plot: blocks of data,
+// studio/server/data/analysis/figure_script.c - reads the gnuplot scripts of cli/plot: data blocks,
 // settings, plots.
 //
-// Only what those scripts say is understood: a setting holds until it is set again, each `plot` is
-// a panel with the settings of that moment.
+// It understands only what those scripts contain. A setting holds until it is set again; each
+// `plot` becomes a panel with the settings at that point.
 #include "studio/server/data/analysis/figure_script.h"
 
 #include <math.h>
@@ -15,12 +15,12 @@
 #define WORD_BYTES 512u
 
 typedef struct reading {
-    json_t *blocks; // name -> list of columns
-    json_t *panel;  // settings
+    json_t *blocks; // block name -> list of columns
+    json_t *panel;  // settings of the next panel
     json_t *panels;
 } reading_t;
 
-// 'it''s' -> it's. Returns what is behind it; NULL: no text begins here.
+// Reads a quoted text ('it''s' is it's); returns the text behind it, or NULL if there is no quote.
 static const char *take_quoted(const char *at, char *text)
 {
     size_t size = 0;
@@ -60,7 +60,7 @@ static json_t *limit(const char *text)
     return end == text ? json_null() : json_real(value);
 }
 
-// [a:b], where * is open.
+// Reads a range [a:b], where * leaves an end open.
 static void set_range(json_t *panel, const char *key, const char *line)
 {
     const char *const open = strchr(line, '[');
@@ -70,7 +70,7 @@ static void set_range(json_t *panel, const char *key, const char *line)
     }
 }
 
-// ('a' 1, 'b' 2), or (0 '#fff', 1 '#000').
+// Reads pairs: ('a' 1, 'b' 2), or (0 '#fff', 1 '#000').
 static void set_pairs(json_t *panel, const char *key, const char *line, bool text_first)
 {
     const char *at = strchr(line, '(');
@@ -176,7 +176,7 @@ static const char *take_block(reading_t *reading, const char *line)
 
 // -- plots
 
-// One of "1", "($3-0.38)": a column, and what is added to it.
+// Reads one entry of `using`: "1", or "($3-0.38)", a column and a number added to it.
 static bool take_using(const char *text, size_t size, size_t *column, double *plus)
 {
     char word[64];
@@ -236,7 +236,7 @@ static const char *word_after(const char *text, const char *word)
     return at != NULL ? at + strlen(word) : NULL;
 }
 
-// One "$block using ... with ... title '...'" of a plot, a copy that ends where it does.
+// Reads one curve of a plot, "$block using ... with ... title '...'".
 static json_t *take_curve(const reading_t *reading, const char *text)
 {
     char name[64];
@@ -264,8 +264,7 @@ static json_t *take_curve(const reading_t *reading, const char *text)
     }
     json_t *columns = take_columns(block, using);
     if (strcmp(style, "boxxyerror") == 0) {
-        // x, y, x from, x to, y from, y to, and what colours it; without x, y where they are not
-        // needed.
+        // Seven columns: x, y, x from, x to, y from, y to, colour. The page needs no y.
         (void)snprintf(style, sizeof(style), "boxes");
         if (json_array_size(columns) == 7) {
             json_array_remove(columns, 1);
@@ -282,7 +281,7 @@ static json_t *take_curve(const reading_t *reading, const char *text)
                      columns);
 }
 
-// Curves are parted by commas outside of quotes and parentheses.
+// Splits a plot into curves at commas outside quotes and parentheses.
 static void take_plot(reading_t *reading, const char *line)
 {
     json_t *const curves = json_array();

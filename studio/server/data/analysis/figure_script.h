@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/figure_script.h - a script that `rocesim plot` wrote, as numbers for
-// a page.
+// studio/server/data/analysis/figure_script.h - reads a script of `rocesim plot` as JSON for the
+// page.
 #ifndef STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H
 #define STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H
 
@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-// {kind, panels: [{title, x_label, ..., curves}]}; NULL: it is no such script.
+// Returns {kind, panels: [{title, x_label, ..., curves}]}; NULL if it is no such script.
 json_t *studio_figure_read(const char *script, const char *kind);
 
 #endif // STUDIO_SERVER_DATA_ANALYSIS_FIGURE_SCRIPT_H

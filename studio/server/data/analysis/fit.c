@@ -36,7 +36,7 @@ static results_spread_t spread_of(const studio_slot_t *values, size_t count)
 
 // -- means: pairs of the same seed, as rocesim compare has them
 
-// The group of the same other keys whose last key is the base.
+// Returns the group with equal other keys whose last key is the base.
 static const studio_group_t *base_of(const studio_groups_t *groups,
                                      const studio_group_t *group,
                                      const char *base)
@@ -68,7 +68,7 @@ static bool same_pair(studio_type_t type, studio_slot_t a, studio_slot_t b)
     return !(a.number < b.number) && !(a.number > b.number) && !isnan(a.number) && !isnan(b.number);
 }
 
-// Differences of rows whose pair is the same, which must be there once on both sides.
+// Returns the differences of paired rows; each pair must occur exactly once on both sides.
 static results_spread_t difference_of(const studio_groups_t *groups,
                                       const studio_group_t *group,
                                       const studio_group_t *base)
@@ -192,7 +192,7 @@ typedef struct fit {
     double offset;
     double r2;
     size_t count;
-    double least; // of x
+    double least; // least x
     double most;
 } fit_t;
 
@@ -217,7 +217,7 @@ static fit_t fit_of(curve_t curve, const studio_group_t *group)
         if (isnan(x) || isnan(y)) {
             continue;
         }
-        // Sums of squares about the means, one point after the other (Welford).
+        // Welford's method: sums of squares about the means, updated point by point.
         const double n = (double)++fit.count;
         const double dx = x - mean_x;
         const double dy = y - mean_y;
@@ -386,7 +386,8 @@ static limits_t limits_of(const char *method, double k, studio_slot_t *values, s
         values[i].number = fabs(values[i].number - median);
     }
     (void)studio__sort_values(values, kept);
-    // 1.4826 makes it the standard deviation of what is distributed normally.
+    // The factor 1.4826 turns the median deviation into the standard deviation of a normal
+    // distribution.
     const double mad = 1.4826 * studio__percentile(values, kept, 50);
     return (limits_t){median - k * mad, median + k * mad};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/frame.c - frames, the texts they point to, and rows on their way.
+// studio/server/data/analysis/frame.c - frames, their texts, and the pump that moves rows.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include <math.h>
@@ -204,10 +204,10 @@ typedef struct pumping {
     studio_analysis_t *analysis;
     studio_pipe_t *pipe;
     studio_slot_t **buffers; // by column
-    studio_slot_t **given;   // those that are filled
+    studio_slot_t **given;   // by column: the filled buffers
     bool *needed;
     size_t rows;
-    bool quiet; // its tables were made before
+    bool quiet; // the tables of the steps were made by an earlier pass
 } pumping_t;
 
 static size_t rows_shown(const studio_analysis_t *analysis, size_t result)
@@ -236,7 +236,7 @@ static void show(pumping_t *pumping, size_t result, size_t columns)
     }
 }
 
-// Whether all tables to be shown have their rows: then only what is needed is read.
+// Tells whether all tables to be shown have their rows; from then on only needed columns are read.
 static bool all_shown(const pumping_t *pumping)
 {
     const studio_pipe_t *const pipe = pumping->pipe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/functions.c - functions that make one value of many: of groups and
-// pivots.
+// studio/server/data/analysis/functions.c - functions that reduce many values to one, for groups
+// and pivots.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include "results/comparison.h"
@@ -22,7 +22,7 @@ static const char *const functions[] = {"count",
                                         "first",
                                         "last"};
 
-// "p99", "p99.9", "p999" (99.9).
+// Reads the percentage of "p99", "p99.9" or "p999" (99.9).
 static bool percent_of(const char *name, double *percent)
 {
     if (name[0] != 'p' || strspn(name + 1, "0123456789.") != strlen(name + 1) || name[1] == '\0' ||
@@ -113,7 +113,7 @@ static double of_sorted(const char *name, const studio_slot_t *sorted, size_t co
     if (strcmp(name, "mean") == 0) {
         return sum / (double)count;
     }
-    // The same intervals as rocesim compare's.
+    // Uses the confidence intervals of rocesim compare.
     double *const numbers = sim_alloc_array(count, sizeof(*numbers));
     for (size_t i = 0; i < count; i++) {
         numbers[i] = sorted[i].number;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/groups.c - rows by their keys, with all values of some columns.
+// studio/server/data/analysis/groups.c - groups rows by keys and collects the values of some
+// columns.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ static uint64_t hash_keys(const studio_groups_t *groups, const studio_slot_t *ke
                 bits = (bits ^ (uint8_t)*at) * UINT64_C(1099511628211);
             }
         } else if (!isnan(keys[i].number)) {
-            // Zero has two signs and one meaning.
+            // Adding 0.0 turns -0.0 into 0.0, so that both have one key.
             const double number = keys[i].number + 0.0;
             memcpy(&bits, &number, sizeof(bits));
         }
@@ -118,7 +119,7 @@ static void add_values(collecting_t *collecting,
         }
     }
     for (size_t i = 0; i < groups->value_count; i++) {
-        // Texts of expressions and tables are gone before the analysis is.
+        // Texts of expressions and tables are freed before the analysis, so they are copied.
         group->values[i][group->count] =
             studio__analysis_slot(collecting->analysis,
                                   groups->value_types[i],
@@ -205,7 +206,7 @@ double studio__percentile(const studio_slot_t *sorted, size_t count, double perc
     if (count == 0) {
         return (double)NAN;
     }
-    // Rounding must not lift a rank that is whole: 99 % of 100 is the 99th.
+    // Rounding errors must not lift a whole rank: 99 % of 100 is the 99th value.
     const double rank = ceil(percent / 100 * (double)count - 1e-9);
     const size_t index = rank < 1 ? 0 : rank > (double)count ? count - 1 : (size_t)rank - 1;
     return sorted[index].number;

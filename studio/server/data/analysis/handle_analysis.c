@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/handle_analysis.c - analyses, and an analysis as a folder.
+// studio/server/data/analysis/handle_analysis.c - routes of analyses, and an analysis as an
+// archive.
 #include "studio/server/data/analysis/analysis.h"
 #include "studio/server/data/analysis/tar.h"
 #include "studio/server/data/handlers.h"
@@ -22,7 +23,7 @@ static char *dump(const json_t *json, size_t flags)
     return copy;
 }
 
-// Runs the steps of the body. False: the answer is given.
+// Runs the steps in the body; answers and returns false on an error.
 static bool run(studio_request_t *request,
                 studio_response_t *response,
                 const json_t *body,
@@ -197,7 +198,7 @@ static bool same_slot(studio_type_t type, studio_slot_t a, studio_slot_t b)
                                : !(a.number < b.number) && !(a.number > b.number);
 }
 
-// Rows of one curve: all, or those with the same value of `by` as a row.
+// Writes the rows of one curve: all rows, or those whose `by` equals that of a given row.
 static void write_curve_data(studio_out_t *out,
                              const studio_frame_t *frame,
                              size_t x,
@@ -223,7 +224,7 @@ static void write_curve_data(studio_out_t *out,
     }
 }
 
-// The first row of each curve.
+// Finds the first row of each curve; returns the number of curves.
 static size_t first_rows(const studio_frame_t *frame, size_t by, size_t *rows)
 {
     size_t count = 0;
@@ -309,7 +310,8 @@ static void write_plot(studio_out_t *out,
     studio_out_text(out, "\n");
 }
 
-// A gnuplot script with its data inside. False: the figure names what is not there.
+// Writes a gnuplot script that contains its data. Returns false if the figure names a column that
+// does not exist.
 static bool write_figure(const studio_analysis_t *analysis, const json_t *figure, studio_out_t *out)
 {
     const json_t *const number = json_object_get(figure, "step");

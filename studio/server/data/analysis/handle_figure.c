@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/handle_figure.c - figures as `rocesim plot` draws them: its script,
-// read back.
+// studio/server/data/analysis/handle_figure.c - figures as `rocesim plot` draws them.
 //
-// The program itself draws: it writes the script, with its data inside, and what the page shows is
-// taken from there (figure_script.c), so that both show the same numbers. Folders are given by
-// links under the names of the runs, which is what legends say.
+// The program writes a gnuplot script with its data, and figure_script.c reads it back for the
+// page, so that both show the same numbers. The program gets the result folders as links named
+// after the runs, because legends show these names.
 #include "studio/server/data/analysis/figure_child.h"
 #include "studio/server/data/analysis/figure_script.h"
 #include "studio/server/data/handlers.h"
@@ -34,15 +33,15 @@ static const char *const kinds[] = {"slowdown",
                                     "app-cdf"};
 
 typedef struct drawing {
-    char *folder; // temporary, below the data's
+    char *folder; // temporary folder below the data folder
     char *links[STUDIO_FIGURE_RUNS_MAX];
-    char *results[STUDIO_FIGURE_RUNS_MAX]; // where they lead
+    char *results[STUDIO_FIGURE_RUNS_MAX]; // targets of the links
     size_t count;
     char *output;
-    char *message; // file of what the program says
+    char *message; // file with the program's messages
 } drawing_t;
 
-// A name of a run as a name of a file.
+// Makes a file name of a run's name.
 static char *link_name(const studio_sources_t *sources, size_t index)
 {
     const studio_source_t *const source = &sources->sources[index];
@@ -96,7 +95,7 @@ static void end(drawing_t *drawing)
 {
     for (size_t i = 0; i < drawing->count; i++) {
         sim_free(drawing->links[i]);
-        free(drawing->results[i]); // of realpath
+        free(drawing->results[i]); // realpath allocated it
     }
     if (drawing->folder[0] != '\0') {
         (void)studio_folder_remove(drawing->folder);
@@ -106,7 +105,7 @@ static void end(drawing_t *drawing)
     sim_free(drawing->folder);
 }
 
-// Waits for the child, or ends it after its time.
+// Waits for the child and kills it after its time limit.
 static bool ended_well(pid_t child, studio_request_t *request)
 {
     const double deadline_s = studio_seconds() + SECONDS_MAX;
@@ -180,7 +179,7 @@ static bool read_output(const drawing_t *drawing, studio_out_t *out)
     return out->size > 0;
 }
 
-// What the program says of why there is no figure, without the folder's name.
+// Returns the program's reason why there is no figure, without the folder's name.
 static char *why_not(const drawing_t *drawing)
 {
     char line[500] = "";
@@ -286,7 +285,7 @@ int studio_handle_figure(studio_request_t *request, studio_response_t *response)
     return status;
 }
 
-// What each kind needs: docs/formats/plots.md.
+// Tells whether a run has a table that the kind of figure needs; see docs/formats/plots.md.
 static bool has_table(const studio_source_t *source, const char *name)
 {
     studio_table_t *table = NULL;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/runs.c - runs as rows, and the comparison that `rocesim compare`
-// prints.
+// studio/server/data/analysis/runs.c - runs as rows, and the comparison of `rocesim compare`.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include "results/comparison.h"
@@ -36,7 +35,7 @@ static sim_err_t open_comparison(studio_work_t *work,
     return SIM_OK;
 }
 
-// A row's texts are numbers where all of them are: "16" of nic.qps.
+// Tells whether all texts of a row are numbers, as in the row nic.qps.
 static bool all_numbers(const results_comparison_table_t *table,
                         const results_comparison_row_t *row)
 {
@@ -116,7 +115,7 @@ static bool is_wanted(const results_comparison_row_t *row, const json_t *fields)
     }
     for (size_t i = 0; i < json_array_size(fields); i++) {
         const char *const pattern = json_string_value(json_array_get(fields, i));
-        // Brackets of "flows.by_size[0-10KB]" mean themselves.
+        // The brackets of "flows.by_size[0-10KB]" are no pattern.
         if (pattern != NULL && (strcmp(pattern, row->key) == 0 ||
                                 (strchr(pattern, '[') == NULL && studio_glob(pattern, row->key)))) {
             return true;
@@ -138,7 +137,8 @@ static size_t base_column(const results_comparison_table_t *table, const studio_
     return 0;
 }
 
-// The name of the first of its runs, with its number where another column has the same.
+// Returns the name of a column's first run; its number is added if another column has the same
+// name.
 static const char *name_of_column(studio_work_t *work,
                                   const results_comparison_table_t *table,
                                   size_t column)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/sort.c - rows in order, and the first of them.
+// studio/server/data/analysis/sort.c - the step that sorts rows and keeps the first ones.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include <math.h>
@@ -59,7 +59,7 @@ typedef struct sorting {
     size_t column;
     bool descending;
     bool text;
-    size_t row; // where it lay: equal ones stay in order
+    size_t row; // position before sorting, so that equal rows keep their order
     studio_slot_t key;
 } sorting_t;
 
@@ -128,7 +128,7 @@ sim_err_t studio__step_sort(studio_work_t *work, studio_step_result_t *result)
                                  "first",
                                  result->frame.all_rows);
     }
-    // The least important first: each keeps the order before.
+    // A stable sort by the least important key first gives the whole order.
     for (size_t i = count; i-- > 0;) {
         const json_t *const row = json_array_get(by, i);
         sort_frame(&result->frame, columns[i], json_is_true(json_object_get(row, "descending")));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/steps.c - the steps of an analysis, one after the other.
+// studio/server/data/analysis/steps.c - runs the steps of an analysis one after the other.
 #include "studio/server/data/analysis/analysis_internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 typedef sim_err_t (*step_fn)(studio_work_t *work, studio_step_result_t *result);
 
-// Those without a function work on rows as they pass.
+// A step without a function is a stage that processes passing rows.
 static const struct {
     const char *name;
     step_fn run;
@@ -88,7 +88,7 @@ static void pipe_from_frame(studio_pipe_t *pipe, const studio_frame_t *frame, si
     pipe->base_count = pipe->column_count;
 }
 
-// The table of a step that works on rows as they pass has the columns there are now.
+// Gives the table of such a step the present columns of the pipe.
 static void take_columns(const studio_pipe_t *pipe, studio_frame_t *frame)
 {
     for (size_t i = 0; i < pipe->column_count; i++) {
@@ -166,7 +166,7 @@ static void add_stage(studio_work_t *work, studio_expression_t *expression, size
         (studio_stage_t){expression, target, pipe->column_count, work->index};
 }
 
-// Conditions of a filter builder are handed to the scan where nothing was done to its rows yet.
+// Adds a filter. Its conditions go to the scan if no stage has changed the rows yet.
 static sim_err_t filter(studio_work_t *work, studio_step_result_t *result)
 {
     const char *const where = json_string_value(json_object_get(work->step, "where"));
@@ -279,13 +279,13 @@ sim_err_t studio_analysis_run(studio_analysis_t *analysis,
     }
     studio_pipe_t *const pipe = sim_alloc(sizeof(*pipe));
     sim_err_t code = SIM_OK;
-    // How much of a table is kept depends on whether it is the last one.
+    // The number of steps decides how many rows of each table are kept: the last one keeps more.
     analysis->count = count;
     for (size_t i = 0; i < count && code == SIM_OK; i++) {
         const double began_s = studio_seconds();
         studio_work_t work = {analysis, pipe, json_array_get(steps, i), i, error};
         *step = (int)i;
-        // A table chosen anew: what was chosen before is finished first.
+        // A new choose step first completes the tables of the previous pipe.
         const char *const name = json_string_value(json_object_get(work.step, "do"));
         if (name != NULL && strcmp(name, "choose") == 0 && pipe->scan != NULL && !pipe->pumped) {
             studio__pipe_pump(analysis, pipe, NULL, NULL, NULL);

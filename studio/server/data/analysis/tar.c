@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/analysis/tar.c - tar as of POSIX (ustar), without owners and times.
+// studio/server/data/analysis/tar.c - writes POSIX tar (ustar) without owners and times.
 #include "studio/server/data/analysis/tar.h"
 
 #include <stdio.h>

@@ -5,13 +5,13 @@
 
 #include "studio/server/data/out.h"
 
-// Adds a file to the tar in out; the path has at most 99 letters.
+// Adds a file to the tar in out; the path has at most 99 characters.
 void studio_tar_add(studio_out_t *out,
                     const char *path,
                     const char *bytes,
                     size_t size,
                     bool program);
-// Ends the tar and compresses it, into another one. Equal files give equal archives.
+// Ends the tar and compresses it into gzip. Equal files give equal archives.
 void studio_tar_gzip(studio_out_t *tar, studio_out_t *gzip);
 
 #endif // STUDIO_SERVER_DATA_ANALYSIS_TAR_H

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/captures.c - captures of a run as a table of packets.
+// studio/server/data/import/captures.c - imports the captures of a run as a table of packets.
 //
-// What of a capture cannot be read ends there, with a message beside it: the packets before it
-// count. Nothing in a file decides how much memory is taken; how much disk, only up to
-// STUDIO_CAPTURE_BYTES_MAX.
+// A damaged capture is imported up to the damage, with a message. File contents never decide how
+// much memory is used; uncompressed copies are limited to STUDIO_CAPTURE_BYTES_MAX.
 #include "studio/server/data/import/import.h"
 #include "studio/server/data/import/table.h"
 #include "studio/server/data/packets/packet_file.h"
@@ -17,7 +16,7 @@
 #include <zlib.h>
 
 #define FILES_MAX 1000u
-#define PACKETS_MAX UINT64_C(20000000) // of a capture
+#define PACKETS_MAX UINT64_C(20000000) // of one capture
 
 typedef enum packet_column {
     COLUMN_FILE,
@@ -63,7 +62,7 @@ static const struct {
 
 typedef struct reader {
     gzFile stream;
-    FILE *copy; // of what was compressed; NULL: it was not
+    FILE *copy; // uncompressed copy; NULL: the capture was not compressed
     uint64_t offset;
     studio_pcap_t pcap;
     studio_names_t *names;
@@ -76,7 +75,8 @@ typedef struct reader {
     sim_message_t trouble;
 } reader_t;
 
-// SIM_ERR_INVALID at the end of the file, with nothing in trouble if it ends where it may.
+// Reads bytes. Returns SIM_ERR_INVALID at the end of the file; may_end: an end here is no damage,
+// so `trouble` stays empty.
 static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_end)
 {
     const int count = size > 0 ? gzread(reader->stream, bytes, size) : 0;
@@ -291,7 +291,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Plain files in captures/, in order of their names.
+// Lists the plain files in captures/, sorted by name.
 static size_t list_captures(const char *folder, char ***files)
 {
     size_t count = 0;

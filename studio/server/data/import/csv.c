@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/csv.c - CSV files, logs and the summary as tables.
+// studio/server/data/import/csv.c - imports CSV files and logs as tables.
 //
-// Files of rocesim come with their columns in schema.json, and which of them are names is known
-// here; of other files a column is of numbers if the first rows have nothing else in it.
+// schema.json describes the columns of rocesim's own files; this file knows which of them are
+// names. A column of another file is numeric if its first rows contain only numbers.
 #include "studio/server/data/import/import.h"
 
 #include "studio/server/data/import/table.h"
@@ -15,7 +15,7 @@
 #define ROW_BYTES_MAX ((size_t)1 << 20)
 #define CHUNK_BYTES ((size_t)1 << 20)
 #define SAMPLE_ROWS 200u
-#define TEXT_BYTES_MAX (UINT64_C(1) << 28) // of all dictionaries of a table: they are in memory
+#define TEXT_BYTES_MAX (UINT64_C(1) << 28) // size of a table's dictionaries, which are in memory
 #define LOG_LINES_MAX UINT64_C(5000000)
 #define LINE_BYTES_MAX 4096u
 
@@ -24,7 +24,7 @@
 typedef struct lines {
     FILE *stream;
     const char *path;
-    char *bytes; // of ROW_BYTES_MAX + CHUNK_BYTES
+    char *bytes; // ROW_BYTES_MAX + CHUNK_BYTES bytes
     size_t from;
     size_t to;
     bool end;
@@ -82,7 +82,7 @@ static sim_err_t read_more(lines_t *lines, sim_message_t *message)
     return SIM_OK;
 }
 
-// The next line without its end; *line NULL at the end of the file.
+// Returns the next line without its end; *line is NULL at the end of the file.
 static sim_err_t next_line(lines_t *lines, char **line, size_t *size, sim_message_t *message)
 {
     size_t searched = 0;
@@ -113,8 +113,8 @@ typedef struct field {
     size_t size;
 } field_t;
 
-// Cuts a line into fields, quotes taken off in place. Returns how many; most + 1: more than that,
-// or quotes that do not end.
+// Splits a line into fields and removes quotes in place. Returns the number of fields; most + 1 if
+// there are more or a quote does not end.
 static size_t split(char *line, size_t size, field_t *fields, size_t most)
 {
     char *const end = line + size;
@@ -174,8 +174,8 @@ static bool is_number(const field_t *field, int64_t *mantissa, unsigned *decimal
     return *end == '\0' && isfinite(*real);
 }
 
-// Columns of rocesim's tables that are names, though they may look like numbers or be empty for
-// long.
+// Tells whether a column of rocesim's tables holds names, which may look like numbers or be empty
+// in many rows.
 static bool is_known_text(const char *column)
 {
     static const char *const names[] =
@@ -219,7 +219,7 @@ static const char *schema_text(const json_t *schema, const char *column, const c
     return NULL;
 }
 
-// Where schema.json says nothing, a name says it by its end, as rocesim's own do.
+// Guesses the unit from the end of a column's name; for columns that schema.json does not describe.
 static const char *unit_by_name(const char *name)
 {
     static const char *const ends[][2] = {{"_ns", "ns"},
@@ -277,7 +277,7 @@ static sim_err_t take_header(csv_t *csv, const json_t *schema, sim_message_t *me
     return SIM_OK;
 }
 
-// What the first rows in the buffer hold decides about columns that are not known.
+// Decides the types of unknown columns by the first rows, which are in the buffer.
 static sim_err_t guess_types(csv_t *csv, sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
@@ -412,7 +412,7 @@ sim_err_t studio_import_csv(const char *path,
 
 // -- the log
 
-// What is no UTF-8 or no sign of a text is shown as '?'.
+// Replaces bytes that are no UTF-8 or no printable character by '?'.
 static size_t plain_text(char *text, size_t size)
 {
     size_t to = 0;
@@ -459,7 +459,7 @@ sim_err_t studio_import_log(const char *path,
                                          &writer,
                                          message);
     }
-    // What is left out of a log is at its end: the file has it all.
+    // A long log is cut at its end; the file still has all of it.
     for (*rows = 0; error == SIM_OK && *rows < LOG_LINES_MAX &&
                     studio_table_writer_text_bytes(writer) < TEXT_BYTES_MAX;) {
         char *line = NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/folder.c - a result folder as a whole.
+// studio/server/data/import/folder.c - imports a result folder.
 //
-// Besides the files that schema.json describes any other CSV file of the folder is a table. What
-// must be there is summary.json with version and digest: that is how a result folder is known.
+// Every CSV file of the folder becomes a table, whether or not schema.json describes it.
+// summary.json with version and digest identifies a result folder and must exist.
 #include "studio/server/data/import/import.h"
 
 #include "studio/server/data/import/points.h"
@@ -23,11 +23,11 @@
 typedef struct importing {
     const char *result;
     const char *log;
-    char *folder; // being made
+    char *folder; // the new index folder
     json_t *schema;
     json_t *summary;
     json_t *state;
-    json_t *tables; // of state: name -> rows
+    json_t *tables; // table name -> number of rows
     studio_progress_t *progress;
     sim_message_t *message;
 } importing_t;
@@ -77,7 +77,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// CSV files of the folder, in order of their names.
+// Lists the CSV files of the folder, sorted by name.
 static size_t list_tables(const char *folder, char **files)
 {
     size_t count = 0;
@@ -149,7 +149,7 @@ static sim_err_t import_points(const importing_t *importing)
     return result;
 }
 
-// The part's name must outlive the import.
+// Returns a constant for the progress, which must outlive the import.
 static const char *known_part(const char *file)
 {
     static const char *const files[] = {"flows.csv", "ports.csv", "events.csv", "series.csv"};
@@ -161,7 +161,8 @@ static const char *known_part(const char *file)
     return "other tables";
 }
 
-// A foreign file that is no table is left out, with a note; the run's own must be whole.
+// Imports one file. A foreign file that is no table is left out with a note; the run's own files
+// must be complete.
 static sim_err_t import_table(const importing_t *importing, const char *file)
 {
     char *const name = sim_format("%.*s", (int)(strlen(file) - 4), file);
@@ -204,7 +205,7 @@ static sim_err_t import_tables(const importing_t *importing)
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < count; i++) {
         const char *const name = files[i];
-        // Names that the studio itself makes.
+        // The studio itself makes tables of these names.
         const bool taken = strcmp(name, "packets.csv") == 0 || strcmp(name, "log.csv") == 0 ||
                            strcmp(name, "summary.csv") == 0 || strcmp(name, "runs.csv") == 0;
         result = result == SIM_OK && !taken ? import_table(importing, name) : result;
@@ -245,7 +246,7 @@ static sim_err_t import_rest(const importing_t *importing)
     return result;
 }
 
-// What tells these results from others that may come into the same folder.
+// Returns a fingerprint that distinguishes these results from later ones in the same folder.
 static json_t *print_of(const char *result, const json_t *summary)
 {
     static const char *const files[] = {"summary.json",
@@ -318,8 +319,8 @@ static sim_err_t begin(importing_t *importing, const char *index)
     return SIM_OK;
 }
 
-// Puts the new folder into its place. A crash between the two renames leaves no index, which is
-// imported again.
+// Moves the new folder into its place. After a crash between the two renames there is no index, and
+// the run is imported again.
 static sim_err_t finish(const importing_t *importing, const char *index)
 {
     char *const old = sim_format("%s.old", index);

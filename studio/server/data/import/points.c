@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/points.c - series by path, and their pyramids.
+// studio/server/data/import/points.c - writes and reads series by path, with their pyramids.
 //
-// The table has the rows in order of time, all paths mixed. Counting first says where each path's
-// points go, so that the second pass writes each to its place in the mapped file.
+// The table has all paths mixed, in order of time. A first pass counts the points of each path; the
+// second pass then writes each point to its place in the mapped file.
 #include "studio/server/data/import/points.h"
 #include "studio/server/data/import/table_internal.h"
 
@@ -77,7 +77,7 @@ typedef struct places {
     size_t path;
     size_t value;
     uint64_t *counts; // by path
-    uint64_t *nexts;  // where the next point goes, in bytes
+    uint64_t *nexts;  // by path: offset of the next point, in bytes
     uint32_t count;
 } places_t;
 
@@ -110,7 +110,7 @@ static int64_t time_of(const studio_table_t *table, size_t column, uint64_t row)
             return time_ps;
         }
     }
-    // A foreign file.
+    // Beyond this range a time of a foreign file does not fit picoseconds.
     return fabs(cell.real) < 9e15 ? (int64_t)(cell.real * 1000) : 0;
 }
 
@@ -164,7 +164,7 @@ static sim_err_t append_foot(const char *path, json_t *foot, uint64_t at, sim_me
                : sim_fail(message, SIM_ERR_IO, "%s: cannot be written: %s", path, strerror(reason));
 }
 
-// Room on the disk for all of it, so that writing into the map cannot fail.
+// Reserves the disk space first, so that a write into the map cannot fail.
 static uint8_t *map_new(const char *path, uint64_t size, sim_message_t *message)
 {
     const int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
@@ -241,7 +241,7 @@ sim_err_t studio_points_write(const studio_table_t *table,
     if (result == SIM_OK) {
         scatter(table, &places, buffers, bytes, done);
         for (uint32_t i = 0; i < places.count; i++) {
-            // What lies there is whole points, 16 bytes each from the map's begin on.
+            // This part of the file holds whole points of 16 bytes, aligned from the map's start.
             const studio_point_t *const points =
                 (const void *)(bytes + places.nexts[i] - places.counts[i] * sizeof(studio_point_t));
             build_pyramid(points, places.counts[i], (void *)(bytes + places.nexts[i]));
@@ -259,7 +259,7 @@ sim_err_t studio_points_write(const studio_table_t *table,
 
 // -- reading
 
-// "port[leaf0->host5].queue_bytes[3]" into kind, of and metric.
+// Splits "port[leaf0->host5].queue_bytes[3]" into kind, of and metric.
 static void take_path(studio_series_t *series)
 {
     const char *const open = strchr(series->path, '[');
@@ -392,8 +392,8 @@ studio_span_t studio_points_span(const studio_series_t *series, uint64_t from, u
 {
     SIM_CHECK(from < to && to <= series->count);
     studio_span_t span = {(double)INFINITY, -(double)INFINITY};
-    // Points up to the first whole group and behind the last one, then the groups between, by the
-    // same rule a level higher.
+    // Visits the points before the first complete group and behind the last one. The groups between
+    // are visited by the same rule one level higher.
     const studio_span_t *level = NULL;
     const studio_span_t *next = series->spans;
     uint64_t count = series->count;
@@ -422,7 +422,7 @@ studio_span_t studio_points_span(const studio_series_t *series, uint64_t from, u
     return span;
 }
 
-// Begin of a pixel: exact also for long runs.
+// Returns the time at which a pixel begins; exact for long runs, too.
 static int64_t pixel_begin(int64_t from_ps, int64_t to_ps, size_t pixels, size_t index)
 {
     const double share = (double)index / (double)pixels;
@@ -479,7 +479,7 @@ size_t studio_points_draw_rate(const studio_series_t *series,
     const uint64_t end = to_ps < INT64_MAX ? studio_points_from(series, to_ps + 1) : series->count;
     at += at == 0;
     size_t count = 0;
-    // Of a counter the growth over a pixel is known from its ends alone: no pixel needs more.
+    // The growth of a counter within a pixel follows from its first and last value alone.
     const bool each = at >= end || end - at <= pixels;
     for (size_t pixel = 0; !each && pixel < pixels && at < end; pixel++) {
         const uint64_t next =

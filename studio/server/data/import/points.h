@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/points.h - the series of a run by path, for plots that show what a
-// screen can.
+// studio/server/data/import/points.h - the series of a run by path, reduced for plots.
 //
-// For each path its points lie together in order of time, and behind them a pyramid: least and
-// greatest of 64 points, of 64 of those, and so on. The least and greatest value of any stretch is
-// known from a few hundred numbers however many points it has.
+// The points of a path lie together in order of time. Behind them lies a pyramid: the least and
+// greatest value of each 64 points, of each 64 of those, and so on. So the extremes of any interval
+// need only a few hundred reads.
 #ifndef STUDIO_SERVER_DATA_IMPORT_POINTS_H
 #define STUDIO_SERVER_DATA_IMPORT_POINTS_H
 
@@ -45,7 +44,7 @@ typedef struct studio_points {
     json_t *foot;
 } studio_points_t;
 
-// From INDEX/series.table; none is made where the table has no columns time_ns, path, value.
+// Writes the file from INDEX/series.table; writes none if the table lacks time_ns, path or value.
 SIM_MUST_CHECK sim_err_t studio_points_write(const studio_table_t *table,
                                              const char *path,
                                              atomic_ullong *done,
@@ -55,28 +54,27 @@ SIM_MUST_CHECK sim_err_t studio_points_open(const char *path,
                                             sim_message_t *message);
 void studio_points_close(studio_points_t *points); // NULL is allowed
 
-// Index of the first point not before time_ps.
+// Returns the index of the first point not before time_ps.
 uint64_t studio_points_from(const studio_series_t *series, int64_t time_ps);
-// Of points from..to - 1, at least one.
+// Returns the least and greatest value of the points from..to - 1, at least one point.
 studio_span_t studio_points_span(const studio_series_t *series, uint64_t from, uint64_t to);
 
-// What one pixel's stretch of time holds.
+// The values within one pixel's interval of time.
 typedef struct studio_pixel {
-    int64_t time_ps; // of its first point
+    int64_t time_ps; // time of its first point
     double least;
     double most;
     double last;
 } studio_pixel_t;
 
-// Cuts from_ps..to_ps into that many pixels; those without a point are left out. Where there are no
-// more points than pixels each is given as it is. Returns how many were written to out (at most
-// pixels).
+// Divides from_ps..to_ps into pixels and writes those that have points to out. Returns their
+// number, at most pixels. If there are no more points than pixels, each point is given unchanged.
 size_t studio_points_draw(const studio_series_t *series,
                           int64_t from_ps,
                           int64_t to_ps,
                           size_t pixels,
                           studio_pixel_t *out);
-// The same of the growth per second from point to point, of counters.
+// Does this for a counter's growth per second from point to point.
 size_t studio_points_draw_rate(const studio_series_t *series,
                                int64_t from_ps,
                                int64_t to_ps,

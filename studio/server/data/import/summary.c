@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/summary.c - summary.json as a table: a row per field.
+// studio/server/data/import/summary.c - imports summary.json as a table with one row per field.
 #include "studio/server/data/import/import.h"
 
 #include "studio/server/data/import/table.h"
@@ -41,7 +41,7 @@ static void walk(leaves_t *leaves, const char *path, const json_t *value, unsign
     if (json_is_object(value)) {
         const char *key = NULL;
         json_t *inner = NULL;
-        // jansson iterates over what it does not change.
+        // jansson's iteration takes no const pointer, but changes nothing.
         void *at = json_object_iter((json_t *)(uintptr_t)value);
         for (; at != NULL; at = json_object_iter_next((json_t *)(uintptr_t)value, at)) {
             key = json_object_iter_key(at);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/table_read.c - reading a file of columns.
+// studio/server/data/import/table_read.c - reads a table file.
 //
-// The file is the studio's own, but it may have been cut or overwritten: every place in its foot is
-// checked once when it is opened, so that decoding need not.
+// The file may have been cut or overwritten. Opening it checks every offset in its footer, so that
+// decoding need not.
 #include "studio/server/data/import/table.h"
 #include "studio/server/data/import/table_internal.h"
 
@@ -155,7 +155,7 @@ static sim_err_t take_foot(studio_table_t *table, const char *path, sim_message_
     if (fits) {
         table->block_count =
             (size_t)((table->row_count + STUDIO_BLOCK_ROWS - 1) / STUDIO_BLOCK_ROWS);
-        // As many blocks as the foot has room for.
+        // A block needs at least one byte of the footer.
         fits = table->block_count <= foot_size;
     }
     if (fits) {
@@ -208,7 +208,7 @@ void studio_table_close(studio_table_t *table)
     if (table == NULL) {
         return;
     }
-    // The bytes are read only; munmap asks for a pointer that may be written to.
+    // The bytes are read-only, but munmap takes a pointer without const.
     void *bytes = NULL;
     memcpy(&bytes, &table->bytes, sizeof(bytes));
     (void)munmap(bytes, table->size);
@@ -272,7 +272,7 @@ void studio_table_numbers(const studio_table_t *table, size_t column, size_t blo
     }
     const uint64_t missing = have->missing > 0 ? all_ones(width) : 0;
     const bool whole_numbers = have->decimals == 0;
-    // One loop for each width: the compiler makes loads of them.
+    // One loop per width, so that the compiler emits plain loads.
 #define DECODE(bytes)                                             \
     for (size_t i = 0; i < rows; i++, at += (bytes)) {            \
         const uint64_t raw = get_width(at, (bytes));              \

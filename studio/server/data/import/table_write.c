@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/import/table_write.c - making a file of columns.
+// studio/server/data/import/table_write.c - writes a table file.
 #include "studio/server/data/import/table.h"
 #include "studio/server/data/import/table_internal.h"
 
@@ -11,17 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-// What a column collects of the block that is being filled.
+// The values of one column in the block that is being filled.
 typedef struct pending {
-    int64_t *mantissas; // of texts: numbers in the dictionary
-    double *reals;      // where a value is no decimal; NULL: none in the block
-    uint8_t *decimals;  // MISSING, REAL
-    bool touched;       // in this row
+    int64_t *mantissas; // of a text column: numbers in the dictionary
+    double *reals;      // for values that are no decimals; NULL: the block has none
+    uint8_t *decimals;  // number of decimals, or MISSING, or REAL
+    bool touched;       // has a value in the current row
 } pending_t;
 
 enum { MISSING = 0xff, REAL = 0xfe };
 
-// Texts in order of appearance, found by an open hash table of their numbers plus 1.
+// Texts in order of appearance. An open hash table of their numbers plus 1 finds them.
 typedef struct dictionary {
     char *bytes;
     uint64_t size;
@@ -31,7 +31,7 @@ typedef struct dictionary {
     size_t ends_capacity;
     uint32_t *slots;
     size_t slot_count;
-    uint32_t last; // the text put last: neighbours are often the same
+    uint32_t last; // number of the last text: neighbours are often equal
 } dictionary_t;
 
 struct studio_table_writer {
@@ -47,7 +47,7 @@ struct studio_table_writer {
     size_t filled;
     uint64_t row_count;
     uint64_t offset;
-    uint8_t *buffer; // of a block
+    uint8_t *buffer; // encodes one block
     uint64_t text_bytes;
 };
 
@@ -86,7 +86,7 @@ bool studio_decimal(const char *text, size_t size, int64_t *mantissa, unsigned *
         value = 10 * value + digit;
         after += point;
     }
-    // What ends in zeros behind the point needs fewer decimals.
+    // Removes zeros at the end of the decimals.
     while (after > 0 && value % 10 == 0) {
         value /= 10;
         after--;
@@ -255,7 +255,7 @@ void studio_table_put_text(studio_table_writer_t *writer,
     SIM_CHECK(writer->columns[column].type == STUDIO_TEXT);
     dictionary_t *const dictionary = &writer->dictionaries[column];
     const uint64_t before = dictionary->size;
-    // A text ends at its 0.
+    // The text is cut at its first 0.
     const char *const zero = memchr(bytes, '\0', size);
     const size_t kept = zero != NULL ? (size_t)(zero - bytes) : size;
     const uint32_t id = dictionary_put(dictionary, bytes, kept);
@@ -265,7 +265,8 @@ void studio_table_put_text(studio_table_writer_t *writer,
 
 // -- blocks
 
-// Brings all decimals of the block to the most that one needs; false: a value has no place then.
+// Scales all decimals of the block to the largest number of decimals. Returns false if a value does
+// not fit then.
 static bool align_decimals(pending_t *pending, size_t count, unsigned decimals)
 {
     for (size_t i = 0; i < count; i++) {
@@ -274,7 +275,7 @@ static bool align_decimals(pending_t *pending, size_t count, unsigned decimals)
         }
         const int64_t factor = studio_power_of_ten(decimals - pending->decimals[i]);
         if (__builtin_mul_overflow(pending->mantissas[i], factor, &pending->mantissas[i])) {
-            // Back, for the doubles.
+            // Undoes the scaling: the block will hold doubles.
             pending->mantissas[i] /= factor;
             for (size_t j = 0; j < i; j++) {
                 if (pending->decimals[j] != MISSING) {
@@ -349,8 +350,7 @@ static void put_width(uint8_t *at, unsigned width, uint64_t value)
     }
 }
 
-// Differences to the least; where values are missing the largest number of the width stands for
-// that.
+// Writes differences to the least value; the largest number of the width means missing.
 static void write_decimals(studio_table_writer_t *writer, size_t column, unsigned decimals)
 {
     const pending_t *const pending = &writer->pending[column];
@@ -477,7 +477,7 @@ static sim_err_t write_foot(studio_table_writer_t *writer, sim_message_t *messag
     json_t *const columns = json_array();
     bool whole = true;
     for (size_t i = 0; i < writer->column_count; i++) {
-        // Names of a foreign table may be no UTF-8, which JSON refuses.
+        // JSON refuses a foreign table's names if they are no UTF-8.
         whole = json_array_append_new(columns, column_foot(writer, i)) == 0 && whole;
     }
     json_t *const foot = json_pack("{s:s,s:s,s:I,s:o}",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/import/worker.c - the thread that imports, one run after the other.
 //
-// What is asked for stands in a list in memory: after a crash the next question for a run's data
-// asks again, and folders that were being made are begun anew when the server starts.
+// Pending imports are listed in memory only. After a crash the next request for a run's data asks
+// again, and the server restarts unfinished imports when it starts.
 #include "studio/server/data/data.h"
 
 #include "studio/server/data/import/import.h"
@@ -44,7 +44,7 @@ struct studio_data {
     int64_t importing; // 0: none
     double began_s;
     studio_progress_t progress;
-    failure_t *failures; // the last ones
+    failure_t *failures; // the most recent ones
     size_t failure_count;
     size_t failure_capacity;
     bool ending;
@@ -142,7 +142,7 @@ static void *work(void *ctx)
     return NULL;
 }
 
-// While something is imported, those who watch the run hear of it.
+// Reports the progress of the current import to those who watch the run.
 static void *tell_progress(void *ctx)
 {
     studio_data_t *const data = ctx;
@@ -164,7 +164,7 @@ static void *tell_progress(void *ctx)
     return NULL;
 }
 
-// With the lock held. NULL: nothing is under way, and nothing failed.
+// Returns the state of a run's import; NULL if none is under way and none failed. Needs the lock.
 static json_t *state_of(studio_data_t *data, int64_t run)
 {
     if (data->importing == run) {
@@ -207,7 +207,7 @@ static json_t *state_of(studio_data_t *data, int64_t run)
     return NULL;
 }
 
-// With the lock held.
+// Tells whether the run's import is waiting or running. Needs the lock.
 static bool is_under_way(const studio_data_t *data, int64_t run)
 {
     bool found = data->importing == run;
@@ -282,7 +282,7 @@ static void run_ended(studio_t *studio, const studio_run_t *run, void *ctx)
     (void)pthread_mutex_unlock(&data->lock);
 }
 
-// What a server before this one was making.
+// Restarts the imports that an earlier server did not finish.
 static void want_unfinished(studio_data_t *data)
 {
     char *const runs = sim_format("%s/runs", data->studio->options.data);

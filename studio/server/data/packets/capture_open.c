@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/capture_open.c - opening captures, and rows of them.
+// studio/server/data/packets/capture_open.c - opens captures and reads rows of them.
 #include "studio/server/data/packets/capture_open.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static const json_t *find_capture(const studio__capture_t *opened, const char *f
     return NULL;
 }
 
-// The name was compared with what the import found, so that it is a name in captures/.
+// The name was found among the imported captures, so it is a plain name in captures/.
 static bool map_bytes(studio__capture_t *opened, const json_t *capture)
 {
     const char *const copy = json_string_value(json_object_get(capture, "copy"));
@@ -63,7 +63,7 @@ static bool map_bytes(studio__capture_t *opened, const json_t *capture)
     return opened->bytes != NULL;
 }
 
-// nic.transport of the scenario as the run wrote it: "  transport: adamap" below "nic:".
+// Returns nic.transport of the scenario that the run wrote: "  transport: adamap" below "nic:".
 static char *transport_of(const char *result)
 {
     char *const path = sim_format("%s/scenario.yaml", result);
@@ -119,7 +119,7 @@ static bool open_packets(studio__capture_t *opened, bool all, studio_place_error
     return fits;
 }
 
-// Opens {run} and {file}; "-" is any where all is allowed.
+// Opens {run} and {file}; "-" stands for any capture if may_be_any is true.
 bool studio__capture_open(studio_request_t *request,
                           studio_response_t *response,
                           bool may_be_any,
@@ -156,7 +156,7 @@ studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row
     return studio_scan_cell(opened->scan, 0, row, opened->columns[which]);
 }
 
-// The bytes of a packet; NULL: the file is not what it was.
+// Returns the bytes of a packet; NULL if the file has changed since the import.
 const uint8_t *studio__capture_bytes(const studio__capture_t *opened,
                                      uint64_t row,
                                      uint32_t *captured,

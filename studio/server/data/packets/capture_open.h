@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/capture_open.h - a capture of a run as handlers see it: rows of the
-// table
-// of packets, and the bytes of the file.
+// studio/server/data/packets/capture_open.h - a capture as handlers see it: rows of the table of
+// packets, and the bytes of the file.
 #ifndef STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H
 #define STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H
 
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/packets/packet_file.h"
 
-// A capture of the run that is asked for.
+// An open capture of a run.
 typedef struct studio__capture {
     studio_sources_t sources;
     json_t *state; // import.json
     char *file;
-    const uint8_t *bytes; // of the file, uncompressed
+    const uint8_t *bytes; // of the uncompressed file
     size_t size;
     studio_names_t *names;
     char *transport;
-    studio_scan_t *scan; // of packets
+    studio_scan_t *scan; // over the table of packets
     size_t columns[12];
 } studio__capture_t;
 
@@ -36,8 +35,8 @@ enum {
     STUDIO_PACKET_OFFSET
 };
 
-// Opens {run} and {file} of the path; "-" is any where that is allowed. False: *status is that of
-// the answer already given.
+// Opens {run} and {file} of the path; "-" stands for any capture if may_be_any is true. Otherwise
+// answers, sets *status and returns false.
 bool studio__capture_open(studio_request_t *request,
                           studio_response_t *response,
                           bool may_be_any,
@@ -45,16 +44,16 @@ bool studio__capture_open(studio_request_t *request,
                           int *status);
 void studio__capture_close(studio__capture_t *opened);
 
-// Of a row, by STUDIO_PACKET_.
+// Returns a cell of a row; which is one of STUDIO_PACKET_*.
 studio_cell_t studio__capture_cell(const studio__capture_t *opened, uint64_t row, size_t which);
-// The bytes of a packet; NULL: the file is not what it was.
+// Returns the bytes of a packet; NULL if the file has changed since the import.
 const uint8_t *studio__capture_bytes(const studio__capture_t *opened,
                                      uint64_t row,
                                      uint32_t *captured,
                                      uint32_t *size);
-// What lists tell of a packet: members of an object whose braces are the caller's.
+// Writes what lists show of a packet: members of an object, whose braces the caller writes.
 void studio__capture_write(const studio__capture_t *opened, uint64_t row, studio_out_t *out);
-// A condition for studio_scan_filter; none where the value is NAN.
+// Adds a condition for studio_scan_filter, unless value is NAN.
 void studio__capture_add_number(json_t *conditions, const char *column, double value);
 
 #endif // STUDIO_SERVER_DATA_PACKETS_CAPTURE_OPEN_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/handle_capture.c - lists: captures of a run, packets of a capture.
+// studio/server/data/packets/handle_capture.c - lists the captures of a run and their packets.
 #include "studio/server/data/packets/capture_open.h"
 
 #include <string.h>

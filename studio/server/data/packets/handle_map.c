@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/handle_map.c - what each port of the topology did over time:
-// utilisation, queue,
+// studio/server/data/packets/handle_map.c - the state of each port over time: utilisation, queue,
 // pauses, drops.
 //
-// Pauses and drops are in events.csv of each run. Utilisation and queues over time are known where
-// the scenario observes them; where it does not there is one value of the whole run, and the answer
-// says so.
+// Pauses and drops come from the run's events.csv. Utilisation and queues over time need an observe
+// block in the scenario; without it there is one value for the whole run, and the answer says so.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/import/points.h"
 
@@ -16,22 +14,22 @@
 #include <unistd.h>
 
 #define FRAMES_MAX 500
-#define FRAME_OVERHEAD_BYTES 24 // preamble, FCS and gap
+#define FRAME_OVERHEAD_BYTES 24 // bytes per frame: preamble, FCS and gap
 
 typedef struct port {
     const char *name;
     double rate_bps;
-    double total;      // of the whole run
-    double *values;    // by frame
-    unsigned stopped;  // classes, at the moment
-    double stopped_ns; // since
+    double total;      // over the whole run
+    double *values;    // by frame of the map
+    unsigned stopped;  // number of classes that are paused now
+    double stopped_ns; // time at which the pause began
     bool seen;
 } port_t;
 
 typedef struct map {
     const studio_source_t *source;
     studio_scan_t *ports_scan;
-    port_t *ports; // in order of their names
+    port_t *ports; // sorted by name
     size_t count;
     size_t frames;
     double from_ns;
@@ -52,7 +50,7 @@ static port_t *find_port(const map_t *map, const char *name)
     return name != NULL ? bsearch(&key, map->ports, map->count, sizeof(key), by_name) : NULL;
 }
 
-// Whether all of the columns are there.
+// Reads the table of ports; returns false if a column is missing.
 static bool take_ports(map_t *map, const char *metric, double seconds)
 {
     static const char *const names[] = {"port",
@@ -176,7 +174,8 @@ static bool map_events(map_t *map, const studio_sources_t *sources, bool drops)
 
 // -- series
 
-// Of one class the rest of its name is "[3]"; all classes together have none.
+// Tells whether a series has this metric. *of_class: it is of one class, such as "[3]"; series of
+// all classes have no such suffix.
 static bool is_metric(const char *metric, const char *name, bool *of_class)
 {
     const size_t size = strlen(name);
@@ -189,7 +188,8 @@ static double last_before(const studio_series_t *series, uint64_t at)
     return at > 0 ? series->points[at - 1].value : 0;
 }
 
-// What the frame shows: the most of a queue, the mean of a share, growth of a counter as a share.
+// Returns the value of a frame: the largest queue, the mean of a share, or a counter's growth as a
+// share.
 static double frame_value(const studio_series_t *series,
                           const port_t *port,
                           const char *metric,
@@ -228,7 +228,7 @@ static size_t map_metric(map_t *map, const studio_points_t *points, const char *
             strcmp(series->kind, "port") == 0 && is_metric(series->metric, metric, &of_class)
                 ? find_port(map, series->of)
                 : NULL;
-        // Classes add up; where all together are observed too, they alone count.
+        // The values of the classes are added, but a series of all classes takes their place.
         if (port == NULL || (port->seen && !of_class && port->stopped == 0)) {
             continue;
         }
@@ -312,7 +312,7 @@ static void write_map(const map_t *map, const char *metric, studio_out_t *out)
     studio_out_text(out, "}\n");
 }
 
-// Times that are picoseconds of 64 bits, too.
+// Limits a time to what 64 bits of picoseconds can hold.
 static double within(double time_ns)
 {
     return fmin(fmax(time_ns, -9e15), 9e15);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/handle_packet.c - one packet, from an event to its packet, and
+// studio/server/data/packets/handle_packet.c - shows one packet, the packet of an event, and
 // conversations.
 #include "studio/server/data/packets/capture_open.h"
 
@@ -31,7 +31,8 @@ static const char *text_of(const studio__capture_t *opened, uint64_t row, size_t
     return text != NULL ? text : "";
 }
 
-// Packets of the same conversation: both hosts, and the port that names their queue pairs.
+// Selects the packets of one conversation: the two hosts, and the port that identifies their queue
+// pairs.
 static sim_err_t filter_conversation(const studio__capture_t *opened,
                                      studio_scan_t *scan,
                                      uint64_t row,
@@ -62,7 +63,7 @@ static sim_err_t filter_conversation(const studio__capture_t *opened,
     return code;
 }
 
-// The flow whose packet it is, by its hosts and port.
+// Writes the flow that the packet belongs to, found by its hosts and port.
 static void write_flow(const studio__capture_t *opened, uint64_t row, studio_out_t *out)
 {
     studio_place_error_t error;
@@ -84,7 +85,7 @@ static void write_flow(const studio__capture_t *opened, uint64_t row, studio_out
     studio_scan_close(flows);
 }
 
-// Packets before and after it to the same queue pair.
+// Writes the packets before and after it to the same queue pair.
 static void write_neighbours(const studio__capture_t *opened, uint64_t row, studio_out_t *out)
 {
     studio_place_error_t error;
@@ -201,8 +202,8 @@ static void add_text_filter(const studio_request_t *request, json_t *conditions,
     }
 }
 
-// The latest packet up to the time (a dropped packet was seen before it was dropped), else the
-// first after it.
+// Finds the latest packet up to the time (a dropped packet is captured before its drop), else the
+// first one after it.
 static bool nearest(studio__capture_t *opened, double time_ns, uint64_t *row)
 {
     studio_found_t found = {.rows = NULL};
@@ -213,7 +214,7 @@ static bool nearest(studio__capture_t *opened, double time_ns, uint64_t *row)
         for (size_t i = 0; i < found.count; i++) {
             const uint64_t at = found.first_row + found.rows[i];
             const double time = studio__capture_cell(opened, at, STUDIO_PACKET_TIME).real;
-            // Stamps are cut to nanoseconds, events have three decimals.
+            // Time stamps of packets are cut to nanoseconds; times of events have three decimals.
             if (time <= time_ns && time > before) {
                 before = time;
                 *row = at;
@@ -287,7 +288,7 @@ typedef struct direction {
     uint32_t expected;
 } direction_t;
 
-// Of requests of one direction PSNs follow each other: what is missing or comes again shows.
+// Compares the PSNs of the requests in one direction, and writes which are missing or come again.
 static void write_order(const studio__capture_t *opened,
                         uint64_t row,
                         direction_t *direction,

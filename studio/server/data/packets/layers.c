@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/layers.c - a frame as layers and fields, each with its bytes.
+// studio/server/data/packets/layers.c - splits a frame into layers and fields, each with its bytes.
 //
-// Where fields lie is net's own layout (net/wire/layout.h) and which headers an opcode has its own
-// table (net_frame_extensions); whether the whole frame is well formed, its checksums and its ICRC
-// are the codec's judgement (net_frame_parse). A frame that a snap length cut is shown as far as it
-// goes. Payload is shown as bytes: what applications put there has no header of net's.
+// net/wire/layout.h says where fields lie, net_frame_extensions which headers an opcode has, and
+// net_frame_parse whether the frame and its checksums are valid. A frame cut by a snap length is
+// shown as far as it goes. The payload is shown as bytes only.
 #include "studio/server/data/packets/packet_file.h"
 
 #include "kernel/bytes.h"
@@ -17,14 +16,14 @@
 
 typedef struct walk {
     const uint8_t *bytes;
-    size_t size; // captured
+    size_t size; // captured bytes
     size_t at;
-    size_t end; // of the packet, without padding and trailer; at most the frame's size
+    size_t end; // end of the packet without padding and trailer; at most the frame's size
     json_t *layers;
-    json_t *fields; // of the layer last begun
+    json_t *fields; // fields of the layer begun last
     const studio_names_t *names;
     const char *transport;
-    bool stopped; // the next header is not there
+    bool stopped; // the next header is missing
 } walk_t;
 
 static bool begin(walk_t *walk, const char *name, size_t size)
@@ -47,7 +46,7 @@ static bool begin(walk_t *walk, const char *name, size_t size)
     return true;
 }
 
-// A field at an offset from the layer's begin. text: what the value means, or NULL.
+// Adds a field at an offset from the layer's start. text: the meaning of the value, or NULL.
 static void put(walk_t *walk, const char *name, size_t at, size_t size, const char *text, ...)
     SIM_PRINTF(5, 6);
 
@@ -63,7 +62,7 @@ static void put(walk_t *walk, const char *name, size_t at, size_t size, const ch
     va_start(arguments, text);
     (void)vsnprintf(value, sizeof(value), text, arguments);
     va_end(arguments);
-    // "value|what it means"
+    // The text is "value|meaning".
     char *const bar = strchr(value, '|');
     if (bar != NULL) {
         *bar = '\0';
@@ -376,7 +375,7 @@ static void walk_number(walk_t *walk, const char *layer, const char *name, size_
     }
 }
 
-// In the order in which the codec reads them.
+// The headers come in the order in which the codec reads them.
 static void walk_extensions(walk_t *walk, uint32_t extensions)
 {
     if ((extensions & NET_EXT_CNP) != 0 && begin(walk, "CNP", ROCE_CNP_RESERVED_BYTES)) {
@@ -413,8 +412,9 @@ static bool is_selective(const walk_t *walk)
             strcmp(walk->transport, "irn") == 0);
 }
 
-// What a selective transport puts behind the standard's headers (net/wire/packet_frame.c). Of data
-// its length cannot be told from the bytes but where a WRITE has no RETH of its own.
+// Shows the headers that a selective transport adds behind the standard ones
+// (net/wire/packet_frame.c). In data packets they are shown only for a WRITE without its own RETH:
+// the bytes of others do not tell where the headers end.
 static void walk_selective(walk_t *walk, uint8_t opcode)
 {
     const size_t packet_end = walk->end < ROCE_ICRC_BYTES ? 0 : walk->end - ROCE_ICRC_BYTES;
@@ -464,7 +464,7 @@ static void walk_rest(walk_t *walk, unsigned pad, size_t frame_size)
     }
 }
 
-// In-band telemetry behind the packet, as the codec read it.
+// Shows the in-band telemetry behind the packet, as the codec read it.
 static void walk_telemetry(walk_t *walk, const net_frame_t *frame, size_t frame_size)
 {
     if (walk->stopped || walk->at >= frame_size || frame->telemetry == NET_TELEMETRY_NONE ||

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/packet_file.c - heads of capture files, what lists show of a frame,
+// studio/server/data/packets/packet_file.c - reads capture files: headers, summaries of frames,
 // names, filters.
 #include "studio/server/data/packets/packet_file.h"
 
@@ -177,7 +177,7 @@ typedef struct name {
 } name_t;
 
 struct studio_names {
-    name_t *names; // in order of their addresses
+    name_t *names; // sorted by address
     size_t count;
     size_t capacity;
 };
@@ -268,7 +268,8 @@ struct studio_packet_filter {
     struct bpf_program program;
 };
 
-// Words of the language; any other would be looked up as the name of a host, a net, a port.
+// Tells whether a word belongs to libpcap's language; libpcap would look up any other word as the
+// name of a host, network or port.
 static bool is_word_of_pcap(const char *word)
 {
     static const char *const words[] = {
@@ -296,13 +297,13 @@ static bool is_decimal(const char *text, size_t size, size_t digits, unsigned mo
     return size > 0 && size <= digits && value <= most;
 }
 
-// "/24" at the end of an address, or nothing.
+// Tells whether text is empty or a prefix length of an address, such as "/24".
 static bool is_prefix(const char *text, unsigned most)
 {
     return *text == '\0' || (*text == '/' && is_decimal(text + 1, strlen(text + 1), 3, most));
 }
 
-// 10, 10.0, 10.0.0 or 10.0.0.1, and a prefix.
+// Tells whether a word is an IPv4 address: 10, 10.0, 10.0.0 or 10.0.0.1, with an optional prefix.
 static bool is_dotted(const char *word)
 {
     for (int part = 0; part < 4; part++) {
@@ -319,7 +320,7 @@ static bool is_dotted(const char *word)
     return false;
 }
 
-// aa:bb:cc:dd:ee:ff
+// Tells whether a word is an Ethernet address, aa:bb:cc:dd:ee:ff.
 static bool is_mac(const char *word)
 {
     for (int part = 0; part < 6; part++) {
@@ -345,7 +346,7 @@ static bool is_ipv6(const char *word)
     return inet_pton(AF_INET6, text, &address) == 1;
 }
 
-// Two numbers: bytes of a packet, as in ip6[40:2].
+// Tells whether a word gives bytes of a packet by two numbers, as in ip6[40:2].
 static bool is_slice(const char *word)
 {
     const size_t size = strcspn(word, ":");
@@ -353,8 +354,8 @@ static bool is_slice(const char *word)
            is_decimal(word + size + 1, strlen(word + size + 1), 5, 65535);
 }
 
-// A number, or an address of IP or Ethernet, in a form that libpcap knows as one: what merely has
-// digits, such as 1.2.3.4.5, is a name for it, and would be looked up.
+// Tells whether a word is a number or an address in a form that libpcap recognises. libpcap would
+// look up other words of digits, such as 1.2.3.4.5, as names.
 static bool is_number_or_address(const char *word, bool in_brackets)
 {
     if (word[0] == '0' && (word[1] == 'x' || word[1] == 'X')) {
@@ -401,8 +402,8 @@ static sim_err_t take_word(char *to,
 
 #define WORD_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:/"
 
-// Letters of the word at `at`: of a host of the run, which may have a '-' in its name, or as far as
-// a word goes.
+// Returns the length of the word at `at`: of a host of the run, whose name may contain '-', or of a
+// plain word.
 static size_t word_size(const char *at, const studio_names_t *names)
 {
     const size_t word = strspn(at, WORD_SIGNS);
@@ -418,7 +419,8 @@ static size_t word_size(const char *at, const studio_names_t *names)
     return word;
 }
 
-// The '-' of "portrange 1-2"; any other is minus, and stands apart: libpcap takes 1-2 for a name.
+// Tells whether this '-' belongs to "portrange 1-2". Any other '-' is a minus and must stand alone,
+// because libpcap takes 1-2 for a name.
 static bool is_range(const char *text, const char *at)
 {
     while (at > text && isdigit((unsigned char)at[-1]) != 0) {

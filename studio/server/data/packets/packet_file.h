@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/packets/packet_file.h - capture files: reading without believing them,
-// filtering, decoding.
+// studio/server/data/packets/packet_file.h - reads, filters and decodes untrusted capture files.
 #ifndef STUDIO_SERVER_DATA_PACKETS_PACKET_FILE_H
 #define STUDIO_SERVER_DATA_PACKETS_PACKET_FILE_H
 
@@ -8,10 +7,10 @@
 
 #include <jansson.h>
 
-#define STUDIO_PACKET_BYTES_MAX 65536u // more is no frame of rocesim's, nor of Ethernet
-#define STUDIO_CAPTURE_BYTES_MAX (UINT64_C(1) << 30) // of one that is kept uncompressed
+#define STUDIO_PACKET_BYTES_MAX 65536u // longer than any frame of rocesim or of Ethernet
+#define STUDIO_CAPTURE_BYTES_MAX (UINT64_C(1) << 30) // bytes of one uncompressed capture
 
-// The head of a pcap file.
+// The header of a pcap file.
 typedef struct studio_pcap {
     bool swapped;
     bool nanoseconds;
@@ -20,7 +19,7 @@ typedef struct studio_pcap {
 } studio_pcap_t;
 
 typedef struct studio_record {
-    uint64_t offset; // of the record's head in the file
+    uint64_t offset; // of the record's header in the file
     int64_t time_ns;
     uint32_t captured;
     uint32_t bytes;
@@ -28,18 +27,18 @@ typedef struct studio_record {
 
 enum { STUDIO_PCAP_HEAD_BYTES = 24, STUDIO_RECORD_HEAD_BYTES = 16 };
 
-// SIM_ERR_INVALID: no pcap file of Ethernet frames.
+// Reads the header; returns SIM_ERR_INVALID if it is no pcap file of Ethernet frames.
 SIM_MUST_CHECK sim_err_t studio_pcap_head(const uint8_t *bytes,
                                           size_t size,
                                           studio_pcap_t *pcap,
                                           sim_message_t *message);
-// The head of a record; SIM_ERR_INVALID: its lengths cannot be.
+// Reads the header of a record; returns SIM_ERR_INVALID if its lengths are impossible.
 SIM_MUST_CHECK sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
                                             const uint8_t *bytes,
                                             studio_record_t *record,
                                             sim_message_t *message);
 
-// What of a frame lists and tables show.
+// The summary of a frame for lists and tables.
 typedef struct studio_brief {
     char kind[40]; // "RC WRITE MIDDLE", "PFC", "CNP"; "other"
     bool has_ip;
@@ -50,7 +49,7 @@ typedef struct studio_brief {
     bool ipv6;
     uint16_t source_port;
     uint8_t ecn;
-    uint8_t priority; // of the tag, of PFC the first class; 0xff: none
+    uint8_t priority; // of the VLAN tag, or the first class of PFC; 0xff: none
     uint32_t qp;
     uint32_t psn;
     uint8_t opcode;
@@ -58,34 +57,34 @@ typedef struct studio_brief {
     bool has_aeth;
 } studio_brief_t;
 
-// Looks only at bytes that are there.
+// Summarises a frame; reads only bytes that exist.
 void studio_packet_brief(const uint8_t *bytes, size_t size, studio_brief_t *brief);
-// "10.0.0.1"; text has 64 bytes.
+// Writes an address such as "10.0.0.1"; text has 64 bytes.
 void studio_packet_address(const uint8_t *address, bool ipv6, char *text);
 
-// Names of addresses in a result folder: hosts and ethers.
+// The names of addresses in a result folder: hosts and ethers.
 typedef struct studio_names studio_names_t;
 studio_names_t *studio_names_read(const char *result);
 void studio_names_destroy(studio_names_t *names);
-// NULL: it has none.
+// Returns the name of an address; NULL if it has none.
 const char *studio_names_of(const studio_names_t *names, const char *address);
-// The address of a host by its name; NULL: there is none of it.
+// Returns the address of a host; NULL if there is no such host.
 const char *studio_names_find(const studio_names_t *names, const char *name);
 
-// The layers of a frame with the bytes of each field, as a JSON array; whether the codec of net/
-// takes the frame, and if not why, in message ("" where it does or where the capture cut it).
-// transport: nic.transport of the run, or NULL: what selective transports add is known by it.
+// Returns the layers of a frame with the bytes of each field, as a JSON array. message says why the
+// codec of net/ rejects the frame; it is "" if the codec accepts the frame or the capture cut it.
+// transport is the run's nic.transport, or NULL; it identifies the headers of selective transports.
 json_t *studio_packet_layers(const uint8_t *bytes,
                              size_t captured,
                              size_t size,
                              const char *transport,
                              const studio_names_t *names,
                              sim_message_t *message);
-// One line about it.
+// Writes one line about the frame.
 void studio_packet_info(const uint8_t *bytes, size_t size, char *text, size_t text_size);
 
-// A filter of libpcap's, in which names of hosts of the run stand for their addresses and no name
-// is looked up anywhere. NULL: the message says why.
+// A libpcap filter in which host names of the run stand for their addresses. No other name is
+// looked up. Creating it returns NULL, with a message, for a bad filter.
 typedef struct studio_packet_filter studio_packet_filter_t;
 studio_packet_filter_t *studio_packet_filter_compile(const char *text,
                                                      const studio_names_t *names,

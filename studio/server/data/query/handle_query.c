@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/handle_query.c - queries, SQL and search over runs.
+// studio/server/data/query/handle_query.c - routes of queries, SQL and search over runs.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/query/search.h"
 #include "studio/server/data/query/sql.h"
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-// An answer while it is written: of a query, or of SQL.
+// A streamed answer of a query or of SQL.
 typedef struct streaming {
     studio_sources_t sources;
     studio_query_t *query;
@@ -109,7 +109,7 @@ static streaming_t *begin(studio_request_t *request,
         end_stream(streaming);
         return NULL;
     }
-    // The request is gone while a stream is written; its end is told by end_stream.
+    // The request object is gone while a stream is written; end_stream tells when the stream ends.
     streaming->patience = *format == STUDIO_JSON
                               ? (studio_patience_t){studio__data_cancelled, request}
                               : (studio_patience_t){is_stopping, streaming};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/handle_series.c - series as a screen can show them.
+// studio/server/data/query/handle_series.c - routes of series, reduced to the pixels of a plot.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/import/points.h"
 
@@ -19,7 +19,7 @@ typedef struct asked {
     bool too_many;
 } asked_t;
 
-// Whether the word is one of those in a list by commas ("*" in them as in shell patterns).
+// Tells whether a word is in a list separated by commas, whose entries may be shell patterns.
 static bool is_listed(const char *list, const char *word)
 {
     while (list != NULL && *list != '\0') {
@@ -28,7 +28,7 @@ static bool is_listed(const char *list, const char *word)
         if (size < sizeof(entry)) {
             memcpy(entry, list, size);
             entry[size] = '\0';
-            // Paths have brackets, which mean themselves here.
+            // The brackets in paths are no pattern.
             const bool star = strpbrk(entry, "*?") != NULL && strchr(entry, '[') == NULL;
             if (strcmp(entry, word) == 0 || (star && studio_glob(entry, word))) {
                 return true;
@@ -102,7 +102,7 @@ static void write_curve(studio_out_t *out,
 
 static int64_t time_ps_of(double time_ns, int64_t otherwise)
 {
-    // What is between two of them fits as well.
+    // The range also holds the difference of two such times.
     return isnan(time_ns) || fabs(time_ns) > 4.6e15 ? otherwise : (int64_t)(time_ns * 1000);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/handle_tables.c - what there is in a run: import, summary, topology,
+// studio/server/data/query/handle_tables.c - routes of a run's import, summary, topology and
 // tables.
 #include "studio/server/data/data.h"
 #include "studio/server/data/handlers.h"
@@ -222,7 +222,8 @@ static size_t node_of(const layout_t *layout, const json_t *indices, const char 
     return index != NULL ? (size_t)json_integer_value(index) : layout->count;
 }
 
-// Hosts lie at the bottom; a switch as many links above as it is away from the nearest host.
+// Computes the layers of the drawing: hosts have layer 0, a switch has its distance in links from
+// the nearest host.
 static void find_layers(layout_t *layout)
 {
     const json_t *const nodes = json_object_get(layout->topology, "nodes");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/query.h - POST query: rows of a table by a filter, in an order, as
-// JSON, CSV or
-// NDJSON.
+// studio/server/data/query/query.h - POST query: filtered and sorted rows of a table as JSON, CSV
+// or NDJSON.
 #ifndef STUDIO_SERVER_DATA_QUERY_QUERY_H
 #define STUDIO_SERVER_DATA_QUERY_QUERY_H
 
@@ -18,11 +17,11 @@ typedef enum studio_format {
     STUDIO_NDJSON,
 } studio_format_t;
 
-// False: no such format. NULL is json.
+// Finds a format by name; NULL is json. Returns false if there is no such format.
 bool studio_format_find(const char *name, studio_format_t *format);
-const char *studio_format_type(studio_format_t format); // "text/csv; charset=utf-8"
+const char *studio_format_type(studio_format_t format); // such as "text/csv; charset=utf-8"
 
-// Whether who asked is gone: then what takes long gives up.
+// Tells long work whether the client is gone, so that it gives up.
 typedef struct studio_patience {
     bool (*is_over)(void *ctx);
     void *ctx;
@@ -34,18 +33,19 @@ static inline bool studio_is_over(const studio_patience_t *patience)
 
 typedef struct studio_query studio_query_t;
 
-// body as POST query has it; sources must outlive it. What is wrong with it is in *error.
+// Opens a query; body is that of POST query, sources must outlive the query. *error says what is
+// wrong.
 SIM_MUST_CHECK sim_err_t studio_query_open(const studio_sources_t *sources,
                                            const json_t *body,
                                            studio_format_t format,
                                            const studio_patience_t *patience,
                                            studio_query_t **query,
                                            studio_place_error_t *error);
-// The next piece of the answer, of a few kilobytes, added to out; false: that was all.
+// Appends the next few kilobytes of the answer to out; returns false after the last piece.
 bool studio_query_write(studio_query_t *query, studio_out_t *out);
 void studio_query_close(studio_query_t *query); // NULL is allowed
 
-// Seconds of a clock that goes forward.
+// Returns the seconds of a monotonic clock.
 double studio_seconds(void);
 
 #endif // STUDIO_SERVER_DATA_QUERY_QUERY_H

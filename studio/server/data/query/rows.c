@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/rows.c - rows of a table, as a stream.
+// studio/server/data/query/rows.c - streams the rows of a table.
 //
-// Without an order rows are written as the scan finds them. With one, the first limit + offset are
-// kept in a heap while the scan goes over all: memory is that of the rows asked for.
+// Without an order, rows are written as the scan finds them. With an order, a heap keeps the first
+// limit + offset rows during the scan, so memory depends only on the rows asked for.
 #include "studio/server/data/query/query.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@
 #define PIECE_BYTES 32768u
 #define COLUMNS_ASKED_MAX 256u
 
-// A row that may be among the first.
+// A row that may be among the first ones.
 typedef struct ranked {
     studio_slot_t keys[STUDIO_ORDER_MAX];
     uint32_t table;
@@ -102,7 +102,7 @@ static sim_err_t take_columns(studio_query_t *query,
         }
         query->columns[query->column_count++] = column;
     }
-    // Not asked for, the run is told only where there are several.
+    // The column `run` is shown only for several runs, unless the query asks for it.
     const bool one = studio_scan_table_count(query->scan) == 1;
     for (size_t i = 0; count == 0 && i < all; i++) {
         const char *const name = studio_scan_column(query->scan, i)->name;
@@ -234,7 +234,7 @@ void studio_query_close(studio_query_t *query)
 
 // -- the order
 
-// Missing values last, rows of equal keys as they lie.
+// Compares two rows by their keys; missing values come last, equal rows in the order of the table.
 static int compare_keys(const studio_query_t *query, const ranked_t *a, const ranked_t *b)
 {
     for (size_t i = 0; i < query->order_count; i++) {
@@ -268,7 +268,7 @@ static int compare_keys(const studio_query_t *query, const ranked_t *a, const ra
     return (a->row > b->row) - (a->row < b->row);
 }
 
-// The heap has its last row at the top: it gives way to one before it.
+// Restores the heap, whose last row in order is at the top, where a better row replaces it.
 static void sift_down(const studio_query_t *query, size_t count, size_t at)
 {
     ranked_t *const heap = query->ranked;
@@ -310,7 +310,7 @@ static void rank(studio_query_t *query, const ranked_t *row, size_t most)
     }
 }
 
-// Heap sort in place: what is at the top goes to the end.
+// Sorts the heap in place: the top moves to the end.
 static void sort_ranked(studio_query_t *query)
 {
     for (size_t count = query->ranked_count; count > 1; count--) {
@@ -358,7 +358,7 @@ static void rank_all(studio_query_t *query)
 
 // -- rows
 
-// The next row of the answer; false: there are no more.
+// Returns the next row of the answer; false if there are no more.
 static bool next_row(studio_query_t *query, size_t *table, uint64_t *row)
 {
     if (query->order_count > 0) {
@@ -441,7 +441,7 @@ static void write_head(const studio_query_t *query, studio_out_t *out)
     studio_out_text(out, query->format == STUDIO_CSV ? "\n" : "],\"rows\":[");
 }
 
-// The rest of the scan only counts.
+// Counts the rest of the matching rows.
 static void count_rest(studio_query_t *query)
 {
     while (query->order_count == 0 && !studio_is_over(query->patience) &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/scan.c - one table of several runs, block by block.
+// studio/server/data/query/scan.c - scans one table of several runs, block by block.
 #include "studio/server/data/query/scan.h"
 #include "studio/server/data/query/scan_internal.h"
 
@@ -78,7 +78,7 @@ static void add_column(studio_scan_t *scan,
     scan->columns[scan->column_count++] = (studio_scan_column_t){name, unit, help, type};
 }
 
-// What one run has as numbers and another as texts cannot be one column.
+// Joins the columns of all runs; a column must not be numeric in one run and text in another.
 static sim_err_t join_columns(studio_scan_t *scan, studio_place_error_t *error)
 {
     for (size_t i = 0; i < scan->table_count; i++) {
@@ -331,7 +331,7 @@ static void range_apply(studio_scan_t *scan, size_t rows)
     }
     const double *const to = studio__scan_numbers(scan, scan->to_column);
     for (size_t i = 0; i < rows; i++) {
-        // A flow without an end lives on.
+        // A flow without an end is still alive.
         scan->mask[i] &= !(to[i] < scan->from_ns);
     }
 }
@@ -391,7 +391,7 @@ static void where_apply(studio_scan_t *scan, studio_expression_t *where, size_t 
     sim_free(out);
 }
 
-// Conditions of a group are alternatives; groups must all hold.
+// The conditions of a group are alternatives; all groups must hold.
 static bool conditions_apply(studio_scan_t *scan, size_t rows)
 {
     for (size_t group = 0; group < scan->group_count; group++) {
@@ -451,8 +451,8 @@ void studio_scan_rewind(studio_scan_t *scan)
     memset(scan->decoded, 0, scan->column_count);
 }
 
-// Where it stands is the block after the one given out last; that one's columns stay decoded until
-// the next call.
+// The scan continues behind the block that it returned last, whose columns stay decoded until the
+// next call.
 bool studio_scan_next(studio_scan_t *scan, studio_found_t *found)
 {
     static const studio_found_t none = {.rows = NULL};

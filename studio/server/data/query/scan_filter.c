@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/scan_filter.c - conditions of a filter builder.
+// studio/server/data/query/scan_filter.c - applies the conditions of a filter.
 //
-// Of texts each of a table's dictionary is judged once; rows then look their verdict up.
+// Each text of a dictionary is judged once; rows then look up the verdict.
 #include "studio/server/data/query/scan_internal.h"
 
 #include <math.h>

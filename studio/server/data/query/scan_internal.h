@@ -30,14 +30,14 @@ typedef struct studio_condition {
     double *numbers;
     char **texts;
     size_t count;
-    uint8_t **verdicts; // of texts, by table: one for each text of the dictionary
-    size_t group;       // conditions of a group are alternatives
+    uint8_t **verdicts; // by table: one verdict for each text of the dictionary
+    size_t group;       // conditions of one group are alternatives
 } studio_condition_t;
 
 typedef struct studio_scan_table {
     studio_table_t *table;
     const studio_source_t *source;
-    size_t *places; // by column of the scan: the table's, or STUDIO_NO_COLUMN
+    size_t *places; // by column of the scan: the table's column, or STUDIO_NO_COLUMN
 } studio_scan_table_t;
 
 struct studio_scan {
@@ -52,29 +52,30 @@ struct studio_scan {
     size_t group_count;
     studio_expression_t *wheres[STUDIO_CONDITIONS_MAX];
     size_t where_count;
-    size_t from_column; // of the range of time: what begins before its end and ends after its begin
+    // range of time: matches rows that begin before its end and end after its begin
+    size_t from_column;
     size_t to_column;
     bool has_range;
     double from_ns;
     double to_ns;
-    // where it stands
+    // the current position
     size_t table;
     size_t block;
-    double **numbers; // decoded, by column of the scan; NULL: not yet needed
+    double **numbers; // by column of the scan: decoded values; NULL: not needed yet
     uint32_t **ids;
-    uint8_t *decoded; // of this block
+    uint8_t *decoded; // by column: decoded for this block
     uint8_t *mask;
     uint8_t *group_mask;
     uint32_t *rows;
-    studio_slot_t **slots; // of a batch, by column
+    studio_slot_t **slots; // by column, for one batch
 };
 
-// Decodes the column of the block it stands at; NULL where the table has none of it.
+// Decodes a column of the current block; NULL if the table does not have it.
 const double *studio__scan_numbers(studio_scan_t *scan, size_t column);
 const uint32_t *studio__scan_ids(studio_scan_t *scan, size_t column);
-// Whether the condition can hold in the block at all.
+// Tells whether the condition can hold for any row of the block.
 bool studio__condition_may_hold(const studio_scan_t *scan, const studio_condition_t *condition);
-// Sets mask[i] where it holds.
+// Sets mask[i] for each row for which the condition holds.
 void studio__condition_apply(studio_scan_t *scan,
                              const studio_condition_t *condition,
                              size_t rows,

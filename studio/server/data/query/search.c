@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/search.c - words anywhere in the tables of runs.
+// studio/server/data/query/search.c - searches words in the tables of runs.
 //
-// There is no index of words: each dictionary is searched once, a table none of whose dictionaries
-// has a word is left out, and rows are judged by the numbers of their texts. So what is imported is
-// found at once, parts of words too, and what a search costs is bounded by the different texts.
+// There is no index of words. Each dictionary is searched once, tables without a match are skipped,
+// and rows are judged by the numbers of their texts. So new imports and parts of words are found at
+// once, and the cost depends on the number of different texts.
 #include "studio/server/data/query/search.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 
 typedef struct word {
     char text[200];
-    char column[64]; // "": any
+    char column[64]; // "": any column
     bool inverted;
     bool is_number;
     double number;
@@ -34,11 +34,11 @@ typedef struct searching {
     const words_t *words;
     const studio_source_t *source;
     const studio_table_t *table;
-    size_t columns[TEXT_COLUMNS_MAX]; // of texts
+    size_t columns[TEXT_COLUMNS_MAX]; // the columns of texts
     size_t column_count;
-    uint8_t **verdicts; // word x column -> by text
+    uint8_t **verdicts; // [word x column][text]
     uint32_t *ids[TEXT_COLUMNS_MAX];
-    double *numbers[STUDIO_WORDS_MAX]; // of words for columns of numbers
+    double *numbers[STUDIO_WORDS_MAX]; // values of words that name a numeric column
     size_t limit;
     size_t hits;
     bool more;
@@ -76,7 +76,7 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
                             : sim_fail(message, SIM_ERR_INVALID, "no words, expected q=drop host5");
 }
 
-// False: a word that must be there is in no text of this table.
+// Judges the dictionaries; returns false if a required word is in no text of this table.
 static bool judge(searching_t *searching)
 {
     const studio_table_t *const table = searching->table;
@@ -263,7 +263,7 @@ static int by_text(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-// Events and the log before what has many rows and few words.
+// Searches events and the log first: the other tables have many rows and few words.
 static void search_run(searching_t *searching)
 {
     char *names[TABLES_MAX];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/search.h - words anywhere in the tables of runs.
+// studio/server/data/query/search.h - searches words in the tables of runs.
 //
 //     drop host5          both words, in any text of a row, capital and small letters alike
 //     "paused by"         the phrase            -resumed      not this
@@ -12,7 +12,7 @@
 #define STUDIO_WORDS_MAX 16u
 #define STUDIO_HITS_MAX 1000u
 
-// Adds {"hits": [...], "more": ..., "seconds": ...}.
+// Adds {"hits": [...], "more": ..., "seconds": ...} to the answer.
 SIM_MUST_CHECK sim_err_t studio_search(const studio_sources_t *sources,
                                        const char *text,
                                        size_t limit,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/sql.c - one statement of SQL that only reads.
+// studio/server/data/query/sql.c - runs one read-only SQL statement.
 #include "studio/server/data/query/sql.h"
 
 #include "studio/server/data/query/sql_table.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define PIECE_BYTES 32768u
-// A step may be a scan of a table, or a function over two long texts: both bound how long a
-// statement goes on after its time.
+// These two bound how long a statement runs beyond its time limit: a step may scan a table, or
+// apply a function to two long texts.
 #define STEPS_BETWEEN_LOOKS 500
 #define VALUE_BYTES_MAX (1 << 17)
 
@@ -32,8 +32,8 @@ struct studio_sql {
     sim_message_t trouble;
 };
 
-// What a statement may do. Functions that reach outside are not in this build of SQLite, and
-// load_extension is refused by name.
+// Authorizes the actions of a statement. This build of SQLite lacks the functions that reach
+// outside; load_extension is refused by name.
 static int authorize(void *ctx,
                      int action,
                      const char *first,
@@ -256,7 +256,7 @@ static void write_value(const studio_sql_t *sql, int column, studio_out_t *out)
             studio_out_json(out, text != NULL ? text : "");
         }
         break;
-    default: // of blobs nothing is shown
+    default: // blobs are not shown
         studio_out_text(out, csv ? "" : "null");
         break;
     }

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/sql.h - SQL over the tables of the runs that were given, which can do
-// nothing but
-// read them.
+// studio/server/data/query/sql.h - read-only SQL over the tables of given runs.
 //
-// A database in memory whose only tables are virtual ones that read the columns' files. An
-// authorizer allows select, read, functions and recursion and nothing else: no ATTACH, no PRAGMA,
-// no writing, no extension; there is no way to any other file. A handler ends what takes longer
-// than its time, and limits keep texts, depths and rows in bounds.
+// The database is in memory and its only tables are virtual ones that read table files. An
+// authorizer allows select, read, functions and recursion only, so a statement reaches no other
+// file. A handler stops it after its time limit, and limits bound texts, depths and rows.
 #ifndef STUDIO_SERVER_DATA_QUERY_SQL_H
 #define STUDIO_SERVER_DATA_QUERY_SQL_H
 
@@ -18,8 +15,8 @@
 
 typedef struct studio_sql studio_sql_t;
 
-// Prepares one statement. SIM_ERR_INVALID: *error says where in the text. limit 0: as many rows as
-// the format allows.
+// Prepares one statement; SIM_ERR_INVALID, with the place in *error, if it is wrong. limit 0: as
+// many rows as the format allows.
 SIM_MUST_CHECK sim_err_t studio_sql_open(const studio_sources_t *sources,
                                          const char *text,
                                          uint64_t limit,
@@ -27,10 +24,10 @@ SIM_MUST_CHECK sim_err_t studio_sql_open(const studio_sources_t *sources,
                                          const studio_patience_t *patience,
                                          studio_sql_t **sql,
                                          studio_place_error_t *error);
-// The first piece, before an answer begins: an error here is one of the statement.
+// Computes the first piece before the answer begins, so that an error can still be answered as one.
 SIM_MUST_CHECK sim_err_t studio_sql_begin(studio_sql_t *sql, studio_place_error_t *error);
-// As studio_query_write. What fails later ends the answer: "error" in json, a broken off stream
-// otherwise (studio_sql_failed).
+// Works like studio_query_write. A later error ends the answer: as "error" in json, otherwise by
+// breaking off the stream (studio_sql_failed).
 bool studio_sql_write(studio_sql_t *sql, studio_out_t *out);
 bool studio_sql_failed(const studio_sql_t *sql);
 void studio_sql_close(studio_sql_t *sql); // NULL is allowed

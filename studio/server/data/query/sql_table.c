@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/query/sql_table.c - the tables of runs as virtual tables of SQLite.
 //
-// A comparison of a column with a value is handed to the scan, which passes over blocks by it;
-// SQLite looks at each row once more, so that what the scan lets through need not be exact.
+// The scan gets comparisons of a column with a value and skips blocks by them. SQLite checks each
+// row again, so the scan may return too many rows.
 #include "studio/server/data/query/sql_table.h"
 
 #include "studio/server/data/out.h"
@@ -17,14 +17,14 @@
 #define CONDITIONS_MAX 8u
 
 typedef struct table {
-    sqlite3_vtab base; // first: SQLite's part
+    sqlite3_vtab base; // SQLite's part, which must come first
     const studio_sources_t *sources;
     char *name;
-    studio_scan_t *scan; // for its columns
+    studio_scan_t *scan; // tells the columns
 } table_t;
 
 typedef struct cursor {
-    sqlite3_vtab_cursor base; // first
+    sqlite3_vtab_cursor base; // SQLite's part, which must come first
     const table_t *table;
     studio_scan_t *scan;
     studio_found_t found;
@@ -111,7 +111,7 @@ static const char *op_name(unsigned char op)
     }
 }
 
-// "3>=;0=;": columns and operators of the values that filter_rows is given.
+// Describes the comparisons for filter_rows as a text of columns and operators: "3>=;0=;".
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
     const table_t *const table = (const table_t *)base;
@@ -129,7 +129,7 @@ static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
         studio_out_format(&plan, "%d%s;", constraint->iColumn, op);
         cost /= op[0] == '=' ? 10 : 3;
     }
-    // A scan of its own for each look: never cheap.
+    // Each use of the table starts a new scan, which is never cheap.
     info->estimatedCost = rows * 0.5 + cost + 100;
     info->estimatedRows = cost < 1 ? 1 : (sqlite3_int64)cost;
     if (count > 0) {
@@ -167,7 +167,7 @@ static int next_row(sqlite3_vtab_cursor *base)
     return SQLITE_OK;
 }
 
-// Values of another type than the column's are left to SQLite's own rules.
+// Comparisons with another type than the column's are left to SQLite.
 static void add_condition(json_t *conditions,
                           const studio_scan_column_t *column,
                           const char *op,
@@ -238,7 +238,7 @@ static int column_value(sqlite3_vtab_cursor *base, sqlite3_context *context, int
     const studio_cell_t cell =
         studio_scan_cell(cursor->scan, cursor->found.table, row, (size_t)column);
     if (cell.kind == STUDIO_CELL_TEXT) {
-        // The tables outlive the statement, but not what a materialised query keeps of them.
+        // A materialised query may keep the text longer than the table lives, so it is copied.
         sqlite3_result_text(context, cell.text, -1, SQLITE_TRANSIENT);
     } else if (cell.kind == STUDIO_CELL_DECIMAL && cell.decimals == 0) {
         sqlite3_result_int64(context, cell.mantissa);
@@ -284,7 +284,7 @@ static bool make_table(sqlite3 *database, const char *name)
 bool studio_sql_tables(sqlite3 *database, const studio_sources_t *sources)
 {
     void *aux = NULL;
-    memcpy(&aux, &sources, sizeof(aux)); // SQLite hands it back as it is
+    memcpy(&aux, &sources, sizeof(aux)); // SQLite returns it unchanged
     if (sqlite3_create_module_v2(database, "rocesim", &module, aux, NULL) != SQLITE_OK) {
         return false;
     }

@@ -7,8 +7,8 @@
 
 #include <sqlite3.h>
 
-// Makes each table that one of the runs has in the database. sources must outlive it. False: see
-// sqlite3_errmsg.
+// Creates a virtual table for each table that one of the runs has; sources must outlive the
+// database. On false see sqlite3_errmsg.
 bool studio_sql_tables(sqlite3 *database, const studio_sources_t *sources);
 
 #endif // STUDIO_SERVER_DATA_QUERY_SQL_TABLE_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child.c - the process beside a run.
+// studio/server/runs/process/child.c - the process that watches one run.
 #include "studio/server/runs/process/child.h"
 
 #include "studio/server/runs/process/confine.h"
@@ -20,8 +20,9 @@
 #include <unistd.h>
 
 #define LOOK_MS 250
-#define DISK_LOOKS 8 // once in so many looks
-#define END_MS 10000 // from SIGTERM, after which results are written, to SIGKILL
+#define DISK_LOOKS 8 // the disk is checked at every eighth look
+// milliseconds from SIGTERM, after which rocesim writes its results, to SIGKILL
+#define END_MS 10000
 #define RESERVED_BYTES 512u
 #define NICENESS 5
 
@@ -62,7 +63,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
                                       numbers[4]};
     memcpy(line, fixed, sizeof(fixed));
     memcpy(line + FIXED, arguments, count * sizeof(*arguments));
-    // What scripts of studies ask for.
+    // The scripts of studies start this program.
     char *const program = sim_format("ROCESIM=%s", child->program);
     char *const temporary = sim_format("TMPDIR=%s", child->folder);
     const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, NULL};
@@ -83,15 +84,15 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
 typedef struct watch {
     studio_child_t child;
     const char *const *arguments;
-    char *exit_path; // exit.N.PID, whose bytes are there already
+    char *exit_path; // exit.N.PID, whose disk space is already reserved
     pid_t process;
     int64_t begun_ms;
-    int64_t ending_ms; // when it was told to end; 0: not yet
+    int64_t ending_ms; // when the run was told to end; 0: not yet
     const char *reason;
     uint64_t memory_bytes;
 } watch_t;
 
-// True: this process, and no other, runs the attempt.
+// Claims the attempt; true for exactly one process.
 static bool take_attempt(const studio_child_t *child)
 {
     studio_begun_t self;
@@ -115,7 +116,7 @@ static bool take_attempt(const studio_child_t *child)
     return good;
 }
 
-// Room for the last word, taken while there is some; no other process of the attempt has the file.
+// Reserves the disk space of the exit file while there is some; no other process uses this file.
 static bool reserve_exit(watch_t *watch)
 {
     char spaces[RESERVED_BYTES];
@@ -174,7 +175,7 @@ static void become_rocesim(const watch_t *watch)
     sigset_t none;
     sigemptyset(&none);
     (void)sigprocmask(SIG_SETMASK, &none, NULL);
-    (void)setpgid(0, 0); // what it starts ends with it
+    (void)setpgid(0, 0); // so that processes it starts end with it
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     (void)setpriority(PRIO_PROCESS, 0, NICENESS);
     const int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -190,7 +191,7 @@ static void become_rocesim(const watch_t *watch)
     _exit(126);
 }
 
-// The process, and those that it started.
+// Sends a signal to the process and to all that it started.
 static void tell_group(const watch_t *watch, int signal)
 {
     if (kill(-watch->process, signal) != 0) {
@@ -217,7 +218,7 @@ static uint64_t memory_of(pid_t process)
     if (file == NULL) {
         return 0;
     }
-    // NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers
+    // NOLINTNEXTLINE(cert-err34-c): the kernel writes valid numbers
     if (fscanf(file, "%llu %llu", &total, &resident) != 2) {
         resident = 0;
     }
@@ -240,7 +241,7 @@ static void look(watch_t *watch, uint64_t count)
         if (studio_folder_bytes(".") > child->disk_bytes) {
             end_process(watch, "disk");
         }
-        // Half of what a run needs to begin: those that have begun may use the rest.
+        // A running run may use half of the space that a new run needs.
         if (statvfs(".", &disk) == 0 &&
             (uint64_t)disk.f_bavail * disk.f_frsize < child->disk_bytes_free / 2) {
             end_process(watch, "full");
@@ -261,7 +262,7 @@ static int wait_for_end(watch_t *watch, const sigset_t *signals)
             end_process(watch, "cancelled");
         }
         if (waitpid(watch->process, &status, WNOHANG) == watch->process) {
-            (void)kill(-watch->process, SIGKILL); // what a script may have left
+            (void)kill(-watch->process, SIGKILL); // processes that a script may have left
             return status;
         }
         look(watch, count);
@@ -304,7 +305,7 @@ int studio_child_main(const char *const *arguments)
             (void)unlink(watch.exit_path);
         }
         sim_free(watch.exit_path);
-        return 1; // somebody else has it, or there is no place: nothing has begun
+        return 1; // another process has the attempt, or the disk is full: nothing has begun
     }
     watch.process = fork();
     int status = 126 << 8;

@@ -1,13 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child.h - the process beside each run: it starts rocesim, keeps it to
-// its limits and
-// writes down how it ended, whether or not the server is still there.
-//
-// In the run's folder:
-//   begun.N   who runs attempt N: made once, by link(), so that a run never begins twice, whatever
-//             was killed when;
-//   exit.N    how it ended: appears whole, when nothing of it runs any more;
-//   progress  a line that rocesim writes over; log: what rocesim said.
+// studio/server/runs/process/child.h - the process that watches one run: it starts rocesim, keeps
+// it to its limits and records the end, also while no server works. It keeps in the run's folder:
+//   begun.N   who runs attempt N; link() creates it once, so that an attempt never begins twice
+//   exit.N    how the attempt ended; appears complete, after all its processes are gone
+//   progress  one line that rocesim overwrites; log holds rocesim's output
 #ifndef STUDIO_SERVER_RUNS_PROCESS_CHILD_H
 #define STUDIO_SERVER_RUNS_PROCESS_CHILD_H
 
@@ -19,42 +15,42 @@ typedef struct studio_child {
     const char *folder;
     int64_t attempt;
     const char *program;  // rocesim, which may be executed
-    const char *readable; // that scenarios may read; "": none
+    const char *readable; // folder that scenarios may read; "": none
     uint64_t time_s;
     uint64_t memory_bytes;
     uint64_t disk_bytes;
     uint64_t disk_bytes_free;
 } studio_child_t;
 
-// Begins `SELF child ...` in a session of its own; arguments are the line of the process beside
-// it, NULL at the end: rocesim's ("rocesim" means child->program), or that of a program by its
-// whole path. The process, or -1 with errno.
+// Starts `SELF child ...` in its own session. arguments, ended by NULL, is the command that the
+// child runs: rocesim ("rocesim" means child->program) or a program by its full path. Returns the
+// process, or -1 with errno.
 pid_t studio_child_spawn(const studio_child_t *child, const char *const *arguments);
-// The same on its own side: the arguments behind `child`, to the exit status.
+// Runs in that process; arguments are those behind `child`. Returns the exit status.
 int studio_child_main(const char *const *arguments);
 
-// Who runs an attempt.
+// The process that runs an attempt.
 typedef struct studio_begun {
     pid_t process;
-    uint64_t start; // of the process, in ticks since boot
+    uint64_t start; // start of the process, in ticks since boot
     char boot[40];
 } studio_begun_t;
-// False: nobody has begun.
+// Reads who runs an attempt; returns false if nobody does.
 bool studio_begun_read(const char *folder, int64_t attempt, studio_begun_t *begun);
 bool studio_begun_alive(const studio_begun_t *begun);
 
 typedef struct studio_exit {
-    int status; // of rocesim; -1: ended by a signal
+    int status; // rocesim's exit status; -1: ended by a signal
     int signal;
-    char reason[16]; // "", "cancelled", "time", "memory", "disk", "full", "start"
+    char reason[16]; // "", "cancelled", "time", "memory", "disk", "full" or "start"
     double wall_s;
     double cpu_s;
     uint64_t memory_bytes;
 } studio_exit_t;
-// False: it has not ended.
+// Reads how an attempt ended; returns false if it has not ended.
 bool studio_exit_read(const char *folder, int64_t attempt, studio_exit_t *exit);
 
-// Bytes of all files below a folder.
+// Returns the bytes of all files below a folder.
 uint64_t studio_folder_bytes(const char *folder);
 
 #endif // STUDIO_SERVER_RUNS_PROCESS_CHILD_H

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child_files.c - what a run's folder says of who runs it and how it
-// ended.
+// studio/server/runs/process/child_files.c - reads who runs an attempt and how it ended.
 #include "studio/server/runs/process/child.h"
 
 #include <dirent.h>
@@ -13,8 +12,8 @@
 
 #define DEPTH_MAX 6u
 
-// When a process began, in ticks since boot: what stands behind its name in /proc/PID/stat,
-// whatever the name is. 0: there is none, or it has ended.
+// Returns when a process began, in ticks since boot; 0 if it has ended. The value is read from
+// /proc/PID/stat, behind the process's name, which may contain any characters.
 static uint64_t start_of(pid_t process)
 {
     char path[64];
@@ -31,7 +30,7 @@ static uint64_t start_of(pid_t process)
     char state = 0;
     uint64_t start = 0;
     if (name_end == NULL ||
-        // NOLINTNEXTLINE(cert-err34-c): the kernel writes numbers
+        // NOLINTNEXTLINE(cert-err34-c): the kernel writes valid numbers
         sscanf(name_end,
                ") %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d "
                "%" SCNu64,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/confine.c - Landlock and resource limits.
+// studio/server/runs/process/confine.c - confines a process with Landlock and resource limits.
 #include "studio/server/runs/process/confine.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What newer kernels know and the headers of Debian 12 do not.
+// Rights of newer kernels that the headers of Debian 12 do not name.
 #define ACCESS_FS_TRUNCATE (UINT64_C(1) << 14)
 #define ACCESS_FS_REFER LANDLOCK_ACCESS_FS_REFER
 #define ACCESS_NET_BOTH UINT64_C(3) // bind and connect of TCP
@@ -37,7 +37,7 @@ static int landlock_version(void)
 
 bool studio_confine_possible(void)
 {
-    return landlock_version() >= 2; // the first one forbids moving files between folders
+    return landlock_version() >= 2; // version 1 forbids moving files between folders
 }
 
 bool studio_confine_limits_memory(void)
@@ -55,7 +55,7 @@ bool studio_confine_limits_memory(void)
 #endif
 }
 
-// What is not there needs no rule.
+// A path that does not exist needs no rule.
 static bool allow(int ruleset, const char *path, uint64_t access, uint64_t handled)
 {
     const int fd = open(path, O_PATH | O_CLOEXEC);
@@ -74,7 +74,7 @@ static bool allow(int ruleset, const char *path, uint64_t access, uint64_t handl
 
 static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t handled)
 {
-    // Where programs and their libraries are; devices that are harmless.
+    // Folders of programs and libraries, and harmless devices.
     static const char *const system[] = {"/usr", "/lib", "/lib64", "/bin"};
     static const char *const files[] = {"/etc/ld.so.cache", "/dev/urandom", "/dev/zero"};
     bool good = true;
@@ -88,7 +88,7 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
                          "/dev/null",
                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
                          handled);
-    // The sanitizers' runtime reads its own map.
+    // The sanitizers' runtime reads the process's own memory map.
     good = good && (studio_confine_limits_memory() ||
                     allow(ruleset,
                           "/proc",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/live.c - reads the ports in the file of a run's progress.
+// studio/server/runs/process/live.c - reads the state of ports from a run's file of progress.
 #include "studio/server/runs/process/live.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ typedef struct line {
     uint64_t numbers[4]; // queued, sent, drops, paused
 } line_t;
 
-// "NAME<tab>N<tab>N<tab>N<tab>N"; what is behind it, or NULL.
+// Reads one line "NAME<tab>N<tab>N<tab>N<tab>N"; returns the text behind it, or NULL.
 static const char *take_line(const char *at, line_t *line)
 {
     line->name = at;
@@ -28,7 +28,7 @@ static const char *take_line(const char *at, line_t *line)
     return *at == '\n' ? at + 1 : NULL;
 }
 
-// The ports' lines; NULL: the text was written over while it was read, or has none.
+// Returns the first line of a port; NULL if the text has none or was overwritten during the read.
 static const char *begin(const char *text, uint64_t *sim_ns, size_t *count)
 {
     char *end = NULL;
@@ -73,7 +73,7 @@ static json_t *line_json(const line_t *line)
                      line->numbers[3] != 0);
 }
 
-// Keeps the longest queues, the longest first.
+// Keeps the longest queues, sorted with the longest first.
 static void keep_longest(line_t *longest, size_t *count, size_t most, const line_t *line)
 {
     size_t at = *count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/live.h - what each port of a run that runs does, from the file of its
+// studio/server/runs/process/live.h - the state of each port of a running run, from its file of
 // progress.
 #ifndef STUDIO_SERVER_RUNS_PROCESS_LIVE_H
 #define STUDIO_SERVER_RUNS_PROCESS_LIVE_H
@@ -10,11 +10,11 @@
 
 #define STUDIO_LIVE_TOP_MAX 64
 
-// {sim_ns, count, ports: [{port, queued_bytes, sent_bytes, drops, paused}]} of text as
-// cli/progress.h describes it: the ports of the list `chosen` (names by commas; NULL: none), then
-// the `top` with the longest queues that are not among them. NULL: the text is not whole.
+// Returns {sim_ns, count, ports: [{port, queued_bytes, sent_bytes, drops, paused}]} of a text as
+// cli/progress.h describes it: the ports listed in chosen (names separated by commas; NULL: none),
+// then the `top` longest queues among the others. NULL: the text is incomplete.
 json_t *studio_live_read(const char *text, const char *chosen, size_t top);
-// The names of all ports: a list; NULL as above.
+// Returns the list of all port names; NULL if the text is incomplete.
 json_t *studio_live_names(const char *text);
 
 #endif // STUDIO_SERVER_RUNS_PROCESS_LIVE_H

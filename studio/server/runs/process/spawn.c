@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/spawn.c - the server's program as another process.
+// studio/server/runs/process/spawn.c - starts the server's own program as another process.
 #include "studio/server/runs/process/spawn.h"
 
 #include <errno.h>

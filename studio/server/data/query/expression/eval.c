@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/eval.c - computing expressions, a batch of rows at a time.
+// studio/server/data/query/expression/eval.c - computes expressions, a batch of rows at a time.
 #include "studio/server/data/query/expression/expression_internal.h"
 
 #include <ctype.h>
@@ -84,7 +84,7 @@ static void pool_widen(studio_text_pool_t *pool)
     sim_free(old);
 }
 
-// Missing once there are more than 64 MiB of them.
+// Copies a text into the pool; returns NULL (missing) once the pool holds more than 64 MiB.
 static const char *pool_put(studio_text_pool_t *pool, const char *text)
 {
     if (2 * (pool->count + 1) > pool->slot_count) {
@@ -114,7 +114,7 @@ static double power_at_or_below(double value, double base)
         return (double)NAN;
     }
     double power = pow(base, floor(log(value) / log(base)));
-    // Rounding may be one off.
+    // Rounding can make the power one step too large.
     power = power > value ? power / base : power;
     return power * base <= value ? power * base : power;
 }
@@ -152,7 +152,7 @@ static double number_of(studio_call_t call, double a, double b)
     }
 }
 
-// A division by zero, a root of less than zero: no value.
+// Returns NAN (missing) for an infinite or undefined result, such as a division by zero.
 static double finite_or_missing(double value)
 {
     return isfinite(value) ? value : (double)NAN;

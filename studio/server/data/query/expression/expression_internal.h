@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/expression_internal.h - what parsing and computing of
-// expressions share.
+// studio/server/data/query/expression/expression_internal.h - shared by parsing and computing.
 #ifndef STUDIO_SERVER_DATA_QUERY_EXPRESSION_EXPRESSION_INTERNAL_H
 #define STUDIO_SERVER_DATA_QUERY_EXPRESSION_EXPRESSION_INTERNAL_H
 
@@ -10,7 +9,7 @@
 
 typedef enum studio_op {
     STUDIO_OP_NUMBER,
-    STUDIO_OP_LITERAL, // of text
+    STUDIO_OP_LITERAL, // a text
     STUDIO_OP_VARIABLE,
     STUDIO_OP_OR,
     STUDIO_OP_AND,
@@ -31,7 +30,7 @@ typedef enum studio_op {
     STUDIO_OP_REST,
     STUDIO_OP_POWER,
     STUDIO_OP_MINUS,
-    STUDIO_OP_SCALE, // times number, for units
+    STUDIO_OP_SCALE, // multiplies by number, to convert units
     STUDIO_OP_CALL,
 } studio_op_t;
 
@@ -71,18 +70,18 @@ typedef struct studio_node {
     studio_op_t op;
     studio_type_t type;
     studio_unit_t unit;
-    bool constant; // made of literals only: a plain one takes the unit of its neighbour
-    size_t column; // where it stands in the text, from 1
+    bool constant; // made of literals only; without a unit it takes its neighbour's
+    size_t column; // place in the text, from 1
     double number;
     char *text;
     size_t variable;
     studio_call_t call;
     uint32_t arguments[STUDIO_ARGUMENTS_MAX];
     uint32_t count;
-    uint32_t depth; // of the tree below it
+    uint32_t depth; // of the tree below the node
 } studio_node_t;
 
-// Texts that were made; each is kept once.
+// Texts made by expressions; each distinct text is kept once.
 typedef struct studio_text_pool {
     char **texts;
     size_t slot_count;
@@ -96,15 +95,16 @@ struct studio_expression {
     size_t capacity;
     uint32_t root;
     char unit[48];
-    studio_slot_t *buffers; // of computing: a row of batches for each level
+    studio_slot_t *buffers; // one row of batches per level, for computing
     size_t buffer_count;
     studio_text_pool_t pool;
 };
 
 typedef struct studio_function {
     const char *name;
-    const char *arguments; // "n": number, "t": text, "b": bool, "?": any; "*": more of the last
-    char result;           // "=": that of the last argument
+    // "n": number, "t": text, "b": bool, "?": any; "*": more like the last one
+    const char *arguments;
+    char result; // as above; "=": the type of the last argument
     studio_call_t call;
     const char *help;
 } studio_function_t;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/parse.c - from text to a tree with types and units:
-// operators by their
-// precedence, the weakest last.
+// studio/server/data/query/expression/parse.c - parses a text into a tree with types and units, by
+// operator precedence.
 #include "studio/server/data/query/expression/parser.h"
 
 #include <math.h>
@@ -100,7 +99,7 @@ static uint32_t multiply(studio__parser_t *parser,
                             a.plain && b.plain,
                             op == STUDIO_OP_DIVIDE ? a.factor / b.factor : a.factor * b.factor};
     if (time == 0 && bits == 0 && packets == 0 && !unit->plain) {
-        // A plain ratio: what is left of us / ns is a factor.
+        // The units cancel, as in us / ns, and leave a plain factor.
         const double factor = unit->factor;
         *unit = (studio_unit_t){.plain = true, .factor = 1};
         return fabs(factor - 1) > 1e-12 ? studio__node_scaled(parser, node, factor) : node;
@@ -248,7 +247,7 @@ static uint32_t parse_not(studio__parser_t *parser)
     return result;
 }
 
-// Operands with a word between them: "a and b and c".
+// Parses operands with a word between them: "a and b and c".
 static uint32_t parse_words(studio__parser_t *parser,
                             const char *word,
                             studio_op_t op,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/parser.h - what the files that read expressions share: the
-// text, the tree
-// that is made of it, and the first error.
+// studio/server/data/query/expression/parser.h - the state of the parser: the text, the tree, the
+// first error.
 #ifndef STUDIO_SERVER_DATA_QUERY_EXPRESSION_PARSER_H
 #define STUDIO_SERVER_DATA_QUERY_EXPRESSION_PARSER_H
 
@@ -18,30 +17,30 @@ typedef struct studio__parser {
     bool failed;
 } studio__parser_t;
 
-#define STUDIO_NO_NODE UINT32_MAX // behind an error
+#define STUDIO_NO_NODE UINT32_MAX // result after an error
 
 // -- tree.c: errors, words, nodes with their types and units
 
-// Column of a byte of the text, from 1, in letters.
+// Returns the column of a byte of the text, in characters, from 1.
 size_t studio__parse_column(const studio__parser_t *parser, size_t at);
-// Keeps the first error. Always STUDIO_NO_NODE.
+// Keeps the first error. Always returns STUDIO_NO_NODE.
 uint32_t studio__parse_fail(studio__parser_t *parser, size_t column, const char *format, ...)
     SIM_PRINTF(3, 4);
-// The same of what stands at the place of the parser.
+// Reports an error at the parser's place, with what was expected there.
 uint32_t studio__parse_fail_here(studio__parser_t *parser, const char *expected);
 
 void studio__parse_spaces(studio__parser_t *parser);
 bool studio__is_name_sign(char sign);
-// Whether the text goes on with the sign, which is then passed over; of words: the whole word.
+// Skips the sign, or the whole word, if it comes next; returns whether it did.
 bool studio__take_sign(studio__parser_t *parser, const char *sign);
 
-// Until the next one is added.
+// Returns a node; the pointer is valid until the next node is added.
 studio_node_t *studio__node_at(const studio__parser_t *parser, uint32_t index);
 uint32_t studio__node_add(studio__parser_t *parser,
                           studio_op_t op,
                           studio_type_t type,
                           size_t column);
-// Makes a node the next argument of another.
+// Makes a node the next argument of another node.
 void studio__node_adopt(studio__parser_t *parser, uint32_t node, uint32_t argument);
 uint32_t studio__node_binary(studio__parser_t *parser,
                              studio_op_t op,
@@ -49,14 +48,14 @@ uint32_t studio__node_binary(studio__parser_t *parser,
                              uint32_t left,
                              uint32_t right,
                              size_t column);
-// The node times a factor.
+// Returns a node that multiplies this node by factor.
 uint32_t studio__node_scaled(studio__parser_t *parser, uint32_t node, double factor);
-// False: it has another type, which is an error, or there was one before.
+// Checks a node's type; returns false, with an error, if it differs, or if an error came before.
 bool studio__node_is_of(studio__parser_t *parser, uint32_t node, studio_type_t type);
 
 bool studio__same_dimension(const studio_unit_t *a, const studio_unit_t *b);
-// Brings two numbers to the unit of the first one that has one. False: they are of different
-// kinds.
+// Converts two numbers to the unit of the first one that has one. Returns false, with an error, if
+// their units are of different kinds.
 bool studio__units_agree(studio__parser_t *parser, uint32_t *left, uint32_t *right, size_t column);
 
 // -- value.c: numbers, texts, columns, calls, and what stands in parentheses

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/tree.c - words of an expression, nodes of its tree, and
-// whether their
-// types and units fit each other.
+// studio/server/data/query/expression/tree.c - words and nodes of an expression, and checks of
+// types and units.
 #include "studio/server/data/query/expression/parser.h"
 
 #include <ctype.h>
@@ -25,7 +24,7 @@ uint32_t studio__parse_fail(studio__parser_t *parser, size_t column, const char 
         parser->failed = true;
         va_list arguments;
         va_start(arguments, format);
-        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): begun in the line before
+        // NOLINTNEXTLINE(clang-analyzer-valist.Uninitialized): va_start is in the line before
         (void)vsnprintf(parser->error->message.text,
                         sizeof(parser->error->message.text),
                         format,
@@ -139,8 +138,8 @@ uint32_t studio__node_scaled(studio__parser_t *parser, uint32_t node, double fac
     return scale;
 }
 
-// Brings two numbers to the unit of the first one that has one. False: they are of different
-// kinds.
+// Converts two numbers to the unit of the first one that has one. Returns false, with an error, if
+// their units are of different kinds.
 bool studio__units_agree(studio__parser_t *parser, uint32_t *left, uint32_t *right, size_t column)
 {
     if (parser->failed) {

@@ -94,13 +94,13 @@ bool studio_number_in(const char *text, const char *unit, double *value)
         from.bits != to.bits || from.packets != to.packets) {
         return false;
     }
-    // Both factors are powers of ten or nearly so: the whole one is exact.
+    // The ratio of the factors, or its inverse, is a whole number, which is exact.
     *value = from.factor >= to.factor ? number * round(from.factor / to.factor)
                                       : number / round(to.factor / from.factor);
     return true;
 }
 
-// One member of "[a-z]" against a letter; *pattern moves behind the "]".
+// Matches a letter against one class "[a-z]"; moves *pattern behind the "]".
 static bool matches_class(const char **pattern, char letter)
 {
     const char *at = *pattern + 1;
@@ -122,8 +122,8 @@ static bool matches_class(const char **pattern, char letter)
 
 bool studio_glob(const char *pattern, const char *text)
 {
-    // The last star is all that is ever gone back to: no pattern takes more than its length times
-    // the text's.
+    // The match only ever returns to the last star, so its cost is at most the product of the
+    // lengths.
     const char *star = NULL;
     const char *from = NULL;
     while (*text != '\0') {

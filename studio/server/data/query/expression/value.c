@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/data/query/expression/value.c - values of expressions: numbers with units, texts,
-// columns,
-// calls of functions.
+// studio/server/data/query/expression/value.c - parses values: numbers with units, texts, columns,
+// function calls.
 #include "studio/server/data/query/expression/parser.h"
 
 #include <ctype.h>
@@ -64,7 +63,7 @@ static uint32_t parse_number(studio__parser_t *parser)
            (size > 0 && end[size] == '/' && isalpha((unsigned char)end[size + 1]) != 0)) {
         size++;
     }
-    // "10bytes/fct_ns" is a division: the longest unit that is known.
+    // Takes the longest known unit, so that "10bytes/fct_ns" is a division.
     size_t known = size;
     while (known > 0 &&
            !(studio_unit_find(end, known, &made->unit) && (known == size || end[known] == '/'))) {
@@ -173,7 +172,8 @@ static bool take_arguments(studio__parser_t *parser, uint32_t call)
     }
 }
 
-// What "n", "t", "b", "?" ask for; the sign for argument i of a pattern with "*" at its end.
+// Returns the type code ("n", "t", "b", "?") of argument i; "*" at the end of a pattern repeats the
+// last one.
 static char asked_for(const char *pattern, size_t i)
 {
     const size_t size = strlen(pattern);
@@ -219,7 +219,7 @@ static bool check_arguments(studio__parser_t *parser,
     return true;
 }
 
-// All arguments from the first on of one type and unit.
+// Gives all arguments from `first` on one type and unit.
 static bool unify_arguments(studio__parser_t *parser, uint32_t call, uint32_t first)
 {
     for (uint32_t i = first + 1; i < studio__node_at(parser, call)->count; i++) {
