@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/capture.c - from trace points of ports to a file.
+// pcap-out/capture.c - captures frames at trace points of ports and writes them to a file.
 //
-// Nodes run apart, so a frame goes two steps: the node's thread notes its fields in a stream
-// (kernel/record.h), and the stream hands the notes of all nodes on in order of time, between
-// windows, to be made into bytes and written. A note is twenty times smaller than a full frame,
-// which counts where windows are long; the price is that a filter has to make the bytes as well.
+// Nodes run in parallel, so a frame takes two steps. The node's thread puts the frame's fields into
+// a stream (kernel/record.h). Between windows the stream hands on the records of all nodes in the
+// order of time, and they are built into bytes and written. A record is twenty times smaller than a
+// full frame, which matters in long windows; in return, a filter has to build the bytes as well.
 #include "pcap-out/capture.h"
 
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "net/frame.h"
 #include "pcap-out/pcap_file.h"
 
-// Of the format, before the frames and before each frame.
+// Sizes in the pcap format: header of the file, header of each frame.
 #define FILE_HEADER_BYTES 24u
 #define RECORD_HEADER_BYTES 16u
 
@@ -22,34 +22,34 @@ struct pcap_out_capture {
     pcap_out_file_t *file;
     sim_stream_t *stream;
     uint32_t points;     // net_trace_point_t
-    uint64_t bytes_left; // that the file may still grow by
-    uint64_t left_out;
+    uint64_t bytes_left; // bytes that the file may still grow by
+    uint64_t left_out;   // frames that were not written because the file is full
     uint32_t snaplen_bytes;
     bool has_filter;
     bool without_telemetry;
 };
 
-// As much of a frame as it uses: hops come last.
+// Returns the size of the fields that a frame uses: hops are last in the struct.
 static size_t note_bytes(const net_frame_t *frame)
 {
     return offsetof(net_frame_t, hops) + frame->hop_count * sizeof(frame->hops[0]);
 }
 
-// A frame's contents follow its fields.
+// Returns the size of a frame's contents, which follow its fields in the record.
 static size_t contents_bytes(const net_frame_t *frame)
 {
     return frame->payload != NULL ? frame->payload_bytes : 0;
 }
 
-// In the thread of the port's node.
+// Records a frame. Called in the thread of the port's node.
 static void on_packet(const net_trace_t *trace, void *ctx)
 {
     pcap_out_capture_t *const capture = ctx;
-    // A packet is on the wire what its sender makes of it.
+    // The bytes on the wire are those that the sender made.
     const net_port_t *const sender = trace->point == NET_TRACE_TX ? trace->port : trace->port->peer;
     net_frame_t frame;
     net_packet_frame(sender, trace->packet, &frame);
-    // What took its time on the link is what the file shows.
+    // The file must show the bytes that took time on the link.
     SIM_CHECK(trace->packet->frame_bytes == net_frame_size_bytes(&frame));
     if (capture->without_telemetry) {
         frame.telemetry = NET_TELEMETRY_NONE;

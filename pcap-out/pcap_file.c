@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/pcap_file.c - a capture file through libpcap, with the errors libpcap does not report.
+// pcap-out/pcap_file.c - writes a capture file with libpcap and reports the errors of writing.
 //
-// libpcap writes to a FILE and ignores what becomes of it. The FILE here is a cookie stream whose
-// two ends are this file's own, so that every byte passes through write_all, which remembers the
-// first error with its errno, and zlib can stand between libpcap and the file.
+// libpcap writes to a FILE and ignores errors. Here this FILE is a cookie stream: every byte passes
+// through write_all, which remembers the first error with its errno, and zlib can be inserted
+// between libpcap and the file.
 #define _GNU_SOURCE // fopencookie
 
 #include "pcap-out/pcap_file.h"
@@ -24,16 +24,16 @@
 #define COMPRESSION_LEVEL 2
 #define NS_PER_S UINT64_C(1000000000)
 
-// libpcap writes in the byte order of the machine, and these files are the same everywhere.
+// libpcap writes in the machine's byte order, but the files must be equal on all machines.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
 
 struct pcap_out_file {
     char *path;
-    pcap_t *pcap; // a dead one: link type, snap length and precision
+    pcap_t *pcap; // has link type, snap length and precision, but no device
     pcap_dumper_t *dumper;
     struct bpf_program filter;
     bool has_filter;
-    bool has_descriptor; // descriptor or gz is open
+    bool has_descriptor; // descriptor, or gz on it, is open
     uint32_t snaplen_bytes;
     int descriptor;
     gzFile gz; // NULL: not compressed
@@ -50,7 +50,7 @@ static void remember_error(pcap_out_file_t *file, int error)
 
 // -- the far end of the stream
 
-// What zlib says of its last failure, as an errno.
+// Returns zlib's last error as an errno.
 static int gz_error(const pcap_out_file_t *file, int saved_errno)
 {
     int code = Z_OK;
@@ -86,7 +86,7 @@ static bool write_plain(pcap_out_file_t *file, const char *bytes, size_t size_by
     return true;
 }
 
-// 0 stands for an error in a cookie stream.
+// Writes all bytes; returns 0, which means an error in a cookie stream, if it cannot.
 static ssize_t write_all(void *cookie, const char *bytes, size_t size_bytes)
 {
     pcap_out_file_t *const file = cookie;
@@ -99,7 +99,7 @@ static ssize_t write_all(void *cookie, const char *bytes, size_t size_bytes)
     return whole ? (ssize_t)size_bytes : 0;
 }
 
-// Closes the descriptor. Later writes of the system may show only here.
+// Closes the descriptor. Errors of the system's delayed writes may only show here.
 static int close_end(void *cookie)
 {
     pcap_out_file_t *const file = cookie;
@@ -200,7 +200,7 @@ static sim_err_t open_descriptor(pcap_out_file_t *file)
     return SIM_OK;
 }
 
-// The stream and libpcap's header on it. What is open after a failure is closed by the caller.
+// Opens the stream and writes libpcap's header. The caller closes what is open after a failure.
 static sim_err_t open_dumper(pcap_out_file_t *file)
 {
     const cookie_io_functions_t ends = {.write = write_all, .close = close_end};
@@ -209,10 +209,10 @@ static sim_err_t open_dumper(pcap_out_file_t *file)
         remember_error(file, errno);
         return SIM_ERR_IO;
     }
-    // One thread at a time writes a capture: libpcap's calls need no lock each.
+    // Only one thread at a time writes a capture, so libpcap's calls need no locks.
     __fsetlocking(stream, FSETLOCKING_BYCALLER);
     setvbuf(stream, NULL, _IOFBF, BUFFER_BYTES);
-    // The link type is one that files have, and the header goes into the buffer: nothing can fail.
+    // The link type is valid for files and the header fits the buffer, so this cannot fail.
     file->dumper = pcap_dump_fopen(file->pcap, stream);
     SIM_CHECK(file->dumper != NULL);
     return SIM_OK;
@@ -287,7 +287,7 @@ void pcap_out_file_append(pcap_out_file_t *file,
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
     const struct pcap_pkthdr header = {
         .ts = {.tv_sec = (time_t)(time_ns / NS_PER_S),
-               // Nanoseconds, as the precision of the file says.
+               // In nanoseconds, as the file's precision says.
                .tv_usec = (suseconds_t)(time_ns % NS_PER_S)},
         .caplen = captured_bytes < file->snaplen_bytes ? captured_bytes : file->snaplen_bytes,
         .len = original_bytes,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/pcap_file.h - one capture file, written by libpcap: pcap with nanosecond stamps.
+// pcap-out/pcap_file.h - one capture file in pcap format with nanosecond stamps, via libpcap.
 //
-// LINKTYPE_ETHERNET, magic 0xa1b23c4d, little endian; a path that ends in ".gz" is compressed by
-// zlib. The bytes of a file are a function of the calls alone: no time of day, no file name inside.
-// Frames are written in the order of the calls, which should be that of time.
+// LINKTYPE_ETHERNET, magic 0xa1b23c4d, little endian; zlib compresses a file whose path ends in
+// ".gz". The bytes depend on the calls alone: there is no time of day and no file name in them.
+// Frames are written in the order of the calls, which should be the order of time.
 //
-// Trouble with writing is sticky: the first error is kept, later frames are left out, and close
-// reports it with the name of the file. A file that closed without an error is whole.
+// Write errors are sticky: the first error is kept, later frames are left out, and close reports it
+// with the name of the file. A file that was closed without an error is complete.
 #ifndef PCAP_OUT_PCAP_FILE_H
 #define PCAP_OUT_PCAP_FILE_H
 
@@ -16,33 +16,33 @@ SIM_C_BEGIN
 
 typedef struct pcap_out_file pcap_out_file_t;
 
-// Stands in the file where frames are not cut; no frame of rocesim is longer.
+// The snap length of files in which frames are not cut; no frame of rocesim is longer.
 #define PCAP_OUT_SNAPLEN_BYTES_MAX 65535u
 
-// Whether libpcap takes the text as a filter of Ethernet frames. SIM_ERR_INVALID with its message.
-// NULL and "" take every frame. libpcap looks host names up in the system's tables and name
-// servers: only filters made of addresses mean the same everywhere.
+// Fails with SIM_ERR_INVALID and libpcap's message if the text is no filter of Ethernet frames.
+// NULL and "" accept every frame. libpcap looks up host names in the system's tables and name
+// servers, so only filters made of addresses mean the same everywhere.
 SIM_MUST_CHECK sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message);
 
-// Creates (or truncates) the file. snaplen_bytes: the most bytes of a frame that are kept, 0 for
-// all. Filter: as above. On success *file is the caller's until pcap_out_file_close; otherwise it
-// is NULL. SIM_ERR_INVALID: the filter, before the file is touched. SIM_ERR_RANGE: snaplen_bytes
-// above PCAP_OUT_SNAPLEN_BYTES_MAX. SIM_ERR_IO: the file cannot be created.
+// Creates or truncates the file. snaplen_bytes: bytes kept of each frame, 0 for all. filter_text:
+// as above. The caller closes *file with pcap_out_file_close; on failure it is NULL. Errors:
+// SIM_ERR_INVALID: the filter, before the file is touched; SIM_ERR_RANGE: snaplen_bytes above
+// PCAP_OUT_SNAPLEN_BYTES_MAX; SIM_ERR_IO: the file cannot be created.
 SIM_MUST_CHECK sim_err_t pcap_out_file_open(const char *path,
                                             uint32_t snaplen_bytes,
                                             const char *filter_text,
                                             pcap_out_file_t **file,
                                             sim_message_t *message);
 
-// Whether the filter takes a frame: of its original_bytes, the captured_bytes at bytes are given
-// (at least 1, at most all). May be called by several threads at once.
+// Returns whether the filter accepts a frame of original_bytes, of which the first captured_bytes
+// (at least 1, at most all) are given. Several threads may call it at once.
 bool pcap_out_file_matches(const pcap_out_file_t *file,
                            const uint8_t *bytes,
                            uint32_t captured_bytes,
                            uint32_t original_bytes);
 
-// Writes a frame, whatever the filter: of what is given, the snap length decides what is kept. The
-// stamp is time_ps rounded down to nanoseconds.
+// Writes a frame without asking the filter, cut to the snap length. The stamp is time_ps rounded
+// down to nanoseconds.
 void pcap_out_file_append(pcap_out_file_t *file,
                           sim_time_t time_ps,
                           const uint8_t *bytes,
@@ -56,12 +56,12 @@ bool pcap_out_file_write(pcap_out_file_t *file,
                          uint32_t captured_bytes,
                          uint32_t original_bytes);
 
-// Frames that were appended, those that an error kept out of the file too.
+// Returns how many frames were appended, including those that an error kept out of the file.
 uint64_t pcap_out_file_frames(const pcap_out_file_t *file);
 const char *pcap_out_file_path(const pcap_out_file_t *file);
 
-// Writes what is left and frees file, also on error. SIM_ERR_IO with "path: reason" if anything
-// could not be written since the file was opened.
+// Writes the remaining bytes and frees file, also on failure. Fails with SIM_ERR_IO and
+// "path: reason" if anything could not be written since the file was opened.
 SIM_MUST_CHECK sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message);
 
 SIM_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/builder.c - the steps that all builders take, and the table of builders.
+// topologies/builder.c - steps that all builders use, and the table of topologies.
 #include <string.h>
 
 #include "topologies/builder_internal.h"
@@ -38,11 +38,11 @@ net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t num
 }
 
 typedef struct last {
-    net_node_t *host; // NULL: none yet
-    const nic_config_t *config;
+    net_node_t *host;           // NULL: none yet
+    const nic_config_t *config; // of `host`
 } last_t;
 
-// A host that is configured as the last one shares what that one has of it.
+// Creates a host. If it is configured like the last one, the two share their configuration.
 static net_node_t *create_host(const topo_plan_t *plan, uint64_t number, last_t *last)
 {
     char *const name = sim_format("host%" PRIu64, plan->first_host + number);
@@ -131,7 +131,7 @@ sim_err_t topo__check_ports(const char *name,
                           ports);
 }
 
-// The text of one field of a link's configuration, as the attribute table writes it.
+// Returns the text of one field of a link's configuration, in the attribute table's format.
 static char *link_text(const net_link_config_t *config, size_t offset)
 {
     for (size_t i = 0; i < net_link_config_attrs.count; i++) {

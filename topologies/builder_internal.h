@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/builder_internal.h - what the builders, the linter and the drawing share.
+// topologies/builder_internal.h - functions that the builders, the linter and the drawing share.
 #ifndef TOPOLOGIES_BUILDER_INTERNAL_H
 #define TOPOLOGIES_BUILDER_INTERNAL_H
 
 #include "topologies/builders.h"
 
-// The kind of cable a builder is laying.
+// Parallel links that a builder adds between two nodes.
 typedef struct topo__cable {
-    net_link_config_t config; // the defaults, but for its rate and delay
-    uint64_t count;           // side by side
+    net_link_config_t config; // the defaults except for rate and delay
+    uint64_t count;           // parallel links, >= 1
 } topo__cable_t;
 topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count);
 
-// Nodes named <tier><number>, with the plan's configuration of that name.
+// Add a switch <tier><number> or a host host<number>, with the plan's configuration of that name.
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number);
 net_node_t *topo__host(const topo_plan_t *plan, uint64_t number);
 
@@ -29,8 +29,8 @@ void topo__hosts(const topo_plan_t *plan,
                  uint64_t count,
                  const topo__cable_t *cable);
 
-// SIM_ERR_RANGE when the network would have more interfaces, or a switch more ports, than fit;
-// `name` is the attribute to blame.
+// Fail with SIM_ERR_RANGE if the network would have too many interfaces, or a switch too many
+// ports. The message begins with the attribute's name and value.
 SIM_MUST_CHECK sim_err_t topo__check_interfaces(const char *name,
                                                 uint64_t value,
                                                 uint64_t interfaces,
@@ -40,12 +40,12 @@ SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name,
                                            uint64_t ports,
                                            sim_message_t *message);
 
-// How far each node is from the nearest host, in links, by sim.index: hosts 0, switches with hosts
-// 1, and so on; TOPO__TIER_NONE for switches that no host can reach. Free with sim_free.
+// Returns each node's distance from the nearest host in links, by sim.index: hosts have 0, switches
+// with hosts 1; TOPO__TIER_NONE: no host reaches the switch. The caller frees it with sim_free.
 #define TOPO__TIER_NONE UINT32_MAX
 uint32_t *topo__tiers(const net_t *net);
 
-// A rate and a delay as a scenario would write them ("100Gbps", "1us"); free with sim_free.
+// Return a rate or a delay as a scenario writes it ("100Gbps", "1us"); free with sim_free.
 char *topo__rate_text(uint64_t rate_bps);
 char *topo__delay_text(sim_time_t delay_ps);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/builders.h - the config structs of the built-in topologies, for programs in C.
+// topologies/builders.h - the configurations of the built-in topologies, for programs in C.
 //
 // Fill one with sim_attrs_default(topo_star.attrs, &config), change what differs, and call
 // topo_star.build(&plan, &config, &message). Shapes, names and port numbers:
@@ -11,11 +11,11 @@
 
 SIM_C_BEGIN
 
-// Two hosts and nothing between them.
+// Two hosts joined by cables, without a switch.
 typedef struct topo_pair_config {
     uint64_t rate_bps;
     sim_time_t delay_ps;
-    uint64_t nics_per_host; // cables
+    uint64_t nics_per_host; // number of cables
 } topo_pair_config_t;
 
 // Hosts around one switch.
@@ -53,14 +53,14 @@ typedef struct topo_leaf_spine_config {
     uint64_t leaves;
     uint64_t spines;
     uint64_t hosts_per_leaf;
-    uint64_t links_per_spine; // from each leaf
+    uint64_t links_per_spine; // parallel links from each leaf to each spine
     uint64_t host_rate_bps;
     uint64_t fabric_rate_bps;
     sim_time_t delay_ps;
     sim_time_t host_delay_ps;   // SIM_AUTO: delay_ps
     sim_time_t fabric_delay_ps; // SIM_AUTO: delay_ps
     uint64_t nics_per_host;
-    bool rails; // NIC n of a host goes to leaf n of its group of leaves
+    bool rails; // NIC n of a host is linked to leaf n of its group of leaves
 } topo_leaf_spine_config_t;
 
 // Three tiers of switches with k ports (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
@@ -78,8 +78,8 @@ typedef enum topo_wan_shape { TOPO_WAN_MESH, TOPO_WAN_RING, TOPO_WAN_CHAIN } top
 // Sites joined by long links.
 typedef struct topo_wan_config {
     uint64_t sites;
-    char *site;   // name of the builder of each; "": hosts on its border
-    char *values; // attributes of that builder
+    char *site;   // name of each site's topology; "": hosts on its border
+    char *values; // attributes of that topology, "name=value name=value"
     uint64_t hosts;
     uint64_t host_rate_bps;
     sim_time_t host_delay_ps;
@@ -90,7 +90,7 @@ typedef struct topo_wan_config {
     topo_wan_shape_t shape;
     bool direct;
     bool pfc_across;
-    uint64_t border_buffer_bytes; // SIM_AUTO: what a round trip carries
+    uint64_t border_buffer_bytes; // SIM_AUTO: bytes of one round trip over a long link
     char *loss_file;
 } topo_wan_config_t;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/dot.c - a built network as a Graphviz drawing.
+// topologies/dot.c - writes a built network as a Graphviz drawing.
 //
-// Each tier is a rank, the highest on top. Hosts that have the same links to the same switches are
-// drawn as one node when there are many; parallel links of one kind are drawn as one edge.
+// Each tier is a rank, the highest on top. Many hosts with equal links to the same switches are
+// drawn as one node; parallel links of one kind are drawn as one edge.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +29,8 @@ typedef struct drawing {
     uint32_t *tiers;
     const net_node_t **hosts; // sorted so that hosts with the same links are neighbours
     size_t host_count;
-    uint64_t *group_sizes; // by sim.index: hosts the node stands for; 0: another stands for it
-    const net_node_t **group_ends; // by sim.index: last host of the group the node stands for
+    uint64_t *group_sizes; // by sim.index: hosts that the node represents; 0: another one does
+    const net_node_t **group_ends; // by sim.index: last host that the node represents
 } drawing_t;
 
 static void put(const drawing_t *drawing, const char *text)
@@ -45,7 +45,7 @@ static void put_count(const drawing_t *drawing, uint64_t count)
     put(drawing, text);
 }
 
-// Inside a quoted string.
+// Writes text inside a quoted string.
 static void put_escaped(const drawing_t *drawing, const char *text)
 {
     for (const char *at = text; *at != '\0'; at++) {
@@ -61,7 +61,7 @@ static void put_id(const drawing_t *drawing, const net_node_t *node)
     put(drawing, "\"");
 }
 
-// -- hosts with the same links
+// -- groups of hosts with equal links
 
 static int compare_u64(uint64_t a, uint64_t b)
 {
@@ -199,7 +199,7 @@ static edge_t edge_of(const drawing_t *drawing, const net_link_t *link)
         tier_a != tier_b ? tier_a > tier_b : link->a->sim.index < link->b->sim.index;
     const net_node_t *const upper = a_above ? link->a : link->b;
     const net_node_t *const lower = a_above ? link->b : link->a;
-    // Links of a host that another stands for are in the other's number.
+    // The links of a host that another one represents are counted at that one.
     const uint64_t size_upper = drawing->group_sizes[upper->sim.index];
     const uint64_t size_lower = drawing->group_sizes[lower->sim.index];
     const uint64_t size = size_upper > size_lower ? size_upper : size_lower;

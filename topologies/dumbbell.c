@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/dumbbell.c - hosts left and right of one cable between two switches.
+// topologies/dumbbell.c - two switches with hosts, joined by one bottleneck link.
 //
-// Hosts 0 .. left - 1 are on switch0, the others on switch1; the bottleneck is the last port of
+// Hosts 0 .. left - 1 are on switch0, the others on switch1. The bottleneck is the last port of
 // both switches.
 #include "topologies/builder_internal.h"
 
@@ -11,10 +11,10 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".left", COUNT, topo_dumbbell_config_t, left,
              .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "hosts on the left switch"),
+             .help = "number of hosts on the left switch"),
     SIM_ATTR(PREFIX ".right", COUNT, topo_dumbbell_config_t, right,
              .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "hosts on the right switch"),
+             .help = "number of hosts on the right switch"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_dumbbell_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of the hosts' links"),
@@ -29,7 +29,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of the cable between the switches"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_dumbbell_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host: one link each to its switch"),
+             .help = "NICs of each host; each has a link to the same switch"),
 };
 // clang-format on
 

@@ -3,11 +3,11 @@
 //
 // k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts (Al-Fares, Loukissas,
 // Vahdat, "A scalable, commodity data center network architecture", SIGCOMM 2008). Aggregation
-// switch a of each pod is linked to cores a k/2 .. a k/2 + k/2 - 1. More hosts than k/2 on an edge
-// over-subscribe it; its switches then have more than k ports.
+// switch a of each pod is linked to cores a k/2 .. a k/2 + k/2 - 1. More than k/2 hosts on an edge
+// over-subscribe it; edge switches then have more than k ports.
 //
-// Ports: an edge has its hosts first, then the pod's aggregation switches; an aggregation switch
-// its edges, then its cores; a core the pods in order.
+// Order of ports: an edge has its hosts first, then the pod's aggregation switches; an aggregation
+// switch has its edges, then its cores; a core has the pods in order.
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.fat-tree"
@@ -17,19 +17,19 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".k", COUNT, topo_fat_tree_config_t, k,
              .default_text = "4", .min_text = "2", .max_text = "256",
-             .help = "ports of a switch, an even number: k pods, k^3/4 hosts"),
+             .help = "ports of each switch, an even number; the tree has k pods and k^3/4 hosts"),
     SIM_ATTR(PREFIX ".hosts-per-edge", COUNT, topo_fat_tree_config_t, hosts_per_edge,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "65535",
-             .help = "hosts on each edge switch; auto: k/2, which is not over-subscribed"),
+             .help = "hosts on each edge switch; auto: k/2, more hosts over-subscribe the edge"),
     SIM_ATTR(PREFIX ".rate", RATE, topo_fat_tree_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of every link, each way"),
+             .help = "rate of every link in each direction"),
     SIM_ATTR(PREFIX ".delay", TIME, topo_fat_tree_config_t, delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
              .help = "one-way delay of every link"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_fat_tree_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host: one link each to its edge switch"),
+             .help = "NICs of each host; each has a link to the same edge switch"),
 };
 // clang-format on
 

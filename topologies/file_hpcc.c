@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/file_hpcc.c - topology files of HPCC's ns-3 simulator, ConWeave and SimAI.
+// topologies/file_hpcc.c - reads topology files of HPCC's ns-3 simulator, ConWeave and SimAI.
 //
 //     nodes switches links                                                 HPCC, ConWeave
 //     nodes gpus-per-server nvswitches switches links gpu [gpus-per-node]  SimAI
 //     ids of the switches (SimAI: of the NVSwitches first)
 //     a b rate delay error-rate                                            one per link
 //
-// Words count, not lines, as for the readers it imitates; what follows the last link is ignored.
-// SimAI's NVSwitches are switches like others here. docs/formats/peers.md
+// Only words count, not lines, as in those simulators' readers; text behind the last link is
+// ignored. SimAI's NVSwitches become ordinary switches. Format: docs/formats/peers.md.
 #include <string.h>
 
 #include "topologies/file_internal.h"
@@ -16,7 +16,7 @@ typedef struct header {
     uint64_t nodes;
     uint64_t switches; // NVSwitches included
     uint64_t links;
-    uint32_t line; // of the counts
+    uint32_t line; // line of the counts
 } header_t;
 
 static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
@@ -27,7 +27,7 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
     }
     const size_t count = sim_words_in_line(first_line);
     const bool simai = count >= 5 && count <= 7;
-    // Each host stands in a link, so that there cannot be more nodes than there is text.
+    // Each host has a link in the text, so there cannot be more nodes than bytes of text.
     const uint64_t max = reader->size_bytes;
     uint64_t nvswitches = 0;
     uint64_t ignored = 0;
@@ -120,7 +120,7 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
         }
         is_switch[id] = true;
     }
-    // More ids on the line than declared would be read as a link.
+    // If the line had more ids than declared, they would be read as a link.
     const size_t left = sim_words_in_line(reader->words);
     if (header->switches > 0 && left > 0 && left != 5) {
         sim_word_t word;
@@ -237,7 +237,7 @@ static sim_err_t read_links(topo__file_reader_t *reader, const header_t *header,
     return SIM_OK;
 }
 
-// What follows is ignored, as comments are; lines that look like links deserve a word.
+// Notes how many lines behind the last declared link look like links. They are ignored.
 static void note_more_links(topo__file_reader_t *reader, const header_t *header)
 {
     sim_words_t words = reader->words;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/file_htsim.c - fat-trees described by htsim's .topo files.
+// topologies/file_htsim.c - reads htsim's .topo files, which describe fat-trees.
 //
 //     Nodes 432
 //     Tiers 3
@@ -11,9 +11,9 @@
 //     Downlink_Latency_ns 1000
 //     ...
 //
-// A line is a key and a number, in any case; # begins a comment. Tier 0 are the switches of hosts
-// (tor<n>), tier 1 those above (agg<n>), tier 2 the core (core<n>), wired as htsim wires them. A
-// switch's latency is shared out over the links at it: half of it to each. docs/formats/peers.md
+// A line is a key and a number, in upper or lower case; # begins a comment. Tier 0 are the hosts'
+// switches (tor<n>), tier 1 those above (agg<n>), tier 2 the core (core<n>), wired as in htsim.
+// Half of a switch's latency is added to each of its links. Format: docs/formats/peers.md.
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -54,15 +54,15 @@ static const char *const head_keys[HEAD_KEY_COUNT] = {"Nodes", "Tiers", "Podsize
 typedef struct value {
     uint64_t number;
     bool given;
-    sim_word_t word; // where it stands
+    sim_word_t word; // its place in the file
 } value_t;
 
 typedef struct tree {
     value_t head[HEAD_KEY_COUNT];
     value_t tiers[TIERS_MAX][TIER_KEY_COUNT];
     bool tier_given[TIERS_MAX];
-    sim_word_t end; // of the file
-    // what follows from them
+    sim_word_t end; // end of the file
+    // Counts derived from the values above.
     uint32_t tor_count;
     uint32_t tors_per_pod;
     uint32_t aggs_per_pod;
@@ -229,7 +229,7 @@ static sim_err_t check_given(topo__file_reader_t *reader, tree_t *tree)
     return SIM_OK;
 }
 
-// What the numbers give; every division must be whole.
+// Derives the counts of switches from the file's values; every division must have no remainder.
 static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
 {
     const uint64_t nodes = tree->head[NODES].number;
@@ -293,7 +293,7 @@ static sim_err_t derive(const topo__file_reader_t *reader, tree_t *tree)
     return SIM_OK;
 }
 
-// Largest numbers a switch and a network may have: a few words can ask for a lot.
+// Checks the numbers of ports and links, because a few words can describe a huge network.
 static sim_err_t check_size(const topo__file_reader_t *reader, const tree_t *tree)
 {
     uint64_t links = tree->head[NODES].number + tree->tor_count * number_of(tree, 0, RADIX_UP);
@@ -328,7 +328,7 @@ static sim_err_t check_size(const topo__file_reader_t *reader, const tree_t *tre
 
 static void add_links(topo_file_t *file,
                       const tree_t *tree,
-                      uint32_t tier, // of the upper node
+                      uint32_t tier, // tier of the upper node
                       uint32_t lower,
                       uint32_t upper)
 {

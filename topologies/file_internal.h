@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/file_internal.h - what the readers of topology files share.
+// topologies/file_internal.h - the state and functions that the readers of topology files share.
 #ifndef TOPOLOGIES_FILE_INTERNAL_H
 #define TOPOLOGIES_FILE_INTERNAL_H
 
@@ -15,7 +15,7 @@ typedef struct topo__file_reader {
     sim_message_t *message;
 } topo__file_reader_t;
 
-// Adds a node named <tier><number>; returns its index.
+// Adds a node named <tier><number> and returns its index.
 uint32_t topo__file_add_node(topo_file_t *file,
                              const char *tier,
                              uint32_t number,

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/graph.c - any graph, given node by node and link by link.
+// topologies/graph.c - builds any graph, given node by node and link by link.
 //
-// Nodes are found by name through a hash table with open addressing; order everywhere is the order
-// of adding, so the table's layout cannot show in a result.
+// Names are looked up in an open-addressing hash table. Nodes and links keep the order in which
+// they were added, so the table's layout never influences a result.
 #include <string.h>
 
 #include "topologies/builder_internal.h"
 
 #define NAME_BYTES_MAX 63
-// Bytes that would be read as something else in patterns, port names and tables.
+// Characters with a meaning in patterns, port names and tables.
 #define NAME_BYTES_RESERVED " ,;\"'\\[]{}*?#<>"
 
 typedef struct graph_node {
@@ -30,7 +30,7 @@ struct topo_graph {
     graph_link_t *links;
     size_t link_count;
     size_t link_capacity;
-    size_t *table;     // index of a node + 1; 0: free
+    size_t *table;     // 1 + index of a node; 0: free slot
     size_t table_size; // power of two, more than twice node_count
 };
 
@@ -68,7 +68,7 @@ static uint64_t hash_name(const char *name)
     return hash;
 }
 
-// The table's slot that holds the node of that name, or the free slot where it would go.
+// Returns the table's slot with the node of that name, or the free slot for it.
 static size_t *find_slot(const topo_graph_t *graph, const char *name)
 {
     const size_t mask = graph->table_size - 1;

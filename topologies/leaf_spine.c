@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/leaf_spine.c - two tiers: leaves with hosts, and spines that join all leaves.
+// topologies/leaf_spine.c - two tiers of switches: leaves with hosts, and spines joining all
+// leaves.
 //
-// A leaf's ports are its hosts' first, then links-per-spine to spine 0, to spine 1, and so on; a
-// spine's ports are links-per-spine to leaf 0, to leaf 1... Over-subscription is what the numbers
-// make it: hosts-per-leaf x host-rate down against spines x links-per-spine x fabric-rate up.
+// Order of ports: a leaf has its hosts first, then links-per-spine to spine 0, to spine 1, and so
+// on; a spine has links-per-spine to leaf 0, to leaf 1, and so on. Over-subscription follows from
+// hosts-per-leaf x host-rate down and spines x links-per-spine x fabric-rate up.
 //
-// A host with several NICs has all of them on its leaf. With `rails` the leaves form groups of
-// nics-per-host, hosts-per-leaf hosts belong to a group, and NIC n of each goes to leaf n of the
-// group, as in rail-optimised clusters: NICs of one number reach each other through one leaf.
+// All NICs of a host are on its leaf. With `rails`, leaves form groups of nics-per-host, and each
+// group has hosts-per-leaf hosts. NIC n of each host is linked to leaf n of the group, as in
+// rail-optimised clusters, so NICs of one number reach each other through one leaf.
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.leaf-spine"
@@ -16,16 +17,17 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".leaves", COUNT, topo_leaf_spine_config_t, leaves,
              .default_text = "4", .min_text = "1", .max_text = "65535",
-             .help = "leaf switches"),
+             .help = "number of leaf switches"),
     SIM_ATTR(PREFIX ".spines", COUNT, topo_leaf_spine_config_t, spines,
              .default_text = "2", .min_text = "1", .max_text = "65535",
-             .help = "spine switches"),
+             .help = "number of spine switches"),
     SIM_ATTR(PREFIX ".hosts-per-leaf", COUNT, topo_leaf_spine_config_t, hosts_per_leaf,
              .default_text = "32", .min_text = "1", .max_text = "65535",
-             .help = "hosts on each leaf (with rails: on each group of leaves)"),
+             .help = "number of hosts on each leaf switch; with rails: on each group of "
+                     "nics-per-host leaves"),
     SIM_ATTR(PREFIX ".links-per-spine", COUNT, topo_leaf_spine_config_t, links_per_spine,
              .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "links from each leaf to each spine"),
+             .help = "parallel links from each leaf to each spine"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_leaf_spine_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of the hosts' links"),
@@ -34,19 +36,21 @@ static const sim_attr_t attrs[] = {
              .help = "rate of the links between leaves and spines"),
     SIM_ATTR(PREFIX ".delay", TIME, topo_leaf_spine_config_t, delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of every link not given its own below"),
+             .help = "one-way delay of every link whose host-delay or fabric-delay is auto"),
     SIM_ATTR(PREFIX ".host-delay", TIME, topo_leaf_spine_config_t, host_delay_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the hosts' links; auto: delay"),
+             .help = "one-way delay of the hosts' links; auto: topology.leaf-spine.delay"),
     SIM_ATTR(PREFIX ".fabric-delay", TIME, topo_leaf_spine_config_t, fabric_delay_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the links between leaves and spines; auto: delay"),
+             .help = "one-way delay of the links between leaves and spines; auto: "
+                     "topology.leaf-spine.delay"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_leaf_spine_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host"),
+             .help = "number of NICs of each host"),
     SIM_ATTR(PREFIX ".rails", BOOL, topo_leaf_spine_config_t, rails,
              .default_text = "off",
-             .help = "NIC n of a host goes to leaf n of its group instead of all to one leaf"),
+             .help = "on: NIC n of a host is linked to leaf n of its group; off: all NICs of a "
+                     "host to one leaf"),
 };
 // clang-format on
 
@@ -84,7 +88,7 @@ static sim_err_t leaf_spine_check(const void *config, sim_message_t *message)
     return error;
 }
 
-// Creates one group of leaves with its hosts and returns the leaves in `leaves`.
+// Creates one group of leaves with its hosts and stores the leaves in `leaves`.
 static void build_group(const topo_plan_t *plan,
                         const topo_leaf_spine_config_t *shape,
                         uint64_t group,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/lint.c - what is odd about a built network.
+// topologies/lint.c - finds oddities of a built network.
 //
-// Whether two interfaces can reach each other is decided by the components that the links between
-// switches form (hosts do not forward), which costs the links once, not the pairs.
+// Two interfaces reach each other if their switches are in one component of the graph of links
+// between switches (hosts do not forward). So the cost depends on links and not on pairs.
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void SIM_PRINTF(3, 4)
     lint->fn(severity, text, lint->ctx);
 }
 
-// -- names of the first few things found, and how many there are
+// -- names of the first findings of a kind, and their count
 
 typedef struct examples {
     char text[256];
@@ -122,7 +122,7 @@ static void lint_parallel(const lint_t *lint)
         all[i] = (ends_t){a < b ? a : b, a < b ? b : a, link->config->rate_bps, i};
     }
     qsort(all, count, sizeof(*all), compare_ends);
-    size_t first = 0; // of the links between one pair
+    size_t first = 0; // first of the links between one pair of nodes
     bool reported = false;
     for (size_t i = 1; i < count; i++) {
         if (all[i].low != all[first].low || all[i].high != all[first].high) {
@@ -140,7 +140,7 @@ static void lint_parallel(const lint_t *lint)
 
 typedef struct component {
     uint64_t interfaces;
-    uint32_t parent; // by sim.index: itself for a root
+    uint32_t parent; // sim.index; a root is its own parent
 } component_t;
 
 static uint32_t find_root(component_t *components, uint32_t index)
@@ -152,8 +152,8 @@ static uint32_t find_root(component_t *components, uint32_t index)
     return index;
 }
 
-// The component that an interface sends into: of its switch, or, for a host cabled to a host, of
-// the two interfaces, named after the host first in order.
+// Returns the component that an interface sends into: that of its switch, or, for a host linked to
+// a host, a component of these two interfaces, numbered above all switches.
 static uint64_t component_of(component_t *components, const net_port_t *port)
 {
     const net_node_t *const peer = port->peer->node;
@@ -187,7 +187,7 @@ static component_t *make_components(const net_t *net)
     return components;
 }
 
-// Ordered pairs of interfaces of one host, all of them and those in one component.
+// Adds the ordered pairs of interfaces of one host: all, and those in one component.
 static void count_own_pairs(component_t *components,
                             const net_node_t *host,
                             uint64_t *all,
@@ -202,8 +202,8 @@ static void count_own_pairs(component_t *components,
     }
 }
 
-// The first pair that cannot reach each other. If an interface of the first host reaches all other
-// hosts' interfaces for each of them, everything is one component: so only these are tried.
+// Finds the first pair that cannot reach each other. If every interface of the first host reaches
+// all other hosts' interfaces, the network is one component, so only these pairs are tried.
 static bool find_unreachable(const net_t *net,
                              component_t *components,
                              uint32_t *from,
@@ -229,7 +229,7 @@ static void lint_reachability(const lint_t *lint)
     const net_t *const net = lint->net;
     component_t *const components = make_components(net);
     const uint64_t interface_count = net_interface_count(net);
-    uint64_t reachable = 0; // ordered pairs, with those of one host
+    uint64_t reachable = 0; // ordered pairs, including those of one host
     for (size_t i = 0; i < sim_node_count(net_sim(net)); i++) {
         reachable += components[i].interfaces * components[i].interfaces;
     }
@@ -243,7 +243,7 @@ static void lint_reachability(const lint_t *lint)
     }
     for (uint32_t i = 0; i < interface_count; i++) {
         const net_node_t *const peer = net_interface_port(net, i)->peer->node;
-        reachable += peer->kind == NET_NODE_HOST ? 2 : 0; // itself and the other end
+        reachable += peer->kind == NET_NODE_HOST ? 2 : 0; // the interface and the other end
     }
     const uint64_t pairs = (interface_count * interface_count - own) / 2;
     const uint64_t lost = pairs - (reachable - own_reachable) / 2;
@@ -295,8 +295,8 @@ static void lint_buffers(const lint_t *lint)
 }
 
 typedef struct capacity {
-    uint64_t down_bps; // to lower tiers
-    uint64_t up_bps;   // to higher tiers; without any: to its own
+    uint64_t down_bps; // of links to lower tiers
+    uint64_t up_bps;   // of links to higher tiers; without any: of those to its own tier
 } capacity_t;
 
 static capacity_t capacity_of(const net_node_t *node, const uint32_t *tiers)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/pair.c - two hosts joined by a cable (or one per NIC): no switch, for closed forms.
+// topologies/pair.c - two hosts joined by one cable per NIC, without a switch.
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.pair"
@@ -8,13 +8,13 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".rate", RATE, topo_pair_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the cable, each way"),
+             .help = "rate of each cable in each direction"),
     SIM_ATTR(PREFIX ".delay", TIME, topo_pair_config_t, delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of the cable"),
+             .help = "one-way delay of each cable"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_pair_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host: one cable each, NIC n to NIC n"),
+             .help = "NICs of each host; a cable joins NIC n of both hosts"),
 };
 // clang-format on
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/parking_lot.c - switches in a row, each with hosts: a flow along the row shares every
-// trunk with the flows that join and leave on the way.
+// topologies/parking_lot.c - switches in a row, each with hosts. A flow along the row shares every
+// trunk with flows that join and leave on the way.
 //
-// Host n is on switch n / hosts-per-switch. The trunk to the next switch comes after the hosts'
-// ports and, from the second switch on, after the trunk to the previous one.
+// Host n is on switch n / hosts-per-switch. Order of ports: the hosts', the trunk to the previous
+// switch if there is one, the trunk to the next.
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.parking-lot"
@@ -12,10 +12,11 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".switches", COUNT, topo_parking_lot_config_t, switches,
              .default_text = "4", .min_text = "2", .max_text = "63",
-             .help = "switches in the row; a TTL of 64 does not get past 63"),
+             .help = "number of switches in the row; at most 63, because packets start with TTL "
+                     "64"),
     SIM_ATTR(PREFIX ".hosts-per-switch", COUNT, topo_parking_lot_config_t, hosts_per_switch,
              .default_text = "2", .min_text = "1", .max_text = "65534",
-             .help = "hosts on each switch"),
+             .help = "number of hosts on each switch"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_parking_lot_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of the hosts' links"),
@@ -30,7 +31,7 @@ static const sim_attr_t attrs[] = {
              .help = "one-way delay of the links between switches"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_parking_lot_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host: one link each to its switch"),
+             .help = "NICs of each host; each has a link to the same switch"),
 };
 // clang-format on
 

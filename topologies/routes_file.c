@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/routes_file.c - reads files of next hops: words, each checked against the links.
+// topologies/routes_file.c - reads files of next hops and checks each word against the links.
 #include "topologies/routes_file.h"
 
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static void list_peers(reader_t *reader)
     const topo_file_t *const topology = reader->topology;
     reader->first = sim_alloc_array(topology->node_count + 2, sizeof(*reader->first));
     reader->peers = sim_alloc_array(2 * topology->link_count + 1, sizeof(*reader->peers));
-    // first[i + 2] counts, then first[i + 1] is where the next neighbour of i goes.
+    // first[i + 2] counts neighbours; later first[i + 1] is where the next neighbour of i goes.
     for (size_t i = 0; i < topology->link_count; i++) {
         reader->first[topology->links[i].a + 2]++;
         reader->first[topology->links[i].b + 2]++;
@@ -65,7 +65,7 @@ static sim_err_t take_node(reader_t *reader,
     *node = (uint32_t)number;
     return error;
 }
-
+// Fails unless routes can lead to the host: it must have one link, to a switch.
 // A host that routes can lead to: one link, to a switch.
 static sim_err_t check_host(const reader_t *reader, const sim_word_t *word, uint32_t host)
 {
@@ -97,7 +97,7 @@ static sim_err_t check_host(const reader_t *reader, const sim_word_t *word, uint
     return SIM_OK;
 }
 
-// "next:interface", one way from node to host.
+// Reads "next:interface", one way from node to host, and returns the port number.
 static sim_err_t take_hop(reader_t *reader, uint32_t node, uint32_t host, uint32_t *port)
 {
     static const char what[] = "a next hop (node:interface)";
@@ -216,7 +216,7 @@ static sim_err_t take_row(reader_t *reader, const sim_word_t *begin)
     return error;
 }
 
-// -- all of them
+// -- all rows
 
 static int compare_rows(const void *a, const void *b)
 {
@@ -252,7 +252,7 @@ static sim_err_t check_twice(const reader_t *reader)
     return SIM_OK;
 }
 
-// A host has one way out: what a row says of it is checked and dropped.
+// Removes the rows of hosts, which were checked: a host has only one way out.
 static void keep_switches(const reader_t *reader)
 {
     topo_routes_t *const routes = reader->routes;

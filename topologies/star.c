@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/star.c - hosts around one switch: port n of the switch is host n's (with one NIC).
+// topologies/star.c - hosts around one switch. With one NIC per host, port n belongs to host n.
 #include "topologies/builder_internal.h"
 
 #define PREFIX "topology.star"
@@ -8,16 +8,16 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".hosts", COUNT, topo_star_config_t, hosts,
              .default_text = "8", .min_text = "1", .max_text = "65535",
-             .help = "hosts on the switch"),
+             .help = "number of hosts on the switch"),
     SIM_ATTR(PREFIX ".rate", RATE, topo_star_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of each link, each way"),
+             .help = "rate of each link in each direction"),
     SIM_ATTR(PREFIX ".delay", TIME, topo_star_config_t, delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
              .help = "one-way delay of each link"),
     SIM_ATTR(PREFIX ".nics-per-host", COUNT, topo_star_config_t, nics_per_host,
              .default_text = "1", .min_text = "1", .max_text = "256",
-             .help = "NICs of a host: one link each to the switch"),
+             .help = "NICs of each host; each has a link to the switch"),
 };
 // clang-format on
 

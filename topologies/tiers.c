@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/tiers.c - the tier of each node of a built network: its distance from the hosts.
+// topologies/tiers.c - computes the tier of each node: its distance from the hosts.
 #include "net/port.h"
 #include "topologies/builder_internal.h"
 
@@ -20,7 +20,7 @@ uint32_t *topo__tiers(const net_t *net)
             queue[queued++] = node;
         }
     }
-    // Breadth first from all hosts at once.
+    // Breadth-first search from all hosts at once.
     for (size_t i = 0; i < queued; i++) {
         const net_node_t *const node = queue[i];
         for (uint32_t port = 0; port < node->port_count; port++) {

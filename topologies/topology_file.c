@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/topology_file.c - the topology "file": reads a peer's file and builds what it lists.
+// topologies/topology_file.c - the topology "file": builds the network that a file describes.
 
 #include "topologies/builder_internal.h"
 #include "topologies/file_internal.h"
@@ -11,18 +11,18 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".path", STRING, topo_file_config_t, path,
              .default_text = "",
-             .help = "the file; topology: {file: PATH} is short for it"),
+             .help = "name of the topology file; \"topology: {file: PATH}\" is short for it"),
     SIM_ATTR(PREFIX ".format", ENUM, topo_file_config_t, format,
              .default_text = "auto", .choices = "auto|hpcc|htsim",
-             .help = "hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: .topo; auto: by the "
-                     "first word"),
+             .help = "format of the file; hpcc: HPCC's ns-3 simulator, ConWeave, SimAI; htsim: "
+                     ".topo; auto: by the first word"),
     SIM_ATTR(PREFIX ".loss-rate", RATIO, topo_file_config_t, loss_rate,
              .default_text = "0", .min_text = "0", .max_text = "1",
              .help = "share of frames lost at random on links to which the file gives no loss"),
     SIM_ATTR(PREFIX ".routes", STRING, topo_file_config_t, routes,
              .default_text = "",
-             .help = "file of next hops in the numbers of an hpcc file: node host n "
-                     "next:interface...; what it does not name is searched"),
+             .help = "file of next hops for a topology of format hpcc, rows \"node host n "
+                     "next:interface...\"; routes that it does not name are searched"),
 };
 // clang-format on
 
@@ -32,7 +32,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// -- what readers share
+// -- functions that the readers share
 
 uint32_t topo__file_add_node(topo_file_t *file,
                              const char *tier,
@@ -51,7 +51,7 @@ void topo__file_add_link(topo_file_t *file, const topo_file_link_t *link)
     file->links[file->link_count++] = *link;
 }
 
-// The first word that is no comment says which format it is.
+// Returns the format that the first word outside comments indicates.
 static topo_file_format_t detect(sim_words_t words)
 {
     sim_word_t word;
@@ -108,8 +108,8 @@ void topo_file_destroy(topo_file_t *file)
 
 // -- building
 
-// Nodes are made in the order of the file: a node's index in the simulation is its number in an
-// HPCC file, which switches may use as the seed of their hash.
+// Builds the file's nodes and links. Nodes are made in the order of the file, so a node's index in
+// the simulation is its number in an HPCC file, which switches may use to seed their hash.
 static sim_err_t build_graph(const topo_file_t *file,
                              const topo_file_config_t *config,
                              const topo_plan_t *plan,

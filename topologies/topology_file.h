@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // topologies/topology_file.h - topologies read from the files of other simulators.
 //
-// Formats: docs/formats/peers.md. Whatever the format, hosts are named host<number> and HPCC-family
-// switches switch<number>, with the numbers of the file, so flow files and patterns find them.
+// Formats: docs/formats/peers.md. In every format hosts are named host<number>, and HPCC-family
+// switches switch<number>, with the file's numbers, so that flow files and patterns find them.
 #ifndef TOPOLOGIES_TOPOLOGY_FILE_H
 #define TOPOLOGIES_TOPOLOGY_FILE_H
 
@@ -19,11 +19,11 @@ typedef enum topo_file_format {
 typedef struct topo_file_node {
     char *name;
     net_node_kind_t kind;
-    uint32_t number; // in the file; counted by kind of switch where the format does not number
+    uint32_t number; // number in the file; if the format has none, a count by kind of node
 } topo_file_node_t;
 
 typedef struct topo_file_link {
-    uint32_t a; // index of the node
+    uint32_t a; // index in topo_file_t.nodes
     uint32_t b;
     uint64_t rate_bps;
     sim_time_t delay_ps;
@@ -31,16 +31,17 @@ typedef struct topo_file_link {
 } topo_file_link_t;
 
 typedef struct topo_file {
-    topo_file_node_t *nodes; // HPCC: index is number
+    topo_file_node_t *nodes; // in a file of the HPCC family, a node's index is its number
     size_t node_count;
     size_t node_capacity;
-    topo_file_link_t *links; // in order of the file: the order of ports
+    topo_file_link_t *links; // in the order of the file, which is the order of ports
     size_t link_count;
     size_t link_capacity;
 } topo_file_t;
 
-// Reads size_bytes of text. On failure message begins with "NAME:LINE:COLUMN: ". note (may be NULL)
-// hears of what is odd but no error, with a place too. Free with topo_file_destroy.
+// Reads size_bytes of text. On failure message begins with "NAME:LINE:COLUMN: ", and *file is not
+// set. note (may be NULL) is called for oddities that are no error, with their place. The caller
+// frees *file with topo_file_destroy.
 SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format,
                                          const char *name,
                                          const char *text,
@@ -55,8 +56,8 @@ void topo_file_destroy(topo_file_t *file);
 typedef struct topo_file_config {
     char *path;
     topo_file_format_t format;
-    sim_ratio_t loss_rate; // of links to which the file gives none
-    char *routes;          // a file of next hops; "": none
+    sim_ratio_t loss_rate; // for links to which the file gives no loss rate
+    char *routes;          // name of a file of next hops; "": none
 } topo_file_config_t;
 
 extern const topo_ops_t topo_file;

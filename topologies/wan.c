@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/wan.c - sites far apart: networks of any other builder, joined by long links.
+// topologies/wan.c - distant sites, each built by another builder, joined by long links.
 //
-// Each site has a border switch, border<site>, to which the hosts are connected or, where a builder
+// Each site has a border switch, border<site>. The site's hosts are linked to it, or, if a builder
 // makes the site, its topmost switches: spines, cores, or its first switch. Borders are joined
-// pairwise (mesh), in a ring or in a chain, in the order of their numbers; the lower one is the
-// first end of a long link. A border's ports: the site's, then the long links. Hosts are numbered
-// through the whole network, site by site; switches within a site are called site<n>-<name>.
+// pairwise (mesh), in a ring or in a chain, in the order of their numbers; the lower number is the
+// first end of a long link. A border has the site's ports first, then the long links. Hosts are
+// numbered through the whole network, site by site; switches of a site are named site<n>-<name>.
 //
-// With direct the first site is its hosts alone, on the second border, over the long link: the
-// arrangement of the OmniDMA simulator.
+// With `direct`, the first site has only hosts, which long links join to the second border, as in
+// the OmniDMA simulator.
 #include <string.h>
 
 #include "net/loss.h"
@@ -20,55 +20,55 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".sites", COUNT, topo_wan_config_t, sites,
              .default_text = "2", .min_text = "2", .max_text = "64",
-             .help = "sites"),
+             .help = "number of sites that long links join"),
     SIM_ATTR(PREFIX ".site", STRING, topo_wan_config_t, site,
              .default_text = "",
-             .help = "builder of each site: star, leaf-spine, fat-tree...; empty: hosts on the "
-                     "border"),
+             .help = "topology of each site: star, leaf-spine, fat-tree, dumbbell or parking-lot; "
+                     "empty: hosts on its border switch"),
     SIM_ATTR(PREFIX ".values", STRING, topo_wan_config_t, values,
              .default_text = "",
-             .help = "attributes of that builder: leaves=2 spines=2 hosts-per-leaf=4"),
+             .help = "attributes of the sites' topology: leaves=2 spines=2 hosts-per-leaf=4"),
     SIM_ATTR(PREFIX ".hosts", COUNT, topo_wan_config_t, hosts,
              .default_text = "1", .min_text = "1", .max_text = "65535",
-             .help = "hosts of a site without a builder of its own"),
+             .help = "hosts of each site if topology.wan.site is empty"),
     SIM_ATTR(PREFIX ".host-rate", RATE, topo_wan_config_t, host_rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
-             .help = "rate of the links of those hosts, and of a site's switches to its border"),
+             .help = "rate of each long link in each direction"),
     SIM_ATTR(PREFIX ".host-delay", TIME, topo_wan_config_t, host_delay_ps,
              .default_text = "1us", .min_text = "1ps", .max_text = "1s",
-             .help = "one-way delay of these links"),
+             .help = "one-way delay of a long link; auto: half of topology.wan.rtt"),
     SIM_ATTR(PREFIX ".rate", RATE, topo_wan_config_t, rate_bps,
              .default_text = "100Gbps", .min_text = "1bps", .max_text = "100Tbps",
              .help = "rate of a long link"),
     SIM_ATTR(PREFIX ".rtt", TIME, topo_wan_config_t, rtt_ps,
              .default_text = "10ms", .min_text = "2ps", .max_text = "2s",
-             .help = "round trip over a long link"),
+             .help = "round-trip time over a long link"),
     SIM_ATTR(PREFIX ".delay", TIME, topo_wan_config_t, delay_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "1s",
              .help = "one-way delay of a long link; auto: half of rtt"),
     SIM_ATTR(PREFIX ".links", COUNT, topo_wan_config_t, links,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "long links side by side"),
+             .help = "parallel long links between two joined sites"),
     SIM_ATTR(PREFIX ".shape", ENUM, topo_wan_config_t, shape,
              .default_text = "mesh", .choices = "mesh|ring|chain",
-             .help = "which borders are joined: all pairs, neighbours and last to first, "
-                     "neighbours"),
+             .help = "pairs of borders that are joined; mesh: all; chain: neighbours; ring: "
+                     "neighbours, and the last with the first"),
     SIM_ATTR(PREFIX ".direct", BOOL, topo_wan_config_t, direct,
              .default_text = "off",
-             .help = "the hosts of the first of two sites stand on the long links, without a "
-                     "border"),
+             .help = "on: the hosts of the first of two sites are linked to the second border by "
+                     "the long links, without a border of their own"),
     SIM_ATTR(PREFIX ".pfc-across", BOOL, topo_wan_config_t, pfc_across,
              .default_text = "off",
-             .help = "borders take part in PFC, pauses cross the long links; off: PFC stops at "
-                     "them"),
+             .help = "on: borders take part in PFC, so pauses cross the long links; off: PFC "
+                     "stops at the borders"),
     SIM_ATTR(PREFIX ".border-buffer", BYTES, topo_wan_config_t, border_buffer_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "1KB", .max_text = "64GB",
-             .help = "packet memory of a border; auto: what one round trip of a long link carries, "
-                     "or switch.buffer where that is more"),
+             .help = "packet memory of a border; auto: the bytes of one round trip over a long "
+                     "link, at least switch.buffer"),
     SIM_ATTR(PREFIX ".loss-file", STRING, topo_wan_config_t, loss_file,
              .default_text = "",
-             .help = "list of the data packets that the first long link loses forward "
-                     "(docs/models/loss.md)"),
+             .help = "file that lists the data packets that the first long link loses in its "
+                     "forward direction (docs/models/loss.md)"),
 };
 // clang-format on
 
@@ -80,7 +80,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 // -- the builder of a site
 
-// Applies "name=value name=value" to the config of a builder.
+// Applies "name=value name=value" to a builder's config. A wrong name or value is an error.
 static sim_err_t apply_values(const topo_ops_t *ops,
                               const char *values,
                               void *config,
@@ -128,7 +128,8 @@ static sim_err_t apply_values(const topo_ops_t *ops,
     return error;
 }
 
-// The builder of a site and its config, to be freed with site_fini; *ops NULL: there is none.
+// Finds the builder of a site and makes its config; *ops NULL: there is none. The caller frees both
+// with site_fini.
 static sim_err_t site_init(const topo_wan_config_t *wan,
                            const topo_ops_t **ops,
                            void **config,
@@ -233,8 +234,8 @@ static net_node_t *make_border(const topo_plan_t *plan,
     return border;
 }
 
-// What a site's border is connected to: all switches of the topmost tier that has a name of its
-// own, else the first switch. Nodes from `first` on are the site's.
+// Links a site's border to all its spines or cores, or else to its first switch. The site's nodes
+// are those from `first` on.
 static void connect_site(const topo_plan_t *plan,
                          net_node_t *border,
                          size_t first,
@@ -319,7 +320,7 @@ static sim_err_t read_losses(const topo_plan_t *plan, const char *file, sim_mess
     return SIM_OK;
 }
 
-// The first long link is the one that a list of losses is about.
+// Adds the long links between two nodes. A list of losses applies to the first link of all.
 static sim_err_t connect_far(const topo_plan_t *plan,
                              const topo_wan_config_t *wan,
                              net_node_t *a,
@@ -404,7 +405,7 @@ static void wan_size(const void *config, topo_size_t *size)
     topo_size_t inner = {wan->hosts, 0, wan->hosts};
     if (site_init(wan, &ops, &site, &message) == SIM_OK && ops != NULL) {
         ops->size(site, &inner);
-        inner.links += inner.switches; // to the border, at most
+        inner.links += inner.switches; // at most one link of each switch to the border
     }
     site_fini(ops, site);
     uint64_t pairs = 0;

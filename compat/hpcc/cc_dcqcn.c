@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// DCQCN as the HPCC project's simulator computes it, for agreement with its runs.
+// compat/hpcc/cc_dcqcn.c - DCQCN as the HPCC project's simulator computes it.
 //
-// Each packet is acknowledged, and the ACK of a marked one says so. From the first such ACK on,
-// three timers run free: alpha's, one that cuts if a marked ACK came since the last cut, and, from
-// a cut on, one that increases. The cut's timer is a nanosecond late, so that alpha of that moment
-// counts. Rates are whole bit/s, cut after each operation. Where nic/cc/dcqcn.c keeps deadlines
-// and computes alpha when it is needed, this one fires every timer: what is first of a timer and an
-// ACK at one instant is part of what it reproduces.
+// Each packet is acknowledged, and the ACK of a marked packet says so. From the first such ACK on,
+// three timers run freely: one updates alpha, one cuts the rate if a marked ACK came since the last
+// cut, and from a cut on one increases the rate. The cut's timer is a nanosecond late, so that it
+// uses the alpha of that moment. Rates are whole bit/s, truncated after each operation.
+// nic/cc/dcqcn.c keeps deadlines and computes alpha lazily. This file fires every timer, because it
+// also reproduces the order of a timer and an ACK at one instant.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
 #include "compat/hpcc/cc_dcqcn.h"
 
@@ -102,7 +102,7 @@ static void dcqcn_init(nic_cc_t *cc)
     set_rate(dcqcn, cc->line_bps);
 }
 
-// There, each flow has a queue pair of its own.
+// Resets the state for a new flow. In the HPCC simulator each flow has a queue pair of its own.
 static void dcqcn_start(nic_cc_t *cc)
 {
     compat_dcqcn_hpcc_t *const dcqcn = dcqcn_of(cc);
@@ -141,7 +141,7 @@ static void dcqcn_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 }
 
 static const char *const metric_names[] = {
-    "alpha", // millionths
+    "alpha", // in millionths
     "target_rate",
     "stage",
     NULL,
@@ -183,36 +183,42 @@ const nic_cc_ops_t compat_cc_dcqcn_hpcc = {
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.dcqcn-hpcc.alpha-period", TIME, compat_dcqcn_hpcc_config_t, alpha_period_ps,
              .default_text = "1us", .min_text = "1ns", .max_text = "10s",
-             .help = "time between updates of alpha"),
+             .help = "time between updates of alpha (ALPHA_RESUME_INTERVAL; default from run.py, "
+                     "100 Gbps)"),
     SIM_ATTR("nic.dcqcn-hpcc.cut-period", TIME, compat_dcqcn_hpcc_config_t, cut_period_ps,
              .default_text = "4us", .min_text = "1ns", .max_text = "10s",
-             .help = "at most one cut in it, at its end"),
+             .help = "period at whose end the rate is cut if a marked ACK came in it; larger "
+                     "values cut less often"),
     SIM_ATTR("nic.dcqcn-hpcc.increase-period", TIME, compat_dcqcn_hpcc_config_t, increase_period_ps,
              .default_text = "300us", .min_text = "1ns", .max_text = "10s",
-             .help = "time between rate increases, counted from the last cut"),
+             .help = "time between rate increases, counted from the last cut; larger values "
+                     "recover more slowly"),
     SIM_ATTR("nic.dcqcn-hpcc.gain", RATIO, compat_dcqcn_hpcc_config_t, gain,
              .default_text = "1/256", .max_text = "1",
-             .help = "g, the weight of the newest period in alpha"),
+             .help = "g, the weight of the newest period in alpha; larger values react faster to "
+                     "marks"),
     SIM_ATTR("nic.dcqcn-hpcc.fast-recovery", COUNT,
              compat_dcqcn_hpcc_config_t, fast_recovery_stages,
              .default_text = "1", .max_text = "1000000",
-             .help = "increases after a cut that only halve the way to the target rate"),
+             .help = "number of increases after a cut that only halve the distance to the target "
+                     "rate"),
     SIM_ATTR("nic.dcqcn-hpcc.additive-rate", RATE, compat_dcqcn_hpcc_config_t, additive_bps,
              .default_text = "20Mbps",
-             .help = "what the increase after those adds to the target rate"),
+             .help = "rate that the first increase after fast recovery adds to the target rate"),
     SIM_ATTR("nic.dcqcn-hpcc.hyper-rate", RATE, compat_dcqcn_hpcc_config_t, hyper_bps,
              .default_text = "200Mbps",
-             .help = "what each later increase adds to it"),
+             .help = "rate that each increase after the additive one adds to the target rate"),
     SIM_ATTR("nic.dcqcn-hpcc.min-rate", RATE, compat_dcqcn_hpcc_config_t, min_rate_bps,
              .default_text = "1Gbps", .min_text = "1Mbps",
-             .help = "no cut goes below"),
+             .help = "lowest rate that a cut can set"),
     SIM_ATTR("nic.dcqcn-hpcc.clamp-target", BOOL, compat_dcqcn_hpcc_config_t, clamp_target,
              .default_text = "false",
-             .help = "each cut lowers the target rate to the current one, not only the first after "
-                     "an increase"),
+             .help = "true: each cut lowers the target rate to the current rate; false: only the "
+                     "first cut after an increase"),
     SIM_ATTR("nic.dcqcn-hpcc.scaled-window", BOOL, compat_dcqcn_hpcc_config_t, scaled_window,
              .default_text = "false",
-             .help = "the queue pair's window (nic.window) shrinks in proportion to the rate"),
+             .help = "true: the queue pair's window (nic.window) shrinks in proportion to the "
+                     "rate"),
 };
 // clang-format on
 

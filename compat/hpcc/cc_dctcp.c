@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// DCTCP as the HPCC project's simulator computes it, for agreement with its runs.
+// compat/hpcc/cc_dctcp.c - DCTCP as the HPCC project's simulator computes it.
 //
-// The share of marked packets is of those in flight when the round began, and one more, not of
-// those acknowledged in it; it is one at most. The first ACK ends a round that moves no alpha but
-// raises the rate. Rates are whole bit/s, cut after each operation; alpha is a double.
+// The share of marked packets refers to one more than the packets in flight when the round began,
+// not to the packets acknowledged in it; it is at most one. The first ACK ends a round that leaves
+// alpha unchanged but raises the rate. Rates are whole bit/s, truncated after each operation; alpha
+// is a double.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
 #include "compat/hpcc/cc_dctcp.h"
 
@@ -54,7 +55,7 @@ static void dctcp_init(nic_cc_t *cc)
     dctcp->gain = (double)gain.num / (double)gain.den;
 }
 
-// There, each flow has a queue pair of its own.
+// Resets the state for a new flow. In the HPCC simulator each flow has a queue pair of its own.
 static void dctcp_start(nic_cc_t *cc)
 {
     compat_dctcp_hpcc_t *const dctcp = dctcp_of(cc);
@@ -91,7 +92,7 @@ static void dctcp_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 }
 
 static const char *const metric_names[] = {
-    "alpha", // millionths
+    "alpha", // in millionths
     NULL,
 };
 
@@ -121,13 +122,14 @@ const nic_cc_ops_t compat_cc_dctcp_hpcc = {
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.dctcp-hpcc.gain", RATIO, compat_dctcp_hpcc_config_t, gain,
              .default_text = "1/256", .max_text = "1",
-             .help = "g, the weight of a round trip's share of marks in alpha"),
+             .help = "g, the weight of a round trip's share of marks in alpha; larger values "
+                     "react faster"),
     SIM_ATTR("nic.dctcp-hpcc.additive-rate", RATE, compat_dctcp_hpcc_config_t, additive_bps,
              .default_text = "1Gbps",
-             .help = "what the rate gains in a round trip without a cut"),
+             .help = "increase of the rate after a round trip without a cut"),
     SIM_ATTR("nic.dctcp-hpcc.min-rate", RATE, compat_dctcp_hpcc_config_t, min_rate_bps,
              .default_text = "1Gbps", .min_text = "1Mbps",
-             .help = "no cut goes below"),
+             .help = "lowest rate that a cut can set"),
 };
 // clang-format on
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// TIMELY as the HPCC project's simulator computes it, for agreement with its runs.
+// compat/hpcc/cc_timely.c - TIMELY as the HPCC project's simulator computes it.
 //
-// One update per round trip: at the first ACK beyond what was sent at the last one. Its round-trip
-// time is that of the packet it answers, from the time stamp in it, also where that packet was
-// repeated or refused. Times are whole nanoseconds, rates whole bit/s, cut after each operation;
-// the average difference is a double.
+// The rate is updated once per round trip: at the first ACK beyond the packets sent until the last
+// update. The round-trip time is that of the acknowledged packet, from its time stamp, even if that
+// packet was retransmitted or refused. Times are whole nanoseconds and rates whole bit/s, truncated
+// after each operation; the average difference is a double.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, rdma-hw.cc.
 #include "compat/hpcc/cc_timely.h"
 
-#define INCREASES_BEFORE_HYPER 5 // a constant there
+#define INCREASES_BEFORE_HYPER 5 // a constant of that simulator
 
 static compat_timely_hpcc_t *timely_of(nic_cc_t *cc)
 {
@@ -73,7 +73,7 @@ static void timely_init(nic_cc_t *cc)
     timely->beta = (double)config->beta.num / (double)config->beta.den;
 }
 
-// There, each flow has a queue pair of its own.
+// Resets the state for a new flow. In the HPCC simulator each flow has a queue pair of its own.
 static void timely_start(nic_cc_t *cc)
 {
     compat_timely_hpcc_t *const timely = timely_of(cc);
@@ -102,8 +102,8 @@ static void timely_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 }
 
 static const char *const metric_names[] = {
-    "rtt",       // ps, of the last update
-    "increases", // in a row
+    "rtt",       // at the last update, in ps
+    "increases", // increases in a row
     NULL,
 };
 
@@ -119,7 +119,7 @@ const nic_cc_ops_t compat_cc_timely_hpcc = {
     .state_bytes = sizeof(compat_timely_hpcc_t),
     .attrs = &compat_timely_hpcc_attrs,
     .acks_every_packet = true,
-    .echoes_ecn = true, // and ignores it: no CNPs in vain
+    .echoes_ecn = true, // the echo is ignored, but no useless CNPs are sent
     .stamps_packets = true,
     .init = timely_init,
     .start = timely_start,
@@ -137,7 +137,7 @@ static const sim_attr_t attrs[] = {
              .help = "weight of the newest difference of round-trip times in the gradient"),
     SIM_ATTR("nic.timely-hpcc.beta", RATIO, compat_timely_hpcc_config_t, beta,
              .default_text = "0.8", .max_text = "1",
-             .help = "strength of a decrease"),
+             .help = "strength of a decrease; larger values cut the rate more"),
     SIM_ATTR("nic.timely-hpcc.t-low", TIME, compat_timely_hpcc_config_t, t_low_ps,
              .default_text = "50us", .min_text = "1ns", .max_text = "1s",
              .help = "below this round-trip time the rate always increases"),
@@ -146,16 +146,17 @@ static const sim_attr_t attrs[] = {
              .help = "above this round-trip time the rate always decreases"),
     SIM_ATTR("nic.timely-hpcc.min-rtt", TIME, compat_timely_hpcc_config_t, min_rtt_ps,
              .default_text = "20us", .min_text = "1ns", .max_text = "1s",
-             .help = "unit of the gradient"),
+             .help = "round-trip time by which the gradient is divided; larger values cut the "
+                     "rate less"),
     SIM_ATTR("nic.timely-hpcc.additive-rate", RATE, compat_timely_hpcc_config_t, additive_bps,
              .default_text = "10Mbps",
-             .help = "what each of the first five increases in a row adds to the rate"),
+             .help = "increase of the rate at each of the first five increases in a row"),
     SIM_ATTR("nic.timely-hpcc.hyper-rate", RATE, compat_timely_hpcc_config_t, hyper_bps,
              .default_text = "50Mbps",
-             .help = "what each later increase in a row adds"),
+             .help = "increase of the rate at each increase after five in a row"),
     SIM_ATTR("nic.timely-hpcc.min-rate", RATE, compat_timely_hpcc_config_t, min_rate_bps,
              .default_text = "100Mbps", .min_text = "1Mbps",
-             .help = "no decrease goes below"),
+             .help = "lowest rate that a decrease can set"),
 };
 // clang-format on
 

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/frames.c - the frames "bare": a header of one size and the payload, whatever the
-// packet is; acknowledgements of one size. Page: docs/models/hpcc-compat.md.
+// compat/hpcc/frames.c - the frames "bare": every data frame has a header of the same size, every
+// acknowledgement has the same size. Page: docs/models/hpcc-compat.md.
 #include "compat/hpcc/rules.h"
 
 // clang-format off
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.bare.header", BYTES, compat_hpcc_bare_config_t, header_bytes,
              .default_text = "48", .min_text = "1", .max_text = "1000",
-             .help = "bytes of a frame of data that are not payload, on links"),
+             .help = "bytes that a data frame takes on links besides its payload"),
     SIM_ATTR("nic.bare.ack", BYTES, compat_hpcc_bare_config_t, answer_bytes,
              .default_text = "60", .min_text = "1", .max_text = "1000",
-             .help = "bytes of the frame of an ACK or NAK, on links; telemetry comes on top"),
+             .help = "bytes that the frame of an ACK or NAK takes on links; telemetry is added to "
+                     "them"),
 };
 const sim_attr_table_t compat_hpcc_bare_config_attrs = {
     "nic.bare", "node", sizeof(compat_hpcc_bare_config_t), attrs, SIM_COUNT_OF(attrs),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/rules.c - the attributes "hpcc.", and how the rules get into a network.
+// compat/hpcc/rules.c - the attributes "hpcc.", and the registration of the rules with a network.
 #include "compat/hpcc/rules.h"
 
 #include "compat/hpcc/cc_dcqcn.h"
@@ -13,22 +13,25 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR("hpcc.pause-expires", BOOL, compat_hpcc_config_t, pause_expires,
              .default_text = "true",
-             .help = "a pause ends with its quanta; false: only with a resume, as in simulators "
-                     "without that timer"),
+             .help = "true: a pause ends when its quanta have run out; false: only a resume frame "
+                     "ends it, as in simulators without that timer"),
     SIM_ATTR("hpcc.down-first", BOOL, compat_hpcc_config_t, down_first,
              .default_text = "false",
-             .help = "what arrives at the very instant at which its link goes down is lost"),
+             .help = "true: a packet that arrives at the same instant at which its link goes down "
+                     "is lost"),
     SIM_ATTR("hpcc.ecmp-port", COUNT, compat_hpcc_config_t, ecmp_port,
              .default_text = "4791", .min_text = "0", .max_text = "65535",
-             .help = "UDP destination port of data in the hash of network.load-balancer hpcc; 0: "
-                     "each flow's own"),
+             .help = "UDP destination port of data packets in the hash of network.load-balancer: "
+                     "hpcc; 0: each flow uses its own"),
     SIM_ATTR("hpcc.draws", ENUM, compat_hpcc_config_t, draws,
              .default_text = "own", .choices = "own|hpcc",
-             .help = "random numbers of marks, losses and PINT; hpcc: with ties by insertion those "
-                     "of that simulator, whose RngRun is the seed"),
+             .help = "source of random numbers for marks, losses and PINT; hpcc: with ties by "
+                     "insertion, the numbers that the HPCC simulator draws with the seed as "
+                     "RngRun"),
     SIM_ATTR("hpcc.draws-used", COUNT, compat_hpcc_config_t, draws_used,
              .default_text = "0", .min_text = "0", .max_text = "1000000000",
-             .help = "streams of random numbers that the simulator's set-up uses up"),
+             .help = "random-number streams that the HPCC simulator's set-up uses up before the "
+                     "first draw"),
 };
 const sim_attr_table_t compat_hpcc_config_attrs = {
     "hpcc", "simulation", sizeof(compat_hpcc_config_t), attrs, SIM_COUNT_OF(attrs),

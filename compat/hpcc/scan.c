@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// compat/hpcc/scan.c - the scheduler "scan": one list of queue pairs, looked through in turn.
+// compat/hpcc/scan.c - the scheduler "scan": one list of queue pairs, searched in turn.
 //
-// All queue pairs with unfinished work stand in a list, in the order they came, and whenever the
-// port may be free the NIC looks from the one behind the last served for one that may send: O(QPs)
-// a packet. What waits in the port's queues (ACKs, NAKs, CNPs) goes first, unless its class is
-// paused. A queue pair may send if its class is not paused, it has something unsent, its window is
-// open, and the time its last packet takes at its rate is over. If none may, a timer is set to the
-// earliest such time over all with something unsent, whatever else they wait for, unless that time
-// has come or the timer is set already. Those that have finished leave the list when a search meets
-// them. Page: docs/models/hpcc-compat.md. Behaviour learnt from
+// Queue pairs with unfinished work are in a list, in the order in which they became ready. When the
+// port may be free, the NIC searches from behind the queue pair served last for one that may send:
+// O(QPs) per packet. Packets in the port's queues (ACKs, NAKs, CNPs) go first unless their class is
+// paused. A queue pair may send if its class is not paused, it has unsent data, its window is open,
+// and the time of its last packet at its rate is over. If none may send, a timer is set to the
+// earliest such time over all queue pairs with unsent data, whatever else they wait for, unless
+// that time has come or the timer is set already. Finished queue pairs leave the list when a search
+// meets them. Page: docs/models/hpcc-compat.md. Behaviour learnt from
 // alibaba-edu/High-Precision-Congestion-Control: qbb-net-device.cc, rdma-hw.cc.
 #include "compat/hpcc/rules.h"
 
@@ -20,14 +20,15 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.scan.rate-change", ENUM, compat_hpcc_scan_config_t, rate_change,
              .default_text = "never", .choices = "never|last-packet",
-             .help = "whether a new rate moves the end of the last packet's time at the queue "
-                     "pair's rate"),
+             .help = "effect of a new rate on the packet that was sent last; last-packet: its "
+                     "time at the rate is computed anew; never: unchanged"),
     SIM_ATTR("nic.scan.rate-bound", BOOL, compat_hpcc_scan_config_t, rate_bound,
              .default_text = "true",
-             .help = "queue pairs keep to their rate, not only to the line's"),
+             .help = "true: queue pairs keep to their own rate; false: only to the rate of the "
+                     "line"),
     SIM_ATTR("nic.scan.ack-pause-class", COUNT, compat_hpcc_scan_config_t, ack_pause_class,
              .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "7",
-             .help = "the class whose pause holds back ACKs, NAKs and CNPs; auto: their own"),
+             .help = "class whose pause holds back ACKs, NAKs and CNPs; auto: their own class"),
 };
 const sim_attr_table_t compat_hpcc_scan_config_attrs = {
     "nic.scan", "node", sizeof(compat_hpcc_scan_config_t), attrs, SIM_COUNT_OF(attrs),
@@ -36,27 +37,27 @@ const sim_attr_table_t compat_hpcc_scan_config_attrs = {
 
 typedef struct scan_qp {
     nic_qp_t *qp;
-    sim_time_t next_send_ps;   // no packet before
-    uint64_t pace_bps;         // the rate that next_send_ps stands for
-    sim_time_t pace_ps;        // what the last packet takes at that
-    uint32_t last_frame_bytes; // of the last packet sent; 0: none
+    sim_time_t next_send_ps;   // earliest time of the next packet
+    uint64_t pace_bps;         // rate from which next_send_ps was computed
+    sim_time_t pace_ps;        // time of the last packet at pace_bps
+    uint32_t last_frame_bytes; // size of the last packet sent; 0: none yet
     uint8_t class;
     bool listed;
 } scan_qp_t;
 #define QP_STATE_BYTES SIM_CACHE_LINE
-static_assert(sizeof(scan_qp_t) <= QP_STATE_BYTES, "a line per queue pair");
+static_assert(sizeof(scan_qp_t) <= QP_STATE_BYTES, "one cache line per queue pair");
 
 typedef struct scan {
     nic_t *nic;
     net_port_t *port;
     sim_node_t *node;
     const compat_hpcc_scan_config_t *config;
-    scan_qp_t **list; // NULL: finished
+    scan_qp_t **list; // entry NULL: that queue pair has finished
     uint32_t count;
     uint32_t capacity;
-    uint32_t last;     // position served last, of the list as it was then
-    uint8_t ack_class; // whose pause holds back what is in the port's queues, and whose queue it is
-    bool receiving;    // a packet is being looked at
+    uint32_t last;     // position served last, in the list as it was then
+    uint8_t ack_class; // class of the queue of ACKs, and whose pause holds them back
+    bool receiving;    // a packet is being handled
     sim_timer_t wake;
 } scan_t;
 
@@ -103,7 +104,8 @@ static void stopped(nic_qp_t *qp)
     }
 }
 
-// Takes finished ones out, from the first that the search met; returns where `chosen` is then.
+// Removes finished queue pairs, from the first that the search met. Returns the new position of
+// `chosen`.
 static uint32_t compact(scan_t *scan, uint32_t first, uint32_t chosen)
 {
     uint32_t to = first;
@@ -156,7 +158,7 @@ static sim_time_t packet_time_ps(const scan_t *scan, uint32_t bytes, uint64_t ra
                           : (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
 
-// Most packets are as long as the one before, and go at the same rate.
+// Computes pace_ps only if size or rate have changed, because most packets repeat both.
 static void set_pace(const scan_t *scan, scan_qp_t *entry, uint32_t bytes, uint64_t rate_bps)
 {
     if (bytes != entry->last_frame_bytes || rate_bps != entry->pace_bps) {
@@ -219,7 +221,7 @@ static void wake_later(scan_t *scan)
     }
 }
 
-// Starts one packet, with the port free. False: nothing may be sent.
+// Starts one packet on a free port. Returns false if nothing may be sent.
 static bool transmit_next(scan_t *scan)
 {
     net_port_t *const port = scan->port;
@@ -250,7 +252,7 @@ static void port_free(nic_t *nic)
 {
     scan_t *const scan = scan_of(nic);
     const net_port_t *const port = scan->port;
-    // At the end of each frame it looks again, and may set its timer then.
+    // The end of each frame wakes the NIC to search again; it may set its timer then.
     if (transmit_next(scan) && (scan->count > 0 || port->waiting != 0 || port->control != NULL)) {
         net_port_wake(scan->port);
     }
@@ -288,7 +290,7 @@ static void ready(nic_qp_t *qp)
         const sim_time_t now_ps = scan->node->now_ps;
         entry->next_send_ps = entry->next_send_ps > now_ps ? entry->next_send_ps : now_ps;
         if (nic_scheduler_in_event(nic) && !scan->receiving) {
-            look(scan); // before others come in the same event
+            look(scan); // before the same event makes other queue pairs ready
             return;
         }
     }
@@ -297,8 +299,8 @@ static void ready(nic_qp_t *qp)
 
 // -- receiving
 
-// The port looks for something to send after a release and each answer. Data brings nothing to
-// send but an ACK, of which the port is told.
+// Handles a packet that has arrived. The port is served again after a resume and after each answer;
+// data only produces an ACK, which starts the port by itself.
 static void arrived(nic_t *nic, net_packet_t *packet)
 {
     scan_t *const scan = scan_of(nic);
@@ -324,7 +326,7 @@ static void arrived(nic_t *nic, net_packet_t *packet)
     }
 }
 
-// One queue for all; switches go by the DSCP.
+// Returns the same queue for all answers; switches classify them by their DSCP.
 static uint8_t answer_queue(const nic_t *nic, uint8_t class)
 {
     (void)class;

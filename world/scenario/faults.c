@@ -18,37 +18,41 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR("faults.part", STRING, world_fault_config_t, part,
              .default_text = "",
-             .help = "what fails: a link (leaf0--spine1, one of a bundle: leaf0--spine1#2), all "
-                     "links of a switch or host (spine1), a NIC's link (host3/nic1)"),
+             .help = "part that fails: a link (leaf0--spine1; one of a bundle: leaf0--spine1#2), "
+                     "all links of a switch or host (spine1), a NIC's link (host3/nic1)"),
     SIM_ATTR("faults.kind", ENUM, world_fault_config_t, kind,
              .default_text = "down",
              .choices = "down|degraded|bit-errors|slow-receiver|pause-storm",
-             .help = "how: the link is down; carries bits at another rate; has bit errors and "
-                     "losses; the NIC takes packets slowly, or stops its peer by PFC all the time"),
+             .help = "kind of fault; down: no frame passes; degraded: the link has a lower rate; "
+                     "bit-errors: it loses frames; slow-receiver: the NIC takes packets slowly; "
+                     "pause-storm: the NIC pauses its peer all the time"),
     SIM_ATTR("faults.at", TIME, world_fault_config_t, at_ps,
              .default_text = "0s", .min_text = "0s",
-             .help = "when it begins"),
+             .help = "time at which the fault begins"),
     SIM_ATTR("faults.until", TIME, world_fault_config_t, until_ps,
              .default_text = "never",
-             .help = "when it is over"),
+             .help = "time at which the fault ends; never: it lasts to the end of the run"),
     SIM_ATTR("faults.every", TIME, world_fault_config_t, every_ps,
              .default_text = "never", .min_text = "1ns",
-             .help = "it comes again after this, for a flap; never: once"),
+             .help = "period after which the fault begins again, for a flap; never: it happens "
+                     "once"),
     SIM_ATTR("faults.times", COUNT, world_fault_config_t, times,
              .default_text = "1", .min_text = "1", .max_text = "100000",
-             .help = "how often it comes, where every is given"),
+             .help = "number of times that the fault happens, with faults.every"),
     SIM_ATTR("faults.rate", RATE, world_fault_config_t, rate_bps,
              .default_text = "10Gbps", .min_text = "1Mbps", .max_text = "100Tbps",
-             .help = "of degraded: what the link carries; of slow-receiver: what the NIC takes"),
+             .help = "rate of a degraded link, or rate at which a slow receiver takes packets"),
     SIM_ATTR("faults.bit-error-rate", RATIO, world_fault_config_t, bit_error_rate,
              .default_text = "1e-9", .min_text = "0", .max_text = "1",
-             .help = "of bit-errors: chance of each bit to be wrong"),
+             .help = "probability that a bit is wrong during a fault bit-errors; a frame with a "
+                     "wrong bit is lost"),
     SIM_ATTR("faults.loss-rate", RATIO, world_fault_config_t, loss_rate,
              .default_text = "0", .min_text = "0", .max_text = "1",
-             .help = "of bit-errors: share of frames lost besides"),
+             .help = "share of frames lost during a fault bit-errors, besides those with wrong "
+                     "bits"),
     SIM_ATTR("faults.priorities", PRIORITIES, world_fault_config_t, priorities,
              .default_text = "[3]",
-             .help = "of slow-receiver and pause-storm: the classes that it stops"),
+             .help = "classes that a slow receiver or a pause storm stops"),
 };
 const sim_attr_table_t world_fault_config_attrs = {
     "faults", "simulation", sizeof(world_fault_config_t), attrs, SIM_COUNT_OF(attrs),

@@ -9,17 +9,18 @@
 static const sim_attr_t observe_attrs[] = {
     SIM_ATTR("observe.series", STRING, world_observe_config_t, series,
              .default_text = "",
-             .help = "what to sample: port[leaf0->host5].queue_bytes, nic[host5].np_cnp_sent..."),
+             .help = "metrics to record: port[leaf0->host5].queue_bytes, "
+                     "nic[host5].np_cnp_sent..."),
     SIM_ATTR("observe.start", TIME, world_observe_config_t, start_ps,
              .default_text = "0s", .min_text = "0s",
-             .help = "time of the first row"),
+             .help = "time of the first row of the series"),
     SIM_ATTR("observe.every", TIME, world_observe_config_t, every_ps,
              .default_text = "10us", .min_text = "1ns", .max_text = "10000s",
-             .help = "time between samples"),
+             .help = "time between two samples of the series"),
     SIM_ATTR("observe.on", ENUM, world_observe_config_t, on,
              .default_text = "time", .choices = "time|change",
-             .help = "time: a row each 'every'; change: a row at 'start' and wherever an instant "
-                     "left another value"),
+             .help = "time: one row at every sample; change: one row at 'start' and one at every "
+                     "time at which the value has changed"),
 };
 const sim_attr_table_t world_observe_config_attrs = {
     "observe", "series", sizeof(world_observe_config_t), observe_attrs, SIM_COUNT_OF(observe_attrs)};
@@ -27,28 +28,31 @@ const sim_attr_table_t world_observe_config_attrs = {
 static const sim_attr_t capture_attrs[] = {
     SIM_ATTR("captures.ports", STRING, world_capture_config_t, ports,
              .default_text = "",
-             .help = "ports to capture at: leaf0->host5, leaf*->spine*"),
+             .help = "ports at which frames are captured, as patterns: leaf0->host5, "
+                     "leaf*->spine*"),
     SIM_ATTR("captures.direction", ENUM, world_capture_config_t, direction,
              .default_text = "both", .choices = "both|tx|rx",
-             .help = "frames the port sends (tx), receives (rx), or both"),
+             .help = "frames that are captured; tx: those the port sends; rx: those it receives; "
+                     "both: all"),
     SIM_ATTR("captures.filter", STRING, world_capture_config_t, filter,
              .default_text = "",
-             .help = "which frames, as a pcap filter: udp port 4791; all if not given"),
+             .help = "pcap filter that frames must match, for example udp port 4791; empty: every "
+                     "frame"),
     SIM_ATTR("captures.snaplen", BYTES, world_capture_config_t, snaplen_bytes,
              .auto_ok = true, .default_text = "auto", .min_text = "14", .max_text = "65535",
-             .help = "bytes kept of each frame; auto: all"),
+             .help = "bytes that are kept of each frame; auto: whole frames"),
     SIM_ATTR("captures.bytes-max", BYTES, world_capture_config_t, bytes_max,
              .default_text = "10GB", .min_text = "1KB", .max_text = "1000TB",
-             .help = "size of the file before compression: frames from the first that does not fit "
-                     "on are counted only"),
+             .help = "maximum size of the file before compression; the first frame that does not "
+                     "fit and all later ones are counted but not written"),
     SIM_ATTR("captures.telemetry", BOOL, world_capture_config_t, telemetry,
              .default_text = "false",
-             .help = "frames keep the telemetry behind them; false: packets alone, for tools that "
-                     "want no trailer"),
+             .help = "true: frames keep the telemetry behind the packet; false: they end with the "
+                     "packet, for tools that accept no trailer"),
     SIM_ATTR("captures.file", STRING, world_capture_config_t, file,
              .default_text = "",
-             .help = "file in the folder captures/, compressed if it ends in .gz; after the ports "
-                     "if not given"),
+             .help = "name of the file in the folder captures/, compressed if it ends in .gz; "
+                     "empty: named after the ports"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,
