@@ -1,10 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/build.c - building a network: ports from links, addresses, routes.
+// net/build.c - a network's life: created, laid out (models, ports, addresses, routes), destroyed.
+// Net's own models: docs/models/switch.md, docs/models/topologies.md.
 #include <string.h>
 
 #include "kernel/order/fifo.h"
 #include "net/loss.h"
 #include "net/network_internal.h"
+
+// -- models
+
+static const net_timing_ops_t timing_exact = {.name = "exact"};
+static const net_framing_t framing_ethernet = {
+    .name = "ethernet",
+    .overhead_bytes = NET_LINK_OVERHEAD_BYTES,
+    .gap_bytes = NET_GAP_BYTES,
+    .pause_bytes = NET_FRAME_BYTES_MIN,
+};
+static const net_framing_t framing_bare = {.name = "bare", .pause_bytes = NET_FRAME_BYTES_MIN};
+
+static void register_own(net_t *net)
+{
+    net_register_buffer(net, &net__buffer_standard);
+    net_register_marking(net, &net__marking_red);
+    net_register_balance(net, &net__balance_ecmp);
+    net_register_routes(net, &net__routes_shortest);
+    net_register_timing(net, &timing_exact);
+    net_register_framing(net, &framing_ethernet);
+    net_register_framing(net, &framing_bare);
+}
+
+// Returns the configured name, or net's own if the config names nothing.
+static const char *name_or(const sim_name_t *name, const char *own)
+{
+    return name->text[0] == '\0' ? own : name->text;
+}
+
+// Selects the models that the network's config names, and checks the names in switches' configs.
+static sim_err_t choose_models(net_t *net, sim_message_t *message)
+{
+    const struct {
+        const char *attribute;
+        const char *kind;
+        const char *name;
+    } names[] = {
+        {"network.load-balancer", NET_BALANCE, name_or(&net->config.balance, "ecmp")},
+        {"network.routes", NET_ROUTES, name_or(&net->config.routes, "shortest")},
+        {"network.timing", NET_TIMING, name_or(&net->config.timing, "exact")},
+        {"network.framing", NET_FRAMING, name_or(&net->config.framing, "ethernet")},
+    };
+    const void *rows[SIM_COUNT_OF(names)];
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        const sim_err_t error =
+            net_registered_check(net, names[i].attribute, names[i].kind, names[i].name, message);
+        if (error != SIM_OK) {
+            return error;
+        }
+        rows[i] = net_registered(net, names[i].kind, names[i].name);
+    }
+    net->balance = rows[0];
+    net->routes_ops = rows[1];
+    net->timing = rows[2] == &timing_exact ? NULL : rows[2];
+    net->framing = rows[3];
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        const sim_err_t error =
+            node->kind == NET_NODE_SWITCH ? net__switch_check_names(node, message) : SIM_OK;
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    return SIM_OK;
+}
+
+// -- creating and destroying
+
+net_t *net_create(sim_t *sim, const net_config_t *config)
+{
+    net_t *const net = sim_alloc(sizeof(*net));
+    net->sim = sim;
+    net->config = *config;
+    net->packets = sim_pool_create(sizeof(net_packet_t), sizeof(net_packet_aside_t));
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        net->payloads[i] = sim_pool_create(net__payload_sizes[i], 0);
+    }
+    for (uint32_t i = 0, bytes = NET_RING_BYTES; i < NET_RING_SIZES; i++) {
+        net->rings[i] = sim_pool_create(bytes, 0);
+        bytes *= NET_RING_GROWTH;
+    }
+    register_own(net);
+    return net;
+}
+
+void net_destroy(net_t *net)
+{
+    if (net == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < net->state_count; i++) {
+        net__routes_free(net, net->routes[i]);
+    }
+    net__fixed_free(net);
+    sim_pool_destroy(net->packets);
+    for (uint32_t i = 0; i < NET_RING_SIZES; i++) {
+        sim_pool_destroy(net->rings[i]);
+    }
+    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
+        sim_pool_destroy(net->payloads[i]);
+    }
+    sim_free(net->routes);
+    sim_free(net->unreached);
+    sim_free(net->pint);
+    net__registry_free(net);
+    net__loss_lists_free(net);
+    if (net->ports != NULL) {
+        for (uint32_t p = 0; p < net->port_count; p++) {
+            net__loss_free(&net->ports[p]);
+        }
+        sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
+        sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
+        sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
+        sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
+    }
+    sim_free(net->ports);
+    net__changes_free(net);
+    net__faults_free(net);
+    sim_free(net->leaf_of);
+    sim_free(net->leaves);
+    sim_free(net->attachments);
+    sim_free(net->interfaces);
+    sim_free(net->port_names);
+    sim_free(net->links);
+    for (size_t i = 0; i < net->link_config_count; i++) {
+        sim_free(net->link_configs[i]);
+    }
+    sim_free(net->link_configs);
+    sim_free(net->nodes);
+    sim_free(net);
+}
+
+// -- laying out
 
 static void make_ports(net_t *net)
 {
@@ -32,7 +166,6 @@ static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port
     port->link = link_index;
     port->config = config;
     port->delay_ps = config->delay_ps;
-    net__port_set_rate(port, config->rate_bps);
     port->channel = sim_channel_create(net->sim,
                                        &port->node->sim,
                                        &peer->node->sim,
@@ -51,6 +184,8 @@ static void connect_ports(net_t *net)
         connect_port(net, (uint32_t)i, a, b);
         connect_port(net, (uint32_t)i, b, a);
         net__loss_build(net, (uint32_t)i);
+        net__port_set_rate(a, link->config->rate_bps);
+        net__port_set_rate(b, link->config->rate_bps);
     }
 }
 
@@ -115,7 +250,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     SIM_CHECK(!net->built);
     sim_err_t error = check_nodes(net, message);
     if (error == SIM_OK) {
-        error = net__choose_models(net, message);
+        error = choose_models(net, message);
     }
     if (error == SIM_OK) {
         net__extensions_before_build(net);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/models.c - registers and selects the models of net/models.h, and holds a network's
-// extensions. Net's own models: docs/models/switch.md, docs/models/topologies.md.
+// net/models.c - the registry of a network's models (net/models.h), its extensions and rules.
 #include <stdio.h>
 #include <string.h>
 
@@ -129,68 +128,6 @@ void net_register_framing(net_t *net, const net_framing_t *framing)
 {
     SIM_CHECK(framing->gap_bytes <= framing->overhead_bytes && framing->pause_bytes > 0);
     add_row(net, NET_FRAMING, framing->name, framing);
-}
-
-static const net_timing_ops_t timing_exact = {.name = "exact"};
-static const net_framing_t framing_ethernet = {
-    .name = "ethernet",
-    .overhead_bytes = NET_LINK_OVERHEAD_BYTES,
-    .gap_bytes = NET_GAP_BYTES,
-    .pause_bytes = NET_FRAME_BYTES_MIN,
-};
-static const net_framing_t framing_bare = {.name = "bare", .pause_bytes = NET_FRAME_BYTES_MIN};
-
-void net__register_own(net_t *net)
-{
-    net_register_buffer(net, &net__buffer_standard);
-    net_register_marking(net, &net__marking_red);
-    net_register_balance(net, &net__balance_ecmp);
-    net_register_routes(net, &net__routes_shortest);
-    net_register_timing(net, &timing_exact);
-    net_register_framing(net, &framing_ethernet);
-    net_register_framing(net, &framing_bare);
-}
-
-// Returns the configured name, or net's own if the config names nothing.
-static const char *name_or(const sim_name_t *name, const char *own)
-{
-    return name->text[0] == '\0' ? own : name->text;
-}
-
-sim_err_t net__choose_models(net_t *net, sim_message_t *message)
-{
-    const struct {
-        const char *attribute;
-        const char *kind;
-        const char *name;
-    } names[] = {
-        {"network.load-balancer", "load balancer", name_or(&net->config.balance, "ecmp")},
-        {"network.routes", "order of routes", name_or(&net->config.routes, "shortest")},
-        {"network.timing", "timing", name_or(&net->config.timing, "exact")},
-        {"network.framing", "framing", name_or(&net->config.framing, "ethernet")},
-    };
-    const void *rows[SIM_COUNT_OF(names)];
-    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
-        const sim_err_t error =
-            net_registered_check(net, names[i].attribute, names[i].kind, names[i].name, message);
-        if (error != SIM_OK) {
-            return error;
-        }
-        rows[i] = net_registered(net, names[i].kind, names[i].name);
-    }
-    net->balance = rows[0];
-    net->routes_ops = rows[1];
-    net->timing = rows[2] == &timing_exact ? NULL : rows[2];
-    net->framing = rows[3];
-    for (size_t i = 0; i < net->node_count; i++) {
-        const net_node_t *const node = net->nodes[i];
-        const sim_err_t error =
-            node->kind == NET_NODE_SWITCH ? net__switch_check_names(node, message) : SIM_OK;
-        if (error != SIM_OK) {
-            return error;
-        }
-    }
-    return SIM_OK;
 }
 
 // -- extensions

@@ -1,75 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/network.c - creates and destroys networks, adds nodes and links, and answers questions about
-// them. net/build.c lays a network out.
-#include "net/loss.h"
+// net/network.c - adds nodes and links to a network, answers questions about it and allocates
+// payloads. net/build.c creates, lays out and destroys networks.
 #include "net/network_internal.h"
 
 #include <string.h>
 
 // Sizes of the payload pools: a payload takes the smallest that holds it. A payload longer than a
 // path MTU belongs to no packet and is allocated by itself.
-static const uint32_t payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096};
-
-net_t *net_create(sim_t *sim, const net_config_t *config)
-{
-    net_t *const net = sim_alloc(sizeof(*net));
-    net->sim = sim;
-    net->config = *config;
-    net->packets = sim_pool_create(sizeof(net_packet_t), sizeof(net_packet_aside_t));
-    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
-        net->payloads[i] = sim_pool_create(payload_sizes[i], 0);
-    }
-    for (uint32_t i = 0, bytes = NET_RING_BYTES; i < NET_RING_SIZES; i++) {
-        net->rings[i] = sim_pool_create(bytes, 0);
-        bytes *= NET_RING_GROWTH;
-    }
-    net__register_own(net);
-    return net;
-}
-
-void net_destroy(net_t *net)
-{
-    if (net == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < net->state_count; i++) {
-        net__routes_free(net, net->routes[i]);
-    }
-    net__fixed_free(net);
-    sim_pool_destroy(net->packets);
-    for (uint32_t i = 0; i < NET_RING_SIZES; i++) {
-        sim_pool_destroy(net->rings[i]);
-    }
-    for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
-        sim_pool_destroy(net->payloads[i]);
-    }
-    sim_free(net->routes);
-    sim_free(net->unreached);
-    sim_free(net->pint);
-    net__registry_free(net);
-    net__loss_lists_free(net);
-    if (net->ports != NULL) {
-        sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
-        sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
-        sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
-        sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
-    }
-    sim_free(net->ports);
-    net__changes_free(net);
-    net__faults_free(net);
-    sim_free(net->leaf_of);
-    sim_free(net->leaves);
-    sim_free(net->attachments);
-    sim_free(net->interfaces);
-    sim_free(net->port_names);
-    sim_free(net->links);
-    for (size_t i = 0; i < net->link_config_count; i++) {
-        sim_free(net->link_configs[i]);
-    }
-    sim_free(net->link_configs);
-    sim_free(net->nodes);
-    sim_free(net);
-}
+const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096};
 
 void net_node_init(net_t *net,
                    net_node_t *node,
@@ -226,7 +164,7 @@ uint64_t net_packet_memory_bytes(const net_t *net)
 static sim_pool_t *payload_pool(const net_node_t *node, uint32_t size_bytes)
 {
     for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
-        if (size_bytes <= payload_sizes[i]) {
+        if (size_bytes <= net__payload_sizes[i]) {
             return node->net->payloads[i];
         }
     }

@@ -49,6 +49,7 @@ typedef struct net_fixed_route {
 } net_fixed_route_t;
 
 #define NET_PAYLOAD_SIZES 3u
+extern const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES]; // bytes, rising; net/network.c
 #define NET_RING_SIZES 4u
 #define NET_RING_BYTES 128u
 #define NET_RING_GROWTH 4u
@@ -156,10 +157,7 @@ static inline size_t net__class_blocks(const net_t *net)
 }
 
 // net/models.c: registration and look-up of models
-void net__register_own(net_t *net);
 void net__registry_free(net_t *net);
-// Selects the rows that the network's config names, and checks the names in switches' configs.
-SIM_MUST_CHECK sim_err_t net__choose_models(net_t *net, sim_message_t *message);
 void net__extensions_before_build(net_t *net);
 void net__extensions_with_ports(net_t *net);
 // net/switch/setup.c: fails if a switch's config names a model that is not registered.
@@ -179,12 +177,15 @@ void net__faults_free(net_t *net);
 // net/link/changes.c: gives a forwarding node the routes of one state of the links.
 void net__set_routes(const net_t *net, net_node_t *node, size_t state);
 
-// net/route/search.c: returns the routes of every forwarding node, by node index, for the links
-// that are up. Free them with net__routes_free.
-net_routes_t *net__routes_compute(const net_t *net, const bool *link_up);
+// net/route/entries.c: create makes routes without entries for all forwarding nodes, by node index;
+// finish frees the memory that only adding entries needs.
+net_routes_t *net__routes_create(const net_t *net);
+void net__routes_finish(const net_t *net, net_routes_t *routes);
+void net__routes_free(const net_t *net, net_routes_t *routes);
 // Returns the range that holds these ports, adding it if no recent range is equal.
 net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count);
-void net__routes_free(const net_t *net, net_routes_t *routes);
+// Drops one user of a page and frees it after the last.
+void net__hop_page_release(net_hop_page_t *page);
 static inline net_hop_t net__hop(net_hop_page_t *const *pages, uint32_t leaf)
 {
     return pages[leaf / NET_HOPS_OF_A_PAGE]->hops[leaf % NET_HOPS_OF_A_PAGE];
@@ -213,9 +214,6 @@ void net__port_place(net_port_t *port, uint32_t uid);
 void net__port_set_rate(net_port_t *port, uint64_t rate_bps);
 // net/link/pause.c: ends the pauses whose time has run out.
 void net__pause_expired(net_port_t *port);
-// net/link/port.c: takes the port down or up. next_down_ps: when the link next goes down after
-// this; SIM_TIME_NEVER: it does not.
-void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps);
 
 // net/loss/models.c: build makes the state of both directions of a link that loses, reorders or
 // duplicates frames; free releases one direction's, lists_free all loss lists.

@@ -30,6 +30,16 @@ void net__set_routes(const net_t *net, net_node_t *node, size_t state)
     }
 }
 
+// Returns the routes of every forwarding node, by node index, for the links that are up.
+static net_routes_t *compute(const net_t *net, const bool *link_up)
+{
+    net_routes_t *const routes = net__routes_create(net);
+    net->routes_ops->search(net, link_up, routes);
+    net__fixed_apply(net, link_up, routes);
+    net__routes_finish(net, routes);
+    return routes;
+}
+
 // Computes the routes of each state of the links: state 0 before all changes, state s + 1 after
 // the first s + 1 changes. Of several changes at one instant (a switch that goes down) only the
 // last has routes.
@@ -44,12 +54,12 @@ void net__changes_route(net_t *net)
     for (uint32_t leaf = 0; leaf < NET_HOPS_OF_A_PAGE; leaf++) {
         net->unreached->hops[leaf].base = NET_HOP_SCATTERED;
     }
-    net->routes[0] = net__routes_compute(net, up);
+    net->routes[0] = compute(net, up);
     for (size_t i = 0; i < net->change_count; i++) {
         up[net->changes[i].link] = net->changes[i].up;
         const bool last =
             i + 1 == net->change_count || net->changes[i + 1].time_ps != net->changes[i].time_ps;
-        net->routes[i + 1] = last ? net__routes_compute(net, up) : NULL;
+        net->routes[i + 1] = last ? compute(net, up) : NULL;
     }
     sim_free(up);
 }
@@ -79,6 +89,30 @@ static sim_time_t next_down(const net_t *net, uint32_t link, size_t from)
     return SIM_TIME_NEVER;
 }
 
+// Takes the port down or up. next_down_ps: when the link next goes down after this, or
+// SIM_TIME_NEVER.
+static void set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
+{
+    const bool changed = port->down != down;
+    port->next_down_ps = next_down_ps;
+    port->down = down;
+    if (down) {
+        port->node->route_mask = 0;
+    }
+    net__port_update_special(port);
+    if (!changed) {
+        return;
+    }
+    net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
+    if (down && port->paused != 0) {
+        // A link that goes down forgets its pauses, because nobody could release them.
+        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+            port->rare->paused_until_ps[p] = 0;
+        }
+        net__pause_expired(port);
+    }
+}
+
 static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
 {
     net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
@@ -89,7 +123,7 @@ static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
         const bool is_a = link->a == change->node;
         net_port_t *const port =
             is_a ? &link->a->ports[link->a_port] : &link->b->ports[link->b_port];
-        net__port_set_down(port, !what->up, next_down(change->net, what->link, change->next));
+        set_down(port, !what->up, next_down(change->net, what->link, change->next));
     }
     arm_next(change, false);
 }
@@ -112,7 +146,7 @@ void net__changes_schedule(net_t *net)
         const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
         net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
         for (int e = 0; e < 2; e++) {
-            net__port_set_down(ends[e], false, down_ps);
+            set_down(ends[e], false, down_ps);
             ends[e]->lossless_guaranteed = false; // going down makes a link forget its pauses
         }
     }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/link/port.c - the slow paths of a port: losses, listeners, special links, long queues.
+// net/link/port.c - the state of a port: set-up, listeners, drops, the rings of queues, classes.
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
-#include "net/loss/state.h"
 #include "net/network_internal.h"
 
 typedef struct net_listener {
@@ -64,18 +63,6 @@ net_link_config_t *net_port_own_config(net_port_t *port)
     return (net_link_config_t *)(uintptr_t)port->config;
 }
 
-// Returns the port's random stream for link losses, seeding it on first use.
-static sim_random_t *random_of(net_port_t *port)
-{
-    net_port_rare_t *const rare = port->rare;
-    if (!rare->random_seeded) {
-        rare->random_seeded = true;
-        const uint64_t seed = sim_options(port->node->sim.sim)->seed;
-        sim_random_init(&rare->random, seed, port->uid, "link-loss");
-    }
-    return &rare->random;
-}
-
 static void port_fini(net_port_t *port)
 {
     for (net_listener_t *listener = port->listeners; listener != NULL;) {
@@ -86,7 +73,6 @@ static void port_fini(net_port_t *port)
     for (uint32_t queues = port->long_queues; queues != 0; queues &= queues - 1) {
         sim_free(port->classes[__builtin_ctz(queues)]->ring);
     }
-    net__loss_free(port);
     if (port->owns_config) {
         sim_free(net_port_own_config(port));
     }
@@ -173,14 +159,7 @@ void net__port_trace(const net_port_t *port,
     }
 }
 
-// -- sending
-
-sim_time_t net_port_frame_time_ps(const net_port_t *port, uint32_t frame_bytes)
-{
-    const uint64_t bytes = frame_bytes + port->overhead_bytes;
-    return SIM_UNLIKELY(port->timing != NULL) ? port->timing->time_ps(port, bytes)
-                                              : bytes * 8 * SIM_PS_PER_S / port->rate_bps;
-}
+// -- dropping
 
 void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t reason)
 {
@@ -203,180 +182,6 @@ void net_port_drop_next(net_port_t *port, uint64_t count)
     port->rare->drop_countdown = count;
     port->disturbed = true;
     net__port_update_special(port);
-}
-
-// Returns (1 - rate)^bits as a fraction of 2^64, by repeated squaring: the chance that a frame has
-// no wrong bit. Truncation errs by less than 2^-57 for frames of any size.
-static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
-{
-    if (bit_error_rate.num >= bit_error_rate.den) {
-        return 0;
-    }
-    const sim_wide_t one = (sim_wide_t)1 << 64;
-    sim_wide_t base = one - (((sim_wide_t)bit_error_rate.num << 64) / bit_error_rate.den);
-    sim_wide_t result = one;
-    for (; bits > 0; bits >>= 1) {
-        if (bits & 1) {
-            result = result == one ? base : (result * (base >> 1)) >> 63;
-        }
-        base = base == one ? one : (base * base) >> 64;
-    }
-    return result >= one ? UINT64_MAX : (uint64_t)result;
-}
-
-static bool is_lost(net_port_t *port, const net_packet_t *packet)
-{
-    if (port->rare->drop_countdown > 0 && packet->kind == NET_PACKET_ROCE &&
-        --port->rare->drop_countdown == 0) {
-        return true;
-    }
-    if (SIM_UNLIKELY(port->loss != NULL)) {
-        if (net__loss_decides(port->loss, packet)) {
-            return true;
-        }
-    } else if (port->config->loss_rate.num > 0 && port->is_lost_on_arrival == NULL &&
-               sim_random_chance(random_of(port), port->config->loss_rate)) {
-        return true;
-    }
-    if (port->config->bit_error_rate.num > 0) {
-        const uint64_t bits = UINT64_C(8) * (packet->frame_bytes + NET_FCS_BYTES);
-        return sim_random_u64(random_of(port)) >= chance_intact(port->config->bit_error_rate, bits);
-    }
-    return false;
-}
-
-// Returns the time of a frame at an inexact rate. The next frame, if it follows back to back, takes
-// over the remainder of the division.
-static inline sim_time_t divided_time(net_port_t *port, uint32_t bytes)
-{
-    const bool back_to_back = port->busy_until_ps == port->node->sim.now_ps;
-    const uint64_t carried = back_to_back ? port->remainder : 0;
-    const uint64_t numerator = bytes * (8 * SIM_PS_PER_S) + carried;
-    port->remainder = numerator % port->rate_bps;
-    return numerator / port->rate_bps;
-}
-
-static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
-{
-    if (port->rare->degraded_bps != 0) {
-        return (bytes * (8 * SIM_PS_PER_S) + port->rare->degraded_bps - 1) /
-               port->rare->degraded_bps;
-    }
-    return port->timing != NULL ? port->timing->time_ps(port, bytes) : divided_time(port, bytes);
-}
-
-__attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_packet_t *packet)
-{
-    sim_node_t *const node = &port->node->sim;
-    if (port->metered) {
-        net__port_meter(port, packet); // the frame may grow
-    }
-    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-    SIM_ASSERT(node->now_ps >= port->busy_until_ps);
-    const bool exact = port->ps_per_byte != 0 && port->timing == NULL;
-    port->busy_until_ps =
-        node->now_ps + (exact && port->rare->degraded_bps == 0 ? (uint64_t)bytes * port->ps_per_byte
-                                                               : inexact_time(port, bytes));
-    if (port->down) { // the frame is never on the link, so it is not counted as sent or captured
-        net_port_drop(port, packet, NET_DROP_LINK_DOWN);
-        return;
-    }
-    net_class_t *const class = port->classes[packet->priority];
-    class->tx_packets++;
-    class->tx_bytes += packet->frame_bytes;
-    net_port_trace(port, NET_TRACE_TX, packet, 0);
-    const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
-    if (arrive_ps + port->down_first > port->next_down_ps) {
-        net_port_drop(port, packet, NET_DROP_LINK_DOWN);
-    } else if (is_lost(port, packet)) {
-        net_port_drop(port, packet, NET_DROP_LINK_LOSS);
-    } else if (SIM_UNLIKELY(port->loss != NULL)) {
-        net__loss_send(port->loss, packet, arrive_ps);
-    } else {
-        sim_send(node, port->channel, arrive_ps, packet);
-    }
-}
-
-// Occupies the link for `ps` with a frame that needs no further test. Returns when it arrives.
-static SIM_ALWAYS_INLINE sim_time_t occupy(net_port_t *port,
-                                           const net_packet_t *packet,
-                                           sim_time_t ps)
-{
-    const sim_time_t end_ps = port->node->sim.now_ps + ps;
-    SIM_ASSERT(port->node->sim.now_ps >= port->busy_until_ps);
-    port->busy_until_ps = end_ps;
-    net_class_t *const class = port->classes[packet->priority];
-    class->tx_packets++;
-    class->tx_bytes += packet->frame_bytes;
-    return end_ps + port->delay_less_gap_ps;
-}
-
-// Returns the frame's time cut to whole ns (net_timing_ops_t.cuts_to_ns); 0: call time_ps instead.
-static SIM_ALWAYS_INLINE sim_time_t cut_time(const net_port_t *port, uint32_t bytes)
-{
-    const uint64_t exact_ps = (uint64_t)bytes * port->ps_per_byte;
-    const uint64_t cut_ps = exact_ps % SIM_PS_PER_NS;
-    return SIM_LIKELY(cut_ps != 0) ? exact_ps - cut_ps : 0;
-}
-
-// Sends with ties by insertion, for which sim__send_slow is the only way.
-static SIM_ALWAYS_INLINE void send_in_order(net_port_t *port, net_packet_t *packet, sim_time_t ps)
-{
-    const sim_time_t arrive_ps = occupy(port, packet, ps);
-    sim__send_slow(&port->node->sim, port->channel, arrive_ps, packet);
-}
-
-__attribute__((noinline)) static void transmit_rounded(net_port_t *port, net_packet_t *packet)
-{
-    send_in_order(port, packet, port->timing->time_ps(port, packet->frame_bytes));
-}
-
-static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packet)
-{
-    const sim_time_t ps = cut_time(port, packet->frame_bytes);
-    if (SIM_UNLIKELY(ps == 0)) {
-        transmit_rounded(port, packet);
-    } else {
-        send_in_order(port, packet, ps);
-    }
-}
-
-__attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
-{
-    net__port_meter(port, packet); // the frame may grow
-    transmit_cut(port, packet);
-}
-
-// Sends with ties by hash.
-__attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
-{
-    if (port->metered) {
-        net__port_meter(port, packet); // the frame may grow
-    }
-    const sim_time_t ps = cut_time(port, packet->frame_bytes);
-    const sim_time_t arrive_ps =
-        occupy(port, packet, ps != 0 ? ps : port->timing->time_ps(port, packet->frame_bytes));
-    sim_send(&port->node->sim, port->channel, arrive_ps, packet);
-}
-
-// Sends as port->special says. Every branch ends in a call, so the compiler makes no stack frame
-// for inexact rates and times in whole ns, which are all that links of, say, 112 Gbps need.
-void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
-{
-    const net_special_t special = port->special;
-    if (special == NET_SPECIAL_RATE) {
-        const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
-        const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
-        sim_send(&port->node->sim, port->channel, arrive_ps, packet);
-    } else if (special == NET_SPECIAL_CUT) {
-        transmit_cut(port, packet);
-    } else if (special == NET_SPECIAL_CUT_METERED) {
-        transmit_metered(port, packet);
-    } else if (special == NET_SPECIAL_CUT_BY_HASH) {
-        transmit_cut_apart(port, packet);
-    } else {
-        transmit_otherwise(port, packet);
-    }
 }
 
 // -- queues
@@ -496,28 +301,6 @@ void net__port_update_special(net_port_t *port)
         port->special = NET_SPECIAL_OTHERWISE;
     } else {
         port->special = exact ? NET_SPECIAL_NOT : NET_SPECIAL_RATE;
-    }
-}
-
-void net__port_set_down(net_port_t *port, bool down, sim_time_t next_down_ps)
-{
-    const bool changed = port->down != down;
-    port->next_down_ps = next_down_ps;
-    port->down = down;
-    if (down) {
-        port->node->route_mask = 0;
-    }
-    net__port_update_special(port);
-    if (!changed) {
-        return;
-    }
-    net_port_trace(port, NET_TRACE_LINK, NULL, down ? 0 : 1);
-    if (down && port->paused != 0) {
-        // A link that goes down forgets its pauses, because nobody could release them.
-        for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
-            port->rare->paused_until_ps[p] = 0;
-        }
-        net__pause_expired(port);
     }
 }
 

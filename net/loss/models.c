@@ -150,7 +150,6 @@ static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trac
         }
     }
     port->loss = loss;
-    net__port_update_special(port);
 }
 
 void net_link_lose(net_t *net,

@@ -17,7 +17,6 @@
 // port catches up with what is before now, and with what is at now where a timer fires.
 #include "net/switch/switch_internal.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
 // Keeps a rarely used function out of the hot loop, which needs all registers.
 #define APART __attribute__((noinline))
 
@@ -46,7 +45,7 @@ APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
 }
 
 // Starts the port's next frame now, if it may send one. Returns whether it has another to send.
-static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
+static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
 {
     const bool usual = net__port_is_usual(egress);
     const uint8_t stopped = SIM_LIKELY(usual) ? 0 : egress->paused;
@@ -78,7 +77,7 @@ static ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t
 }
 
 // Replays the next departure of a late port. Returns false if it was the last one for now.
-static ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
+static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 {
     const sim_time_t now_ps = port->busy_until_ps;
     sw->node.sim.now_ps = now_ps;
@@ -137,11 +136,11 @@ APART static void wake_all(net_switch_t *sw)
 }
 
 // Takes room for a packet of a class that is lossy, or marked as it joins, or both.
-static ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
-                                    const net_port_t *ingress,
-                                    net_port_t *egress,
-                                    net_packet_t *packet,
-                                    uint32_t priority)
+static SIM_ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
+                                        const net_port_t *ingress,
+                                        net_port_t *egress,
+                                        net_packet_t *packet,
+                                        uint32_t priority)
 {
     net_drop_reason_t reason;
     const bool admitted =
@@ -156,12 +155,12 @@ static ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
 
 // Queues a packet that must wait for its port. Outstanding departures are not replayed first.
 // Returns false, without any effect, if there is no room.
-static ALWAYS_INLINE bool enqueue(net_switch_t *sw,
-                                  const net_port_t *ingress,
-                                  net_port_t *egress,
-                                  net_class_t *queue,
-                                  net_packet_t *packet,
-                                  uint32_t priority)
+static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw,
+                                      const net_port_t *ingress,
+                                      net_port_t *egress,
+                                      net_class_t *queue,
+                                      net_packet_t *packet,
+                                      uint32_t priority)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
     packet->ingress_port = ingress->index;
@@ -237,12 +236,12 @@ static APART bool turn_away(net_switch_t *sw,
 
 // Handles a packet that arrives now. Returns false if a timer or a wake may have been added, so
 // that the caller must determine the next event anew.
-static ALWAYS_INLINE bool arrive(net_switch_t *sw,
-                                 uint32_t port_index,
-                                 net_packet_t *packet,
-                                 bool others_now,
-                                 bool routed,
-                                 bool trust_dscp)
+static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
+                                     uint32_t port_index,
+                                     net_packet_t *packet,
+                                     bool others_now,
+                                     bool routed,
+                                     bool trust_dscp)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -275,7 +274,7 @@ static ALWAYS_INLINE bool arrive(net_switch_t *sw,
 
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed` and
 // `trust_dscp` are arguments so that they are tested once for all packets.
-static ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp)
+static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;

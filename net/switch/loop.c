@@ -9,9 +9,7 @@
 // otherwise they are called through the switch's tables.
 #include "net/switch/switch_internal.h"
 
-#define ALWAYS_INLINE inline __attribute__((always_inline))
-
-static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
+static SIM_ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const bool own)
 {
     egress->wake_pending = NET_WAKE_NONE;
     net_packet_t *const control = egress->controlled ? egress->control : NULL;
@@ -61,10 +59,10 @@ static ALWAYS_INLINE void serve_any(net_switch_t *sw, net_port_t *egress, const 
     }
 }
 
-static ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
-                                      net_port_t *egress,
-                                      net_packet_t *packet,
-                                      const bool own)
+static SIM_ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
+                                          net_port_t *egress,
+                                          net_packet_t *packet,
+                                          const bool own)
 {
     const uint8_t bit = (uint8_t)(1u << packet->priority);
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
@@ -122,10 +120,10 @@ void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t 
     }
 }
 
-static ALWAYS_INLINE void arrival(net_switch_t *sw,
-                                  uint32_t port_index,
-                                  net_packet_t *packet,
-                                  const bool own)
+static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
+                                      uint32_t port_index,
+                                      net_packet_t *packet,
+                                      const bool own)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
@@ -208,7 +206,7 @@ void net__switch_warm_heads(const net_switch_t *sw)
     }
 }
 
-static ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const bool own)
+static SIM_ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, const bool own)
 {
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:

@@ -37,7 +37,7 @@ uint16_t net__frame_udp6_checksum(const uint8_t *ip, uint32_t udp_bytes);
 // fields as ones (A17.3.3). ip: the IP header. The caller continues behind the BTH, pad included.
 uint32_t net__frame_icrc_start(const uint8_t *ip, bool ipv6);
 
-// -- parsing (frame_parse.c, frame_parse_roce.c)
+// -- parsing (frame_reader.c, frame_parse.c, frame_parse_roce.c)
 
 // State of a parse. Each parse_ function reads one header at offset and moves offset past it.
 typedef struct net__frame_reader {
@@ -53,6 +53,8 @@ typedef struct net__frame_reader {
 SIM_MUST_CHECK sim_err_t net__frame_require(const net__frame_reader_t *reader,
                                             const char *what,
                                             size_t needed);
+// Returns the index of the first byte that is not zero, or size_bytes.
+size_t net__frame_first_nonzero(const uint8_t *bytes, size_t size_bytes);
 // Fails with a message unless all bytes up to `to` are zero.
 SIM_MUST_CHECK sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader,
                                                   const char *what,

@@ -15,46 +15,6 @@
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
 
-sim_err_t net__frame_require(const net__frame_reader_t *reader, const char *what, size_t needed)
-{
-    const size_t left = reader->end - reader->offset;
-    if (needed <= left) {
-        return SIM_OK;
-    }
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "frame byte %zu: %s needs %zu bytes, %zu are left",
-                    reader->offset,
-                    what,
-                    needed,
-                    left);
-}
-
-// Returns the index of the first byte that is not zero, or size_bytes.
-static size_t first_nonzero(const uint8_t *bytes, size_t size_bytes)
-{
-    size_t i = 0;
-    while (i < size_bytes && bytes[i] == 0) {
-        i++;
-    }
-    return i;
-}
-
-sim_err_t net__frame_require_zeros(const net__frame_reader_t *reader, const char *what, size_t to)
-{
-    const size_t size_bytes = to - reader->offset;
-    const size_t at = first_nonzero(reader->bytes + reader->offset, size_bytes);
-    if (at == size_bytes) {
-        return SIM_OK;
-    }
-    return sim_fail(reader->message,
-                    SIM_ERR_INVALID,
-                    "frame byte %zu: %s is 0x%02x, must be zero",
-                    reader->offset + at,
-                    what,
-                    reader->bytes[reader->offset + at]);
-}
-
 static sim_err_t parse_tag(net__frame_reader_t *reader)
 {
     const uint8_t *const tag = reader->bytes + reader->offset;
@@ -172,7 +132,7 @@ static bool parse_hops(net_frame_t *frame, const uint8_t *at, size_t bytes)
     const uint32_t hop_count = sim_get_be16(at) >> NET_INT_PATH_BITS;
     const uint32_t used = net_int_bytes(hop_count, 0);
     if (bytes > NET_INT_BYTES_MAX || bytes < used || (bytes - used) % NET_INT_HOP_BYTES != 0 ||
-        first_nonzero(at + used, bytes - used) != bytes - used) {
+        net__frame_first_nonzero(at + used, bytes - used) != bytes - used) {
         return false;
     }
     frame->telemetry = NET_TELEMETRY_INT;

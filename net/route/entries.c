@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/route/entries.c - the routes of forwarding nodes as data: an entry per leaf, in pages that
+// nodes with equal entries share, and the ranges of ports that entries name.
+#include <string.h>
+
+#include "net/network_internal.h"
+
+#define SETS_COMPARED 64u // newest ranges that a new one is compared with
+
+net_hop_t net__routes_intern(net_routes_t *routes, const uint32_t *ports, uint32_t count)
+{
+    const size_t known = routes->set_count;
+    for (size_t i = known; i-- > 0 && known - i <= SETS_COMPARED;) {
+        const net_hop_t set = routes->sets[i];
+        if (set.count == count &&
+            memcmp(routes->ports + set.first, ports, count * sizeof(*ports)) == 0) {
+            return set;
+        }
+    } // older sets are unlikely to match; a repeated set only costs memory
+    SIM_CHECK(count > 0 && count <= UINT16_MAX);
+    bool consecutive = ports[0] < NET_HOP_SCATTERED;
+    for (uint32_t i = 1; i < count; i++) {
+        consecutive = consecutive && ports[i] == ports[0] + i;
+    }
+    const net_hop_t hop = {.first = (uint32_t)routes->port_count,
+                           .count = (uint16_t)count,
+                           .base = consecutive ? (uint16_t)ports[0] : NET_HOP_SCATTERED};
+    for (uint32_t i = 0; i < count; i++) {
+        SIM_GROW(routes->ports, routes->port_count, &routes->port_capacity);
+        routes->ports[routes->port_count++] = ports[i];
+    }
+    SIM_GROW(routes->sets, routes->set_count, &routes->set_capacity);
+    routes->sets[routes->set_count++] = hop;
+    return hop;
+}
+
+void net__hop_page_release(net_hop_page_t *page)
+{
+    if (--page->users == 0) {
+        sim_free(page);
+    }
+}
+
+void net__routes_put(net_routes_t *routes, uint32_t leaf, net_hop_t hop)
+{
+    net_hop_page_t **const page = &routes->pages[leaf / NET_HOPS_OF_A_PAGE];
+    if ((*page)->users > 1) {
+        net_hop_page_t *const own = sim_alloc(sizeof(*own));
+        memcpy(own->hops, (*page)->hops, sizeof(own->hops));
+        own->users = 1;
+        net__hop_page_release(*page);
+        *page = own;
+    }
+    (*page)->hops[leaf % NET_HOPS_OF_A_PAGE] = hop;
+}
+
+uint32_t net_leaf_count(const net_t *net)
+{
+    return net->leaf_count;
+}
+
+net_node_t *net_leaf_at(const net_t *net, uint32_t leaf)
+{
+    SIM_CHECK(leaf < net->leaf_count);
+    return net->leaves[leaf];
+}
+
+void net_routes_set(net_routes_t *routes,
+                    const net_node_t *node,
+                    uint32_t leaf,
+                    const uint32_t *ports,
+                    uint32_t count)
+{
+    net_routes_t *const own = &routes[node->sim.index];
+    net__routes_put(own, leaf, net__routes_intern(own, ports, count));
+}
+
+static uint32_t page_count(const net_t *net)
+{
+    return net->leaf_count / NET_HOPS_OF_A_PAGE + 1;
+}
+
+net_routes_t *net__routes_create(const net_t *net)
+{
+    net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i]->forward != NULL) {
+            routes[i].pages = sim_alloc_array(page_count(net), sizeof(net_hop_page_t *));
+            for (uint32_t page = 0; page < page_count(net); page++) {
+                routes[i].pages[page] = net->unreached;
+                net->unreached->users++;
+            }
+        }
+    }
+    return routes;
+}
+
+void net__routes_finish(const net_t *net, net_routes_t *routes)
+{
+    for (size_t i = 0; i < net->node_count; i++) {
+        sim_free(routes[i].sets);
+        routes[i].sets = NULL;
+    }
+}
+
+void net__routes_free(const net_t *net, net_routes_t *routes)
+{
+    for (size_t i = 0; routes != NULL && i < net->node_count; i++) {
+        for (uint32_t page = 0; routes[i].pages != NULL && page < page_count(net); page++) {
+            net__hop_page_release(routes[i].pages[page]);
+        }
+        sim_free(routes[i].pages);
+        sim_free(routes[i].ports);
+    }
+    sim_free(routes);
+}
