@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store.c - the store that answers what the flat caches do not (nic/store.h).
+// nic/device/rnic/store.c - the store that answers what the flat caches do not (nic/store.h).
 //
 // nic__rnic_lookup reads the flat caches in place, so that a hit costs one comparison. A kind that
 // the store answers for has a flat cache of one entry that stays empty. Its lookups always come

@@ -116,7 +116,8 @@ told poisson && fail "a load of 0.8 is told"
 told "poisson: a load of 80 is more" --set 'traffic[0].poisson.load=80' || fail "a load of 80 is not told"
 printf 'topology: {star: {hosts: 4}}\nlink: {loss-rate: 0.01}\n' >"$work/n.yaml"
 printf 'traffic: [{herd: {timeout: 1ms, measure: 1ms}}]\n' >>"$work/n.yaml"
-told "herd: links lose frames.*(1000 us), which is longer than" || fail "losses that no time-out repairs are not told"
+told "herd: links lose frames.*(1000 us), which is longer than" ||
+    fail "losses that no time-out repairs are not told"
 told herd --set 'traffic[0].herd.measure=2ms' && fail "losses that time-outs repair are told"
 told herd --set link.loss-rate=0 && fail "losses of links without any are told"
 told "herd: a round trip takes .* longer than .timeout. (1 us)" --set link.loss-rate=0 \
