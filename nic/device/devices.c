@@ -13,7 +13,7 @@
 #include "nic/verbs/queues.h"
 #include "nic/verbs/region.h"
 
-// Nothing that happens inside it takes time. docs/models/nic-ideal.md
+// The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md
 const nic_device_ops_t nic_device_ideal = {.name = "ideal"};
 
 const nic_device_ops_t *const nic_device_all[] = {

@@ -40,7 +40,7 @@ uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config)
 
 // -- time
 
-// The time of a byte in units of 2^-20 ps, rounded up: the link is never faster than it is.
+// Returns the time of a byte in units of 2^-20 ps, rounded up, so that the link is never too fast.
 static uint64_t byte_time(const nic_pcie_config_t *config, uint64_t overhead_permille)
 {
     const uint64_t rate_bps = config->lanes * config->lane_rate_bps;

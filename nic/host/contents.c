@@ -31,7 +31,7 @@ struct nic_fill {
 
 static_assert(PAGE_BYTES >> LINE_BITS == 64, "a page's lines are the bits of a word");
 
-// The part of a range that lies in one page.
+// A part: the bytes of a range that lie in one page.
 typedef struct part {
     uint64_t number; // of the page
     uint32_t offset;
@@ -49,7 +49,7 @@ static part_t first_part(uint64_t address, uint64_t length_bytes)
     };
 }
 
-// The bits of the lines that the part touches, or of those that it covers.
+// Returns the bits of the lines [first, end).
 static uint64_t lines_between(uint32_t first, uint32_t end)
 {
     const uint64_t below_end = end >= 64 ? UINT64_MAX : (UINT64_C(1) << end) - 1;
@@ -79,7 +79,7 @@ static const nic_fill_t *fill_of(const nic_memory_t *memory, uint64_t address)
     return fill;
 }
 
-// The first word of the fill in or after `address`.
+// Returns the address of the fill's first word at or after `address`.
 static uint64_t next_word(const nic_fill_t *fill, uint64_t address)
 {
     return (address + fill->stride_bytes - 1) & ~(fill->stride_bytes - 1);
@@ -93,7 +93,7 @@ static bool fill_in(const nic_memory_t *memory, uint64_t address, uint8_t *bytes
     if (fill == NULL) {
         return false;
     }
-    // A word may begin before the range.
+    // The first word may begin before the range.
     uint64_t at = next_word(fill, address & ~UINT64_C(7));
     const bool any = at < address + count;
     for (; bytes != NULL && at < address + count; at += fill->stride_bytes) {
@@ -107,7 +107,7 @@ static bool fill_in(const nic_memory_t *memory, uint64_t address, uint8_t *bytes
     return any;
 }
 
-// The lines of the page that hold words of the fill.
+// Returns the bits of the page's lines that hold words of a fill.
 static uint64_t filled_lines(const nic_memory_t *memory, uint64_t number)
 {
     const uint64_t address = number << PAGE_BITS;
@@ -161,7 +161,7 @@ static nic_page_slot_t *find_slot(nic_page_slot_t *slots, uint64_t slot_count, u
     return &slots[i];
 }
 
-// NULL: nobody wrote there.
+// Finds a page by its number. Returns NULL if nobody wrote to it.
 static nic_page_t *find_page(const nic_memory_t *memory, uint64_t number)
 {
     return memory->page_count == 0 ? NULL
@@ -210,7 +210,7 @@ static void remove_page(nic_memory_t *memory, uint64_t number)
     uint64_t hole = (uint64_t)(find_slot(slots, memory->slot_count, number) - slots);
     SIM_CHECK(slots[hole].page != NULL);
     sim_free(slots[hole].page);
-    // Those behind it that would no longer be found move up (Knuth, 6.4, algorithm R).
+    // Entries behind the hole that would no longer be found move up (Knuth, 6.4, algorithm R).
     for (uint64_t i = (hole + 1) & mask; slots[i].page != NULL; i = (i + 1) & mask) {
         const uint64_t home = sim_mix64(slots[i].number) & mask;
         if (((i - home) & mask) >= ((i - hole) & mask)) {
@@ -288,7 +288,7 @@ void nic_memory_read(const nic_memory_t *memory, uint64_t address, void *bytes, 
     }
 }
 
-// A line that was cleared in part may have nothing left.
+// Forgets a line that has only zeros after it was cleared in part.
 static void forget_if_zero(nic_page_t *page, uint32_t line)
 {
     static const uint8_t zeros[1u << LINE_BITS];
@@ -309,13 +309,13 @@ static void clear_part(const nic_memory_t *memory, nic_page_t *page, part_t part
     }
 }
 
-// Whether it is quicker to look through all pages than to look for each of a range.
+// Returns whether scanning all pages is faster than looking up each page of a range.
 static bool is_wide(const nic_memory_t *memory, uint64_t length_bytes)
 {
     return length_bytes >> PAGE_BITS >= memory->slot_count;
 }
 
-// The part of a range that lies in a page; its count is 0 if there is none.
+// Returns the part of a range that lies in a page. Its count is 0 if there is none.
 static part_t part_in(uint64_t number, uint64_t address, uint64_t length_bytes)
 {
     const uint64_t start = number << PAGE_BITS;
@@ -354,8 +354,9 @@ void nic_memory_clear(nic_memory_t *memory, uint64_t address, uint64_t length_by
     }
 }
 
-// Whether the page, of which a part was cleared, has nothing but its fill. What lies beside that
-// part may stand in the very lines of the fill, and be something else.
+// Returns whether a page that was cleared in part holds only its fill. Bytes beside the cleared
+// part
+// may share a line with the fill and differ from it.
 static bool has_nothing_else(const nic_memory_t *memory,
                              uint64_t number,
                              const nic_page_t *page,

@@ -11,7 +11,7 @@
 #include "nic/host/steps.h"
 #include "nic/verbs/queues.h"
 
-// A turn of a loop takes something even where nothing in it has a cost.
+// The least time of a turn of a core's loop, even if nothing in it has a cost.
 #define LEAST_STEP_PS SIM_PS_PER_NS
 
 static void fired(sim_node_t *node, sim_timer_t *timer);
@@ -98,7 +98,7 @@ void nic__cores_set_clock(nic_host_t *host)
     };
 }
 
-// The clock rate falls evenly from that of two cores at work to that of all_from.
+// Sets the clock rate, which falls linearly from the rate of two active cores to that of all_from.
 static void set_pace(nic_host_t *host)
 {
     const nic_clock_t *const clock = &host->clock;
@@ -177,7 +177,7 @@ uint64_t nic_core_steps(const nic_core_t *core)
 
 // -- waiting
 
-// The first poll of an idle core at or after seen_ps.
+// Returns the time of an idle core's first poll at or after seen_ps.
 static sim_time_t poll_at(const nic_core_t *core, sim_time_t seen_ps)
 {
     if (seen_ps <= core->idle_ps) {
@@ -220,7 +220,7 @@ void nic_core_only_polls(nic_core_t *core)
     core->only_polls = true;
 }
 
-// From free_ps on it polls: what is already on its way decides which poll matters.
+// Lets a core poll from free_ps on. Work already in flight decides which poll is simulated.
 static void rest(nic_core_t *core)
 {
     core->idle = true;

@@ -34,7 +34,7 @@ void nic__cores_free(nic_host_t *host);
 // Takes the clock rates of the host's cores from its configuration.
 void nic__cores_set_clock(nic_host_t *host);
 
-// Its turn comes: of the lane of cores.
+// Runs a core's turn; a step of the lane of cores.
 void nic__core_step(nic_step_t *step);
 
 static inline void nic__core_spend(nic_core_t *core, sim_time_t cost_ps)
@@ -47,7 +47,7 @@ static inline void nic__core_wait(nic_core_t *core, sim_time_t wait_ps)
     core->spent_ps += wait_ps;
 }
 
-// The time of the core that is posting, or of the event.
+// Returns the time of the core that is posting, or of the event if no core is posting.
 static inline sim_time_t nic__posting_ps(const nic_host_t *host)
 {
     return host->node.sim.now_ps + (host->core != NULL ? host->core->spent_ps : 0);

@@ -83,7 +83,7 @@ bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value)
     return false;
 }
 
-// 0 where the algorithm has none of that name.
+// Reads a metric of the algorithm; 0 if it has none of that name.
 static uint64_t read_algorithm(const nic_qp_t *qp, const char *name)
 {
     uint64_t value = 0;

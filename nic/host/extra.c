@@ -178,7 +178,7 @@ const void *nic_config_find(const nic_config_t *config,
     return NULL;
 }
 
-// A table that the program handed over itself goes before the one that is named.
+// Returns the chosen table. A table that the program passed itself takes precedence over a name.
 static const void *chosen(const nic_config_t *config,
                           nic_extra_kind_t kind,
                           const char *name,
@@ -247,7 +247,7 @@ const nic_transport_ops_t *nic__config_transport(const nic_config_t *config)
 
 // -- rules
 
-// The names there are of a kind, and one more before them; free with sim_free.
+// Returns all names of a kind, with one more name before them. Free with sim_free.
 static const char **names_of(const nic_config_t *config,
                              nic_extra_kind_t kind,
                              const char *first,
@@ -271,7 +271,7 @@ static const char **names_of(const nic_config_t *config,
     return names;
 }
 
-// Whether name is one of them, or `first` (NULL: there is no such).
+// Fails unless `name` is one of the kind's names, or `first` (which may be NULL).
 static sim_err_t check_name(const nic_config_t *config,
                             nic_extra_kind_t kind,
                             const char *first,

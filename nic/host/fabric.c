@@ -68,7 +68,9 @@ struct nic_fabric {
 
 static nic_fabric_t *fabric_create(nic_host_t *host);
 
-// Where nothing has limits it is made when somebody asks: at set-up, or the host's own thread.
+// Returns the host's fabric. A fabric without limits is made on first use, at set-up or by the
+// host's
+// own thread.
 static nic_fabric_t *fabric_of(const nic_host_t *host)
 {
     return SIM_LIKELY(host->fabric != NULL) ? host->fabric
@@ -261,7 +263,7 @@ static void set_pair(nic_fabric_t *fabric,
     }
 }
 
-// Of a NIC's own link; lanes of its place belong to a detailed NIC itself.
+// Returns the rate of a NIC's own link. A detailed NIC models its PCIe lanes itself.
 static uint64_t link_bps(const nic_host_t *host, uint32_t nic)
 {
     const uint64_t rate_bps = host->config->host.nic_bps;
@@ -394,7 +396,7 @@ static sim_time_t book(server_t *server, sim_time_t now_ps, uint64_t bytes)
     return server->free_ps;
 }
 
-// The servers between a NIC and its socket: its link, and the uplink of its switch.
+// Collects the servers between a NIC and its socket: the NIC's link and the uplink of its switch.
 static uint32_t to_socket(const nic_host_t *host,
                           uint32_t nic,
                           bool up,
@@ -410,7 +412,7 @@ static uint32_t to_socket(const nic_host_t *host,
     return count;
 }
 
-// The servers between a NIC and memory, for data that goes towards memory (or from it).
+// Collects the servers between a NIC and memory, for data towards memory or from it.
 static uint32_t find_way(const nic_host_t *host,
                          uint32_t nic,
                          nic_location_t location,
@@ -530,7 +532,9 @@ static void read_fired(sim_node_t *node, sim_timer_t *timer)
     nic__kick(bound->nic);
 }
 
-// What was written first becomes less than half of what may wait, or the pause has to be renewed.
+// Arms the timer for the earlier of two times: less than half of the limit waits, or the pause
+// must be
+// renewed.
 static void arm_pause(bound_t *bound)
 {
     nic_t *const nic = bound->nic;

@@ -8,8 +8,8 @@
 
 const nic_frames_ops_t nic_frames_standard = {.name = "standard"};
 
-// InfiniBand within a subnet: local route header and variant CRC instead of Ethernet, IP and UDP
-// (IBA vol. 1, 5.2), and nothing is filled up.
+// Frames of InfiniBand within a subnet: a local route header and a variant CRC replace Ethernet, IP
+// and UDP (IBA vol. 1, 5.2), and frames are not padded.
 #define LRH_BYTES 8u
 #define VCRC_BYTES 2u
 

@@ -49,7 +49,7 @@ static bool take(reader_t *reader, const char *word)
     return there;
 }
 
-// A number below limit.
+// Reads a number below `limit`.
 static bool take_number(reader_t *reader, uint32_t limit, uint16_t *number)
 {
     uint32_t value = 0;
@@ -105,7 +105,8 @@ static uint16_t spread(uint32_t i, uint32_t count, uint32_t places)
     return (uint16_t)((uint64_t)i * places / count);
 }
 
-// Behind switches if there are some. width: so many behind each (0: evenly).
+// Distributes devices over the PCIe switches, if there are any. width: devices per switch (0:
+// evenly).
 static void spread_spots(nic_spot_t *spots,
                          uint32_t count,
                          const nic_layout_t *layout,
@@ -216,7 +217,7 @@ static sim_err_t check_counts(const nic_host_config_t *config,
     return SIM_OK;
 }
 
-// A thing behind a switch is at the switch's socket.
+// Sets the socket of each device behind a switch to the switch's socket.
 static void take_sockets(nic_spot_t *spots, uint32_t count, const nic_layout_t *layout)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -226,7 +227,7 @@ static void take_sockets(nic_spot_t *spots, uint32_t count, const nic_layout_t *
     }
 }
 
-// Of those that no list places.
+// Places the devices that no list of the configuration places.
 static void fill_up(const nic_host_config_t *config, uint32_t nics, nic_layout_t *layout)
 {
     const uint32_t width = (uint32_t)config->nics_per_switch;

@@ -28,7 +28,7 @@ nic_host_t *nic__host_of(const net_node_t *node)
 
 // -- events
 
-// What does not go straight to the protocol.
+// Receives a packet that does not go straight to the protocol.
 APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
     if (nic->loop != NULL) {
@@ -58,7 +58,7 @@ static SIM_ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
     }
 }
 
-// The port is free. A NIC that is still reading what it sent goes on when it has.
+// Sends on a free port. A NIC that still reads the payload it sent continues when it has read it.
 static inline void transmit(nic_t *nic)
 {
     if (SIM_LIKELY(!nic->bound) || !nic__dma_holds_back(nic)) {
@@ -66,7 +66,7 @@ static inline void transmit(nic_t *nic)
     }
 }
 
-// What an event left to be done once nothing refers to its QPs any more.
+// Completes work of an event that had to wait until nothing refers to its QPs.
 static void settle(nic_host_t *host)
 {
     while (host->kicked != NULL || host->notice_count != 0) {
@@ -128,7 +128,7 @@ static inline void after_event(nic_host_t *host)
 #endif
 }
 
-// False: none is left in this window.
+// Runs the next event. Returns false if none is left in this window.
 static SIM_ALWAYS_INLINE bool take_event(nic_host_t *host)
 {
     sim_event_t event;
@@ -157,7 +157,7 @@ static SIM_ALWAYS_INLINE void take_steps(nic_host_t *host, nic_steps_t *steps, s
     }
 }
 
-// A host whose NICs have steps.
+// Runs a host whose NICs have steps.
 static void run_with_steps(nic_host_t *host)
 {
     sim_node_t *const node = &host->node.sim;
@@ -190,7 +190,7 @@ static void run_with_steps(nic_host_t *host)
     nic__steps_rest(host);
 }
 
-// The usual host: what wakes it is its only port.
+// Runs the usual host, which has one port; only that port wakes it.
 static void run_one_port(nic_host_t *host)
 {
     sim_node_t *const node = &host->node.sim;
@@ -461,7 +461,7 @@ static const nic_config_t *share(const nic_config_t *config)
     return config;
 }
 
-// One for the host created before and this one, if they are equal.
+// Returns the configuration of the host created before, if it is equal, so that both share it.
 static const nic_config_t *take_config(const net_t *net, const nic_config_t *config)
 {
     size_t before = net_node_count(net);

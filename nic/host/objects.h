@@ -20,13 +20,13 @@ typedef struct nic_fabric nic_fabric_t;
 typedef struct nic_page_slot nic_page_slot_t;
 typedef struct nic_fill nic_fill_t;
 
-// When a destination may get its next CNP (nic.cnp-scope: destination).
+// The time at which a destination may get its next CNP (nic.cnp-scope: destination).
 typedef struct nic_cnp_slot {
     uint32_t interface; // plus 1; 0: free
     sim_time_t next_ps;
 } nic_cnp_slot_t;
 
-// What all queue pairs of one transport on a NIC share.
+// The state that all queue pairs of one transport on a NIC share.
 struct nic_transport_share {
     const nic_transport_ops_t *ops;
     void *state;
@@ -111,7 +111,7 @@ struct nic {
     uint32_t checked_index; // queue pair checked last, in builds with dear checks
 };
 
-// A host's memory (host/contents.c). Pages without an entry hold zeros.
+// The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros.
 struct nic_memory {
     nic_page_slot_t *slots; // open addressing by number; NULL before the first page
     uint64_t slot_count;    // power of two
@@ -119,7 +119,7 @@ struct nic_memory {
     nic_fill_t *fills; // NULL: none
 };
 
-// Clock of a host's cores.
+// The clock of a host's cores.
 typedef struct nic_clock {
     uint64_t mhz; // with at most two cores at work
     uint64_t all_mhz;

@@ -14,7 +14,7 @@
 #include "nic/verbs/queues.h"
 #include "nic/verbs/wqe.h"
 
-// What a payload costs a host that has limits.
+// Books the reading of a payload on a host whose fabric has limits.
 static void read_for(nic_t *nic, const nic_place_t *place, uint64_t offset, uint64_t bytes)
 {
     for (uint64_t done = 0; done < bytes && !nic->detailed;) {

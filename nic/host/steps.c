@@ -4,7 +4,7 @@
 #include "nic/host/cores.h"
 #include "nic/host/objects.h"
 
-// How many steps of a lane may end later than one that is booked after them.
+// The largest number of steps that a new step of a lane may overtake.
 #define STEPS_PASSED_MAX 8u
 
 static void nothing(sim_node_t *node, sim_timer_t *timer)
@@ -79,8 +79,9 @@ void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step
     nic__steps_find_next(steps);
 }
 
-// The first step of a lane that ends later than time_ps, looked for from its beginning or from its
-// end; the last one does. NULL: too far.
+// Returns the first step of a lane that ends after time_ps, searching from the begin or from the
+// end;
+// the last step does. NULL: the step is too far from there.
 static nic_step_t *find_from_first(const nic_lane_t *lane, sim_time_t time_ps)
 {
     nic_step_t *after = lane->first;
@@ -158,7 +159,7 @@ void nic__steps_rest(nic_host_t *host)
     if (any && steps->next_ps < node->timer_ps && steps->next_ps < node->wake_ps) {
         sim_timer_arm(node, &steps->timer, steps->next_ps); // else it will be back in time
     } else if (SIM_UNLIKELY(any && node->wake_ps == SIM_TIME_NEVER && sim_only_background(node))) {
-        // Background timers alone keep no run going: it would end before the step.
+        // Background timers alone would not keep the run alive until the step.
         sim_timer_arm(node, &steps->timer, steps->next_ps);
     }
 }

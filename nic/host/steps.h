@@ -28,7 +28,7 @@ typedef struct nic_step {
     struct nic_step *previous;
 } nic_step_t;
 
-// The host's time is the step's, which is in no lane any more.
+// Runs a step. The host's time is the time of the step, which has left its lane.
 typedef void (*nic_step_fn)(nic_step_t *step);
 
 typedef enum nic_lane_index {
@@ -55,29 +55,30 @@ struct nic_steps {
     sim_timer_t timer; // brings the host back where only steps are left in a window
 };
 
-// Of a lane that is empty: no two are equal, and nothing ever happens then.
+// Returns the time of an empty lane's next step: beyond every real time, and different for each
+// lane.
 static inline sim_time_t nic__no_step_ps(uint32_t index)
 {
     return SIM_TIME_NEVER - index;
 }
 
 typedef enum nic_turn { NIC_TURN_EVENT, NIC_TURN_STEP, NIC_TURN_WAKE } nic_turn_t;
-// Where a timer or a wake of the node is due, too, when the host would take a step or its own wake.
+// Returns the next turn if a timer or another wake of the node is due at the same time.
 nic_turn_t nic__turn_of_several(const nic_host_t *host, sim_time_t due_ps);
 
 // Lanes for this host, if its node takes them: the first of its NICs that has steps asks for them.
 void nic__steps_create(nic_host_t *host);
 void nic__steps_destroy(nic_host_t *host);
-// What is left is for a later window.
+// Leaves the remaining steps to a later window.
 void nic__steps_rest(nic_host_t *host);
 bool nic__step_among(nic_host_t *host,
                      nic_lane_index_t index,
                      nic_step_t *step,
                      sim_time_t time_ps);
-// The step, which is in that lane, does not happen.
+// Cancels a step, which must be in that lane.
 void nic__step_remove(nic_host_t *host, nic_lane_index_t index, nic_step_t *step);
 
-// The step is the first of this lane from now on.
+// Makes the step the first one of its lane.
 static inline void nic__lane_begins(nic_steps_t *steps, nic_lane_t *lane, nic_step_t *step)
 {
     lane->first = step;
@@ -88,7 +89,7 @@ static inline void nic__lane_begins(nic_steps_t *steps, nic_lane_t *lane, nic_st
     }
 }
 
-// The step happens then, not before now. False: a timer has to do it.
+// Books a step at a time, which is not before now. Returns false if a timer must do it instead.
 static inline bool nic__step_at(nic_host_t *host,
                                 nic_lane_index_t index,
                                 nic_step_t *step,
@@ -113,10 +114,10 @@ static inline bool nic__step_at(nic_host_t *host,
     return true;
 }
 
-// The same on a host with several ports, or while it is not running.
+// Wakes the NIC by an event: for a host with several ports, or one that is not running.
 void nic__wake_by_event(nic_t *nic);
 
-// The port of this NIC is to be served at the end of the frame on the link.
+// Makes the NIC's port be served at the end of the frame on the link.
 static SIM_ALWAYS_INLINE void nic__wake(nic_t *nic)
 {
     nic_host_t *const host = nic->host;
@@ -137,7 +138,7 @@ static SIM_ALWAYS_INLINE void nic__wake(nic_t *nic)
     }
 }
 
-// It is that time now.
+// Serves the port, whose frame on the link has ended.
 static inline void nic__port_free(nic_host_t *host, nic_steps_t *steps)
 {
     host->node.sim.now_ps = steps->wake_ps;
@@ -146,7 +147,7 @@ static inline void nic__port_free(nic_host_t *host, nic_steps_t *steps)
     steps->wake_ps = SIM_TIME_NEVER;
 }
 
-// The same where steps of several lanes happen at one instant.
+// Finds the earliest step if steps of several lanes are due at the same instant.
 void nic__steps_find_tied(nic_steps_t *steps);
 
 // Finds the lane whose first step is the earliest of all.
@@ -168,7 +169,7 @@ static inline void nic__steps_find_next(nic_steps_t *steps)
     steps->next_ps = best_ps;
 }
 
-// The earliest step happens. There is one.
+// Runs the earliest step. There must be one.
 static inline void nic__step(nic_host_t *host, nic_steps_t *steps)
 {
     sim_node_t *const node = &host->node.sim;
@@ -190,8 +191,9 @@ static inline void nic__step(nic_host_t *host, nic_steps_t *steps)
     lane->fn(step);
 }
 
-// Whether the host's turn that is due then is the next thing to happen, before until_ps: that turn,
-// or EVENT. Where something else is due, too, the turn may be another.
+// Returns the turn that is due at that time if nothing comes before it until until_ps, else EVENT.
+// If
+// something else is due at the same time, the turn may be another one.
 static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host,
                                                  nic_turn_t turn,
                                                  sim_time_t due_ps,
@@ -207,7 +209,7 @@ static SIM_ALWAYS_INLINE nic_turn_t nic__turn_at(const nic_host_t *host,
     return turn;
 }
 
-// What the host does next; EVENT also where it does nothing more for now.
+// Returns the host's next turn. EVENT also means that the host has nothing more to do now.
 static SIM_ALWAYS_INLINE nic_turn_t nic__turn(const nic_host_t *host,
                                               const nic_steps_t *steps,
                                               sim_time_t until_ps)

@@ -13,7 +13,7 @@ typedef struct nic_listener {
     struct nic_listener *next;
 } nic_listener_t;
 
-// The rate each QP was last known to have is kept up to date only while somebody listens.
+// Stores a QP's current rate. The stored rate is kept up to date only while somebody listens.
 static void note_rate(const nic_qp_t *qp, void *ctx)
 {
     (void)ctx;

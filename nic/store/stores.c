@@ -12,7 +12,7 @@ static nic_store_t *create_flat(const nic_store_place_t *place)
     return sim_alloc(sizeof(nic_store_t));
 }
 
-// It answers for no kind: all stay with the caches.
+// The store "flat" answers for no kind; the flat caches answer every lookup.
 static const nic_store_ops_t flat = {
     .name = "flat",
     .help = "a set-associative cache for each kind, in front of host memory",

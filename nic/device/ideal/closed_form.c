@@ -93,7 +93,7 @@ static void send_frame(pipeline_t *pipeline, uint32_t frame_bytes)
     pipeline->followed++;
 }
 
-// Whether what came since `before` will come again and again.
+// Returns whether the pipeline has reached a steady state: the change since `before` will repeat.
 static bool repeats(const pipeline_t *before, const pipeline_t *now)
 {
     uint64_t moved_ps = 0;
@@ -110,7 +110,7 @@ static bool repeats(const pipeline_t *before, const pipeline_t *now)
     return before->started;
 }
 
-// `times` more of what moved the pipeline from `before` to where it is, each shorter by short_ps.
+// Repeats the change from `before` to `now` `times` more times, each shorter by short_ps.
 static void repeat(const pipeline_t *before, pipeline_t *now, uint64_t times, sim_time_t short_ps)
 {
     uint64_t moved_ps = 0;
@@ -127,7 +127,7 @@ static void repeat(const pipeline_t *before, pipeline_t *now, uint64_t times, si
     now->arrived_ps += times * moved_ps;
 }
 
-// What is sent over and over: count of it, at least 1.
+// Sends one unit of repeated work, such as one message, into the pipeline.
 typedef void (*send_fn)(pipeline_t *pipeline, const void *what);
 
 static void send_many(pipeline_t *pipeline, uint64_t count, send_fn send, const void *what)
@@ -176,7 +176,7 @@ static void send_one_frame(pipeline_t *pipeline, const void *what)
     send_frame(pipeline, ((const frame_what_t *)what)->bytes);
 }
 
-// RC opcodes of the frames of one message.
+// The RC opcodes of the frames of one message.
 typedef struct operation {
     uint8_t first;
     uint8_t middle;
@@ -201,8 +201,8 @@ static const operation_t operations[] = {
                           ROCE_READ_RESPONSE_ONLY},
 };
 
-// Of a frame that the NIC of interface `sender` sends, whatever its frames are (nic/frames.h);
-// telemetry is left out.
+// Returns the bytes of a frame that the NIC of interface `sender` sends, with its kind of frames
+// (nic/frames.h) and without telemetry.
 static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
                                uint32_t sender,
                                uint8_t opcode,
@@ -220,7 +220,7 @@ static uint32_t frame_bytes_of(const nic_ideal_t *ideal,
                                          : extensions + ((payload + 3) & ~3u));
 }
 
-// Who sends the data.
+// Returns the interface that sends the data.
 static uint32_t data_sender(const nic_ideal_t *ideal)
 {
     return ideal->opcode == NIC_WR_RDMA_READ ? ideal->responder : ideal->requester;

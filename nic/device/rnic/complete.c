@@ -30,13 +30,14 @@ void nic__rnic_tell_write(nic_qp_t *qp, uint64_t address, uint32_t bytes)
                      nic__rnic(nic)->detail.rx_latency_ps);
 }
 
-// Whether the receiving side writes it: what a response or an ACK completes.
+// Returns whether the receiving side writes the CQE, because a response or an ACK completes the
+// WQE.
 static inline bool is_completed_by_peer(const nic_qp_t *qp, const nic_wc_t *wc)
 {
     return nic__device_type(qp) == NIC_QPT_RC && wc->opcode < NIC_WC_RECV;
 }
 
-// When the CQE is seen.
+// Writes a CQE to host memory and returns the time at which a core can see it.
 static inline sim_time_t write_cqe(const nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
 {
     nic_t *const nic = nic__device_nic(qp);

@@ -71,7 +71,7 @@ static void polled(nic_t *nic, nic_core_t *core, uint32_t count)
     rnic->counters.cqes_polled += count;
     if (core != NULL) {
         nic__core_spend(core, rnic->detail.cpu_poll_ps + count * rnic->detail.cpu_cqe_ps);
-        // The NIC wrote CQEs into the last cache; one behind the other they come together.
+        // The NIC wrote the CQEs into the last-level cache. Adjacent CQEs come with one access.
         nic__core_wait(core, count != 0 ? rnic->detail.cpu_line_wait_ps : 0);
     }
 }

@@ -38,7 +38,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
                        seed + side);
     }
     for (uint32_t c = 0; c < NIC_CACHE_COUNT; c++) {
-        // Shared: the first one holds everything, the others a single entry that nobody uses.
+        // A shared cache: the first one holds everything, the others have one unused entry.
         const uint64_t alone =
             (rnic->answered >> c & 1) != 0 || caches[c].entries == 0 ? 1 : caches[c].entries;
         const uint64_t own = config->sram_shared ? (c == 0 ? all_entries : 1) : alone;
@@ -55,7 +55,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
     }
 }
 
-// What is no payload: the driver's rings and contexts, or a core that writes into the NIC.
+// Books a transfer that is no payload: rings and contexts of the driver, or a core's MMIO write.
 static sim_time_t on_the_fabric(void *ctx, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use)
 {
     if (use == NIC_PCIE_WQE_MMIO || use == NIC_PCIE_DOORBELL) {
@@ -234,7 +234,7 @@ nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
     return (nic_cost_t){cost.stall_ps + rnic->stall_ps[cache], nic__later(cost.ready_ps, here_ps)};
 }
 
-// A store has one context for both sides.
+// Looks up the context of a queue pair. A store has one context for both sides of the NIC.
 static nic_cost_t look_up_context(nic_rnic_t *rnic,
                                   uint32_t number,
                                   nic_side_t side,
@@ -253,8 +253,9 @@ static nic_cost_t look_up_context(nic_rnic_t *rnic,
     return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
 }
 
-// Of an unreliable connection's receiver little is needed, the next PSN and the rights: where their
-// contexts lie apart, a miss costs less.
+// Looks up the context of an unreliable QP. Its receiver needs only the next PSN and the rights,
+// so a
+// miss costs less if these contexts are kept apart.
 static nic_cost_t look_up_unreliable(nic_rnic_t *rnic, uint64_t key, bool receives, nic_cost_t cost)
 {
     nic_cache_t *const contexts = &rnic->caches[NIC_STORE_CONTEXT];
@@ -288,7 +289,7 @@ nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
     return nic__rnic_lookup(rnic, NIC_STORE_CONTEXT, &slot, key, cost);
 }
 
-// The region of a key, and where a store has them its protection domain.
+// Looks up the region of a key, and its protection domain if the store keeps protection domains.
 nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost)
 {
     if (SIM_LIKELY((rnic->answered & 1u << NIC_STORE_KEY) == 0)) {

@@ -53,7 +53,7 @@ static SIM_ALWAYS_INLINE void expect_data(const nic_t *nic)
     }
 }
 
-// Data to be sent are there.
+// Continues an item whose data have arrived from host memory.
 static SIM_ALWAYS_INLINE void data_here(nic_item_t *item)
 {
     nic_qp_t *const qp = item->qp;
@@ -70,14 +70,14 @@ static SIM_ALWAYS_INLINE void data_here(nic_item_t *item)
     nic__item_free(item);
 }
 
-// WQEs have come meanwhile.
+// Like data_here, after WQEs that have arrived in the meantime.
 static __attribute__((noinline)) void data_when_come(nic_item_t *item)
 {
     nic__rnic_begin(item->nic);
     data_here(item);
 }
 
-// What is usual ends in a call, and needs no frame.
+// Ends in tail calls, so that the usual path needs no stack frame.
 void nic__rnic_data_step(nic_step_t *step)
 {
     nic_item_t *const item = SIM_CONTAINER_OF(step, nic_item_t, step);

@@ -16,9 +16,9 @@ static inline bool nic__wqe_carries(const nic_wqe_t *wqe)
     return !nic__wqe_fetches(wqe) && wqe->length != 0 && (wqe->flags & NIC_SEND_INLINE) == 0;
 }
 
-// A packet's payload, read from host memory, passes the sending side line by line, and what comes
-// in several completions is put together: completions end at multiples of their largest size
-// (PCI Express, 2.3.1.1), so that where a payload lies matters.
+// Returns how long a packet's payload occupies the sending side, which takes it line by line and
+// merges PCIe completions. Completions end at multiples of their largest size (PCI Express,
+// 2.3.1.1), so the payload's address matters.
 static inline sim_time_t nic__payload_ps(const nic_detail_t *detail,
                                          uint64_t address,
                                          uint32_t bytes)
@@ -32,7 +32,7 @@ static inline sim_time_t nic__payload_ps(const nic_detail_t *detail,
     return lines * detail->tx_line_ps + (last / size != address / size ? detail->tx_long_ps : 0);
 }
 
-// The same of a part of a work request's payload.
+// Returns the same time for a part of a work request's payload.
 static inline sim_time_t nic__part_ps(const nic_detail_t *detail,
                                       const nic_wqe_t *wqe,
                                       uint64_t offset,
@@ -50,7 +50,8 @@ static inline sim_time_t nic__from_memory_ps(nic_t *nic, uint64_t address, uint6
     return SIM_LIKELY(!nic__rnic(nic)->bound) ? 0 : nic_device_dma(nic, address, bytes, false);
 }
 
-// A packet's payload: a read for each place that it comes from, all asked for at once.
+// Reads a packet's payload: one read per scatter/gather element, all requested at once. Returns the
+// time at which all data have arrived.
 static inline sim_time_t nic__read_payload_ps(nic_t *nic,
                                               const nic_wqe_t *wqe,
                                               uint64_t offset,

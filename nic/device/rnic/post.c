@@ -9,7 +9,7 @@
 
 #define COPY_BYTES 16u // a register, nic.detailed.cpu.copy
 
-// A pointer in the WQE for each.
+// Returns the number of scatter/gather pointers in the WQE.
 static inline uint64_t places(const nic_wqe_t *wqe)
 {
     return SIM_LIKELY((wqe->flags & NIC_WQE_LIST) == 0) ? 1 : wqe->lkey;
@@ -31,7 +31,8 @@ static uint64_t wqe_bytes(const nic_detail_t *detail, const nic_qp_t *qp, const 
     if ((wqe->flags & NIC_SEND_INLINE) == 0) {
         return header + places(wqe) * detail->pointer_bytes;
     }
-    // A payload fills the line that the header ends in; each further one begins with a header.
+    // An inline payload first fills the line that holds the header; further lines begin with a
+    // header.
     const uint64_t room =
         (NIC_PCIE_LINE_BYTES - header % NIC_PCIE_LINE_BYTES) % NIC_PCIE_LINE_BYTES;
     const uint64_t line = NIC_PCIE_LINE_BYTES - detail->block_header_bytes;
@@ -53,7 +54,8 @@ sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const 
 
 // -- WQEs on their way by MMIO: the link keeps their order
 
-// Until a unit could be through with it: what it does before shows nowhere outside.
+// Schedules the check at the earliest time at which a processing unit could finish the WQE. Nothing
+// before that time is visible outside the NIC.
 void nic__rnic_look_for_coming(nic_rnic_t *rnic)
 {
     rnic->looks = true;
@@ -85,7 +87,7 @@ static inline uint64_t copies_of(const nic_wqe_t *wqe)
     return inlined ? ((uint64_t)wqe->length + COPY_BYTES - 1) / COPY_BYTES : 0;
 }
 
-// A core posts by a Doorbell: the last so many WQEs.
+// Charges a core for posting its last `count` WQEs by a Doorbell.
 static void spend_on_doorbell(nic_core_t *core,
                               const nic_detail_t *detail,
                               const nic_qp_t *qp,
@@ -100,7 +102,7 @@ static void spend_on_doorbell(nic_core_t *core,
     nic__core_spend(core, detail->cpu_doorbell_ps);
 }
 
-// A core posts a WQE of so many bytes by MMIO.
+// Charges a core for posting a WQE of that many bytes by MMIO.
 static inline void spend_on_lines(nic_core_t *core,
                                   const nic_detail_t *detail,
                                   const nic_wqe_t *wqe,
@@ -167,8 +169,8 @@ void nic__rnic_post_receive(nic_t *nic, uint32_t count)
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
     if (core != NULL) {
         nic__core_spend(core, count * detail->cpu_receive_ps);
-        // The count of receives is a word in host memory that the NIC reads with them, so that its
-        // line is in no core's cache.
+        // The NIC reads the counter of receives from host memory, so its line is in no core's
+        // cache.
         nic__core_wait(core, detail->cpu_line_wait_ps);
     }
 }

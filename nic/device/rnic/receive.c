@@ -48,7 +48,7 @@ static void release(nic_t *nic, uint32_t bytes)
 
 // -- the processing unit's part
 
-// The class of a packet by its operation, and what else is to be known of it.
+// Bits that describe a packet: the class of its operation, and its properties.
 enum {
     PACKET_CLASS = 7,
     PACKET_BEGINS = 8,     // it is the first of a request
@@ -106,7 +106,7 @@ static uint64_t lines_of(uint64_t bytes)
     return (bytes + NIC_PCIE_LINE_BYTES - 1) / NIC_PCIE_LINE_BYTES;
 }
 
-// What host memory takes longer for a word that is not in the processor's cache.
+// Returns the extra time of host memory for a word that is not in the processor's cache.
 static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
 {
     const nic_detail_t *const detail = &nic__rnic(nic)->detail;
@@ -115,10 +115,13 @@ static sim_time_t beyond_cache_ps(const nic_t *nic, uint32_t rkey)
     return region.length_bytes > detail->memory_cache_bytes ? detail->memory_latency_ps : 0;
 }
 
-// A lock by the low bits of the address is waited for in order, from turn_ps on; it is then held
-// until the word was read, changed and written. Returns when that is, and the unit free again.
-// A read does not pass a write (PCI Express, 2.4.1), and the write of a word whose line is not in
-// the cache is not over before the line was fetched.
+// Takes the lock that the low bits of an atomic's address select, in order, from turn_ps on. The
+// lock
+// is held until the word was read, changed and written. Returns that time, at which the unit is
+// free.
+// A read does not pass a write (PCI Express, 2.4.1), and the write of a word that is not cached
+// ends
+// only after its line was fetched.
 static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t turn_ps)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
@@ -139,7 +142,7 @@ static sim_time_t take_lock(nic_t *nic, const net_packet_t *packet, sim_time_t t
     return *free_ps;
 }
 
-// Where a payload goes: the first place of it.
+// Looks up key and page of the first address to which a payload is written.
 static inline nic_cost_t translate_at(nic_rnic_t *rnic,
                                       const nic_place_t *place,
                                       uint64_t offset,
@@ -158,12 +161,12 @@ static inline nic_cost_t translate_at(nic_rnic_t *rnic,
     return cost;
 }
 
-// What a SEND needs besides its QP's context.
+// Looks up what a SEND needs besides its QP's context: the receive WQE and its memory.
 static nic_cost_t look_up_receive(nic_rnic_t *rnic, const nic_qp_t *qp, nic_cost_t cost)
 {
     uint64_t shared;
     if (nic__device_shares_receives(qp, &shared)) {
-        // CQs are numbered below that
+        // Numbers of CQs are smaller, so the keys differ.
         const uint64_t key = nic__cache_key(NIC_STORE_CQ, shared << 32);
         uint32_t slot = nic_cache_set(rnic->held[NIC_STORE_CQ], key);
         return nic__rnic_lookup(rnic, NIC_STORE_CQ, &slot, key, cost);
@@ -175,7 +178,7 @@ static nic_cost_t look_up_receive(nic_rnic_t *rnic, const nic_qp_t *qp, nic_cost
     return translate_at(rnic, &place, nic__device_received_bytes(qp), cost);
 }
 
-// What one PCIe write does not take of a response needs a second piece of work.
+// Returns the extra time of a response that one PCIe write cannot carry: a second piece of work.
 static inline sim_time_t second_piece_ps(const nic_detail_t *detail, uint32_t bytes)
 {
     if (SIM_LIKELY(bytes <= detail->payload_max_bytes)) {
@@ -185,8 +188,9 @@ static inline sim_time_t second_piece_ps(const nic_detail_t *detail, uint32_t by
            lines_of(bytes - detail->payload_max_bytes) * detail->rx_long_line_ps;
 }
 
-// The WQE that a packet answers: its completion waits where that has to be read again, nothing else
-// does. Until then; *cost is that of the packet.
+// Looks up the WQE that a packet answers. If it must be read again, only its completion waits.
+// Returns
+// the time until which it waits; *cost is the cost of the packet.
 static SIM_ALWAYS_INLINE sim_time_t look_up_answered(nic_rnic_t *rnic,
                                                      const nic_qp_t *qp,
                                                      sim_time_t now_ps,
@@ -216,7 +220,7 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
     const uint32_t bytes = packet->payload_bytes;
     sim_time_t here_ps = now_ps;
     nic_cost_t cost = {rnic->rx_cost_ps[class], now_ps + rnic->detail.pu_receive_ps};
-    // The sending and the receiving side each have their part of a context.
+    // The sending and the receiving side each cache their own part of a context.
     const bool begins = (kind & PACKET_BEGINS) != 0;
     cost = nic__rnic_context(rnic, qp, packet->destination_qp, NIC_SIDE_RECEIVE, begins, cost);
     switch (class) {
@@ -256,7 +260,8 @@ static SIM_ALWAYS_INLINE nic_service_t serve_packet(nic_t *nic,
     rnic->rx_free_ps = nic__later(rnic->rx_free_ps, now_ps) + cost.stall_ps;
     sim_time_t data_ps = nic__later(cost.ready_ps, rnic->rx_free_ps);
     if (bytes != 0) {
-        // It is written to host memory: PCIe that is behind holds it back, and fills the buffer.
+        // The payload is written to host memory. If PCIe is behind, the payload waits in the
+        // buffer.
         data_ps = nic__later(data_ps, nic_pcie_room_ps(&rnic->pcie));
         if (SIM_UNLIKELY(rnic->bound)) {
             data_ps = nic__later(data_ps, nic_device_dma_room_ps(nic, rnic->detail.posted_bytes));
@@ -285,7 +290,7 @@ static void count_receive(nic_t *nic, const net_packet_t *packet)
     }
 }
 
-// What the protocol's turn needs to find: of a SEND, or of an atomic.
+// Prefetches the memory that the protocol will read for a SEND or an atomic.
 static void prepare_turn(nic_t *nic, const net_packet_t *packet, nic_packet_class_t class)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
@@ -415,7 +420,7 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
     expected[0] = expected[1];
     expected[1] = expected[2];
     expected[2] = (nic_expected_t){NULL, 0};
-    // The host may have kept packets to itself since, so what was expected need not be there.
+    // The host may have consumed packets since, so the expected ones need not be there.
     const bool one_more = mail[0].key != UINT64_MAX && mail[1].key != UINT64_MAX;
     if (one_more && mail[2].key != UINT64_MAX) {
         const uint32_t number = ((const net_packet_t *)mail[2].message)->destination_qp;
@@ -443,7 +448,7 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
     }
 }
 
-// It fills the buffer so far that its class is to pause.
+// Receives a packet that fills the buffer up to the XOFF threshold of its class.
 static __attribute__((noinline)) void pause_and_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
 {
     const uint8_t class = (uint8_t)(1u << packet->priority);
@@ -453,14 +458,14 @@ static __attribute__((noinline)) void pause_and_push(nic_t *nic, net_packet_t *p
     push(nic, packet, qp);
 }
 
-// WQEs have come meanwhile.
+// Receives a packet after handling the WQEs that have arrived in the meantime.
 static __attribute__((noinline)) void arrive_when_come(nic_t *nic, net_packet_t *packet)
 {
     nic__rnic_take_coming(nic);
     nic__rnic_arrive(nic, packet);
 }
 
-// What is usual ends in a call, and needs no frame.
+// Ends in tail calls, so that the usual path needs no stack frame.
 void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);

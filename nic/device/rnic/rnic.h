@@ -34,7 +34,7 @@ typedef enum nic_item_kind {
 } nic_item_kind_t;
 
 typedef struct nic_item {
-    // line 0: all that WQEs and data to be sent need
+    // Cache line 0: the fields for WQEs and for data that are sent.
     _Alignas(SIM_CACHE_LINE) nic_t *nic;
     union {
         nic_step_t step;
@@ -68,7 +68,7 @@ typedef struct nic_item_block {
     nic_item_t items[NIC_ITEM_BLOCK];
 } nic_item_block_t;
 
-// A processing unit of the sending side: what each of its steps needs, and the rest.
+// A processing unit of the sending side. The fields of every step come first.
 typedef struct nic_tx_unit {
     _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
@@ -81,7 +81,7 @@ typedef struct nic_tx_unit {
     sim_timer_t timer; // where the step has no lane, or its time is not known
 } nic_tx_unit_t;
 
-// And of the receiving side.
+// A processing unit of the receiving side.
 typedef struct nic_rx_unit {
     _Alignas(SIM_CACHE_LINE) nic_step_t step;
     nic_t *nic;
@@ -116,14 +116,14 @@ typedef struct nic_page_place {
     uint32_t slot;
 } nic_page_place_t;
 
-// Where the contexts of a queue pair are kept.
+// The place of a queue pair's contexts.
 typedef enum nic_contexts {
     NIC_CONTEXTS_NEAR, // in the flat cache, and next to the units: of a reliable connection
     NIC_CONTEXTS_FLAT, // in the flat cache
     NIC_CONTEXTS_ELSEWHERE,
 } nic_contexts_t;
 
-// What a detailed NIC knows of a queue pair; lies before it.
+// The detailed NIC's state of a queue pair. It lies in memory directly before the nic_qp_t.
 typedef struct nic_rnic_qp {
     _Alignas(SIM_CACHE_LINE) nic_item_t *early; // WQEs here before others posted sooner, by index
     sim_time_t ready_ps;                        // of the last WQE with a payload on its way
@@ -144,7 +144,7 @@ static inline nic_rnic_qp_t *nic__rnic_qp(const nic_qp_t *qp)
     return (nic_rnic_qp_t *)(uintptr_t)qp - 1;
 }
 
-// The queue pairs of so many packets that come next are known.
+// The number of next packets whose queue pairs are known in advance, for prefetching.
 #define NIC_EXPECTED 3u
 typedef struct nic_expected {
     nic_qp_t *qp; // NULL: not known, or gone
@@ -221,7 +221,7 @@ void nic__rnic_place_cq(nic_cq_t *cq);
 void nic__rnic_check_qp(const nic_qp_t *qp);
 bool nic__rnic_conserved(const nic_t *nic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
-// Memory of the host read or written from now on: when that is over.
+// Books a read or a write of host memory from now on. Returns its end.
 sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
 sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
 nic_item_t *nic__items_grow(nic_rnic_t *rnic); // none is free; returns the first that is now
@@ -260,13 +260,12 @@ static inline void nic__item_at(nic_item_t *item, sim_time_t time_ps) // its ste
         sim_timer_arm(nic__device_node(nic), &item->timer, time_ps);
     }
 }
-// What something costs: how long it occupies its side of the NIC, and from when on what it needs
-// is there.
+// A cost: how long an operation occupies its side of the NIC, and from when on its data are there.
 typedef struct nic_cost {
     sim_time_t stall_ps;
     sim_time_t ready_ps;
 } nic_cost_t;
-// What is left of a lookup where the key was not in its slot.
+// Completes a look-up whose key was not in the expected slot.
 nic_cost_t nic__rnic_look_further(nic_rnic_t *rnic,
                                   uint32_t cache,
                                   uint32_t *slot,
@@ -285,7 +284,7 @@ nic__rnic_lookup(nic_rnic_t *rnic, uint32_t cache, uint32_t *slot, uint64_t key,
     }
     return nic__rnic_look_further(rnic, cache, slot, key, cost);
 }
-// A slot of the set that a WQE belongs into, best the one where it is. It has arrived on the NIC.
+// Returns a slot of a WQE's set, if possible the one that holds the WQE. The WQE is on the NIC.
 static inline uint32_t nic__rnic_wqe_slot(const nic_rnic_t *rnic,
                                           const nic_wqe_t *wqe,
                                           uint64_t key)
@@ -306,7 +305,7 @@ static inline nic_cost_t nic__rnic_lookup_wqe(nic_rnic_t *rnic,
     return cost;
 }
 nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost);
-// Key and page of an address. key 0: of what was looked up before.
+// Looks up key and page of an address. key 0: uses the key of the look-up before.
 static inline nic_cost_t nic__rnic_translate(nic_rnic_t *rnic,
                                              uint32_t key,
                                              uint64_t address,
@@ -328,14 +327,14 @@ static inline uint64_t nic__context_key(uint32_t number, nic_side_t side)
 {
     return nic__cache_key(NIC_STORE_CONTEXT, (uint64_t)number << 1 | side);
 }
-// The same of one that the flat cache does not have, or that is of no queue pair.
+// Looks up a context that the flat cache does not have, or that belongs to no queue pair.
 nic_cost_t nic__rnic_context_elsewhere(nic_rnic_t *rnic,
                                        const nic_qp_t *qp,
                                        uint32_t number,
                                        nic_side_t side,
                                        bool begins,
                                        nic_cost_t cost);
-// The context of a queue pair, for one side of the NIC. qp may be NULL.
+// Looks up the context of a queue pair for one side of the NIC. qp may be NULL.
 static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
                                                       const nic_qp_t *qp,
                                                       uint32_t number,
@@ -348,7 +347,7 @@ static SIM_ALWAYS_INLINE nic_cost_t nic__rnic_context(nic_rnic_t *rnic,
     }
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
     if (SIM_LIKELY(state->contexts == NIC_CONTEXTS_NEAR)) {
-        // Nobody else puts it in: if it is not where it was, it is nowhere.
+        // Only this code inserts the key, so if it is not in its last slot, it is not cached.
         nic_cache_t *const near = &rnic->near[side];
         nic_cache_slot_t *const slot = &near->slots[state->near_slot[side]];
         if (SIM_LIKELY(slot->key == number)) {
@@ -376,14 +375,14 @@ void nic__store_add(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_change(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_remove(nic_t *nic, nic_store_kind_t kind, uint64_t key);
 void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup);
-// What is being served waits for a lookup: the timer is armed when that is over.
+// Makes the current service wait for a look-up; the timer is armed when the look-up ends.
 void nic__store_wait(nic_rnic_t *rnic, sim_timer_t *timer, sim_time_t least_ps);
 
 // unit.c: the processing units
 void nic__units_create(nic_rnic_t *rnic);
 void nic__tx_unit_push(nic_item_t *item, nic_qp_t *qp);
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp);
-// The service ends then, or when the store has brought what it waits for.
+// Arms the timer for the end of the service, or for the store's answer if the service waits for it.
 static inline void nic__unit_arm(nic_t *nic,
                                  nic_lane_index_t lane,
                                  nic_step_t *step,
@@ -400,9 +399,11 @@ static inline void nic__unit_arm(nic_t *nic,
 void nic__rnic_take_coming(nic_t *nic);
 
 // send.c
-// To be called before anything else by whatever happens in a NIC. WQEs written into it arrive in
-// order and can have no effect outside for a while, so their arrival is no event: it is made up for
-// here, in order with everything else.
+// Every event of the NIC calls nic__rnic_begin first. A WQE written by MMIO schedules no event:
+// WQEs
+// arrive in order and have no visible effect for a while. So the next event processes all WQEs
+// whose
+// arrival time has passed.
 static inline bool nic__rnic_has_coming(const nic_t *nic) // some that have arrived
 {
     return nic__rnic(nic)->coming_ps <= nic__device_now_ps(nic);
@@ -416,7 +417,7 @@ static inline void nic__rnic_begin(nic_t *nic)
     }
     rnic->at_ps = now_ps;
 }
-// When a unit is done with what it begins with, and when the WQE itself that this needs is there.
+// The times of a service: when the unit has done the first part, and when the WQE has arrived.
 typedef struct nic_service {
     sim_time_t end_ps;
     sim_time_t here_ps;
@@ -424,13 +425,13 @@ typedef struct nic_service {
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response);
 void nic__rnic_forget_early(nic_qp_t *qp);
 void nic__rnic_flushed(nic_qp_t *qp); // its send queue is empty
-// sq_send or sq_done moved: what the protocol's part may send.
+// Updates what the protocol may send, after sq_send or sq_done has moved.
 static inline void nic__rnic_gate(nic_qp_t *qp)
 {
-    // An ACK that comes late may move sq_send past what is on its way again.
+    // A late ACK may move sq_send past a WQE that is being sent again.
     nic__device_gate(qp, (int32_t)(nic__rnic_qp(qp)->sq_ready - nic__device_sending(qp)) > 0);
 }
-// A WQE is through the NIC, and may be sent.
+// Makes a WQE ready: it has passed the NIC and may be sent.
 static inline void nic__rnic_make_ready(nic_qp_t *qp)
 {
     nic__rnic_qp(qp)->sq_ready++;
@@ -455,8 +456,9 @@ void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer);
 // post.c
 void nic__rnic_post(nic_qp_t *qp, uint32_t count, bool doorbell); // the last `count` WQEs
 void nic__rnic_post_receive(nic_t *nic, uint32_t count);
-// What a WQE's lines take over PCIe where a core writes them: so long the sending side is busy with
-// it at least, which begins with the first of them.
+// Returns the time that the lines of a WQE take on PCIe if a core writes them. The sending side
+// begins
+// with the first line and is busy for at least this time.
 sim_time_t nic__rnic_lines_ps(const nic_rnic_t *rnic, const nic_qp_t *qp, const nic_wqe_t *wqe);
 void nic__rnic_look_for_coming(nic_rnic_t *rnic); // at the first WQE that comes by MMIO
 void nic__rnic_doorbell_arrives(nic_item_t *item, const nic_qp_t *qp);

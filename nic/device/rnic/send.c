@@ -5,7 +5,7 @@
 
 // -- what is taken back
 
-// What is under way to the NIC of a flushed queue pair has no effect any more.
+// Cancels the WQEs of a flushed queue pair that are in flight to the NIC.
 void nic__rnic_flushed(nic_qp_t *qp)
 {
     nic__rnic_qp(qp)->sq_here = nic__rnic_qp(qp)->sq_ready = nic__device_posted(qp);
@@ -46,7 +46,9 @@ void nic__rnic_forget_early(nic_qp_t *qp)
 
 // -- what the protocol's part may send
 
-// The payload of the next packet was asked for ahead of its turn: it comes as fast as PCIe is.
+// Returns when the next segment may be sent. Its payload was requested in advance, so it comes at
+// the
+// rate of PCIe.
 static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t here_ps)
 {
     nic_rnic_t *const rnic = nic__rnic(nic);
@@ -74,7 +76,7 @@ static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-// A part of a work request, and not its last.
+// Continues after a segment that is not the last of its work request.
 static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
 {
     const nic_wqe_t *const wqe = nic__device_wqe(qp, nic__device_sending(qp));
@@ -95,15 +97,15 @@ static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-// WQEs have come meanwhile.
+// Like nic__rnic_sent, after WQEs that have arrived in the meantime.
 static __attribute__((noinline)) void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
 {
     nic__rnic_take_coming(nic);
     nic__rnic_sent(nic, qp, response);
 }
 
-// Most packets are whole messages, and mostly no WQE has come meanwhile: calls at the end, so that
-// they need no frame.
+// Handles a packet that was sent. Most packets are whole messages and no WQE has arrived, so this
+// function ends in tail calls and needs no stack frame.
 void nic__rnic_sent(nic_t *nic, nic_qp_t *qp, bool response)
 {
     if (SIM_UNLIKELY(nic__rnic_has_coming(nic))) {
@@ -149,8 +151,9 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
     nic__item_at(nic__item_new(nic, NIC_ITEM_RESPONSE, qp), nic__rnic_qp(qp)->response_ps);
 }
 
-// An ACK or NAK takes its turn of the sending side. It goes when that comes up, so that one which
-// finds the side idle is not late; what is sent next is.
+// Sends an ACK or NAK, which occupies the sending side. It leaves at the begin of its turn, so it
+// is
+// not late if the side is idle; the packet behind it is.
 void nic__rnic_answer(nic_qp_t *qp, net_packet_t *packet)
 {
     nic_t *const nic = nic__device_nic(qp);

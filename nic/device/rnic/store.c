@@ -12,7 +12,7 @@ nic_store_t *nic_store_of(const nic_t *nic)
     return nic_device_of(nic) == &nic_device_rnic ? nic__rnic(nic)->store : NULL;
 }
 
-// A store's own timers fire between the NIC's events.
+// Begins an event of the store: its timers fire between the NIC's own events.
 static void begin(nic_t *nic)
 {
     nic__rnic_begin(nic);
@@ -66,7 +66,7 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
     SIM_CHECK(!lookup->waits || (lookup->begins && lookup->urgent && store->ops->wait != NULL));
     rnic->waits |= lookup->waits;
 #ifdef SIM_DEAR_CHECKS
-    // All of a large store is looked at less often.
+    // A large store is checked as a whole less often.
     sim_message_t message = {.text = ""};
     rnic->lookups++;
     if (store->ops->check != NULL && (rnic->lookups < 1000 || rnic->lookups % 1024 == 0)) {

@@ -64,14 +64,14 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
     sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
     nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
                        *context_ps};
-    // Of more lines than one are those of datagrams, and those with a payload within them.
+    // Only WQEs of datagrams and WQEs with inline payload take more than one line.
     if (!item->fetched &&
         (nic__device_type(qp) == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {
         cost.stall_ps = nic__later(cost.stall_ps, nic__rnic_lines_ps(rnic, qp, wqe));
     }
     cost = nic__rnic_context(rnic, qp, nic__device_number(qp), NIC_SIDE_SEND, true, cost);
     *context_ps = cost.ready_ps;
-    // A WQE that has to be read again keeps its own queue pair waiting, not the unit.
+    // A WQE that must be read again delays its own queue pair, not the unit.
     cost.ready_ps = here_ps;
     cost = nic__rnic_lookup_wqe(rnic, qp, wqe, item->first, cost);
     here_ps = cost.ready_ps;
@@ -103,7 +103,7 @@ static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t 
         const sim_time_t late_ps = nic__later(unit->here_ps, now_ps) - now_ps;
         ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
     }
-    // WQEs are sent in order: one behind another whose payload is on its way waits for that.
+    // WQEs are sent in order, so a WQE waits for the payload of the one before.
     nic__rnic_qp(qp)->ready_ps = nic__later(nic__rnic_qp(qp)->ready_ps, ready_ps);
     if (nic__rnic_qp(qp)->ready_ps <= now_ps) {
         nic__rnic_make_ready(qp);
@@ -177,7 +177,7 @@ static void tx_end(nic_tx_unit_t *unit)
     if (qp != NULL && lap == nic__rnic_qp(qp)->lap) {
         wqe_served(unit, qp, index);
     }
-    // What happened just now may have pushed more: the unit still counts as busy.
+    // The unit stays busy until here, because the calls above may have queued more work.
     unit->busy = false;
     if (unit->head != NULL) {
         tx_begin(unit, unit->head->qp);
@@ -197,8 +197,9 @@ static void tx_unit_step(nic_step_t *step)
 
 // -- WQEs arriving
 
-// A send queue is worked on in order: WQEs written into the NIC wait for those posted sooner that
-// it still reads after a Doorbell.
+// Pushes a WQE in the order of its send queue. A WQE written by MMIO waits for earlier WQEs that
+// the
+// NIC still reads after a Doorbell.
 static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
 {
     nic_rnic_qp_t *const state = nic__rnic_qp(qp);
@@ -222,7 +223,7 @@ static SIM_ALWAYS_INLINE void push_in_order(nic_item_t *item, nic_qp_t *qp)
     }
 }
 
-// A WQE has arrived: the cache has it, in this set.
+// Inserts an arrived WQE into its set of the cache.
 static inline void keep(nic_rnic_t *rnic, const nic_qp_t *qp, uint32_t index, uint32_t set)
 {
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));
@@ -235,7 +236,7 @@ static inline bool was_flushed(const nic_item_t *item, const nic_qp_t *qp)
     return (int32_t)(item->first - nic__rnic_qp(qp)->sq_here) < 0;
 }
 
-// Those that were read after a Doorbell: the processing unit gets to know.
+// Passes the WQEs that were read after a Doorbell to the processing unit.
 void nic__rnic_wqes_arrive(nic_item_t *item, nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(item->nic);

@@ -3,8 +3,9 @@
 // when they were used.
 #include "nic/store/flat/set_cache.h"
 
-// No key: the first slot of a set that has one less than others. It was used later than any key
-// will be, so it never gives way.
+// Marks the first slot of a set that has one slot less than others. Its time of use is later than
+// any
+// real use, so it is never evicted.
 #define CLOSED UINT64_MAX
 
 void nic_cache_init(nic_cache_t *cache,
@@ -40,7 +41,7 @@ uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key)
     return (uint32_t)((uint64_t)(((sim_wide_t)hash * cache->sets) >> 64) * cache->ways);
 }
 
-// A full set: the way whose use is so many uses back, 0 the last one.
+// Returns the way of a full set whose last use has the given rank: 0 is the most recent use.
 static uint64_t way_by_rank(const nic_cache_slot_t *set, uint64_t ways, uint64_t rank)
 {
     for (uint64_t way = 0; way < ways; way++) {
@@ -68,7 +69,7 @@ static SIM_ALWAYS_INLINE uint64_t least_recent(const nic_cache_slot_t *set, uint
     return least;
 }
 
-// A full set: the way that gives way. Most have 8.
+// Returns the way of a full set that is evicted. Most sets have 8 ways.
 static inline uint64_t victim(nic_cache_t *cache, const nic_cache_slot_t *set)
 {
     const uint64_t ways = cache->ways;

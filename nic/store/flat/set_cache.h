@@ -28,22 +28,23 @@ typedef struct nic_cache {
     uint64_t misses;
 } nic_cache_t;
 
-// entries >= 1 are spread over the fewest sets of at most `ways` slots; where they do not divide,
-// some sets have one slot less. ways > entries: one set.
+// Initialises a cache of `entries` >= 1 slots in the fewest sets of at most `ways` slots. If the
+// number
+// does not divide, some sets have one slot less. ways > entries makes one set.
 void nic_cache_init(nic_cache_t *cache,
                     uint64_t entries,
                     uint64_t ways,
                     bool at_random,
                     uint64_t seed);
 void nic_cache_fini(nic_cache_t *cache);
-// The first slot of a key's set: where to look for it when nothing else is known.
+// Returns the first slot of a key's set, the place to look if nothing else is known.
 uint32_t nic_cache_set(const nic_cache_t *cache, uint64_t key);
 static inline uint32_t nic__cache_first(const nic_cache_t *cache, uint32_t slot) // of its set
 {
     const uint32_t ways = (uint32_t)cache->ways;
     return SIM_LIKELY((ways & (ways - 1)) == 0) ? slot & ~(ways - 1) : slot - slot % ways;
 }
-// What is left of nic_cache_use where the key was not in that slot.
+// Completes nic_cache_use if the key was not in the expected slot.
 bool nic__cache_use(nic_cache_t *cache, uint32_t *slot, uint64_t key);
 // Puts a key (not 0) in without counting; whether it was there. *slot is any slot of its set, best
 // the one where it was last; afterwards it is the one where it is.
@@ -69,12 +70,12 @@ static inline uint32_t nic__cache_put(nic_cache_t *cache, uint32_t first, uint64
 }
 // Puts a key in that is not there. slot is any of its set; returns where it is.
 uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key);
-// Whether the key (not 0) was there; it is afterwards.
+// Inserts a key (not 0) and returns whether it was in the cache before.
 bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 // Puts the key in without counting; whether it was there.
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
 void nic_cache_remove(nic_cache_t *cache, uint64_t key);
-// The key in this slot, in which there is one.
+// Removes the key from a slot that holds one.
 static inline void nic__cache_remove_at(nic_cache_t *cache, uint32_t slot)
 {
     nic_cache_slot_t *const slots = cache->slots;

@@ -28,7 +28,7 @@ void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
     if (!token->staged_dirty) {
         return;
     }
-    // What changed goes to its owner.
+    // Changed hot fields are written back to the tier that owns the token.
     token->staged_dirty = false;
     nic_cell_t *const cell = &token->cell;
     nic_cell_view_t view;
@@ -203,7 +203,7 @@ static void run_worker(tiered_t *tiered)
     }
 }
 
-// L2's link is behind by more than a batch may wait.
+// Returns the backlog of L2's link if it is longer than a batch may wait, else 0.
 sim_time_t nic__tiered_behind_ps(const tiered_t *tiered)
 {
     const sim_time_t free_ps = tiered->cxl.read_free_ps;
@@ -234,7 +234,9 @@ void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
     SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
     tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
     if (tiered->queue_count == tiered->config.batch_threshold) {
-        // Enough: now, as an event of its own, when all of this moment have joined.
+        // The batch is full. It starts as an event at this instant, after all requests of the
+        // instant
+        // have joined.
         sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->node->now_ps);
     } else if (!sim_timer_armed(&tiered->batch_timer)) {
         sim_timer_arm(tiered->node,

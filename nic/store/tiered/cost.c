@@ -30,7 +30,7 @@ sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes)
     const sim_time_t now_ps = tiered->now_ps;
     const sim_time_t busy_ps = line_time_ps(tiered, bytes);
     const sim_time_t queue_ps = cxl->read_free_ps > now_ps ? cxl->read_free_ps - now_ps : 0;
-    // What this access itself has booked is over when its next step begins.
+    // The access's own bookings end before its next step begins, so it does not wait for them.
     const sim_time_t wait_ps = queue_ps > cxl->own_ps ? queue_ps - cxl->own_ps : 0;
     cxl->read_free_ps = now_ps + queue_ps + busy_ps;
     cxl->own_ps += busy_ps;
@@ -101,7 +101,7 @@ sim_time_t nic__tiered_expand(tiered_t *tiered,
     const uint64_t context_bytes =
         (uint64_t)count * nic_context_bytes((nic_token_type_t)token->type);
     const sim_time_t unpack_ps = token->compressed ? config->decompress_ps * count : 0;
-    // The mailbox's write, the driver with its check of rights at the IOMMU.
+    // The request costs the write to the mailbox and the driver's work, with its check of rights.
     sim_time_t took_ps =
         nic_pcie_write(tiered->pcie, tiered->now_ps, MAILBOX_BYTES, NIC_PCIE_CONTEXT_WRITE) -
         tiered->now_ps;
@@ -109,7 +109,8 @@ sim_time_t nic__tiered_expand(tiered_t *tiered,
         drive(tiered,
               config->driver_ps + config->iommu_ps + (config->decompress_on_nic ? 0 : unpack_ps));
     if (tiered->has_l2 && (stage || config->expand_answer == NIC_CACHE_TO_CXL)) {
-        // The driver writes it into L2, and the NIC takes it from there where it is wanted at once.
+        // The driver writes the context into L2. The NIC reads it from there if it needs it at
+        // once.
         took_ps += nic__tiered_cxl_write(tiered, (uint64_t)count * nic__tiered_bytes(token));
         if (stage) {
             return took_ps;
@@ -131,7 +132,7 @@ sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t 
 {
     const sim_time_t cas_ps = tiered->config.cas_ps;
     const sim_time_t begin_ps = tiered->now_ps + after_ps;
-    // Others' swaps up to cas_ps lie one behind the other: each makes one of ours fail.
+    // Swaps of other units are serialised until cas_ps; each of them makes one swap of ours fail.
     const uint64_t failed = cas_ps != 0 && token->cas_ps > begin_ps
                                 ? (token->cas_ps - begin_ps + cas_ps - 1) / cas_ps
                                 : 0;

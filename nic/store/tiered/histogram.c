@@ -17,7 +17,7 @@ static uint32_t bucket_of(uint64_t value)
     return ((shift + 1) << NIC_HISTOGRAM_BITS) + (uint32_t)(value >> shift & BUCKET_MASK);
 }
 
-// The middle of a bucket.
+// Returns the middle of a bucket.
 static uint64_t value_of(uint32_t bucket)
 {
     if (bucket <= BUCKET_MASK) {

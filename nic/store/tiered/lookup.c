@@ -17,7 +17,7 @@ typedef struct serving {
     sim_time_t took_ps;
 } serving_t;
 
-// From L2: after the directory, alone.
+// Loads one token from L2, after a look-up in the directory. Returns the time it takes.
 static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
 {
     return tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
@@ -40,8 +40,9 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
                        l1_ps + directory_ps + nic__tiered_expand(tiered, token, 1, false)};
 }
 
-// An access to a token that moves: it waits for the end, or takes the old copy and looks again
-// whether that still holds.
+// Serves an access to a token that is moving: the access waits for the end of the move, or reads
+// the
+// old copy and validates it afterwards.
 static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token)
 {
     const sim_time_t end_ps = tiered->moves[token->move].end_ps;
@@ -77,7 +78,8 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token)
     } else {
         serving = serve_from(tiered, token, token->cell.entry.layer);
     }
-    // What an earlier access asked for is on its way: this one needs it, too.
+    // An earlier access has requested the token, which is still in flight; this access waits for
+    // it.
     if (token->here_ps > now_ps + serving.took_ps) {
         serving.took_ps = token->here_ps - now_ps;
     }
@@ -148,8 +150,9 @@ static void note_access(tiered_t *tiered, uint32_t number)
     }
 }
 
-// A token of L2 joins the miss queue, where the caller can wait. Policies that take everything in
-// give it its place in L1 now: only its data are late.
+// Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
+// gives
+// it a place in L1 now; only its data arrive later.
 static bool joins_batch(tiered_t *tiered, tiered_token_t *token, const nic_store_lookup_t *lookup)
 {
     if (!lookup->begins || !lookup->urgent || token->type != NIC_TOKEN_QP ||

@@ -91,7 +91,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
     nic_move_put(cell);
     if (cell->copy[cell->entry.layer] != cell->snapshot &&
         tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
-        // The old copy was written meanwhile: the difference follows.
+        // The old copy was written during the move, so the difference must follow.
         tiered->counters.reconciled++;
         (void)(tiered->has_l2 ? nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
                               : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
@@ -111,7 +111,7 @@ static bool may_move(const tiered_token_t *token)
            (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0;
 }
 
-// A full L1 gives up its victim only for what is used more often.
+// Returns whether a token is used more often than the victim of a full L1, which it would replace.
 static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count)
 {
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);
@@ -142,8 +142,9 @@ static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
            (sim_wide_t)part->l2_bytes * pressure.num;
 }
 
-// With it come those that lie behind it in host memory, where there is room for them: one request,
-// one transfer.
+// Promotes a token to L2, together with its neighbours in host memory if they have room. One
+// request
+// and one transfer move them all.
 static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
 {
     if (!nic__tiered_has_l2(tiered, token)) {
@@ -332,7 +333,7 @@ static void adapt(tiered_t *tiered)
         tiered->promote_l2 *= tiered->promote_l2 < config->promote_l2 ? 2 : 1;
         tiered->counters.raised++;
     } else if (misses_l1 && at_least(driver_ps, interval_ps, config->adaptive_cpu)) {
-        // Not below what would have the driver busy with moves alone.
+        // The threshold does not fall so low that moves alone would keep the driver busy.
         tiered->promote_l1 /= tiered->promote_l1 * 16 > config->promote_l1 * 2 - 1 ? 2 : 1;
         tiered->promote_l2 /= tiered->promote_l2 * 4 > config->promote_l2 * 2 - 1 ? 2 : 1;
         tiered->promote_l1 += tiered->promote_l1 == 0;

@@ -66,7 +66,7 @@ static void map_remove(tiered_t *tiered, size_t place)
     const size_t mask = tiered->map_capacity - 1;
     tiered->map_keys[place] = 0;
     tiered->map_count--;
-    // What lies behind it may have wanted its place.
+    // Entries behind the free place may belong there, so they are moved up.
     for (size_t i = (place + 1) & mask; tiered->map_keys[i] != 0; i = (i + 1) & mask) {
         const uint64_t name = tiered->map_keys[i];
         const uint32_t number = tiered->map_tokens[i];
@@ -228,7 +228,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     }
 }
 
-// Rights, keys and states go to the host at once.
+// Writes a changed right, key or state through to the host at once.
 void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
@@ -273,7 +273,7 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
     }
 }
 
-// What was not written through is lost: of L1 and of the staging area, which are on the NIC.
+// Resets the NIC: contents of L1 and of the staging area that were not written through are lost.
 void nic__tiered_reset(tiered_t *tiered)
 {
     tiered->counters.resets++;

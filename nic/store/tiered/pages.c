@@ -27,7 +27,7 @@ static inline uint16_t full_bitmap(const nic_pages_t *pages)
     return (uint16_t)((1u << pages->slots) - 1);
 }
 
-// Where a run of `slots` free slots begins; pages->slots: nowhere.
+// Returns the first slot of a run of `slots` free slots, or pages->slots if there is none.
 static uint32_t find_run(const nic_pages_t *pages, const nic_page_t *page, uint32_t slots)
 {
     const uint32_t wanted = (1u << slots) - 1;
@@ -90,8 +90,9 @@ static uint32_t begin_page(nic_pages_t *pages)
     return index;
 }
 
-// A page with room for a run, used ones before empty ones; NIC_PAGE_NONE: there is none but those
-// not begun yet.
+// Returns a page with room for a run, partly used pages first. NIC_PAGE_NONE: only pages that are
+// not
+// begun yet have room.
 static uint32_t find_page(const nic_pages_t *pages, uint32_t slots)
 {
     uint32_t empty = NIC_PAGE_NONE;

@@ -38,7 +38,8 @@ typedef struct nic_pages {
     uint32_t used_slots_max;
 } nic_pages_t;
 
-// limit_bytes of memory for pages of this many slots of slot_bytes.
+// Initialises an allocator of pages with `slots` slots of slot_bytes each, in limit_bytes of
+// memory.
 void nic_pages_init(nic_pages_t *pages, uint64_t limit_bytes, uint32_t slots, uint32_t slot_bytes);
 void nic_pages_fini(nic_pages_t *pages);
 static inline uint32_t nic_pages_page_bytes(const nic_pages_t *pages)
@@ -57,7 +58,7 @@ static inline uint8_t *nic_pages_at(const nic_pages_t *pages, uint32_t offset)
 {
     return &pages->bytes[(size_t)offset * pages->slot_bytes];
 }
-// Bitmaps, counts and the list of pages with room agree.
+// Returns whether bitmaps, counts and the list of pages with room agree.
 bool nic_pages_check(const nic_pages_t *pages);
 
 SIM_C_END

@@ -45,7 +45,7 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
     const nic_cache_config_t *const config = &tiered->config;
     const nic_policy_ops_t *const policy = policy_of(nic_get_config(tiered->store.nic));
     init_l1(&tiered->parts[0], tiered, config->l1_entries, policy, seed);
-    // Few objects, each used by many queue pairs: they come into L1 when they are used.
+    // This partition has few objects, each used by many queue pairs. They enter L1 on first use.
     init_l1(&tiered->parts[1], tiered, config->l1_other_entries, nic_policy_find("lru"), seed);
     const uint64_t others_bytes =
         config->l2_other_bytes == SIM_AUTO ? config->l2_bytes / 4 : config->l2_other_bytes;
@@ -63,7 +63,7 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
                                slot_bytes);
             }
         }
-        // The ring's anchor is a token of no object.
+        // A token without an object anchors the ring.
         SIM_GROW(tiered->tokens, tiered->token_count, &tiered->token_capacity);
         part->anchor = (uint32_t)tiered->token_count++;
         tiered->tokens[part->anchor] = (tiered_token_t){
@@ -189,7 +189,7 @@ static uint64_t used_bytes(const tiered_partition_t *part)
     return bytes;
 }
 
-// Whether another token fits without a victim.
+// Returns whether another token of this type fits into L2 without a victim.
 static bool l2_fits(const tiered_partition_t *part, uint32_t type)
 {
     const nic_pages_t *const pages = &part->pages[type];
@@ -200,7 +200,7 @@ static bool l2_fits(const tiered_partition_t *part, uint32_t type)
            nic_pages_has_room(pages, 1);
 }
 
-// The one not used for longest that does not move; TIERED_NONE: there is none.
+// Returns the least recently used token of L2 that is not moving, or TIERED_NONE.
 static uint32_t l2_victim(const tiered_t *tiered, const tiered_partition_t *part)
 {
     uint32_t number = tiered->tokens[part->anchor].newer;
@@ -284,7 +284,9 @@ static void tell(const tiered_t *tiered,
     }
 }
 
-// The difference goes where the token goes: its hot fields, and the token where L2 takes it in.
+// Writes a token's difference back to the tier `to`: its hot fields, and the whole token if L2
+// takes it
+// in. Returns the time it takes.
 sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
 {
     const bool dirty = (token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0;
@@ -323,7 +325,7 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     nic__tiered_leave(tiered, token);
     if (to == 1) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
-        // Its newest contents come along; what L3 has may be older: then it is dirty still.
+        // The newest contents move along. If L3 has older contents, the entry stays dirty.
         cell->entry.flags |= cell->copy[from] != cell->copy[3] ? NIC_DIRECTORY_DIRTY : 0;
     }
     bool placed = true;
@@ -335,7 +337,7 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
         placed = nic__tiered_fill_l2(tiered, token);
     }
     if (!placed) {
-        // All of L2 is on its way elsewhere: on to L3.
+        // Every token of L2 is moving, so this token goes on to L3.
         const bool began = nic_move_begin(cell, 3);
         SIM_CHECK(began);
         nic_move_take(cell);

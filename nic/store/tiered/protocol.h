@@ -42,12 +42,14 @@ void nic_cell_init(nic_cell_t *cell, uint32_t layer, uint64_t contents);
 
 // -- a move: begin, copy, commit until it succeeds
 
-// CAS(state: layer -> MIGRATING_TO_to). False: it moves already, is pinned, or is there.
+// Begins a move by CAS(state: layer -> MIGRATING_TO_to). Returns false if the token is moving, is
+// pinned, or is in `to` already.
 bool nic_move_begin(nic_cell_t *cell, uint32_t to);
 void nic_move_take(nic_cell_t *cell); // reads the old copy
 void nic_move_put(nic_cell_t *cell);  // writes what was read to the new one
-// The old copy is as it was read: layer, version and state change at once. False: it was written
-// since; the move reads, puts and commits again.
+// Commits a move if the old copy is unchanged since it was read: layer, version and state change
+// in one
+// step. Returns false if it was written since; then the move must read, write and commit again.
 bool nic_move_commit(nic_cell_t *cell);
 void nic_move_give_up(nic_cell_t *cell); // before it was committed
 uint32_t nic_move_target(const nic_cell_t *cell);
@@ -59,15 +61,19 @@ typedef struct nic_cell_view {
     uint8_t layer;
 } nic_cell_view_t;
 
-// False: it moves, and `waits` says to wait for that.
+// Enters a cell to access its token. Returns false if the token is moving and `waits` asks to wait.
 bool nic_cell_enter(const nic_cell_t *cell, bool waits, nic_cell_view_t *view);
 uint64_t nic_cell_read(const nic_cell_t *cell, const nic_cell_view_t *view);
-// False: the version changed since it was entered, what was read may be of before.
+// Leaves a cell. Returns false if its version has changed since it was entered; then the data read
+// may
+// be stale.
 bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view);
-// CAS: contents change if the token is still where it was entered. False: enter again.
+// Writes contents by CAS, if the token is still where it was entered. Returns false if the caller
+// must
+// enter again.
 bool nic_cell_write(nic_cell_t *cell, const nic_cell_view_t *view, uint64_t contents);
 
-// State, layer and flags say the same.
+// Returns whether state, layer and flags agree.
 bool nic_cell_check(const nic_cell_t *cell);
 
 SIM_C_END

@@ -69,8 +69,8 @@ typedef struct cache_report {
     sim_report_list_t type_list;
 } cache_report_t;
 
-// State, counts of uses and the last access of a token, which the rules need and the directory
-// lacks: 1 + 4 x 4 + 8 bytes.
+// Bytes per token that the rules need and the directory lacks: state 1, counts of uses 4 x 4, last
+// access 8.
 #define STATE_BYTES 25u
 
 static double share(uint64_t part, uint64_t whole)

@@ -30,12 +30,12 @@
 #include "nic/store/tiered/window.h"
 
 #define TIERED_NONE UINT32_MAX
-// An entry of L1 besides a context that is not compressed: all of nic_l1_entry_t but the fields.
+// Bytes of an L1 entry without its fields, beside an uncompressed context.
 #define TIERED_ENTRY_BARE_BYTES 20u
 
 typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
 
-// Who waits for a batch.
+// A lookup that waits for a batch.
 typedef struct tiered_waiter {
     sim_timer_t *timer;
     sim_time_t least_ps;
@@ -187,7 +187,7 @@ typedef struct tiered {
     sim_time_t reset_ps;
     uint32_t uncompressed;
     tiered_partition_t parts[2]; // 0: queue pairs
-    // thresholds' moves
+    // Moves that are in progress.
     tiered_move_t *moves; // heap by end
     size_t move_count;
     size_t move_capacity;
@@ -202,7 +202,7 @@ typedef struct tiered {
     sim_time_t cxl_busy_at_adaptation_ps;
     sim_time_t up_busy_ps; // of PCIe, at the last adaptation
     sim_time_t down_busy_ps;
-    // miss queue
+    // The miss queue of L2.
     uint32_t *queue;
     size_t queue_count;
     size_t queue_capacity;
@@ -216,7 +216,7 @@ typedef struct tiered {
     nic_cache_t table;            // lines of page tables in L2; without slots: none
     sim_time_t *doorbell_free_ps; // of each place
     uint64_t next_doorbell;
-    // counting
+    // Statistics.
     uint64_t count_from;
     uint64_t seen; // counted accesses, ever
     tiered_counters_t counters;
@@ -245,7 +245,7 @@ static inline uint32_t nic__tiered_units(const tiered_token_t *token)
     const uint32_t unit = (uint32_t)sizeof(nic_l1_entry_t);
     return token->compressed ? 1 : (bytes + unit - 1) / unit;
 }
-// What of it lies in L2 and crosses links.
+// Returns the bytes that a token takes in L2 and on links.
 static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
 {
     return token->compressed ? nic_token_bytes((nic_token_type_t)token->type)
@@ -266,8 +266,9 @@ static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_read_directory(tiered_t *tiered);
-// A request to the driver, its work, and the context on its way: ends on the NIC, or in L2 with
-// stage.
+// Expands a token: a request to the driver, the driver's work, and the transfer of the context to
+// the
+// NIC, or to L2 with `stage`. Returns the time it takes.
 sim_time_t nic__tiered_expand(tiered_t *tiered,
                               const tiered_token_t *token,
                               uint32_t count,
@@ -297,7 +298,9 @@ uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
 
 // -- move.c
 
-// counted: it says how often the token is used; else it only may have brought it.
+// Applies the policy after an access. `counted`: the access counts as a use of the token;
+// otherwise it
+// may only have fetched it.
 void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted);
 void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
 void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
@@ -316,16 +319,16 @@ void nic__tiered_batch_fini(tiered_t *tiered);
 // -- object.c
 
 nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind);
-// TIERED_NONE: there is none.
+// Finds the token of a key. Returns its index, or TIERED_NONE.
 uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key);
-// A new token, in L3. Pointers to tokens do not outlive it.
+// Makes a token, in L3, and returns its index. The call invalidates pointers to tokens.
 uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key);
 void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_reset(tiered_t *tiered);
-// The full context that a token stands for.
+// Computes the full context that a token stands for.
 void nic__tiered_context_of(const tiered_t *tiered,
                             const tiered_token_t *token,
                             nic_context_t *context);
@@ -334,7 +337,7 @@ void nic__tiered_context_of(const tiered_t *tiered,
 
 void nic__tiered_table_init(tiered_t *tiered, uint64_t seed);
 void nic__tiered_table_fini(tiered_t *tiered);
-// A translation that the NIC lacks: when it is there.
+// Reads a translation that the NIC lacks. Returns the time at which it arrives.
 sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page);
 
 // -- lookup.c

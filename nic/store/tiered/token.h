@@ -69,7 +69,7 @@ typedef struct nic_qp_token {
     uint8_t access_flags;
 } nic_qp_token_t;
 
-// An entry of the token directory, which driver and NIC share.
+// An entry of the token directory, which the driver and the NIC share.
 typedef struct nic_directory_entry {
     uint32_t token_offset; // in the tier of `layer`
     uint8_t layer;         // 1, 2, 3
@@ -188,18 +188,18 @@ nic_small_fields_t nic_small_fields_unpack(uint64_t packed);
 
 // -- codecs; buffers hold nic_token_bytes and nic_context_bytes of the type
 
-// False: it does not fit in a token; nothing is written.
+// Encodes a context as a token. Returns false, and writes nothing, if the context does not fit.
 bool nic_token_encode(const nic_context_t *context, uint8_t version, uint8_t *bytes);
 // Fills the fields of *context that a token has; the others stay. False: no token of this type, or
 // not `size_bytes` of one; *context is unchanged.
 bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *context);
-// Type and version of a token; false: there is no such type.
+// Reads type and version of a token. Returns false if the type is unknown.
 bool nic_token_header(const uint8_t *bytes,
                       size_t size_bytes,
                       nic_token_type_t *type,
                       uint8_t *version,
                       uint16_t *index);
-// A context as it lies in host memory.
+// Encodes a context as it lies in host memory.
 void nic_context_encode(const nic_context_t *context, uint8_t *bytes);
 bool nic_context_decode(nic_token_type_t type,
                         const uint8_t *bytes,

@@ -164,7 +164,7 @@ static void counts_age(void *policy)
     for (uint32_t i = 0; i < counts->count; i++) {
         counts->slots[counts->heap[i]].uses >>= 1;
     }
-    // Halving makes equals of some, which go by age from now on.
+    // Halving makes some counts equal; those tokens are ordered by age from now on.
     for (uint32_t i = counts->count / 2; i-- > 0;) {
         sift_down(counts, i);
     }
