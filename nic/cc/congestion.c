@@ -49,8 +49,9 @@ const nic_path_rtt_ops_t *const nic_path_rtt_all[] = {
     NULL,
 };
 
-// The round trip of a full packet and its ACK over the idle path this QP takes. Telemetry is taken
-// to be as long everywhere as at the end. *rate_bps: what the BDP is of, besides; may be lowered.
+// Returns the round trip of a full packet and its ACK over this QP's idle path. Telemetry is
+// assumed
+// to have its final length on every hop. Lowers *rate_bps, the rate of the BDP, to the path's rate.
 static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
 {
     const nic_t *const nic = qp->nic;
@@ -75,7 +76,7 @@ static sim_time_t path_rtt_ps(const nic_qp_t *qp, uint64_t *rate_bps)
     return net_path_time_ps(&path, 1, data_bytes, 0) + net_path_time_ps(&path, 1, ack_bytes, 0);
 }
 
-// The window that the QP's rate asks for: floor(BDP x rate / line rate).
+// Returns the window for the QP's rate: floor(BDP x rate / line rate).
 static uint64_t effective_window(const nic_cc_t *cc)
 {
     if (SIM_LIKELY(cc->bdp_window == NIC_BDP_WINDOW_NONE)) {
@@ -88,7 +89,8 @@ static uint64_t effective_window(const nic_cc_t *cc)
     return bdp_bytes < cc->window_bytes ? bdp_bytes : cc->window_bytes;
 }
 
-// rate x time / 8 without overflow: the product of bit/s and seconds and what is left of one.
+// Returns rate x time / 8 in bytes. Whole seconds and the rest are multiplied separately, so that
+// nothing overflows.
 static uint64_t bytes_in(uint64_t rate_bps, sim_time_t time_ps)
 {
     const uint64_t seconds = time_ps / SIM_PS_PER_S;
@@ -222,8 +224,9 @@ static inline void tell_ack(nic_qp_t *qp,
     if (!cc->hears_acks) {
         return;
     }
-    // Where algorithms draw from one sequence with the rest of the network (net_dice_t), the ACK
-    // that ends a flow draws nothing: its queue pair is gone by then.
+    // If algorithms share one random sequence with the network (net_dice_t), the ACK that ends a
+    // flow
+    // draws nothing, because its queue pair is gone by then.
     if (SIM_UNLIKELY(cc->dice != NULL) && qp->sq_done == qp->sq_posted) {
         return;
     }

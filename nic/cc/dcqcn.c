@@ -19,8 +19,9 @@
 #define FIXED_POINT_ONE 1024.0 // of alpha and g in the vendor's parameters
 #define ALPHA_METRIC_ONE 1000000.0
 
-// An alpha below 2^-70 is nothing: with g >= 1/1024, (1 - g) alpha + g is g and 1 - alpha/2 is 1 in
-// double precision. Ends the loop over periods after at most fifty thousand of them.
+// An alpha below 2^-70 counts as 0: with g >= 1/1024, in double precision (1 - g) alpha + g equals
+// g
+// and 1 - alpha/2 equals 1. This ends the loop over periods after at most fifty thousand rounds.
 #define ALPHA_NEGLIGIBLE 0x1p-70
 
 static nic_dcqcn_t *dcqcn_of(nic_cc_t *cc)
@@ -81,7 +82,7 @@ static void settle_alpha(nic_dcqcn_t *dcqcn, sim_time_t end_ps)
     dcqcn->alpha = alpha;
 }
 
-// The one place where a real number becomes a rate.
+// Returns the rate after a cut. Only this function turns a real number into a rate.
 static uint64_t cut_rate_bps(const nic_dcqcn_t *dcqcn)
 {
     const nic_dcqcn_config_t *const config = config_of(dcqcn);
@@ -101,7 +102,7 @@ static bool cut_lowers_target(const nic_dcqcn_t *dcqcn)
            (config->clamp_tgt_rate_after_time_inc && dcqcn->time_stage > 0);
 }
 
-// alpha_end_ps: periods of alpha that ended before it count.
+// Cuts the rate at now_ps. Periods of alpha that ended before alpha_end_ps count.
 static void cut(nic_dcqcn_t *dcqcn, sim_time_t now_ps, sim_time_t alpha_end_ps)
 {
     const nic_dcqcn_config_t *const config = config_of(dcqcn);
@@ -124,8 +125,10 @@ static void cut(nic_dcqcn_t *dcqcn, sim_time_t now_ps, sim_time_t alpha_end_ps)
     dcqcn->cut_ps = SIM_TIME_NEVER;
 }
 
-// What the target rate gains in an increase. Stages are counted before it, so that F increases of
-// one kind are fast recovery. A clock that is off cannot hold back hyper increase.
+// Returns the gain of the target rate in an increase. Stages are counted before the increase, so
+// the
+// first F increases of a kind are fast recovery. A clock that is off does not hold back hyper
+// increase.
 static uint64_t target_gain_bps(const nic_dcqcn_t *dcqcn)
 {
     const nic_dcqcn_config_t *const config = config_of(dcqcn);
@@ -152,12 +155,12 @@ static void increase(nic_dcqcn_t *dcqcn)
     SIM_CHECK(dcqcn->target_bps <= max_bps);
     dcqcn->target_bps =
         gain_bps > max_bps - dcqcn->target_bps ? max_bps : dcqcn->target_bps + gain_bps;
-    // Rounded up: rounded down, R_C would stay one bit per second below R_T for ever.
+    // The mean is rounded up; otherwise R_C would stay one bit per second below R_T for ever.
     dcqcn->cc.rate_bps += (dcqcn->target_bps - dcqcn->cc.rate_bps + 1) / 2;
     if (dcqcn->cc.rate_bps < max_bps) {
         return;
     }
-    // R_C = R_T = the maximum: more increases change nothing, nor does a latch of R_T.
+    // R_C and R_T are at the maximum, so neither increases nor a latch of R_T change anything.
     dcqcn->increase_ps = SIM_TIME_NEVER;
     dcqcn->bytes_left = UINT64_MAX;
     if (config_of(dcqcn)->variant == NIC_DCQCN_VENDOR && dcqcn->cut_ps == SIM_TIME_NEVER) {
@@ -169,12 +172,12 @@ static void increase(nic_dcqcn_t *dcqcn)
 static void advance(nic_dcqcn_t *dcqcn, sim_time_t end_ps)
 {
     for (;;) {
-        // At one instant the cut comes first: it takes the increase away.
+        // If both are due at one instant, the cut comes first and cancels the increase.
         if (dcqcn->cut_ps <= dcqcn->increase_ps) {
             if (dcqcn->cut_ps >= end_ps) {
                 return;
             }
-            // The period of alpha that ends with the monitor period counts.
+            // The period of alpha that ends together with the monitor period counts, too.
             cut(dcqcn, dcqcn->cut_ps, dcqcn->cut_ps + 1);
         } else {
             if (dcqcn->increase_ps >= end_ps) {
@@ -214,7 +217,7 @@ static void on_timer(sim_node_t *node, sim_timer_t *timer)
     settle(dcqcn, before_bps);
 }
 
-// The first CNP makes the state that later ones change.
+// Creates the state of a limited QP at its first CNP.
 static void limit(nic_dcqcn_t *dcqcn, sim_time_t now_ps)
 {
     const nic_dcqcn_config_t *const config = config_of(dcqcn);
@@ -234,8 +237,8 @@ static void limit(nic_dcqcn_t *dcqcn, sim_time_t now_ps)
     dcqcn->target_bps = dcqcn->cc.rate_bps;
 }
 
-// The end of the monitor period that now_ps is in. A CNP at the very end belongs to the period that
-// ends; the first one begins the first.
+// Returns the end of the monitor period that contains now_ps. A CNP at the very end belongs to the
+// period that ends. The first CNP begins the first period.
 static sim_time_t monitor_end_ps(const nic_dcqcn_t *dcqcn, sim_time_t now_ps)
 {
     const sim_time_t period_ps = config_of(dcqcn)->rate_reduce_monitor_period_ps;

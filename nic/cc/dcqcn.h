@@ -10,18 +10,20 @@
 
 SIM_C_BEGIN
 
-// How CNPs turn into cuts. The numbers below mean the same in each.
+// The rule by which CNPs become cuts. The parameters have the same meaning in each variant.
 typedef enum nic_dcqcn_variant {
-    // As adapters do it: a clock since the first CNP counts periods. alpha is updated at the end of
-    // each dce_tcp_rtt, up if a CNP came in it; a cut happens at the end of a
-    // rate_reduce_monitor_period in which a CNP came. A QP back at full speed is forgotten.
+    // The rule of adapters: periods are counted from the first CNP on. At the end of each
+    // dce_tcp_rtt
+    // alpha is updated, upwards if a CNP came in it. At the end of each rate_reduce_monitor_period
+    // in
+    // which a CNP came, the rate is cut. A QP back at full rate loses its state.
     NIC_DCQCN_VENDOR,
-    // As published (Zhu et al., SIGCOMM 2015): each CNP cuts, then raises alpha, and restarts the
-    // time of alpha's decay. State is kept as long as the QP lives.
+    // The published rule (Zhu et al., SIGCOMM 2015): each CNP cuts the rate, then raises alpha and
+    // restarts the timer of alpha's decay. The state is kept as long as the QP lives.
     NIC_DCQCN_PAPER,
 } nic_dcqcn_variant_t;
 
-// How the reaction point hears of marks.
+// The way in which the reaction point learns of marked packets.
 typedef enum nic_dcqcn_feedback {
     NIC_DCQCN_FEEDBACK_CNP, // packets of their own, as often as the notification point sends them
     NIC_DCQCN_FEEDBACK_ACK, // BECN in the ACK of each packet that was marked
@@ -50,7 +52,9 @@ typedef struct nic_dcqcn_config {
     bool clamp_tgt_rate_after_time_inc;       // a cut after an increase by time lowers it
 } nic_dcqcn_config_t;
 
-// A QP never cut, or back at its full rate, has no deadline and costs nothing.
+// The state of a QP. A QP that was never cut, or is back at its full rate, has no deadline and
+// costs
+// nothing.
 typedef struct nic_dcqcn {
     nic_cc_t cc;            // first; cc.rate_bps is R_C
     sim_timer_t timer;      // at the earlier of cut_ps and increase_ps, while running

@@ -36,7 +36,7 @@ static void set_rate(nic_dctcp_t *dctcp, uint64_t rate_bps)
     dctcp->cc.rate_bps = at_least_bps > line_bps ? line_bps : at_least_bps;
 }
 
-// The one place where a real number becomes a rate.
+// Cuts the rate by alpha / 2. Only this function turns a real number into a rate.
 static void cut(nic_dctcp_t *dctcp, uint64_t next_psn)
 {
     set_rate(dctcp, (uint64_t)((double)dctcp->cc.rate_bps * (1.0 - dctcp->alpha / 2.0)));
@@ -57,7 +57,7 @@ static void end_round(nic_dctcp_t *dctcp, uint64_t next_psn)
     dctcp->round_psn = next_psn;
 }
 
-// A QP that went back has sent less than it had.
+// Lowers the PSNs of the state to next_psn, after the QP went back.
 static void follow_back(nic_dctcp_t *dctcp, uint64_t next_psn)
 {
     if (next_psn < dctcp->round_psn) {

@@ -28,8 +28,8 @@ static const nic_hpcc_config_t *config_of(const nic_hpcc_t *hpcc)
 
 // -- utilization
 
-// What a hop's two records say: its share u, and the time it is of. False: nothing, the records are
-// of the same nanosecond, or of a port whose rate has no code.
+// Computes a hop's share u from its two records, and the time between them. Returns false if the
+// records are of the same nanosecond, or of a port whose rate has no code.
 static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc,
                                         uint64_t record,
                                         uint64_t before,
@@ -50,7 +50,7 @@ static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc,
     const double seconds = (double)tau_ns * 1e-9;
     const double sent_bps = (double)(net_int_sent_bytes(record, before, unit) * 8) / seconds;
     *share = sent_bps / rate_bps;
-    // Else two divisions for nothing, at most hops of most ACKs.
+    // Most hops of most ACKs have no queue; the test saves them two divisions.
     if (least > 0 || cc->bdp_bytes == 0) {
         *share += (double)least * (double)cc->line_bps / rate_bps / (double)cc->bdp_bytes;
     }
@@ -58,14 +58,15 @@ static SIM_ALWAYS_INLINE bool hop_share(const nic_hpcc_t *hpcc,
     return true;
 }
 
-// The average goes on for elapsed_ns with a new value; T and more leave nothing of the old one.
+// Returns the average after elapsed_ns with a new value. After T or more, only the new value
+// counts.
 static double averaged(const nic_hpcc_t *hpcc, double old, double share, uint64_t elapsed_ns)
 {
     const uint64_t dt_ns = elapsed_ns < hpcc->rtt_ns ? elapsed_ns : hpcc->rtt_ns;
     return (old * (double)(hpcc->rtt_ns - dt_ns) + share * (double)dt_ns) / (double)hpcc->rtt_ns;
 }
 
-// Whether this hop is read: sampled feedback takes only hops with a queue in between updates.
+// Returns whether a hop is read. Between updates, sampled feedback reads only hops with a queue.
 static bool is_read(const nic_hpcc_t *hpcc, uint64_t record, nic_hpcc_step_t step)
 {
     return !config_of(hpcc)->sample_feedback || step == NIC_HPCC_UPDATE ||
@@ -87,7 +88,7 @@ static void react_as_path(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack, nic_hpcc_st
             continue;
         }
         any = true;
-        // Nobody can guess which hop has more load than those before it: no branch for that.
+        // A branch here would be unpredictable, so the code below has none.
         const bool more = share > most;
         most = more ? share : most;
         most_ns = more ? elapsed_ns : most_ns;
@@ -108,7 +109,7 @@ static void react_as_path(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack, nic_hpcc_st
     }
 }
 
-// Each hop has a reference of its own; the smallest answer counts.
+// Reacts to an ACK with one reference per hop. The smallest resulting value counts.
 static void react_by_hop(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack, nic_hpcc_step_t step)
 {
     double least = hpcc->law.most;
@@ -155,7 +156,7 @@ static void keep_records(nic_hpcc_t *hpcc, const nic_cc_ack_t *ack)
     memcpy(hpcc->records, ack->hops, ack->hop_count * sizeof(hpcc->records[0]));
 }
 
-// A new flow: nothing is known, and its own start will fill the path.
+// Forgets all measurements, for a new flow whose own start will fill the path.
 static void forget(nic_hpcc_t *hpcc)
 {
     hpcc->utilization = 1.0;

@@ -18,7 +18,7 @@ typedef struct nic_hpcc_config {
     bool check_path;           // by the exclusive or of the switches' ids
 } nic_hpcc_config_t;
 
-// A hop's own reference, for multi_rate.
+// The reference of one hop, for multi_rate.
 typedef struct nic_hpcc_hop {
     double utilization;
     nic_hpcc_reference_t reference;

@@ -90,7 +90,7 @@ nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
                                         double utilization)
 {
     const double excess = utilization / law->eta;
-    // Without a BDP it may be no number: then that is not too much, and divides to the line's rate.
+    // Without a BDP the excess may be NaN; the negated test then treats it as below 1.
     if (!(excess >= 1.0) && from->stage < law->config->max_stage) {
         return (nic_hpcc_reference_t){bounded(law, from->value + law->increase), from->stage + 1};
     }
@@ -128,7 +128,7 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value)
                                 ? value
                                 : value * (BITS * (double)SIM_PS_PER_S) / (double)cc->base_rtt_ps;
     const uint64_t whole_bps = (uint64_t)rate_bps;
-    // Rounding may end one beyond the line, or at nothing where the line is all there is.
+    // Rounding may exceed the line rate by one, or the value may be the maximum itself.
     cc->rate_bps = value >= law->most || whole_bps > cc->line_bps ? cc->line_bps : whole_bps;
     const uint64_t bytes = limit_bytes(law, cc);
     cc->window_bytes = bytes < law->window_own_bytes ? bytes : law->window_own_bytes;

@@ -19,7 +19,7 @@ SIM_C_BEGIN
 
 typedef enum nic_hpcc_form { NIC_HPCC_WINDOW, NIC_HPCC_RATE } nic_hpcc_form_t;
 
-// Which ACKs change what. All are read, and count in U, except where it says otherwise.
+// The ACKs to which the law reacts. Every ACK is read and counts in U unless stated otherwise.
 typedef enum nic_hpcc_reaction {
     NIC_HPCC_BY_REFERENCE, // each ACK changes X, one per round trip X_c too
     NIC_HPCC_PER_RTT,      // only the one per round trip changes anything
@@ -27,7 +27,7 @@ typedef enum nic_hpcc_reaction {
     NIC_HPCC_PER_ACK,      // each ACK changes X_c
 } nic_hpcc_reaction_t;
 
-// What limits bytes in flight.
+// The limit of the bytes in flight.
 typedef enum nic_hpcc_limit {
     NIC_HPCC_LIMIT_SCALED, // W, or the bandwidth-delay product in proportion to the rate
     NIC_HPCC_LIMIT_FIXED,  // the bandwidth-delay product
@@ -45,13 +45,13 @@ typedef struct nic_hpcc_law_config {
     uint64_t min_rate_bps;
 } nic_hpcc_law_config_t;
 
-// X_c and its stage.
+// The reference value X_c and its stage.
 typedef struct nic_hpcc_reference {
     double value;
     uint32_t stage;
 } nic_hpcc_reference_t;
 
-// One per queue pair.
+// The state of the law, one per queue pair.
 typedef struct nic_hpcc_law {
     const nic_hpcc_law_config_t *config;
     double eta;
@@ -67,27 +67,29 @@ typedef struct nic_hpcc_law {
 } nic_hpcc_law_t;
 
 typedef enum nic_hpcc_step {
-    NIC_HPCC_IGNORE,  // nothing
-    NIC_HPCC_FIRST,   // the first: update_psn was set, and there is nothing to compare with
-    NIC_HPCC_MEASURE, // U
-    NIC_HPCC_REACT,   // U, and X from X_c
-    NIC_HPCC_UPDATE,  // U, X and X_c
+    NIC_HPCC_IGNORE,  // the ACK changes nothing
+    NIC_HPCC_FIRST,   // the first ACK: it set update_psn, and there is no record to compare with
+    NIC_HPCC_MEASURE, // the ACK changes U
+    NIC_HPCC_REACT,   // the ACK changes U, and X is computed from X_c
+    NIC_HPCC_UPDATE,  // the ACK changes U, X and X_c
 } nic_hpcc_step_t;
 
-// False: the path has no known round trip, and nothing is controlled.
+// Initialises the law. Returns false if the path has no known round trip; then nothing is
+// controlled.
 bool nic__hpcc_law_init(nic_hpcc_law_t *law, const nic_hpcc_law_config_t *config, nic_cc_t *cc);
 
-// The queue pair becomes active. True: it rested for a round trip or more, so that it begins again
-// at line rate like a new flow, and what it has measured is to be forgotten.
+// Tells the law that the queue pair becomes active. Returns true if it was inactive for a round
+// trip or
+// more: it begins again at line rate like a new flow, and the caller must forget its measurements.
 bool nic__hpcc_law_start(nic_hpcc_law_t *law, nic_cc_t *cc);
 void nic__hpcc_law_stop(nic_hpcc_law_t *law, const nic_cc_t *cc);
 
-// What an ACK may change.
+// Returns what an ACK may change.
 nic_hpcc_step_t nic__hpcc_law_ack(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
-// The ACK of a NIC_HPCC_UPDATE is dealt with: the next follows what was sent until now.
+// Completes a NIC_HPCC_UPDATE: the next update follows the ACK of the packets sent until now.
 void nic__hpcc_law_updated(nic_hpcc_law_t *law, const nic_cc_ack_t *ack);
 
-// X (and the stage with it) that this utilization asks for, from this reference.
+// Returns X and its stage for a utilization, computed from a reference.
 nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
                                         const nic_hpcc_reference_t *from,
                                         double utilization);

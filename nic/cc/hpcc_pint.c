@@ -58,7 +58,8 @@ static void hpcc_pint_start(nic_cc_t *cc)
 static void hpcc_pint_stop(nic_cc_t *cc)
 {
     if (pint_of(cc)->dice != NULL) {
-        // The last ACK of a flow, which ends with its queue pair and is not heard of here.
+        // Draws for the last ACK of a flow, which never arrives here because its queue pair has
+        // ended.
         (void)is_sampled(pint_of(cc));
     }
     nic__hpcc_law_stop(&pint_of(cc)->law, cc);

@@ -35,7 +35,7 @@ static double real_of(sim_ratio_t ratio)
     return (double)ratio.num / (double)ratio.den;
 }
 
-// The one place where a real number becomes a rate.
+// Sets the rate, within its limits. Only this function turns a real number into a rate.
 static void set_rate(nic_timely_t *timely, double rate_bps)
 {
     const uint64_t line_bps = timely->cc.line_bps;
@@ -50,7 +50,7 @@ static void set_rate(nic_timely_t *timely, double rate_bps)
     }
 }
 
-// `counted`: increases in a row lead to larger ones.
+// Increases the rate. `counted`: the increase counts towards hyper-active increase.
 static void increase(nic_timely_t *timely, bool counted)
 {
     const nic_timely_config_t *const config = config_of(timely);
@@ -66,7 +66,7 @@ static void decrease(nic_timely_t *timely, double by)
     set_rate(timely, by >= 1.0 ? 0.0 : (double)timely->cc.rate_bps * (1.0 - by));
 }
 
-// The middle zone of patched TIMELY: from increase to decrease without a step, around T_low.
+// Applies the middle zone of patched TIMELY: a continuous transition from increase to decrease.
 static void blend(nic_timely_t *timely, double rtt_ps, double gradient)
 {
     const nic_timely_config_t *const config = config_of(timely);
@@ -86,7 +86,7 @@ static void update_rate(nic_timely_t *timely, sim_time_t rtt_ps)
     timely->rtt_diff_ps = (1.0 - alpha) * timely->rtt_diff_ps + alpha * difference_ps;
     const double gradient = timely->rtt_diff_ps / (double)config->min_rtt_ps;
     if (rtt_ps < config->t_low_ps) {
-        // The papers count increases by the gradient only, the simulator these too.
+        // The papers count only increases by the gradient; the HPCC simulator counts these, too.
         increase(timely, config->update == NIC_TIMELY_PER_RTT && law_of(timely) == LAW_ORIGINAL);
     } else if (rtt_ps > config->t_high_ps) {
         const double over = 1.0 - (double)config->t_high_ps / (double)rtt_ps;
@@ -100,7 +100,7 @@ static void update_rate(nic_timely_t *timely, sim_time_t rtt_ps)
     }
 }
 
-// The first sample has none to be compared with.
+// Updates the rate by a sample. The first sample only becomes the reference of the next one.
 static void update(nic_timely_t *timely, sim_time_t rtt_ps, sim_time_t sent_ps)
 {
     timely->waiting_ps = 0;
@@ -118,9 +118,9 @@ static uint64_t segment_packets(const nic_timely_t *timely)
     return (config_of(timely)->segment_bytes + mtu_bytes - 1) / mtu_bytes;
 }
 
-// A segment was acknowledged, its last packet sent at sent_ps. Updates are max(segment / rate,
-// min-rtt) apart: in the time of sending, since acknowledgements come closer together whenever
-// round trips get shorter, and judging by them would miss just those.
+// Handles an acknowledged segment, whose last packet was sent at sent_ps. Updates are max(segment /
+// rate, min-rtt) apart in the time of sending. The time of acknowledgements would not do: they come
+// closer together whenever round trips get shorter.
 static void complete(nic_timely_t *timely, sim_time_t rtt_ps, sim_time_t sent_ps)
 {
     const nic_timely_config_t *const config = config_of(timely);
@@ -146,7 +146,7 @@ static void timely_init(nic_cc_t *cc)
     set_rate(timely, (double)cc->line_bps);
 }
 
-// A QP that rested goes on at the rate it had.
+// Starts a QP. A QP that was inactive continues at its old rate.
 static void timely_start(nic_cc_t *cc)
 {
     nic_timely_t *const timely = timely_of(cc);
@@ -157,7 +157,7 @@ static void timely_start(nic_cc_t *cc)
     timely->begun = true;
 }
 
-// The last segment before a rest need not be whole.
+// Stops a QP. The last segment before that may be incomplete.
 static void timely_stop(nic_cc_t *cc)
 {
     nic_timely_t *const timely = timely_of(cc);
@@ -166,7 +166,9 @@ static void timely_stop(nic_cc_t *cc)
     }
 }
 
-// From the first bit of a packet sent to its ACK, less what it takes to send it.
+// Returns the round-trip time from the first bit of a packet to its ACK, minus its own sending
+// time if
+// that is excluded.
 static sim_time_t sample_ps(const nic_timely_t *timely, const nic_cc_ack_t *ack)
 {
     const nic_cc_t *const cc = &timely->cc;
@@ -208,9 +210,10 @@ static void per_rtt(nic_timely_t *timely,
     }
 }
 
-// As the simulator of the CoNEXT paper: a segment is handed to the adapter at once and timed from
-// there, so that its own packets but one are in the sample; one that is not whole is not asked
-// about; updates may be close together; the first sample is compared with a packet's time.
+// Updates as the CoNEXT paper's simulator does: a segment is handed to the adapter at once and
+// timed
+// from there, so the sample contains all its packets but one. Incomplete segments are not measured.
+// Updates may be close together. The first sample is compared with a packet's time.
 static void per_burst(nic_timely_t *timely, const nic_cc_ack_t *ack, sim_time_t rtt_ps)
 {
     const nic_cc_t *const cc = &timely->cc;

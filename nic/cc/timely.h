@@ -10,7 +10,7 @@
 
 SIM_C_BEGIN
 
-// When a round-trip time becomes an update of the rate.
+// The moments at which a round-trip time updates the rate.
 typedef enum nic_timely_update {
     NIC_TIMELY_PER_SEGMENT, // each segment acknowledged whole, as in the papers
     NIC_TIMELY_PER_RTT,     // the first ACK of what was sent after the last update

@@ -135,7 +135,9 @@ static void pace_burst(nic_qp_t *qp, nic_cc_t *cc, sim_time_t now_ps, uint32_t b
     }
 }
 
-// The next packet may start when this one, of `bytes` on the link, would end at the QP's own rate.
+// Paces a QP: its next packet may start when this one, of `bytes` on the link, would end at the
+// QP's
+// own rate.
 static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 {
     nic_cc_t *const cc = nic__cc(qp);
@@ -155,8 +157,9 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
     }
 }
 
-// A rate limiter is a bucket that fills at the current rate: a packet that waits for the bits of
-// the one before it waits for the rest of them at the new rate.
+// Applies a new rate to a waiting QP. A rate limiter is a bucket that fills at the current rate,
+// so the
+// rest of the wait passes at the new rate.
 void nic__repace(nic_qp_t *qp)
 {
     if (SIM_UNLIKELY(qp->nic->loop != NULL)) {
@@ -179,7 +182,7 @@ void nic__repace(nic_qp_t *qp)
 
 // -- sending
 
-// A packet of a UC or UD message is done with when it is sent.
+// Completes a UC or UD message, which is done when its last packet is sent.
 static void complete_unreliable(nic_qp_t *qp)
 {
     const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
@@ -260,8 +263,9 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
     return true;
 }
 
-// Between classes the sizes of what each would send next decide. A QP's next packet does not exist
-// yet: a full one is assumed, which is what it will be wherever two classes compete for long.
+// Chooses the class to send from, by the sizes of each class's next packet. A QP's next packet
+// does not
+// exist yet, so a full one is assumed; classes that compete for long mostly send full packets.
 static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
 {
     net_port_t *const port = nic->port;
@@ -318,7 +322,7 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
     }
 }
 
-// Neither is inlined: what chooses between them needs no frame.
+// Not inlined, so that the function that chooses between the two needs no stack frame.
 static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
 {
     if (transmit_next(nic, false) && something_waits(nic)) {
