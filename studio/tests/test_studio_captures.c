@@ -91,11 +91,11 @@ START_TEST(lies_end_in_a_message)
     ends(bytes, size - 1, 0, "ends within packet 1");
     ends(bytes, 24 + 7, 0, "ends within");
     put_record(bytes + size, UINT32_MAX, UINT32_MAX, 60);
-    ends(bytes, size + 76, 1, "a packet of 4294967295 bytes");
+    ends(bytes, size + 76, 1, "says 4294967295 bytes");
     put_record(bytes + size, 61, 60, 60);
-    ends(bytes, size + 76, 1, "a packet of 60 bytes of which 61");
+    ends(bytes, size + 76, 1, "says 60 bytes, of which 61");
     put_record(bytes + size, 0, 0, 60);
-    ends(bytes, size + 76, 1, "a packet of 0 bytes");
+    ends(bytes, size + 76, 1, "says 0 bytes");
     put_record(bytes + size, 1000, 1500, 60);
     ends(bytes, size + 76, 1, "ends within packet 2");
     put_head(bytes, 0xa1b23c4d, 113);
@@ -211,22 +211,22 @@ START_TEST(filters_look_no_name_up)
         {"ether host 02:00:00:00:00:0a", NULL},
         {"ip6[48] = 0x81 or host fe80::1", NULL},
         {"len >= 100 && vlan", NULL},
-        {"host example.com", "no word of filters"},
-        {"port http", "no word of filters"},
-        {"gateway x", "no word of filters"},
-        {"net localnet", "no word of filters"},
+        {"host example.com", "no word of the filter language"},
+        {"port http", "no word of the filter language"},
+        {"gateway x", "no word of the filter language"},
+        {"net localnet", "no word of the filter language"},
         {"udp port", "libpcap"},
-        {"'; drop", "no place"},
-        {"host 300.1.1.1", "no word of filters"},
-        {"host 1.2.3.4.5", "no word of filters"},
-        {"host 1.2.3.4.", "no word of filters"},
+        {"'; drop", "not allowed there"},
+        {"host 300.1.1.1", "no word of the filter language"},
+        {"host 1.2.3.4.5", "no word of the filter language"},
+        {"host 1.2.3.4.", "no word of the filter language"},
         {"host 1-2", "libpcap"},
         {"host 10.0.0.1-2", "libpcap"},
-        {"net 1..2", "no word of filters"},
+        {"net 1..2", "no word of the filter language"},
         {"port 4791-4792-1", "libpcap"},
-        {"ether host 1:2:3", "no word of filters"},
-        {"host 4:2", "no word of filters"},
-        {"host 0x1g", "no word of filters"},
+        {"ether host 1:2:3", "no word of the filter language"},
+        {"host 4:2", "no word of the filter language"},
+        {"host 0x1g", "no word of the filter language"},
         {"udp portrange 4791-4792", NULL},
         {"net 10.0/16 or net 10.0.0.0/8", NULL},
         {"ip6[40:2] - 1 = 3 or ip[2:2]-20 > 4", NULL},

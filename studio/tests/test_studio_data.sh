@@ -119,7 +119,7 @@ refused "different units" "$(post query "{\"runs\": [$a], \"table\": \"flows\",
 is "place" 8 "$(post query "{\"runs\": [$a], \"table\": \"flows\", \"where\": \"fct_ns > 1MB\"}" |
     jq .error.where.column)"
 refused "no such run" "$(post query '{"runs": [99], "table": "flows"}')"
-refused "no table" "$(get "query?body=$(jq -rn --arg b "{\"runs\":[$a],\"table\":\"../x\"}" '$b|@uri')" |
+refused "not allowed" "$(get "query?body=$(jq -rn --arg b "{\"runs\":[$a],\"table\":\"../x\"}" '$b|@uri')" |
     sed 's/can be called so/no table/')"
 is "sql" 4 "$(post sql "{\"runs\": [$a], \"sql\": \"select count(*) from flows where bytes >= 400000\"}" |
     jq '.rows[0][0]')"
@@ -151,7 +151,7 @@ get "runs/$a/captures" | jq -e '[.captures[].file] == ["a.pcap.gz", "b.pcap"]' >
 all=$(get "runs/$a/captures/a.pcap.gz?limit=1" | jq .matched)
 some=$(get "runs/$a/captures/a.pcap.gz?limit=1&filter=src%20host%20host4" | jq .matched)
 [ "$some" -gt 0 ] && [ "$some" -lt "$all" ] || fail "filter: $some of $all"
-refused "no word of filters" "$(get "runs/$a/captures/a.pcap.gz?filter=host%20example.com")"
+refused "no word of the filter language" "$(get "runs/$a/captures/a.pcap.gz?filter=host%20example.com")"
 refused "libpcap" "$(get "runs/$a/captures/a.pcap.gz?filter=host%20and")"
 packet=$(get "runs/$a/captures/a.pcap.gz/1")
 jq -e '[.layers[].name] | contains(["Ethernet", "IPv4", "UDP", "BTH", "ICRC"])' <<<"$packet" >/dev/null ||

@@ -127,11 +127,11 @@ START_TEST(order_has_each_run_once)
         const char *order;
         const char *says; // NULL: it is good
     } cases[] = {
-        {"{\"seeds\": [1, 2, 1]}", "seed: 1 is there twice"},
+        {"{\"seeds\": [1, 2, 1]}", "seed: the value 1 is given twice"},
         {"{\"grid\": {\"b\": [1, 2]}, \"seeds\": [1, 2]}", NULL},
-        {"{\"grid\": {\"b\": [\"1\", 1]}}", "b: 1 is there twice"},
-        {"{\"grid\": {\"seed\": [1, 2]}, \"seeds\": [3]}", "'seed' is among the parameters"},
-        {"{\"set\": [\"seed=4\"], \"seeds\": [3]}", "'seed' is among the parameters"},
+        {"{\"grid\": {\"b\": [\"1\", 1]}}", "b: the value 1 is given twice"},
+        {"{\"grid\": {\"seed\": [1, 2]}, \"seeds\": [3]}", "the parameter 'seed'"},
+        {"{\"set\": [\"seed=4\"], \"seeds\": [3]}", "the parameter 'seed'"},
         {"{\"set\": [\"seed=4\"]}", NULL},
         {"{\"grid\": {\"seed\": [1, 2]}, \"seeds\": []}", NULL},
     };

@@ -104,7 +104,7 @@ static int post_login(studio_request_t *request, studio_response_t *response)
         return login_by_link(request, response, link);
     }
     if (name == NULL || password == NULL) {
-        return studio_response_error(response, 400, "a name and a password are needed");
+        return studio_response_error(response, 400, "the login lacks the name or the password");
     }
     char seconds[24];
     const studio_login_t result = studio_login_try(studio, name, password, address, &user, &wait_s);
@@ -117,11 +117,11 @@ static int post_login(studio_request_t *request, studio_response_t *response)
         studio_response_header(response, "Retry-After", seconds);
         return studio_response_error(response,
                                      429,
-                                     "too many failed attempts: try again in %s s",
+                                     "too many failed attempts; try again in %s seconds",
                                      seconds);
     case STUDIO_LOGIN_BUSY:
         studio_response_header(response, "Retry-After", seconds);
-        return studio_response_error(response, 503, "too many logins at once: try again");
+        return studio_response_error(response, 503, "too many logins are being checked; try again");
     case STUDIO_LOGIN_UNCOUNTED:
         return studio_response_store_failed(response, studio);
     case STUDIO_LOGIN_WRONG:
@@ -177,7 +177,9 @@ static int refuse_tokens(studio_request_t *request, studio_response_t *response)
 {
     return studio_request_user(request)->token == 0
                ? 0
-               : studio_response_error(response, 403, "not with a token: log in for this");
+               : studio_response_error(response,
+                                       403,
+                                       "a token cannot do this; log in with the password");
 }
 
 // Changes the password. The old one is asked for and counts as a login, so that an unattended
@@ -196,7 +198,7 @@ static int put_password(studio_request_t *request, studio_response_t *response)
         return refused_token;
     }
     if (old == NULL || new == NULL) {
-        return studio_response_error(response, 400, "the old password and a new one are needed");
+        return studio_response_error(response, 400, "expected the old password and the new one");
     }
     const char *const refused = studio_password_refuse(new, user->name);
     if (refused != NULL) {
@@ -211,7 +213,7 @@ static int put_password(studio_request_t *request, studio_response_t *response)
         return studio_response_error(response,
                                      result == STUDIO_LOGIN_WRONG ? 403 : 429,
                                      "the old password is wrong%s",
-                                     result == STUDIO_LOGIN_WRONG ? "" : ": wait and try again");
+                                     result == STUDIO_LOGIN_WRONG ? "" : "; wait and try again");
     }
     if (!studio_user_set_password(studio, user->id, new) ||
         !studio_session_end_all(studio, user->id, user->session)) {
@@ -323,10 +325,15 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
         return refused_token;
     }
     if (!name_good || name == NULL) {
-        return studio_response_error(response, 400, "a name of up to 100 bytes is needed");
+        return studio_response_error(
+            response,
+            400,
+            "name: expected a text of 1 to 100 bytes that says what the token is for");
     }
     if ((role_name != NULL && !studio_role_find(role_name, &role)) || role > user->role) {
-        return studio_response_error(response, 400, "a token's role is at most one's own");
+        return studio_response_error(response,
+                                     400,
+                                     "role: a token cannot have more rights than its user");
     }
     if (!studio_body_number(request, "days", 90, 1, 366, &days)) {
         return studio_response_error(response, 400, "days: expected 1 to 366");
@@ -336,7 +343,7 @@ static int post_tokens(studio_request_t *request, studio_response_t *response)
     if (id == 0) {
         return studio_response_error(response,
                                      409,
-                                     "no token was made: a user has at most %d",
+                                     "no token was created; a user can have at most %d tokens",
                                      STUDIO_TOKENS_MAX);
     }
     studio_audit(studio, user, studio_request_address(request), "token.create", "%s", name);
@@ -378,42 +385,42 @@ static int delete_token(studio_request_t *request, studio_response_t *response)
 
 // clang-format off
 static const studio_parameter_t login_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", false, "of the user; with a link for the first administrator: chosen"},
-    {"password", STUDIO_IN_BODY, "string", true, "with a link: the new one"},
-    {"link", STUDIO_IN_BODY, "string", false, "what stands behind #once= in a one-time link"},
+    {"name", STUDIO_IN_BODY, "string", false, "user name; with the link of the first administrator: the new name"},
+    {"password", STUDIO_IN_BODY, "string", true, "the password; with a one-time link: the new password"},
+    {"link", STUDIO_IN_BODY, "string", false, "the text behind #once= in a one-time link"},
     {0},
 };
 static const studio_parameter_t password_parameters[] = {
-    {"old", STUDIO_IN_BODY, "string", true, "the password so far"},
-    {"new", STUDIO_IN_BODY, "string", true, "10 characters or more, at most 256 bytes"},
+    {"old", STUDIO_IN_BODY, "string", true, "the present password"},
+    {"new", STUDIO_IN_BODY, "string", true, "the new password: at least 10 characters, at most 256 bytes"},
     {0},
 };
 static const studio_parameter_t everywhere_parameters[] = {
-    {"tokens", STUDIO_IN_BODY, "boolean", false, "the tokens as well"},
+    {"tokens", STUDIO_IN_BODY, "boolean", false, "true: ends the tokens as well"},
     {0},
 };
 static const studio_parameter_t token_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", true, "what it is for"},
-    {"role", STUDIO_IN_BODY, "string", false, "at most one's own"},
-    {"days", STUDIO_IN_BODY, "integer", false, "until it ends, 1 to 366; 90 unless given"},
+    {"name", STUDIO_IN_BODY, "string", true, "name that says what the token is for"},
+    {"role", STUDIO_IN_BODY, "string", false, "role of the token, at most the user's own"},
+    {"days", STUDIO_IN_BODY, "integer", false, "days until the token expires, 1 to 366 (default 90)"},
     {0},
 };
 
 const studio_route_t studio_account_routes[] = {
-    {"POST", "/api/v1/login", STUDIO_ROLE_NONE, "Log in, or take up a one-time link", login_parameters, NULL,
+    {"POST", "/api/v1/login", STUDIO_ROLE_NONE, "Logs in, or uses a one-time link", login_parameters, NULL,
      "{user: {id, name, role}, csrf} and the cookie", post_login, 4096},
-    {"POST", "/api/v1/logout", STUDIO_ROLE_VIEWER, "End this session", NULL, NULL, NULL, post_logout, 0},
-    {"GET", "/api/v1/me", STUDIO_ROLE_VIEWER, "Who one is", NULL, NULL,
+    {"POST", "/api/v1/logout", STUDIO_ROLE_VIEWER, "Ends this session", NULL, NULL, NULL, post_logout, 0},
+    {"GET", "/api/v1/me", STUDIO_ROLE_VIEWER, "Returns the user of the request", NULL, NULL,
      "{user, csrf, sessions, version, limits}", get_me, 0},
-    {"PUT", "/api/v1/me/password", STUDIO_ROLE_VIEWER, "Change one's password; other sessions end",
+    {"PUT", "/api/v1/me/password", STUDIO_ROLE_VIEWER, "Changes the user's password; other sessions end",
      password_parameters, NULL, NULL, put_password, 4096},
-    {"POST", "/api/v1/me/logout-everywhere", STUDIO_ROLE_VIEWER, "End all of one's sessions",
+    {"POST", "/api/v1/me/logout-everywhere", STUDIO_ROLE_VIEWER, "Ends all sessions of the user",
      everywhere_parameters, NULL, NULL, post_logout_everywhere, 4096},
-    {"GET", "/api/v1/tokens", STUDIO_ROLE_VIEWER, "One's tokens for scripts", NULL, NULL,
+    {"GET", "/api/v1/tokens", STUDIO_ROLE_VIEWER, "Lists the user's tokens for scripts", NULL, NULL,
      "{tokens: [{id, name, role, created_ms, expires_ms, used_ms}]}", get_tokens, 0},
-    {"POST", "/api/v1/tokens", STUDIO_ROLE_VIEWER, "Make a token", token_parameters, NULL,
-     "{id, token}: the token is shown this once", post_tokens, 4096},
-    {"DELETE", "/api/v1/tokens/{token}", STUDIO_ROLE_VIEWER, "End a token", NULL, NULL, NULL, delete_token, 0},
+    {"POST", "/api/v1/tokens", STUDIO_ROLE_VIEWER, "Creates a token", token_parameters, NULL,
+     "{id, token}: only this answer shows the token", post_tokens, 4096},
+    {"DELETE", "/api/v1/tokens/{token}", STUDIO_ROLE_VIEWER, "Deletes a token", NULL, NULL, NULL, delete_token, 0},
     {0},
 };
 // clang-format on

@@ -94,17 +94,17 @@ static size_t characters(const char *text)
 const char *studio_password_refuse(const char *password, const char *name)
 {
     if (characters(password) < STUDIO_PASSWORD_LENGTH_MIN) {
-        return "a password has at least 10 characters";
+        return "the password is too short, expected at least 10 characters";
     }
     if (strlen(password) > STUDIO_PASSWORD_BYTES_MAX) {
-        return "a password has at most 256 bytes";
+        return "the password is too long, expected at most 256 bytes";
     }
     if (strcasecmp(password, name) == 0) {
-        return "the password may not be the name";
+        return "the password must differ from the user name";
     }
     if (strspn(password, password[0] == '\0' ? "" : (const char[]){password[0], '\0'}) ==
         strlen(password)) {
-        return "the password may not be one character over and over";
+        return "the password repeats one character, expected at least two different ones";
     }
     return NULL;
 }

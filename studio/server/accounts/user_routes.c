@@ -48,7 +48,7 @@ static int post_users(studio_request_t *request, studio_response_t *response)
     const char *const role_name = studio_body_text(request, "role", 20);
     const char *const password = studio_body_text(request, "password", STUDIO_PASSWORD_BYTES_MAX);
     studio_role_t role = STUDIO_ROLE_USER;
-    const char *refused = name == NULL ? "a name is needed" : studio_name_refuse(name);
+    const char *refused = name == NULL ? "name: expected a user name" : studio_name_refuse(name);
     if (refused == NULL && role_name != NULL && !studio_role_find(role_name, &role)) {
         refused = "role: expected viewer, user or administrator";
     }
@@ -62,7 +62,7 @@ static int post_users(studio_request_t *request, studio_response_t *response)
     const int64_t user = studio_user_create(studio, name, role, password);
     if (user == 0) {
         return studio_store_is_conflict(studio->store)
-                   ? studio_response_error(response, 409, "there is a user of this name")
+                   ? studio_response_error(response, 409, "a user of this name exists already")
                    : studio_response_store_failed(response, studio);
     }
     studio_audit(studio,
@@ -142,11 +142,12 @@ static int change(studio_request_t *request,
     (void)find_user(studio, user, &old_role, &old_disabled);
     if (is_last(studio, user, role, disabled || reset)) {
         studio_store_rollback(studio->store);
-        return studio_response_error(response,
-                                     409,
-                                     reset ? "the last administrator's password is changed by "
-                                             "themselves, under Account"
-                                           : "the last administrator stays one");
+        return studio_response_error(
+            response,
+            409,
+            reset ? "nobody can reset the last administrator's password; "
+                    "change it under Account"
+                  : "the last administrator cannot be disabled or get another role");
     }
     const bool less = role < old_role || (disabled && !old_disabled) || reset;
     const bool changed = change_user(studio, user, role, disabled, reset, less) &&
@@ -256,35 +257,35 @@ static int get_audit(studio_request_t *request, studio_response_t *response)
 
 // clang-format off
 static const studio_parameter_t create_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", true, "1 to 64 bytes"},
-    {"role", STUDIO_IN_BODY, "string", false, "viewer, user or administrator; user unless given"},
+    {"name", STUDIO_IN_BODY, "string", true, "name of 1 to 64 bytes"},
+    {"role", STUDIO_IN_BODY, "string", false, "viewer, user (default) or administrator"},
     {"password", STUDIO_IN_BODY, "string", false, "without it the answer has a one-time link for the new user"},
     {0},
 };
 static const studio_parameter_t change_parameters[] = {
     {"role", STUDIO_IN_BODY, "string", false, "viewer, user or administrator"},
-    {"disabled", STUDIO_IN_BODY, "boolean", false, "may not log in; sessions and tokens end"},
-    {"reset", STUDIO_IN_BODY, "boolean", false, "a one-time link for a new password; the old one, sessions and tokens end"},
+    {"disabled", STUDIO_IN_BODY, "boolean", false, "true: the user cannot log in; sessions and tokens end"},
+    {"reset", STUDIO_IN_BODY, "boolean", false, "true: makes a one-time link for a new password; the old password, sessions and tokens end"},
     {0},
 };
 static const studio_parameter_t audit_parameters[] = {
-    {"action", STUDIO_IN_QUERY, "string", false, "such as login, user, run.delete: it and those below it"},
-    {"name", STUDIO_IN_QUERY, "string", false, "of who did it"},
+    {"action", STUDIO_IN_QUERY, "string", false, "an action such as run.delete, or a group of actions such as user"},
+    {"name", STUDIO_IN_QUERY, "string", false, "name of the user who acted"},
     {"before", STUDIO_IN_QUERY, "integer", false, "entries before this id"},
-    {"limit", STUDIO_IN_QUERY, "integer", false, "at most 1000; 100 unless given"},
+    {"limit", STUDIO_IN_QUERY, "integer", false, "number of entries (default 100), at most 1000"},
     {0},
 };
 
 const studio_route_t studio_user_routes[] = {
-    {"GET", "/api/v1/users", STUDIO_ROLE_ADMINISTRATOR, "Everybody", NULL, NULL,
+    {"GET", "/api/v1/users", STUDIO_ROLE_ADMINISTRATOR, "Lists all users", NULL, NULL,
      "{users: [{id, name, role, created_ms, seen_ms, disabled, has_password}]}", get_users, 0},
-    {"POST", "/api/v1/users", STUDIO_ROLE_ADMINISTRATOR, "Add somebody", create_parameters, NULL,
+    {"POST", "/api/v1/users", STUDIO_ROLE_ADMINISTRATOR, "Adds a user", create_parameters, NULL,
      "{user, link?}", post_users, 4096},
-    {"PATCH", "/api/v1/users/{user}", STUDIO_ROLE_ADMINISTRATOR, "Change a role, disable, make a new link",
+    {"PATCH", "/api/v1/users/{user}", STUDIO_ROLE_ADMINISTRATOR, "Changes a user's role, disables a user, or makes a new link",
      change_parameters, NULL, "{user, link?}", patch_user, 4096},
     {"DELETE", "/api/v1/users/{user}", STUDIO_ROLE_ADMINISTRATOR,
-     "Disable somebody; PATCH with disabled: false undoes it", NULL, NULL, "{user}", delete_user, 0},
-    {"GET", "/api/v1/audit", STUDIO_ROLE_ADMINISTRATOR, "Who did what, newest first", audit_parameters, NULL,
+     "Disables a user; PATCH with disabled: false enables the user again", NULL, NULL, "{user}", delete_user, 0},
+    {"GET", "/api/v1/audit", STUDIO_ROLE_ADMINISTRATOR, "Lists who did what, newest first", audit_parameters, NULL,
      "{audit: [{id, at_ms, name, address, action, object}]}", get_audit, 0},
     {0},
 };

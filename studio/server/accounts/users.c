@@ -54,11 +54,12 @@ const char *studio_name_refuse(const char *name)
 {
     const size_t length = strlen(name);
     if (length == 0 || length > STUDIO_NAME_BYTES_MAX) {
-        return "a name has 1 to 64 bytes";
+        return "the name is empty or too long, expected 1 to 64 bytes";
     }
     if (!studio_text_is_clean(name, length) || strpbrk(name, "\t\r\n/\\:\"<>") != NULL ||
         name[0] == ' ' || name[length - 1] == ' ') {
-        return "a name has letters, digits, '.', '-', '_', '@' and spaces between them";
+        return "the name contains a character that is not allowed, expected letters, digits, '.', "
+               "'-', '_', '@', and spaces only between them";
     }
     return NULL;
 }

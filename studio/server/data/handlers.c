@@ -121,7 +121,7 @@ bool studio__data_sources(studio_request_t *request,
     if (count == 0 || count > STUDIO_RUNS_MAX) {
         *status = studio_response_error(response,
                                         400,
-                                        "runs: expected a list of 1 to %u numbers of runs",
+                                        "runs: expected a list of 1 to %u run numbers",
                                         STUDIO_RUNS_MAX);
         return false;
     }

@@ -48,10 +48,10 @@ int studio__guard_headers(studio_request_t *request, studio_response_t *response
     }
     studio_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
     return headers.named_badly
-               ? studio_response_error(response, 400, "the name of a header has a space in it")
+               ? studio_response_error(response, 400, "a header's name contains a space")
                : studio_response_error(response,
                                        400,
-                                       "%s is there twice",
+                                       "the header %s is given twice, expected it once",
                                        headers.lengths > 1 ? MHD_HTTP_HEADER_CONTENT_LENGTH
                                                            : MHD_HTTP_HEADER_HOST);
 }
@@ -64,7 +64,8 @@ int studio__guard_host(studio_request_t *request, studio_response_t *response)
     if (host == NULL || !studio_host_allowed(host, request->studio->options.host_names)) {
         return studio_response_error(response,
                                      403,
-                                     "this server has no such name: --host-name adds one");
+                                     "the Host header names a host this server does not answer "
+                                     "for; start it with --host-name NAME to allow it");
     }
     return 0;
 }
@@ -86,7 +87,9 @@ static int check_origin(studio_request_t *request, studio_response_t *response)
     const char *const origin = studio_request_header(request, MHD_HTTP_HEADER_ORIGIN);
     const bool foreign = (site != NULL && strcmp(site, "cross-site") == 0) ||
                          (origin != NULL && !is_own_origin(request, origin));
-    return foreign ? studio_response_error(response, 403, "the request comes from another site")
+    return foreign ? studio_response_error(response,
+                                           403,
+                                           "the request comes from a page of another site")
                    : 0;
 }
 
@@ -114,7 +117,7 @@ static int check_csrf(studio_request_t *request, studio_response_t *response, co
         return studio_response_error(
             response,
             403,
-            "the header X-Studio-Token is missing or stale: GET me has it");
+            "the header X-Studio-Token is missing or stale; GET /api/v1/me tells the current one");
     }
     return 0;
 }
@@ -124,17 +127,23 @@ static int check_body(studio_request_t *request, studio_response_t *response)
     const char *const length = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const char *const type = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_TYPE);
     if (studio_request_header(request, MHD_HTTP_HEADER_TRANSFER_ENCODING) != NULL) {
-        return studio_response_error(response, 411, "a body is sent with Content-Length");
+        return studio_response_error(response, 411, "a body needs the header Content-Length");
     }
     const size_t most =
         request->route->body_bytes_max == 0 ? STUDIO_BODY_BYTES : request->route->body_bytes_max;
     const unsigned long long size_bytes = length == NULL ? 0 : strtoull(length, NULL, 10);
     if (size_bytes > most) {
-        return studio_response_error(response, 413, "a body has at most %zu bytes", most);
+        return studio_response_error(response,
+                                     413,
+                                     "the body is too large, expected at most %zu bytes",
+                                     most);
     }
     // An HTML form of another site cannot send this type.
     if (size_bytes > 0 && (type == NULL || strncasecmp(type, "application/json", 16) != 0)) {
-        return studio_response_error(response, 415, "a body is application/json");
+        return studio_response_error(
+            response,
+            415,
+            "the body has the wrong type, expected Content-Type: application/json");
     }
     return 0;
 }
@@ -193,16 +202,19 @@ int studio__guard(studio_request_t *request, studio_response_t *response, const 
     }
     if (request->route == NULL && allowed[0] != '\0') {
         studio_response_header(response, MHD_HTTP_HEADER_ALLOW, allowed);
-        return studio_response_error(response, 405, "this is asked with %s", allowed);
+        return studio_response_error(response,
+                                     405,
+                                     "the method is not allowed for this address, expected %s",
+                                     allowed);
     }
     if (request->route == NULL) {
-        return studio_response_error(response, 404, "there is nothing of this name");
+        return studio_response_error(response, 404, "this server has no such address");
     }
     status = is_public ? 0 : check_csrf(request, response, method);
     if (status == 0 && request->user.role < request->route->role) {
         status = studio_response_error(response,
                                        403,
-                                       "this is for the role %s",
+                                       "this needs at least the role %s",
                                        studio_role_name(request->route->role));
     }
     if (status == 0) {

@@ -23,7 +23,7 @@ static sim_err_t bad(const char *text, sim_message_t *message)
 {
     return sim_fail(message,
                     SIM_ERR_INVALID,
-                    "--listen %s: expected ADDRESS:PORT, as 127.0.0.1:8080 or [::1]:8080",
+                    "--listen %s: expected ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:8080",
                     text);
 }
 
@@ -105,9 +105,9 @@ sim_err_t studio_listen_open(const char *text,
     if (!opened->loopback && !anywhere) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
-                        "--listen %s: others could reach this, and read passwords on the way; "
+                        "--listen %s: without TLS, others on the network can read passwords; "
                         "expected 127.0.0.1, or --tls-cert FILE --tls-key FILE, or --without-tls "
-                        "where something before it speaks TLS",
+                        "behind a proxy that speaks TLS",
                         text);
     }
     const int one = 1;

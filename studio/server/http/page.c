@@ -253,6 +253,6 @@ int studio__page_answer(studio_request_t *request, studio_response_t *response)
         length += added < 0 ? 0 : (size_t)added;
     }
     const page_file_t *const file = length < sizeof(name) ? find(page, name) : NULL;
-    return file == NULL ? studio_response_error(response, 404, "there is nothing of this name")
+    return file == NULL ? studio_response_error(response, 404, "this server has no such address")
                         : answer_file(request, response, file);
 }

@@ -120,7 +120,9 @@ int studio_response_json(studio_response_t *response, int status, json_t *json)
     char *const text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
     json_decref(json);
     if (text == NULL) {
-        return studio_response_error(response, 500, "the answer could not be made");
+        return studio_response_error(response,
+                                     500,
+                                     "the server could not write its answer as JSON");
     }
     return finish_text(response, status, "application/json", text);
 }
@@ -177,10 +179,13 @@ int studio_response_store_failed(studio_response_t *response, studio_t *studio)
     if (studio_store_is_full(studio->store)) {
         return studio_response_error(response,
                                      507,
-                                     "the disk is full: nothing was changed; empty the trash or "
+                                     "the disk is full and nothing was changed; empty the trash or "
                                      "ask the administrator");
     }
-    return studio_response_error(response, 500, "the database could not be written");
+    return studio_response_error(
+        response,
+        500,
+        "the server's database could not be written; its error output says why");
 }
 
 int studio_response_none(studio_response_t *response)
@@ -233,7 +238,7 @@ int studio_response_file(studio_response_t *response, const char *type, int fd, 
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
         (void)close(fd);
-        return studio_response_error(response, 404, "there is no such file");
+        return studio_response_error(response, 404, "the run has no such file");
     }
     const uint64_t size_bytes = (uint64_t)status.st_size;
     uint64_t first = 0;
@@ -245,7 +250,11 @@ int studio_response_file(studio_response_t *response, const char *type, int fd, 
         char *const range = sim_format("bytes */%" PRIu64, size_bytes);
         studio_response_header(response, MHD_HTTP_HEADER_CONTENT_RANGE, range);
         sim_free(range);
-        return studio_response_error(response, 416, "the file has %" PRIu64 " bytes", size_bytes);
+        return studio_response_error(response,
+                                     416,
+                                     "the range lies beyond the end of the file, which has %" PRIu64
+                                     " bytes",
+                                     size_bytes);
     }
     (void)made(response,
                kind == STUDIO_RANGE_PART ? 206 : 200,

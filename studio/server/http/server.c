@@ -200,7 +200,9 @@ static bool begin(studio_server_t *server,
         return true;
     }
     if (!request->target_good) {
-        (void)studio_response_error(&response, 400, "the address is not understood");
+        (void)studio_response_error(&response,
+                                    400,
+                                    "the path or the query of the request is malformed");
         *result = send_response(request, &response, false);
         return true;
     }
@@ -224,7 +226,7 @@ static bool begin(studio_server_t *server,
         status = studio__page_answer(request, &response);
     } else {
         studio_response_header(&response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-        (void)studio_response_error(&response, status, "this is asked with GET");
+        (void)studio_response_error(&response, status, "this address accepts only GET and HEAD");
     }
     *result = send_response(request, &response, status < 400);
     return true;
@@ -320,7 +322,7 @@ static char *read_tls_file(const char *path, sim_message_t *message)
     }
     char *text = sim_alloc((size_t)status.st_size + 1);
     if (read(fd, text, (size_t)status.st_size) != status.st_size) {
-        (void)sim_fail(message, SIM_ERR_IO, "%s: cannot read", path);
+        (void)sim_fail(message, SIM_ERR_IO, "%s: the file cannot be read", path);
         sim_free(text);
         text = NULL;
     }
@@ -403,11 +405,12 @@ static sim_err_t start(studio_server_t *server, sim_message_t *message)
     server->daemon = start_daemon(server);
     if (server->daemon == NULL) {
         (void)close(server->listen.fd);
-        return sim_fail(message,
-                        SIM_ERR_IO,
-                        "%s: the server does not start%s",
-                        server->url,
-                        server->cert == NULL ? "" : ": do the certificate and the key fit?");
+        return sim_fail(
+            message,
+            SIM_ERR_IO,
+            "%s: the server does not start%s",
+            server->url,
+            server->cert == NULL ? "" : "; check that the certificate and the key belong together");
     }
     server->reaping = pthread_create(&server->reaper, NULL, reap, server) == 0;
     return SIM_OK;

@@ -174,9 +174,10 @@ static void add_further(const char *text, void *ctx)
 static int answer_error(const input_t *input, const world_error_t *error, bool loading)
 {
     json_t *const first = error_json(error->text);
-    json_t *const errors =
-        json_pack("[o]",
-                  first == NULL ? json_pack("{s:s}", "message", "the scenario is wrong") : first);
+    json_t *const errors = json_pack(
+        "[o]",
+        first == NULL ? json_pack("{s:s}", "message", "the scenario has an error without a message")
+                      : first);
     if (loading) {
         studio__further_errors(input->yaml,
                                input->size,
@@ -196,7 +197,7 @@ static int answer_topology(const world_t *world)
         print_json(json_pack("{s:[{s:s}], s:[]}",
                              "errors",
                              "message",
-                             "the network has more nodes than can be drawn",
+                             "the network has more nodes than the page can draw",
                              "warnings"));
         return 0;
     }

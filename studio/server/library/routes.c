@@ -54,7 +54,9 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
             return studio_response_json(response, 200, json);
         }
     }
-    return studio_response_error(response, 404, "the library has nothing of this name");
+    return studio_response_error(response,
+                                 404,
+                                 "the library has no scenario or study of this name");
 }
 
 // -- checking
@@ -72,13 +74,15 @@ static int take_scenario(studio_request_t *request,
     *yaml = studio_body_text(request, "yaml", STUDIO_YAML_BYTES_MAX);
     *library = studio_body_text(request, "library", 512);
     if (*library != NULL && studio_library_yaml(studio->library, *library) == NULL) {
-        return studio_response_error(response, 404, "library: there is no such scenario");
+        return studio_response_error(response, 404, "library: the library has no such scenario");
     }
     if (*yaml == NULL && *library != NULL) {
         *yaml = studio_library_yaml(studio->library, *library);
     }
     if (*yaml == NULL) {
-        return studio_response_error(response, 400, "yaml is needed, at most 512 KiB");
+        return studio_response_error(response,
+                                     400,
+                                     "expected yaml, a scenario of at most 512 KiB, or library");
     }
     json_t *const runs =
         studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
@@ -164,29 +168,29 @@ static int get_schema(studio_request_t *request, studio_response_t *response)
 
 // clang-format off
 static const studio_parameter_t entry_parameters[] = {
-    {"kind", STUDIO_IN_QUERY, "string", false, "scenario or study, where both have the name"},
+    {"kind", STUDIO_IN_QUERY, "string", false, "selects the scenario or the study, where both have this name"},
     {0},
 };
 static const studio_parameter_t check_parameters[] = {
-    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario, at most 512 KiB"},
-    {"set", STUDIO_IN_BODY, "array", false, "[\"path=value\"...]"},
-    {"library", STUDIO_IN_BODY, "string", false, "one of the library; with yaml: where its file names start"},
+    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario as YAML, at most 512 KiB"},
+    {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
+    {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
     {0},
 };
 
 const studio_route_t studio_library_routes[] = {
-    {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Scenarios and studies to begin with", NULL, NULL,
+    {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Lists the shipped scenarios and studies", NULL, NULL,
      "{library: [{name, kind, group, title, question, runnable}]}", get_library, 0},
-    {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "One of them", entry_parameters, NULL,
+    {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "Returns one scenario or study of the library", entry_parameters, NULL,
      "{name, kind, group, title, question, runnable, yaml or script}", get_entry, 0},
-    {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "What a scenario means, and what is wrong with it",
+    {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},
-    {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "The network that a scenario makes", check_parameters, NULL,
+    {"POST", "/api/v1/topology", STUDIO_ROLE_VIEWER, "Returns the network that a scenario builds", check_parameters, NULL,
      "{nodes, interfaces, links}, as topology.json; 422 {errors}", post_topology, (size_t)1 << 20},
-    {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Every attribute: type, unit, range, default, help", NULL,
+    {"GET", "/api/v1/parameters", STUDIO_ROLE_VIEWER, "Lists all attributes: type, unit, range, default, help", NULL,
      NULL, "{parameters: [...]}, as `rocesim params --json`", get_parameters, 0},
-    {"GET", "/api/v1/schema", STUDIO_ROLE_VIEWER, "Attributes, columns, fields of the summary", NULL, NULL,
+    {"GET", "/api/v1/schema", STUDIO_ROLE_VIEWER, "Returns attributes, columns, and fields of the summary", NULL, NULL,
      "as `rocesim schema`", get_schema, 0},
     {0},
 };

@@ -164,9 +164,9 @@ static json_t *judge(const answer_t *answer, int status)
         return json;
     }
     if (answer->late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU)) {
-        return failure("checking takes too long: the scenario is too large to be checked here");
+        return failure("the check takes too long; the scenario is too large to be checked here");
     }
-    return failure("checking takes more memory than there is for it, or fails: the scenario is too "
+    return failure("the check failed or needs more memory than it may use; the scenario is too "
                    "large to be checked here");
 }
 
@@ -176,7 +176,7 @@ static json_t *run_check(const char *const *line, const char *yaml)
     answer_t answer = {0};
     int status = 0;
     if (!ask(line, &asked)) {
-        return failure("no process to check with: try again");
+        return failure("the process that checks scenarios could not be started; try again");
     }
     talk(&asked, yaml, &answer);
     if (answer.late) {
@@ -223,7 +223,7 @@ json_t *studio_check(studio_t *studio,
         json = run_check(line, yaml);
         leave(studio->library, place);
     } else {
-        json = failure("too many scenarios are being checked: try again");
+        json = failure("too many scenarios are being checked; try again");
     }
     sim_free(folder);
     free(whole);

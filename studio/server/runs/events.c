@@ -243,7 +243,9 @@ int studio_events_answer(studio_request_t *request,
     if (!enter(studio->events, user->id)) {
         sim_free(first);
         studio_response_header(response, "Retry-After", "10");
-        return studio_response_error(response, 503, "too many are watching");
+        return studio_response_error(response,
+                                     503,
+                                     "too many clients watch events; try again later");
     }
     watcher_t *const watcher = sim_alloc(sizeof(*watcher));
     watcher->studio = studio;

@@ -69,7 +69,7 @@ static bool find(studio_request_t *request, studio_run_t *run)
 
 static int not_there(studio_response_t *response)
 {
-    return studio_response_error(response, 404, "there is no such run or file");
+    return studio_response_error(response, 404, "the run does not exist or has no such file");
 }
 
 // -- the log
@@ -312,27 +312,27 @@ static int get_status(studio_request_t *request, studio_response_t *response)
 
 // clang-format off
 static const studio_parameter_t log_parameters[] = {
-    {"tail", STUDIO_IN_QUERY, "integer", false, "the last so many bytes"},
+    {"tail", STUDIO_IN_QUERY, "integer", false, "returns only this number of bytes from the end"},
     {0},
 };
 
 static const studio_parameter_t live_parameters[] = {
-    {"ports", STUDIO_IN_QUERY, "string", false, "names by commas"},
-    {"top", STUDIO_IN_QUERY, "integer", false, "and so many others that have the longest queues, at most 64"},
-    {"names", STUDIO_IN_QUERY, "boolean", false, "instead: the names of all ports"},
+    {"ports", STUDIO_IN_QUERY, "string", false, "names of ports, separated by commas"},
+    {"top", STUDIO_IN_QUERY, "integer", false, "number of further ports, those with the longest queues, at most 64"},
+    {"names", STUDIO_IN_QUERY, "boolean", false, "true: returns the names of all ports instead"},
     {0},
 };
 
 const studio_route_t studio_run_file_routes[] = {
-    {"GET", "/api/v1/runs/{run}/live", STUDIO_ROLE_VIEWER, "What ports do while it runs", live_parameters, NULL,
+    {"GET", "/api/v1/runs/{run}/live", STUDIO_ROLE_VIEWER, "Returns the state of ports while the run is running", live_parameters, NULL,
      "{sim_ns, count, ports: [{port, queued_bytes, sent_bytes, drops, paused}]}, or {names}", get_live, 0},
-    {"GET", "/api/v1/runs/{run}/log", STUDIO_ROLE_VIEWER, "What rocesim said", log_parameters, NULL, "text",
+    {"GET", "/api/v1/runs/{run}/log", STUDIO_ROLE_VIEWER, "Returns the output of rocesim", log_parameters, NULL, "text",
      get_log, 0},
-    {"GET", "/api/v1/runs/{run}/files", STUDIO_ROLE_VIEWER, "Its files", NULL, NULL,
+    {"GET", "/api/v1/runs/{run}/files", STUDIO_ROLE_VIEWER, "Lists the files of a run", NULL, NULL,
      "{files: [{path, size_bytes, changed_ms}]}", get_files, 0},
-    {"GET", "/api/v1/runs/{run}/files/{path...}", STUDIO_ROLE_VIEWER, "A file, whole or a range of it", NULL, NULL,
+    {"GET", "/api/v1/runs/{run}/files/{path...}", STUDIO_ROLE_VIEWER, "Returns a file, or a range of it", NULL, NULL,
      "the file", get_file, 0},
-    {"GET", "/api/v1/status", STUDIO_ROLE_VIEWER, "The queue and the disk", NULL, NULL,
+    {"GET", "/api/v1/status", STUDIO_ROLE_VIEWER, "Returns the state of the queue and of the disk", NULL, NULL,
      "{version, runs: {queued?, running?}, jobs, blocked, disk: {free_bytes, whole_bytes, needed_bytes, "
      "trash_bytes}, confined}", get_status, 0},
     {0},

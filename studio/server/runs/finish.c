@@ -177,19 +177,19 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
     char log[MESSAGE_BYTES + 1];
     read_log(folder, of_study, log);
     if (strcmp(exit->reason, "time") == 0) {
-        return sim_format("stopped at its time limit, after %.0f s", exit->wall_s);
+        return sim_format("stopped at the run's time limit, after %.0f s", exit->wall_s);
     }
     if (strcmp(exit->reason, "memory") == 0 || strstr(log, "rocesim: out of memory") != NULL) {
-        return sim_strdup("stopped at its memory limit");
+        return sim_strdup("stopped at the run's memory limit");
     }
     if (strcmp(exit->reason, "disk") == 0) {
-        return sim_strdup("stopped: its files reached the limit");
+        return sim_strdup("stopped because the run's files reached the limit");
     }
     if (strcmp(exit->reason, "full") == 0) {
-        return sim_strdup("stopped: the disk is full");
+        return sim_strdup("stopped because the disk is full");
     }
     if (strcmp(exit->reason, "lost") == 0) {
-        return sim_strdup("its process was gone, again and again");
+        return sim_strdup("the run's process disappeared several times");
     }
     if (exit->status == 0) {
         return sim_strdup("");
@@ -201,7 +201,7 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
                           log[0] == '\0' ? "" : ": ",
                           log);
     }
-    return sim_strdup(log[0] == '\0' ? "failed without a word" : log);
+    return sim_strdup(log[0] == '\0' ? "failed without an error message" : log);
 }
 
 static bool write_end(studio_t *studio,

@@ -59,7 +59,7 @@ static bool check_twins(const char *path, const json_t *values, sim_message_t *m
         if (!good) {
             (void)sim_fail(message,
                            SIM_ERR_INVALID,
-                           "%.100s: %.100s is there twice, expected it once",
+                           "%.100s: the value %.100s is given twice, expected it once",
                            path,
                            value);
         }
@@ -156,13 +156,15 @@ json_t *studio_order_expand(const json_t *set,
         return NULL;
     }
     if (seeds != NULL && json_array_size(seeds) > 0 && !seeds_good(seeds)) {
-        (void)sim_fail(message, SIM_ERR_INVALID, "seeds: expected a list of numbers from 0 on");
+        (void)sim_fail(message,
+                       SIM_ERR_INVALID,
+                       "seeds: expected a list of whole numbers from 0 on");
         return NULL;
     }
     if (json_array_size(seeds) > 0 && sets_seed(set, grid)) {
         (void)sim_fail(message,
                        SIM_ERR_INVALID,
-                       "'seed' is among the parameters, and would give way to seeds: expected one "
+                       "both seeds and the parameter 'seed' set the seed of runs, expected one "
                        "of the two");
         return NULL;
     }

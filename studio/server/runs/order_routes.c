@@ -173,7 +173,7 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
     int64_t document = 0;
     order->entry = studio_body_text(request, "library", 512);
     if (order->entry != NULL && studio_library_yaml(studio->library, order->entry) == NULL) {
-        return studio_response_error(response, 404, "library: there is no such scenario");
+        return studio_response_error(response, 404, "library: the library has no such scenario");
     }
     if (!studio_body_number(request, "document", 0, 1, INT64_MAX, &document)) {
         return studio_response_error(response, 400, "document: expected a number");
@@ -188,9 +188,9 @@ static int take_scenario(studio_request_t *request, studio_response_t *response,
     if (order->yaml == NULL) {
         return studio_response_error(response,
                                      document != 0 ? 404 : 400,
-                                     document != 0 ? "there is no such scenario"
-                                                   : "yaml (at most 512 KiB), document or library "
-                                                     "is needed");
+                                     document != 0 ? "there is no such saved scenario"
+                                                   : "expected yaml (at most 512 KiB), document or "
+                                                     "library");
     }
     return 0;
 }
@@ -214,7 +214,8 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
                             &memory_bytes)) {
         return studio_response_error(response,
                                      400,
-                                     "time_s up to %" PRIu64 ", memory_bytes from 16777216 to "
+                                     "expected time_s up to %" PRIu64
+                                     " and memory_bytes from 16777216 to "
                                      "%" PRIu64,
                                      options->run_s_max,
                                      options->run_bytes_max);
@@ -275,12 +276,13 @@ static int check_queue(studio_t *studio, studio_response_t *response, const orde
                                              "i",
                                              order->user->id);
     if ((uint64_t)waiting + json_array_size(order->runs) > studio->options.queue_max) {
-        return studio_response_error(response,
-                                     429,
-                                     "%" PRId64 " runs wait already, and at most %" PRIu64
-                                     " of one user may",
-                                     waiting,
-                                     studio->options.queue_max);
+        return studio_response_error(
+            response,
+            429,
+            "%" PRId64 " of your runs wait already, and a user can have at most %" PRIu64
+            " waiting",
+            waiting,
+            studio->options.queue_max);
     }
     return 0;
 }
@@ -295,7 +297,10 @@ static int take_study(studio_request_t *request, studio_response_t *response, or
     order->study = studio_body_text(request, "study", 512);
     if (order->study == NULL ||
         !studio_library_study(studio->library, order->study, &runner, &name)) {
-        return studio_response_error(response, 404, "study: there is none that can be run here");
+        return studio_response_error(
+            response,
+            404,
+            "study: the library has no such study that the studio can run");
     }
     (void)studio_body_bool(request, "quick", &quick);
     order->runs = quick ? json_pack("[[s]]", STUDIO_STUDY_QUICK) : json_pack("[[]]");
@@ -308,7 +313,7 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
     studio_t *const studio = studio_request_studio(request);
     sim_message_t message;
     if (!studio_body_name(request, "name", 200, &order->name) || order->name == NULL) {
-        return studio_response_error(response, 400, "a name of up to 200 bytes is needed");
+        return studio_response_error(response, 400, "name: expected a text of 1 to 200 bytes");
     }
     (void)studio_body_bool(request, "shared", &order->shared);
     if (studio_body_member(request, "study") != NULL) {
@@ -330,10 +335,11 @@ static int take_order(studio_request_t *request, studio_response_t *response, or
         return studio_response_error(response, 400, "%s", message.text);
     }
     if (settings_bytes(order->runs) > SETTINGS_BYTES_MAX) {
-        return studio_response_error(response,
-                                     413,
-                                     "the settings of all runs have at most %zu bytes together",
-                                     SETTINGS_BYTES_MAX);
+        return studio_response_error(
+            response,
+            413,
+            "the settings of all runs are too long, expected at most %zu bytes together",
+            SETTINGS_BYTES_MAX);
     }
     status = check_queue(studio, response, order);
     return status == 0 ? check(studio, response, order) : status;
@@ -358,8 +364,9 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
     if (first == 0) {
         const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG;
         studio_store_rollback(studio->store);
-        return full ? studio_response_error(response, 507, "the disk is full: nothing was ordered")
-                    : studio_response_store_failed(response, studio);
+        return full
+                   ? studio_response_error(response, 507, "the disk is full, so no run was ordered")
+                   : studio_response_store_failed(response, studio);
     }
     const size_t count = json_array_size(order->runs);
     if (!studio_store_commit(studio->store)) {
@@ -421,7 +428,9 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     order.runs = json_array();
     (void)json_array_append(order.runs, json_object_get(json, "set"));
     int status = order.yaml == NULL && order.study == NULL
-                     ? studio_response_error(response, 404, "its scenario is not there any more")
+                     ? studio_response_error(response,
+                                             404,
+                                             "the scenario of this run is missing in its folder")
                      : take_limits(request, response, &order);
     if (status == 0) {
         status = keep(request, response, &order);

@@ -172,7 +172,7 @@ static void lost(studio_runs_t *runs, size_t index)
     }
     if (studio_store_do(runs->studio->store,
                         "UPDATE runs SET state = 'queued', attempt = attempt + 1, message ="
-                        " 'begun again: its process was gone' WHERE id = ?",
+                        " 'started again, because the process had disappeared' WHERE id = ?",
                         "i",
                         active.run)) {
         drop_active(runs, index);
@@ -280,7 +280,7 @@ static bool has_room(studio_runs_t *runs)
     const bool full = statvfs(runs->studio->options.data, &disk) == 0 &&
                       (uint64_t)disk.f_bavail * disk.f_frsize < needed;
     SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
-    runs->blocked = full ? "the disk is full: runs wait until there is room" : "";
+    runs->blocked = full ? "the disk is full; runs wait until there is room" : "";
     SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
     return !full;
 }

@@ -128,7 +128,7 @@ static bool find_own(studio_request_t *request,
         return false;
     }
     if (!studio_run_may_change(studio_request_user(request), run)) {
-        *status = studio_response_error(response, 403, "this run is somebody else's");
+        *status = studio_response_error(response, 403, "this run belongs to another user");
         return false;
     }
     return true;
@@ -176,9 +176,10 @@ static int patch_run(studio_request_t *request, studio_response_t *response)
     bool shared = run.shared;
     const bool has_shared = studio_body_bool(request, "shared", &shared);
     if (!name_good || (notes == NULL && studio_body_member(request, "notes") != NULL)) {
-        return studio_response_error(response,
-                                     400,
-                                     "name: up to 200 bytes; notes: up to 20000 bytes");
+        return studio_response_error(
+            response,
+            400,
+            "expected a name of up to 200 bytes and notes of up to 20000 bytes");
     }
     if (!studio_store_do(studio->store,
                          "UPDATE runs SET name = coalesce(?, name), notes = coalesce(?, notes),"
@@ -214,7 +215,7 @@ static int delete_run(studio_request_t *request, studio_response_t *response)
             return studio_response_error(response, 409, "the run is not in the trash");
         }
         if (!studio_trash_remove(studio, run.id)) {
-            return studio_response_error(response, 500, "its files could not be removed");
+            return studio_response_error(response, 500, "the run's files could not be removed");
         }
         audit(request, "run.remove", run.id);
         return studio_response_none(response);
@@ -225,8 +226,9 @@ static int delete_run(studio_request_t *request, studio_response_t *response)
                             "ii",
                             studio_now_ms(),
                             run.id) != 1) {
-        return is_over(run.state) ? studio_response_store_failed(response, studio)
-                                  : studio_response_error(response, 409, "cancel the run first");
+        return is_over(run.state)
+                   ? studio_response_store_failed(response, studio)
+                   : studio_response_error(response, 409, "the run has not ended; cancel it first");
     }
     audit(request, "run.delete", run.id);
     return answer_run(request, response, run.id);
@@ -282,7 +284,7 @@ static int post_cancel(studio_request_t *request, studio_response_t *response)
         return studio_response_store_failed(response, studio);
     }
     if (waiting + running == 0) {
-        return studio_response_error(response, 409, "the run is over");
+        return studio_response_error(response, 409, "the run has ended already");
     }
     studio_runs_wake(studio->runs);
     audit(request, "run.cancel", run.id);
@@ -318,42 +320,42 @@ static int get_events(studio_request_t *request, studio_response_t *response)
 // clang-format off
 static const studio_parameter_t list_parameters[] = {
     {"state", STUDIO_IN_QUERY, "string", false, "queued, running, done, failed or cancelled"},
-    {"search", STUDIO_IN_QUERY, "string", false, "in names, settings and notes"},
+    {"search", STUDIO_IN_QUERY, "string", false, "text that name, settings or notes must contain"},
     {"owner", STUDIO_IN_QUERY, "string", false, "name of the owner"},
-    {"group", STUDIO_IN_QUERY, "integer", false, "runs of one order"},
-    {"trash", STUDIO_IN_QUERY, "boolean", false, "those in the trash"},
-    {"limit", STUDIO_IN_QUERY, "integer", false, "at most 10000, and 8 MiB of settings and notes; 100 unless given"},
-    {"offset", STUDIO_IN_QUERY, "integer", false, "how many to leave out"},
+    {"group", STUDIO_IN_QUERY, "integer", false, "number of the order whose runs are listed"},
+    {"trash", STUDIO_IN_QUERY, "boolean", false, "true: lists what is in the trash"},
+    {"limit", STUDIO_IN_QUERY, "integer", false, "number of runs (default 100), at most 10000 and 8 MiB of settings and notes"},
+    {"offset", STUDIO_IN_QUERY, "integer", false, "number of runs to skip"},
     {0},
 };
 static const studio_parameter_t order_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", true, "of the runs"},
-    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario; or"},
-    {"document", STUDIO_IN_BODY, "integer", false, "a saved one; or"},
-    {"library", STUDIO_IN_BODY, "string", false, "one of the library; with yaml: where its file names start"},
-    {"study", STUDIO_IN_BODY, "string", false, "instead: a study of the library, which makes runs of its own"},
-    {"quick", STUDIO_IN_BODY, "boolean", false, "of a study: fewer and shorter runs"},
-    {"set", STUDIO_IN_BODY, "array", false, "[\"path=value\"...]"},
-    {"grid", STUDIO_IN_BODY, "object", false, "{path: [value...]}: a run for each combination"},
-    {"seeds", STUDIO_IN_BODY, "array", false, "a run for each"},
-    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see the runs"},
-    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time of each"},
-    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory of each"},
+    {"name", STUDIO_IN_BODY, "string", true, "name of the runs"},
+    {"yaml", STUDIO_IN_BODY, "string", false, "the scenario as YAML; alternatives are document, library and study"},
+    {"document", STUDIO_IN_BODY, "integer", false, "number of a saved scenario"},
+    {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
+    {"study", STUDIO_IN_BODY, "string", false, "name of a study of the library, which makes runs of its own"},
+    {"quick", STUDIO_IN_BODY, "boolean", false, "true: the study makes fewer and shorter runs"},
+    {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
+    {"grid", STUDIO_IN_BODY, "object", false, "{path: [value...]}: one run for each combination of values"},
+    {"seeds", STUDIO_IN_BODY, "array", false, "list of seeds: one run for each"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see the runs"},
+    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time of each run, in seconds"},
+    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory of each run, in bytes"},
     {0},
 };
 static const studio_parameter_t again_parameters[] = {
-    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time"},
-    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory"},
+    {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the run's wall time, in seconds"},
+    {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the run's memory, in bytes"},
     {0},
 };
 static const studio_parameter_t patch_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", false, "at most 200 bytes"},
-    {"notes", STUDIO_IN_BODY, "string", false, "at most 20000 bytes"},
-    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see it"},
+    {"name", STUDIO_IN_BODY, "string", false, "name of at most 200 bytes"},
+    {"notes", STUDIO_IN_BODY, "string", false, "notes of at most 20000 bytes"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see it"},
     {0},
 };
 static const studio_parameter_t delete_parameters[] = {
-    {"forever", STUDIO_IN_QUERY, "boolean", false, "removes what is in the trash, for good"},
+    {"forever", STUDIO_IN_QUERY, "boolean", false, "true: removes a run in the trash for good"},
     {0},
 };
 
@@ -362,24 +364,24 @@ static const char run_answer[] =
     "has_result, created_ms, started_ms, ended_ms, size_bytes, trashed_ms, attempt, study, made_by, progress?, eta_s?, live?}";
 
 const studio_route_t studio_run_routes[] = {
-    {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Runs that one may see, newest first", list_parameters, NULL,
+    {"GET", "/api/v1/runs", STUDIO_ROLE_VIEWER, "Lists the runs that the user may see, newest first", list_parameters, NULL,
      "{runs, total}", get_runs, 0},
-    {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Order runs", order_parameters, NULL, "{group, runs}",
+    {"POST", "/api/v1/runs", STUDIO_ROLE_USER, "Orders runs", order_parameters, NULL, "{group, runs}",
      studio__post_runs, (size_t)1 << 20},
-    {"GET", "/api/v1/runs/{run}", STUDIO_ROLE_VIEWER, "A run", NULL, NULL, run_answer, get_run, 0},
-    {"PATCH", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Name, notes, who may see it", patch_parameters, NULL,
+    {"GET", "/api/v1/runs/{run}", STUDIO_ROLE_VIEWER, "Returns one run", NULL, NULL, run_answer, get_run, 0},
+    {"PATCH", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Changes a run's name, notes and sharing", patch_parameters, NULL,
      run_answer, patch_run, 65536},
-    {"DELETE", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Into the trash, for a week", delete_parameters, NULL,
+    {"DELETE", "/api/v1/runs/{run}", STUDIO_ROLE_USER, "Moves it to the trash, which keeps it for a week", delete_parameters, NULL,
      run_answer, delete_run, 0},
-    {"POST", "/api/v1/runs/{run}/restore", STUDIO_ROLE_USER, "Out of the trash", NULL, NULL, run_answer,
+    {"POST", "/api/v1/runs/{run}/restore", STUDIO_ROLE_USER, "Takes it out of the trash", NULL, NULL, run_answer,
      post_restore, 0},
-    {"POST", "/api/v1/runs/{run}/cancel", STUDIO_ROLE_USER, "End it; what it has so far stays", NULL, NULL,
+    {"POST", "/api/v1/runs/{run}/cancel", STUDIO_ROLE_USER, "Cancels a run; its results so far are kept", NULL, NULL,
      run_answer, post_cancel, 0},
-    {"POST", "/api/v1/runs/{run}/again", STUDIO_ROLE_USER, "A new run of the same scenario and settings",
+    {"POST", "/api/v1/runs/{run}/again", STUDIO_ROLE_USER, "Orders a new run of the same scenario and settings",
      again_parameters, NULL, "{group, runs}", studio__post_again, 4096},
-    {"GET", "/api/v1/runs/{run}/events", STUDIO_ROLE_VIEWER, "What happens to a run, as it happens", NULL, NULL,
+    {"GET", "/api/v1/runs/{run}/events", STUDIO_ROLE_VIEWER, "Streams the events of a run", NULL, NULL,
      "server-sent events: state (a run), progress, resync", get_run_events, 0},
-    {"GET", "/api/v1/events", STUDIO_ROLE_VIEWER, "The same of all runs that one may see", NULL, NULL,
+    {"GET", "/api/v1/events", STUDIO_ROLE_VIEWER, "Streams the events of all runs that the user may see", NULL, NULL,
      "server-sent events", get_events, 0},
     {0},
 };

@@ -122,7 +122,7 @@ static sim_err_t copy_folder(const copy_t *copy, const char *name, unsigned dept
     DIR *const folder = opendir(path);
     sim_err_t result = folder == NULL ? fail(copy, path) : make(copy, name);
     if (depth > DEPTH_MAX) {
-        result = sim_fail(copy->message, SIM_ERR_IO, "%s: too deep", path);
+        result = sim_fail(copy->message, SIM_ERR_IO, "%s: the folders are nested too deeply", path);
     }
     for (const struct dirent *entry = folder == NULL ? NULL : readdir(folder);
          entry != NULL && result == SIM_OK;
@@ -175,7 +175,7 @@ static sim_err_t copy_runs(const copy_t *copy, studio_store_t *store)
     }
     return studio_rows_close(rows) || result != SIM_OK
                ? result
-               : sim_fail(copy->message, SIM_ERR_IO, "the database cannot be read");
+               : sim_fail(copy->message, SIM_ERR_IO, "the database of the studio cannot be read");
 }
 
 // Puts the unfinished runs of the copy back into the queue.
@@ -241,7 +241,8 @@ static sim_err_t backup(const char *data, const char *folder, sim_message_t *mes
     copy_t copy = {.from = data, .to = part, .message = message};
     sim_err_t result = SIM_OK;
     if (access(folder, F_OK) == 0) {
-        result = sim_fail(message, SIM_ERR_EXISTS, "%s is there already", folder);
+        result =
+            sim_fail(message, SIM_ERR_EXISTS, "%s exists already, expected a new name", folder);
     } else if (!studio_folder_remove(part) || mkdir(part, 0700) != 0 ||
                (copy.list = fopen(list, "we")) == NULL) {
         result = fail(&copy, part);
@@ -277,7 +278,7 @@ static sim_err_t restore_file(const copy_t *copy, const char *hash, char *name)
         (strcmp(name, "studio.sqlite") != 0 && strncmp(name, "runs/", 5) != 0)) {
         return sim_fail(copy->message,
                         SIM_ERR_INVALID,
-                        "%s: %s is no file of one",
+                        "%s: the list names %s, which is no file of a backup",
                         copy->from,
                         name);
     }
@@ -293,7 +294,8 @@ static sim_err_t restore_file(const copy_t *copy, const char *hash, char *name)
     char *const path = sim_format("%s/%s", copy->from, name);
     sim_err_t result = hash_file(copy, path, text);
     if (result == SIM_OK && strcmp(text, hash) != 0) {
-        result = sim_fail(copy->message, SIM_ERR_INVALID, "%s is not what was backed up", path);
+        result =
+            sim_fail(copy->message, SIM_ERR_INVALID, "%s differs from what was backed up", path);
     }
     sim_free(path);
     return result == SIM_OK ? copy_file(copy, name) : result;
@@ -310,7 +312,10 @@ static sim_err_t restore_all(const copy_t *copy, FILE *list)
     while (result == SIM_OK && fgets(line, sizeof(line), list) != NULL) {
         line[strcspn(line, "\n")] = '\0';
         if (strlen(line) < 67 || line[64] != ' ') {
-            return sim_fail(copy->message, SIM_ERR_INVALID, "%s: is no backup", copy->from);
+            return sim_fail(copy->message,
+                            SIM_ERR_INVALID,
+                            "%s is no backup: its list of files is missing or damaged",
+                            copy->from);
         }
         line[64] = '\0';
         result = restore_file(copy, line, line + 66);
@@ -318,7 +323,7 @@ static sim_err_t restore_all(const copy_t *copy, FILE *list)
     }
     return result != SIM_OK || database
                ? result
-               : sim_fail(copy->message, SIM_ERR_INVALID, "%s: is no whole backup", copy->from);
+               : sim_fail(copy->message, SIM_ERR_INVALID, "%s is an incomplete backup", copy->from);
 }
 
 static sim_err_t restore(const char *data, const char *folder, sim_message_t *message)
@@ -333,7 +338,7 @@ static sim_err_t restore(const char *data, const char *folder, sim_message_t *me
     } else if (access(data, F_OK) == 0 && rmdir(data) != 0) {
         result = sim_fail(message,
                           SIM_ERR_EXISTS,
-                          "%s is not empty: expected a new folder, --data DIR",
+                          "%s is not empty; name a new folder with --data DIR",
                           data);
     } else if (!studio_folder_remove(part)) {
         result = fail(&copy, part);

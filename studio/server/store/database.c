@@ -248,7 +248,7 @@ static sim_err_t configure(studio_store_t *store, const char *path, sim_message_
     if (!studio_rows_close(rows) || !whole) {
         return sim_fail(message,
                         SIM_ERR_IO,
-                        "%s is damaged; rocesim studio restore brings a backup back",
+                        "%s is damaged; restore a backup with rocesim studio restore",
                         path);
     }
     return SIM_OK;
@@ -324,8 +324,9 @@ static sim_err_t migrate(studio_store_t *store,
         if (have > last) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "%s was written by a newer rocesim (%s %" PRId64 ", this one knows "
-                            "%" PRId64 ")",
+                            "%s was written by a newer rocesim (its %s tables have version %" PRId64
+                            ", this "
+                            "program knows %" PRId64 ")",
                             path,
                             room->room,
                             have,
@@ -378,7 +379,7 @@ sim_err_t studio_store_copy(studio_store_t *store, const char *target, sim_messa
 {
     sqlite3 *copy = NULL;
     if (access(target, F_OK) == 0) {
-        return sim_fail(message, SIM_ERR_EXISTS, "%s is there already", target);
+        return sim_fail(message, SIM_ERR_EXISTS, "%s exists already, expected a new name", target);
     }
     int result = sqlite3_open_v2(target, &copy, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, NULL);
     if (result == SQLITE_OK) {

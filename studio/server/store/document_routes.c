@@ -163,10 +163,11 @@ static int post_documents(studio_request_t *request, studio_response_t *response
     const int64_t now_ms = studio_now_ms();
     bool shared = false;
     if (!kind_good(kind) || !name_good || name == NULL || body == NULL) {
-        return studio_response_error(response,
-                                     400,
-                                     "kind (scenario, query, analysis, figure or view), a name of "
-                                     "up to 200 bytes and a body are needed");
+        return studio_response_error(
+            response,
+            400,
+            "expected kind (scenario, query, analysis, figure or view), a name "
+            "of up to 200 bytes, and a body");
     }
     (void)studio_body_bool(request, "shared", &shared);
     char *const text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -209,7 +210,7 @@ static bool take(studio_request_t *request,
         return false;
     }
     if (own && !may_change(user, document)) {
-        *status = studio_response_error(response, 403, "this document is somebody else's");
+        *status = studio_response_error(response, 403, "this document belongs to another user");
         return false;
     }
     return true;
@@ -244,7 +245,9 @@ static int put_document(studio_request_t *request, studio_response_t *response)
     const bool has_shared = studio_body_bool(request, "shared", &shared);
     if (!name_good ||
         !studio_body_number(request, "version", document.version, 1, INT64_MAX, &version)) {
-        return studio_response_error(response, 400, "name: up to 200 bytes; version: a number");
+        return studio_response_error(response,
+                                     400,
+                                     "expected a name of up to 200 bytes and version, a number");
     }
     char *const text = body == NULL ? NULL : json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
     const int64_t changed =
@@ -265,10 +268,11 @@ static int put_document(studio_request_t *request, studio_response_t *response)
         return studio_response_store_failed(response, studio);
     }
     if (changed == 0) {
-        return studio_response_error(response,
-                                     409,
-                                     "somebody has changed it: it is at version %" PRId64,
-                                     document.version);
+        return studio_response_error(
+            response,
+            409,
+            "somebody else has changed the document; its version is now %" PRId64,
+            document.version);
     }
     return studio_response_json(response, 200, document_json(studio, id));
 }
@@ -311,38 +315,38 @@ static int post_restore(studio_request_t *request, studio_response_t *response)
 // clang-format off
 static const studio_parameter_t list_parameters[] = {
     {"kind", STUDIO_IN_QUERY, "string", false, "scenario, query, analysis, figure or view"},
-    {"search", STUDIO_IN_QUERY, "string", false, "in names"},
-    {"trash", STUDIO_IN_QUERY, "boolean", false, "those in the trash"},
+    {"search", STUDIO_IN_QUERY, "string", false, "text that names must contain"},
+    {"trash", STUDIO_IN_QUERY, "boolean", false, "true: lists what is in the trash"},
     {0},
 };
 static const studio_parameter_t create_parameters[] = {
     {"kind", STUDIO_IN_BODY, "string", true, "scenario, query, analysis, figure or view"},
-    {"name", STUDIO_IN_BODY, "string", true, "at most 200 bytes"},
-    {"body", STUDIO_IN_BODY, "object", true, "any JSON; of a scenario {yaml, ...}"},
-    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see it"},
+    {"name", STUDIO_IN_BODY, "string", true, "name of at most 200 bytes"},
+    {"body", STUDIO_IN_BODY, "object", true, "any JSON object; for a scenario {yaml, ...}"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see it"},
     {0},
 };
 static const studio_parameter_t change_parameters[] = {
-    {"name", STUDIO_IN_BODY, "string", false, "at most 200 bytes"},
-    {"body", STUDIO_IN_BODY, "object", false, "any JSON"},
-    {"shared", STUDIO_IN_BODY, "boolean", false, "everybody may see it"},
-    {"version", STUDIO_IN_BODY, "integer", false, "that was changed: 409 if it is not the last one"},
+    {"name", STUDIO_IN_BODY, "string", false, "name of at most 200 bytes"},
+    {"body", STUDIO_IN_BODY, "object", false, "any JSON object"},
+    {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see it"},
+    {"version", STUDIO_IN_BODY, "integer", false, "version that the change started from; status 409 if there is a newer one"},
     {0},
 };
 static const char answer[] =
     "{id, kind, name, owner: {id, name}, shared, created_ms, changed_ms, version, trashed_ms, body}";
 
 const studio_route_t studio_document_routes[] = {
-    {"GET", "/api/v1/documents", STUDIO_ROLE_VIEWER, "Saved work that one may see", list_parameters, NULL,
+    {"GET", "/api/v1/documents", STUDIO_ROLE_VIEWER, "Lists the saved documents that the user may see", list_parameters, NULL,
      "{documents: [...]}, without bodies", get_documents, 0},
-    {"POST", "/api/v1/documents", STUDIO_ROLE_USER, "Save", create_parameters, NULL, answer, post_documents,
+    {"POST", "/api/v1/documents", STUDIO_ROLE_USER, "Saves a new document", create_parameters, NULL, answer, post_documents,
      BODY_BYTES_MAX},
-    {"GET", "/api/v1/documents/{document}", STUDIO_ROLE_VIEWER, "One", NULL, NULL, answer, get_document, 0},
-    {"PUT", "/api/v1/documents/{document}", STUDIO_ROLE_USER, "Change it", change_parameters, NULL, answer,
+    {"GET", "/api/v1/documents/{document}", STUDIO_ROLE_VIEWER, "Returns one document", NULL, NULL, answer, get_document, 0},
+    {"PUT", "/api/v1/documents/{document}", STUDIO_ROLE_USER, "Changes a document", change_parameters, NULL, answer,
      put_document, BODY_BYTES_MAX},
-    {"DELETE", "/api/v1/documents/{document}", STUDIO_ROLE_USER, "Into the trash, for a week", NULL, NULL, answer,
+    {"DELETE", "/api/v1/documents/{document}", STUDIO_ROLE_USER, "Moves it to the trash, which keeps it for a week", NULL, NULL, answer,
      delete_document, 0},
-    {"POST", "/api/v1/documents/{document}/restore", STUDIO_ROLE_USER, "Out of the trash", NULL, NULL, answer,
+    {"POST", "/api/v1/documents/{document}/restore", STUDIO_ROLE_USER, "Takes it out of the trash", NULL, NULL, answer,
      post_restore, 0},
     {0},
 };

@@ -33,7 +33,7 @@ static bool run(studio_request_t *request,
                 int *status)
 {
     if (body == NULL) {
-        *status = studio_response_error(response, 400, "expected a JSON object");
+        *status = studio_response_error(response, 400, "the body is no JSON object");
         return false;
     }
     if (!studio__data_sources(request, response, json_object_get(body, "runs"), sources, status)) {
@@ -82,7 +82,9 @@ int studio_handle_analysis_check(studio_request_t *request, studio_response_t *r
     const json_t *const columns = json_object_get(body, "columns");
     const size_t count = json_array_size(columns);
     if (text == NULL || count > STUDIO_COLUMNS_MAX) {
-        return studio_response_error(response, 400, "expected expression and columns");
+        return studio_response_error(response,
+                                     400,
+                                     "expected expression, a text, and columns, a list");
     }
     studio_variable_t *const variables = sim_alloc_array(count, sizeof(*variables));
     for (size_t i = 0; i < count; i++) {
@@ -445,8 +447,8 @@ static int answer_folder(studio_response_t *response,
             return studio_response_error(
                 response,
                 400,
-                "figure: expected a step, x and a list y of its columns of "
-                "numbers");
+                "figure: expected a step, x, and a list y of numeric columns of "
+                "that step");
         }
         add_text(&folder, "figure.gp", &text, false);
     }

@@ -247,11 +247,12 @@ static int answer_figure(studio_request_t *request,
         status = studio_response_error(response, 404, "no figure: %s", why);
     } else if (i == 0) {
         json_t *const figure = studio_figure_read(out.bytes, kind);
-        status = figure != NULL
-                     ? studio_response_json(response, 200, figure)
-                     : studio_response_error(response,
-                                             500,
-                                             "the script of the figure is not understood");
+        status =
+            figure != NULL
+                ? studio_response_json(response, 200, figure)
+                : studio_response_error(response,
+                                        500,
+                                        "the studio cannot read the gnuplot script of the figure");
     } else {
         char *const name = sim_format("attachment; filename=\"%s.%s\"", kind, formats[i][1]);
         studio_response_header(response, "Content-Disposition", name);
@@ -269,10 +270,10 @@ int studio_handle_figure(studio_request_t *request, studio_response_t *response)
     studio_sources_t sources;
     int status = 0;
     if (body == NULL) {
-        return studio_response_error(response, 400, "expected a JSON object");
+        return studio_response_error(response, 400, "the body is no JSON object");
     }
     if (json_array_size(json_object_get(body, "runs")) > STUDIO_FIGURE_RUNS_MAX) {
-        status = studio_response_error(response, 400, "runs: at most 16 in a figure");
+        status = studio_response_error(response, 400, "runs: expected at most 16 runs in a figure");
     } else if (studio__data_sources(request,
                                     response,
                                     json_object_get(body, "runs"),

@@ -17,20 +17,41 @@ static const struct {
     {"choose",
      NULL,
      "table, columns",
-     "the rows of a table of all runs; table runs: a row per run"},
+     "takes the rows of a table from all runs; the table runs has one row per run"},
     {"filter", NULL, "where, or filter", "keeps the rows for which a condition holds"},
-    {"derive", NULL, "name, expression, unit", "a new column"},
-    {"group", studio__step_group, "by, take: [{function, column, as}]", "a row for each group"},
-    {"pivot", studio__step_pivot, "rows, columns, function, column", "a column for each value"},
-    {"percentiles", studio__step_percentiles, "column, by, points", "percentiles of each group"},
-    {"cdf", studio__step_cdf, "column, by, points", "share of rows up to each value"},
-    {"histogram", studio__step_histogram, "column, by, bins, scale", "rows in bins"},
-    {"compare", studio__step_compare, "base, fields", "runs as rocesim compare --seeds has them"},
-    {"means", studio__step_means, "value, by, versus, base, pair", "means, intervals, stars"},
-    {"fit", studio__step_fit, "x, y, kind, by", "a curve through the points"},
-    {"outliers", studio__step_outliers, "column, by, method, k, keep", "rows far from the rest"},
-    {"sort", studio__step_sort, "by: [{column, descending}]", "rows in an order"},
-    {"limit", studio__step_limit, "rows", "the first rows"},
+    {"derive", NULL, "name, expression, unit", "adds a column that an expression computes"},
+    {"group",
+     studio__step_group,
+     "by, take: [{function, column, as}]",
+     "makes one row for each group of rows"},
+    {"pivot",
+     studio__step_pivot,
+     "rows, columns, function, column",
+     "makes one column for each value of a key"},
+    {"percentiles",
+     studio__step_percentiles,
+     "column, by, points",
+     "computes percentiles of each group"},
+    {"cdf", studio__step_cdf, "column, by, points", "computes the share of rows up to each value"},
+    {"histogram",
+     studio__step_histogram,
+     "column, by, bins, scale",
+     "counts rows in bins of a column"},
+    {"compare",
+     studio__step_compare,
+     "base, fields",
+     "compares runs as rocesim compare --seeds does"},
+    {"means",
+     studio__step_means,
+     "value, by, versus, base, pair",
+     "computes means with intervals and stars of significance"},
+    {"fit", studio__step_fit, "x, y, kind, by", "fits a curve to the points"},
+    {"outliers",
+     studio__step_outliers,
+     "column, by, method, k, keep",
+     "finds rows far from the others"},
+    {"sort", studio__step_sort, "by: [{column, descending}]", "sorts the rows by columns"},
+    {"limit", studio__step_limit, "rows", "keeps only the first rows"},
 };
 
 json_t *studio_analysis_help(void)
@@ -106,7 +127,7 @@ static sim_err_t choose(studio_work_t *work, studio_step_result_t *result)
     studio_pipe_t *const pipe = work->pipe;
     pipe_fini(pipe);
     if (table == NULL) {
-        return studio__step_fail(work, "table is missing");
+        return studio__step_fail(work, "table: expected the name of a table");
     }
     result->words =
         sim_format("rows of %.60s, of %zu run(s)", table, work->analysis->sources->count);
@@ -275,7 +296,9 @@ sim_err_t studio_analysis_run(studio_analysis_t *analysis,
     *step = -1;
     const size_t count = json_array_size(steps);
     if (count == 0 || count > STUDIO_STEPS_MAX) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "steps: expected a list of 1 to 40");
+        return sim_fail(&error->message,
+                        SIM_ERR_INVALID,
+                        "steps: expected a list of 1 to 40 steps");
     }
     studio_pipe_t *const pipe = sim_alloc(sizeof(*pipe));
     sim_err_t code = SIM_OK;
@@ -303,7 +326,9 @@ sim_err_t studio_analysis_run(studio_analysis_t *analysis,
     pipe_fini(pipe);
     sim_free(pipe);
     if (code == SIM_OK && studio_is_over(patience)) {
-        code = sim_fail(&error->message, SIM_ERR_STATE, "given up");
+        code = sim_fail(&error->message,
+                        SIM_ERR_STATE,
+                        "the analysis was stopped because the client is gone");
     }
     return code;
 }

@@ -43,21 +43,21 @@ static const struct {
     const char *help;
     studio_type_t type;
 } packet_columns[COLUMN_COUNT] = {
-    {"file", "", "capture that has it", STUDIO_TEXT},
+    {"file", "", "name of the capture that has the packet", STUDIO_TEXT},
     {"n", "", "number of the packet in its capture, from 1", STUDIO_NUMBER},
-    {"time_ns", "ns", "when it was seen", STUDIO_NUMBER},
+    {"time_ns", "ns", "time at which the packet was captured", STUDIO_NUMBER},
     {"port", "", "port that sent it on this link, by its MAC address", STUDIO_TEXT},
-    {"kind", "", "opcode, or what it is", STUDIO_TEXT},
-    {"src", "", "host or address it comes from", STUDIO_TEXT},
-    {"dst", "", "host or address it goes to", STUDIO_TEXT},
-    {"src_port", "", "UDP source port, as in flows", STUDIO_NUMBER},
-    {"qp", "", "queue pair it goes to", STUDIO_NUMBER},
-    {"psn", "", "packet sequence number", STUDIO_NUMBER},
-    {"ecn", "", "ECN field: 3 is marked", STUDIO_NUMBER},
-    {"priority", "", "class, of the tag or of the pause", STUDIO_NUMBER},
-    {"bytes", "bytes", "of the frame", STUDIO_NUMBER},
-    {"captured", "bytes", "of them in the file", STUDIO_NUMBER},
-    {"offset", "", "where in the file it lies, uncompressed", STUDIO_NUMBER},
+    {"kind", "", "opcode of the packet, or its kind, such as PFC", STUDIO_TEXT},
+    {"src", "", "host or address that sent the packet", STUDIO_TEXT},
+    {"dst", "", "host or address that receives the packet", STUDIO_TEXT},
+    {"src_port", "", "UDP source port of the packet, as in flows", STUDIO_NUMBER},
+    {"qp", "", "number of the destination queue pair", STUDIO_NUMBER},
+    {"psn", "", "packet sequence number (PSN)", STUDIO_NUMBER},
+    {"ecn", "", "ECN field of the packet: 3 is marked", STUDIO_NUMBER},
+    {"priority", "", "traffic class, from the VLAN tag or the pause frame", STUDIO_NUMBER},
+    {"bytes", "bytes", "size of the frame, in bytes", STUDIO_NUMBER},
+    {"captured", "bytes", "bytes of the frame that are in the file", STUDIO_NUMBER},
+    {"offset", "", "position of the packet in the uncompressed file", STUDIO_NUMBER},
 };
 
 typedef struct reader {
@@ -84,7 +84,10 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
     reader->offset += (uint64_t)have;
     if (reader->copy != NULL && have > 0 &&
         fwrite(bytes, 1, (size_t)have, reader->copy) != (size_t)have) {
-        return sim_fail(&reader->trouble, SIM_ERR_IO, "no room: %s", strerror(errno));
+        return sim_fail(&reader->trouble,
+                        SIM_ERR_IO,
+                        "there is no room for the uncompressed copy: %s",
+                        strerror(errno));
     }
     if (have == (int64_t)size) {
         const uint64_t wanted = reader->progress->capture_bytes_max;
@@ -92,7 +95,8 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
         if (reader->copy != NULL && reader->offset > most) {
             return sim_fail(&reader->trouble,
                             SIM_ERR_INVALID,
-                            "more than %" PRIu64 " bytes uncompressed: what follows is left out",
+                            "the capture has more than %" PRIu64
+                            " bytes uncompressed; the rest is left out",
                             most);
         }
         return SIM_OK;
@@ -101,7 +105,7 @@ static sim_err_t take(reader_t *reader, uint8_t *bytes, uint32_t size, bool may_
         int code = 0;
         return sim_fail(&reader->trouble,
                         SIM_ERR_INVALID,
-                        "damaged: %.200s",
+                        "the capture is damaged: %.200s",
                         gzerror(reader->stream, &code));
     }
     if (have == 0 && may_end) {
@@ -181,7 +185,7 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
     if (take(reader, bytes, STUDIO_PCAP_HEAD_BYTES, true) != SIM_OK) {
         (void)sim_fail(&reader->trouble,
                        SIM_ERR_INVALID,
-                       "no capture: it is too short, or damaged");
+                       "no capture: the file is too short, or damaged");
     } else if (studio_pcap_head(bytes, STUDIO_PCAP_HEAD_BYTES, &reader->pcap, &reader->trouble) ==
                SIM_OK) {
         while (result == SIM_OK) {
@@ -192,9 +196,10 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
                 break;
             }
             if (reader->packets == PACKETS_MAX) {
-                (void)sim_fail(&reader->trouble,
-                               SIM_ERR_INVALID,
-                               "more than 20 million packets: what follows is left out");
+                (void)sim_fail(
+                    &reader->trouble,
+                    SIM_ERR_INVALID,
+                    "the capture has more than 20 million packets; the rest is left out");
                 break;
             }
             result = put_packet(reader, &record, bytes, message);
@@ -206,7 +211,7 @@ static sim_err_t read_packets(reader_t *reader, sim_message_t *message)
                     told = (uint64_t)at;
                 }
                 if (atomic_load(&reader->progress->stop)) {
-                    result = sim_fail(message, SIM_ERR_STATE, "stopped");
+                    result = sim_fail(message, SIM_ERR_STATE, "the import was stopped");
                 }
             }
         }
@@ -264,7 +269,10 @@ static sim_err_t import_file(reader_t *reader,
     reader->trouble.text[0] = '\0';
     sim_err_t result = SIM_OK;
     if (reader->stream == NULL) {
-        (void)sim_fail(&reader->trouble, SIM_ERR_IO, "cannot be read: %s", strerror(errno));
+        (void)sim_fail(&reader->trouble,
+                       SIM_ERR_IO,
+                       "the capture cannot be read: %s",
+                       strerror(errno));
     } else if (compressed && reader->copy == NULL) {
         result = sim_fail(message, SIM_ERR_IO, "%s: %s", copy_path, strerror(errno));
     } else {

@@ -61,7 +61,7 @@ static sim_err_t read_more(lines_t *lines, sim_message_t *message)
     if (lines->to > ROW_BYTES_MAX) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
-                        "%s:%" PRIu64 ": a row of more than 1 MiB",
+                        "%s:%" PRIu64 ": the row has more than 1 MiB",
                         lines->path,
                         lines->line + 1);
     }
@@ -77,7 +77,7 @@ static sim_err_t read_more(lines_t *lines, sim_message_t *message)
     lines->end = count == 0;
     atomic_fetch_add(&lines->progress->bytes_done, count);
     if (atomic_load(&lines->progress->stop)) {
-        return sim_fail(message, SIM_ERR_STATE, "stopped");
+        return sim_fail(message, SIM_ERR_STATE, "the import was stopped");
     }
     return SIM_OK;
 }
@@ -328,7 +328,7 @@ static sim_err_t take_row(csv_t *csv, char *line, size_t size, sim_message_t *me
         } else if (!is_number(field, &mantissa, &decimals, &real)) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "%s:%" PRIu64 ": '%.*s' in column %s, which has numbers",
+                            "%s:%" PRIu64 ": '%.*s' is no number, as column %s has",
                             csv->lines.path,
                             csv->lines.line,
                             (int)(field->size < 40 ? field->size : 40),

@@ -295,13 +295,13 @@ static sim_err_t begin(importing_t *importing, const char *index)
         json_object_get(importing->summary, "version") == NULL) {
         return sim_fail(importing->message,
                         SIM_ERR_INVALID,
-                        "no results of rocesim: summary.json with version and digest is missing or "
-                        "damaged");
+                        "these are no results of rocesim: summary.json with version and digest is "
+                        "missing or damaged");
     }
     if (mkdir(importing->folder, 0700) != 0) {
         return sim_fail(importing->message,
                         SIM_ERR_IO,
-                        "%s: cannot be made: %s",
+                        "%s cannot be created: %s",
                         importing->folder,
                         strerror(errno));
     }
@@ -333,7 +333,7 @@ static sim_err_t finish(const importing_t *importing, const char *index)
     return renamed ? SIM_OK
                    : sim_fail(importing->message,
                               SIM_ERR_IO,
-                              "%s: cannot be made: %s",
+                              "%s cannot be created: %s",
                               index,
                               strerror(reason));
 }

@@ -161,7 +161,7 @@ static sim_err_t append_foot(const char *path, json_t *foot, uint64_t at, sim_me
     json_free(text);
     return whole
                ? SIM_OK
-               : sim_fail(message, SIM_ERR_IO, "%s: cannot be written: %s", path, strerror(reason));
+               : sim_fail(message, SIM_ERR_IO, "%s cannot be written: %s", path, strerror(reason));
 }
 
 // Reserves the disk space first, so that a write into the map cannot fail.
@@ -178,7 +178,7 @@ static uint8_t *map_new(const char *path, uint64_t size, sim_message_t *message)
         (void)close(fd);
     }
     if (bytes == MAP_FAILED) {
-        (void)sim_fail(message, SIM_ERR_IO, "%s: cannot be made: %s", path, strerror(reason));
+        (void)sim_fail(message, SIM_ERR_IO, "%s cannot be created: %s", path, strerror(reason));
         return NULL;
     }
     return bytes;
@@ -228,7 +228,10 @@ sim_err_t studio_points_write(const studio_table_t *table,
     }
     places.count = table->columns[places.path].text_count;
     if (places.count > PATHS_MAX) {
-        return sim_fail(message, SIM_ERR_RANGE, "series of %u paths", places.count);
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "there are series of %u paths, which is too many",
+                        places.count);
     }
     places.counts = sim_alloc_array(places.count + 1u, sizeof(*places.counts));
     places.nexts = sim_alloc_array(places.count + 1u, sizeof(*places.nexts));

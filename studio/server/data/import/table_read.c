@@ -183,7 +183,7 @@ sim_err_t studio_table_open(const char *path, studio_table_t **result, sim_messa
     }
     if (status.st_size <= 0) {
         (void)close(fd);
-        return damaged(path, "it is empty", message);
+        return damaged(path, "the file is empty", message);
     }
     const size_t size = (size_t)status.st_size;
     void *const bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);

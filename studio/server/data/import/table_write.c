@@ -111,7 +111,7 @@ sim_err_t studio_table_writer_open(const char *path,
     SIM_CHECK(column_count > 0 && column_count <= STUDIO_COLUMNS_MAX);
     FILE *const stream = fopen(path, "wbe");
     if (stream == NULL) {
-        return sim_fail(message, SIM_ERR_IO, "%s: cannot be made: %s", path, strerror(errno));
+        return sim_fail(message, SIM_ERR_IO, "%s cannot be created: %s", path, strerror(errno));
     }
     studio_table_writer_t *const writer = sim_alloc(sizeof(*writer));
     writer->stream = stream;
@@ -409,7 +409,7 @@ static sim_err_t write_block(studio_table_writer_t *writer, sim_message_t *messa
     if (ferror(writer->stream) != 0) {
         return sim_fail(message,
                         SIM_ERR_IO,
-                        "%s: cannot be written: %s",
+                        "%s cannot be written: %s",
                         writer->path,
                         strerror(errno));
     }
@@ -492,7 +492,10 @@ static sim_err_t write_foot(studio_table_writer_t *writer, sim_message_t *messag
     char *const text = whole && foot != NULL ? json_dumps(foot, JSON_COMPACT) : NULL;
     json_decref(foot);
     if (text == NULL) {
-        return sim_fail(message, SIM_ERR_INVALID, "%s: names that are no UTF-8", writer->name);
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "the table %s has names that are no UTF-8",
+                        writer->name);
     }
     const size_t size = strlen(text);
     uint8_t end[16];
@@ -550,7 +553,7 @@ sim_err_t studio_table_writer_close(studio_table_writer_t *writer, sim_message_t
         if (!whole || !closed) {
             result = sim_fail(message,
                               SIM_ERR_IO,
-                              "%s: cannot be written: %s",
+                              "%s cannot be written: %s",
                               writer->path,
                               strerror(errno));
         }

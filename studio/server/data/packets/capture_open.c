@@ -107,7 +107,9 @@ static bool open_packets(studio__capture_t *opened, bool all, studio_place_error
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
         opened->columns[i] = studio_scan_find(opened->scan, names[i]);
         if (opened->columns[i] == studio_scan_column_count(opened->scan)) {
-            (void)sim_fail(&error->message, SIM_ERR_INVALID, "packets lacks a column");
+            (void)sim_fail(&error->message,
+                           SIM_ERR_INVALID,
+                           "the table packets lacks a column; import the run again");
             return false;
         }
     }
@@ -141,7 +143,8 @@ bool studio__capture_open(studio_request_t *request,
     } else if (!open_packets(opened, any, &error)) {
         *status = studio_response_error(response, 404, "%s", error.message.text);
     } else if (!any && !map_bytes(opened, capture)) {
-        *status = studio_response_error(response, 410, "the capture cannot be read any more");
+        *status =
+            studio_response_error(response, 410, "the capture's file cannot be read any more");
     } else {
         opened->names = studio_names_read(source->result);
         opened->transport = transport_of(source->result);

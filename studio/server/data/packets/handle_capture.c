@@ -81,7 +81,10 @@ int studio_handle_packets(studio_request_t *request, studio_response_t *response
     int64_t offset = 0;
     if (!studio_request_query_number(request, "limit", 200, 0, LIST_MAX, &limit) ||
         !studio_request_query_number(request, "offset", 0, 0, INT64_MAX / 2, &offset)) {
-        return studio_response_error(response, 400, "limit: 0 to %d; offset: from 0", LIST_MAX);
+        return studio_response_error(response,
+                                     400,
+                                     "expected limit from 0 to %d and offset from 0",
+                                     LIST_MAX);
     }
     if (!studio__capture_open(request, response, false, &opened, &status)) {
         return status;

@@ -355,7 +355,8 @@ static int answer_map(studio_request_t *request,
     take_times(request, &map, end_ps / 1000);
     int status = 0;
     if (!take_ports(&map, metric, (end_ps - begin_ps) / 1e12)) {
-        status = studio_response_error(response, 409, "ports.csv lacks columns of rocesim's");
+        status =
+            studio_response_error(response, 409, "ports.csv lacks a column that rocesim writes");
     } else {
         if (strcmp(metric, "pause") == 0 || strcmp(metric, "drops") == 0) {
             (void)map_events(&map, sources, metric[0] == 'd');

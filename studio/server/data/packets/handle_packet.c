@@ -161,7 +161,7 @@ int studio_handle_packet(studio_request_t *request, studio_response_t *response)
     int status = 0;
     int64_t n = 0;
     if (!studio_request_number(request, "packet", &n)) {
-        return studio_response_error(response, 404, "packets are counted from 1");
+        return studio_response_error(response, 404, "packets are numbered from 1");
     }
     if (!studio__capture_open(request, response, false, &opened, &status)) {
         return status;
@@ -174,7 +174,9 @@ int studio_handle_packet(studio_request_t *request, studio_response_t *response)
     } else {
         const uint8_t *const bytes = studio__capture_bytes(&opened, row, &captured, &size);
         if (bytes == NULL) {
-            status = studio_response_error(response, 410, "the capture is not what it was");
+            status = studio_response_error(response,
+                                           410,
+                                           "the capture's file has changed since its import");
         } else {
             studio_out_t out = {.bytes = NULL};
             studio_out_text(&out, "{");
@@ -254,10 +256,11 @@ int studio_handle_packet_find(studio_request_t *request, studio_response_t *resp
     if (code != SIM_OK) {
         status = studio__data_refuse(response, code, &error, -1);
     } else if (!nearest(&opened, time_ns, &row)) {
-        status = studio_response_error(response,
-                                       404,
-                                       "no capture of the run has such a packet: captures: says "
-                                       "which ports are captured");
+        status = studio_response_error(
+            response,
+            404,
+            "no capture of the run has such a packet; captures: in the scenario "
+            "says which ports are captured");
     } else {
         const double time = studio__capture_cell(&opened, row, STUDIO_PACKET_TIME).real;
         const size_t file = studio_scan_find(opened.scan, "file");

@@ -32,27 +32,32 @@ sim_err_t studio_pcap_head(const uint8_t *bytes,
                            sim_message_t *message)
 {
     if (size < STUDIO_PCAP_HEAD_BYTES) {
-        return sim_fail(message, SIM_ERR_INVALID, "no capture: it has %zu bytes", size);
+        return sim_fail(message, SIM_ERR_INVALID, "no capture: the file has only %zu bytes", size);
     }
     const uint32_t little = sim_get_le32(bytes);
     const uint32_t big = sim_get_be32(bytes);
     if (little == MAGIC_NEXT_GENERATION) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "a pcapng file, expected pcap: `editcap -F nsecpcap IN OUT` makes one");
+        return sim_fail(
+            message,
+            SIM_ERR_INVALID,
+            "the file is pcapng, expected pcap; convert it with `editcap -F nsecpcap IN OUT`");
     }
     pcap->swapped = big == MAGIC_MICROSECONDS || big == MAGIC_NANOSECONDS;
     const uint32_t magic = pcap->swapped ? big : little;
     pcap->nanoseconds = magic == MAGIC_NANOSECONDS;
     if (magic != MAGIC_MICROSECONDS && magic != MAGIC_NANOSECONDS) {
-        return sim_fail(message, SIM_ERR_INVALID, "no capture: it begins with 0x%08x", big);
+        return sim_fail(
+            message,
+            SIM_ERR_INVALID,
+            "no capture: the file begins with 0x%08x, expected the magic number of pcap",
+            big);
     }
     pcap->snaplen = get32(pcap->swapped, bytes + 16);
     pcap->link_type = get32(pcap->swapped, bytes + 20);
     if ((pcap->link_type & 0xffff) != LINK_ETHERNET) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
-                        "link type %u, expected 1 (Ethernet)",
+                        "the capture has link type %u, expected 1 (Ethernet)",
                         pcap->link_type);
     }
     return SIM_OK;
@@ -70,12 +75,13 @@ sim_err_t studio_pcap_record(const studio_pcap_t *pcap,
     record->time_ns = seconds * INT64_C(1000000000) + fraction * (pcap->nanoseconds ? 1 : 1000);
     if (record->bytes == 0 || record->captured > STUDIO_PACKET_BYTES_MAX ||
         record->bytes > STUDIO_PACKET_BYTES_MAX || record->captured > record->bytes) {
-        return sim_fail(message,
-                        SIM_ERR_INVALID,
-                        "a packet of %u bytes of which %u are captured, expected at most %u",
-                        record->bytes,
-                        record->captured,
-                        STUDIO_PACKET_BYTES_MAX);
+        return sim_fail(
+            message,
+            SIM_ERR_INVALID,
+            "the header of a packet says %u bytes, of which %u are captured, expected at most %u",
+            record->bytes,
+            record->captured,
+            STUDIO_PACKET_BYTES_MAX);
     }
     return SIM_OK;
 }
@@ -376,7 +382,9 @@ static sim_err_t take_word(char *to,
 {
     char word[256];
     if (word_size >= sizeof(word)) {
-        return sim_fail(message, SIM_ERR_INVALID, "a word of more than 255 letters");
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "the filter has a word of more than 255 characters");
     }
     memcpy(word, from, word_size);
     word[word_size] = '\0';
@@ -386,8 +394,8 @@ static sim_err_t take_word(char *to,
         if (put == NULL) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "'%.40s' is no word of filters and no host of this run, expected for "
-                            "example: udp port 4791 and host host1",
+                            "'%.40s' is no word of the filter language and no host of this run; an "
+                            "example is: udp port 4791 and host host1",
                             word);
         }
     }
@@ -453,10 +461,13 @@ static sim_err_t with_addresses(const char *text,
         depth += *at == '(' || *at == '!';
         in_brackets = *at == '[' || (in_brackets && *at != ']');
         if (depth > 50) {
-            return sim_fail(message, SIM_ERR_INVALID, "more than 50 parentheses");
+            return sim_fail(message, SIM_ERR_INVALID, "the filter has more than 50 parentheses");
         }
         if (size + 4 > 4 * FILTER_BYTES_MAX || strchr(" \t\n()[]&|!=<>+-*%^", *at) == NULL) {
-            return sim_fail(message, SIM_ERR_INVALID, "'%c' has no place in a filter", *at);
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "the filter contains '%c', which is not allowed there",
+                            *at);
         }
         const bool apart = *at == '-' && !is_range(text, at);
         to[size] = ' ';
@@ -475,7 +486,7 @@ studio_packet_filter_t *studio_packet_filter_compile(const char *text,
 {
     char expression[4 * FILTER_BYTES_MAX + 1];
     if (strlen(text) > FILTER_BYTES_MAX) {
-        (void)sim_fail(message, SIM_ERR_INVALID, "a filter of more than 1000 letters");
+        (void)sim_fail(message, SIM_ERR_INVALID, "the filter has more than 1000 characters");
         return NULL;
     }
     if (with_addresses(text, names, expression, message) != SIM_OK) {
@@ -487,8 +498,8 @@ studio_packet_filter_t *studio_packet_filter_compile(const char *text,
         pcap_compile(pcap, &filter->program, expression, 1, PCAP_NETMASK_UNKNOWN) != 0) {
         (void)sim_fail(message,
                        SIM_ERR_INVALID,
-                       "libpcap: %s",
-                       pcap != NULL ? pcap_geterr(pcap) : "cannot begin");
+                       "libpcap refuses the filter: %s",
+                       pcap != NULL ? pcap_geterr(pcap) : "libpcap cannot start");
         sim_free(filter);
         filter = NULL;
     }

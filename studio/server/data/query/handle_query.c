@@ -92,7 +92,7 @@ static streaming_t *begin(studio_request_t *request,
                           int *status)
 {
     if (body == NULL) {
-        *status = studio_response_error(response, 400, "expected a JSON object");
+        *status = studio_response_error(response, 400, "the body is no JSON object");
         return NULL;
     }
     if (!studio_format_find(json_string_value(json_object_get(body, "format")), format)) {
@@ -166,7 +166,7 @@ static sim_err_t open_sql(streaming_t *streaming,
     const char *const text = json_string_value(json_object_get(body, "sql"));
     const json_int_t limit = json_integer_value(json_object_get(body, "limit"));
     if (text == NULL) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "sql is missing");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "sql: expected one SELECT statement");
     }
     const sim_err_t code = studio_sql_open(&streaming->sources,
                                            text,

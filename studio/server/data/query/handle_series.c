@@ -164,18 +164,21 @@ int studio_handle_series(studio_request_t *request, studio_response_t *response)
     studio_points_t *points = NULL;
     sim_message_t message;
     if (access(path, F_OK) != 0) {
-        status =
-            studio_response_error(response, 404, "the run has no series: observe asks for them");
+        status = studio_response_error(
+            response,
+            404,
+            "the run has no series; an observe block in the scenario makes them");
     } else if (studio_points_open(path, &points, &message) != SIM_OK) {
         status = studio_response_error(response, 500, "%s", message.text);
     } else {
         asked_t asked = {.count = 0};
         choose(request, points, &asked);
         if (asked.count == 0) {
-            status = studio_response_error(response,
-                                           404,
-                                           "no such series, expected metric= (and of=) or path= as "
-                                           "tables lists them");
+            status = studio_response_error(
+                response,
+                404,
+                "the run has no such series, expected metric= (and of=) or path= "
+                "as GET tables lists them");
         } else {
             studio_out_t out = {.bytes = NULL};
             draw(request, &asked, (size_t)pixels, &out);

@@ -26,7 +26,7 @@ static int import(studio_request_t *request, studio_response_t *response, bool a
         return status;
     }
     if (again && !studio_run_may_change(studio_request_user(request), &run)) {
-        return studio_response_error(response, 403, "this run is somebody else's");
+        return studio_response_error(response, 403, "this run belongs to another user");
     }
     bool done = false;
     json_t *const state =

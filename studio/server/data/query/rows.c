@@ -88,7 +88,7 @@ static sim_err_t take_columns(studio_query_t *query,
     const size_t all = studio_scan_column_count(query->scan);
     const size_t count = json_is_array(names) ? json_array_size(names) : 0;
     if (count > COLUMNS_ASKED_MAX) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "more than 256 columns");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "the query names more than 256 columns");
     }
     query->columns = sim_alloc_array(count > 0 ? count : all, sizeof(*query->columns));
     for (size_t i = 0; i < count; i++) {
@@ -97,7 +97,7 @@ static sim_err_t take_columns(studio_query_t *query,
         if (column == all) {
             return sim_fail(&error->message,
                             SIM_ERR_UNKNOWN,
-                            "no column is called '%.60s'",
+                            "the table has no column '%.60s'",
                             name != NULL ? name : "");
         }
         query->columns[query->column_count++] = column;
@@ -125,8 +125,8 @@ static sim_err_t take_order(studio_query_t *query,
         if (i == STUDIO_ORDER_MAX || column == studio_scan_column_count(query->scan)) {
             return sim_fail(&error->message,
                             SIM_ERR_UNKNOWN,
-                            i == STUDIO_ORDER_MAX ? "an order by more than 4 columns%.0s"
-                                                  : "order: no column is called '%.60s'",
+                            i == STUDIO_ORDER_MAX ? "order: expected at most 4 columns%.0s"
+                                                  : "order: the table has no column '%.60s'",
                             name != NULL ? name : "");
         }
         query->orders[query->order_count++] =
@@ -186,7 +186,7 @@ sim_err_t studio_query_open(const studio_sources_t *sources,
     *error = (studio_place_error_t){.column = 0};
     const char *const table = json_string_value(json_object_get(body, "table"));
     if (table == NULL) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "table is missing");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "table: expected the name of a table");
     }
     studio_query_t *const query = sim_alloc(sizeof(*query));
     query->format = format;
@@ -206,12 +206,14 @@ sim_err_t studio_query_open(const studio_sources_t *sources,
     if (code == SIM_OK &&
         (!take_count(body, "limit", otherwise, &query->limit) ||
          !take_count(body, "offset", 0, &query->offset) || query->offset > UINT64_MAX / 4)) {
-        code = sim_fail(&error->message, SIM_ERR_INVALID, "limit and offset are numbers from 0 on");
+        code = sim_fail(&error->message,
+                        SIM_ERR_INVALID,
+                        "limit and offset: expected whole numbers from 0 on");
     }
     if (code == SIM_OK && format == STUDIO_JSON && query->limit > STUDIO_JSON_ROWS_MAX) {
         code = sim_fail(&error->message,
                         SIM_ERR_RANGE,
-                        "limit: at most 10000 rows as json; csv and ndjson have no limit");
+                        "limit: expected at most 10000 rows as json; csv and ndjson have no limit");
     }
     if (code != SIM_OK) {
         studio_query_close(query);

@@ -91,7 +91,7 @@ static sim_err_t join_columns(studio_scan_t *scan, studio_place_error_t *error)
             } else if (scan->columns[have].type != spec->type) {
                 return sim_fail(&error->message,
                                 SIM_ERR_INVALID,
-                                "%s of %s is numbers in one run and texts in another",
+                                "the column %s of %s has numbers in one run and texts in another",
                                 spec->name,
                                 scan->name);
             }
@@ -141,10 +141,11 @@ static sim_err_t open_tables(studio_scan_t *scan,
         }
     }
     if (scan->table_count == 0) {
-        return sim_fail(&error->message,
-                        SIM_ERR_UNKNOWN,
-                        "no run of these has a table '%.40s' (GET runs/ID/tables lists them)",
-                        scan->name);
+        return sim_fail(
+            &error->message,
+            SIM_ERR_UNKNOWN,
+            "none of these runs has a table '%.40s'; GET runs/ID/tables lists the tables",
+            scan->name);
     }
     return SIM_OK;
 }
@@ -157,7 +158,9 @@ sim_err_t studio_scan_open(const studio_sources_t *sources,
     *result = NULL;
     *error = (studio_place_error_t){.column = 0};
     if (!is_table_name(table)) {
-        return sim_fail(&error->message, SIM_ERR_UNKNOWN, "no table can be called so");
+        return sim_fail(&error->message,
+                        SIM_ERR_UNKNOWN,
+                        "the name of the table contains a character that is not allowed");
     }
     studio_scan_t *const scan = sim_alloc(sizeof(*scan));
     scan->name = sim_strdup(table);
@@ -219,7 +222,9 @@ sim_err_t studio_scan_where(studio_scan_t *scan,
 {
     *error = (studio_place_error_t){.column = 0};
     if (scan->where_count == STUDIO_CONDITIONS_MAX) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "more than 64 expressions");
+        return sim_fail(&error->message,
+                        SIM_ERR_INVALID,
+                        "the filter has more than 64 expressions");
     }
     studio_variable_t *const variables = sim_alloc_array(scan->column_count, sizeof(*variables));
     for (size_t i = 0; i < scan->column_count; i++) {
@@ -239,7 +244,7 @@ sim_err_t studio_scan_where(studio_scan_t *scan,
         studio_expression_destroy(parsed);
         return sim_fail(&error->message,
                         SIM_ERR_INVALID,
-                        "a %s, expected a condition such as fct_ns > 10us",
+                        "the expression is a %s, expected a condition such as fct_ns > 10us",
                         type);
     }
     scan->wheres[scan->where_count++] = parsed;
@@ -264,7 +269,10 @@ sim_err_t studio_scan_range(studio_scan_t *scan,
     if (scan->from_column == scan->column_count || scan->to_column == scan->column_count ||
         scan->columns[scan->from_column].type != STUDIO_NUMBER ||
         scan->columns[scan->to_column].type != STUDIO_NUMBER) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "%s has no times", scan->name);
+        return sim_fail(&error->message,
+                        SIM_ERR_INVALID,
+                        "the table %s has no column of time, so no range can be given",
+                        scan->name);
     }
     scan->has_range = true;
     scan->from_ns = isnan(from_ns) ? -(double)INFINITY : from_ns;

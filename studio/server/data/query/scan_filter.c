@@ -92,7 +92,7 @@ static sim_err_t take_values(const studio_scan_column_t *column,
          condition->test == STUDIO_TEST_ENDS || condition->test == STUDIO_TEST_GLOB)) {
         return sim_fail(&error->message,
                         SIM_ERR_INVALID,
-                        "%s is numbers, expected one of = != < <= > >= in between",
+                        "%s has numbers, expected one of = != < <= > >= in between",
                         column->name);
     }
     condition->numbers = sim_alloc_array(count, sizeof(*condition->numbers));
@@ -219,7 +219,7 @@ static sim_err_t take_condition(studio_scan_t *scan,
     if (column == scan->column_count) {
         return sim_fail(&error->message,
                         SIM_ERR_UNKNOWN,
-                        "no column of %s is called '%.60s'",
+                        "the table %s has no column '%.60s'",
                         scan->name,
                         name != NULL ? name : "");
     }
@@ -236,7 +236,7 @@ static sim_err_t take_condition(studio_scan_t *scan,
                         op != NULL ? op : "");
     }
     if (scan->condition_count == STUDIO_CONDITIONS_MAX) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "more than 64 conditions");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "filter: expected at most 64 conditions");
     }
     studio_condition_t *const condition = &scan->conditions[scan->condition_count++];
     *condition = (studio_condition_t){.column = column, .test = tests[i].test, .group = group};
@@ -257,7 +257,7 @@ sim_err_t studio_scan_filter(studio_scan_t *scan,
         return SIM_OK;
     }
     if (!json_is_array(conditions)) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "filter: expected a list");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "filter: expected a list of conditions");
     }
     for (size_t i = 0; i < json_array_size(conditions); i++) {
         const json_t *const row = json_array_get(conditions, i);

@@ -50,7 +50,7 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
 {
     while (*(text += strspn(text, " \t")) != '\0') {
         if (words->count == STUDIO_WORDS_MAX) {
-            return sim_fail(message, SIM_ERR_INVALID, "more than 16 words");
+            return sim_fail(message, SIM_ERR_INVALID, "the search has more than 16 words");
         }
         word_t *const word = &words->words[words->count++];
         *word = (word_t){.inverted = *text == '-' && text[1] != '\0' && text[1] != ' '};
@@ -64,7 +64,9 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
         text += quoted;
         const size_t size = strcspn(text, quoted ? "\"" : " \t");
         if (size == 0 || size >= sizeof(word->text)) {
-            return sim_fail(message, SIM_ERR_INVALID, "a word of no or more than 199 letters");
+            return sim_fail(message,
+                            SIM_ERR_INVALID,
+                            "a word of the search is empty or has more than 199 characters");
         }
         memcpy(word->text, text, size);
         text += size + (quoted && text[size] == '"');
@@ -72,8 +74,11 @@ static sim_err_t take_words(const char *text, words_t *words, sim_message_t *mes
         word->number = strtod(word->text, &end);
         word->is_number = *end == '\0';
     }
-    return words->count > 0 ? SIM_OK
-                            : sim_fail(message, SIM_ERR_INVALID, "no words, expected q=drop host5");
+    return words->count > 0
+               ? SIM_OK
+               : sim_fail(message,
+                          SIM_ERR_INVALID,
+                          "the search has no words, expected for example q=drop host5");
 }
 
 // Judges the dictionaries; returns false if a required word is in no text of this table.

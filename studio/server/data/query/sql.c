@@ -102,13 +102,13 @@ static sim_err_t fail(studio_sql_t *sql, const char *text, studio_place_error_t 
     if (code == SQLITE_AUTH) {
         return sim_fail(&error->message,
                         SIM_ERR_INVALID,
-                        "only reading is allowed here, expected SELECT: %s",
+                        "the statement may only read, expected SELECT: %s",
                         sqlite3_errmsg(sql->database));
     }
     if (code == SQLITE_INTERRUPT) {
         return sim_fail(&error->message,
                         SIM_ERR_RANGE,
-                        "given up after %d seconds: narrow it down, or ask for fewer rows",
+                        "stopped after %d seconds; narrow the statement down or ask for fewer rows",
                         STUDIO_SQL_SECONDS_MAX);
     }
     return sim_fail(&error->message, SIM_ERR_INVALID, "%s", sqlite3_errmsg(sql->database));
@@ -139,16 +139,18 @@ static sim_err_t prepare(studio_sql_t *sql,
         return fail(sql, text, error);
     }
     if (sql->statement == NULL) {
-        return sim_fail(&error->message, SIM_ERR_INVALID, "no statement, expected SELECT");
+        return sim_fail(&error->message, SIM_ERR_INVALID, "there is no statement, expected SELECT");
     }
     if (rest[strspn(rest, " \t\r\n;")] != '\0') {
         error->column = (size_t)(rest - text) + 1;
-        return sim_fail(&error->message, SIM_ERR_INVALID, "more than one statement");
+        return sim_fail(&error->message,
+                        SIM_ERR_INVALID,
+                        "there is more than one statement, expected one SELECT");
     }
     if (sqlite3_stmt_readonly(sql->statement) == 0 || sqlite3_column_count(sql->statement) == 0) {
         return sim_fail(&error->message,
                         SIM_ERR_INVALID,
-                        "only reading is allowed, expected SELECT");
+                        "the statement may only read, expected SELECT");
     }
     return SIM_OK;
 }

@@ -12,7 +12,7 @@ static bool enter(studio__parser_t *parser)
     if (++parser->depth > STUDIO_EXPRESSION_DEPTH_MAX) {
         (void)studio__parse_fail(parser,
                                  studio__parse_column(parser, parser->at),
-                                 "more than %u parentheses and signs within each other",
+                                 "more than %u parentheses and signs are nested",
                                  STUDIO_EXPRESSION_DEPTH_MAX);
     }
     return !parser->failed;
@@ -34,7 +34,9 @@ static uint32_t parse_power(studio__parser_t *parser)
         return STUDIO_NO_NODE;
     }
     if (!studio__node_at(parser, base)->unit.plain) {
-        return studio__parse_fail(parser, column, "a power of what has a unit: use * instead");
+        return studio__parse_fail(parser,
+                                  column,
+                                  "a value with a unit has no power here; use * instead");
     }
     return studio__node_binary(parser, STUDIO_OP_POWER, STUDIO_NUMBER, base, exponent, column);
 }
@@ -91,7 +93,7 @@ static uint32_t multiply(studio__parser_t *parser,
     const int bits = a.bits + sign * b.bits;
     const int packets = a.packets + sign * b.packets;
     if (abs(time) > 9 || abs(bits) > 9 || abs(packets) > 9) {
-        return studio__parse_fail(parser, column, "a unit to a power of more than 9");
+        return studio__parse_fail(parser, column, "the power of the unit is larger than 9");
     }
     *unit = (studio_unit_t){(int8_t)time,
                             (int8_t)bits,
@@ -297,7 +299,7 @@ studio_expression_t *studio_expression_parse(const char *text,
                                .made = made,
                                .error = error};
     if (strlen(text) > STUDIO_EXPRESSION_BYTES_MAX) {
-        (void)studio__parse_fail(&parser, 1, "an expression of more than 8192 letters");
+        (void)studio__parse_fail(&parser, 1, "the expression has more than 8192 characters");
     } else {
         made->root = studio__parse_or(&parser);
         studio__parse_spaces(&parser);

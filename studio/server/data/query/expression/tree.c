@@ -44,7 +44,7 @@ uint32_t studio__parse_fail_here(studio__parser_t *parser, const char *expected)
     if (*rest == '\0') {
         return studio__parse_fail(parser,
                                   studio__parse_column(parser, parser->at),
-                                  "it ends here, expected %s",
+                                  "the expression ends here, expected %s",
                                   expected);
     }
     int size = 1;
@@ -53,7 +53,7 @@ uint32_t studio__parse_fail_here(studio__parser_t *parser, const char *expected)
     }
     return studio__parse_fail(parser,
                               studio__parse_column(parser, parser->at),
-                              "'%.*s' has no place here, expected %s",
+                              "'%.*s' is not allowed here, expected %s",
                               size,
                               rest,
                               expected);
@@ -71,7 +71,7 @@ uint32_t studio__node_add(studio__parser_t *parser,
 {
     studio_expression_t *const made = parser->made;
     if (made->count >= STUDIO_EXPRESSION_NODES_MAX) {
-        return studio__parse_fail(parser, column, "an expression of more than 2000 parts");
+        return studio__parse_fail(parser, column, "the expression has more than 2000 parts");
     }
     SIM_GROW(made->nodes, made->count, &made->capacity);
     made->nodes[made->count] = (studio_node_t){.op = op,
@@ -192,7 +192,7 @@ bool studio__node_is_of(studio__parser_t *parser, uint32_t node, studio_type_t t
     }
     (void)studio__parse_fail(parser,
                              have->column,
-                             "a %s, expected a %s",
+                             "this is a %s, expected a %s",
                              studio_type_name(have->type),
                              studio_type_name(type));
     return false;
@@ -218,7 +218,7 @@ uint32_t studio__node_binary(studio__parser_t *parser,
     made->constant =
         studio__node_at(parser, left)->constant && studio__node_at(parser, right)->constant;
     if (made->depth > STUDIO_EXPRESSION_DEPTH_MAX * 4) {
-        return studio__parse_fail(parser, column, "an expression that is nested too deeply");
+        return studio__parse_fail(parser, column, "the expression is nested too deeply");
     }
     return node;
 }

@@ -11,33 +11,33 @@
 
 // clang-format off
 const studio_function_t studio__functions[STUDIO_CALL_COUNT] = {
-    {"abs", "n", '=', STUDIO_CALL_ABS, "without its sign"},
-    {"floor", "n", '=', STUDIO_CALL_FLOOR, "the whole number below"},
-    {"ceil", "n", '=', STUDIO_CALL_CEIL, "the whole number above"},
+    {"abs", "n", '=', STUDIO_CALL_ABS, "the number without its sign"},
+    {"floor", "n", '=', STUDIO_CALL_FLOOR, "the next whole number at or below it"},
+    {"ceil", "n", '=', STUDIO_CALL_CEIL, "the next whole number at or above it"},
     {"round", "n", '=', STUDIO_CALL_ROUND, "the nearest whole number"},
-    {"sqrt", "n", 'n', STUDIO_CALL_SQRT, "square root"},
-    {"exp", "n", 'n', STUDIO_CALL_EXP, "e to this power"},
-    {"log", "n", 'n', STUDIO_CALL_LOG, "natural logarithm"},
+    {"sqrt", "n", 'n', STUDIO_CALL_SQRT, "the square root of the number"},
+    {"exp", "n", 'n', STUDIO_CALL_EXP, "e raised to this power"},
+    {"log", "n", 'n', STUDIO_CALL_LOG, "the natural logarithm of the number"},
     {"log2", "n", 'n', STUDIO_CALL_LOG2, "logarithm to base 2"},
     {"log10", "n", 'n', STUDIO_CALL_LOG10, "logarithm to base 10"},
-    {"min", "nn*", '=', STUDIO_CALL_MIN, "the least of them"},
-    {"max", "nn*", '=', STUDIO_CALL_MAX, "the greatest of them"},
-    {"bin", "nn", '=', STUDIO_CALL_BIN, "begin of the bin of that width: bin(fct_ns, 10us)"},
-    {"log_bin", "nn", '=', STUDIO_CALL_LOG_BIN, "the power of the second at or below the first"},
-    {"if", "b??", '=', STUDIO_CALL_IF, "the second where the first is true, else the third"},
-    {"coalesce", "??*", '=', STUDIO_CALL_COALESCE, "the first that is not missing"},
-    {"is_missing", "?", 'b', STUDIO_CALL_IS_MISSING, "whether there is no value"},
-    {"in", "nt", 'n', STUDIO_CALL_IN, "the same in another unit: in(bytes / fct_ns, \"Gbps\")"},
-    {"contains", "tt", 'b', STUDIO_CALL_CONTAINS, "whether the second is in the first"},
-    {"starts", "tt", 'b', STUDIO_CALL_STARTS, "whether the first begins with the second"},
-    {"ends", "tt", 'b', STUDIO_CALL_ENDS, "whether the first ends with the second"},
-    {"length", "t", 'n', STUDIO_CALL_LENGTH, "bytes of a text"},
-    {"lower", "t", 't', STUDIO_CALL_LOWER, "in small letters"},
-    {"upper", "t", 't', STUDIO_CALL_UPPER, "in capital letters"},
-    {"before", "tt", 't', STUDIO_CALL_BEFORE, "what is before the second: before(port, \"->\")"},
-    {"after", "tt", 't', STUDIO_CALL_AFTER, "what is behind the second"},
-    {"join", "tt*", 't', STUDIO_CALL_JOIN, "all one after the other"},
-    {"number", "t", 'n', STUDIO_CALL_NUMBER, "the number that the text is"},
+    {"min", "nn*", '=', STUDIO_CALL_MIN, "the least of the arguments"},
+    {"max", "nn*", '=', STUDIO_CALL_MAX, "the greatest of the arguments"},
+    {"bin", "nn", '=', STUDIO_CALL_BIN, "the begin of the bin of this width: bin(fct_ns, 10us)"},
+    {"log_bin", "nn", '=', STUDIO_CALL_LOG_BIN, "the largest power of the second argument at or below the first"},
+    {"if", "b??", '=', STUDIO_CALL_IF, "the second argument where the first is true, else the third"},
+    {"coalesce", "??*", '=', STUDIO_CALL_COALESCE, "the first argument that is not missing"},
+    {"is_missing", "?", 'b', STUDIO_CALL_IS_MISSING, "whether the value is missing"},
+    {"in", "nt", 'n', STUDIO_CALL_IN, "the value in another unit: in(bytes / fct_ns, \"Gbps\")"},
+    {"contains", "tt", 'b', STUDIO_CALL_CONTAINS, "whether the first text contains the second"},
+    {"starts", "tt", 'b', STUDIO_CALL_STARTS, "whether the first text begins with the second"},
+    {"ends", "tt", 'b', STUDIO_CALL_ENDS, "whether the first text ends with the second"},
+    {"length", "t", 'n', STUDIO_CALL_LENGTH, "number of bytes of the text"},
+    {"lower", "t", 't', STUDIO_CALL_LOWER, "the text in small letters"},
+    {"upper", "t", 't', STUDIO_CALL_UPPER, "the text in capital letters"},
+    {"before", "tt", 't', STUDIO_CALL_BEFORE, "the part before the second text: before(port, \"->\")"},
+    {"after", "tt", 't', STUDIO_CALL_AFTER, "the part behind the second text"},
+    {"join", "tt*", 't', STUDIO_CALL_JOIN, "all texts joined one after the other"},
+    {"number", "t", 'n', STUDIO_CALL_NUMBER, "the number that the text contains"},
     {"text", "n", 't', STUDIO_CALL_TEXT, "the number as a text"},
 };
 // clang-format on
@@ -80,7 +80,7 @@ static uint32_t parse_number(studio__parser_t *parser)
     if (!isfinite(number)) {
         return studio__parse_fail(parser,
                                   studio__parse_column(parser, from),
-                                  "a number that is too large");
+                                  "the number is too large");
     }
     parser->at += known;
     return node;
@@ -93,7 +93,7 @@ static uint32_t parse_text(studio__parser_t *parser, char quote)
     if (end == NULL) {
         return studio__parse_fail(parser,
                                   studio__parse_column(parser, from - 1),
-                                  "a text that does not end");
+                                  "the text lacks its closing quote");
     }
     const uint32_t node = studio__node_add(parser,
                                            STUDIO_OP_LITERAL,
@@ -138,7 +138,7 @@ static uint32_t parse_variable(studio__parser_t *parser,
     }
     return studio__parse_fail(parser,
                               column,
-                              "no column is called '%.*s', expected one of %s%s",
+                              "there is no column '%.*s', expected one of %s%s",
                               (int)(size < 60 ? size : 60),
                               name,
                               names,
@@ -158,7 +158,7 @@ static bool take_arguments(studio__parser_t *parser, uint32_t call)
         if (studio__node_at(parser, call)->count == STUDIO_ARGUMENTS_MAX) {
             (void)studio__parse_fail(parser,
                                      studio__node_at(parser, call)->column,
-                                     "more than 16 arguments");
+                                     "the function has more than 16 arguments");
             return false;
         }
         studio__node_adopt(parser, call, argument);
@@ -210,7 +210,7 @@ static bool check_arguments(studio__parser_t *parser,
     if (node->count < least) {
         (void)studio__parse_fail(parser,
                                  node->column,
-                                 "%s() takes %zu arguments, here are %u",
+                                 "%s() takes %zu arguments, but %u are given",
                                  function->name,
                                  least,
                                  node->count);
@@ -248,13 +248,13 @@ static uint32_t finish_in(studio__parser_t *parser, uint32_t call)
     if (name->op != STUDIO_OP_LITERAL || !studio_unit_find(name->text, strlen(name->text), &unit)) {
         return studio__parse_fail(parser,
                                   name->column,
-                                  "no unit, expected one such as \"us\" or \"Gbps\"");
+                                  "this is no unit, expected one such as \"us\" or \"Gbps\"");
     }
     if (value->unit.plain || !studio__same_dimension(&value->unit, &unit)) {
         char have[48];
         return studio__parse_fail(parser,
                                   value->column,
-                                  "its unit is '%s', which is no '%s'",
+                                  "the unit '%s' cannot be converted to '%s'",
                                   value->unit.plain ? "(none)"
                                                     : studio__unit_name(&value->unit, have, 48),
                                   name->text);
@@ -280,7 +280,7 @@ static uint32_t parse_call(studio__parser_t *parser, const char *name, size_t si
     if (function == NULL) {
         return studio__parse_fail(parser,
                                   column,
-                                  "no function is called '%.*s'",
+                                  "there is no function '%.*s'",
                                   (int)(size < 60 ? size : 60),
                                   name);
     }
@@ -364,7 +364,7 @@ uint32_t studio__parse_value(studio__parser_t *parser)
         const char *const end = strchr(name, '`');
         const size_t column = studio__parse_column(parser, parser->at);
         if (end == NULL) {
-            return studio__parse_fail(parser, column, "a name that does not end, expected '`'");
+            return studio__parse_fail(parser, column, "the name lacks its closing '`'");
         }
         parser->at += (size_t)(end - name) + 2;
         return parse_variable(parser, name, (size_t)(end - name), column);
