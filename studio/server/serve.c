@@ -11,11 +11,11 @@
 #include "studio/server/library/library.h"
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/runs/events.h"
-#include "studio/server/runs/process/child.h"
-#include "studio/server/runs/process/confine.h"
+#include "studio/server/process/child.h"
+#include "studio/server/process/confine.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"
-#include "studio/server/store/backup.h"
+#include "studio/server/backup.h"
 #include "studio/server/store/database.h"
 
 #include <errno.h>

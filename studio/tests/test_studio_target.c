@@ -4,7 +4,7 @@
 // Goal: what has one reading is read, what has two is refused; an order makes the runs it says.
 // Method: inputs by hand. Not pinned: HTTP itself, which libmicrohttpd reads.
 #include "studio/server/http/target.h"
-#include "studio/server/runs/order.h"
+#include "studio/server/library/order.h"
 
 #include "tests/check_main.h"
 

@@ -6,7 +6,7 @@
 #ifndef STUDIO_SERVER_ACCOUNTS_ACCOUNTS_H
 #define STUDIO_SERVER_ACCOUNTS_ACCOUNTS_H
 
-#include "studio/server/accounts/secrets.h"
+#include "studio/server/http/secrets.h"
 #include "studio/server/studio.h"
 
 #include <jansson.h>

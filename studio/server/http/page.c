@@ -3,7 +3,7 @@
 // security policy that runs the page's own scripts only.
 #include "studio/server/http/page.h"
 
-#include "studio/server/accounts/secrets.h"
+#include "studio/server/http/secrets.h"
 #include "studio/server/http/http_internal.h"
 
 #include <dirent.h>

@@ -3,8 +3,8 @@
 // with its errors, warnings and topology.
 #include "studio/server/library/further_errors.h"
 #include "studio/server/library/scenario_check.h"
-#include "studio/server/runs/order.h"
-#include "studio/server/runs/process/confine.h"
+#include "studio/server/library/order.h"
+#include "studio/server/process/confine.h"
 
 #include "results/topology_json.h"
 #include "world/advice.h"

@@ -3,7 +3,7 @@
 #include "studio/server/http/body.h"
 #include "studio/server/library/library_internal.h"
 #include "studio/server/library/scenario_check.h"
-#include "studio/server/runs/order.h"
+#include "studio/server/library/order.h"
 
 #include "results/schema.h"
 

@@ -3,7 +3,7 @@
 #include "studio/server/library/scenario_check.h"
 
 #include "studio/server/library/library_internal.h"
-#include "studio/server/runs/process/spawn.h"
+#include "studio/server/process/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/library/scenario_check.h - checks a scenario with rocesim's own loader.
 //
-// A scenario is untrusted text. A confined process (studio/server/runs/process/confine.h) reads it
+// A scenario is untrusted text. A confined process (studio/server/process/confine.h) reads it
 // within a few seconds, so that no scenario can harm the server.
 #ifndef STUDIO_SERVER_LIBRARY_SCENARIO_CHECK_H
 #define STUDIO_SERVER_LIBRARY_SCENARIO_CHECK_H

@@ -3,7 +3,7 @@
 #ifndef STUDIO_SERVER_RUNS_FINISH_H
 #define STUDIO_SERVER_RUNS_FINISH_H
 
-#include "studio/server/runs/process/child.h"
+#include "studio/server/process/child.h"
 #include "studio/server/runs/runs.h"
 
 #include <jansson.h>

@@ -10,7 +10,7 @@
 #include "studio/server/library/scenario_check.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
-#include "studio/server/runs/order.h"
+#include "studio/server/library/order.h"
 #include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/study.h"

@@ -5,7 +5,7 @@
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
-#include "studio/server/runs/process/child.h"
+#include "studio/server/process/child.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 

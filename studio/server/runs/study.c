@@ -3,7 +3,7 @@
 #include "studio/server/runs/study.h"
 
 #include "studio/server/library/library.h"
-#include "studio/server/runs/process/child.h"
+#include "studio/server/process/child.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 

@@ -5,7 +5,7 @@
 // The first byte chooses which. Whatever is accepted keeps its promises: no segment leads
 // elsewhere, texts are UTF-8, ranges lie inside, an order is no larger than was allowed.
 #include "studio/server/http/target.h"
-#include "studio/server/runs/order.h"
+#include "studio/server/library/order.h"
 
 #include <string.h>
 

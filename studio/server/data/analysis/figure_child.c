@@ -3,8 +3,8 @@
 // folders.
 #include "studio/server/data/analysis/figure_child.h"
 
-#include "studio/server/runs/process/confine.h"
-#include "studio/server/runs/process/spawn.h"
+#include "studio/server/process/confine.h"
+#include "studio/server/process/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>

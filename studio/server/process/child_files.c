@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child_files.c - reads who runs an attempt and how it ended.
-#include "studio/server/runs/process/child.h"
+// studio/server/process/child_files.c - reads who runs an attempt and how it ended.
+#include "studio/server/process/child.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child.h - the process that watches one run: it starts rocesim, keeps
+// studio/server/process/child.h - the process that watches one run: it starts rocesim, keeps
 // it to its limits and records the end, also while no server works. It keeps in the run's folder:
 //   begun.N   who runs attempt N; link() creates it once, so that an attempt never begins twice
 //   exit.N    how the attempt ended; appears complete, after all its processes are gone
 //   progress  one line that rocesim overwrites; log holds rocesim's output
-#ifndef STUDIO_SERVER_RUNS_PROCESS_CHILD_H
-#define STUDIO_SERVER_RUNS_PROCESS_CHILD_H
+#ifndef STUDIO_SERVER_PROCESS_CHILD_H
+#define STUDIO_SERVER_PROCESS_CHILD_H
 
 #include "kernel/base.h"
 
@@ -53,4 +53,4 @@ bool studio_exit_read(const char *folder, int64_t attempt, studio_exit_t *exit);
 // Returns the bytes of all files below a folder.
 uint64_t studio_folder_bytes(const char *folder);
 
-#endif // STUDIO_SERVER_RUNS_PROCESS_CHILD_H
+#endif // STUDIO_SERVER_PROCESS_CHILD_H

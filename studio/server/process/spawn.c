@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/spawn.c - starts the server's own program as another process.
-#include "studio/server/runs/process/spawn.h"
+// studio/server/process/spawn.c - starts the server's own program as another process.
+#include "studio/server/process/spawn.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/confine.h - limits what a process that reads a scenario may touch.
+// studio/server/process/confine.h - limits what a process that reads a scenario may touch.
 //
 // A scenario names files to read and write. Linux's Landlock restricts the process, and all that it
 // starts, to the given folders and keeps it off the network. Resource limits bound its memory and
 // files.
-#ifndef STUDIO_SERVER_RUNS_PROCESS_CONFINE_H
-#define STUDIO_SERVER_RUNS_PROCESS_CONFINE_H
+#ifndef STUDIO_SERVER_PROCESS_CONFINE_H
+#define STUDIO_SERVER_PROCESS_CONFINE_H
 
 #include "kernel/base.h"
 
@@ -29,4 +29,4 @@ SIM_MUST_CHECK bool studio_confine(const studio_confine_t *confine);
 // Tells whether address space can be limited: sanitizers reserve more than the machine has.
 bool studio_confine_limits_memory(void);
 
-#endif // STUDIO_SERVER_RUNS_PROCESS_CONFINE_H
+#endif // STUDIO_SERVER_PROCESS_CONFINE_H

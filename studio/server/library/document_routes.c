@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/document_routes.c - routes for saved work: scenarios, queries, analyses,
+// studio/server/library/document_routes.c - routes for saved work: scenarios, queries, analyses,
 // figures.
 //
 // A document has a kind, a name and a JSON body that only the page and its tools understand. A

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/backup.c - copies a studio's data, and restores it.
+// studio/server/backup.c - copies a studio's data, and restores it.
 //
 // SQLite copies the database at one moment while the server may work. The files of finished runs
 // never change, so they are copied afterwards. Files of unfinished runs are left out; these runs
 // start again where the backup is restored.
-#include "studio/server/store/backup.h"
+#include "studio/server/backup.h"
 
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/spawn.h - starts the server's own program as another process.
-#ifndef STUDIO_SERVER_RUNS_PROCESS_SPAWN_H
-#define STUDIO_SERVER_RUNS_PROCESS_SPAWN_H
+// studio/server/process/spawn.h - starts the server's own program as another process.
+#ifndef STUDIO_SERVER_PROCESS_SPAWN_H
+#define STUDIO_SERVER_PROCESS_SPAWN_H
 
 #include "kernel/base.h"
 
@@ -17,4 +17,4 @@ pid_t studio_spawn(const char *const *line,
                    const posix_spawn_file_actions_t *actions,
                    short apart);
 
-#endif // STUDIO_SERVER_RUNS_PROCESS_SPAWN_H
+#endif // STUDIO_SERVER_PROCESS_SPAWN_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/secrets.h - secrets: sessions, tokens, one-time links and passwords.
+// studio/server/http/secrets.h - secrets: sessions, tokens, one-time links and passwords.
 //
 // A generated secret has 256 random bits; the database keeps only its hash and finds it by that.
 // Passwords are kept as argon2id strings. libsodium does the cryptography.
-#ifndef STUDIO_SERVER_ACCOUNTS_SECRETS_H
-#define STUDIO_SERVER_ACCOUNTS_SECRETS_H
+#ifndef STUDIO_SERVER_HTTP_SECRETS_H
+#define STUDIO_SERVER_HTTP_SECRETS_H
 
 #include "kernel/base.h"
 
@@ -47,4 +47,4 @@ bool studio_password_is_old(const char *hash);
 // Returns why a new password is refused; NULL if it is good.
 const char *studio_password_refuse(const char *password, const char *name);
 
-#endif // STUDIO_SERVER_ACCOUNTS_SECRETS_H
+#endif // STUDIO_SERVER_HTTP_SECRETS_H

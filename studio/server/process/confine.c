@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/confine.c - confines a process with Landlock and resource limits.
-#include "studio/server/runs/process/confine.h"
+// studio/server/process/confine.c - confines a process with Landlock and resource limits.
+#include "studio/server/process/confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

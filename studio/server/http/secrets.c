@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/accounts/secrets.c - makes and compares secrets with libsodium.
-#include "studio/server/accounts/secrets.h"
+// studio/server/http/secrets.c - makes and compares secrets with libsodium.
+#include "studio/server/http/secrets.h"
 
 #include <sodium.h>
 #include <string.h>

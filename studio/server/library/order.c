@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order.c - expands an order into its runs.
-#include "studio/server/runs/order.h"
+// studio/server/library/order.c - expands an order into its runs.
+#include "studio/server/library/order.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/order.h - an order of runs: a scenario, settings, a grid of parameters, seeds.
-#ifndef STUDIO_SERVER_RUNS_ORDER_H
-#define STUDIO_SERVER_RUNS_ORDER_H
+// studio/server/library/order.h - an order of runs: a scenario, settings, a grid, seeds.
+#ifndef STUDIO_SERVER_LIBRARY_ORDER_H
+#define STUDIO_SERVER_LIBRARY_ORDER_H
 
 #include "studio/server/studio.h"
 
@@ -21,4 +21,4 @@ json_t *studio_order_expand(const json_t *set,
                             uint64_t most,
                             sim_message_t *message);
 
-#endif // STUDIO_SERVER_RUNS_ORDER_H
+#endif // STUDIO_SERVER_LIBRARY_ORDER_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/process/child.c - the process that watches one run.
-#include "studio/server/runs/process/child.h"
+// studio/server/process/child.c - the process that watches one run.
+#include "studio/server/process/child.h"
 
-#include "studio/server/runs/process/confine.h"
-#include "studio/server/runs/process/spawn.h"
+#include "studio/server/process/confine.h"
+#include "studio/server/process/spawn.h"
 #include "studio/server/studio.h"
 
 #include <errno.h>
