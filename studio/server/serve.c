@@ -3,6 +3,7 @@
 #include "studio/server/serve.h"
 
 #include "studio/server/accounts/accounts.h"
+#include "studio/server/backup.h"
 #include "studio/server/data/analysis/figure_child.h"
 #include "studio/server/data/data.h"
 #include "studio/server/http/page.h"
@@ -10,12 +11,12 @@
 #include "studio/server/http/server.h"
 #include "studio/server/library/library.h"
 #include "studio/server/library/scenario_check.h"
-#include "studio/server/runs/events.h"
 #include "studio/server/process/child.h"
 #include "studio/server/process/confine.h"
+#include "studio/server/runs/board.h"
+#include "studio/server/runs/events.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"
-#include "studio/server/backup.h"
 #include "studio/server/store/database.h"
 
 #include <errno.h>
@@ -43,6 +44,13 @@ static const studio_route_t *const tables[] = {
     studio_run_routes,
     studio_run_file_routes,
     studio_data_routes,
+};
+
+const studio_migrations_t studio_migrations_all[] = {
+    {"store", studio_store_migrations},
+    {"runs", studio_run_migrations},
+    {"data", studio_data_migrations},
+    {NULL, NULL},
 };
 
 studio_route_t *studio_routes_join(void)
@@ -188,6 +196,7 @@ static void wait_for_end(const sigset_t *signals)
 static void end_parts(studio_t *studio, studio_route_t *routes)
 {
     studio_runs_destroy(studio->runs);
+    studio_board_destroy(studio->board);
     studio_events_destroy(studio->events);
     studio_library_destroy(studio->library);
     studio_store_close(studio->store);
@@ -236,6 +245,7 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
         studio->page = studio_page_load(studio->options.page);
         studio->library = studio_library_load(studio->options.scenarios);
         studio->events = studio_events_create();
+        studio->board = studio_board_create();
         studio->runs = studio_runs_create(studio);
         result = make_runs_folder(studio, message);
     }
@@ -269,7 +279,11 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
 
 static int serve(const studio_arguments_t *arguments)
 {
-    studio_t studio = {.options = arguments->options};
+    studio_t studio = {
+        .options = arguments->options,
+        .find_token = studio_token_find,
+        .find_session = studio_session_find,
+    };
     sim_message_t message;
     sigset_t signals;
     sigemptyset(&signals);

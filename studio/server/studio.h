@@ -52,8 +52,10 @@ typedef struct studio_options {
     uint64_t group_max;       // runs of one order
 } studio_options_t;
 
+struct studio;
 struct studio_store;
 struct studio_events;
+struct studio_board;
 struct studio_runs;
 struct studio_logins;
 struct studio_page;
@@ -61,11 +63,17 @@ struct studio_route;
 struct studio_data;
 struct studio_library;
 
+// Finds the user of a token or a session by its secret; returns false if it is not valid.
+typedef bool (*studio_find_user_fn)(struct studio *studio, const char *secret, studio_user_t *user);
+
 typedef struct studio {
     studio_options_t options;
     struct studio_store *store;
     struct studio_logins *logins;
+    studio_find_user_fn find_token; // how http/ identifies users, without knowing accounts/
+    studio_find_user_fn find_session;
     struct studio_events *events;
+    struct studio_board *board;
     struct studio_runs *runs;
     struct studio_library *library;
     struct studio_page *page;

@@ -3,9 +3,9 @@
 //
 // The order of the checks matters: a client that is not logged in gets the same answer for routes
 // that exist and for routes that do not.
-#include "studio/server/accounts/accounts.h"
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/http_internal.h"
+#include "studio/server/http/secrets.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -99,10 +99,10 @@ static bool authenticate(studio_request_t *request)
     const char *const header = studio_request_header(request, MHD_HTTP_HEADER_AUTHORIZATION);
     if (header != NULL) {
         return strncasecmp(header, "Bearer ", 7) == 0 &&
-               studio_token_find(request->studio, header + 7, &request->user);
+               request->studio->find_token(request->studio, header + 7, &request->user);
     }
     const char *const cookie = studio_cookie_of(request);
-    return cookie != NULL && studio_session_find(request->studio, cookie, &request->user);
+    return cookie != NULL && request->studio->find_session(request->studio, cookie, &request->user);
 }
 
 static int check_csrf(studio_request_t *request, studio_response_t *response, const char *method)

@@ -3,8 +3,8 @@
 // security policy that runs the page's own scripts only.
 #include "studio/server/http/page.h"
 
-#include "studio/server/http/secrets.h"
 #include "studio/server/http/http_internal.h"
+#include "studio/server/http/secrets.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 // studio/server/library/check_child.c - the confined process that reads one scenario and answers
 // with its errors, warnings and topology.
 #include "studio/server/library/further_errors.h"
-#include "studio/server/library/scenario_check.h"
 #include "studio/server/library/order.h"
+#include "studio/server/library/scenario_check.h"
 #include "studio/server/process/confine.h"
 
 #include "results/topology_json.h"

@@ -7,7 +7,7 @@
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/body.h"
 #include "studio/server/http/route.h"
-#include "studio/server/runs/parts.h"
+#include "studio/server/library/library.h"
 #include "studio/server/store/database.h"
 
 #include <stdlib.h>

@@ -5,10 +5,11 @@
 // script whose third line is "# NAME - QUESTION" is a study, and GROUP/run beside it runs it.
 #include "studio/server/library/library_internal.h"
 
-#include "studio/server/runs/parts.h"
+#include "studio/server/http/target.h"
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +18,22 @@
 #define ENTRIES_MAX 1000u
 #define DEPTH_MAX 3u
 #define TEXT_BYTES_MAX ((size_t)524288)
+
+char *studio_read_text(const char *path, size_t bytes_max)
+{
+    FILE *const file = fopen(path, "re");
+    if (file == NULL) {
+        return NULL;
+    }
+    char *text = sim_alloc(bytes_max + 2);
+    const size_t length = fread(text, 1, bytes_max + 1, file);
+    if (ferror(file) != 0 || length > bytes_max || !studio_text_is_clean(text, length)) {
+        sim_free(text);
+        text = NULL;
+    }
+    (void)fclose(file);
+    return text;
+}
 
 // Returns the unquoted text behind "key:" at the start of a line; freed with sim_free.
 static char *value_of(const char *text, const char *key)

@@ -24,4 +24,9 @@ bool studio_library_study(const studio_library_t *library,
                           const char **runner,
                           const char **study);
 
+// Returns a file's text, freed with sim_free; NULL if it cannot be read, is too long or no UTF-8.
+char *studio_read_text(const char *path, size_t bytes_max);
+// Returns the scenario in a saved document, freed with sim_free; NULL if the user may not see it.
+char *studio_document_yaml(studio_t *studio, const studio_user_t *user, int64_t document);
+
 #endif // STUDIO_SERVER_LIBRARY_LIBRARY_H

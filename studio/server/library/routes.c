@@ -2,8 +2,8 @@
 // studio/server/library/routes.c - routes of the library, and of checking a scenario.
 #include "studio/server/http/body.h"
 #include "studio/server/library/library_internal.h"
-#include "studio/server/library/scenario_check.h"
 #include "studio/server/library/order.h"
+#include "studio/server/library/scenario_check.h"
 
 #include "results/schema.h"
 

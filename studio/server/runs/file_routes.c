@@ -3,9 +3,9 @@
 #include "studio/server/accounts/accounts.h"
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/target.h"
-#include "studio/server/runs/parts.h"
 #include "studio/server/process/confine.h"
 #include "studio/server/process/live.h"
+#include "studio/server/runs/parts.h"
 #include "studio/server/runs/queue.h"
 #include "studio/server/store/database.h"
 
@@ -42,22 +42,6 @@ static int open_below(const char *folder, const char *path, uint64_t flags)
     }
     errno = reason;
     return opened;
-}
-
-char *studio_read_text(const char *path, size_t bytes_max)
-{
-    FILE *const file = fopen(path, "re");
-    if (file == NULL) {
-        return NULL;
-    }
-    char *text = sim_alloc(bytes_max + 2);
-    const size_t length = fread(text, 1, bytes_max + 1, file);
-    if (ferror(file) != 0 || length > bytes_max || !studio_text_is_clean(text, length)) {
-        sim_free(text);
-        text = NULL;
-    }
-    (void)fclose(file);
-    return text;
 }
 
 static bool find(studio_request_t *request, studio_run_t *run)

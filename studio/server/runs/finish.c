@@ -3,7 +3,7 @@
 #include "studio/server/runs/finish.h"
 
 #include "studio/server/http/target.h"
-#include "studio/server/runs/queue.h"
+#include "studio/server/runs/board.h"
 #include "studio/server/runs/study.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
@@ -292,7 +292,7 @@ static json_t *seed_of(const json_t *set)
 
 static void add_progress(studio_t *studio, int64_t run, json_t *json)
 {
-    json_t *const progress = studio_runs_progress(studio->runs, run);
+    json_t *const progress = studio_board_find(studio->board, run);
     const json_t *const share = json_object_get(progress, "share");
     const json_t *const left_s = json_object_get(progress, "left_s");
     const bool known = json_number_value(share) >= 0 && progress != NULL;

@@ -3,9 +3,10 @@
 #include "studio/server/runs/queue.h"
 
 #include "studio/server/accounts/accounts.h"
+#include "studio/server/process/child.h"
+#include "studio/server/runs/board.h"
 #include "studio/server/runs/events.h"
 #include "studio/server/runs/finish.h"
-#include "studio/server/process/child.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
 
@@ -36,7 +37,6 @@ typedef struct active {
     int64_t spawned_ms;
     bool begun;
     bool told; // it was told to end
-    json_t *progress;
     char line[PROGRESS_BYTES];
 } active_t;
 
@@ -115,7 +115,8 @@ static void add_active(studio_runs_t *runs, const active_t *active)
 static void drop_active(studio_runs_t *runs, size_t index)
 {
     SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
-    json_decref(runs->active[index].progress);
+    SIM_CHECK(index < runs->active_count);
+    studio_board_drop(runs->studio->board, runs->active[index].run);
     runs->active[index] = runs->active[--runs->active_count];
     SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
 }
@@ -203,10 +204,7 @@ static void read_progress(studio_runs_t *runs, active_t *active, const char *fol
     // Owner and sharing may have changed since the run began, so they are read again.
     studio_run_tell(runs->studio, active->run, "progress", text == NULL ? "{}" : text);
     free(text);
-    SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
-    json_decref(active->progress);
-    active->progress = progress;
-    SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
+    studio_board_put(runs->studio->board, active->run, progress);
 }
 
 static void spawn(studio_runs_t *runs, active_t *active)
@@ -405,26 +403,11 @@ void studio_runs_destroy(studio_runs_t *runs)
     if (runs == NULL) {
         return;
     }
-    for (size_t i = 0; i < runs->active_count; i++) {
-        json_decref(runs->active[i].progress);
-    }
+    SIM_CHECK(!runs->started);
     (void)pthread_cond_destroy(&runs->wake);
     (void)pthread_mutex_destroy(&runs->lock);
     sim_free(runs->active);
     sim_free(runs);
-}
-
-json_t *studio_runs_progress(studio_runs_t *runs, int64_t run)
-{
-    json_t *progress = NULL;
-    SIM_CHECK(pthread_mutex_lock(&runs->lock) == 0);
-    for (size_t i = 0; i < runs->active_count; i++) {
-        if (runs->active[i].run == run) {
-            progress = json_copy(runs->active[i].progress);
-        }
-    }
-    SIM_CHECK(pthread_mutex_unlock(&runs->lock) == 0);
-    return progress;
 }
 
 const char *studio_runs_blocked(studio_runs_t *runs)

@@ -22,8 +22,6 @@ void studio_runs_destroy(studio_runs_t *runs);
 
 // Tells the thread that the database has changed.
 void studio_runs_wake(studio_runs_t *runs);
-// Returns the last progress of a running run, owned by the caller; NULL if there is none.
-json_t *studio_runs_progress(studio_runs_t *runs, int64_t run);
 // Returns why no run can start now, or "".
 const char *studio_runs_blocked(studio_runs_t *runs);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/store/migrations.c - the tables of users and saved work, and the list of all rooms.
+// studio/server/store/migrations.c - the tables of users and saved work.
 //
 // Times are milliseconds since 1970. Of secrets only the hashes are stored.
 #include "studio/server/store/database.h"
@@ -72,10 +72,3 @@ static const char first[] =
 // clang-format on
 
 const studio_migration_t studio_store_migrations[] = {{1, first}, {0, NULL}};
-
-const studio_migrations_t studio_migrations_all[] = {
-    {"store", studio_store_migrations},
-    {"runs", studio_run_migrations},
-    {"data", studio_data_migrations},
-    {NULL, NULL},
-};
