@@ -11,6 +11,7 @@
 #include "apps/app_internal.h"
 #include "apps/mooncake/pure.h"
 #include "nic/core.h"
+#include "nic/fabric.h"
 #include "nic/memory.h"
 
 // Start of a host's control area; each application has its own, 2^40 bytes apart.
@@ -93,6 +94,8 @@ struct app__mc_station {
     uint32_t nic_count;
     app__mc_door_t *doors;
     app__mc_line_t *lines; // by peer; the one to itself is unused
+    // Receives the bytes of each letter that arrives from a peer; set by app__mc_calls_init.
+    void (*deliver)(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size);
     app__mc_handler_fn handlers[APP__MC_KINDS];
     void *handler_ctx[APP__MC_KINDS];
     app__mc_call_t *calls; // calls that wait for answers, newest first
@@ -141,11 +144,12 @@ void app__mc_answer(app__mc_station_t *station,
                     int32_t status,
                     const char *body,
                     size_t size);
+// Lets a station exchange requests and answers over its letters.
+void app__mc_calls_init(app__mc_station_t *station);
 void app__mc_calls_fini(app__mc_station_t *station);
-// Sends the bytes of a letter, which it frees (sim_alloc). The receiver passes them to
-// app__mc_deliver.
+// Sends the bytes of a letter, which it frees (sim_alloc). The receiver passes them to its
+// station->deliver.
 void app__mc_send(app__mc_station_t *station, uint32_t peer, char *bytes, size_t size);
-void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size);
 // Destroys a QP later, when no function on the stack uses it any more.
 void app__mc_bury(app__mc_station_t *station, nic_qp_t *qp);
 // Stops a station like a power loss. Its queue pairs are destroyed after the current event.
@@ -261,6 +265,20 @@ struct app__mc_endpoint {
     bool leaves;
 };
 
+// What connections and segments tell the transfers above them; set when an engine is created.
+typedef struct app__mc_transfer_ops {
+    // Chooses the NICs of a slice and queues it.
+    void (*route)(app_mooncake_t *engine, app__mc_slice_t *slice);
+    // Retries a slice, or gives it up. stale: its key was refused, a new description is needed.
+    void (*retry)(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
+    // Routes the slices that waited for a segment's new description, or gives them up.
+    void (*fetched)(app__mc_segment_t *segment, bool good);
+    void (*posted)(app__mc_slice_t *slice); // it is on a queue pair now
+    void (*done)(app_mooncake_t *engine, app__mc_slice_t *slice);
+    void (*lost)(app_mooncake_t *engine, app__mc_slice_t *slice);
+    void (*submit_file)(app_mooncake_t *engine, app__mc_task_t *task); // target: an NVMe-oF file
+} app__mc_transfer_ops_t;
+
 struct app__mc_slice {
     app__mc_task_t *task;
     app__mc_slice_t *next; // list of the queue it is in
@@ -278,6 +296,29 @@ struct app__mc_slice {
     uint8_t first_peer;
     uint16_t context;
 };
+
+static inline void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice)
+{
+    slice->next = NULL;
+    if (queue->last != NULL) {
+        queue->last->next = slice;
+    } else {
+        queue->first = slice;
+    }
+    queue->last = slice;
+    queue->count++;
+}
+static inline app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
+{
+    app__mc_slice_t *const slice = queue->first;
+    if (slice != NULL) {
+        queue->first = slice->next;
+        queue->last = slice->next == NULL ? NULL : queue->last;
+        queue->count--;
+        slice->next = NULL;
+    }
+    return slice;
+}
 
 struct app__mc_task {
     app_mooncake_t *engine;
@@ -328,6 +369,7 @@ typedef struct app__mc_local_buffer {
 typedef struct app__mc_file app__mc_file_t;
 
 struct app_mooncake {
+    const app__mc_transfer_ops_t *ops;
     app__mc_station_t *station;
     app_mooncake_t *next_on_station;
     char *name;
@@ -390,17 +432,13 @@ void app__mc_put_file_record(app_mooncake_t *engine,
 
 // -- apps/mooncake/engine/context.c
 
-void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster);
+void app__mc_contexts_init(app_mooncake_t *engine);
 void app__mc_contexts_fini(app_mooncake_t *engine);
 // Puts a slice into the queue of its context's lane to the peer's device.
 void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
                       app__mc_segment_t *segment,
                       uint32_t peer_device);
-nic_qp_t *app__mc_context_qp(app__mc_context_t *context);
-
-void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice);
-app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue);
 
 // -- apps/mooncake/engine/lane.c
 
@@ -408,8 +446,6 @@ void app__mc_lanes_init(app__mc_context_t *context);
 void app__mc_lanes_fini(app__mc_context_t *context);
 // Returns the lane to "server@nic", creating it on first use.
 app__mc_lane_t *app__mc_lane_of(app__mc_context_t *context, const char *peer_path);
-// Makes sure that waiting slices get an endpoint, a connection and a turn of the worker.
-void app__mc_lane_go(app__mc_lane_t *lane);
 // Detaches a lane from its endpoint, which carries nothing more; waiting slices use another one.
 void app__mc_lane_detach(app__mc_lane_t *lane);
 // Adds a lane to the ring of its worker if it has slices to post and a connection; removes it.
@@ -417,13 +453,17 @@ void app__mc_lane_wake(app__mc_lane_t *lane);
 void app__mc_lane_sleep(app__mc_lane_t *lane);
 // Takes all slices that wait in the lane.
 app__mc_queue_t app__mc_lane_empty(app__mc_lane_t *lane);
-// Gives endpoints to lanes that want one, as long as there is room or another may be evicted.
-void app__mc_lanes_serve(app__mc_context_t *context);
+// Queues a lane for an endpoint and wakes its worker, unless it is queued.
+void app__mc_lane_want(app__mc_lane_t *lane);
 // Returns the rail between the lane's two NICs; NULL: no record of the peer names them.
 app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
 
 // -- apps/mooncake/engine/endpoint.c
 
+// Makes sure that waiting slices get an endpoint, a connection and a turn of the worker.
+void app__mc_lane_go(app__mc_lane_t *lane);
+// Gives endpoints to lanes that want one, as long as there is room or another may be evicted.
+void app__mc_lanes_serve(app__mc_context_t *context);
 // Creates the lane's endpoint; another one may be evicted for it.
 app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane);
 // Updates whether an endpoint may be evicted for others.
@@ -450,9 +490,6 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice);
 // Retries a slice, or gives it up.
 void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
 void app__mc_stale_again(app__mc_segment_t *segment, bool fetched);
-const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
-                                                   uint64_t address,
-                                                   uint64_t length);
 
 // -- apps/mooncake/engine/transfer.c, apps/mooncake/engine/batch.c
 
@@ -489,12 +526,20 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch);
 void app__mc_on_audit(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
 void app__mc_batch_settle(app_mooncake_t *engine, app__mc_batch_t *batch);
 
-// -- apps/mooncake/programs/place.c
+// -- apps/mooncake/engine/buffer.c
 
+// Returns the registered buffer that holds the whole range, or NULL.
+const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
+                                                   uint64_t address,
+                                                   uint64_t length);
+// Reads a location such as "cpu:0" or "cuda:1"; false: the host does not have it.
+bool app__mc_host_has(const net_node_t *host, const char *location, nic_location_t *place);
 // Declares where a piece of memory lies. SIM_ERR_UNKNOWN: the host has no such socket or GPU.
 int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location);
-// Fills buffer->near.
-void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer);
+// Deregisters all buffers of an engine that closes.
+void app__mc_buffers_drop(app_mooncake_t *engine);
+// Frees the buffers of an engine; their regions belong to the NICs.
+void app__mc_buffers_fini(app_mooncake_t *engine);
 
 // -- apps/mooncake/engine/nvmeof.c
 

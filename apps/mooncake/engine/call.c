@@ -62,7 +62,7 @@ static char *write_letter(const app__mc_message_t *message,
 
 // -- received messages
 
-void app__mc_deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size)
+static void deliver(app__mc_station_t *station, uint32_t peer, const char *bytes, size_t size)
 {
     if (size < HEADER_BYTES || app__mc_get64(bytes) != MAGIC || station->crashed) {
         return;
@@ -177,6 +177,11 @@ void app__mc_answer(app__mc_station_t *station,
     size_t letter_size = 0;
     char *const bytes = write_letter(&message, ANSWER | (uint32_t)status, id, &letter_size);
     app__mc_send(station, peer, bytes, letter_size);
+}
+
+void app__mc_calls_init(app__mc_station_t *station)
+{
+    station->deliver = deliver;
 }
 
 void app__mc_calls_fini(app__mc_station_t *station)

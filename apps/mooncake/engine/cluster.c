@@ -133,6 +133,17 @@ static void begin_fired(sim_node_t *node, sim_timer_t *timer)
     app__mc_put_record(engine, NULL, NULL);
 }
 
+// Connections and segments report to the transfers above them through this table.
+static const app__mc_transfer_ops_t transfer_ops = {
+    .route = app__mc_route,
+    .retry = app__mc_retry,
+    .fetched = app__mc_stale_again,
+    .posted = app__mc_slice_posted,
+    .done = app__mc_slice_done,
+    .lost = app__mc_slice_lost,
+    .submit_file = app__mc_file_submit,
+};
+
 static uint64_t stride_of(const app_mooncake_config_t *config)
 {
     uint64_t stride = config->verify_stride_bytes;
@@ -159,13 +170,7 @@ static void engine_destroy(app_mooncake_t *engine)
     }
     app__mc_transfers_fini(engine);
     app__mc_segments_fini(engine);
-    for (size_t i = 0; i < engine->buffer_count; i++) {
-        sim_free(engine->buffers[i].location);
-        sim_free(engine->buffers[i].regions);
-        sim_free(engine->buffers[i].contexts);
-        sim_free(engine->buffers[i].near);
-    }
-    sim_free(engine->buffers);
+    app__mc_buffers_fini(engine);
     app_mooncake_matrix_fini(&engine->matrix);
     sim_free(engine->name);
     sim_free(engine);
@@ -197,6 +202,7 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
                         local_server_name);
     }
     app_mooncake_t *const made = sim_alloc(sizeof(*made));
+    made->ops = &transfer_ops;
     made->station = station;
     made->name = sim_strdup(local_server_name);
     made->config = *config;
@@ -219,7 +225,7 @@ sim_err_t app_mooncake_create(app_mooncake_cluster_t *cluster,
                     local_server_name);
     sim_timer_init(&made->slice_timer, slice_timer_fired);
     sim_timer_init(&made->begin_timer, begin_fired);
-    app__mc_contexts_init(made, cluster);
+    app__mc_contexts_init(made);
     (void)app__mc_segment_add(made, made->name);
     made->next_on_station = station->engines;
     station->engines = made;
@@ -248,22 +254,6 @@ static void disconnect_all(app_mooncake_t *engine)
     }
 }
 
-// Deregisters a buffer. Its contents stay in memory: a NIC may still read them for an accepted
-// request.
-static void drop_buffer(app_mooncake_t *engine, size_t index)
-{
-    app__mc_local_buffer_t *const buffer = &engine->buffers[index];
-    for (uint32_t c = 0; c < engine->context_count; c++) {
-        nic_mr_deregister(buffer->regions[c]);
-    }
-    sim_free(buffer->location);
-    sim_free(buffer->regions);
-    sim_free(buffer->contexts);
-    sim_free(buffer->near);
-    memmove(buffer, buffer + 1, (engine->buffer_count - index - 1) * sizeof(*buffer));
-    engine->buffer_count--;
-}
-
 void app_mooncake_close(app_mooncake_t *engine)
 {
     if (engine->closed) {
@@ -272,9 +262,7 @@ void app_mooncake_close(app_mooncake_t *engine)
     engine->closed = true;
     app__mc_abandon(engine);
     disconnect_all(engine);
-    while (engine->buffer_count > 0) {
-        drop_buffer(engine, engine->buffer_count - 1);
-    }
+    app__mc_buffers_drop(engine);
     app__mc_put_record(engine, NULL, NULL);
 }
 
@@ -293,113 +281,6 @@ void app_mooncake_crash(app_mooncake_t *engine)
         }
     }
     app__mc_station_crash(engine->station);
-}
-
-// -- memory
-
-static bool overlaps(const app_mooncake_t *engine, uint64_t address, uint64_t size)
-{
-    for (size_t i = 0; i < engine->buffer_count; i++) {
-        const app__mc_local_buffer_t *const buffer = &engine->buffers[i];
-        if (address < buffer->address + buffer->length && buffer->address < address + size) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void find_contexts(app_mooncake_t *engine,
-                          const app_mooncake_priority_t *item,
-                          app__mc_local_buffer_t *buffer)
-{
-    const size_t count = item->preferred_count + item->available_count;
-    buffer->contexts = sim_alloc_array(count, sizeof(*buffer->contexts));
-    for (size_t i = 0; i < count; i++) {
-        const char *const name = i < item->preferred_count
-                                     ? item->preferred[i]
-                                     : item->available[i - item->preferred_count];
-        sim_message_t message;
-        const sim_err_t error = context_of(engine, name, &buffer->contexts[i], &message);
-        SIM_CHECKF(error == SIM_OK, "%s", message.text);
-    }
-    buffer->choice =
-        (app__mooncake_choice_t){(uint32_t)item->preferred_count, (uint32_t)item->available_count};
-}
-
-int app_mooncake_register_local_memory(app_mooncake_t *engine,
-                                       uint64_t address,
-                                       uint64_t size,
-                                       const char *location,
-                                       uint32_t rights,
-                                       app_mooncake_done_fn fn,
-                                       void *ctx)
-{
-    const app_mooncake_priority_t *const item = app__mooncake_priority(&engine->matrix, location);
-    if (engine->closed) {
-        return SIM_ERR_STATE;
-    }
-    if (item == NULL) {
-        return SIM_ERR_UNKNOWN;
-    }
-    // Numbers in descriptions are limited to 2^63 - 1.
-    if (size == 0 || address > INT64_MAX || size - 1 > INT64_MAX - address ||
-        rights > APP_MOONCAKE_ALL) {
-        return SIM_ERR_RANGE;
-    }
-    if (overlaps(engine, address, size)) {
-        return SIM_ERR_EXISTS;
-    }
-    if (app__mc_place(engine->station->host, address, size, location) != SIM_OK) {
-        return SIM_ERR_UNKNOWN;
-    }
-    uint32_t access = NIC_ACCESS_LOCAL_WRITE;
-    access |= (rights & APP_MOONCAKE_REMOTE_READ) != 0 ? (uint32_t)NIC_ACCESS_REMOTE_READ : 0;
-    access |= (rights & APP_MOONCAKE_REMOTE_WRITE) != 0 ? (uint32_t)NIC_ACCESS_REMOTE_WRITE : 0;
-    SIM_GROW(engine->buffers, engine->buffer_count, &engine->buffer_capacity);
-    app__mc_local_buffer_t *const buffer = &engine->buffers[engine->buffer_count++];
-    *buffer = (app__mc_local_buffer_t){
-        .address = address,
-        .length = size,
-        .location = sim_strdup(location),
-        .rights = rights,
-        .regions = sim_alloc_array(engine->context_count, sizeof(nic_mr_t *)),
-    };
-    find_contexts(engine, item, buffer);
-    app__mc_find_near(engine, buffer);
-    for (uint32_t c = 0; c < engine->context_count; c++) {
-        SIM_CHECK(engine->contexts[c].endpoint != NULL);
-        const sim_err_t error = nic_mr_register(engine->contexts[c].endpoint->pd,
-                                                address,
-                                                size,
-                                                access,
-                                                &buffer->regions[c]);
-        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
-    }
-    if (engine->verify) {
-        app__mc_fill(engine, address, size);
-    }
-    if (rights != 0) {
-        app__mc_put_record(engine, fn, ctx);
-    }
-    return SIM_OK;
-}
-
-int app_mooncake_unregister_local_memory(app_mooncake_t *engine,
-                                         uint64_t address,
-                                         app_mooncake_done_fn fn,
-                                         void *ctx)
-{
-    if (engine->closed) {
-        return SIM_ERR_STATE;
-    }
-    for (size_t i = 0; i < engine->buffer_count; i++) {
-        if (engine->buffers[i].address == address) {
-            drop_buffer(engine, i);
-            app__mc_put_record(engine, fn, ctx);
-            return SIM_OK;
-        }
-    }
-    return SIM_ERR_UNKNOWN;
 }
 
 // -- clusters
@@ -436,6 +317,9 @@ sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *plan,
         app_mooncake_cluster_destroy(made);
         return error;
     }
+    for (uint32_t i = 0; i < made->station_count; i++) {
+        app__mc_calls_init(&made->stations[i]);
+    }
     made->server = app__mc_server_create(&made->stations[made->metadata_station], &plan->metadata);
     for (uint32_t i = 0; i < made->station_count; i++) {
         app__mc_handle(&made->stations[i], APP__MC_HANDSHAKE, app__mc_on_handshake, NULL);
@@ -459,6 +343,9 @@ void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster)
         }
     }
     app__mc_server_destroy(cluster->server);
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        app__mc_calls_fini(&cluster->stations[i]);
+    }
     app__mc_stations_destroy(cluster);
     sim_free(cluster->stations);
     sim_free(cluster);

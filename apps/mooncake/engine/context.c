@@ -10,31 +10,6 @@
 
 #define POST_MAX 16u
 #define POLL_MAX 16u
-#define NUMBERS_AT_ONCE UINT64_C(1024)
-
-void app__mc_queue_push(app__mc_queue_t *queue, app__mc_slice_t *slice)
-{
-    slice->next = NULL;
-    if (queue->last != NULL) {
-        queue->last->next = slice;
-    } else {
-        queue->first = slice;
-    }
-    queue->last = slice;
-    queue->count++;
-}
-
-app__mc_slice_t *app__mc_queue_pop(app__mc_queue_t *queue)
-{
-    app__mc_slice_t *const slice = queue->first;
-    if (slice != NULL) {
-        queue->first = slice->next;
-        queue->last = slice->next == NULL ? NULL : queue->last;
-        queue->count--;
-        slice->next = NULL;
-    }
-    return slice;
-}
 
 // -- posting
 
@@ -107,14 +82,14 @@ static uint32_t post_some(app__mc_lane_t *lane)
         app__mc_slice_t *const slice = app__mc_queue_pop(&lane->queue);
         if (slice->task->ended) {
             context->load_bytes -= slice->length;
-            app__mc_slice_lost(context->engine, slice);
+            context->engine->ops->lost(context->engine, slice);
             continue;
         }
         fill_request(slice, &list[count]);
         qp_of[count] = qp;
         slice->endpoint = endpoint;
         slice->qp = (uint16_t)qp;
-        app__mc_slice_posted(slice);
+        context->engine->ops->posted(slice);
         endpoint->posted[qp]++;
         endpoint->outstanding++;
         context->outstanding++;
@@ -189,7 +164,7 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
         if (rail != NULL) {
             rail->failures = 0;
         }
-        app__mc_slice_done(engine, slice);
+        engine->ops->done(engine, slice);
     } else {
         const bool refused = wc->status == NIC_WC_REM_ACCESS_ERR || wc->status == NIC_WC_REM_OP_ERR;
         const bool own_fault = wc->status == NIC_WC_LOC_PROT_ERR ||
@@ -198,9 +173,9 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
         const bool flushed = wc->status == NIC_WC_WR_FLUSH_ERR;
         app__mc_endpoint_disconnect(endpoint, !refused && !own_fault && !flushed);
         if (own_fault) {
-            app__mc_slice_lost(engine, slice);
+            engine->ops->lost(engine, slice);
         } else {
-            app__mc_retry(engine, slice, refused);
+            engine->ops->retry(engine, slice, refused);
         }
     }
     app__mc_endpoint_returned(endpoint, qp);
@@ -261,37 +236,6 @@ void app__mc_dispatch(app__mc_context_t *context,
 
 // -- creation
 
-static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
-{
-    (void)owner;
-    (void)interface;
-    (void)offset;
-    return SIM_TIME_NEVER;
-}
-
-static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
-
-nic_qp_t *app__mc_context_qp(app__mc_context_t *context)
-{
-    if (context->position == context->positions_end) {
-        context->position =
-            app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
-        context->positions_end = context->position + NUMBERS_AT_ONCE;
-    }
-    const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
-        .send_cq = context->cq,
-        .recv_cq = context->cq,
-        .max_send_wr = (uint32_t)context->engine->config.max_wr,
-        .sq_sig_all = true,
-        .qp_num = app__qp_number(context->position++),
-    };
-    nic_qp_t *qp = NULL;
-    const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &qp);
-    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
-    return qp;
-}
-
 static void init_context(app__mc_context_t *context, uint32_t index)
 {
     app_mooncake_t *const engine = context->engine;
@@ -318,9 +262,8 @@ static void init_context(app__mc_context_t *context, uint32_t index)
     }
 }
 
-void app__mc_contexts_init(app_mooncake_t *engine, app_mooncake_cluster_t *cluster)
+void app__mc_contexts_init(app_mooncake_t *engine)
 {
-    (void)cluster;
     for (uint32_t i = 0; i < engine->context_count; i++) {
         init_context(&engine->contexts[i], i);
     }

@@ -14,6 +14,39 @@
 
 #include "apps/mooncake/mooncake_internal.h"
 
+#define NUMBERS_AT_ONCE UINT64_C(1024)
+
+static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return SIM_TIME_NEVER;
+}
+
+static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
+
+static nic_qp_t *make_qp(app__mc_context_t *context)
+{
+    if (context->position == context->positions_end) {
+        context->position =
+            app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
+        context->positions_end = context->position + NUMBERS_AT_ONCE;
+    }
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = context->cq,
+        .recv_cq = context->cq,
+        .max_send_wr = (uint32_t)context->engine->config.max_wr,
+        .sq_sig_all = true,
+        .qp_num = app__qp_number(context->position++),
+    };
+    nic_qp_t *qp = NULL;
+    const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    return qp;
+}
+
 static app__mc_endpoint_t *endpoint_create(app__mc_lane_t *lane)
 {
     const app_mooncake_config_t *const config = &lane->context->engine->config;
@@ -25,7 +58,7 @@ static app__mc_endpoint_t *endpoint_create(app__mc_lane_t *lane)
     endpoint->posted = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     endpoint->peer_qps = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t));
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        endpoint->qps[i] = app__mc_context_qp(lane->context);
+        endpoint->qps[i] = make_qp(lane->context);
     }
     return endpoint;
 }
@@ -274,6 +307,40 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     sim_free(text);
 }
 
+// -- giving endpoints to lanes
+
+void app__mc_lane_go(app__mc_lane_t *lane)
+{
+    if (lane->queue.count == 0) {
+        return;
+    }
+    if (lane->endpoint == NULL) {
+        if (!app__mooncake_keep_has_room(&lane->context->keep)) {
+            app__mc_lane_want(lane);
+            return;
+        }
+        (void)app__mc_endpoint_add(lane);
+    }
+    lane->endpoint->kept.visited = true;
+    app__mc_endpoint_pin(lane->endpoint);
+    if (lane->endpoint->state == APP_MOONCAKE_CONNECTED) {
+        app__mc_lane_wake(lane);
+    } else {
+        app__mc_endpoint_set_up(lane->endpoint);
+    }
+}
+
+void app__mc_lanes_serve(app__mc_context_t *context)
+{
+    while (context->wanting != NULL && app__mooncake_keep_has_room(&context->keep)) {
+        app__mc_lane_t *const lane = context->wanting;
+        context->wanting = lane->next_wanting;
+        context->wanting_last = context->wanting == NULL ? NULL : context->wanting_last;
+        lane->wants = false;
+        app__mc_lane_go(lane);
+    }
+}
+
 // -- the passive side
 
 static app__mc_context_t *context_named(const app__mc_station_t *station, const char *path)
@@ -394,9 +461,9 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
         context->load_bytes -= slice->length;
         if (failed) {
-            app__mc_retry(engine, slice, false);
+            engine->ops->retry(engine, slice, false);
         } else {
-            app__mc_route(engine, slice);
+            engine->ops->route(engine, slice);
         }
     }
     app__mc_lanes_serve(context);

@@ -114,9 +114,9 @@ void app__mc_lane_sleep(app__mc_lane_t *lane)
     }
 }
 
-// -- giving endpoints to lanes
+// -- lanes that need an endpoint
 
-static void want(app__mc_lane_t *lane)
+void app__mc_lane_want(app__mc_lane_t *lane)
 {
     app__mc_context_t *const context = lane->context;
     if (lane->wants) {
@@ -133,43 +133,11 @@ static void want(app__mc_lane_t *lane)
     nic_core_wake(lane->worker->core);
 }
 
-void app__mc_lane_go(app__mc_lane_t *lane)
-{
-    if (lane->queue.count == 0) {
-        return;
-    }
-    if (lane->endpoint == NULL) {
-        if (!app__mooncake_keep_has_room(&lane->context->keep)) {
-            want(lane);
-            return;
-        }
-        (void)app__mc_endpoint_add(lane);
-    }
-    lane->endpoint->kept.visited = true;
-    app__mc_endpoint_pin(lane->endpoint);
-    if (lane->endpoint->state == APP_MOONCAKE_CONNECTED) {
-        app__mc_lane_wake(lane);
-    } else {
-        app__mc_endpoint_set_up(lane->endpoint);
-    }
-}
-
 void app__mc_lane_detach(app__mc_lane_t *lane)
 {
     app__mc_lane_sleep(lane);
     lane->endpoint = NULL;
     if (lane->queue.count > 0) {
-        want(lane);
-    }
-}
-
-void app__mc_lanes_serve(app__mc_context_t *context)
-{
-    while (context->wanting != NULL && app__mooncake_keep_has_room(&context->keep)) {
-        app__mc_lane_t *const lane = context->wanting;
-        context->wanting = lane->next_wanting;
-        context->wanting_last = context->wanting == NULL ? NULL : context->wanting_last;
-        lane->wants = false;
-        app__mc_lane_go(lane);
+        app__mc_lane_want(lane);
     }
 }

@@ -5,20 +5,6 @@
 
 #include "apps/mooncake/mooncake_internal.h"
 
-const app__mc_local_buffer_t *app__mc_local_buffer(const app_mooncake_t *engine,
-                                                   uint64_t address,
-                                                   uint64_t length)
-{
-    for (size_t i = 0; i < engine->buffer_count; i++) {
-        const app__mc_local_buffer_t *const buffer = &engine->buffers[i];
-        if (address >= buffer->address && address - buffer->address < buffer->length &&
-            length <= buffer->length - (address - buffer->address)) {
-            return buffer;
-        }
-    }
-    return NULL;
-}
-
 // Devices of a peer's location, both lists one after the other; all devices if its matrix does not
 // have the location.
 typedef struct app__mc_peers {
@@ -171,7 +157,7 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
         app__mooncake_buffer_of(segment->desc, slice->target, slice->length);
     const bool again = slice->retry < engine->config.retry_count;
     if (task->ended || buffer == NULL || (target == NULL && !again) || engine->closed) {
-        app__mc_slice_lost(engine, slice);
+        engine->ops->lost(engine, slice);
         return;
     }
     if (target == NULL) { // it may be registered again
@@ -213,7 +199,7 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
 void app__mc_retry(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale)
 {
     if (slice->task->ended || slice->retry >= engine->config.retry_count || engine->closed) {
-        app__mc_slice_lost(engine, slice);
+        engine->ops->lost(engine, slice);
         return;
     }
     slice->retry++;
@@ -234,7 +220,7 @@ void app__mc_stale_again(app__mc_segment_t *segment, bool fetched)
         if (fetched) {
             app__mc_route(segment->engine, slice);
         } else {
-            app__mc_slice_lost(segment->engine, slice);
+            segment->engine->ops->lost(segment->engine, slice);
         }
         slice = next;
     }

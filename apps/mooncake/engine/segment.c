@@ -265,7 +265,7 @@ static void get_answered(int32_t status, const char *body, size_t size, void *ct
     segment->fetching = false;
     app__mc_waiter_t *const waiters = segment->waiters;
     segment->waiters = NULL;
-    app__mc_stale_again(segment, result == SIM_OK);
+    segment->engine->ops->fetched(segment, result == SIM_OK);
     tell(waiters, result, segment->id);
 }
 

@@ -313,7 +313,7 @@ static void received(nic_cq_t *cq, void *ctx)
             nic_memory_read(station->memory, address, bytes, wc[i].byte_len);
             nic_memory_forget(station->memory, address, wc[i].byte_len);
             post_receive(door, slot);
-            app__mc_deliver(station, peer_of(door, wc[i].qp_num), bytes, wc[i].byte_len);
+            station->deliver(station, peer_of(door, wc[i].qp_num), bytes, wc[i].byte_len);
             sim_free(bytes);
         }
     }
@@ -328,7 +328,7 @@ static void local_fired(sim_node_t *node, sim_timer_t *timer)
     station->local_last = NULL;
     while (letter != NULL) {
         app__mc_letter_t *const next = letter->next;
-        app__mc_deliver(station, station->index, letter->bytes, letter->size);
+        station->deliver(station, station->index, letter->bytes, letter->size);
         letter_destroy(letter);
         letter = next;
     }
@@ -504,7 +504,6 @@ void app__mc_stations_destroy(app_mooncake_cluster_t *cluster)
         for (uint32_t j = 0; station->lines != NULL && j < cluster->station_count; j++) {
             free_letters(station->lines[j].waiting);
         }
-        app__mc_calls_fini(station);
         sim_free(station->lines);
         sim_free(station->doors);
         sim_free(station->dead);

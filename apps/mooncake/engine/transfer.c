@@ -240,7 +240,7 @@ void app__mc_task_begin(app__mc_task_t *task)
     } else if (segment->id == APP_MOONCAKE_LOCAL_SEGMENT) {
         copy_locally(task);
     } else if (segment->desc->server != NULL) {
-        app__mc_file_submit(engine, task);
+        engine->ops->submit_file(engine, task);
     } else if (app__mooncake_buffer_of(segment->desc, request->target_offset, request->length) ==
                NULL) {
         // The buffer may have been registered since the description was fetched.

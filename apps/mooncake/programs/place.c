@@ -6,48 +6,6 @@
 #include "apps/mooncake/programs/programs.h"
 #include "nic/fabric.h"
 
-static bool host_has(const net_node_t *host, const char *location, nic_location_t *place)
-{
-    sim_message_t message;
-    return nic_location_parse(host, location, place, &message) == SIM_OK;
-}
-
-// On a host without GPUs "cuda:0" is only a name, and so is "cpu:1" on a host with one socket.
-int app__mc_place(net_node_t *host, uint64_t address, uint64_t size, const char *location)
-{
-    nic_location_t place;
-    if (host_has(host, location, &place)) {
-        nic_memory_place(host, address, size, place);
-        return SIM_OK;
-    }
-    const char *const described = strncmp(location, "cuda:", 5) == 0  ? "cuda:0"
-                                  : strncmp(location, "cpu:", 4) == 0 ? "cpu:1"
-                                                                      : NULL;
-    return described != NULL && host_has(host, described, &place) ? SIM_ERR_UNKNOWN : SIM_OK;
-}
-
-void app__mc_find_near(const app_mooncake_t *engine, app__mc_local_buffer_t *buffer)
-{
-    const net_node_t *const host = engine->station->host;
-    const uint32_t all = buffer->choice.preferred + buffer->choice.available;
-    const uint32_t front = buffer->choice.preferred > 0 ? buffer->choice.preferred : all;
-    buffer->near = sim_alloc_array(front, sizeof(*buffer->near));
-    nic_location_t place;
-    const bool placed = host_has(host, buffer->location, &place);
-    nic_distance_t least = NIC_OTHER_SOCKET;
-    for (uint32_t i = 0; i < front; i++) {
-        const nic_t *const nic = nic_at(host, engine->contexts[buffer->contexts[i]].nic_index);
-        const nic_distance_t distance = placed ? nic_distance(nic, place) : NIC_SAME_SOCKET;
-        if (distance < least) {
-            least = distance;
-            buffer->near_count = 0;
-        }
-        if (distance == least) {
-            buffer->near[buffer->near_count++] = i;
-        }
-    }
-}
-
 // -- the matrix "auto"
 
 static char *append(char *text, const char *more)
@@ -80,7 +38,7 @@ static char *append_list(char *text, const net_node_t *host, const uint8_t *dist
 static char *append_location(char *text, const net_node_t *host, const char *location)
 {
     nic_location_t place;
-    const bool placed = host_has(host, location, &place);
+    const bool placed = app__mc_host_has(host, location, &place);
     uint8_t *const distances = sim_alloc(nic_count(host) + 1u);
     for (uint32_t i = 0; i < nic_count(host); i++) {
         distances[i] = placed ? (uint8_t)nic_distance(nic_at(host, i), place) : 0;
@@ -106,7 +64,7 @@ char *app__mc_matrix(const net_node_t *host, const char *matrix)
         bool there = true;
         for (uint32_t i = 0; there; i++) {
             char *const location = sim_format("%s:%u", kind == 0 ? "cpu" : "cuda", i);
-            there = host_has(host, location, &place);
+            there = app__mc_host_has(host, location, &place);
             if (there || i == 0) {
                 text = append_location(text, host, location);
             }

@@ -79,7 +79,7 @@ never=$(prompts | awk '$5 == "-" && $3 == "-"' | wc -l)
     fail "$never prompts were not begun and have no cached tokens"
 [ "$(value unanswered)" -gt 0 ] && [ "$(value unanswered)" -le "$(value failed)" ] ||
     fail "$(value unanswered) prompts were not answered, of $(value failed) that failed"
-grep -q "^warning: $(value unanswered) prompts were given to prefill nodes that did not answer" "$work/log" ||
+grep -q "^warning: $(value unanswered) prompts were sent to prefill nodes that did not answer" "$work/log" ||
     fail "the user is not told: $(cat "$work/log")"
 
 run --set until=255ms
