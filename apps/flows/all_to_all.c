@@ -18,12 +18,15 @@ typedef struct all_to_all_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(all_to_all_config_t, hosts), "*",
-     NULL, NULL, NULL, "hosts that take part, at least two"},
-    {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(all_to_all_config_t, bytes), "64KB", "1",
-     "1TB", NULL, "size of each message, one message per pair of hosts"},
-    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(all_to_all_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "time at which all transfers start"},
+    SIM_ATTR(PREFIX ".hosts", STRING, all_to_all_config_t, hosts,
+             .default_text = "*",
+             .help = "hosts that take part, at least two"),
+    SIM_ATTR(PREFIX ".bytes", BYTES, all_to_all_config_t, bytes,
+             .default_text = "64KB", .min_text = "1", .max_text = "1TB",
+             .help = "size of each message, one message per pair of hosts"),
+    SIM_ATTR(PREFIX ".start", TIME, all_to_all_config_t, start_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
+             .help = "time at which all transfers start"),
     APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, all_to_all_config_t, shape),
 };

@@ -29,17 +29,22 @@ typedef struct flows_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".file", SIM_ATTR_STRING, false, offsetof(flows_config_t, file), "", NULL, NULL, NULL,
-     "file of transfers, one row each: source destination bytes start [priority]"},
-    {PREFIX ".list", SIM_ATTR_STRING, false, offsetof(flows_config_t, list), "", NULL, NULL, NULL,
-     "transfers in the scenario itself: rows as in a file, or [row, row]"},
-    {PREFIX ".format", SIM_ATTR_ENUM, false, offsetof(flows_config_t, format), "auto", NULL, NULL,
-     "auto|rows|hpcc|htsim",
-     "format of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; htsim: .cm; auto: decided "
-     "from the first words of the file"},
-    {PREFIX ".qps", SIM_ATTR_COUNT, true, offsetof(flows_config_t, qps), "auto", "1", "1024", NULL,
-     "queue pairs per row: its bytes are cut into as many transfers, each with its own QP and "
-     "path; auto: one, and the report has no part about rows"},
+    SIM_ATTR(PREFIX ".file", STRING, flows_config_t, file,
+             .default_text = "",
+             .help = "file of transfers, one row each: source destination bytes start "
+                     "[priority]"),
+    SIM_ATTR(PREFIX ".list", STRING, flows_config_t, list,
+             .default_text = "",
+             .help = "transfers in the scenario itself: rows as in a file, or [row, row]"),
+    SIM_ATTR(PREFIX ".format", ENUM, flows_config_t, format,
+             .default_text = "auto", .choices = "auto|rows|hpcc|htsim",
+             .help = "format of the file; hpcc: HPCC's ns-3 simulator, SimAI, ConWeave; "
+                     "htsim: .cm; auto: decided from the first words of the file"),
+    SIM_ATTR(PREFIX ".qps", COUNT, flows_config_t, qps,
+             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,
+             .help = "queue pairs per row: its bytes are cut into as many transfers, each "
+                     "with its own QP and path; auto: one, and the report has no part about "
+                     "rows"),
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };

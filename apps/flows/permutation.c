@@ -18,15 +18,19 @@ typedef struct permutation_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(permutation_config_t, hosts), "*",
-     NULL, NULL, NULL, "hosts that take part, at least two"},
-    {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(permutation_config_t, bytes), "1MB", "1",
-     "1TB", NULL, "size of each message"},
-    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(permutation_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "time at which all transfers start"},
-    {PREFIX ".stride", SIM_ATTR_COUNT, true, offsetof(permutation_config_t, stride), "auto", "1",
-     "100000000", NULL, "each host sends to the host this many places further on; auto: receivers "
-                        "are drawn at random"},
+    SIM_ATTR(PREFIX ".hosts", STRING, permutation_config_t, hosts,
+             .default_text = "*",
+             .help = "hosts that take part, at least two"),
+    SIM_ATTR(PREFIX ".bytes", BYTES, permutation_config_t, bytes,
+             .default_text = "1MB", .min_text = "1", .max_text = "1TB",
+             .help = "size of each message"),
+    SIM_ATTR(PREFIX ".start", TIME, permutation_config_t, start_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
+             .help = "time at which all transfers start"),
+    SIM_ATTR(PREFIX ".stride", COUNT, permutation_config_t, stride,
+             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
+             .help = "each host sends to the host this many places further on; auto: "
+                     "receivers are drawn at random"),
     APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, permutation_config_t, shape),
 };

@@ -36,33 +36,37 @@ typedef struct app__shape {
 // clang-format off
 // Attribute `stop` of the kinds that use app__plan_stop_at.
 #define APP__STOP_ATTR(prefix, config, member)                                                     \
-    {prefix ".stop", SIM_ATTR_TIME, true, offsetof(config, member), "auto", "0s", NULL, NULL,      \
-     "time from which no transfer starts and no message is posted; auto: no limit"}
+    SIM_ATTR(prefix ".stop", TIME, config, member,                                                 \
+             .default_text = "auto", .min_text = "0s", .auto_ok = true,                            \
+             .help = "time from which no transfer starts and no message is posted; auto: no "      \
+                     "limit")
 
 #define APP__SHAPE_ATTRS(prefix, config, member)                                                   \
-    {prefix ".priority", SIM_ATTR_COUNT, true, offsetof(config, member.priority), "auto", "0",     \
-     "7", NULL,                                                                                    \
-     "class of the transfers; auto: nic.priority"},                                                \
-    {prefix ".dscp", SIM_ATTR_COUNT, true, offsetof(config, member.dscp), "auto", "0", "63",       \
-     NULL,                                                                                         \
-     "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority is auto"},             \
-    {prefix ".verb", SIM_ATTR_ENUM, false, offsetof(config, member.verb), "write", NULL, NULL,     \
-     "write|send|read",                                                                            \
-     "verb that moves the data"},                                                                  \
-    {prefix ".service", SIM_ATTR_ENUM, false, offsetof(config, member.service), "rc", NULL,        \
-     NULL, "rc|uc|ud",                                                                             \
-     "transport of the queue pairs; uc (write, send) and ud (send, a datagram for each MTU of a "  \
-     "message) never retransmit, and a transfer ends when all of it has arrived"},                 \
-    {prefix ".reuse", SIM_ATTR_BOOL, false, offsetof(config, member.reuse), "false", NULL, NULL,   \
-     NULL,                                                                                         \
-     "transfers between the same two interfaces share one queue pair and take turns on it; "       \
-     "false: each has its own"},                                                                   \
-    {prefix ".messages", SIM_ATTR_COUNT, false, offsetof(config, member.messages), "1", "1",       \
-     "1000000000", NULL,                                                                           \
-     "messages of each transfer, one after another on its queue pair"},                            \
-    {prefix ".depth", SIM_ATTR_COUNT, false, offsetof(config, member.depth), "16", "1", "65536",   \
-     NULL,                                                                                         \
-     "most messages of a transfer that are posted and not completed"}
+    SIM_ATTR(prefix ".priority", COUNT, config, member.priority,                                   \
+             .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,            \
+             .help = "class of the transfers; auto: nic.priority"),                                \
+    SIM_ATTR(prefix ".dscp", COUNT, config, member.dscp,                                           \
+             .default_text = "auto", .min_text = "0", .max_text = "63", .auto_ok = true,           \
+             .help = "DSCP of the transfers; auto: priority x 8, or nic.dscp where priority "      \
+                     "is auto"),                                                                   \
+    SIM_ATTR(prefix ".verb", ENUM, config, member.verb,                                            \
+             .default_text = "write", .choices = "write|send|read",                                \
+             .help = "verb that moves the data"),                                                  \
+    SIM_ATTR(prefix ".service", ENUM, config, member.service,                                      \
+             .default_text = "rc", .choices = "rc|uc|ud",                                          \
+             .help = "transport of the queue pairs; uc (write, send) and ud (send, a datagram "    \
+                     "for each MTU of a message) never retransmit, and a transfer ends when "      \
+                     "all of it has arrived"),                                                     \
+    SIM_ATTR(prefix ".reuse", BOOL, config, member.reuse,                                          \
+             .default_text = "false",                                                              \
+             .help = "transfers between the same two interfaces share one queue pair and take "    \
+                     "turns on it; false: each has its own"),                                      \
+    SIM_ATTR(prefix ".messages", COUNT, config, member.messages,                                   \
+             .default_text = "1", .min_text = "1", .max_text = "1000000000",                       \
+             .help = "messages of each transfer, one after another on its queue pair"),            \
+    SIM_ATTR(prefix ".depth", COUNT, config, member.depth,                                         \
+             .default_text = "16", .min_text = "1", .max_text = "65536",                           \
+             .help = "most messages of a transfer that are posted and not completed")
 // clang-format on
 
 typedef struct app__transfer {

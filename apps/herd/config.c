@@ -4,139 +4,209 @@
 
 #define INTERVALS_MAX 1000000u
 #define PREFIX "traffic.herd"
-#define AT(field) offsetof(app__herd_config_t, field)
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".server", SIM_ATTR_STRING, false, AT(server), "host0", NULL, NULL, NULL,
-     "machines of the servers; several servers share the keys by their hash"},
-    {PREFIX ".clients-on", SIM_ATTR_STRING, false, AT(clients_on), "host[1-*]", NULL, NULL, NULL,
-     "machines of the clients, on which their threads are spread"},
-    {PREFIX ".preset", SIM_ATTR_ENUM, false, AT(preset), "guide", NULL, NULL, "guide|public-code|sigcomm-2014",
-     "source of the values that are left at auto; guide: settings chosen for this "
-     "model; public-code: the published benchmark; sigcomm-2014: HERD's paper"},
-    {PREFIX ".system", SIM_ATTR_ENUM, false, AT(system), "herd", NULL, NULL, "herd|pilaf|farm|farm-var|echo",
-     "herd: calls; pilaf: two or more READs for a GET, PUTs by SEND; farm: one large READ, "
-     "farm-var: two READs, PUTs by WRITE; echo: calls with `value` bytes and no store"},
-    {PREFIX ".service", SIM_ATTR_ENUM, false, AT(service), "mica", NULL, NULL, "mica|model",
-     "mica: a store that holds data; model: only the time that a store takes, set by model.*"},
-    {PREFIX ".request", SIM_ATTR_ENUM, false, AT(request), "auto", NULL, NULL, "auto|write-uc|write-rc|send|send-rc",
-     "transport of requests; send: datagrams; send-rc: over the connection, with one worker per "
-     "client; auto: that of the system, for herd write-uc"},
-    {PREFIX ".answer", SIM_ATTR_ENUM, false, AT(answer), "auto", NULL, NULL, "auto|write-uc|write-rc|send|send-rc",
-     "transport of answers; send: datagrams; send-rc: over the connection; auto: that of the "
-     "system, for herd send"},
-    {PREFIX ".workers", SIM_ATTR_COUNT, true, AT(workers), "auto", "1", "64", NULL,
-     "threads that answer on a server, each on its own core; auto: the preset's (12, 12, 6)"},
-    {PREFIX ".clients", SIM_ATTR_COUNT, true, AT(clients), "auto", "1", "4096", NULL,
-     "threads that send requests, spread over their machines; auto: the preset's (70, 70, 51)"},
-    {PREFIX ".window", SIM_ATTR_COUNT, true, AT(window), "auto", "1", "256", NULL,
-     "slots of a client at each worker, and requests between two looks at its answers; auto: the "
-     "preset's (32, 32, 4)"},
-    {PREFIX ".window-per", SIM_ATTR_ENUM, false, AT(window_per), "auto", NULL, NULL, "auto|worker|client",
-     "scope of the window; worker: requests in flight at each worker; client: at all workers "
-     "together; auto: the preset's (worker, client, client)"},
-    {PREFIX ".gate", SIM_ATTR_ENUM, false, AT(gate), "auto", NULL, NULL, "auto|poll|all|each",
-     "when a client takes answers; poll: after each window of sends, a window at most, without "
-     "waiting; all: then waits for all; each: polls whenever the window is full; auto: the "
-     "preset's (poll, all, each)"},
-    {PREFIX ".postlist", SIM_ATTR_COUNT, true, AT(postlist), "auto", "1", "128", NULL,
-     "most requests that a worker takes at a time and answers together; auto: the preset's (32, "
-     "32, 1)"},
-    {PREFIX ".batch", SIM_ATTR_BOOL, false, AT(list), "on", NULL, NULL, NULL,
-     "answers are posted with one Doorbell per port; off: each WQE is written into the NIC"},
-    {PREFIX ".ports", SIM_ATTR_COUNT, true, AT(ports), "auto", "1", "4", NULL,
-     "ports of the server's card that clients are spread over, with queue pairs of their own; "
-     "auto: the preset's (2, 2, 1)"},
-    {PREFIX ".qps-per-port", SIM_ATTR_COUNT, false, AT(qps_per_port), "1", "1", "64", NULL,
-     "UD queue pairs of a worker on each port (NUM_UD_QPS), used in turn"},
-    {PREFIX ".unsignaled", SIM_ATTR_COUNT, false, AT(unsignaled), "64", "1", "64", NULL,
-     "requests of a client, or answers of a queue pair, per completion (UNSIG_BATCH)"},
-    {PREFIX ".signal-all", SIM_ATTR_BOOL, false, AT(signal_all), "off", NULL, NULL, NULL,
-     "every request and answer asks for a completion, which workers poll in passing: programs "
-     "without the paper's optimisations"},
-    {PREFIX ".update-percentage", SIM_ATTR_COUNT, false, AT(update_percentage), "5", "0", "100", NULL,
-     "percentage of operations that are PUTs"},
-    {PREFIX ".get-head", SIM_ATTR_BYTES, true, AT(get_head), "auto", "0", "16", NULL,
-     "bytes before the value in the answer of a GET that hit; auto: the preset's (0, 0, 2: a "
-     "length)"},
-    {PREFIX ".put-answer", SIM_ATTR_BYTES, true, AT(put_answer), "auto", "0", "64", NULL,
-     "bytes of a PUT's answer; auto: the preset's (0, 0, 1), farm: 31"},
-    {PREFIX ".key", SIM_ATTR_BYTES, false, AT(key_bytes), "16", "16", "16", NULL,
-     "size of a key; HERD's keys are hashes of 16 bytes"},
-    {PREFIX ".value", SIM_ATTR_BYTES, true, AT(value_bytes), "32", "4", "1024", NULL,
-     "size of a value; auto: depends on the key, 8 to 46"},
-    {PREFIX ".keys", SIM_ATTR_COUNT, true, AT(keys), "auto", "1", "67108864", NULL,
-     "number of keys, all of which every worker holds; auto: the preset's (1048576, 8388608, "
-     "1048576)"},
-    {PREFIX ".skew", SIM_ATTR_RATIO, false, AT(skew), "0", "0", "5", NULL,
-     "Zipf exponent of the choice of keys, in thousandths; larger: fewer keys get most requests; "
-     "0: all alike"},
-    {PREFIX ".permutation", SIM_ATTR_BOOL, false, AT(permute), "on", NULL, NULL, NULL,
-     "each client has its own random order of the keys, shuffled like the benchmark's"},
-    {PREFIX ".worker-by-key", SIM_ATTR_BOOL, false, AT(by_key), "off", NULL, NULL, NULL,
-     "each key belongs to one worker; off: requests go to random workers, all of which hold it"},
-    {PREFIX ".index-buckets", SIM_ATTR_COUNT, true, AT(buckets), "auto", "1", "1073741824", NULL,
-     "buckets of a worker's index, a power of two; auto: a quarter of the keys (sigcomm-2014: four "
-     "times), rounded up"},
-    {PREFIX ".log-bytes", SIM_ATTR_BYTES, true, AT(log_bytes), "auto", "4KiB", "64GiB", NULL,
-     "size of a worker's log; auto: twice the room for all keys, rounded up to a power of two"},
-    {PREFIX ".inline-max", SIM_ATTR_BYTES, true, AT(inline_max), "auto", "0", "1KiB", NULL,
-     "largest payload that travels in the WQE; the NIC reads longer ones by DMA; auto: 143, as in "
-     "the paper's programs"},
-    {PREFIX ".verify", SIM_ATTR_BOOL, false, AT(verify), "on", NULL, NULL, NULL,
-     "clients check that a GET's value belongs to its key (service: mica)"},
-    {PREFIX ".log", SIM_ATTR_BOOL, false, AT(log), "off", NULL, NULL, NULL,
-     "each operation becomes a row of flows.csv: bytes of request and answer, service port with "
-     "the request's bytes, label with kind and outcome"},
-    {PREFIX ".series", SIM_ATTR_TIME, false, AT(series_ps), "0s", "0s", "1s", NULL,
-     "length of the intervals in which the report counts answers; 0: no intervals"},
-    {PREFIX ".requests", SIM_ATTR_COUNT, true, AT(requests), "auto", "1", "100000000", NULL,
-     "requests that each client sends; auto: until the measured time is over"},
-    {PREFIX ".interval", SIM_ATTR_TIME, false, AT(interval_ps), "0s", "0s", "1s", NULL,
-     "mean time between two operations of a client, which arrive at random and may wait for a "
-     "slot; 0: the next one starts as soon as a slot is free"},
-    {PREFIX ".timeout", SIM_ATTR_TIME, false, AT(timeout_ps), "1ms", "1us", "1000s", NULL,
-     "time after which an unanswered request is written again"},
-    {PREFIX ".retries", SIM_ATTR_COUNT, false, AT(retries), "7", "0", "1000", NULL,
-     "how often an unanswered request is written again before it counts as lost"},
-    {PREFIX ".pipeline", SIM_ATTR_COUNT, true, AT(pipeline), "auto", "0", "4", NULL,
-     "stages of a worker's pipeline, in which requests wait while their memory is prefetched; "
-     "auto: the preset's (0, 0, 2: bucket, then entry)"},
-    {PREFIX ".prefetch", SIM_ATTR_BOOL, false, AT(prefetch), "on", NULL, NULL, NULL,
-     "memory is prefetched, for a batch or in the pipeline"},
-    {PREFIX ".extra-accesses", SIM_ATTR_COUNT, false, AT(extra_accesses), "0", "0", "64", NULL,
-     "random memory accesses of each operation, in addition to the store's"},
-    {PREFIX ".cpu.look", SIM_ATTR_TIME, false, AT(look_ps), "2ns", "1ps", "1us", NULL,
-     "worker's time to look at a slot without a request, in its first-level cache"},
-    {PREFIX ".look-back", SIM_ATTR_COUNT, false, AT(look_back), "64", "0", "1000000", NULL,
-     "times that a worker finds a client's expected slot empty before it looks at the client's "
-     "other slots; 0: never"},
-    {PREFIX ".cpu.request", SIM_ATTR_TIME, false, AT(request_ps), "20ns", "0ps", "1us", NULL,
-     "worker's time to take a request, which the NIC put into the last-level cache"},
-    {PREFIX ".cpu.overlap", SIM_ATTR_COUNT, false, AT(overlap), "3", "1", "64", NULL,
-     "requests taken in one turn whose memory accesses overlap, after the first"},
-    {PREFIX ".cpu.operation", SIM_ATTR_TIME, false, AT(operation_ps), "24ns", "0ps", "1us", NULL,
-     "worker's time for the instructions of an operation: hash, compare, copy"},
-    {PREFIX ".cpu.memory", SIM_ATTR_TIME, true, AT(memory_ps), "auto", "0ps", "1us", NULL,
-     "time of a cache miss to memory; a GET has two, bucket and entry, a PUT one; auto: the "
-     "preset's (96ns, 96ns, 80ns)"},
-    {PREFIX ".cpu.overlapped", SIM_ATTR_COUNT, false, AT(overlapped), "10", "1", "64", NULL,
-     "misses that a core can have in flight (its line fill buffers)"},
-    {PREFIX ".failed-polls", SIM_ATTR_COUNT, false, AT(failed_polls), "100", "1", "1000000", NULL,
-     "looks without a request after which a worker serves the requests in its pipeline"},
-    {PREFIX ".cpu.check", SIM_ATTR_TIME, false, AT(check_ps), "10ns", "0ps", "10us", NULL,
-     "client's time to check the data that a READ brought"},
-    {PREFIX ".model.base", SIM_ATTR_TIME, false, AT(model_base_ps), "0ns", "0ps", "100us", NULL,
-     "service model: time of a batch, whatever it holds"},
-    {PREFIX ".model.get", SIM_ATTR_TIME, false, AT(model_get_ps), "40ns", "0ps", "100us", NULL,
-     "service model: time of each GET (t_mica_get)"},
-    {PREFIX ".model.put", SIM_ATTR_TIME, false, AT(model_put_ps), "32ns", "0ps", "100us", NULL,
-     "service model: time of each PUT (t_mica_put)"},
-    {PREFIX ".model.batch", SIM_ATTR_TIME, false, AT(model_batch_ps), "0ns", "0ps", "100us", NULL,
-     "service model: time of a batch per operation in it (f_batch)"},
-    {PREFIX ".model.hit", SIM_ATTR_RATIO, false, AT(model_hit), "1", "0", "1", NULL,
-     "service model: share of GETs that hit"},
+    SIM_ATTR(PREFIX ".server", STRING, app__herd_config_t, server,
+             .default_text = "host0",
+             .help = "machines of the servers; several servers share the keys by their hash"),
+    SIM_ATTR(PREFIX ".clients-on", STRING, app__herd_config_t, clients_on,
+             .default_text = "host[1-*]",
+             .help = "machines of the clients, on which their threads are spread"),
+    SIM_ATTR(PREFIX ".preset", ENUM, app__herd_config_t, preset,
+             .default_text = "guide", .choices = "guide|public-code|sigcomm-2014",
+             .help = "source of the values that are left at auto; guide: settings chosen for "
+                     "this model; public-code: the published benchmark; sigcomm-2014: HERD's "
+                     "paper"),
+    SIM_ATTR(PREFIX ".system", ENUM, app__herd_config_t, system,
+             .default_text = "herd", .choices = "herd|pilaf|farm|farm-var|echo",
+             .help = "herd: calls; pilaf: two or more READs for a GET, PUTs by SEND; farm: "
+                     "one large READ, farm-var: two READs, PUTs by WRITE; echo: calls with "
+                     "`value` bytes and no store"),
+    SIM_ATTR(PREFIX ".service", ENUM, app__herd_config_t, service,
+             .default_text = "mica", .choices = "mica|model",
+             .help = "mica: a store that holds data; model: only the time that a store takes, "
+                     "set by model.*"),
+    SIM_ATTR(PREFIX ".request", ENUM, app__herd_config_t, request,
+             .default_text = "auto", .choices = "auto|write-uc|write-rc|send|send-rc",
+             .help = "transport of requests; send: datagrams; send-rc: over the connection, "
+                     "with one worker per client; auto: that of the system, for herd write-uc"),
+    SIM_ATTR(PREFIX ".answer", ENUM, app__herd_config_t, answer,
+             .default_text = "auto", .choices = "auto|write-uc|write-rc|send|send-rc",
+             .help = "transport of answers; send: datagrams; send-rc: over the connection; "
+                     "auto: that of the system, for herd send"),
+    SIM_ATTR(PREFIX ".workers", COUNT, app__herd_config_t, workers,
+             .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,
+             .help = "threads that answer on a server, each on its own core; auto: the "
+                     "preset's (12, 12, 6)"),
+    SIM_ATTR(PREFIX ".clients", COUNT, app__herd_config_t, clients,
+             .default_text = "auto", .min_text = "1", .max_text = "4096", .auto_ok = true,
+             .help = "threads that send requests, spread over their machines; auto: the "
+                     "preset's (70, 70, 51)"),
+    SIM_ATTR(PREFIX ".window", COUNT, app__herd_config_t, window,
+             .default_text = "auto", .min_text = "1", .max_text = "256", .auto_ok = true,
+             .help = "slots of a client at each worker, and requests between two looks at its "
+                     "answers; auto: the preset's (32, 32, 4)"),
+    SIM_ATTR(PREFIX ".window-per", ENUM, app__herd_config_t, window_per,
+             .default_text = "auto", .choices = "auto|worker|client",
+             .help = "scope of the window; worker: requests in flight at each worker; client: "
+                     "at all workers together; auto: the preset's (worker, client, client)"),
+    SIM_ATTR(PREFIX ".gate", ENUM, app__herd_config_t, gate,
+             .default_text = "auto", .choices = "auto|poll|all|each",
+             .help = "when a client takes answers; poll: after each window of sends, a window "
+                     "at most, without waiting; all: then waits for all; each: polls whenever "
+                     "the window is full; auto: the preset's (poll, all, each)"),
+    SIM_ATTR(PREFIX ".postlist", COUNT, app__herd_config_t, postlist,
+             .default_text = "auto", .min_text = "1", .max_text = "128", .auto_ok = true,
+             .help = "most requests that a worker takes at a time and answers together; auto: "
+                     "the preset's (32, 32, 1)"),
+    SIM_ATTR(PREFIX ".batch", BOOL, app__herd_config_t, list,
+             .default_text = "on",
+             .help = "answers are posted with one Doorbell per port; off: each WQE is written "
+                     "into the NIC"),
+    SIM_ATTR(PREFIX ".ports", COUNT, app__herd_config_t, ports,
+             .default_text = "auto", .min_text = "1", .max_text = "4", .auto_ok = true,
+             .help = "ports of the server's card that clients are spread over, with queue "
+                     "pairs of their own; auto: the preset's (2, 2, 1)"),
+    SIM_ATTR(PREFIX ".qps-per-port", COUNT, app__herd_config_t, qps_per_port,
+             .default_text = "1", .min_text = "1", .max_text = "64",
+             .help = "UD queue pairs of a worker on each port (NUM_UD_QPS), used in turn"),
+    SIM_ATTR(PREFIX ".unsignaled", COUNT, app__herd_config_t, unsignaled,
+             .default_text = "64", .min_text = "1", .max_text = "64",
+             .help = "requests of a client, or answers of a queue pair, per completion "
+                     "(UNSIG_BATCH)"),
+    SIM_ATTR(PREFIX ".signal-all", BOOL, app__herd_config_t, signal_all,
+             .default_text = "off",
+             .help = "every request and answer asks for a completion, which workers poll in "
+                     "passing: programs without the paper's optimisations"),
+    SIM_ATTR(PREFIX ".update-percentage", COUNT, app__herd_config_t, update_percentage,
+             .default_text = "5", .min_text = "0", .max_text = "100",
+             .help = "percentage of operations that are PUTs"),
+    SIM_ATTR(PREFIX ".get-head", BYTES, app__herd_config_t, get_head,
+             .default_text = "auto", .min_text = "0", .max_text = "16", .auto_ok = true,
+             .help = "bytes before the value in the answer of a GET that hit; auto: the "
+                     "preset's (0, 0, 2: a length)"),
+    SIM_ATTR(PREFIX ".put-answer", BYTES, app__herd_config_t, put_answer,
+             .default_text = "auto", .min_text = "0", .max_text = "64", .auto_ok = true,
+             .help = "bytes of a PUT's answer; auto: the preset's (0, 0, 1), farm: 31"),
+    SIM_ATTR(PREFIX ".key", BYTES, app__herd_config_t, key_bytes,
+             .default_text = "16", .min_text = "16", .max_text = "16",
+             .help = "size of a key; HERD's keys are hashes of 16 bytes"),
+    SIM_ATTR(PREFIX ".value", BYTES, app__herd_config_t, value_bytes,
+             .default_text = "32", .min_text = "4", .max_text = "1024", .auto_ok = true,
+             .help = "size of a value; auto: depends on the key, 8 to 46"),
+    SIM_ATTR(PREFIX ".keys", COUNT, app__herd_config_t, keys,
+             .default_text = "auto", .min_text = "1", .max_text = "67108864", .auto_ok = true,
+             .help = "number of keys, all of which every worker holds; auto: the preset's "
+                     "(1048576, 8388608, 1048576)"),
+    SIM_ATTR(PREFIX ".skew", RATIO, app__herd_config_t, skew,
+             .default_text = "0", .min_text = "0", .max_text = "5",
+             .help = "Zipf exponent of the choice of keys, in thousandths; larger: fewer keys "
+                     "get most requests; 0: all alike"),
+    SIM_ATTR(PREFIX ".permutation", BOOL, app__herd_config_t, permute,
+             .default_text = "on",
+             .help = "each client has its own random order of the keys, shuffled like the "
+                     "benchmark's"),
+    SIM_ATTR(PREFIX ".worker-by-key", BOOL, app__herd_config_t, by_key,
+             .default_text = "off",
+             .help = "each key belongs to one worker; off: requests go to random workers, all "
+                     "of which hold it"),
+    SIM_ATTR(PREFIX ".index-buckets", COUNT, app__herd_config_t, buckets,
+             .default_text = "auto", .min_text = "1", .max_text = "1073741824", .auto_ok = true,
+             .help = "buckets of a worker's index, a power of two; auto: a quarter of the "
+                     "keys (sigcomm-2014: four times), rounded up"),
+    SIM_ATTR(PREFIX ".log-bytes", BYTES, app__herd_config_t, log_bytes,
+             .default_text = "auto", .min_text = "4KiB", .max_text = "64GiB", .auto_ok = true,
+             .help = "size of a worker's log; auto: twice the room for all keys, rounded up "
+                     "to a power of two"),
+    SIM_ATTR(PREFIX ".inline-max", BYTES, app__herd_config_t, inline_max,
+             .default_text = "auto", .min_text = "0", .max_text = "1KiB", .auto_ok = true,
+             .help = "largest payload that travels in the WQE; the NIC reads longer ones by "
+                     "DMA; auto: 143, as in the paper's programs"),
+    SIM_ATTR(PREFIX ".verify", BOOL, app__herd_config_t, verify,
+             .default_text = "on",
+             .help = "clients check that a GET's value belongs to its key (service: mica)"),
+    SIM_ATTR(PREFIX ".log", BOOL, app__herd_config_t, log,
+             .default_text = "off",
+             .help = "each operation becomes a row of flows.csv: bytes of request and answer, "
+                     "service port with the request's bytes, label with kind and outcome"),
+    SIM_ATTR(PREFIX ".series", TIME, app__herd_config_t, series_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",
+             .help = "length of the intervals in which the report counts answers; 0: no "
+                     "intervals"),
+    SIM_ATTR(PREFIX ".requests", COUNT, app__herd_config_t, requests,
+             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,
+             .help = "requests that each client sends; auto: until the measured time is over"),
+    SIM_ATTR(PREFIX ".interval", TIME, app__herd_config_t, interval_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",
+             .help = "mean time between two operations of a client, which arrive at random "
+                     "and may wait for a slot; 0: the next one starts as soon as a slot is "
+                     "free"),
+    SIM_ATTR(PREFIX ".timeout", TIME, app__herd_config_t, timeout_ps,
+             .default_text = "1ms", .min_text = "1us", .max_text = "1000s",
+             .help = "time after which an unanswered request is written again"),
+    SIM_ATTR(PREFIX ".retries", COUNT, app__herd_config_t, retries,
+             .default_text = "7", .min_text = "0", .max_text = "1000",
+             .help = "how often an unanswered request is written again before it counts as "
+                     "lost"),
+    SIM_ATTR(PREFIX ".pipeline", COUNT, app__herd_config_t, pipeline,
+             .default_text = "auto", .min_text = "0", .max_text = "4", .auto_ok = true,
+             .help = "stages of a worker's pipeline, in which requests wait while their "
+                     "memory is prefetched; auto: the preset's (0, 0, 2: bucket, then entry)"),
+    SIM_ATTR(PREFIX ".prefetch", BOOL, app__herd_config_t, prefetch,
+             .default_text = "on",
+             .help = "memory is prefetched, for a batch or in the pipeline"),
+    SIM_ATTR(PREFIX ".extra-accesses", COUNT, app__herd_config_t, extra_accesses,
+             .default_text = "0", .min_text = "0", .max_text = "64",
+             .help = "random memory accesses of each operation, in addition to the store's"),
+    SIM_ATTR(PREFIX ".cpu.look", TIME, app__herd_config_t, look_ps,
+             .default_text = "2ns", .min_text = "1ps", .max_text = "1us",
+             .help = "worker's time to look at a slot without a request, in its first-level "
+                     "cache"),
+    SIM_ATTR(PREFIX ".look-back", COUNT, app__herd_config_t, look_back,
+             .default_text = "64", .min_text = "0", .max_text = "1000000",
+             .help = "times that a worker finds a client's expected slot empty before it "
+                     "looks at the client's other slots; 0: never"),
+    SIM_ATTR(PREFIX ".cpu.request", TIME, app__herd_config_t, request_ps,
+             .default_text = "20ns", .min_text = "0ps", .max_text = "1us",
+             .help = "worker's time to take a request, which the NIC put into the last-level "
+                     "cache"),
+    SIM_ATTR(PREFIX ".cpu.overlap", COUNT, app__herd_config_t, overlap,
+             .default_text = "3", .min_text = "1", .max_text = "64",
+             .help = "requests taken in one turn whose memory accesses overlap, after the "
+                     "first"),
+    SIM_ATTR(PREFIX ".cpu.operation", TIME, app__herd_config_t, operation_ps,
+             .default_text = "24ns", .min_text = "0ps", .max_text = "1us",
+             .help = "worker's time for the instructions of an operation: hash, compare, copy"),
+    SIM_ATTR(PREFIX ".cpu.memory", TIME, app__herd_config_t, memory_ps,
+             .default_text = "auto", .min_text = "0ps", .max_text = "1us", .auto_ok = true,
+             .help = "time of a cache miss to memory; a GET has two, bucket and entry, a PUT "
+                     "one; auto: the preset's (96ns, 96ns, 80ns)"),
+    SIM_ATTR(PREFIX ".cpu.overlapped", COUNT, app__herd_config_t, overlapped,
+             .default_text = "10", .min_text = "1", .max_text = "64",
+             .help = "misses that a core can have in flight (its line fill buffers)"),
+    SIM_ATTR(PREFIX ".failed-polls", COUNT, app__herd_config_t, failed_polls,
+             .default_text = "100", .min_text = "1", .max_text = "1000000",
+             .help = "looks without a request after which a worker serves the requests in its "
+                     "pipeline"),
+    SIM_ATTR(PREFIX ".cpu.check", TIME, app__herd_config_t, check_ps,
+             .default_text = "10ns", .min_text = "0ps", .max_text = "10us",
+             .help = "client's time to check the data that a READ brought"),
+    SIM_ATTR(PREFIX ".model.base", TIME, app__herd_config_t, model_base_ps,
+             .default_text = "0ns", .min_text = "0ps", .max_text = "100us",
+             .help = "service model: time of a batch, whatever it holds"),
+    SIM_ATTR(PREFIX ".model.get", TIME, app__herd_config_t, model_get_ps,
+             .default_text = "40ns", .min_text = "0ps", .max_text = "100us",
+             .help = "service model: time of each GET (t_mica_get)"),
+    SIM_ATTR(PREFIX ".model.put", TIME, app__herd_config_t, model_put_ps,
+             .default_text = "32ns", .min_text = "0ps", .max_text = "100us",
+             .help = "service model: time of each PUT (t_mica_put)"),
+    SIM_ATTR(PREFIX ".model.batch", TIME, app__herd_config_t, model_batch_ps,
+             .default_text = "0ns", .min_text = "0ps", .max_text = "100us",
+             .help = "service model: time of a batch per operation in it (f_batch)"),
+    SIM_ATTR(PREFIX ".model.hit", RATIO, app__herd_config_t, model_hit,
+             .default_text = "1", .min_text = "0", .max_text = "1",
+             .help = "service model: share of GETs that hit"),
     APP__SPAN_ATTRS(PREFIX, app__herd_config_t),
 };
 

@@ -21,19 +21,25 @@ typedef struct reads_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(reads_config_t, hosts), "*", NULL, NULL,
-     NULL, "machines that read and are read from, at least two"},
-    {PREFIX ".threads-per-machine", SIM_ATTR_COUNT, false, offsetof(reads_config_t, threads), "14",
-     "1", "256", NULL, "threads on each machine, each on its own core"},
-    {PREFIX ".qps-per-machine", SIM_ATTR_COUNT, true, offsetof(reads_config_t, qps), "auto", "1",
-     "1000000", NULL, "queue pairs of a machine, spread evenly over all machines; those to itself "
-                      "are not used; auto: one from each thread to each machine"},
-    {PREFIX ".window-per-thread", SIM_ATTR_COUNT, false, offsetof(reads_config_t, window), "16",
-     "1", "1024", NULL, "READs that a thread keeps outstanding"},
-    {PREFIX ".read-bytes", SIM_ATTR_BYTES, false, offsetof(reads_config_t, read_bytes), "32", "1",
-     "1MiB", NULL, "bytes that one READ reads"},
-    {PREFIX ".region", SIM_ATTR_BYTES, false, offsetof(reads_config_t, region_bytes), "2MiB",
-     "4KiB", "1TiB", NULL, "memory of a machine; READs go to random addresses in it"},
+    SIM_ATTR(PREFIX ".hosts", STRING, reads_config_t, hosts,
+             .default_text = "*",
+             .help = "machines that read and are read from, at least two"),
+    SIM_ATTR(PREFIX ".threads-per-machine", COUNT, reads_config_t, threads,
+             .default_text = "14", .min_text = "1", .max_text = "256",
+             .help = "threads on each machine, each on its own core"),
+    SIM_ATTR(PREFIX ".qps-per-machine", COUNT, reads_config_t, qps,
+             .default_text = "auto", .min_text = "1", .max_text = "1000000", .auto_ok = true,
+             .help = "queue pairs of a machine, spread evenly over all machines; those to "
+                     "itself are not used; auto: one from each thread to each machine"),
+    SIM_ATTR(PREFIX ".window-per-thread", COUNT, reads_config_t, window,
+             .default_text = "16", .min_text = "1", .max_text = "1024",
+             .help = "READs that a thread keeps outstanding"),
+    SIM_ATTR(PREFIX ".read-bytes", BYTES, reads_config_t, read_bytes,
+             .default_text = "32", .min_text = "1", .max_text = "1MiB",
+             .help = "bytes that one READ reads"),
+    SIM_ATTR(PREFIX ".region", BYTES, reads_config_t, region_bytes,
+             .default_text = "2MiB", .min_text = "4KiB", .max_text = "1TiB",
+             .help = "memory of a machine; READs go to random addresses in it"),
     APP__SPAN_ATTRS(PREFIX, reads_config_t),
 };
 // clang-format on

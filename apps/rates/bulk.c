@@ -26,16 +26,21 @@ typedef struct bulk_config {
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".from", SIM_ATTR_STRING, false, offsetof(bulk_config_t, from), "host0", NULL, NULL,
-     NULL, "hosts that send; the k-th host sends to the k-th one of `to`"},
-    {PREFIX ".to", SIM_ATTR_STRING, false, offsetof(bulk_config_t, to), "host1", NULL, NULL,
-     NULL, "hosts that receive; the k-th host of `from` sends to the k-th one"},
-    {PREFIX ".qps", SIM_ATTR_COUNT, false, offsetof(bulk_config_t, qps), "1", "1", "1000000", NULL,
-     "queue pairs between the two hosts of a pair"},
-    {PREFIX ".bytes", SIM_ATTR_BYTES, false, offsetof(bulk_config_t, bytes), "1GB", "1", "100TB",
-     NULL, "size of the message of each queue pair"},
-    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(bulk_config_t, start_ps), "0s", "0s",
-     "10000s", NULL, "time at which all transfers start"},
+    SIM_ATTR(PREFIX ".from", STRING, bulk_config_t, from,
+             .default_text = "host0",
+             .help = "hosts that send; the k-th host sends to the k-th one of `to`"),
+    SIM_ATTR(PREFIX ".to", STRING, bulk_config_t, to,
+             .default_text = "host1",
+             .help = "hosts that receive; the k-th host of `from` sends to the k-th one"),
+    SIM_ATTR(PREFIX ".qps", COUNT, bulk_config_t, qps,
+             .default_text = "1", .min_text = "1", .max_text = "1000000",
+             .help = "queue pairs between the two hosts of a pair"),
+    SIM_ATTR(PREFIX ".bytes", BYTES, bulk_config_t, bytes,
+             .default_text = "1GB", .min_text = "1", .max_text = "100TB",
+             .help = "size of the message of each queue pair"),
+    SIM_ATTR(PREFIX ".start", TIME, bulk_config_t, start_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "10000s",
+             .help = "time at which all transfers start"),
     APP__SHAPE_ATTRS(PREFIX, bulk_config_t, shape),
 };
 // clang-format on

@@ -57,48 +57,55 @@ typedef struct app__rpc_config {
 
 // clang-format off
 #define APP__RPC_ATTRS(prefix, type, qps_, clients_)                                               \
-    {prefix ".server", SIM_ATTR_STRING, false, offsetof(type, rpc.server), "host0", NULL, NULL,    \
-     NULL,                                                                                         \
-     "machine of the server"},                                                                     \
-    {prefix ".clients-on", SIM_ATTR_STRING, false, offsetof(type, rpc.clients_on), "host[1-*]",    \
-     NULL, NULL, NULL,                                                                             \
-     "machines of the clients, on which their threads are spread"},                                \
-    {prefix ".workers", SIM_ATTR_COUNT, false, offsetof(type, rpc.workers), "6", "1", "64",        \
-     NULL,                                                                                         \
-     "threads that answer requests, each on its own core"},                                        \
-    {prefix ".clients", SIM_ATTR_COUNT, false, offsetof(type, rpc.clients), clients_, "1",         \
-     "4096", NULL,                                                                                 \
-     "threads that send requests, spread over their machines"},                                    \
-    {prefix ".window", SIM_ATTR_COUNT, false, offsetof(type, rpc.window), "32", "1", "256",        \
-     NULL,                                                                                         \
-     "requests that a client keeps in flight; version rpc sends a window at a time and waits "     \
-     "until all are answered"},                                                                    \
-    {prefix ".batch", SIM_ATTR_BOOL, false, offsetof(type, rpc.post_list), "on", NULL, NULL,       \
-     NULL,                                                                                         \
-     "responses are posted with one Doorbell per port; off: each WQE is written into the NIC"},    \
-    {prefix ".collect", SIM_ATTR_COUNT, false, offsetof(type, rpc.collect), "32", "1", "128",      \
-     NULL,                                                                                         \
-     "most requests that a worker takes at a time"},                                               \
-    {prefix ".ports", SIM_ATTR_COUNT, false, offsetof(type, rpc.ports), "2", "1", "4", NULL,       \
-     "ports of the server's card that clients are spread over, with queue pairs of their own"},    \
-    {prefix ".qps-per-port", SIM_ATTR_COUNT, false, offsetof(type, rpc.qps_per_port), qps_, "1",   \
-     "64", NULL,                                                                                   \
-     "UD queue pairs of a worker on each port, used in turn"},                                     \
-    {prefix ".requests", SIM_ATTR_COUNT, true, offsetof(type, rpc.requests), "auto", "1",          \
-     "100000000", NULL,                                                                            \
-     "requests that each client sends; auto: until the measured time is over"},                    \
-    {prefix ".cpu.look", SIM_ATTR_TIME, false, offsetof(type, rpc.look_ps), "1ns", "1ps", "1us",   \
-     NULL,                                                                                         \
-     "worker's time to look at a slot without a request, in its first-level cache"},               \
-    {prefix ".cpu.request", SIM_ATTR_TIME, false, offsetof(type, rpc.request_ps), "20ns", "0ps",   \
-     "1us", NULL,                                                                                  \
-     "worker's time to take a request, which the NIC put into the last-level cache"},              \
-    {prefix ".cpu.overlap", SIM_ATTR_COUNT, false, offsetof(type, rpc.overlap), "3", "1", "64",    \
-     NULL,                                                                                         \
-     "requests taken in one turn whose memory accesses overlap, after the first"},                 \
-    {prefix ".timeout", SIM_ATTR_TIME, false, offsetof(type, rpc.timeout_ps), "1ms", "1us",        \
-     "1000s", NULL,                                                                                \
-     "time without an answer after which a client counts the requests it waits for as lost"}
+    SIM_ATTR(prefix ".server", STRING, type, rpc.server,                                           \
+             .default_text = "host0",                                                              \
+             .help = "machine of the server"),                                                     \
+    SIM_ATTR(prefix ".clients-on", STRING, type, rpc.clients_on,                                   \
+             .default_text = "host[1-*]",                                                          \
+             .help = "machines of the clients, on which their threads are spread"),                \
+    SIM_ATTR(prefix ".workers", COUNT, type, rpc.workers,                                          \
+             .default_text = "6", .min_text = "1", .max_text = "64",                               \
+             .help = "threads that answer requests, each on its own core"),                        \
+    SIM_ATTR(prefix ".clients", COUNT, type, rpc.clients,                                          \
+             .default_text = clients_, .min_text = "1", .max_text = "4096",                        \
+             .help = "threads that send requests, spread over their machines"),                    \
+    SIM_ATTR(prefix ".window", COUNT, type, rpc.window,                                            \
+             .default_text = "32", .min_text = "1", .max_text = "256",                             \
+             .help = "requests that a client keeps in flight; version rpc sends a window at a "    \
+                     "time and waits until all are answered"),                                     \
+    SIM_ATTR(prefix ".batch", BOOL, type, rpc.post_list,                                           \
+             .default_text = "on",                                                                 \
+             .help = "responses are posted with one Doorbell per port; off: each WQE is "          \
+                     "written into the NIC"),                                                      \
+    SIM_ATTR(prefix ".collect", COUNT, type, rpc.collect,                                          \
+             .default_text = "32", .min_text = "1", .max_text = "128",                             \
+             .help = "most requests that a worker takes at a time"),                               \
+    SIM_ATTR(prefix ".ports", COUNT, type, rpc.ports,                                              \
+             .default_text = "2", .min_text = "1", .max_text = "4",                                \
+             .help = "ports of the server's card that clients are spread over, with queue "        \
+                     "pairs of their own"),                                                        \
+    SIM_ATTR(prefix ".qps-per-port", COUNT, type, rpc.qps_per_port,                                \
+             .default_text = qps_, .min_text = "1", .max_text = "64",                              \
+             .help = "UD queue pairs of a worker on each port, used in turn"),                     \
+    SIM_ATTR(prefix ".requests", COUNT, type, rpc.requests,                                        \
+             .default_text = "auto", .min_text = "1", .max_text = "100000000", .auto_ok = true,    \
+             .help = "requests that each client sends; auto: until the measured time is over"),    \
+    SIM_ATTR(prefix ".cpu.look", TIME, type, rpc.look_ps,                                          \
+             .default_text = "1ns", .min_text = "1ps", .max_text = "1us",                          \
+             .help = "worker's time to look at a slot without a request, in its first-level "      \
+                     "cache"),                                                                     \
+    SIM_ATTR(prefix ".cpu.request", TIME, type, rpc.request_ps,                                    \
+             .default_text = "20ns", .min_text = "0ps", .max_text = "1us",                         \
+             .help = "worker's time to take a request, which the NIC put into the last-level "     \
+                     "cache"),                                                                     \
+    SIM_ATTR(prefix ".cpu.overlap", COUNT, type, rpc.overlap,                                      \
+             .default_text = "3", .min_text = "1", .max_text = "64",                               \
+             .help = "requests taken in one turn whose memory accesses overlap, after the "        \
+                     "first"),                                                                     \
+    SIM_ATTR(prefix ".timeout", TIME, type, rpc.timeout_ps,                                        \
+             .default_text = "1ms", .min_text = "1us", .max_text = "1000s",                        \
+             .help = "time without an answer after which a client counts the requests it "         \
+                     "waits for as lost")
 // clang-format on
 
 typedef struct app__rpc_client {

@@ -137,15 +137,16 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
 // Rows of `metadata`, for both applications.
 // clang-format off
 #define APP__MC_METADATA_ATTRS(prefix, type, member)                                               \
-    {prefix ".metadata.latency", SIM_ATTR_TIME, false, offsetof(type, member.latency_ps),          \
-     "200us", "0ps", "100s", NULL,                                                                 \
-     "time that the metadata node takes for a request, one at a time"},                            \
-    {prefix ".metadata.down-from", SIM_ATTR_TIME, false, offsetof(type, member.down_from_ps),      \
-     "never", "0ps", NULL, NULL,                                                                   \
-     "time from which the metadata node answers nobody; never: it always answers"},                \
-    {prefix ".metadata.down-until", SIM_ATTR_TIME, false, offsetof(type, member.down_until_ps),    \
-     "never", "0ps", NULL, NULL,                                                                   \
-     "time from which the metadata node answers again after down-from"}
+    SIM_ATTR(prefix ".metadata.latency", TIME, type, member.latency_ps,                            \
+             .default_text = "200us", .min_text = "0ps", .max_text = "100s",                       \
+             .help = "time that the metadata node takes for a request, one at a time"),            \
+    SIM_ATTR(prefix ".metadata.down-from", TIME, type, member.down_from_ps,                        \
+             .default_text = "never", .min_text = "0ps",                                           \
+             .help = "time from which the metadata node answers nobody; never: it always "         \
+                     "answers"),                                                                   \
+    SIM_ATTR(prefix ".metadata.down-until", TIME, type, member.down_until_ps,                      \
+             .default_text = "never", .min_text = "0ps",                                           \
+             .help = "time from which the metadata node answers again after down-from")
 // clang-format on
 
 // -- place.c

@@ -13,71 +13,93 @@
 
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {PREFIX ".hosts", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, hosts), "*", NULL,
-     NULL, NULL, "hosts, in this order: the conductor with the metadata, prefill nodes, decode "
-     "nodes; further hosts are not used"},
-    {PREFIX ".trace", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, trace), "", NULL,
-     NULL, NULL, "file of prompts, one JSON object per line: timestamp (ms), input_length, "
-     "output_length, hash_ids"},
-    {PREFIX ".requests", SIM_ATTR_COUNT, true, offsetof(app__mc_replay_config_t, requests), "auto",
-     "1", NULL, NULL, "number of prompts, from the first on; auto: all prompts of the trace"},
-    {PREFIX ".capacity-tokens", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, capacity),
-     "unlimited", NULL, NULL, NULL, "tokens that all stores hold together, in whole blocks, or "
-                                    "unlimited"},
-    {PREFIX ".prefill", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, prefill), "4",
-     "1", "4096", NULL, "number of prefill nodes, which compute prompts"},
-    {PREFIX ".decode", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, decode), "4", "1",
-     "4096", NULL, "number of decode nodes, which generate tokens"},
-    {PREFIX ".store", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, store), "global",
-     NULL, NULL, "global|local", "where blocks are cached; global: one store that all prefill nodes "
-     "read from; local: one per prefill node, with its share of the capacity"},
-    {PREFIX ".policy", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, policy), "lru",
-     NULL, NULL, "lru|lfu|length-aware",
-      "block that a full store evicts: the least recently used, the least frequently used, or of "
-      "the latter the one furthest back in its prompt"},
-    {PREFIX ".scheduler", SIM_ATTR_ENUM, false, offsetof(app__mc_replay_config_t, scheduler),
-     "cache-aware", NULL, NULL, "cache-aware|local|load|random", "choice of a prompt's prefill node; "
-     "cache-aware: least time to the first token, blocks of other nodes are fetched; local: the "
-     "same with the node's own blocks only; load: shortest queue; random: any"},
-    {PREFIX ".kv-bytes-per-token", SIM_ATTR_BYTES, false,
-     offsetof(app__mc_replay_config_t, kv_bytes), "327680", "1", "64MiB", NULL,
-     "KV data per token; 327680: a model of 70 billion parameters, 131072: one of 8 billion"},
-    {PREFIX ".block-tokens", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, block_tokens),
-     "512", "1", "65536", NULL, "number of tokens in a block"},
-    {PREFIX ".layer-groups", SIM_ATTR_COUNT, false, offsetof(app__mc_replay_config_t, layer_groups),
-     "4", "1", "1024", NULL, "groups of layers; the KV data of one is sent while the next is "
-     "computed; 1: all is sent when all is computed"},
-    {PREFIX ".start", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, start_ps), "10ms",
-     "0s", "1000s", NULL, "time at which the trace begins"},
-    {PREFIX ".prefill-fixed", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, fixed_ps),
-     "80ms", "0ps", "1000s", NULL, "time to compute a prompt, whatever its length"},
-    {PREFIX ".prefill-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, token_ps),
-     "116200ns", "0ps", "1s", NULL, "time to compute a prompt: for each token that is not cached"},
-    {PREFIX ".prefill-square", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, square_ps),
-     "714ps", "0ps", "1us", NULL, "time to compute a prompt: for each pair of an uncached token "
-                                  "and a token that it attends to"},
-    {PREFIX ".decode-token", SIM_ATTR_TIME, false, offsetof(app__mc_replay_config_t, decode_ps),
-     "28ms", "0ps", "1000s", NULL, "time to decode one token"},
-    {PREFIX ".compute-percent", SIM_ATTR_COUNT, false,
-     offsetof(app__mc_replay_config_t, time_percent), "100", "0", "100000", NULL,
-     "percentage of all compute times; above 100: slower GPUs, below: faster ones"},
-    {PREFIX ".fetch-rate", SIM_ATTR_RATE, true, offsetof(app__mc_replay_config_t, fetch_bps),
-     "auto", "1bps", "100Tbps", NULL, "rate of a node's NICs that the scheduler assumes; auto: the "
-     "sum of their rates"},
-    {PREFIX ".matrix", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, matrix), "auto",
-     NULL, NULL, NULL, "NIC priority matrix of all hosts, in JSON; auto: the NICs nearest to each "
-     "socket and GPU of nic.host are preferred, the others available"},
-    {PREFIX ".kv-location", SIM_ATTR_STRING, false, offsetof(app__mc_replay_config_t, kv_location),
-     "cuda:0", NULL, NULL, NULL, "location of a prompt's KV data at its prefill and decode node; of "
-     "several (cuda:0, cuda:1) prompts take them in turn"},
-    {PREFIX ".store-location", SIM_ATTR_STRING, false,
-     offsetof(app__mc_replay_config_t, store_location), "cpu:0", NULL, NULL, NULL,
-     "location of cached blocks; of several (cpu:0, cpu:1) blocks take them in turn"},
-    {PREFIX ".verify", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, verify), "on", NULL,
-     NULL, NULL, "verify the contents of all data that arrives"},
-    {PREFIX ".log", SIM_ATTR_BOOL, false, offsetof(app__mc_replay_config_t, log), "off", NULL, NULL,
-     NULL, "list each prompt in `prompts` of summary.json and apps.csv, with its nodes, cached "
-     "tokens and times"},
+    SIM_ATTR(PREFIX ".hosts", STRING, app__mc_replay_config_t, hosts,
+             .default_text = "*",
+             .help = "hosts, in this order: the conductor with the metadata, prefill nodes, "
+                     "decode nodes; further hosts are not used"),
+    SIM_ATTR(PREFIX ".trace", STRING, app__mc_replay_config_t, trace,
+             .default_text = "",
+             .help = "file of prompts, one JSON object per line: timestamp (ms), "
+                     "input_length, output_length, hash_ids"),
+    SIM_ATTR(PREFIX ".requests", COUNT, app__mc_replay_config_t, requests,
+             .default_text = "auto", .min_text = "1", .auto_ok = true,
+             .help = "number of prompts, from the first on; auto: all prompts of the trace"),
+    SIM_ATTR(PREFIX ".capacity-tokens", STRING, app__mc_replay_config_t, capacity,
+             .default_text = "unlimited",
+             .help = "tokens that all stores hold together, in whole blocks, or unlimited"),
+    SIM_ATTR(PREFIX ".prefill", COUNT, app__mc_replay_config_t, prefill,
+             .default_text = "4", .min_text = "1", .max_text = "4096",
+             .help = "number of prefill nodes, which compute prompts"),
+    SIM_ATTR(PREFIX ".decode", COUNT, app__mc_replay_config_t, decode,
+             .default_text = "4", .min_text = "1", .max_text = "4096",
+             .help = "number of decode nodes, which generate tokens"),
+    SIM_ATTR(PREFIX ".store", ENUM, app__mc_replay_config_t, store,
+             .default_text = "global", .choices = "global|local",
+             .help = "where blocks are cached; global: one store that all prefill nodes read "
+                     "from; local: one per prefill node, with its share of the capacity"),
+    SIM_ATTR(PREFIX ".policy", ENUM, app__mc_replay_config_t, policy,
+             .default_text = "lru", .choices = "lru|lfu|length-aware",
+             .help = "block that a full store evicts: the least recently used, the least "
+                     "frequently used, or of the latter the one furthest back in its prompt"),
+    SIM_ATTR(PREFIX ".scheduler", ENUM, app__mc_replay_config_t, scheduler,
+             .default_text = "cache-aware", .choices = "cache-aware|local|load|random",
+             .help = "choice of a prompt's prefill node; cache-aware: least time to the first "
+                     "token, blocks of other nodes are fetched; local: the same with the "
+                     "node's own blocks only; load: shortest queue; random: any"),
+    SIM_ATTR(PREFIX ".kv-bytes-per-token", BYTES, app__mc_replay_config_t, kv_bytes,
+             .default_text = "327680", .min_text = "1", .max_text = "64MiB",
+             .help = "KV data per token; 327680: a model of 70 billion parameters, 131072: "
+                     "one of 8 billion"),
+    SIM_ATTR(PREFIX ".block-tokens", COUNT, app__mc_replay_config_t, block_tokens,
+             .default_text = "512", .min_text = "1", .max_text = "65536",
+             .help = "number of tokens in a block"),
+    SIM_ATTR(PREFIX ".layer-groups", COUNT, app__mc_replay_config_t, layer_groups,
+             .default_text = "4", .min_text = "1", .max_text = "1024",
+             .help = "groups of layers; the KV data of one is sent while the next is "
+                     "computed; 1: all is sent when all is computed"),
+    SIM_ATTR(PREFIX ".start", TIME, app__mc_replay_config_t, start_ps,
+             .default_text = "10ms", .min_text = "0s", .max_text = "1000s",
+             .help = "time at which the trace begins"),
+    SIM_ATTR(PREFIX ".prefill-fixed", TIME, app__mc_replay_config_t, fixed_ps,
+             .default_text = "80ms", .min_text = "0ps", .max_text = "1000s",
+             .help = "time to compute a prompt, whatever its length"),
+    SIM_ATTR(PREFIX ".prefill-token", TIME, app__mc_replay_config_t, token_ps,
+             .default_text = "116200ns", .min_text = "0ps", .max_text = "1s",
+             .help = "time to compute a prompt: for each token that is not cached"),
+    SIM_ATTR(PREFIX ".prefill-square", TIME, app__mc_replay_config_t, square_ps,
+             .default_text = "714ps", .min_text = "0ps", .max_text = "1us",
+             .help = "time to compute a prompt: for each pair of an uncached token and a "
+                     "token that it attends to"),
+    SIM_ATTR(PREFIX ".decode-token", TIME, app__mc_replay_config_t, decode_ps,
+             .default_text = "28ms", .min_text = "0ps", .max_text = "1000s",
+             .help = "time to decode one token"),
+    SIM_ATTR(PREFIX ".compute-percent", COUNT, app__mc_replay_config_t, time_percent,
+             .default_text = "100", .min_text = "0", .max_text = "100000",
+             .help = "percentage of all compute times; above 100: slower GPUs, below: faster "
+                     "ones"),
+    SIM_ATTR(PREFIX ".fetch-rate", RATE, app__mc_replay_config_t, fetch_bps,
+             .default_text = "auto", .min_text = "1bps", .max_text = "100Tbps", .auto_ok = true,
+             .help = "rate of a node's NICs that the scheduler assumes; auto: the sum of "
+                     "their rates"),
+    SIM_ATTR(PREFIX ".matrix", STRING, app__mc_replay_config_t, matrix,
+             .default_text = "auto",
+             .help = "NIC priority matrix of all hosts, in JSON; auto: the NICs nearest to "
+                     "each socket and GPU of nic.host are preferred, the others available"),
+    SIM_ATTR(PREFIX ".kv-location", STRING, app__mc_replay_config_t, kv_location,
+             .default_text = "cuda:0",
+             .help = "location of a prompt's KV data at its prefill and decode node; of "
+                     "several (cuda:0, cuda:1) prompts take them in turn"),
+    SIM_ATTR(PREFIX ".store-location", STRING, app__mc_replay_config_t, store_location,
+             .default_text = "cpu:0",
+             .help = "location of cached blocks; of several (cpu:0, cpu:1) blocks take them "
+                     "in turn"),
+    SIM_ATTR(PREFIX ".verify", BOOL, app__mc_replay_config_t, verify,
+             .default_text = "on",
+             .help = "verify the contents of all data that arrives"),
+    SIM_ATTR(PREFIX ".log", BOOL, app__mc_replay_config_t, log,
+             .default_text = "off",
+             .help = "list each prompt in `prompts` of summary.json and apps.csv, with its "
+                     "nodes, cached tokens and times"),
     APP__MC_METADATA_ATTRS(PREFIX, app__mc_replay_config_t, metadata),
     APP_MOONCAKE_ATTRS(PREFIX ".engine", app__mc_replay_config_t, engine),
 };
