@@ -102,7 +102,6 @@ typedef struct app_ops {
 } app_ops_t;
 
 extern const app_ops_t *const app_all[]; // ends with NULL
-const app_ops_t *app_find(const char *name);
 
 // First member of every application.
 struct app {

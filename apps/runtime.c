@@ -6,7 +6,6 @@
 // after its last: each creation on a NIC checks two other QPs in turn, so no timer is needed and
 // the QPs kept are a small multiple of those in use. A later packet (the last acknowledgement was
 // lost) creates the QP again, in the state that answers duplicates.
-#include <string.h>
 
 #include "apps/app_internal.h"
 
@@ -41,16 +40,6 @@ const app_ops_t *const app_all[] = {
     &app_contexts,
     NULL,
 };
-
-const app_ops_t *app_find(const char *name)
-{
-    for (size_t i = 0; app_all[i] != NULL; i++) {
-        if (strcmp(app_all[i]->name, name) == 0) {
-            return app_all[i];
-        }
-    }
-    return NULL;
-}
 
 app_runtime_t *app_runtime_create(net_t *net)
 {

@@ -204,13 +204,23 @@ static sim_err_t read_file(const char *name,
     return SIM_OK;
 }
 
+static const app_ops_t *find_app(const char *name)
+{
+    for (size_t i = 0; app_all[i] != NULL; i++) {
+        if (strcmp(app_all[i]->name, name) == 0) {
+            return app_all[i];
+        }
+    }
+    return NULL;
+}
+
 sim_err_t world_try_app(world_t *world,
                         const char *kind,
                         const char *settings,
                         app_t **app,
                         sim_message_t *message)
 {
-    const app_ops_t *const ops = app_find(kind);
+    const app_ops_t *const ops = find_app(kind);
     ck_assert_msg(ops != NULL, "no application %s", kind);
     void *const config = sim_alloc(ops->attrs->config_bytes);
     sim_attrs_default(ops->attrs, config);

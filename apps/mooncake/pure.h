@@ -123,10 +123,7 @@ void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
 bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot);
 // Returns whether the place has a copy of the block in that slot.
 bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place);
-uint64_t app__mooncake_prefix_blocks(const app__mooncake_prefix_t *prefix);
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
-// Returns the number of slots handed out so far; all slots are below it.
-uint64_t app__mooncake_prefix_slots(const app__mooncake_prefix_t *prefix);
 
 // -- traces (apps/mooncake/programs/trace.c)
 

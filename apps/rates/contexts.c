@@ -170,7 +170,7 @@ static void fill(side_t *side, uint32_t place, nic_send_wr_t *wr)
     const app__contexts_config_t *const config = &contexts->config;
     const bool outbound = side == &contexts->sides[0];
     const app__machine_t *const other = &contexts->machines[outbound ? 1 : 0];
-    const bool writes = config->verb == 0;
+    const bool writes = config->verb == APP__ACCESS_WRITE;
     *wr = (nic_send_wr_t){
         .wr_id = place,
         .opcode = writes ? NIC_WR_RDMA_WRITE : NIC_WR_RDMA_READ,
@@ -330,7 +330,7 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
     side->contexts = contexts;
     side->machine = &contexts->machines[s];
     side->node = side->machine->endpoint->node;
-    side->begins = config->direction == 2 || config->direction == s;
+    side->begins = config->direction == APP__BOTH_WAYS || (uint32_t)config->direction == s;
     side->cq = nic_cq_create(side->machine->endpoint->nic,
                              (uint32_t)config->outstanding + 1,
                              completed,
@@ -345,11 +345,12 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
         side->free_ops[side->free_count++] = i;
     }
     for (size_t q = 0; q < tokens; q++) {
-        side->qps[q] = app__machine_qp(side->machine,
-                                       config->transport == 0 ? NIC_QPT_RC : NIC_QPT_UC,
-                                       side->cq,
-                                       (uint32_t)config->outstanding,
-                                       0);
+        side->qps[q] =
+            app__machine_qp(side->machine,
+                            config->transport == APP__CARRIER_RC ? NIC_QPT_RC : NIC_QPT_UC,
+                            side->cq,
+                            (uint32_t)config->outstanding,
+                            0);
     }
     sim_sample_set_init(&side->latency_ps);
     sim_timer_init(&side->timer, timer_fired);
@@ -405,7 +406,8 @@ static void make(contexts_t *contexts, const app_context_t *context, const uint3
 
 static sim_err_t check(const app__contexts_config_t *config, sim_message_t *message)
 {
-    if (config->transport == 1 && (config->verb == 1 || config->direction != 0)) {
+    if (config->transport == APP__CARRIER_UC &&
+        (config->verb == APP__ACCESS_READ || config->direction != APP__OUTBOUND)) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "transport",
@@ -413,7 +415,7 @@ static sim_err_t check(const app__contexts_config_t *config, sim_message_t *mess
                               "arrive, expected verb: write and direction: outbound, or transport: "
                               "rc");
     }
-    if (config->churn != 0 && config->transport != 1) {
+    if (config->churn != 0 && config->transport != APP__CARRIER_UC) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "churn",

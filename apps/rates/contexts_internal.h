@@ -16,20 +16,24 @@ typedef enum app__pattern {
     APP__REPLAY
 } app__pattern_t;
 
+typedef enum app__side { APP__OUTBOUND, APP__INBOUND, APP__BOTH_WAYS } app__side_t;
+typedef enum app__access { APP__ACCESS_WRITE, APP__ACCESS_READ } app__access_t;
+typedef enum app__carrier { APP__CARRIER_RC, APP__CARRIER_UC } app__carrier_t;
+
 typedef struct app__contexts_config {
     char *host;
     char *peer;
     uint64_t tokens;
-    uint32_t pattern; // app__pattern_t
+    app__pattern_t pattern;
     sim_ratio_t skew;
     bool shuffle;
     uint64_t working_set;
     uint64_t phase;
     char *replay_file;
     char *record_file;
-    uint32_t direction; // 0 outbound, 1 inbound, 2 both
-    uint32_t verb;      // 0 write, 1 read
-    uint32_t transport; // 0 rc, 1 uc
+    app__side_t direction; // side that begins operations
+    app__access_t verb;
+    app__carrier_t transport;
     uint64_t bytes;
     uint64_t outstanding;
     sim_time_t interval_ps;

@@ -458,15 +458,6 @@ void app__rpc_fini(app__rpc_t *rpc)
 
 // -- results
 
-void app__rpc_progress(const app__rpc_t *rpc, uint64_t *done, uint64_t *planned)
-{
-    *done = 0;
-    for (uint32_t c = 0; c < rpc->client_count; c++) {
-        *done += rpc->clients[c].thread.stopped;
-    }
-    *planned = rpc->client_count;
-}
-
 app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc)
 {
     uint64_t counted = 0;

@@ -190,11 +190,13 @@ static uint64_t count_without_hole(const app__sequencer_t *sequencer)
 static void sequencer_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 {
     const app__sequencer_t *const sequencer = (const app__sequencer_t *)(const void *)app;
-    if (sequencer->version == APP__SEQUENCER_RPC) {
-        app__rpc_progress(&sequencer->rpc, done, planned);
-    } else {
-        app__spec_progress(sequencer->spec, done, planned);
+    *done = 0;
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        *done += sequencer->version == APP__SEQUENCER_RPC
+                     ? sequencer->rpc.clients[c].thread.stopped
+                     : app__spec_client_thread(sequencer->spec, c)->stopped;
     }
+    *planned = sequencer->client_count;
 }
 
 typedef struct sequencer_report {

@@ -70,7 +70,7 @@ SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer,
                                           const app__sequencer_config_t *config,
                                           sim_message_t *message);
 void app__spec_destroy(app__spec_t *spec);
-void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *planned);
+const app__thread_t *app__spec_client_thread(const app__spec_t *spec, uint32_t client);
 app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec);
 
 #endif // APPS_SERVICES_SEQUENCER_INTERNAL_H

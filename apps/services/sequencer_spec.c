@@ -480,13 +480,9 @@ void app__spec_destroy(app__spec_t *spec)
 
 // -- results
 
-void app__spec_progress(const app__spec_t *spec, uint64_t *done, uint64_t *planned)
+const app__thread_t *app__spec_client_thread(const app__spec_t *spec, uint32_t client)
 {
-    *done = 0;
-    for (uint32_t c = 0; c < spec->client_count; c++) {
-        *done += spec->clients[c].thread.stopped;
-    }
-    *planned = spec->client_count;
+    return &spec->clients[client].thread;
 }
 
 app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec)

@@ -261,17 +261,7 @@ bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slo
     return prefix->holds[slot * prefix->words + place / 64] >> place % 64 & 1;
 }
 
-uint64_t app__mooncake_prefix_blocks(const app__mooncake_prefix_t *prefix)
-{
-    return prefix->count;
-}
-
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix)
 {
     return prefix->evictions;
-}
-
-uint64_t app__mooncake_prefix_slots(const app__mooncake_prefix_t *prefix)
-{
-    return prefix->slots;
 }

@@ -13,6 +13,9 @@ typedef enum app__mc_scheduler {
     APP__MC_RANDOM,
 } app__mc_scheduler_t;
 
+// Where blocks are cached: in one store for all prefill nodes, or one in each.
+typedef enum app__mc_store { APP__MC_STORE_GLOBAL, APP__MC_STORE_LOCAL } app__mc_store_t;
+
 typedef struct app__mc_replay_config {
     char *hosts;
     char *trace;
@@ -20,7 +23,7 @@ typedef struct app__mc_replay_config {
     uint64_t requests; // SIM_AUTO: all
     uint64_t prefill;
     uint64_t decode;
-    uint32_t store; // 0: global, 1: local
+    app__mc_store_t store;
     uint32_t policy;
     uint32_t scheduler;
     uint64_t kv_bytes;
