@@ -166,7 +166,7 @@ static uint64_t bytes_per_qp(const net_t *net)
     return sum.count == 0 ? 0 : sum.bytes / sum.count;
 }
 
-// Of this process now; 0: the system does not say.
+// Returns the bytes of memory that this process has resident now; 0: the system does not say.
 static long resident_bytes(void)
 {
     char line[128] = "";

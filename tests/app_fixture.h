@@ -24,7 +24,7 @@ typedef struct world {
     net_config_t net_config;
     net_switch_config_t switch_config;
     nic_config_t nic;
-    // May change the configuration of one host or link; NULL: all alike.
+    // Functions that may change the configuration of one host or link; NULL: all are alike.
     void (*tweak_nic)(const char *name, nic_config_t *config);
     void (*tweak_link)(const char *a, const char *b, net_link_config_t *config);
     const char *file_text; // what any file of an application contains; NULL: there is none
@@ -45,7 +45,7 @@ typedef struct world {
 
 void world_init(world_t *world);
 void world_build(world_t *world, const char *topology, const char *settings);
-// SIM_OK, or the error of check or build; for topologies that must be refused.
+// Builds a world whose topology may be refused. Returns SIM_OK, or the error of check or build.
 sim_err_t world_try_build(world_t *world,
                           const char *topology,
                           const char *settings,
@@ -73,7 +73,7 @@ sim_err_t world_set(const sim_attr_table_t *table,
                     const char *settings,
                     sim_message_t *message);
 
-// The interface of a host's NIC.
+// Returns the interface number of the host's NIC `nic`.
 uint32_t world_interface(const world_t *world, const char *host, uint32_t nic);
 
 #endif // TESTS_APP_FIXTURE_H

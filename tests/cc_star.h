@@ -110,7 +110,7 @@ static inline void star_use(star_config_t *config, const char *algorithm)
     config->nic.congestion_control = sim_strdup(algorithm);
 }
 
-// The config struct of one algorithm, to be changed.
+// Returns the config struct of one algorithm, which the caller may change.
 static inline void *star_cc_config(star_config_t *config, const nic_cc_ops_t *ops)
 {
     void *const part = nic_config_part(&config->nic, ops->attrs);
@@ -264,7 +264,7 @@ static inline net_node_t *star_add_host(star_t *star,
     return host;
 }
 
-// config must outlive the star.
+// Creates the star; config must outlive it.
 static inline star_t *star_create(const star_config_t *config)
 {
     star_t *const star = sim_alloc(sizeof(*star));
@@ -356,7 +356,7 @@ static inline size_t star_index(const star_t *star, sim_time_t time_ps)
     return (size_t)(time_ps / star->config.sample_ps);
 }
 
-// Payload completed per second by one sender, between two times.
+// Returns the payload that one sender completed per second between two times.
 static inline double star_mean_bps(const star_t *star,
                                    uint32_t sender,
                                    sim_time_t from_ps,
@@ -382,7 +382,7 @@ static inline double star_mean_queue(const star_t *star, sim_time_t from_ps, sim
     return sum / (double)(to - from);
 }
 
-// Share of the senders' packets that left the bottleneck with a mark.
+// Returns the share of the senders' packets that left the bottleneck with a mark.
 static inline double star_marked_share(const star_t *star, sim_time_t from_ps, sim_time_t to_ps)
 {
     const size_t from = star_index(star, from_ps);

@@ -66,7 +66,7 @@ static void check_print_reruns(SRunner *runner)
                TEST_BUILD_DIRECTORY,
                TEST_NAME);
     }
-    // The array is the caller's, the results in it are the runner's.
+    // The caller frees the array; the runner owns the results in it.
     free(failures);
 }
 
@@ -77,7 +77,7 @@ static int check_run(const check_entry_t *entries, size_t count)
         const check_entry_t *entry = &entries[i];
         TCase *test_case = tcase_create(entry->test->name);
         tcase_set_timeout(test_case, CHECK_TIMEOUT_S);
-        // What Check's tcase_add_* macros call, each with some of these fixed.
+        // Check's tcase_add_* macros call this function, each with some arguments fixed.
         _tcase_add_test(test_case,
                         entry->test,
                         entry->signal,

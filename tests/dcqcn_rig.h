@@ -47,7 +47,7 @@ typedef struct rig {
     size_t timers_run;
 } rig_t;
 
-// The NIC's part: here it only counts.
+// Replaces the NIC's function and only counts its calls.
 void nic_cc_rate_changed(nic_cc_t *cc)
 {
     rig_t *const rig = (rig_t *)(void *)cc->node;
@@ -124,7 +124,7 @@ static const sim_node_ops_t rig_ops = {
     .destroy = rig_destroy_node,
 };
 
-// The vendor's published defaults, written out: another reading than the attribute table's.
+// The vendor's published defaults, written out independently of the attribute table.
 static const nic_dcqcn_config_t vendor_config = {
     .variant = NIC_DCQCN_VENDOR,
     .rpg_time_reset_ps = 300 * US,
@@ -216,7 +216,7 @@ static void rig_run(rig_t *rig, sim_time_t until_ps)
     ck_assert(!sim_timer_armed(&rig->dcqcn.timer));
 }
 
-// What was in force right after time_ps.
+// Returns the state in force right after time_ps.
 static inline const state_t *rig_at(const rig_t *rig, sim_time_t time_ps)
 {
     const state_t *found = &rig->changes[0];

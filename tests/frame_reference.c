@@ -113,7 +113,7 @@ uint32_t frame_reference_icrc(const uint8_t *bytes)
     return ~crc;
 }
 
-// The sum of RFC 1071 modulo 65535, without carries to fold.
+// Returns the sum of RFC 1071 modulo 65535, without carries to fold.
 static uint32_t sum_modulo(uint32_t sum, const uint8_t *bytes, size_t size)
 {
     for (size_t i = 0; i < size; i++) {

@@ -32,7 +32,8 @@ size_t frame_udp_offset(const uint8_t *bytes);
 bool frame_is_ipv6(const uint8_t *bytes);
 
 void frame_put16(uint8_t *bytes, uint32_t value);
-// CRC-32 of IEEE 802.3, one bit at a time, lowest first. Register in, register out.
+// Returns the CRC-32 of IEEE 802.3 register, one bit at a time, lowest first; takes the register
+// before.
 uint32_t frame_crc_bits(uint32_t crc, const uint8_t *bytes, size_t size);
 uint32_t frame_reference_icrc(const uint8_t *bytes);
 void frame_repair_icrc(uint8_t *bytes);
@@ -42,9 +43,10 @@ void frame_repair_checksums(uint8_t *bytes, size_t size);
 
 // -- frames to try
 
-// Every field the opcode has gets a value of its own; the others stay zero. No payload.
+// Returns a frame in which each field of the opcode has a value of its own; others are 0; no
+// payload.
 net_frame_t frame_sample(const frame_row_t *row, bool tagged, bool ipv6);
-// What the extension headers of a sample are on the wire. Returns their length.
+// Writes the extension headers of a sample as they are on the wire. Returns their length.
 size_t frame_sample_headers(const frame_row_t *row, uint8_t *out);
 // Builds a sample of the opcode with a payload of 7 bytes where it may have one.
 size_t frame_build_sample(uint8_t opcode, bool tagged, bool ipv6, uint8_t *bytes);

@@ -17,7 +17,7 @@ struct fixture_source {
     fixture_source_t *next_active;
 };
 
-// A pause that arrived and is not obeyed yet.
+// A pause that has arrived and is not obeyed yet.
 typedef struct held_pause {
     sim_timer_t timer;
     fixture_host_t *host;
@@ -65,8 +65,8 @@ static void make_frame(fixture_source_t *source)
     net_queue_push(port, packet);
 }
 
-// One frame of the greedy flow of that class that has made fewest, if there is one. Flows that have
-// come to their end leave the list.
+// Sends one frame of the class's greedy flow that has sent the fewest, if there is one, and drops
+// finished flows from the list.
 static void refill(fixture_host_t *host, const net_port_t *port, uint32_t priority)
 {
     fixture_source_t *least = NULL;
@@ -182,7 +182,7 @@ static void pause_due(sim_node_t *node, sim_timer_t *timer)
 static void data_arrived(fixture_host_t *host, net_packet_t *packet)
 {
     const uint32_t from = host->fixture->host_of[packet->source];
-    // Not ck_assert: that writes to a file each time.
+    // The check is not ck_assert, which writes to a file each time.
     SIM_CHECK(host->fixture->host_of[packet->destination] == host->number);
     host->received++;
     host->received_bytes += packet->frame_bytes;

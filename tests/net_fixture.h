@@ -98,16 +98,17 @@ typedef struct fixture_options {
     const compat_hpcc_config_t *hpcc; // [the defaults]
 } fixture_options_t;
 
-// The defaults of the attribute tables.
+// Returns a network config with the defaults of the attribute tables.
 net_config_t fixture_net_config(void);
 net_link_config_t fixture_link_config(uint64_t rate_bps, sim_time_t delay_ps);
 net_switch_config_t fixture_switch_config(void);
 
-// options may be NULL: seed 1, one thread, no limit, default network.
+// Creates the simulation and network. options may be NULL: seed 1, one thread, no limit, default
+// network.
 void fixture_create(fixture_t *fixture, const fixture_options_t *options);
 // Hosts are numbered from 0.
 fixture_host_t *fixture_host(fixture_t *fixture, const char *name);
-// config may be NULL: defaults.
+// Adds a switch. config may be NULL: defaults.
 net_node_t *fixture_switch(fixture_t *fixture, const char *name, const net_switch_config_t *config);
 uint32_t fixture_link(fixture_t *fixture,
                       net_node_t *a,
@@ -120,15 +121,15 @@ void fixture_build(fixture_t *fixture);
 void fixture_run(fixture_t *fixture);
 void fixture_destroy(fixture_t *fixture);
 
-// A star: `senders` hosts and one receiver (the last host) at one switch, all links alike.
+// Builds a star: `senders` hosts and one receiver (the last host) at one switch, all links alike.
 net_node_t *fixture_star(fixture_t *fixture,
                          const net_switch_config_t *config,
                          unsigned senders,
                          const net_link_config_t *link);
 
-// The port of node a towards b.
+// Returns the port of node a towards b.
 net_port_t *fixture_port(const net_node_t *a, const net_node_t *b);
-// floor(bytes * 8e12 / rate): the time of bytes on a link.
+// Returns the time of `bytes` on a link: floor(bytes * 8e12 / rate).
 sim_time_t fixture_bytes_ps(uint64_t bytes, uint64_t rate_bps);
 
 #endif // TESTS_NET_FIXTURE_H

@@ -245,7 +245,7 @@ static inline nic_qp_t *pair_make_qp(pair_t *pair,
     return qp;
 }
 
-// The attributes pair_connect uses, for either end.
+// Fills the attributes that pair_connect uses, for either end.
 static inline void pair_attr(const pair_t *pair,
                              const pair_qp_t *qps,
                              uint32_t host,
@@ -262,7 +262,7 @@ static inline void pair_connect_end(const pair_qp_t *qps, uint32_t host, const n
     ck_assert_msg(nic_qp_connect(qps->qp[host], attr, &message) == SIM_OK, "%s", message.text);
 }
 
-// Two QPs connected to each other; change, if not NULL, is applied to the attributes of both.
+// Connects two QPs to each other; `change`, if not NULL, is applied to the attributes of both.
 typedef void (*pair_attr_fn)(nic_qp_attr_t *attr);
 static inline void pair_connect(pair_t *pair,
                                 pair_qp_t *qps,
@@ -282,7 +282,7 @@ static inline void pair_connect(pair_t *pair,
     }
 }
 
-// A signaled work request of that many bytes between the two hosts' memories.
+// Returns a signaled work request of `bytes` between the two hosts' memories.
 static inline nic_send_wr_t pair_wr(const pair_t *pair, nic_wr_opcode_t opcode, uint64_t bytes)
 {
     return (nic_send_wr_t){
@@ -361,7 +361,7 @@ static inline uint64_t pair_ahead(const pair_t *pair)
            nic_transport_metric_read(pair->nic[1], metric);
 }
 
-// Runs; then packets must be conserved.
+// Runs the simulation, then checks that packets are conserved.
 static inline void pair_run(pair_t *pair)
 {
     sim_message_t message = {.text = ""};
@@ -392,19 +392,20 @@ static inline void pair_destroy(pair_t *pair)
 
 // -- closed forms
 
-// Time of a frame on the link, gap included.
+// Returns the time of a frame on the link, gap included.
 static inline sim_time_t pair_frame_ps(uint32_t frame_bytes)
 {
     return (frame_bytes + 24u) * PAIR_BYTE_PS;
 }
 
-// From its first bit to its last at the other end.
+// Returns the time from a frame's first bit to the arrival of its last bit at the other end.
 static inline sim_time_t pair_reach_ps(uint32_t frame_bytes)
 {
     return (frame_bytes + 12u) * PAIR_BYTE_PS + PAIR_DELAY_PS;
 }
 
-// Sum over the frames of a message of `bytes`: extension_bytes once, 58 each, payload padded.
+// Returns the sum over the frames of a message: extension_bytes once, 58 bytes each, padded
+// payload.
 static inline sim_time_t pair_message_ps(uint64_t bytes, uint32_t mtu, uint32_t extension_bytes)
 {
     const uint64_t packets = bytes == 0 ? 1 : (bytes + mtu - 1) / mtu;
@@ -423,7 +424,7 @@ static inline size_t pair_count(const pair_t *pair, uint32_t host, uint8_t opcod
     return count;
 }
 
-// The n-th packet of a host, from 0.
+// Returns the n-th packet of a host, counted from 0.
 static inline const pair_packet_t *pair_nth(const pair_t *pair, uint32_t host, size_t n)
 {
     for (size_t i = 0; i < pair->wire_count; i++) {

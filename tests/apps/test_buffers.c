@@ -24,7 +24,8 @@ START_TEST(buffers_are_registered_and_nothing_else)
     world_build(&world, "star", "hosts=3; rate=100Gbps");
     app_t *const incast = world_app(&world, "incast", "to=host0; senders=2; bytes=100KB");
     (void)world_app(&world, "permutation", "bytes=50KB");
-    // Host 0 receives two flows, then sends one and receives one: two regions, one of each.
+    // Host 0 receives two flows, then sends one and receives one: it has two regions, one of each
+    // kind.
     const app__endpoint_t *const endpoint = app__endpoint_of(world.runtime, 0);
     ck_assert_uint_eq(endpoint->range_count, 2);
     const uint32_t first = app__qp_number(0);

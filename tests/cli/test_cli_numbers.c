@@ -31,7 +31,7 @@ START_TEST(quantities_take_the_unit_that_fits)
 }
 END_TEST
 
-// A run that ends within a frame has sent a part of it: never more than the link can carry.
+// A run that ends within a frame has sent part of it: it never counts more than the link can carry.
 START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
 {
     static net_class_t classes[NET_PRIORITIES][NET_CLASS_PORTS];
@@ -47,19 +47,19 @@ START_TEST(a_frame_under_way_counts_as_far_as_it_is_out)
     port.classes[7]->tx_bytes = 100;
     port.busy_until_ps = 600 * SIM_PS_PER_NS;
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, SIM_PS_PER_US), 0.5, 1e-12);
-    // A frame of 4000 bytes, which began at 600 ns, and 24 bytes around it.
+    // A frame of 4000 bytes began at 600 ns, with 24 bytes around it.
     port.classes[3]->tx_bytes += 4000;
     port.busy_until_ps = 4624 * SIM_PS_PER_NS;
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 1000 * SIM_PS_PER_NS), 0.876, 1e-12);
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 4000 * SIM_PS_PER_NS), 0.969, 1e-12);
     ck_assert_double_eq_tol(results_port_utilisation(&port, 0, 9000 * SIM_PS_PER_NS), 0.5, 1e-12);
-    // Of the time since 4.5 us after the start of the run.
+    // The share is that of the time since 4.5 us after the start of the run.
     ck_assert_double_eq_tol(
         results_port_utilisation(&port, 4500 * SIM_PS_PER_NS, 9000 * SIM_PS_PER_NS),
         1.0,
         1e-12);
     ck_assert_double_eq(results_port_utilisation(&port, SIM_PS_PER_US, SIM_PS_PER_US), 0.0);
-    // Cut within the preamble of the very first frame.
+    // The run ends within the preamble of the very first frame.
     port.classes[3]->tx_bytes = 1000;
     port.classes[7]->tx_bytes = 0;
     port.busy_until_ps = 1024 * SIM_PS_PER_NS;

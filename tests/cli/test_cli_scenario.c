@@ -66,7 +66,8 @@ END_TEST
 
 START_TEST(patterns_stand_without_quotes)
 {
-    // The same in block and flow style, quoted and not; commas and stars inside brackets.
+    // The spellings say the same in block and flow style, quoted and unquoted; commas and stars are
+    // inside brackets.
     static const char *const spellings[] = {
         "traffic: [{incast: {to: host0, from: host[1-2,5]}}]\n",
         "traffic: [{incast: {to: host0, from: \"host[1-2,5]\"}}]\n",
@@ -101,7 +102,7 @@ START_TEST(resolved_scenario_is_a_fixed_point)
     world_scenario_t *const second = parse(once);
     char *const twice = world_scenario_resolved(second);
     ck_assert_str_eq(once, twice);
-    // Nothing was lost on the way.
+    // Nothing was lost in the round trip.
     ck_assert_uint_eq(second->node_count, 1);
     ck_assert_uint_eq(second->links[0].down_count, 1);
     ck_assert_uint_eq(second->links[0].downs[0].config.until_ps, 2 * SIM_PS_PER_MS);
@@ -199,7 +200,8 @@ END_TEST
 
 START_TEST(limits_hold)
 {
-    // Depth, number of parts and size, each refused in little time and memory.
+    // Nesting depth, number of parts and size are refused beyond their limits, in little time and
+    // memory.
     char *const deep = sim_alloc(100001);
     memset(deep, '[', 100000);
     refuse(deep, 100000, "nested more than");

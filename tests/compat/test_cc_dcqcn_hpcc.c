@@ -27,7 +27,7 @@ typedef struct rig {
     uint64_t announced;
 } rig_t;
 
-// The NIC's part.
+// Replaces the NIC's function: the algorithm calls it at each change of the rate.
 void nic_cc_rate_changed(nic_cc_t *cc)
 {
     ((rig_t *)(void *)cc->node)->announced++;
@@ -80,7 +80,7 @@ static void model_tick(model_t *model, const compat_dcqcn_hpcc_config_t *config,
         model->alpha_mark = false;
         model->alpha_at += config->alpha_period_ps / NS;
     }
-    // The longer period was scheduled first.
+    // The timer of the longer period was scheduled first.
     if (now == model->increase_at) {
         model->increase_at += config->increase_period_ps / NS;
         if (model->stage >= config->fast_recovery_stages) {

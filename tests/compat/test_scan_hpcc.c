@@ -72,7 +72,7 @@ START_TEST(frames_and_pace_are_as_given)
     }
     ck_assert_uint_eq(pair_nth(pair, 1, 0)->packet.frame_bytes, 60);
     ck_assert_uint_eq(pair->done_count[0], 1);
-    // 548 bytes are 43.84 ns.
+    // 548 bytes take 43.84 ns, cut to 43.
     ck_assert_uint_eq(pair->done[0][0].time_ps, START_PS + (20 * 1197 + 43 + 1000 + 4 + 1000) * NS);
     tear_down();
 }
@@ -99,7 +99,7 @@ START_TEST(queue_pairs_take_turns)
 }
 END_TEST
 
-// Of 2500 bytes two packets fill 2000: a third fits only where it may overshoot.
+// Two packets fill 2000 bytes of a window of 2500: a third is sent only if it may overshoot.
 START_TEST(a_packet_may_start_below_the_window)
 {
     for (int overshoot = 0; overshoot < 2; overshoot++) {
@@ -121,8 +121,8 @@ START_TEST(a_packet_may_start_below_the_window)
 }
 END_TEST
 
-// The timer stands at the end of the slow one's packet when the fast one comes: it is not moved,
-// and the fast one's second packet, due 838 ns after its first, waits for the next ACK.
+// The timer stands at the end of the slow QP's packet when the fast one comes: it is not moved, and
+// the fast QP's second packet, due 838 ns after its first, waits for the next ACK.
 START_TEST(one_timer_wakes_all)
 {
     prepare();
@@ -212,7 +212,8 @@ static void pause_peer(pair_t *of, void *class)
     net_port_wake(of->port[0]);
 }
 
-// 1000 quanta are 5120 ns from the pause's arrival, which is 4 ns and the delay after its sending.
+// 1000 quanta are 5120 ns from the arrival of the pause, which is 4 ns and the delay after it was
+// sent.
 START_TEST(a_pause_of_one_class_holds_back_acks)
 {
     static const struct {
@@ -241,7 +242,8 @@ START_TEST(a_pause_of_one_class_holds_back_acks)
 }
 END_TEST
 
-// The first ACK is lost. The packet comes again, and is answered or not.
+// The first ACK is lost. The packet is retransmitted; an option decides whether the duplicate is
+// answered.
 START_TEST(duplicates_are_answered_or_not)
 {
     for (int answered = 0; answered < 2; answered++) {

@@ -165,7 +165,7 @@ START_TEST(pauses_and_resumes_at_the_packets_of_the_rules)
     } while (!walk_pauses(&walk));
     const sim_time_t stop_ps = START_PS + arrived * FRAME_PS + DELAY_PS;
     ck_assert_uint_eq(moments.stop_ps, stop_ps);
-    // What the sender had begun when the pause reached it arrives too.
+    // The packet that the sender had begun when the pause reached it arrives too.
     const sim_time_t stopped_ps = stop_ps + PAUSE_PS + DELAY_PS;
     for (; START_PS + arrived * FRAME_PS < stopped_ps; arrived++) {
         ck_assert(walk_in(&walk, FRAME_BYTES));
@@ -217,7 +217,7 @@ START_TEST(drops_what_fits_neither_headroom_nor_threshold)
 }
 END_TEST
 
-// A threshold of many times what is free does not make the buffer larger than it is.
+// A threshold that is many times the free bytes does not make the buffer larger than it is.
 START_TEST(alpha_above_one_stays_within_the_buffer)
 {
     enum { SENDERS = 6 };
@@ -249,7 +249,7 @@ START_TEST(alpha_above_one_stays_within_the_buffer)
 }
 END_TEST
 
-// Where nothing waits each packet is queued and charged all the same, and leaves at once.
+// Even if nothing waits, each packet is queued and charged, and leaves at once.
 START_TEST(every_packet_is_charged)
 {
     const net_switch_config_t config = peer_config(1048576, 30000);

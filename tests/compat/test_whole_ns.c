@@ -109,7 +109,7 @@ START_TEST(frames_follow_each_other_without_gaps)
 }
 END_TEST
 
-// 65535 quanta are 336 us at this rate; the pause is over after a resume 2 ms later.
+// 65535 quanta are 336 us at this rate; the pause ends only with the resume 2 ms later.
 START_TEST(pauses_last)
 {
     fixture_t fixture;
@@ -133,7 +133,8 @@ START_TEST(pauses_last)
 }
 END_TEST
 
-// Modulo UINT32_MAX the hash itself, but for one value.
+// Returns the path of a flow by the compat balancer. For count UINT32_MAX it is the hash itself,
+// except for one value.
 static uint32_t path_of_flow(const net_switch_t *sw,
                              uint32_t source,
                              uint32_t destination,
@@ -160,7 +161,8 @@ START_TEST(the_hash_is_murmur3)
         fixture_link(&fixture, &hosts[i]->node, sw, 100 * FIXTURE_GBPS, SIM_PS_PER_US);
     }
     fixture_build(&fixture);
-    // From 11.0.0.1 to 11.0.1.1, ports 10000 and 100, in a switch that is node 2; and back.
+    // The flow goes from 11.0.0.1 to 11.0.1.1, ports 10000 and 100, in a switch that is node 2;
+    // then back.
     const uint32_t hash = net_flow_hash(fixture.net, 0, 1, 10000);
     net_switch_t *const model = net_switch_of(sw);
     model->ecmp_seed = 2;
@@ -183,7 +185,8 @@ START_TEST(the_hash_is_murmur3)
 }
 END_TEST
 
-// Two leaves, four spines: a flow takes the spine number murmur3 mod 4, the last made being first.
+// With two leaves and four spines, a flow takes the spine number murmur3 mod 4; the last one made
+// has number 0.
 START_TEST(the_last_made_path_is_first)
 {
     const fixture_options_t options = peer_options();
@@ -201,7 +204,7 @@ START_TEST(the_last_made_path_is_first)
         (void)snprintf(name, sizeof(name), "spine%u", s);
         spines[s] = fixture_switch(&fixture, name, NULL);
     }
-    // The order of links does not matter.
+    // The order in which links were made does not matter.
     for (uint32_t s = 0; s < 4; s++) {
         fixture_link(&fixture, leaf_x, spines[(s + 2) % 4], 100 * FIXTURE_GBPS, SIM_PS_PER_US);
         fixture_link(&fixture, leaf_y, spines[s], 100 * FIXTURE_GBPS, SIM_PS_PER_US);

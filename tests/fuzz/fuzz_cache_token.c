@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const nic_token_type_t type = (nic_token_type_t)(data[0] % NIC_TOKEN_TYPE_COUNT);
-    // A copy of exactly this size: reading beyond it is found.
+    // The copy has exactly this size, so that AddressSanitizer finds a read beyond it.
     uint8_t *const copy = sim_alloc(size);
     memcpy(copy, data + 1, size - 1);
     if (data[0] < 128) {

@@ -91,7 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0) {
         return 0;
     }
-    // A copy that ends with a zero byte beyond what is told.
+    // The copy ends with a zero byte beyond the size that is passed on.
     char *const text = sim_alloc(size);
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';

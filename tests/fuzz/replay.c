@@ -83,7 +83,8 @@ static uint8_t *read_input(const char *path, size_t *size)
     return bytes;
 }
 
-// A copy of exactly size bytes, so that AddressSanitizer sees a read past the end.
+// Runs the target on a copy of exactly `size` bytes, so that AddressSanitizer sees reads past the
+// end.
 static void run_exact(const uint8_t *bytes, size_t size)
 {
     uint8_t *copy = sim_alloc(size > 0 ? size : 1);

@@ -229,7 +229,7 @@ START_TEST(counts_are_whole)
 }
 END_TEST
 
-// A number of picoseconds written in any unit, with as many decimals as it takes.
+// A number of picoseconds is written in any unit, with as many decimals as it needs.
 START_TEST(decimals_scale_without_rounding)
 {
     static const char *const units[] = {"ns", "us", "ms", "s"};
@@ -481,7 +481,7 @@ START_TEST(copies_are_deep)
 }
 END_TEST
 
-// A row with NULL for expected reads back as it was written.
+// Rows of text and the text expected back; NULL: it reads back as it was written.
 static const struct {
     int attr;
     const char *text;
@@ -573,7 +573,7 @@ START_TEST(values_read_back)
 }
 END_TEST
 
-// What is printed for any number of any type reads back to it.
+// The printed text of any number of any type reads back to the number.
 START_TEST(any_number_reads_back)
 {
     sim_attr_t attr = {.path = "x.y", .default_text = "0", .offset = 0};
@@ -585,7 +585,7 @@ START_TEST(any_number_reads_back)
     sim_random_init(&random, 2, 0, "round trips");
     for (int i = 0; i < 4000; ++i) {
         uint64_t number = sim_random_u64(&random) >> sim_random_below(&random, 64);
-        // Round ones too, which have units.
+        // Half of the numbers are round, because these print with units.
         for (uint64_t zeros = sim_random_below(&random, 13); zeros > 0; --zeros) {
             number = number > NUMBER_MAX / 10 ? number / 10 : number;
             number = number / 10 * 10;
@@ -621,7 +621,7 @@ START_TEST(any_ratio_reads_back)
         char *const text = sim_attr_get(&attr, &ratio);
         sim_ratio_t back = {0, 0};
         ck_assert_msg(sim_attr_set(&attr, &back, text, NULL) == SIM_OK, "%s", text);
-        // Equal, and in lowest terms.
+        // The ratio read back is equal and in lowest terms.
         ck_assert((sim_wide_t)back.num * ratio.den == (sim_wide_t)ratio.num * back.den);
         ck_assert_uint_le(back.den, ratio.den);
         sim_free(text);
@@ -762,7 +762,7 @@ END_TEST
 
 // -- near names
 
-// The restricted Damerau-Levenshtein distance by its recursive definition.
+// Returns the restricted Damerau-Levenshtein distance by its recursive definition.
 static unsigned plain_distance(const char *a, size_t i, const char *b, size_t j)
 {
     if (i == 0 || j == 0) {
@@ -826,7 +826,7 @@ START_TEST(nearest_name_helps_typing)
     ck_assert_ptr_null(sim_nearest_name("", names, SIM_COUNT_OF(names)));
     ck_assert_ptr_null(sim_nearest_name("seed", names, 0));
 
-    // Longer than any name: near nothing, and no harm.
+    // A word longer than any name is near no name and does no harm.
     char longer[5000];
     memset(longer, 's', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';

@@ -108,7 +108,8 @@ typedef struct shape {
     sim_time_t delay_ps;
     unsigned threads;
 } shape_t;
-// Apart, apart on two threads, one unit, over the far path.
+// Shapes of the pair: in two units, in two units on two threads, in one unit, over the far path,
+// and over the far path on two threads.
 static const shape_t shapes[] = {
     {SIM_PS_PER_US, 1},
     {SIM_PS_PER_US, 2},
@@ -197,7 +198,7 @@ START_TEST(the_run_ends_at_its_last_event)
 }
 END_TEST
 
-// Cancelled and moved background timers leave the count of them right.
+// Background timers that are cancelled or moved leave the count of background timers right.
 START_TEST(moved_and_cancelled)
 {
     pair_t pair;
@@ -248,7 +249,8 @@ START_TEST(work_that_none_of_them_ends_is_a_stall)
 }
 END_TEST
 
-// Beyond the limit: a limit that was reached only where somebody waited.
+// Timers beyond the time limit do not fire. The run reports that it reached its limit only if some
+// work waited for them.
 START_TEST(the_limit)
 {
     for (int waiting = 0; waiting < 2; waiting++) {

@@ -128,7 +128,7 @@ START_TEST(two_on_one_processor_part)
         return; // nowhere to go
     }
     ck_assert_int_ge(here, 0);
-    // It may be moved back at any moment, but not each time.
+    // The system may move the thread back at any moment, but not each time.
     unsigned moved = 0;
     for (unsigned i = 0; i < 20; i++) {
         const int now = sim__processor_now();

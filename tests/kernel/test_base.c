@@ -178,7 +178,7 @@ static bool is_zero(const void *memory, size_t size_bytes)
 START_TEST(memory_is_zeroed_and_aligned)
 {
     for (size_t size_bytes = 0; size_bytes < 300; size_bytes += 7) {
-        // Dirty memory first, which the allocators are likely to hand out again.
+        // The test dirties memory first, which the allocators are likely to hand out again.
         void *const dirty = sim_alloc_lines(size_bytes);
         memset(dirty, 0xff, size_bytes);
         sim_free(dirty);
@@ -242,7 +242,7 @@ START_TEST(text_is_copied_and_formatted)
 }
 END_TEST
 
-// The first numbers of SplitMix64 from state 0, as published with its reference implementation.
+// The mixer gives the first numbers of SplitMix64 from state 0, as published with its reference.
 START_TEST(mixer_is_splitmix64)
 {
     static const uint64_t expected[] = {

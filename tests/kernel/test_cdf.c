@@ -41,10 +41,11 @@ static uint64_t unmix64(uint64_t y)
     return unshift(y, 30);
 }
 
-// What the distribution returns for target 1 .. SIM_CDF_ONE: the quantile at target / SIM_CDF_ONE.
+// Returns the value for target 1 .. SIM_CDF_ONE: the quantile at target / SIM_CDF_ONE.
 static uint64_t quantile(const sim_cdf_t *cdf, uint64_t target)
 {
-    // A 64-bit number in the middle of those that a bounded draw sends to target - 1.
+    // A bounded draw sends a range of 64-bit numbers to target - 1; this is the middle of that
+    // range.
     const sim_wide_t middle = ((sim_wide_t)(2 * target - 1) << 63) / SIM_CDF_ONE;
     sim_random_t random = {0, 99};
     sim_random_t probe = random;
@@ -63,7 +64,7 @@ static sim_cdf_t *make(const sim_cdf_point_t *points, size_t count)
     return cdf;
 }
 
-// How many of the 10^12 targets give at most value: what the points say, by interpolation.
+// Returns how many of the 10^12 targets give at most `value`, by interpolation between the points.
 static uint64_t targets_up_to(const sim_cdf_point_t *points, size_t count, uint64_t value)
 {
     if (value < points[0].value) {
@@ -80,7 +81,8 @@ static uint64_t targets_up_to(const sim_cdf_point_t *points, size_t count, uint6
     return SIM_CDF_ONE;
 }
 
-// The definition: the smallest whole number, at least 1, whose probability reaches the target.
+// Checks a quantile by its definition: the smallest whole number, at least 1, whose probability
+// reaches the target.
 static void assert_quantile(const sim_cdf_t *cdf,
                             const sim_cdf_point_t *points,
                             size_t count,
@@ -166,7 +168,7 @@ END_TEST
 
 // -- means
 
-// The sum over every value of how many targets give it, in units of 2^-16, to the nearest.
+// Returns the mean in units of 2^-16, rounded to nearest, as a sum over every value.
 static uint64_t brute_mean_q16(const sim_cdf_point_t *points, size_t count)
 {
     sim_wide_t sum = 0;
@@ -186,7 +188,7 @@ START_TEST(means_are_those_of_the_draws)
     for (int round = 0; round < 300; ++round) {
         sim_cdf_point_t points[6] = {{0, 0}};
         const size_t count = 1 + sim_random_below(&random, 6);
-        // Coarse probabilities have large common divisors with the widths, fine ones none.
+        // Coarse probabilities have large common divisors with the widths, fine ones have none.
         const uint64_t grain = round % 2 == 0 ? 1 : SIM_CDF_ONE / 1000;
         uint64_t value = sim_random_below(&random, 3);
         uint64_t probability = 0;
@@ -211,14 +213,15 @@ START_TEST(largest_mean_fits)
     ck_assert_uint_eq(sim_cdf_mean_q16(cdf), SIM_CDF_VALUE_MAX << 16);
     sim_cdf_destroy(cdf);
     cdf = make(wide, 2);
-    // (w D + w + D - gcd) / 2 D with w = 2^48 - 1, D = 10^12: half of w, and 1/2, and w / 2 D.
+    // The mean is (w D + w + D - gcd) / 2 D with w = 2^48 - 1, D = 10^12: half of w, and 1/2, and w
+    // / 2 D.
     const double expected = (double)SIM_CDF_VALUE_MAX / 2 + 0.5 + (double)SIM_CDF_VALUE_MAX / 2e12;
     ck_assert_double_eq_tol((double)sim_cdf_mean_q16(cdf) / 65536.0, expected, 0.02);
     sim_cdf_destroy(cdf);
 }
 END_TEST
 
-// Target t gives 100 t: no draw falls between the targets, which is what the common divisor is for.
+// Target t gives 100 t: no draw falls between the targets, which the common divisor accounts for.
 START_TEST(mean_of_one_value_per_target)
 {
     static const sim_cdf_point_t points[] = {{0, 0}, {100 * SIM_CDF_ONE, SIM_CDF_ONE}};
@@ -472,8 +475,9 @@ START_TEST(text_gives_the_same_distribution)
 }
 END_TEST
 
-// The probability of value 1 in "1 P\n2 LAST\n", in units of 1 / SIM_CDF_ONE: the last target that
-// still gives 1, by bisection.
+// Returns the probability of value 1 in "1 P
+// 2 LAST
+// ", in units of 1 / SIM_CDF_ONE. It finds the last target that still gives 1 by bisection.
 static uint64_t probability_read(const char *written, const char *last)
 {
     char text[128];
@@ -500,7 +504,7 @@ START_TEST(probabilities_are_read_exactly)
     ck_assert_uint_eq(probability_read("0.0000000001", "100"), 1);
     ck_assert_uint_eq(probability_read("0.000000000001", "1"), 1);
     ck_assert_uint_eq(probability_read("99.9999999999", "100.00"), SIM_CDF_ONE - 1);
-    // Finer ones go to the nearest.
+    // Finer probabilities are rounded to the nearest.
     ck_assert_uint_eq(probability_read("0.1234567890124999999999999999", "1"),
                       UINT64_C(123456789012));
     ck_assert_uint_eq(probability_read("0.1234567890125", "1.0"), UINT64_C(123456789013));
@@ -594,7 +598,7 @@ START_TEST(wrong_text_is_refused_with_its_place)
 }
 END_TEST
 
-// Every beginning of a text, in memory that ends where it ends.
+// Every prefix of a text is parsed in memory that ends where the prefix ends.
 START_TEST(no_byte_is_read_past_the_end)
 {
     static const char text[] = "# sizes\r\n0 0\r\n4096 30.5 # step\n 65536\t99.25\n262144 100";

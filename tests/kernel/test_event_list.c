@@ -86,7 +86,8 @@ static pending_t take(sim_event_list_t *list, reference_t *reference)
     return expected;
 }
 
-// How far ahead events are added: within a bucket, a few buckets, a turn, beyond, and all of these.
+// Draws how far ahead an event is added: within a bucket, a few buckets, a turn, beyond a turn, or
+// any of these.
 static sim_time_t draw_ahead(sim_random_t *random, int style)
 {
     static const sim_time_t spans_ps[] = {900, 20000, 4194304, 40000000, SIM_PS_PER_MS};
@@ -111,7 +112,8 @@ START_TEST(random_schedules_equal_reference)
             const uint64_t adds = step < 500 ? sim_random_below(&random, 4) : step % 2;
             for (uint64_t i = 0; i < adds || (reference->count == 0 && step < 1500); i++) {
                 const sim_time_t ahead_ps = draw_ahead(&random, _i);
-                // Mostly the next number; some that were kept since earlier, some the present one.
+                // Most events get the next number; some get one reserved earlier, some the present
+                // one.
                 const uint64_t kind = sim_random_below(&random, 8);
                 const uint64_t kept = ahead_ps == 0 ? last.number : number - kind;
                 add(list, reference, last.time_ps + ahead_ps, kind < 4 ? kept : ++number);
@@ -144,8 +146,8 @@ START_TEST(many_of_one_instant_stay_in_order)
 }
 END_TEST
 
-// Up to the end of each span all are taken; what is added then is due from there on, also before
-// all that waits.
+// All events up to the end of each span are taken. Events added afterwards are due from there on,
+// also before all that wait.
 START_TEST(spans_leave_room_for_what_comes)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -173,7 +175,8 @@ START_TEST(spans_leave_room_for_what_comes)
 }
 END_TEST
 
-// The stale ones that waited far off are gone then; the others come all the same.
+// Stale events that waited far ahead are removed when the next time is asked for; the others still
+// come.
 START_TEST(the_stale_do_not_count_as_next)
 {
     for (uint64_t seed = 1; seed <= 20; seed++) {

@@ -144,8 +144,8 @@ static sim_t *fifo_sim(logbook_t *log, int variant, sim_time_t until_ps)
     return sim;
 }
 
-// a sends at 100 what arrives at c at 2000, b at 150. Asked for at 160, a's wake at 2000 still is
-// before both arrivals; b's, which keeps no number, is behind them.
+// a sends at 100 and b at 150; both messages arrive at c at 2000. A wake at 2000 that a asks for at
+// 160 runs before both arrivals. b reserves no number, so its wake runs after them.
 START_TEST(a_wake_has_the_place_of_its_transmission)
 {
     const sim_time_t unit_ps = UNIT_PS_OF(_i);
@@ -168,8 +168,8 @@ START_TEST(a_wake_has_the_place_of_its_transmission)
 }
 END_TEST
 
-// At 2000 a hears from c before or after its own transmission ends there, by who was first to be
-// scheduled; asked for then, a wake runs at once or in its place.
+// Checks the order at 2000, when a's own transmission ends and a message from c arrives at a.
+// Whichever was scheduled first comes first; a wake asked for then runs at once or in its place.
 static void at_the_end(int variant, sim_time_t own_send, bool passed, const char *expected)
 {
     const sim_time_t unit_ps = UNIT_PS_OF(variant);
@@ -195,7 +195,7 @@ static void at_the_end(int variant, sim_time_t own_send, bool passed, const char
 
 START_TEST(the_end_of_a_transmission_has_its_place)
 {
-    // The timers at 2000 were armed first of all, then come the kept number and c's message.
+    // The timers at 2000 were armed first; then follow the reserved number and c's message.
     at_the_end(_i, 400, true, "a:send c:send a:ask a:timer a:wake a:arrival0 c:arrival0");
     at_the_end(_i, 600, false, "c:send a:send a:ask a:timer a:arrival0 a:wake c:arrival0");
 }

@@ -32,7 +32,7 @@ static void run_nothing(sim_node_t *node)
 
 static const sim_node_ops_t idle_ops = {.kind = "idle", .run = run_nothing, .destroy = destroy};
 
-// A node outside of any run, whose worker is the first.
+// A node outside of any run, with the first worker.
 typedef struct bench {
     sim_t *sim;
     sim_node_t *node;
@@ -95,7 +95,8 @@ START_TEST(objects_do_not_overlap)
     sim_random_init(&random, 1, 0, "pool-test");
     uint32_t count = 0;
     uint64_t next_mark = 1;
-    // Up to the top, down to nothing, and around the middle.
+    // The count of live objects rises to the maximum, falls to none, and then stays around the
+    // middle.
     for (uint32_t step = 0; step < 5 * live_max; step++) {
         const uint32_t phase = step / live_max;
         const bool take = phase == 0   ? true
@@ -122,7 +123,8 @@ START_TEST(objects_do_not_overlap)
         }
         SIM_CHECK(sim_pool_live(pool) == count);
         if (step + 1 == live_max) {
-            // As many as live now, a chunk's header and rest apart.
+            // The memory is that of the objects live now, plus the head and the unused rest of each
+            // chunk.
             const uint64_t lines = (hot_bytes + 63) / 64;
             const uint64_t least = live_max * (lines * 64 + cold_bytes);
             ck_assert_uint_ge(sim_pool_memory_bytes(pool), least);
@@ -165,8 +167,8 @@ END_TEST
 #define STREAM_PERIOD_PS 1000u
 #define STREAM_COUNT 60000u
 
-// One node takes objects and sends them; the other checks and returns them: all memory ends up at
-// one thread unless lists are levelled.
+// Two nodes: one takes objects and sends them, the other checks and returns them. All memory ends
+// up at one thread unless the free lists are levelled.
 typedef struct traveller {
     sim_node_t node; // first
     sim_pool_t *pool;
@@ -247,7 +249,7 @@ START_TEST(objects_travel_between_threads)
 }
 END_TEST
 
-// In builds with dear checks; to the address sanitizer it is forbidden memory at once.
+// Builds with SIM_DEAR_CHECKS fill free objects with 0xA5; AddressSanitizer forbids access to them.
 START_TEST(free_objects_are_poisoned_hot_and_cold)
 {
     bench_t bench;

@@ -18,7 +18,7 @@
 
 static_assert(LDBL_MANT_DIG >= 64, "the reference logarithm needs an extended long double");
 
-// ck_assert for inner loops: it takes a system call even to succeed.
+// Checks as ck_assert does, for inner loops: ck_assert takes a system call even to succeed.
 #define REQUIRE(expression)                          \
     do {                                             \
         if (!(expression)) {                         \
@@ -35,7 +35,7 @@ static uint64_t unshift(uint64_t y, unsigned shift)
     return x;
 }
 
-// The inverse of an odd number modulo 2^64, by Newton's iteration.
+// Returns the inverse of an odd number modulo 2^64, by Newton's iteration.
 static uint64_t inverse(uint64_t odd)
 {
     uint64_t x = odd;
@@ -52,7 +52,7 @@ static uint64_t unmix64(uint64_t y)
     return unshift(y, 30);
 }
 
-// A stream whose next number is the given one.
+// Returns a stream whose next number is the given one.
 static sim_random_t stream_with_next(uint64_t number)
 {
     sim_random_t random = {0, 12345};
@@ -145,7 +145,7 @@ START_TEST(neighbouring_streams_have_nothing_in_common)
         // Each distance is binomial (64, 1/2): mean 32, standard deviation 4.
         ck_assert_double_eq_tol(differing[i] / PAIRS, 32.0, 5.0 * 4.0 / sqrt(PAIRS));
     }
-    // seed and entity do not trade places or add up.
+    // Seed and entity are not interchangeable, and their sum does not decide.
     sim_random_init(&here, 1, 2, "x");
     sim_random_init(&by_seed, 2, 1, "x");
     sim_random_init(&by_entity, 0, 3, "x");
@@ -174,7 +174,7 @@ END_TEST
 
 // -- bounded draws
 
-// Chi-square of counts against equal expectations.
+// Returns chi-square of counts against equal expectations.
 static double chi_square(const uint64_t *counts, size_t cells, double total)
 {
     const double expected = total / (double)cells;
@@ -186,7 +186,7 @@ static double chi_square(const uint64_t *counts, size_t cells, double total)
     return sum;
 }
 
-// Mean n and variance 2n: far out is beyond five standard deviations.
+// Checks that chi-square, of mean n and variance 2n, is within five standard deviations.
 static void assert_uniform(const uint64_t *counts, size_t cells, double total)
 {
     const double freedom = (double)(cells - 1);
@@ -272,7 +272,8 @@ START_TEST(chance_is_sure_where_it_must_be)
         REQUIRE(sim_random_chance(&random, (sim_ratio_t){UINT64_MAX, UINT64_MAX}));
         REQUIRE(sim_random_chance(&random, (sim_ratio_t){3, 2}));
     }
-    // One in 2^64 - 1, by the one number that gives it: multiply-shift sends 1 to 0, rejects 0.
+    // The chance is one in 2^64 - 1, by one single number: multiply-shift sends 1 to 0 and rejects
+    // 0.
     random = stream_with_next(1);
     ck_assert(sim_random_chance(&random, (sim_ratio_t){1, UINT64_MAX}));
     random = stream_with_next(2);
@@ -296,7 +297,8 @@ static void assert_exponential(uint64_t number, uint64_t mean)
     const uint64_t got = sim_random_exponential(&random, mean);
     const long double exact = (long double)mean * minus_ln(number);
     const long double off = fabsl((long double)got - exact);
-    // Half a unit of rounding; the contract is 2^-40, the arithmetic has far less.
+    // Half a unit of rounding is allowed; the contract is 2^-40, and the arithmetic is far more
+    // exact.
     if (off > 0.5L + exact * 0x1p-55L) {
         ck_abort_msg("-%llu ln((%llu + 1) / 2^64) is %.6Lf, got %llu",
                      (unsigned long long)mean,
@@ -319,7 +321,8 @@ START_TEST(logarithm_is_right_around_every_power_of_two)
                 assert_exponential(power - off, means[m]);
                 assert_exponential(UINT64_MAX - power - off, means[m]);
                 assert_exponential(UINT64_MAX - power + off, means[m]);
-                // Around powers of two times sqrt(1/2), where the argument is halved.
+                // The arguments lie around powers of two times sqrt(1/2), where the argument is
+                // halved.
                 assert_exponential((UINT64_C(0xb504f333f9de6484) >> bit) + off - 2, means[m]);
             }
         }
@@ -400,7 +403,7 @@ static void assert_permutation(const uint32_t *order, uint32_t count)
     sim_free(seen);
 }
 
-// The permutation as a number in base count.
+// Returns the permutation as a number in base `count`.
 static size_t code_of(const uint32_t *order, uint32_t count)
 {
     size_t code = 0;

@@ -216,7 +216,7 @@ END_TEST
 static void sample_and_write(const sim_node_t *node, sim_time_t time_ps, void *ctx)
 {
     uint64_t *const samples = ctx;
-    // What happens first, at 100 us, has happened in the later samples only.
+    // The first event, at 100 us, has happened in the later samples only.
     ck_assert_uint_eq(node->events, time_ps > 100 * SIM_PS_PER_US ? 1 : 0);
     ck_assert_uint_eq(time_ps, *samples * 30 * SIM_PS_PER_US);
     write_one((writer_t *)(uintptr_t)node, 0, time_ps, 0);

@@ -62,7 +62,7 @@ static void arrived(side_t *side, uint64_t left)
     if (left <= side->nodes) { // it gets no more of them
         sim_timer_cancel(&side->node, &side->late);
     } else {
-        // Each time for a moment nearer to the end.
+        // The timer is armed for a moment that is nearer to the end each time.
         sim_timer_arm(&side->node,
                       &side->late,
                       side->node.now_ps + (left - 1) * 3 * SIM_PS_PER_US / 2 + side->late_ps);

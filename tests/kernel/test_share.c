@@ -48,7 +48,8 @@ START_TEST(full_windows_are_shared)
 }
 END_TEST
 
-// Narrow ones may gain, or only seem to: cores that hand each other all they work on are slow.
+// Narrow windows may gain from sharing, or only seem to: cores that exchange all their data are
+// slow.
 START_TEST(narrow_windows_are_compared)
 {
     sim__share_t share = {0};
@@ -74,7 +75,7 @@ START_TEST(empty_windows_are_not)
 }
 END_TEST
 
-// Sharing gains little: one thread alone is tried, and found to be slower.
+// Sharing gains little: one thread alone is tried and found to be slower.
 START_TEST(a_small_gain_is_taken)
 {
     sim__share_t share = {0};
@@ -86,7 +87,7 @@ START_TEST(a_small_gain_is_taken)
 }
 END_TEST
 
-// Each meeting takes four milliseconds: someone else has the processor.
+// Each barrier takes four milliseconds because another program has the processor.
 START_TEST(a_bad_meeting_ends_a_try)
 {
     sim__share_t share = {0};

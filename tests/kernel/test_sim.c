@@ -29,7 +29,7 @@ typedef struct toy_port {
     uint64_t kept; // the reference's; 0: none
 } toy_port_t;
 
-// One pending event of the reference.
+// One pending event of the reference list.
 typedef struct pending {
     sim_time_t time_ps;
     toy_t *node;
@@ -101,7 +101,8 @@ static void toy_send(toy_t *toy, uint32_t p, sim_time_t extra_ps, uint64_t messa
 {
     toy_port_t *const port = &toy->ports[p];
     sim_time_t arrive_ps = toy->node.now_ps + port->delay_ps + extra_ps;
-    // Never before, but often at the same time as what was sent before: then that comes first.
+    // A message never arrives before an earlier one of its channel, but often at the same time;
+    // then the earlier one comes first.
     arrive_ps = arrive_ps > port->last_ps ? arrive_ps : port->last_ps;
     port->last_ps = arrive_ps;
     world_t *const world = toy->world;
@@ -180,7 +181,7 @@ static void take_turn(sim_node_t *node, void *world_of_it, uint64_t history)
     world->turns = sim_mix64(world->turns ^ history) + node->now_ps;
 }
 
-// A function of the toy's history alone.
+// Acts on one event; what the toy does depends on its own history alone.
 static void toy_act(toy_t *toy, uint32_t class, uint32_t port, uint64_t message)
 {
     toy->history = sim_mix64(toy->history ^ toy->node.now_ps) + class * 31 + port;
@@ -202,8 +203,8 @@ static void toy_act(toy_t *toy, uint32_t class, uint32_t port, uint64_t message)
     }
     uint64_t dice = toy->history;
     if (toy->sent < toy->world->budget && (dice & 7) != 0) {
-        // Round times on purpose: ties are what order is about. What was put off for long is met by
-        // what is sent windows later; see toy_send.
+        // Times are round on purpose, because ties are what the order is about. A message delayed
+        // for long meets messages sent windows later; see toy_send.
         const sim_time_t step_ps = (toy->world->seed & 1) == 0 ? 1000 : 700000;
         const sim_time_t extra_ps = (dice >> 3 & 3) == 0 ? (dice >> 5 & 3) * step_ps : 0;
         toy_send(toy, (uint32_t)(dice >> 8) % toy->port_count, extra_ps, dice >> 20 | 1);
@@ -279,7 +280,7 @@ typedef enum way { BY_HASH, SHOWN, LISTED, WINDOWS, RENUMBERED, WAYS } way_t;
 
 // -- worlds
 
-// The delay of a link drawn from a style; every style is a different shape of windows and units.
+// Draws the delay of a link by a style; every style is a different shape of windows and units.
 static sim_time_t draw_delay(sim_random_t *random, int style)
 {
     switch (style) {
@@ -372,7 +373,7 @@ static void world_build(world_t *world,
 static void world_start(world_t *world)
 {
     for (uint32_t i = 0; i < world->count; i++) {
-        // What is sent last may be two letters at once.
+        // The last act of a toy may send two letters at once.
         world->toys[i]->letters = sim_alloc_array(world->budget + 1, sizeof(letter_t));
         toy_arm(world->toys[i], 0, i % 7 * 1000);
         if (i % 3 == 0) {
@@ -537,7 +538,7 @@ typedef struct told {
     bool replaced; // some numbers
 } told_t;
 
-// As WINDOWS, but the numbers of a run are replaced never, whatever memory they take.
+// Makes WINDOWS runs that never replace their numbers, whatever memory that takes.
 static void replace_never(sim_time_t window_end_ps, void *ctx)
 {
     (void)window_end_ps;
@@ -572,14 +573,14 @@ static told_t told_of(int style,
     };
     const bool anew = way == RENUMBERED && !sim_had_one_list(world.sim);
     for (unsigned t = 0; anew && t < world.sim->thread_count; t++) {
-        // A thread begins anew after each window, which has no more than that.
+        // A thread begins anew after each window, and no window needs a second block.
         ck_assert_ptr_null(world.sim->threads[t]->line.blocks[1]);
     }
     world_free(&world);
     return told;
 }
 
-// Longer than a reference is worth waiting for: numbers are replaced several times, or take more
+// These runs are too long for the reference list: numbers are replaced several times, or take more
 // memory than is allocated at once.
 START_TEST(long_fifo_runs_equal_one_list)
 {
@@ -684,7 +685,7 @@ static void look(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     watch_t *const watch = ctx;
     const toy_t *const toy = (const toy_t *)(const void *)node;
     ck_assert_uint_eq(time_ps, watch->expected_ps);
-    // Everything before the instant has happened, nothing at or after it.
+    // All events before the instant have happened, and none at or after it.
     ck_assert(toy->last_ps < time_ps || time_ps == 0);
     ck_assert(sim__mail_time(node) >= time_ps);
     watch->expected_ps += watch->period_ps;
@@ -787,7 +788,7 @@ static void begin_or_end(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-// Work of 0.9 ms after 10 ms of nothing to do, again and again.
+// A node works for 0.9 ms after 10 ms of nothing to do, again and again.
 START_TEST(silence_without_work_is_no_stall)
 {
     world_t world = {.count = 1};

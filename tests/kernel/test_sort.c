@@ -50,7 +50,8 @@ static void sort_slowly(sim_mail_t *mail, size_t count)
     }
 }
 
-// `count` messages at up to so many instants of the window, over so many ports.
+// Sorts `count` messages at up to `instants` instants of the window, over `ports` ports, and checks
+// the order.
 static void check(sim_thread_t *thread, size_t count, uint32_t instants, uint32_t ports)
 {
     static char places[MAIL_MAX]; // of the messages, in the order in which they were sent

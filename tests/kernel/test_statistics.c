@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-// The smallest value such that at least numerator/denominator of all values are not above it.
+// Returns the smallest value such that at least numerator/denominator of all values are not above
+// it.
 static uint64_t brute_percentile(const uint64_t *values,
                                  size_t count,
                                  uint64_t numerator,
@@ -99,7 +100,8 @@ static int compare(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-// Beyond 65536 values they are kept as differences: of any size, also where questions come between.
+// Beyond 65536 values, values are kept as differences: of any size, also if percentiles are asked
+// for in between.
 START_TEST(many_values_are_as_exact_as_few)
 {
     const size_t count = 400000;

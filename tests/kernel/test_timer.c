@@ -45,7 +45,7 @@ static void arm(clockwork_t *clockwork, uint32_t i, sim_time_t time_ps)
     clockwork->model[i] = (model_t){time_ps, clockwork->sequence++, true};
 }
 
-// From now on.
+// Draws how long from now a timer fires.
 static sim_time_t draw_deadline(clockwork_t *clockwork)
 {
     if (clockwork->far_ps != 0 && sim_random_below(&clockwork->random, 2) == 0) {
@@ -187,7 +187,7 @@ START_TEST(timers_equal_a_list)
 }
 END_TEST
 
-// Equal times: the order of the last arming, whatever the order before.
+// Timers of equal times fire in the order of their last arming, whatever the order before.
 START_TEST(ties_fire_in_order_of_arming)
 {
     clockwork_t *clockwork = NULL;

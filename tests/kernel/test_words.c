@@ -74,8 +74,9 @@ START_TEST(lines_are_kept_apart)
 }
 END_TEST
 
-// Nothing at or after `end` is looked at: the text is cut within a word.
-// Counting looks and takes nothing; a count that must come says what was expected where none is.
+// No byte at or after `end` is read, although the text is cut within a word.
+// Counting looks ahead and takes nothing; where a count is required and absent, the error says what
+// was expected.
 START_TEST(words_are_counted_and_needed)
 {
     static const char text[] = "a b\n\n 7 x y\n";

@@ -28,7 +28,8 @@ typedef struct tally {
     uint64_t marks_traced;
 } tally_t;
 
-// TX comes when the packet has left the queue: what is there now is what it left behind.
+// Counts a packet that left. TX is traced after the packet has left the queue, so the bytes there
+// now are those it left behind.
 static void note_tx(const net_trace_t *trace, void *ctx)
 {
     tally_t *const tally = ctx;
@@ -65,7 +66,7 @@ static void run_sawtooth(fixture_t *fixture,
     const sim_time_t fill_ps = PER_ROUND * fixture_bytes_ps(BYTES + 24, rate_bps);
     for (uint64_t i = 0; i < rounds; i++) {
         const sim_time_t round_ps = 1 + i * (3 * fill_ps + 10 * SIM_PS_PER_US);
-        // Known at the switch before the first frame is there.
+        // The switch knows of the pause before the first frame arrives.
         fixture_pause(fixture->hosts[1], round_ps, 1u << 2, 65535);
         fixture_pause(fixture->hosts[1], round_ps + SIM_PS_PER_US + fill_ps, 1u << 2, 0);
         fixture_flow(fixture->hosts[0],
@@ -131,7 +132,7 @@ START_TEST(marks_follow_red)
                                      (double)cases[_i].pmax.num / (double)cases[_i].pmax.den);
         const double n = (double)tally.seen[b];
         ck_assert_double_ge(n, 400);
-        // Three more where marks are rare, and so not normally distributed.
+        // Three marks more are allowed where marks are rare, and so not normally distributed.
         const double bound = p * (1 - p) > 0 ? 5 * sqrt(n * p * (1 - p)) + 3 : 1e-6;
         ck_assert_msg(fabs((double)tally.marked[b] - n * p) <= bound,
                       "queue %u: %.0f of %.0f marked, expected %.1f +- %.1f",
@@ -159,7 +160,8 @@ START_TEST(marks_follow_red)
 }
 END_TEST
 
-// kmin = kmax: none up to it, all above. At other rates the step is at the scaled place.
+// With kmin = kmax no packet is marked up to that length and all are above it. At other rates the
+// step lies at the scaled place.
 START_TEST(step_is_exact_and_scales)
 {
     static const struct {
@@ -180,7 +182,7 @@ START_TEST(step_is_exact_and_scales)
 }
 END_TEST
 
-// A profile of the port's own rate counts, unscaled, and no other; its pmax too.
+// A profile of the port's own rate applies unscaled, its pmax too; other profiles do not apply.
 START_TEST(profiles_are_by_rate)
 {
     static const struct {
@@ -241,7 +243,7 @@ START_TEST(only_capable_packets_of_marked_classes)
 }
 END_TEST
 
-// The queue that counts is the packet's own class: a long queue of another class marks nothing.
+// The queue of the packet's own class decides: a long queue of another class marks nothing.
 START_TEST(classes_are_marked_apart)
 {
     net_switch_config_t config = marking_config(20000, 20000, (sim_ratio_t){1, 1});
@@ -257,7 +259,7 @@ START_TEST(classes_are_marked_apart)
         fixture_flow(fixture.hosts[i],
                      &(fixture_flow_t){.to = 4, .priority = 1, .ecn = NET_ECN_ECT0});
     }
-    // A twentieth of the rate, where DWRR gives it up to half: never a queue.
+    // This flow has a twentieth of the rate, where DWRR would give it up to half: it never queues.
     fixture_flow(fixture.hosts[3],
                  &(fixture_flow_t){.to = 4,
                                    .priority = 2,
@@ -276,8 +278,8 @@ START_TEST(classes_are_marked_apart)
 }
 END_TEST
 
-// At enqueue it is what lies ahead that counts: filled behind a pause, packet i of a round finds i
-// packets, and leaves the others behind. Each length is found once a round, by either switch.
+// At enqueue, the bytes ahead of a packet decide: behind a pause, packet i of a round finds i
+// packets. Each length is found once a round, with either switch model.
 START_TEST(marks_at_enqueue_follow_what_lies_ahead)
 {
     const uint64_t rounds = 400;
@@ -287,7 +289,8 @@ START_TEST(marks_at_enqueue_follow_what_lies_ahead)
     fixture_t fixture;
     tally_t tally = {.class = 2};
     run_sawtooth(&fixture, &config, SEED, RATE_BPS, NET_ECN_ECT0, &tally);
-    // 549 of 600 find more than 50 KB, the others what the line says.
+    // 549 of 600 packets find more than 50 KB; the others are marked as the line between the two
+    // thresholds says.
     double expected = 549 * (double)rounds;
     double variance = 0;
     for (uint32_t found = 11; found <= 50; found++) {
@@ -296,7 +299,7 @@ START_TEST(marks_at_enqueue_follow_what_lies_ahead)
         variance += (double)rounds * p * (1 - p);
     }
     ck_assert_double_le(fabs((double)tally.marks_traced - expected), 5 * sqrt(variance));
-    // The last of a round leave little behind and found a lot.
+    // The last packets of a round leave little behind but found a long queue.
     for (uint32_t b = 0; b < BINS; b++) {
         ck_assert_uint_eq(tally.seen[b], rounds);
         ck_assert_uint_eq(tally.marked[b], rounds);
@@ -324,8 +327,8 @@ START_TEST(marks_depend_on_the_seed_only)
 }
 END_TEST
 
-// Two switches in a row that mark everything: the first marks each packet, the second none of them
-// again, though it would have.
+// Two switches in a row mark every packet: the first marks each, and the second counts no mark for
+// a packet that is marked already.
 START_TEST(a_packet_is_marked_once)
 {
     const net_switch_config_t config = marking_config(0, 0, (sim_ratio_t){1, 1});
@@ -350,7 +353,7 @@ START_TEST(a_packet_is_marked_once)
     fixture_run(&fixture);
     const net_port_t *const first = fixture_port(a, b);
     const net_port_t *const second = fixture_port(b, &receiver->node);
-    // The last leaves nothing behind, the first finds the port idle.
+    // The last packet leaves nothing behind, and the first finds the port idle.
     ck_assert_uint_eq(first->ecn_marked[2], 98);
     ck_assert_uint_eq(first->rare->ecn_marked_again[2], 0);
     ck_assert_uint_eq(second->ecn_marked[2] + second->rare->ecn_marked_again[2], 98);

@@ -70,7 +70,7 @@ static void assert_same_fields(const net_frame_t *a, const net_frame_t *b)
 
 // -- the tests
 
-// The check value of CRC-32 published with every catalogue of CRCs: this file's own is right.
+// This file's CRC gives the check value of CRC-32 that every catalogue of CRCs publishes.
 START_TEST(reference_crc_is_crc32)
 {
     const uint8_t digits[] = "123456789";
@@ -121,8 +121,9 @@ START_TEST(opcode_table_is_ibas)
 }
 END_TEST
 
-// A CNP over IPv4, every byte from the standards by hand. Sum of the header's words without the
-// checksum: 4500+003c+1234+4000+4011+0a00+0001+0a00+0002 = eb84, so the checksum is 147b.
+// The bytes of a CNP over IPv4 are written by hand from the standards. Sum of the header's words
+// without the checksum: 4500+003c+1234+4000+4011+0a00+0001+0a00+0002 = eb84, so the checksum is
+// 147b.
 START_TEST(cnp_is_right_byte_by_byte)
 {
     uint8_t expected[] = {
@@ -155,7 +156,7 @@ START_TEST(cnp_is_right_byte_by_byte)
 }
 END_TEST
 
-// Pause class 3 for the longest time, resume class 4 (IEEE 802.1Q figure 36-2).
+// The frame pauses class 3 for the longest time and resumes class 4 (IEEE 802.1Q figure 36-2).
 START_TEST(pfc_is_right_byte_by_byte)
 {
     static const uint8_t expected[60] = {
@@ -205,7 +206,7 @@ START_TEST(pfc_quanta_are_in_class_order)
 }
 END_TEST
 
-// The bytes of a sample before its extension headers, from the standards.
+// Writes the bytes before a sample's extension headers, from the standards; returns how many.
 static size_t reference_headers(const net_frame_t *frame, size_t transport_bytes, uint8_t *out)
 {
     size_t at = 12;

@@ -48,8 +48,8 @@ START_TEST(every_truncation_and_every_trailer_is_refused)
 }
 END_TEST
 
-// Whether a flipped bit leaves a good frame: MACs and tag, which nothing covers, and the fields
-// the ICRC masks as far as any value of them is a good one.
+// Returns whether a flipped bit leaves a good frame: nothing covers the MACs and the tag, and the
+// ICRC masks fields of which any value may be a good one.
 static bool may_change(const uint8_t *bytes, size_t at, unsigned bit)
 {
     const size_t ip = frame_ip_offset(bytes);
@@ -72,7 +72,8 @@ static bool may_change(const uint8_t *bytes, size_t at, unsigned bit)
     return at == ip + 1 || at == ip + 8;
 }
 
-// As it is, a frame with a flipped bit is refused unless nothing covers the bit.
+// An unchanged frame is accepted; a frame with a flipped bit is refused unless nothing covers the
+// bit.
 START_TEST(every_flipped_bit_is_noticed)
 {
     uint8_t bytes[FRAME_BYTES_MAX];
@@ -125,7 +126,7 @@ START_TEST(icrc_covers_what_it_must_and_no_more)
 }
 END_TEST
 
-// A wrong ICRC is a well-formed frame that says so, and is reported as found.
+// A frame with a wrong ICRC is well-formed: the parser accepts it and reports the ICRC as wrong.
 START_TEST(wrong_icrc_is_well_formed)
 {
     uint8_t bytes[FRAME_BYTES_MAX];
@@ -150,7 +151,8 @@ typedef struct refusal {
     const char *message;
 } refusal_t;
 
-// Offsets: the IP header at 14 (18 after a tag), UDP at 34, BTH at 42, extensions at 54 over IPv4.
+// Offsets over IPv4: the IP header is at 14 (18 after a tag), UDP at 34, BTH at 42, extensions at
+// 54.
 static const refusal_t refusals[] = {
     {0x04, false, false, false, 12, 0x0806, "EtherType 0x0806 is not IPv4, IPv6 or MAC control"},
     {0x04, true, false, false, 14, 0xb123, "802.1Q tag 0xb123: drop eligible"},
@@ -222,7 +224,7 @@ START_TEST(lengths_that_agree_but_do_not_fit_are_refused)
     set_lengths(bytes, size - 4);
     assert_refused(bytes, size - 4, "RC COMPARE SWAP needs 28 bytes, 24 are left");
 
-    // Within the least frame, so that only the headers are short.
+    // The length fields stay within the least frame of 60 bytes, so only headers are short.
     memset(bytes, 0, sizeof(bytes));
     frame_build_sample(ROCE_RC | ROCE_ACKNOWLEDGE, false, false, bytes);
     memset(bytes + 54, 0, 8);

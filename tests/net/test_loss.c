@@ -153,7 +153,7 @@ START_TEST(directions_and_acks_are_apart)
 }
 END_TEST
 
-// What one direction draws does not depend on whether the other draws too.
+// The draws of one direction do not depend on whether the other direction draws too.
 START_TEST(streams_are_independent)
 {
     uint64_t received[2];
@@ -214,7 +214,8 @@ START_TEST(nothing_is_lost_by_reordering_or_doubling)
         ck_assert_uint_ge(seen[i], 1);
     }
     free(seen);
-    // Held for 2 us while frames of 82 ns pass: late, but for those at the very end.
+    // Frames held for 2 us, while frames of 82 ns pass, arrive late, except for those at the very
+    // end.
     ck_assert_uint_le(late, counters.reordered);
     ck_assert_uint_ge(late, counters.reordered - 2);
     fixture_destroy(&line.fixture);

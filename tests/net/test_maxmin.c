@@ -109,7 +109,7 @@ static void connect_qp(nic_qp_t *qp, nic_qp_t *peer)
     ck_assert_msg(nic_qp_connect(qp, &attr, &message) == SIM_OK, "%s", message.text);
 }
 
-// A connected QP of `from`, and a WRITE from it to `to`.
+// Connects a QP of `from` to one of `to`, and fills `wr` with a WRITE of it. Returns the QP.
 static nic_qp_t *open_pair(const net_node_t *from, const net_node_t *to, nic_send_wr_t *wr)
 {
     nic_mr_t *local = NULL;
@@ -131,11 +131,11 @@ static void read_sent(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     (void)node;
     (void)time_ps;
     flow_t *const flow = ctx;
-    // At the start of the window, and at its end.
+    // The function runs at the start of the window and at its end; the difference remains.
     flow->sent_bytes = nic_get_counters(nic_at(flow->host, 0))->tx_data_bytes - flow->sent_bytes;
 }
 
-// Two GB take 170 ms at line rate: more of them wait behind the first.
+// Adds a flow. One message of two GB takes 170 ms at line rate; more of them wait behind the first.
 static void add_flow(world_t *world, net_node_t *from, const net_node_t *to)
 {
     ck_assert_uint_lt(world->flow_count, FLOWS_MAX);
@@ -182,7 +182,7 @@ static double goodput_bps(const world_t *world, uint32_t flow)
     return (double)world->flows[flow].sent_bytes * 8.0 / window_s;
 }
 
-// What a link carries in full packets.
+// Returns the payload that a link carries per second in full packets.
 static double capacity_bps(uint64_t rate_bps)
 {
     return (double)rate_bps * MTU / (MTU + OVERHEAD_BYTES);
@@ -227,8 +227,8 @@ static void add_senders(world_t *world, uint32_t count)
 
 // -- PFC alone
 
-// All senders' packets are the same size and all begin at once, so they tie for ever. Whatever the
-// tie seed, nobody may win more than its share.
+// All senders' packets have the same size and all begin at once, so they always tie. Whatever the
+// tie seed, no sender may win more than its share.
 static const uint32_t sender_counts[] = {1, 2, 3, 7, 16};
 
 START_TEST(equal_senders_get_equal_shares)
@@ -282,7 +282,7 @@ static void note_winner(const net_trace_t *trace, void *ctx)
     winners->seen++;
 }
 
-// Every 10 us each of five hosts sends one packet; all arrive at the switch at the same picosecond.
+// Each of five hosts sends one packet every 10 us; all arrive at the switch at the same picosecond.
 // Each of them is first, and last, in a fifth of the rounds: within five standard deviations.
 START_TEST(ties_favour_nobody)
 {
@@ -318,7 +318,7 @@ START_TEST(ties_favour_nobody)
 }
 END_TEST
 
-// One flow crosses the whole row of switches, another one only its middle link: half each.
+// One flow crosses the whole row of switches, another only its middle link: each gets half of it.
 START_TEST(parking_lot_with_one_bottleneck)
 {
     world_t world;
@@ -362,7 +362,7 @@ static void add_two_levels(world_t *world, uint64_t trunk_bps)
     add_flow(world, c, receiver);
 }
 
-// A trunk of 40 Gbps is the bottleneck of two flows: 20 each, and the third has the other 60.
+// A trunk of 40 Gbps is the bottleneck of two flows: each gets 20, and the third the other 60.
 START_TEST(two_levels_are_shared_max_min)
 {
     world_t world;
@@ -376,8 +376,8 @@ START_TEST(two_levels_are_shared_max_min)
 }
 END_TEST
 
-// PFC stops ports, not flows: the two flows behind one port share what one flow has that is alone
-// behind another. Max-min would be a third each.
+// PFC stops ports, not flows: the two flows behind one port together get as much as the flow alone
+// behind another port. Max-min would give each a third.
 START_TEST(pfc_shares_by_port)
 {
     world_t world;
@@ -391,8 +391,8 @@ START_TEST(pfc_shares_by_port)
 }
 END_TEST
 
-// Flow 0 shares a trunk with flow 1, the victim, and a busy receiver with three others: a quarter
-// of it. The victim's own receiver is idle.
+// Adds flow 0, which shares a trunk with flow 1, the victim, and a busy receiver with three others,
+// so that it gets a quarter. The victim's own receiver is idle.
 static void add_victim(world_t *world)
 {
     net_node_t *const left = add_switch(world, "left");
@@ -417,7 +417,7 @@ static void add_victim(world_t *world)
 }
 
 // The busy receiver's switch stops the trunk, and with it the victim, which is served in turn with
-// flow 0: a quarter of the link, where max-min would give it three.
+// flow 0: it gets a quarter of the link, where max-min would give it three quarters.
 START_TEST(pfc_blocks_a_victim_at_the_head_of_line)
 {
     world_t world;
@@ -433,7 +433,7 @@ END_TEST
 
 // -- DCQCN
 
-// The window is long against the beat of DCQCN: rates saw between cuts and recovery.
+// The window is long compared with the period of DCQCN's sawtooth of cuts and recovery.
 START_TEST(dcqcn_shares_one_bottleneck)
 {
     static const uint32_t counts[] = {2, 4, 8};
@@ -452,7 +452,7 @@ START_TEST(dcqcn_shares_one_bottleneck)
 }
 END_TEST
 
-// ECN marks who causes a queue: the victim gets what the trunk has left for it.
+// ECN marks the flows that cause a queue: the victim gets the rest of the trunk.
 START_TEST(dcqcn_spares_the_victim)
 {
     world_t world;

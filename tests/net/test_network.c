@@ -18,7 +18,7 @@
 
 #define HOPS_MAX 4u
 
-// A switch that drops and marks nothing, so that only time is left.
+// Returns a switch that drops and marks nothing, so that only time is left to check.
 static net_switch_config_t plain_switch(void)
 {
     net_switch_config_t config = fixture_switch_config();
@@ -35,7 +35,7 @@ typedef struct chain {
     sim_time_t delays_ps[HOPS_MAX];
 } chain_t;
 
-// a - switch - switch - ... - b
+// Creates a - switch - switch - ... - b.
 static void chain_create(chain_t *chain)
 {
     const net_switch_config_t config = plain_switch();
@@ -52,7 +52,7 @@ static void chain_create(chain_t *chain)
     }
 }
 
-// When the last frame of the burst arrives after its first bit left, as simulated.
+// Simulates a burst. Returns the time from its first bit's departure to its last frame's arrival.
 static sim_time_t simulate_burst(const chain_t *shape,
                                  uint64_t full_count,
                                  uint32_t full_bytes,
@@ -81,7 +81,7 @@ static sim_time_t simulate_burst(const chain_t *shape,
 
 // -- time
 
-// One frame: store and forward over each hop, the gap in nobody's way.
+// One frame is stored and forwarded at each hop, and the gap delays nothing.
 START_TEST(one_frame_over_hops)
 {
     static const uint64_t rates_gbps[] = {10, 100, 25, 400};
@@ -267,7 +267,7 @@ static void tap(const net_trace_t *trace, void *ctx)
     wire->count++;
 }
 
-// a - s - t - b; one packet tapped on each link.
+// Builds a - s - t - b and records one packet on each of the three links.
 static void tap_path(const net_config_t *config, wire_t *wire, uint32_t uids[6])
 {
     const fixture_options_t options = {.seed = 1, .net = *config};
@@ -373,7 +373,7 @@ START_TEST(pause_frames_are_mac_control)
     net_port_listen(&a->node.ports[0], NET_TRACE_TX, tap, &wire);
     fixture_run(&fixture);
     ck_assert_uint_eq(wire.count, 2);
-    // DA, SA, 0x8808, 0x0101, class enable vector, eight times; zeros to 60 bytes.
+    // The frame: DA, SA, 0x8808, 0x0101, class enable vector, eight times; zeros up to 60 bytes.
     uint8_t expected[60] = {0x01, 0x80, 0xc2, 0, 0, 0x01};
     memcpy(expected + 6, wire.frames[0].source_mac, 6);
     memcpy(expected + 12, ((uint8_t[]){0x88, 0x08, 0x01, 0x01, 0x00, 0x48}), 6);
@@ -412,7 +412,7 @@ START_TEST(books_balance_in_the_middle)
     ck_assert_uint_gt(in_flight, 100);
     ck_assert_uint_eq(sums.created, sums.delivered + sums.dropped + in_flight);
     ck_assert_uint_eq(sums.bytes_delivered, sums.delivered * 1000);
-    // The check can fail.
+    // A wrong count makes the check fail, so the check is able to fail.
     sim_message_t message = {.text = ""};
     fixture.hosts[0]->node.tally.delivered++;
     ck_assert(!net_conservation_ok(fixture.net, &message));

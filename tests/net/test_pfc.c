@@ -19,7 +19,7 @@
 #define DELAY_PS SIM_PS_PER_US
 #define RATE_BPS (100 * FIXTURE_GBPS)
 
-// IEEE 802.3 31B.3.7, in quanta of 64 bytes.
+// Returns the time to obey a pause by IEEE 802.3 31B.3.7, in quanta of 64 bytes.
 static uint64_t response_quanta(uint64_t gbps)
 {
     return gbps <= 1     ? 2
@@ -63,8 +63,9 @@ static void note_most(const net_trace_t *trace, void *ctx)
     most->bytes = bytes > most->bytes ? bytes : most->bytes;
 }
 
-// Host 0 sends to host 1, which has stopped the class for good, while frames of the largest size
-// go the other way. No threshold and nothing reserved: all that is held is headroom.
+// Returns the headroom used when host 0 sends to host 1, which has stopped the class for good,
+// while the largest frames go the other way. Threshold and reserve are 0: all bytes held are
+// headroom.
 static uint64_t headroom_used(uint64_t gbps,
                               sim_time_t delay_ps,
                               uint32_t frame_bytes,
@@ -134,7 +135,7 @@ START_TEST(headroom_is_enough_and_not_too_much)
                                   NET_FRAME_BYTES_QUANTUM);
     for (size_t s = 0; s < SIM_COUNT_OF(sizes); s++) {
         uint64_t worst = 0;
-        // Every phase between the two directions.
+        // Offsets cover every phase between the two directions.
         const sim_time_t cycle_ps = fixture_bytes_ps(4424, rate_bps);
         for (uint64_t step = 0; step < 24; step++) {
             const uint64_t used =
@@ -149,9 +150,9 @@ START_TEST(headroom_is_enough_and_not_too_much)
                (unsigned long)computed,
                100.0 * (double)worst / (double)computed);
         ck_assert_uint_le(worst, computed);
-        // All of the bound but what the standard's largest frame and the phase leave: one frame of
-        // that size for the size, a twelfth of a cycle each way for the phase, and the preamble,
-        // FCS and gap that take time but no buffer.
+        // The use reaches the bound, except for the standard's largest frame and the phase: one
+        // frame of that size, a twelfth of a cycle each way, and the preamble, FCS and gap that
+        // take time but no buffer.
         const double share = sizes[s] / (double)(sizes[s] + 24);
         const double slack = 2.0 * (4424 - sizes[s]) + 4424.0 / 6 + 2 * 24 + 84 + sizes[s];
         ck_assert_double_ge((double)worst, share * ((double)computed - slack) - sizes[s]);
@@ -161,7 +162,7 @@ END_TEST
 
 // -- headroom: incast
 
-// 64 senders at 10 km from one port. Returns what the switch dropped.
+// Sends from 64 hosts, 10 km away, to one port. Returns how many packets the switch dropped.
 static uint64_t run_incast(uint32_t mtu, uint64_t headroom_bytes, uint64_t *pauses)
 {
     enum { SENDERS = 64 };
@@ -219,7 +220,7 @@ START_TEST(too_little_headroom_drops)
 }
 END_TEST
 
-// A switch without any headroom still stops its peers, drops, and comes to an end.
+// A switch without headroom still pauses its peers and drops packets, and the run ends.
 START_TEST(no_headroom_still_pauses)
 {
     uint64_t pauses = 0;
@@ -228,7 +229,7 @@ START_TEST(no_headroom_still_pauses)
 }
 END_TEST
 
-// Nothing may be held at all: then nothing would ever let a stopped peer go, so none is stopped.
+// If no byte may be held, no departure would ever release a paused peer, so none is paused.
 START_TEST(no_buffer_at_all_is_no_deadlock)
 {
     net_switch_config_t config = fixture_switch_config();
@@ -282,7 +283,8 @@ START_TEST(guarantee_is_given_where_it_holds)
         }
         fixture_build(&fixture);
         ck_assert_int_eq(sw->ports[0].lossless_guaranteed, cases[i].guaranteed);
-        // The check of a run says so where it does not hold.
+        // The conservation check of a run reports the drop where the port is guaranteed to be
+        // lossless.
         sim_message_t message = {.text = ""};
         sw->ports[0].drops[NET_DROP_HEADROOM_FULL] = 1;
         sw->ports[0].counted = 1;
@@ -318,8 +320,9 @@ static void note_threshold(const net_trace_t *trace, void *ctx)
     }
 }
 
-// 100 Gbps into 40 Gbps. XOFF with the frame that goes above reserved and threshold; XON when that
-// has fallen by the offset, and not a frame sooner or later; the drain never starves.
+// A port of 100 Gbps feeds one of 40. XOFF is sent with the frame that exceeds reserve and
+// threshold, XON when the bytes have fallen by the offset, not a frame earlier or later; the drain
+// never starves.
 START_TEST(xoff_and_xon_at_their_thresholds)
 {
     enum { BYTES = 1000, COUNT = 20000, THRESHOLD = 200000, RESERVED = 4096, OFFSET = 30000 };
@@ -348,10 +351,10 @@ START_TEST(xoff_and_xon_at_their_thresholds)
     ck_assert_uint_le(t.xoff_most, THRESHOLD + RESERVED + BYTES);
     ck_assert_uint_le(t.xon_most, THRESHOLD + RESERVED - OFFSET);
     ck_assert_uint_gt(t.xon_least, THRESHOLD + RESERVED - OFFSET - BYTES);
-    // The 40 Gbps port never rests: 170 KB last longer than the 2 us loop.
+    // The 40 Gbps port never rests: 170 KB last longer than the loop of 2 us.
     const sim_time_t first_ps = 1 + 1012 * 80 + DELAY_PS;
     ck_assert_uint_eq(b->last_ps, first_ps + COUNT * UINT64_C(1024) * 200 - 12 * 200 + DELAY_PS);
-    // What one end sent, the other received, and every pause was released.
+    // The counters of both ends agree, and every pause was released.
     const net_pause_counters_t *const sent = &sw->ports[0].pauses[FIXTURE_CLASS];
     const net_pause_counters_t *const got = &a->node.ports[0].pauses[FIXTURE_CLASS];
     ck_assert_uint_eq(sent->tx_pause, t.xoffs);
@@ -359,7 +362,7 @@ START_TEST(xoff_and_xon_at_their_thresholds)
     ck_assert_uint_eq(got->rx_pause, t.xoffs);
     ck_assert_uint_eq(got->rx_resume, t.xons);
     ck_assert_uint_eq(a->node.ports[0].paused, 0);
-    // 60 % of the time it takes, the sender is stopped: it has 40 % of its rate.
+    // The sender is stopped for 60 % of the time, because it has 40 % of its rate.
     const double share = (double)got->paused_ps / (double)b->last_ps;
     ck_assert_double_le(fabs(share - 0.6), 0.01);
     fixture_destroy(&fixture);
@@ -421,7 +424,7 @@ static void note_tx(const net_trace_t *trace, void *ctx)
     }
 }
 
-// A switch told to stop a class starts no frame of it, and goes on with the other class.
+// A switch that is told to stop a class starts no frame of it, and goes on with the other class.
 START_TEST(switch_obeys_at_the_next_frame)
 {
     const sim_time_t pause_ps = 50 * SIM_PS_PER_US;
@@ -468,7 +471,7 @@ START_TEST(refresh_keeps_a_peer_stopped)
     fixture_t fixture;
     fixture_create(&fixture, &options);
     net_node_t *const sw = fixture_star(&fixture, &config, 2, &link);
-    // Large frames the other way delay the refresh as much as they can.
+    // Large frames in the other direction delay the refresh as much as possible.
     fixture_flow(fixture.hosts[2],
                  &(fixture_flow_t){.to = 0, .frame_bytes = NET_FRAME_BYTES_QUANTUM});
     fixture_flow(fixture.hosts[0], &(fixture_flow_t){.to = 1, .priority = FIXTURE_CLASS});
@@ -492,8 +495,8 @@ END_TEST
 
 // -- spreading
 
-// Two switches in a row to a slow port: each stops its upstream, nothing is lost, and a flow that
-// shares the first hop but not the slow port suffers (head-of-line blocking).
+// Two switches in a row lead to a slow port: each stops its upstream and nothing is lost. A flow
+// that shares the first hop but not the slow port is slowed too (head-of-line blocking).
 START_TEST(congestion_spreads_upstream)
 {
     net_switch_config_t config = fixture_switch_config();
@@ -527,7 +530,7 @@ START_TEST(congestion_spreads_upstream)
     ck_assert_uint_eq(fixture.hosts[3]->received, 3000);
     ck_assert_uint_eq(fixture.hosts[2]->received, 3000);
     ck_assert_uint_eq(sum_drops(s0) + sum_drops(s1), 0);
-    // Alone the victim would need 246 us.
+    // The victim alone would need 246 us.
     ck_assert_uint_gt(fixture.hosts[2]->last_ps, 1000 * SIM_PS_PER_US);
     ck_assert_uint_eq(fixture.hosts[3]->last_ps,
                       1 + 2 * (1012 * 80 + DELAY_PS) + UINT64_C(3000) * 1024 * 800 - 12 * 800 +
@@ -536,7 +539,7 @@ START_TEST(congestion_spreads_upstream)
 }
 END_TEST
 
-// A leaf-spine with an incast and cross traffic, lossless and marked.
+// Runs a leaf-spine with an incast and cross traffic, lossless and with marks.
 static uint64_t run_fabric(unsigned threads, uint64_t seed)
 {
     enum { LEAVES = 4, SPINES = 2, HOSTS = 4 };

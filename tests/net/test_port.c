@@ -143,7 +143,7 @@ static void serve_backlogged(net_port_t *port, uint8_t classes, uint64_t count, 
 static const uint32_t equal_quanta[NET_PRIORITIES] =
     {QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM, QUANTUM};
 
-// A port without a network, for its scheduler alone.
+// Makes a port without a network, to test its scheduler alone.
 static net_port_t *port_of_quanta(const uint32_t *quanta)
 {
     net_port_t *const port = sim_alloc_lines(sizeof(*port));
@@ -158,8 +158,8 @@ static void free_port(net_port_t *port)
     sim_free(port);
 }
 
-// Shreedhar and Varghese: between two classes always backlogged, service per weight differs by at
-// most one quantum and one frame each.
+// Between two classes that are always backlogged, service per weight differs by at most one quantum
+// and one frame each (Shreedhar and Varghese).
 START_TEST(dwrr_shares_follow_weights)
 {
     static const uint32_t weights[][NET_PRIORITIES] = {
@@ -198,8 +198,8 @@ END_TEST
 
 enum { DEEPEST = 6000 };
 
-// What the queue of a class gives back, against a list of what was put in: lengths that swing
-// between nothing and thousands, so that its ring grows, turns and begins anew.
+// Compares a class's queue with a list of the packets put in. Lengths swing between none and
+// thousands, so that its ring grows, wraps and starts again.
 static void check_queue(net_port_t *port, uint32_t class, uint64_t seed)
 {
     static net_packet_t packets[DEEPEST];
@@ -281,7 +281,7 @@ START_TEST(strict_classes_go_first)
 }
 END_TEST
 
-// A class that was away does not come back with credit for the time: within two quanta of work the
+// A class that was idle comes back without credit for that time: within two quanta of work the
 // other class has had its share.
 START_TEST(idle_class_saves_nothing)
 {
@@ -303,7 +303,7 @@ END_TEST
 
 // -- pause
 
-// When a pause frame that b decides to send at time_ps, its port idle, is known at a.
+// Returns when a knows of a pause frame that b, whose port is idle, decides to send at time_ps.
 static sim_time_t pause_arrives(sim_time_t time_ps, uint64_t rate_bps)
 {
     return time_ps + fixture_bytes_ps(60 + OVERHEAD, rate_bps) - fixture_bytes_ps(GAP, rate_bps) +
@@ -385,7 +385,7 @@ START_TEST(refresh_extends_a_pause)
 }
 END_TEST
 
-// A second pause replaces the rest of the first, also by less.
+// A second pause replaces the rest of the first, even if it is shorter.
 START_TEST(newest_pause_counts)
 {
     run_pause(100 * FIXTURE_GBPS, 10000, quanta_to_ps(100, 100 * FIXTURE_GBPS), 1000);
@@ -430,7 +430,7 @@ START_TEST(classes_pause_apart)
     }
     const sim_time_t frame_ps = 1024 * 80;
     for (uint32_t p = 1; p <= 3; p++) {
-        // Released while a frame may be on the link, and in competition with the others.
+        // Classes are released while a frame may be on the link, and compete with the others.
         ck_assert_uint_ge(first_ps[p], until[p] + frame_ps - GAP * 80 + DELAY_PS);
         ck_assert_uint_le(first_ps[p], until[p] + 14 * frame_ps + DELAY_PS);
     }
@@ -442,8 +442,8 @@ START_TEST(classes_pause_apart)
 }
 END_TEST
 
-// A pause waits for the frame on the link and goes before everything else; what is decided while it
-// waits goes into the same frame, the newest word counting, and only what is sent is counted.
+// A pause waits for the frame on the link and goes before all others. A decision made while it
+// waits goes into the same frame: the newest counts, and only sent pauses are counted.
 START_TEST(waiting_pause_takes_the_newest_word)
 {
     const uint64_t rate_bps = 100 * FIXTURE_GBPS;
@@ -466,15 +466,14 @@ START_TEST(waiting_pause_takes_the_newest_word)
         ck_assert_uint_eq(pair.b_port->pauses[p].tx_pause, pair.a_port->pauses[p].rx_pause);
         ck_assert_uint_eq(pair.b_port->pauses[p].tx_resume, pair.a_port->pauses[p].rx_resume);
     }
-    // Second data frame: behind the first and the pause.
+    // The second data frame follows the first one and the pause.
     const sim_time_t expected_ps = 1 + (2 * 4024 + 84 - GAP) * 80 + DELAY_PS;
     ck_assert_uint_eq(pair.a->arrivals[1].time_ps, expected_ps);
     fixture_destroy(&pair.fixture);
 }
 END_TEST
 
-// The end of a pause is said to a peer that knows of the pause, and to no other: releases are never
-// more than pauses.
+// A resume is sent only to a peer that knows of the pause: resumes never outnumber pauses.
 START_TEST(only_a_known_pause_is_released)
 {
     static const struct {
@@ -559,7 +558,7 @@ START_TEST(loss_rate_is_kept)
 }
 END_TEST
 
-// A frame survives with (1 - rate)^(8 x (frame + FCS)).
+// A frame survives bit errors with probability (1 - rate)^(8 x (frame + FCS)).
 START_TEST(bit_errors_hit_long_frames_more)
 {
     static const struct {
@@ -606,7 +605,8 @@ END_TEST
 
 // -- up and down
 
-// Down: what has not wholly arrived is lost, and what is sent meanwhile. Up: as if new.
+// When a link goes down, frames that have not wholly arrived and frames sent meanwhile are lost.
+// After it comes up it works like a new one.
 START_TEST(link_down_loses_what_is_on_it)
 {
     const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, 20 * SIM_PS_PER_US);

@@ -70,7 +70,7 @@ static void leaf_spine(tree_t *tree,
     }
 }
 
-// Three tiers: k pods of k/2 leaves and k/2 spines, (k/2)^2 cores, k/2 hosts a leaf.
+// Builds three tiers: k pods of k/2 leaves and k/2 spines, (k/2)^2 cores, k/2 hosts a leaf.
 static void fat_tree(tree_t *tree, const net_switch_config_t *config, uint32_t k)
 {
     const uint32_t half = k / 2;
@@ -135,7 +135,7 @@ START_TEST(fat_tree_pairs_take_shortest_paths)
 }
 END_TEST
 
-// A graph without symmetry: hop counts against Floyd and Warshall.
+// In graphs without symmetry hop counts equal those of Floyd and Warshall.
 START_TEST(random_graphs_take_shortest_paths)
 {
     enum { COUNT = 24 };
@@ -183,9 +183,9 @@ START_TEST(random_graphs_take_shortest_paths)
 }
 END_TEST
 
-// The whole sets of equal-cost ports, in a graph of more leaves than are searched at once, with
-// parallel links, switches without hosts, and parts that are cut off: against distances by Floyd
-// and Warshall.
+// The sets of equal-cost ports are compared with distances by Floyd and Warshall. The graph has
+// more leaves than are searched at once, parallel links, switches without hosts, and separate
+// parts.
 enum { MANY = 150 };
 static uint32_t many_distance[MANY][MANY];
 
@@ -289,7 +289,8 @@ END_TEST
 
 // -- balance
 
-// Pearson's statistic of counts that should be equal, less its mean, in its standard deviations.
+// Returns Pearson's statistic of counts that should be equal, less its mean, in its standard
+// deviations.
 static double chi_square_excess(const uint64_t *counts, uint32_t count)
 {
     double total = 0;
@@ -339,8 +340,8 @@ static uint32_t count_cells(uint64_t ecmp_seed, uint64_t seed, uint32_t k, uint6
     return used;
 }
 
-// With a seed of its own in every switch all k^2 paths carry alike; with one seed in all, the
-// second tier repeats the first one's choice.
+// If every switch has a seed of its own, all k^2 paths carry the same load. With one seed for all,
+// the second tier repeats the first one's choice.
 START_TEST(tiers_choose_independently)
 {
     static const uint32_t ks[] = {4, 6, 8, 12};
@@ -377,7 +378,7 @@ START_TEST(leaf_spreads_flows_evenly)
 }
 END_TEST
 
-// One flow, one path: packets of one 5-tuple stay in order.
+// All packets of one 5-tuple take one path and stay in order.
 START_TEST(one_flow_keeps_its_path)
 {
     tree_t tree = {.leaf_count = 0};
@@ -420,7 +421,7 @@ static void see_tx(const net_trace_t *trace, void *ctx)
     }
 }
 
-// 4 spines; many flows from leaf 0 to leaf 1; the link leaf 0 - spine 1 goes down.
+// Runs many flows from leaf 0 to leaf 1 over 4 spines; a link of spine 1 goes down and comes back.
 static void run_cut(tree_t *tree, bool near, watch_t *watch)
 {
     fixture_options_t options = {.seed = 3, .net = fixture_net_config()};
@@ -433,7 +434,7 @@ static void run_cut(tree_t *tree, bool near, watch_t *watch)
                                    .period_ps = PERIOD_PS,
                                    .stop_ps = 8000 * SIM_PS_PER_US,
                                    .vary_source_port = true});
-    // Links: per leaf one host, then spines 0..3.
+    // Each leaf's links are one to its host, then those to spines 0..3.
     const uint32_t link = near ? 2 : 7;
     net_link_change_at(tree->fixture.net, link, DOWN_PS, false);
     net_link_change_at(tree->fixture.net, link, UP_PS, true);
@@ -444,8 +445,8 @@ static void run_cut(tree_t *tree, bool near, watch_t *watch)
     fixture_run(&tree->fixture);
 }
 
-// The leaf at the dead link sends none of its flows there, and spreads them over all the others:
-// only what was on the link is lost.
+// The leaf at the dead link sends none of its flows there and spreads them over the others: only
+// the packets on the link are lost.
 START_TEST(dead_uplink_is_avoided_at_once)
 {
     tree_t tree = {.leaf_count = 0};
@@ -456,7 +457,8 @@ START_TEST(dead_uplink_is_avoided_at_once)
     const uint64_t lost = dead->drops[NET_DROP_LINK_DOWN];
     ck_assert_uint_le(lost, DELAY_PS / PERIOD_PS + 2); // in flight
     ck_assert_uint_eq(tree.fixture.hosts[1]->received + lost, sent);
-    // 10000 packets in that millisecond; a third of the quarter goes to each.
+    // The leaf sends 10000 packets in that millisecond; a third of the dead link's quarter goes to
+    // each other link.
     ck_assert_uint_eq(watch.after_down[dead->index], 0);
     const double expected = (double)CONVERGENCE_PS / (double)PERIOD_PS / 3;
     for (uint32_t s = 0; s < 4; s++) {
@@ -466,7 +468,7 @@ START_TEST(dead_uplink_is_avoided_at_once)
                                 5 * sqrt(expected));
         }
     }
-    // Used until it went down, and again from when the routes know that it is up.
+    // The link is used until it goes down, and again as soon as the routes know that it is up.
     const sim_time_t used_ps = DOWN_PS + 8000 * SIM_PS_PER_US - UP_PS - CONVERGENCE_PS;
     const double share = (double)used_ps / (double)PERIOD_PS / 4;
     ck_assert_double_le(fabs((double)dead->classes[0]->tx_packets - share), 5 * sqrt(share));
@@ -474,8 +476,8 @@ START_TEST(dead_uplink_is_avoided_at_once)
 }
 END_TEST
 
-// A leaf two hops away goes on until the routes change: a quarter of the flows of that time is
-// lost, at the spine's dead port, and nothing after it.
+// A leaf two hops away uses the dead path until the routes change: a quarter of the flows of that
+// time is lost at the spine's dead port, and no packet afterwards.
 START_TEST(far_link_is_avoided_after_convergence)
 {
     tree_t tree = {.leaf_count = 0};
@@ -492,7 +494,8 @@ START_TEST(far_link_is_avoided_after_convergence)
 }
 END_TEST
 
-// The only link: everything is lost as link-down, then as no-route, until it is up and known.
+// The only link goes down: all packets are lost as link-down, then as no-route, until the link is
+// up and the routes know it.
 START_TEST(only_link_down_and_up)
 {
     fixture_options_t options = {.seed = 3, .net = fixture_net_config()};
@@ -522,7 +525,7 @@ START_TEST(only_link_down_and_up)
 }
 END_TEST
 
-// Several changes while earlier ones are still on their way to the routes.
+// A link changes several times while earlier changes are still on their way to the routes.
 START_TEST(flapping_link_ends_up)
 {
     fixture_options_t options = {.seed = 3, .net = fixture_net_config()};

@@ -25,7 +25,8 @@ typedef struct rig {
     uint32_t links[LEAVES][SPINES];
 } rig_t;
 
-// Port h of a leaf is its host h, port HOSTS + s leads to spine s; port l of a spine to leaf l.
+// Builds leaves and spines. Port h of a leaf leads to its host h, port HOSTS + s to spine s; port l
+// of a spine leads to leaf l.
 static void rig_create(rig_t *rig)
 {
     fixture_options_t options = {.seed = 1, .net = fixture_net_config()};
@@ -60,7 +61,7 @@ static void fix(rig_t *rig,
     net_route_fix(rig->fixture.net, node, &rig->fixture.hosts[host]->node, p, count);
 }
 
-// How many of FLOWS flows between two hosts go over each spine.
+// Counts how many of FLOWS flows between two hosts take each spine.
 static void count_spines(const rig_t *rig, uint32_t from, uint32_t to, uint32_t *spines)
 {
     memset(spines, 0, SPINES * sizeof(*spines));
@@ -108,7 +109,7 @@ START_TEST(fixed_ports_are_taken)
 }
 END_TEST
 
-// Spine 0 sends what is for host 4 over leaf 1 and spine 3: two links more than the shortest path.
+// Spine 0 sends packets for host 4 over leaf 1 and spine 3: two links more than the shortest path.
 START_TEST(detours_are_possible)
 {
     rig_t rig;
@@ -129,8 +130,8 @@ START_TEST(detours_are_possible)
 }
 END_TEST
 
-// All flows to host 2 are fixed over spine 1. A link that none of them uses goes down and comes
-// back: in between, after convergence, they spread over all spines.
+// All flows to host 2 are fixed over spine 1. When a link that none of them uses goes down and
+// comes back, they spread over all spines in between, after convergence.
 START_TEST(searched_while_a_link_is_down)
 {
     rig_t rig;
@@ -156,7 +157,7 @@ START_TEST(searched_while_a_link_is_down)
     }
     const uint64_t others = sent[0] + sent[2] + sent[3];
     ck_assert_uint_eq(sent[1] + others, 300);
-    // 75 expected, deviation 4.4
+    // 75 are expected, with a standard deviation of 4.4.
     ck_assert_msg(others >= 53 && others <= 97, "%lu of 100 elsewhere", (unsigned long)others);
     fixture_destroy(&rig.fixture);
 }

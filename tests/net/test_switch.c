@@ -36,9 +36,9 @@ static void add_star(fixture_t *fixture, const net_switch_config_t *config, unsi
 
 // -- time in the switch
 
-// M/D/1: Poisson arrivals of equal frames wait rho / (2 mu (1 - rho)) on average (Pollaczek and
-// Khinchine). Sixty-four sources, so that a source's own link queues next to nothing of it: what it
-// does queue is measured from when the frame left the source.
+// Waiting times against M/D/1: Poisson arrivals of equal frames wait rho / (2 mu (1 - rho)) on
+// average (Pollaczek and Khinchine). There are 64 sources, so that a source's own link queues
+// almost nothing; times are measured from when the frame left the source.
 typedef struct waits {
     double sum_ps;
     double batch_sums[40]; // of consecutive frames, for the confidence interval
@@ -49,7 +49,7 @@ typedef struct waits {
 static void measure_wait(const net_trace_t *trace, void *ctx)
 {
     waits_t *const waits = ctx;
-    // Without waiting: out of the source, over its link, at once onto the next.
+    // Without waiting, the frame crosses its source's link and starts at once on the next.
     const uint32_t bytes = trace->packet->frame_bytes + NET_LINK_OVERHEAD_BYTES - NET_GAP_BYTES;
     const sim_time_t at_switch_ps = trace->packet->sent_ps + bytes * PS_PER_BYTE + DELAY_PS;
     SIM_CHECK(trace->time_ps >= at_switch_ps);
@@ -96,10 +96,11 @@ START_TEST(poisson_arrivals_wait_as_md1)
         const double batch_mean = waits.batch_sums[b] / (double)waits.per_batch;
         squares += (batch_mean - mean) * (batch_mean - mean);
     }
-    // 40 batch means: four standard errors, and at most 4 % at all (so that the test has teeth).
+    // The mean may be off by four standard errors of 40 batch means plus 2 %, and by at most 4 %,
+    // so that the test can fail.
     const double error = sqrt(squares / 39 / 40);
-    // A source's own frames are never closer than a frame time: they are the stream of an M/D/1
-    // queue of load rho / 64, less bursty than Poisson by a term of that order.
+    // A source's own frames are never closer than a frame time: they leave an M/D/1 queue of load
+    // rho / 64 and are less bursty than Poisson by a term of that order.
     const double expected = rho * service_ps / (2 * (1 - rho));
     printf(
         "M/D/1 rho %.1f: wait %.1f ns, formula %.1f ns, error %+.2f %%, standard error %.2f %%\n",
@@ -135,7 +136,8 @@ START_TEST(smooth_full_load_never_queues)
 }
 END_TEST
 
-// Work conservation: n senders at once; the last frame leaves as if the port had never rested.
+// Work is conserved: when n senders start at once, the last frame leaves as if the port had never
+// rested.
 START_TEST(busy_port_never_rests)
 {
     enum { SENDERS = 7, COUNT = 100 };
@@ -179,7 +181,7 @@ static void take_snapshot(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     snapshot->held_bytes = net_switch_buffer_bytes(sw);
 }
 
-// Choudhury and Hahne: n busy queues settle at alpha B / (1 + n alpha) each.
+// n busy queues settle at alpha B / (1 + n alpha) each (Choudhury and Hahne).
 START_TEST(dynamic_thresholds_settle_at_fixed_point)
 {
     static const struct {
@@ -272,7 +274,8 @@ START_TEST(weights_share_a_port)
     fixture_run(&fixture);
     const net_node_t *const sw = net_node_find(fixture.net, "switch");
     const net_port_t *const out = fixture_port(sw, &fixture.hosts[2]->node);
-    // From when both are backlogged, within a quantum and two frames; before that a few frames.
+    // While both classes are backlogged, shares are within a quantum and two frames; before that, a
+    // few frames more.
     const double one = (double)out->classes[0]->tx_bytes;
     const double three = (double)out->classes[1]->tx_bytes / 3;
     ck_assert_double_gt(one, 2e7);
@@ -335,8 +338,8 @@ static void run_ties(fixture_t *fixture, uint64_t tie_seed, uint32_t senders, ui
     fixture_run(fixture);
 }
 
-// A full queue drains one frame per frame time, in which one of each sender arrives: who comes
-// first gets the place. Over N places a fair lottery gives each N / n, binomially.
+// A full queue drains one frame per frame time, in which one of each sender arrives: the first gets
+// the place. In a fair lottery over N places each sender gets N / n, binomially.
 START_TEST(ties_are_a_fair_lottery)
 {
     static const struct {
@@ -419,7 +422,7 @@ static void stop_dscp(const net_trace_t *trace, void *ctx)
     *priority = trace->packet->priority;
 }
 
-// The class comes from the DSCP, or stays what the frame said.
+// The class comes from the DSCP, or remains the one that the frame names.
 START_TEST(trust_decides_the_class)
 {
     for (uint32_t trust = 0; trust < 2; trust++) {
@@ -455,7 +458,8 @@ START_TEST(configuration_rules)
     config.weights[5] = 0;
     ck_assert_int_eq(net_switch_config_check(&config, &message), SIM_ERR_RANGE);
 
-    // 5 ports with headroom and reserve: a buffer of just that is too small, one byte more is not.
+    // 5 ports have headroom and reserve: a buffer of exactly that sum is too small, one byte more
+    // is not.
     config = fixture_switch_config();
     config.pfc_headroom_bytes = 50000;
     config.pfc_reserved_bytes = 4096;
@@ -472,7 +476,8 @@ START_TEST(configuration_rules)
 }
 END_TEST
 
-// What is free is a difference: a buffer that shared out more than it has would have room for ever.
+// Free bytes are a difference: a switch that shared out more than its buffer would always have
+// room.
 START_TEST(more_shared_than_there_is_is_a_bug)
 {
     net_switch_t sw;

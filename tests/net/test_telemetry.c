@@ -39,7 +39,7 @@ START_TEST(records_hold_their_fields)
     ck_assert_uint_eq(net_int_record(1, 0, 1000000, 8079, 4), UINT64_C(1) << 60 | 1953 << 16 | 25);
     ck_assert_uint_eq(net_int_queue_bytes(record, 1), 8000);
     ck_assert_uint_eq(net_int_queue_bytes(record, 4), 32000);
-    // A queue beyond 16 bits is as long as can be said, not short.
+    // A queue beyond 16 bits is reported as the longest possible, not as a short one.
     ck_assert_uint_eq(net_int_record(0, 0, 0, 80 * 65536, 1), 65535);
     ck_assert_uint_eq(net_int_record(0, 0, 0, 80 * 65535, 1), 65535);
     ck_assert_uint_eq(net_int_record(0, 0, 0, 80 * 65535 - 1, 1), 65534);
@@ -91,7 +91,8 @@ START_TEST(digests_rise_by_the_base)
 }
 END_TEST
 
-// Of the two neighbours only, and right in the mean: 4 standard deviations of 40000 draws.
+// The encoder draws only among the two neighbours of a value, and the mean is right: within 4
+// standard deviations of 40000 draws.
 START_TEST(digests_are_right_in_the_mean)
 {
     static const double utilizations[] = {0.0, 0.0001, 0.3, 0.95, 1.0, 7.7, 60.0};
@@ -113,7 +114,7 @@ START_TEST(digests_are_right_in_the_mean)
         }
         ck_assert_double_eq_tol(sum / 40000, utilization, 4.0 * 0.5 * widest / 200.0 + 1e-12);
     }
-    // Beyond what can be said, the most that can.
+    // A value beyond the largest digest gives the largest digest.
     ck_assert_uint_eq(net_pint_encode(&pint, 1e9, &random), pint.digest_count - 1);
 }
 END_TEST
@@ -128,7 +129,7 @@ static void check_trailer(net_frame_t *frame, const uint8_t *trailer, size_t tra
     without.telemetry = NET_TELEMETRY_NONE;
     const size_t plain_size = net_frame_build(&without, plain, sizeof(plain));
     const size_t size = net_frame_build(frame, bytes, sizeof(bytes));
-    // The packet is as without: lengths, checksums, ICRC.
+    // Lengths, checksums and ICRC of the packet are those of a packet without telemetry.
     ck_assert_uint_eq(size, plain_size + trailer_bytes);
     ck_assert_uint_eq(size, net_frame_size_bytes(frame));
     ck_assert_mem_eq(bytes, plain, plain_size);
@@ -148,7 +149,7 @@ static void check_trailer(net_frame_t *frame, const uint8_t *trailer, size_t tra
     ck_assert_mem_eq(again, bytes, size);
     for (size_t cut = 1; cut < trailer_bytes; cut++) {
         const sim_err_t error = net_frame_parse(bytes, size - cut, &parsed, NULL);
-        // What is left of INT may be whole by chance, but not the same.
+        // A truncated INT trailer may be well-formed by chance, but never equals the original.
         ck_assert(error == SIM_ERR_INVALID || parsed.telemetry != frame->telemetry ||
                   net_frame_size_bytes(&parsed) == size - cut);
     }
@@ -228,7 +229,7 @@ END_TEST
 
 #define HEARD_MAX 4096
 
-// An algorithm that only listens.
+// An algorithm that records what it hears and changes nothing.
 typedef struct heard {
     net_telemetry_t telemetry;
     uint32_t hop_count;
@@ -279,7 +280,8 @@ static nic_cc_ops_t listening(net_telemetry_t telemetry)
                           .cnp = listen_cnp};
 }
 
-// Two switches between the hosts, joined by a link of that rate, and the listener on both NICs.
+// Configures two switches between the hosts, joined by a link of that rate, and the listener on
+// both NICs.
 static void listen_through(pair_config_t *config,
                            uint64_t middle_bps,
                            const nic_cc_ops_t *ops,
@@ -292,7 +294,7 @@ static void listen_through(pair_config_t *config,
     config->middle_bps = middle_bps;
 }
 
-// A switch's port towards b, as its listener saw it: every frame, in order.
+// Every frame that left a switch's port towards b, in order, as a trace listener saw it.
 typedef struct tap {
     const net_port_t *port;
     uint64_t records[HEARD_MAX]; // what each packet should bring along
@@ -332,8 +334,8 @@ static void multiply_by_four(net_config_t *config)
     config->int_multiplier = 4;
 }
 
-// 100 Gbit/s into 25: the queue grows by three packets for each that leaves. Whether the frames
-// grow or have room from the start, the records are the same but for their bytes.
+// A link of 100 Gbit/s leads into one of 25: the queue grows by three packets for each that leaves.
+// Whether frames grow or have room from the start, the records differ only by their bytes.
 START_TEST(records_are_what_the_ports_did)
 {
     static listener_t listener;
@@ -366,12 +368,13 @@ START_TEST(records_are_what_the_ports_did)
             const uint32_t grown = room == 0 ? 2 + 8u * (hop + 1) : 42;
             ck_assert_uint_eq(taps[hop].sizes[i], headers + grown);
         }
-        // As they left the hosts: the data with an empty list, the ACK with a full one.
+        // Frames are seen as they left the hosts: the data with an empty list, the ACK with a full
+        // one.
         ck_assert_uint_eq(pair_nth(pair, 0, i)->packet.frame_bytes, headers + (room == 0 ? 2 : 42));
         ck_assert_uint_eq(pair_nth(pair, 1, i)->packet.frame_bytes,
                           PAIR_ACK_BYTES + (room == 0 ? 18 : 42));
     }
-    // There was a queue to be reported, and nothing of it is left.
+    // A queue was reported, and nothing of it is left.
     ck_assert_uint_gt(net_int_queue_bytes(listener.heard[100].hops[0], (uint32_t)multiplier),
                       50000);
     ck_assert_uint_eq(net_int_queue_bytes(listener.heard[199].hops[0], 1), 0);
@@ -392,7 +395,7 @@ static void look_over_100_us(net_config_t *config)
     config->pint_base = (sim_ratio_t){1003, 1000};
 }
 
-// A QP of 10 Gbit/s on links of 100, 25 and 100: the largest utilization is 0.4, without a queue.
+// A QP of 10 Gbit/s uses links of 100, 25 and 100: the largest utilization is 0.4, without a queue.
 // With T = 100 us it rises as 0.4 (1 - e^(-t/T)): the packet after t = T finds 0.253.
 START_TEST(digests_are_the_largest_utilization)
 {
@@ -427,7 +430,7 @@ START_TEST(digests_are_the_largest_utilization)
 }
 END_TEST
 
-// Whose marks come back how is the sender's choice, packet by packet: a listens to ACKs, b to CNPs.
+// How marks come back is the sender's choice, packet by packet: a listens to ACKs, b to CNPs.
 START_TEST(senders_choose_how_marks_come_back)
 {
     static listener_t listeners[2];
@@ -451,8 +454,8 @@ START_TEST(senders_choose_how_marks_come_back)
     pair_post_at(pair, 1000, qps.qp[1], &wr);
     pair_run(pair);
 
-    // Every packet of a's was acknowledged alone, although b's data kept its port busy; those that
-    // left another behind are marked, the first (sent on at once) and the last are not.
+    // Every packet of a was acknowledged by itself, although b's data kept the port busy. Packets
+    // that left another behind are marked; the first (forwarded at once) and the last are not.
     ck_assert_uint_eq(listeners[0].count, 100);
     ck_assert_uint_eq(listeners[0].cnps, 0);
     uint32_t echoes = 0;
@@ -463,7 +466,7 @@ START_TEST(senders_choose_how_marks_come_back)
     ck_assert_uint_eq(echoes, nic_get_counters(pair->nic[1])->np_ecn_marked_roce_packets);
     ck_assert_uint_ge(echoes, 90);
     ck_assert_uint_eq(nic_get_counters(pair->nic[1])->np_cnp_sent, 0);
-    // And b's marks came as CNPs.
+    // The marks of b's packets came as CNPs.
     ck_assert_uint_gt(listeners[1].cnps, 0);
     ck_assert_uint_eq(listeners[1].cnps, nic_get_counters(pair->nic[0])->np_cnp_sent);
     for (size_t i = 0; i < listeners[1].count; i++) {
@@ -475,7 +478,7 @@ START_TEST(senders_choose_how_marks_come_back)
 }
 END_TEST
 
-// A lost packet: the NAK brings a record too, and no ACK is missing in the end.
+// When a packet is lost, the NAK brings a record too, and in the end no ACK is missing.
 START_TEST(naks_bring_telemetry)
 {
     static listener_t listener;
@@ -501,7 +504,7 @@ START_TEST(naks_bring_telemetry)
 }
 END_TEST
 
-// INT has 4 bits for a rate: a network with another is refused, and says so.
+// INT has 4 bits for a rate: a network with a rate that has no code is refused with a message.
 START_TEST(unknown_rates_are_refused)
 {
     static listener_t listener;

@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size == 0 || size > STUDIO_PACKET_BYTES_MAX) {
         return 0;
     }
-    // In memory of its own, so that a byte too many is found.
+    // Half of the frame lies in memory of its own, so that a read of one byte too many is found.
     uint8_t *const half = sim_alloc(size / 2 + 1);
     memcpy(half, data, size / 2);
     for (size_t i = 0; i < SIM_COUNT_OF(transports); i++) {

@@ -13,7 +13,7 @@
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 
-// A world that is planned, not run: flows can be listed all the same.
+// Builds a world and plans its traffic without running it: flows can be listed all the same.
 static app_t *plan(world_t *world, const char *kind, const char *settings)
 {
     app_t *const app = world_app(world, kind, settings);
@@ -150,8 +150,9 @@ static void burst_numbers(const world_t *world, size_t senders, size_t hits[5], 
     *mean_gap_us = (double)last_ps / SIM_PS_PER_US / ((double)world->flow_count / (double)senders);
 }
 
-// The mean of 4000 gaps, the tenth of them that are longer than 2.3 means, and the fifth of bursts
-// that each of 5 targets gets: within 4 standard deviations.
+// Three numbers lie within 4 standard deviations of what they should be: the mean of 4000 gaps, the
+// tenth of the gaps that are longer than 2.3 means, and the fifth of the bursts that each of 5
+// targets gets.
 START_TEST(incast_at_random)
 {
     world_t world;
@@ -178,7 +179,7 @@ START_TEST(incast_at_random)
 }
 END_TEST
 
-// What one switch draws does not depend on the other.
+// The draws of one switch do not depend on whether the other switch is on.
 START_TEST(incast_draws_are_apart)
 {
     static const char *const both = "to=host1|host2|host3; senders=1; every=1us; stop=100us; "
@@ -211,10 +212,10 @@ START_TEST(incast_defaults_and_read)
 {
     world_t world;
     star(&world, "hosts=9", 4);
-    // One burst of all the others.
+    // By default there is one burst, and all other hosts send.
     plan(&world, "incast", "");
     ck_assert_uint_eq(world.flow_count, 8);
-    // The target reads: it posts.
+    // With READs the target posts the requests.
     plan(&world, "incast", "verb=read; senders=3; to=host2");
     ck_assert_uint_eq(world.flow_count, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -233,8 +234,8 @@ END_TEST
 
 // -- Poisson
 
-// Payload offered is load x rate x time x sources. With n flows of mean size m and standard
-// deviation s, the sum deviates by sqrt(n (m^2 + s^2)): five of them.
+// The payload offered is load x rate x time x sources. With n flows of mean size m and standard
+// deviation s, the sum deviates by sqrt(n (m^2 + s^2)); five of these deviations are allowed.
 START_TEST(poisson_offers_its_load)
 {
     static const char *const sizes[] = {"websearch", "fbhadoop", "alistorage"};
@@ -285,7 +286,7 @@ START_TEST(poisson_gaps_are_exponential)
     world_build(&world, "star", "hosts=2; rate=100Gbps");
     plan(&world, "poisson", "from=host0; to=host1; sizes=file; load=0.5; max-flows=20000");
     ck_assert_uint_eq(world.flow_count, 20000);
-    // 8 x 1000 bytes at half of 100 Gbps.
+    // The mean gap of flows of 8 x 1000 bits at half of 100 Gbps is 160 ns.
     const double mean_ps = 160000.0;
     unsigned above_one = 0;
     unsigned above_two = 0;
@@ -324,8 +325,8 @@ static size_t keys_of(const world_t *world, uint32_t source, flow_key_t *keys, s
     return count;
 }
 
-// A source draws the same whoever else sends; another seed or another place in the list of traffic
-// draws others.
+// A source draws the same numbers whoever else sends. With another seed, or at another place in the
+// list of traffic, it draws others.
 START_TEST(poisson_streams_are_their_own)
 {
     flow_key_t keys[4][100] = {{{0}}};
@@ -363,7 +364,7 @@ START_TEST(poisson_ends_with_the_run_or_at_a_number)
     const size_t without_limit = world.flow_count;
     const sim_time_t third_ps = world.flows[2].start_ps;
     ck_assert_uint_gt(without_limit, 3);
-    // Not the same draws: another application. So only the number is asked.
+    // This is another application, so its draws differ: only the number of flows is checked.
     plan(&world, "poisson", "start=2ms; max-flows=3");
     ck_assert_uint_eq(world.flow_count, 3);
     ck_assert_uint_gt(third_ps, 0);

@@ -46,8 +46,9 @@ static message_frames_t frames_of(verb_t verb, uint64_t bytes, uint64_t mtu)
     return (message_frames_t){first, first + (count - 2) * middle + last};
 }
 
-// One way over hops of one rate: the first frame, the largest, stores and forwards; the rest
-// follows at its heels. A frame is there when its FCS is, a gap before the transmitter is free.
+// Returns the time one way over `hops` hops of one rate. The first frame is the largest and is
+// stored and forwarded; the others follow without a gap. A frame has arrived with the last bit of
+// its FCS, one gap before the transmitter is free again.
 static sim_time_t one_way_ps(message_frames_t frames,
                              uint64_t hops,
                              uint64_t byte_ps,
@@ -146,7 +147,7 @@ END_TEST
 static uint64_t odd_rate_bps;
 static void tweak_rates(const char *a, const char *b, net_link_config_t *config)
 {
-    // A different rate for each link: whole picoseconds per byte on some, on others not.
+    // Each link has a different rate: some have whole picoseconds per byte, others do not.
     static const uint64_t rates[] = {100, 40, 400, 25, 50, 10, 200};
     uint64_t hash = odd_rate_bps;
     for (const char *at = a; *at != '\0'; at++) {
@@ -169,7 +170,7 @@ START_TEST(unequal_rates_take_the_ideal_time)
         world.nic.mtu_bytes = mtus[s % SIM_COUNT_OF(mtus)];
         world.tweak_link = tweak_rates;
         world.options.seed = (uint64_t)_i * 100 + s;
-        // The way back is another one: an earlier acknowledgement must not be in front of the last.
+        // Acknowledgements return over other links. An earlier one must not delay the last one.
         world.nic.ack_interval = 256;
         // Pauses and marks are not what is asked about.
         world.switch_config.pfc_enabled = false;
@@ -195,7 +196,8 @@ START_TEST(unequal_rates_take_the_ideal_time)
 }
 END_TEST
 
-// 128 and 125 ps per byte: what waits behind the longer first frame is gone two frames later.
+// Gives links 128 or 125 ps per byte: the backlog behind the longer first frame is gone two frames
+// later.
 static void tweak_nearly_equal(const char *a, const char *b, net_link_config_t *config)
 {
     (void)a;
@@ -242,7 +244,7 @@ START_TEST(messages_back_to_back_take_the_ideal_time)
 }
 END_TEST
 
-// IPv6 and 802.1Q make every frame 20 and 4 bytes longer.
+// Addresses of IPv6 make every frame 20 bytes longer, tags of 802.1Q 4 bytes.
 START_TEST(longer_headers_take_longer)
 {
     sim_time_t took_ps[4];
@@ -260,7 +262,7 @@ START_TEST(longer_headers_take_longer)
         ck_assert_uint_eq(took_ps[i], world.flows[0].ideal_ps);
         world_fini(&world);
     }
-    // Ten data frames and an ACK at 80 ps per byte.
+    // Ten data frames and one ACK are 20 bytes longer each, at 80 ps per byte.
     ck_assert_uint_eq(took_ps[1] - took_ps[0], 11 * 20 * 80);
     ck_assert_uint_eq(took_ps[2] - took_ps[0], 11 * 4 * 80);
     ck_assert_uint_eq(took_ps[3] - took_ps[0], 11 * 24 * 80);
@@ -309,9 +311,9 @@ static uint64_t qps_live(const world_t *world)
     return live;
 }
 
-// Each packet in turn is lost, of either direction: data, then acknowledgements. The transfer ends
-// once, later than ideally; with its last acknowledgement lost too, although by then other flows
-// have made the receiver forget the QP.
+// Each packet in turn is lost, in either direction: data, then acknowledgements. The transfer ends
+// once, later than ideally. It also ends if its last acknowledgement is lost and later flows have
+// made the receiver forget the QP.
 START_TEST(a_lost_packet_costs_time_only)
 {
     const bool of_data = _i % 2 == 0;
@@ -344,7 +346,8 @@ START_TEST(a_lost_packet_costs_time_only)
             ck_assert_uint_ge(flow->end_ps - flow->start_ps, flow->ideal_ps);
             late += flow->end_ps - flow->start_ps > flow->ideal_ps;
         }
-        // The first of three ACKs is covered by the second.
+        // The loss of the first of three ACKs costs nothing: the second acknowledges the same
+        // packets.
         ck_assert_uint_le(late, 1);
         if (of_data && which == 1) {
             ck_assert_uint_eq(late, 1);
@@ -354,7 +357,7 @@ START_TEST(a_lost_packet_costs_time_only)
 }
 END_TEST
 
-// QPs exist for transfers under way, not for all.
+// QPs exist for the transfers that are under way, not for all that will come.
 START_TEST(qps_are_bounded_by_live_transfers)
 {
     world_t world;
@@ -401,7 +404,7 @@ START_TEST(qp_numbers_come_round)
     }
     app_t *const first = world_app(&world, "all-to-all", "bytes=5KB; verb=send");
     app_t *const second = world_app(&world, "all-to-all", "bytes=5KB; start=50us; verb=read");
-    // Again the numbers of the first two, which have gone or are finished.
+    // The numbers of the first two flows, which have gone or are finished, are used again.
     for (uint32_t i = 0; i < 3; i++) {
         app__reserve_qps(app__endpoint_of(world.runtime, i), &nobody, &world, 0xfffffd - 8);
     }
@@ -415,7 +418,7 @@ START_TEST(qp_numbers_come_round)
 }
 END_TEST
 
-// A peer that is never reached: the transfer fails with the standard's status, the run ends.
+// If a peer is never reached, the transfer fails with the standard's status and the run ends.
 START_TEST(a_dead_link_fails_the_transfer)
 {
     world_t world;
@@ -443,7 +446,7 @@ START_TEST(a_dead_link_fails_the_transfer)
 }
 END_TEST
 
-// A transfer that has begun and does not end is outstanding work: the run ends by its limit.
+// A transfer that has begun and does not end is outstanding work: the time limit ends the run.
 START_TEST(an_unfinished_transfer_is_reported)
 {
     world_t world;
@@ -471,7 +474,7 @@ START_TEST(an_unfinished_transfer_is_reported)
 }
 END_TEST
 
-// From `stop` on no message is posted: what was posted before it is done, and counted as the flow.
+// After `stop` no message is posted. Messages posted before it complete and count for the flow.
 START_TEST(stop_ends_a_transfer_with_what_is_posted)
 {
     static const char *const kinds[][2] = {
@@ -501,7 +504,8 @@ START_TEST(stop_ends_a_transfer_with_what_is_posted)
             ck_assert_uint_gt(flow->bytes, 64000);
             ck_assert_uint_gt(flow->end_ps, 20 * SIM_PS_PER_US);
             ck_assert_uint_ge(flow->end_ps - flow->start_ps, flow->ideal_ps);
-            // The last one was posted before 20 us, `depth` at a time: 64 KB take 5.3 us.
+            // The last message was posted before 20 us, with `depth` outstanding: 64 KB take 5.3
+            // us.
             const sim_time_t left_ps = (sim_time_t)depths[i] * 5300000 + 3 * SIM_PS_PER_US;
             ck_assert_uint_lt(flow->end_ps, 20 * SIM_PS_PER_US + left_ps);
         }
@@ -517,7 +521,7 @@ START_TEST(stop_ends_a_transfer_with_what_is_posted)
 }
 END_TEST
 
-// A message of several pieces that was begun is posted to its end.
+// A message of several pieces that has begun is posted to its end.
 START_TEST(stop_does_not_cut_a_message)
 {
     world_t world;
@@ -536,7 +540,7 @@ START_TEST(stop_does_not_cut_a_message)
 }
 END_TEST
 
-// Priority and DSCP reach the wire: bytes are counted in the class.
+// Priority and DSCP reach the wire: the bytes are counted in the class.
 START_TEST(priority_reaches_the_wire)
 {
     world_t world;

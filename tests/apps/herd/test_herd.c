@@ -105,7 +105,8 @@ START_TEST(every_operation_ends)
 }
 END_TEST
 
-// One packet in a hundred is lost each way of two: about 4 % of the operations are written again.
+// One packet in a hundred is lost in each of two directions: about 4 % of the operations are sent
+// again.
 START_TEST(losses_are_made_up_for)
 {
     world_t world;
@@ -125,8 +126,9 @@ START_TEST(losses_are_made_up_for)
 }
 END_TEST
 
-// A GET by READs that is given up has a READ under way: more operations than a queue pair has room
-// for are given up, and what their READs bring late is nobody else's.
+// A GET by READs that is given up still has a READ in flight. The clients give up more operations
+// than a queue pair has room for, and a late response to such a READ is never taken for that of
+// another.
 START_TEST(reads_that_were_given_up_hold_their_places)
 {
     static const char *const stores[] = {"pilaf", "farm", "farm-var"};
@@ -146,7 +148,7 @@ START_TEST(reads_that_were_given_up_hold_their_places)
 }
 END_TEST
 
-// A request alone comes out of a stage of the pipeline by a no-op after `failed-polls` looks.
+// A request that is alone leaves a stage of the pipeline by a no-op, after `failed-polls` polls.
 START_TEST(a_stage_of_the_pipeline_is_left_by_a_no_op)
 {
     double before_us = 0;
@@ -179,14 +181,14 @@ START_TEST(without_retries_what_is_lost_is_counted)
             20,
             "workers=3; clients=7; requests=300; keys=5000; timeout=60us; retries=0");
     check_books(app, 7 * 300);
-    // Each of four links loses one in fifty.
+    // Each of four links loses one packet in fifty.
     const double lost = world_value(app, "lost");
     ck_assert(lost > 164 - 65 && lost < 164 + 65);
     world_fini(&world);
 }
 END_TEST
 
-// A single client that puts and gets one key sees its own last value, whose stamp the check knows.
+// A single client that puts and gets one key sees its own last value; the check knows its stamp.
 START_TEST(counts_of_clients_workers_and_store_agree)
 {
     world_t world;
@@ -207,13 +209,14 @@ START_TEST(counts_of_clients_workers_and_store_agree)
     }
     ck_assert_double_eq(gets, world_value(app, "gets"));
     ck_assert_double_eq(puts, world_value(app, "puts"));
-    // 3000 keys in 2048 slots: a cache that is full loses what is put, one PUT in place or not.
+    // A cache of 2048 slots cannot hold 3000 keys: entries get lost, but each PUT is counted either
+    // as updated in place or as inserted.
     ck_assert_double_eq(world_value(app, "updated_in_place") + world_value(app, "inserted"),
                         puts + 2 * 3000);
     ck_assert_double_gt(world_value(app, "index_evictions"), 2 * 900);
     ck_assert_double_lt(world_value(app, "get_hit_rate"), 0.75);
     ck_assert_double_gt(world_value(app, "get_hit_rate"), 0.55);
-    // A GET's 17 bytes and a PUT's 50; a value's 32 for each hit.
+    // A GET has 17 bytes and a PUT 50; each hit returns a value of 32.
     const double bytes = (17 * gets + 50 * puts) / 5000;
     ck_assert_double_eq_tol(world_value(app, "request_bytes_mean"), bytes, 1e-9);
     ck_assert_double_eq_tol(world_value(app, "response_bytes_mean"),
@@ -265,8 +268,8 @@ START_TEST(several_servers_share_the_keys)
 }
 END_TEST
 
-// Few keys, half of the operations PUTs: READs see values change under them, and never take one
-// that is not whole.
+// With few keys, and PUTs for half of the operations, READs meet values that change, and never
+// accept one that is torn.
 START_TEST(stores_read_by_reads_hold_data)
 {
     static const char *const stores[] = {"pilaf", "farm", "farm-var"};
@@ -280,7 +283,8 @@ START_TEST(stores_read_by_reads_hold_data)
     const app_t *const app = run(&world, _i % 2 != 0, 0, settings);
     check_books(app, 12 * 600);
     ck_assert_double_eq(world_value(app, "get_hit_rate"), 1);
-    // A pointer does not change, and a value behind one comes in one packet, whole.
+    // A pointer does not change, and the value behind it arrives in one packet, so it is never
+    // torn.
     ck_assert((world_value(app, "reads_again") > 0) == (_i / 2 != 2));
     ck_assert_double_eq_tol(
         world_value(app, "response_bytes_mean"),
@@ -291,8 +295,8 @@ START_TEST(stores_read_by_reads_hold_data)
 }
 END_TEST
 
-// The entry of each key that was put last lies in the memory of the server: who reads index and
-// log there finds it.
+// The entry of each key that was put last lies in the server's memory: a reader finds it there by
+// following the index to the log.
 START_TEST(memory_shows_the_stores)
 {
     world_t world;
@@ -325,13 +329,13 @@ START_TEST(memory_shows_the_stores)
         ck_assert(app_herd_check_value(key, entry + 18, 40, &stamp));
         changed += stamp != 0;
     }
-    // 750 PUTs to 200 entries: e^-3.75 of them were not put.
+    // 750 PUTs go to 200 entries, so a share of e^-3.75 of the entries was not put.
     ck_assert_uint_gt(changed, 180);
     world_fini(&world);
 }
 END_TEST
 
-// How many items a list of the report has whose items have such a value.
+// Returns how many items of a list of the report have such a value.
 static int count_items(const app_t *app, const char *list, const char *value)
 {
     int count = 0;
@@ -385,7 +389,7 @@ START_TEST(the_series_adds_up)
     ck_assert_double_eq_tol(bytes / 2000, world_value(app, "response_bytes_mean"), 1e-6);
     ck_assert_double_eq_tol(worst_us, world_value(app, "latency_us.max"), 1e-9);
     ck_assert_double_gt(busy, 0);
-    // What came after the last turn is no one's.
+    // Bytes that came after the last turn belong to no interval.
     ck_assert_double_le(pcie / 2000, world_value(app, "pcie_bytes_per_operation"));
     ck_assert_double_ge(pcie / 2000, 0.95 * world_value(app, "pcie_bytes_per_operation"));
     double turns = 0;
@@ -428,7 +432,7 @@ START_TEST(the_log_has_a_row_per_operation)
         ck_assert(get || strcmp(row->label, "put") == 0 || strcmp(row->label, "get-miss") == 0);
         ck_assert_uint_eq(row->service_port, row->label[0] == 'g' ? 17 : 38);
         ck_assert_uint_eq(row->bytes, row->label[0] == 'p' ? 38 : get ? 37 : 17);
-        // There and back over two links of 1 us each.
+        // A round trip takes four delays of 1 us: two links there and two back.
         ck_assert(row->end_ps - row->start_ps > 4 * SIM_PS_PER_US);
         gets += get;
     }

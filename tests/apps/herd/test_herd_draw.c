@@ -54,11 +54,11 @@ START_TEST(a_permutation_has_each_key_once)
         ck_assert(order[i] < 1000 && !seen[order[i]]);
         seen[order[i]] = true;
     }
-    // 999 draws: the generator stands where 999 steps lead.
+    // After 999 draws the generator must be where 999 steps lead.
     uint64_t stepped = APP_HERD_SEED;
     app_herd_fastrand_skip(&stepped, 999);
     ck_assert_uint_eq(seed, stepped);
-    // The first draw, 959880212, chooses whom the last place changes with.
+    // The first draw, 959880212, chooses the place that the last place is exchanged with.
     ck_assert_uint_eq(959880212u % 1000, 212);
     uint32_t three[3];
     seed = APP_HERD_SEED;
@@ -67,7 +67,8 @@ START_TEST(a_permutation_has_each_key_once)
 }
 END_TEST
 
-// The places asked for, some of them more than once, from a seed of their own for each size.
+// Single places of a permutation equal those of the whole permutation, also if asked for twice.
+// Each size has a seed of its own.
 START_TEST(places_of_a_permutation_are_those_of_all_of_it)
 {
     static const uint32_t counts[] = {1, 2, 3, 63, 64, 65, 1000, 100000};

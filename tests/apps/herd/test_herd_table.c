@@ -34,7 +34,7 @@ static void tear_down(void)
     app_herd_table_image_destroy(image);
 }
 
-// As a client of Pilaf's: how many buckets it took; 0: it is not there.
+// Looks a key up as a client of Pilaf does. Returns how many buckets it read; 0: the key is absent.
 static uint32_t probe(app_city128_t key, uint8_t *value, uint32_t value_bytes)
 {
     for (uint32_t h = 0; h < APP_HERD_HASHES; h++) {
@@ -129,7 +129,8 @@ START_TEST(what_is_put_is_read)
 }
 END_TEST
 
-// Three quarters full, three hashes: 1.6 buckets in the mean (Mitchell et al., USENIX ATC 2013).
+// A table that is three quarters full, with three hashes, needs 1.6 buckets on average (Mitchell et
+// al., USENIX ATC 2013).
 START_TEST(pilaf_looks_into_few_buckets)
 {
     set_up(APP_HERD_CUCKOO, 32);
@@ -143,7 +144,8 @@ START_TEST(pilaf_looks_into_few_buckets)
 }
 END_TEST
 
-// An entry that changed since its bucket was read, and a bucket that was read in part.
+// Two kinds of torn reads are noticed: an entry that changed after its bucket was read, and a
+// bucket that was read in part.
 START_TEST(what_is_torn_shows)
 {
     set_up(APP_HERD_CUCKOO, 32);

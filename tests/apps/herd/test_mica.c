@@ -31,7 +31,7 @@ START_TEST(population_is_the_references)
         }
     }
     ck_assert_uint_eq(failing, 70818);
-    // Eight million keys take 64 MB, and a worker of its own next to nothing.
+    // The image of eight million keys takes less than 64 MB, a worker's own memory at most 1 MB.
     ck_assert_uint_le(app_mica_image_bytes(image), 60u << 20);
     ck_assert_uint_le(app_mica_bytes(mica), 1u << 20);
     app_mica_destroy(mica);
@@ -69,7 +69,7 @@ static void put(app_mica_t *mica, const layout_t *layout, uint32_t index, uint32
     app_mica_put(mica, key, value, length_of(layout, key));
 }
 
-// -1: not there
+// Returns the stamp of the value that the store gets for key `index`; -1: the key is absent.
 static int64_t get(app_mica_t *mica, const layout_t *layout, uint32_t index)
 {
     uint8_t value[APP_HERD_VALUE_MAX];
@@ -84,7 +84,8 @@ static int64_t get(app_mica_t *mica, const layout_t *layout, uint32_t index)
     return stamp;
 }
 
-// The same by what memory shows, as someone would who reads index and log there.
+// Does what get does from the memory that the store shows, as a remote reader of index and log
+// would.
 static int64_t get_shown(const app_mica_t *mica, const layout_t *layout, uint32_t index)
 {
     const app_mica_config_t *const config = &layout->config;
@@ -184,7 +185,7 @@ START_TEST(what_is_got_is_what_was_put_last)
             last[index] = turn;
             ck_assert_int_eq(get(mica, layout, index), turn);
         } else {
-            // A cache may have lost it, but never has an older one.
+            // A cache may have lost the value, but it never returns an older one.
             const int64_t got = get(mica, layout, index);
             ck_assert(got == -1 || got == last[index]);
             hits += got != -1;

@@ -11,7 +11,7 @@
 
 #define TRACE "../shared/data/mooncake/conversation_trace.jsonl"
 
-// Token hits of the public hour by capacity, counted by a program of its own.
+// Token hits of the public hour by capacity, as counted by an independent program.
 static const struct {
     uint64_t capacity_tokens;
     double token_hit;

@@ -198,7 +198,7 @@ START_TEST(memory_lies_where_it_was_registered)
     ck_assert(place.gpu && place.index == 1);
     place = nic_memory_location(host(&bed, 0), BASE + 2 * BUFFER_BYTES);
     ck_assert(!place.gpu && place.index == 0);
-    // What is said later holds.
+    // A later registration replaces the location of an earlier one.
     ck_assert_int_eq(app_mooncake_unregister_local_memory(bed.engines[0], BASE, NULL, NULL), 0);
     ck_assert_int_eq(add(&bed, 0, BASE, "cuda:0"), 0);
     place = nic_memory_location(host(&bed, 0), BASE);
@@ -215,7 +215,7 @@ START_TEST(a_host_has_no_more_than_it_says)
     bed.world.nic.host.sockets = _i == 0 ? 1 : 2;
     bed_network(&bed);
     net_node_t *const node = host(&bed, 0);
-    // One that describes neither takes both for names.
+    // A host that describes neither sockets nor GPUs takes both for mere names.
     ck_assert_int_eq(app__mc_place(node, BASE, 4096, "cuda:3"), _i == 0 ? 0 : SIM_ERR_UNKNOWN);
     ck_assert_int_eq(app__mc_place(node, BASE, 4096, "cpu:5"), _i == 0 ? 0 : SIM_ERR_UNKNOWN);
     ck_assert_int_eq(app__mc_place(node, BASE, 4096, "npu:1"), 0);
@@ -302,14 +302,14 @@ START_TEST(affinity_takes_the_nearest)
     ck_assert_uint_eq(app_mooncake_nic_bytes(bed.engines[0], 1), 0);
     ck_assert_uint_eq(app_mooncake_nic_bytes(bed.engines[0], 2), each);
     ck_assert_uint_eq(app_mooncake_nic_bytes(bed.engines[0], 3), gpu ? 0 : each);
-    // Nothing crossed to a NIC of another name: one endpoint for each NIC that sent.
+    // No transfer went to a NIC of another name: there is one endpoint for each NIC that sent.
     ck_assert_uint_eq(app_mooncake_get_counters(bed.engines[0])->handshakes, gpu ? 1 : 2);
     bed_end(&bed);
 }
 END_TEST
 
-// The first of four NICs is down: what it would have carried is spread over the others, not given
-// to its neighbour.
+// The first of four NICs is down: its load is spread over the others instead of being given to its
+// neighbour.
 START_TEST(what_a_paused_rail_would_carry_is_spread)
 {
     bed_t bed;
@@ -333,8 +333,8 @@ START_TEST(what_a_paused_rail_would_carry_is_spread)
     bed_engines(&bed);
     ck_assert_int_eq(add(&bed, 0, BASE, "cpu:0"), 0);
     ck_assert_int_eq(add(&bed, 1, BASE, "cpu:0"), 0);
-    // The first request meets the NIC that is down, and its neighbour takes over; nine that follow
-    // find the rail paused.
+    // The first request meets the NIC that is down, and its neighbour takes over. The nine requests
+    // that follow find the rail paused.
     bed.again = 9;
     transfer(&bed);
     const uint64_t whole = 10 * BUFFER_BYTES;

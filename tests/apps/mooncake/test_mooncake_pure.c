@@ -27,7 +27,7 @@ END_TEST
 
 START_TEST(a_short_tail_joins_the_last_slice)
 {
-    // 64 KiB and a quarter, as shipped.
+    // These are the shipped defaults: slices of 64 KiB, and a quarter of that for the remainder.
     ck_assert_uint_eq(app__mooncake_slice_count(65536, 65536, 16384), 1);
     ck_assert_uint_eq(app__mooncake_slice_count(65536 + 16383, 65536, 16384), 1);
     ck_assert_uint_eq(app__mooncake_slice_count(65536 + 16384, 65536, 16384), 2);
@@ -128,7 +128,8 @@ START_TEST(fifo_takes_the_first)
 }
 END_TEST
 
-// The hand passes those that were used and stays where it took one, as in the paper's figure 1.
+// The hand passes entries that were used and stays where it evicted one, as in the paper's figure
+// 1.
 START_TEST(sieve_takes_the_first_that_nobody_used)
 {
     app__mooncake_keep_t keep;
@@ -145,7 +146,7 @@ START_TEST(sieve_takes_the_first_that_nobody_used)
     ck_assert_str_eq(insert(&keep, entries, 6), "e");
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "a"));
     ck_assert_ptr_nonnull(app__mooncake_keep_find(&keep, "c"));
-    // Who the hand points at may go for another reason.
+    // The entry that the hand points at may be removed for another reason.
     app__mooncake_keep_remove(
         &keep,
         app__mooncake_kept_of(keep.hand != NULL ? keep.hand : keep.order.oldest));
@@ -335,7 +336,7 @@ START_TEST(a_trace_is_read)
 }
 END_TEST
 
-// Nobody is admitted before whom stands above: times that fall are raised.
+// No request is admitted before one that stands above it in the file: times that fall are raised.
 START_TEST(times_that_fall_keep_the_order)
 {
     static const char *const times[] = {"7", "7", "9.5", "3", "9.25", "9.5", "11", "0"};

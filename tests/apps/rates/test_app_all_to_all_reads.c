@@ -26,8 +26,8 @@ START_TEST(rate_of_one_read_at_a_time_is_a_round_trip)
                                  "hosts=3; rate=100Gbps; delay=1us",
                                  "threads-per-machine=1; window-per-thread=1; read-bytes=32; "
                                  "warm-up=100us; measure=1ms");
-    // Request and answer of 58 + 16 and 58 + 4 + 32 bytes with 24 more on the link, at 80 ps, on
-    // two links each; and the core's turn of 1 ns.
+    // Request and answer have 58 + 16 and 58 + 4 + 32 bytes with 24 more on the link, at 80 ps a
+    // byte, on two links each. The core's turn takes 1 ns.
     const double trip_us = 4 + 2 * ((74 + 24) * 80 + (94 + 24) * 80) * 1e-6;
     const double found = world_value(app, "mops_per_machine");
     ck_assert_msg(fabs(found * trip_us - 1) < 0.01, "%f, expected %f", found, 1 / trip_us);
@@ -50,7 +50,7 @@ START_TEST(operations_are_those_of_the_network)
         ck_assert_msg(nic_get_counters(nic)->rx_data_bytes > 0, "machine %u read nothing", i);
     }
     const double operations = world_value(app, "operations");
-    // What was under way when threads stopped is in the network's number alone.
+    // READs that were in flight when the threads stopped are in the network's number alone.
     ck_assert_double_ge((double)read_bytes / 64, operations);
     ck_assert_double_le((double)read_bytes / 64, operations + 4 * 2 * 8);
     ck_assert_double_ge(operations, world_value(app, "mops_per_machine") * 4 * 100);

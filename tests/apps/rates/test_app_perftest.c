@@ -28,7 +28,7 @@ static uint64_t first_frame_bytes(uint64_t extra_first, uint64_t bytes)
     return message_bytes(extra_first, bytes < MTU ? bytes : MTU);
 }
 
-// Over `hops` hops, the first frame being the largest.
+// Returns the time over `hops` hops of frames with `sum` bytes, whose first frame is the largest.
 static sim_time_t one_way_ps(uint64_t hops, uint64_t first, uint64_t sum)
 {
     return ((hops - 1) * first + sum) * BYTE_PS + hops * (DELAY_PS - GAP * BYTE_PS);
@@ -64,7 +64,7 @@ START_TEST(write_bandwidth_is_line_efficiency)
         (double)(one_way_ps(2, first_frame_bytes(16, 65536), sum) + one_way_ps(2, ACK, ACK));
     assert_near(world_value(app, "bw_average"), 2000.0 * 65536 * 8000 / time_ps);
     assert_near(world_value(app, "message_rate"), 2000.0 * 1e6 / time_ps);
-    // The peak leaves the way there and back out: line rate less headers, but never more.
+    // The peak does not contain the round trip: it is line rate less headers, and never more.
     const double line_gbps = 65536.0 * 100 / (double)message_bytes(16, 65536);
     const double peak_gbps = world_value(app, "bw_peak");
     ck_assert_double_le(peak_gbps, line_gbps);
@@ -78,7 +78,7 @@ START_TEST(read_bandwidth_is_line_efficiency)
     world_t world;
     const app_t *const app = run(&world, "test=ib_read_bw; size=1MiB; iterations=100; start=1us");
     const uint64_t request = HEADERS + 16 + ON_LINK;
-    // First and last response carry an AETH.
+    // The first and the last response carry an AETH.
     const uint64_t sum = 100 * (message_bytes(4, 1 << 20) + 4);
     const double time_ps = (double)(one_way_ps(2, request, request) +
                                     one_way_ps(2, first_frame_bytes(4, 1 << 20), sum));
@@ -101,7 +101,7 @@ START_TEST(send_bandwidth_of_several_qps)
 }
 END_TEST
 
-// With one message at a time the rate is one message per transfer time.
+// With one message outstanding, the rate is one message per transfer time.
 START_TEST(depth_of_one_waits_for_each)
 {
     world_t world;
@@ -128,7 +128,7 @@ static const latency_t latencies[] = {
     {"test=ib_send_lat; size=8192; iterations=33; start=1us", 8192, 0},
 };
 
-// A ping is on its way behind the acknowledgement of the pong before; the first has none. The
+// A ping follows the acknowledgement of the pong before it; the first ping follows none. The
 // receiver acknowledges at the instant it sees the message, and answers then.
 START_TEST(ping_pong_takes_the_closed_form)
 {
@@ -145,7 +145,7 @@ START_TEST(ping_pong_takes_the_closed_form)
     assert_near(world_value(app, "t_max"), usual_us);
     assert_near(world_value(app, "t_p99"), usual_us);
     const double count = world_value(app, "iterations");
-    // One of them is shorter by half an acknowledgement's time.
+    // One of the iterations is shorter by half an acknowledgement's time.
     const double short_us = (double)behind_ack_ps / 2e6;
     assert_near(world_value(app, "t_avg"), usual_us - short_us / count);
     ck_assert_double_eq_tol(world_value(app, "t_stdev"),
@@ -185,7 +185,7 @@ static void keep(const char *text, void *ctx)
     table->length += length;
 }
 
-// All sizes: a row each, in order, with the numbers of the values.
+// With all sizes the table has one row for each, in order, with the same numbers as the values.
 START_TEST(table_has_a_row_for_each_size)
 {
     world_t world;
@@ -275,7 +275,7 @@ START_TEST(bad_values_are_refused)
 }
 END_TEST
 
-// `stop` ends the test with what was posted before it, which is measured.
+// `stop` ends the test: messages posted before it complete and are measured.
 START_TEST(stop_ends_the_test)
 {
     static const char *const tests[] =
@@ -297,7 +297,7 @@ START_TEST(stop_ends_the_test)
         ck_assert_uint_ge(end_ps, 101 * SIM_PS_PER_US);
         ck_assert_uint_le(end_ps, 101 * SIM_PS_PER_US + depth * 800000 + 12 * SIM_PS_PER_US);
         if (!latency && depth == 128) {
-            // 100 us at line rate, and the depth that is still posted then.
+            // The messages are those of 100 us at line rate, plus those still outstanding then.
             const double expected = 100e6 / (double)(message_bytes(0, 8192) * BYTE_PS) + 128;
             ck_assert_double_le(fabs(iterations - expected), 20);
         } else if (latency) {

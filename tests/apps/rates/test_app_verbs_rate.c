@@ -77,7 +77,7 @@ START_TEST(bytes_and_receives_are_those_of_the_network)
     if (!kinds[_i].received) {
         ck_assert_uint_eq(bytes, sent);
     } else {
-        // A receiver stops when the span is over, but what it received before is there.
+        // A receiver stops counting at the end of the span; earlier messages are counted.
         ck_assert_uint_le(bytes, sent);
         ck_assert_double_gt(world_value(app, "received"), operations / 2);
         ck_assert_double_le(world_value(app, "received"), operations);
@@ -86,8 +86,8 @@ START_TEST(bytes_and_receives_are_those_of_the_network)
 }
 END_TEST
 
-// A READ of 128 bytes comes over PCIe in one completion at multiples of 128, in two at 127 of the
-// 128 places that a random address may have.
+// A READ of 128 bytes comes over PCIe in one completion if its address is a multiple of 128. At the
+// other 127 of the 128 possible offsets it comes in two.
 START_TEST(addresses_are_multiples_of_align)
 {
     static const uint32_t aligns[] = {128, 64, 1};
@@ -104,8 +104,8 @@ START_TEST(addresses_are_multiples_of_align)
         const double operations = world_value(app, "operations");
         nic_rnic_counters_t counters;
         ck_assert(nic_get_rnic_counters(nic_of_interface(world.net, 0), &counters));
-        // Two contexts that were read besides: 64 bytes and a header each, for each of two queue
-        // pairs, and translations.
+        // The rest are translations and the reads of two contexts: 64 bytes and a header each, for
+        // each of two queue pairs.
         const double more = (double)counters.pcie_down_bytes / operations - (128 + 22);
         ck_assert_double_gt(operations, 300);
         ck_assert_double_ge(more, 22 * extra[i] - 1);
@@ -123,8 +123,8 @@ START_TEST(a_window_is_never_exceeded)
                                  "verb=read; bytes=32; threads-per-machine=1; from=host0; "
                                  "to=host1; window=4; whole-window=on; warm-up=100us; "
                                  "measure=1ms");
-    // A turn of the core (1 ns) for each post and one for the poll; then four READs one behind the
-    // other, as far apart as their turns.
+    // Each post and the one poll take a turn of the core (1 ns). Then four READs follow one
+    // another, as far apart as their turns.
     const double trip_us = 4 + 2 * ((74 + 24) * 80 + (94 + 24) * 80) * 1e-6;
     const double most = 4 / trip_us;
     const double found = world_value(app, "mops");
@@ -156,7 +156,8 @@ static void lossy(const char *a, const char *b, net_link_config_t *config)
     config->loss_rate = (sim_ratio_t){1, 1000};
 }
 
-// 128 queue pairs of which each does a few tens of operations within the span, one in 64 signaled.
+// There are 128 queue pairs, each with a few tens of operations within the span, and one operation
+// in 64 is signaled.
 START_TEST(operations_count_when_they_are_done_not_when_they_are_told)
 {
     world_t world;

@@ -58,7 +58,8 @@ START_TEST(every_number_is_given_once)
     ck_assert_double_eq(world_value(app, "numbers"), REQUESTS);
     const double wrong = world_value(app, "wrong_guesses");
     if (version == 5) {
-        // The upper half changes once; what was on its way then was guessed wrong, but no more.
+        // The upper half changes once; requests in flight at that time have guessed wrong, and no
+        // others.
         ck_assert_double_ge(wrong, 7);
         ck_assert_double_le(wrong, 7 * 2 * 32);
     } else {
@@ -85,8 +86,8 @@ START_TEST(a_client_that_waits_gets_them_in_order)
 }
 END_TEST
 
-// The server's NIC sends a response in a microsecond, from the one queue pair of the only worker:
-// 7 clients have 224 requests under way, and the queue holds 128.
+// The server's NIC sends a response in a microsecond, from the one queue pair of the only worker: 7
+// clients have 224 requests in flight, and the queue holds 128.
 START_TEST(workers_wait_when_their_queue_is_full)
 {
     static const char *const kinds[] = {"version=rpc", "version=rpc; batch=off; collect=1"};
@@ -101,13 +102,13 @@ START_TEST(workers_wait_when_their_queue_is_full)
     const app_t *const app = run_on(&world, slow, "sequencer", settings);
     ck_assert_double_eq(world_value(app, "numbers"), REQUESTS);
     ck_assert_double_gt(world_value(app, "full_queue_waits"), 2);
-    // At most once for each 64 responses.
+    // The worker waits at most once for each 64 responses.
     ck_assert_double_le(world_value(app, "full_queue_waits"), REQUESTS / 64);
     world_fini(&world);
 }
 END_TEST
 
-// One completion in 64 is asked for, and a turn takes up to 128 requests: the signaled one with it.
+// One completion in 64 is signaled. A turn takes up to 128 requests, the signaled one among them.
 START_TEST(a_turn_may_take_what_fills_the_queue)
 {
     static const char *const kinds[] = {"version=rpc; cpu.request=100ns",
@@ -148,8 +149,8 @@ START_TEST(impatient_clients_wait_for_room)
 }
 END_TEST
 
-// A completion for each answer of a NIC that is slower than its worker, and answers that wait for
-// acknowledgements while their clients, for whom a round trip is too long, ask again.
+// Two kinds signal every answer of a NIC that is slower than its worker. In the third, answers wait
+// for acknowledgements while clients, whose time-out is shorter than a round trip, ask again.
 START_TEST(a_store_keeps_to_its_queues)
 {
     static const char *const kinds[] = {
@@ -187,7 +188,7 @@ START_TEST(store_answers_every_request)
                    : SPAN CLIENTS "workers=3; update-percentage=20; batch=off");
     ck_assert_double_eq(world_value(app, "responses"), REQUESTS);
     ck_assert_double_eq(world_value(app, "gets") + world_value(app, "puts"), REQUESTS);
-    // A fifth of 672 within five standard deviations.
+    // A fifth of 672 requests are PUTs, within five standard deviations.
     ck_assert_double_ge(world_value(app, "puts"), 134 - 52);
     ck_assert_double_le(world_value(app, "puts"), 134 + 52);
     world_fini(&world);

@@ -14,7 +14,7 @@
 
 static const char *const names[] = {"time_ns", "path"};
 
-// The caller removes the file.
+// Writes a file, which the caller removes.
 static void put(const char *path, const char *text, size_t size)
 {
     FILE *const file = fopen(path, "w");
@@ -152,7 +152,7 @@ START_TEST(what_is_no_table_is_refused)
 }
 END_TEST
 
-// Longer than any buffer it starts with, and longer than a row may be.
+// Rows are longer than the reader's first buffer, and longer than a row may be.
 START_TEST(long_rows)
 {
     for (size_t size = 100; size < (size_t)4 << 20; size = size * 5 + 1) {

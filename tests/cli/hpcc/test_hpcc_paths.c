@@ -58,7 +58,8 @@ START_TEST(rates_and_delays_differ)
     topo_file_t *const file = parse("4 2 3\n2 3\n0 2 25Gbps 1.5us 0\n2 3 40Gbps 2us 0\n"
                                     "3 1 100Gbps 1000.9ns 0\n");
     cli_hpcc_paths_t *const paths = cli_hpcc_paths_create(file, 1001);
-    // 1001 bytes: 320.32, 200.2 and 80.08 ns, each cut; delays 1500 + 2000 + 1000, cut too
+    // 1001 bytes take 320.32, 200.2 and 80.08 ns, each cut; the delays 1500 + 2000 + 1000 are cut
+    // too.
     const uint64_t rtt_ns = 2 * 4500 + 320 + 200 + 80;
     for (uint32_t from = 0; from < 2; from++) {
         cli_hpcc_pair_t pair;
@@ -74,7 +75,8 @@ END_TEST
 
 START_TEST(parallel_links_and_hosts_between)
 {
-    // Two links 0-3; host 1 joins both switches but forwards nothing; host 2 is far.
+    // Two links join 0 and 3; host 1 is linked to both switches but forwards nothing; host 2 is
+    // far.
     topo_file_t *const file = parse("5 2 5\n3 4\n0 3 100Gbps 5us 0\n0 3 200Gbps 1us 0\n"
                                     "1 3 100Gbps 1us 0\n1 4 100Gbps 1us 0\n2 4 100Gbps 1us 0\n");
     cli_hpcc_paths_t *const paths = cli_hpcc_paths_create(file, 1000);
