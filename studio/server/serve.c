@@ -195,6 +195,7 @@ static void wait_for_end(const sigset_t *signals)
 
 static void end_parts(studio_t *studio, studio_route_t *routes)
 {
+    SIM_CHECK(atomic_load(&studio->stopping));
     studio_runs_destroy(studio->runs);
     studio_board_destroy(studio->board);
     studio_events_destroy(studio->events);

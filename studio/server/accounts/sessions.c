@@ -17,6 +17,7 @@ bool studio_session_create(studio_t *studio,
                            studio_secret_t *secret)
 {
     studio_hash_t hash;
+    SIM_CHECK(user > 0);
     const int64_t now_ms = studio_now_ms();
     char cut[121];
     snprintf(cut, sizeof(cut), "%s", agent);

@@ -27,6 +27,7 @@ int64_t studio_user_create(studio_t *studio,
                            studio_role_t role,
                            const char *password)
 {
+    SIM_CHECK(role > STUDIO_ROLE_NONE && role <= STUDIO_ROLE_ADMINISTRATOR);
     studio_password_t hash;
     if (password != NULL && !studio_password_hash(password, &hash)) {
         return 0;

@@ -143,6 +143,7 @@ studio_page_t *studio_page_load(const char *folder)
     if (fd >= 0) {
         load_folder(page, fd, "", 0);
     }
+    SIM_CHECK(page->count <= FILES_MAX);
     return page;
 }
 

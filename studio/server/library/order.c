@@ -179,5 +179,6 @@ json_t *studio_order_expand(const json_t *set,
     if (list != NULL && json_array_size(seeds) > 0) {
         list = multiply(list, "seed", seeds, most, message);
     }
+    SIM_CHECK(json_array_size(list) <= most);
     return list;
 }

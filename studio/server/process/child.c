@@ -150,6 +150,7 @@ static void write_exit(const watch_t *watch, int status)
                  (double)(studio_clock_ms() - watch->begun_ms) / 1e3,
                  cpu_s,
                  (uint64_t)usage.ru_maxrss * 1024);
+    SIM_CHECK(length > 0 && (size_t)length < sizeof(text));
     text[length] = ' ';
     char *const whole = sim_format("exit.%" PRId64, watch->child.attempt);
     const int fd = open(watch->exit_path, O_WRONLY | O_CLOEXEC);

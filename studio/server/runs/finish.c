@@ -246,6 +246,7 @@ static char *study_of(studio_t *studio, int64_t run)
 
 bool studio_run_finish(studio_t *studio, int64_t run, const studio_exit_t *exit)
 {
+    SIM_CHECK(run > 0);
     char *const folder = run_folder(studio, run);
     char *const study = study_of(studio, run);
     bool kept = false;

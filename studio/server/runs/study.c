@@ -231,6 +231,7 @@ bool studio_study_adopt(studio_t *studio, int64_t run, const char *study)
     if (fd >= 0) {
         find_results(&found, fd, "", 0);
     }
+    SIM_CHECK(found.count <= found.most);
     if (found.count > 0) {
         qsort(found.paths, found.count, sizeof(*found.paths), by_text);
     }

@@ -54,6 +54,7 @@ bool studio_folder_remove(const char *path)
 
 bool studio_trash_remove(studio_t *studio, int64_t run)
 {
+    SIM_CHECK(run > 0);
     // This marks the run as not restorable; a result of 0 means it was just restored. On a full
     // disk the mark cannot be written, and removing the run makes room.
     if (studio_store_change(studio->store,

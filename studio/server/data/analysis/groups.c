@@ -91,6 +91,7 @@ static studio_group_t *group_of(collecting_t *collecting, const studio_slot_t *k
         groups->too_many = true;
         return NULL;
     }
+    SIM_CHECK(groups->count < groups->slot_count); // so that the search below ends
     SIM_GROW(groups->groups, groups->count, &groups->capacity);
     studio_group_t *const group = &groups->groups[groups->count++];
     memset(group, 0, sizeof(*group));

@@ -32,6 +32,7 @@ static bool begin(walk_t *walk, const char *name, size_t size)
         walk->stopped = true;
         return false;
     }
+    SIM_CHECK(walk->at <= walk->size);
     walk->fields = json_array();
     json_array_append_new(walk->layers,
                           json_pack("{s:s,s:I,s:I,s:o}",

@@ -223,6 +223,7 @@ studio_names_t *studio_names_read(const char *result)
         read_names(names, path);
         sim_free(path);
     }
+    SIM_CHECK(names->count <= NAMES_MAX);
     if (names->count > 0) {
         qsort(names->names, names->count, sizeof(*names->names), by_address);
     }

@@ -354,6 +354,7 @@ static void rank_all(studio_query_t *query)
     for (size_t i = 0; i < orders; i++) {
         sim_free(values[i]);
     }
+    SIM_CHECK(query->ranked_count <= most && query->ranked_count <= query->matched);
     sort_ranked(query);
     query->sorted = true;
 }
@@ -377,6 +378,7 @@ static bool next_row(studio_query_t *query, size_t *table, uint64_t *row)
         return true;
     }
     for (;;) {
+        SIM_CHECK(query->found_at <= query->found.count && query->skipped <= query->offset);
         if (query->found_at == query->found.count) {
             query->found_at = 0;
             if (studio_is_over(query->patience) || !studio_scan_next(query->scan, &query->found)) {

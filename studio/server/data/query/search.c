@@ -245,6 +245,8 @@ static void search_table(searching_t *searching, const studio_table_t *table)
             searching->columns[searching->column_count++] = i;
         }
     }
+    SIM_CHECK(searching->column_count <= TEXT_COLUMNS_MAX);
+    SIM_CHECK(searching->words->count <= STUDIO_WORDS_MAX);
     const size_t verdicts = STUDIO_WORDS_MAX * TEXT_COLUMNS_MAX;
     searching->verdicts = sim_alloc_array(verdicts, sizeof(*searching->verdicts));
     if (judge(searching)) {

@@ -198,6 +198,7 @@ bool studio_sql_failed(const studio_sql_t *sql)
 
 static void step(studio_sql_t *sql)
 {
+    SIM_CHECK(sql->statement != NULL && !sql->failed);
     const int code = sqlite3_step(sql->statement);
     sql->has_row = code == SQLITE_ROW;
     if (code != SQLITE_ROW && code != SQLITE_DONE) {
