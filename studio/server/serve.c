@@ -46,13 +46,6 @@ static const studio_route_t *const tables[] = {
     studio_data_routes,
 };
 
-const studio_migrations_t studio_migrations_all[] = {
-    {"store", studio_store_migrations},
-    {"runs", studio_run_migrations},
-    {"data", studio_data_migrations},
-    {NULL, NULL},
-};
-
 studio_route_t *studio_routes_join(void)
 {
     studio_route_t *joined = NULL;

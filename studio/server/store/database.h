@@ -24,7 +24,7 @@ typedef struct studio_migrations {
     const studio_migration_t *steps;
 } studio_migrations_t;
 
-// studio/server/serve.c joins the lists of all rooms.
+// studio/server/migrations.c joins the lists of all rooms.
 extern const studio_migrations_t studio_migrations_all[];
 extern const studio_migration_t studio_store_migrations[];
 extern const studio_migration_t studio_run_migrations[];
