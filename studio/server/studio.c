@@ -45,3 +45,10 @@ int64_t studio_clock_ms(void)
 {
     return milliseconds(CLOCK_MONOTONIC);
 }
+
+double studio_seconds(void)
+{
+    struct timespec now;
+    SIM_CHECK(clock_gettime(CLOCK_MONOTONIC, &now) == 0);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}

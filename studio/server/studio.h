@@ -90,5 +90,7 @@ bool studio_role_find(const char *name, studio_role_t *role);
 // Return milliseconds since 1970, and milliseconds of a monotonic clock.
 int64_t studio_now_ms(void);
 int64_t studio_clock_ms(void);
+// Returns seconds of a monotonic clock, to measure short times.
+double studio_seconds(void);
 
 #endif // STUDIO_SERVER_STUDIO_H

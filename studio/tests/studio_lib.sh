@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# studio/tests/studio_lib.sh - what scripts that ask a real server share; sourced after tests/script.sh.
+# studio/tests/studio_lib.sh - shared by scripts that ask a real server; sourced after tests/script.sh.
 #
 # begin [OPTION...] starts a server on a free port of loopback with the data in $data; $url is its address,
-# $server its process. stop ends it. api METHOD PATH [JSON] asks as whoever logged in last; the status is
-# in $status, the answer in $work/answer. field NAME prints the first value of a member of the answer.
+# $server its process. stop ends it. api METHOD PATH [JSON] sends a request as the user who logged in last;
+# $status is the status, $work/answer the answer. field NAME prints the first value of a member of the answer.
 # shellcheck disable=SC2034,SC2154 # used by scripts; $work and fail are of tests/script.sh
 program="${ROCESIM%/*}/rocesim-studio"
 [ -x "$program" ] || { echo "skip: the studio is not built"; exit 77; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The studio as people use it: a server of our own, a browser, and what one would click. test_studio_page.sh runs it.
+// studio/tests/studio_page.mjs - clicks through every view in a browser. test_studio_page.sh runs it.
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

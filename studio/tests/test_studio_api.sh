@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# studio/tests/test_studio_api.sh - the studio's server by its API: what a person and a script do.
+# studio/tests/test_studio_api.sh - the server's interface, used as people and scripts use it.
 #
-# Goal: logging in and out, users, tokens, the library, checking with places, the topology, an order with a
-# grid and seeds, results that the command line reads, events, cancelling, the trash, documents with
+# Goal: login and logout, users, tokens, the library, checks with places of errors, the topology, an order
+# with a grid and seeds, results that the command line reads, events, cancelling, the trash, documents with
 # versions, the audit, backup and restore.
-# Method: a real server on loopback, curl. Not pinned: the page (test_studio_page), how fast it is.
+# Method: a real server on loopback, and curl. Not pinned: the page (test_studio_page), speed.
 set -u
 . tests/script.sh
 . studio/tests/studio_lib.sh

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/tests/test_studio_captures.c - captures that lie, and what filters may say.
+// studio/tests/test_studio_captures.c - damaged captures, and filters of packets.
 //
-// Each file is written byte by byte, imported, and judged by how many packets were taken and what
-// is said about the rest. The decoding of true captures is studio/tests/test_studio_data.sh's.
+// Goal: a damaged capture is imported up to the damage, with a message; a filter looks no name up.
+// Method: captures written byte by byte; the numbers of imported packets and the messages are read.
+// Not pinned: decoding of valid captures (test_studio_data).
 #define _GNU_SOURCE // RTLD_NEXT NOLINT(bugprone-reserved-identifier)
 #include "tests/check_main.h"
 

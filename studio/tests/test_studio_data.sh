@@ -1,7 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# What is in results, over HTTP: import, tables, queries, SQL, search, series, map, captures, analyses,
-# figures, exports; what one user may not see of another's; what damaged and hostile inputs end in.
+# studio/tests/test_studio_data.sh - results over HTTP.
+#
+# Goal: import, tables, queries, SQL, search, series, map, captures, analyses, figures and exports answer
+# what the results hold; a user cannot see another user's runs; damaged and hostile inputs are refused.
+# Method: a real server, runs of small scenarios, curl and jq. Not pinned: speed (test_studio_speed).
 . tests/script.sh
 
 studio=$BUILD_DIRECTORY/rocesim-studio

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/tests/test_studio_expression.c - the expression language and the steps of an analysis.
 //
-// Values against those worked out by hand, units that convert or do not fit, the column of each
-// error, and texts that try to be too deep or too long. Statistics against closed forms.
+// Goal: values, units and places of errors are right; too deep or too long texts are refused.
+// Method: values computed by hand, statistics compared with closed forms. Not pinned: speed.
 #include "tests/check_main.h"
 
 #include <math.h>

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# studio/tests/test_studio_misfortune.sh - the studio's server when things go wrong.
+# studio/tests/test_studio_misfortune.sh - the server when processes, disks or files fail.
 #
-# Goal: killed by SIGKILL in the middle of runs and started again, each run ends once and none is lost; a
-# run whose own process is killed; a run that uses up its memory; a disk without room, before an order, in
-# a run and at a write of the database; a second server on the same data; a damaged database; a watcher
-# that goes away.
-# Method: kill, and a small file system where the machine lets us mount one.
+# Goal: each run ends once and none is lost when the server or a run's process is killed, a run exceeds its
+# memory, the disk is full (at an order, in a run, at a write of the database), a second server uses the same
+# data, the database is damaged, or a watcher disappears.
+# Method: kill, and a small file system where the machine lets us mount one. Not pinned: power failures.
 set -u
 . tests/script.sh
 . studio/tests/studio_lib.sh

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# The studio's page in a real browser: every function by the way a person takes.
+# studio/tests/test_studio_page.sh - the studio's page in a real browser.
 # labels: slow
 #
-# studio/tests/studio_page.mjs does it, with Debian's chromium; pictures of every view are left in
-# build/studio-pictures. It runs in the release build only: the page is the same in every other.
-# STUDIO_PAGE_STEPS="login run" runs some of its steps.
+# Goal: every view works for people who click through it, and tells what is wrong.
+# Method: studio/tests/studio_page.mjs with Debian's chromium; it leaves pictures of every view in
+# build/studio-pictures. STUDIO_PAGE_STEPS="login run" runs only these steps. Not pinned: other browsers;
+# builds other than release, whose page is the same.
 set -eu
 . tests/script.sh
 

@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# studio/tests/test_studio_security.sh - the studio's server against people who mean it no good.
+# studio/tests/test_studio_security.sh - the server against attackers.
 #
-# Goal: every route of the joined table is refused to nobody and to each role below its own; forged
-# requests, fixed sessions, paths that lead elsewhere, SQL in every text, large and slow requests, bombs in
-# YAML and JSON, names of other servers, guessed passwords; scenarios that name files of the server;
-# headers of every answer.
-# Method: the table is read from openapi.json. Not pinned: strength of the libraries' own cryptography.
+# Goal: every route refuses strangers and each role below its own; forged requests, fixed sessions, paths that
+# lead outside, SQL in every text, large and slow requests, bombs in YAML and JSON, foreign host names,
+# guessed passwords and scenarios that name the server's files do no harm; every answer has its headers.
+# Method: openapi.json gives the table of routes. Not pinned: the strength of the libraries' cryptography.
 set -u
 . tests/script.sh
 . studio/tests/studio_lib.sh

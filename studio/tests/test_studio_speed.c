@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: study
-// studio/tests/test_studio_speed.c - a run of 10^6 flows and 10^7 points of series: how fast it is
-// imported, opened, filtered, drawn.
+// studio/tests/test_studio_speed.c - the speed of a run with 10^6 flows and 10^7 points of series.
 //
-// The folder is made here, with the columns of rocesim's own files. What must hold is what the
-// studio promises on two cores: opened in 2 s, filtered in 300 ms; the rates are printed. Times are
-// of the processor, and the best of three, since other work may be going on.
+// Goal: on two cores the studio opens such a run in 2 s and filters it in 300 ms.
+// Method: the test writes a folder with rocesim's columns, imports it and takes the best processor
+// time of three, as other work may be going on; rates are printed. Not pinned: correctness.
 #include "tests/check_main.h"
 
 #include <stdint.h>

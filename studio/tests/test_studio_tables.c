@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/tests/test_studio_tables.c - result folders as tables: what comes out is what went in.
+// studio/tests/test_studio_tables.c - result folders as tables: reading returns what was written.
 //
-// A folder is written here, imported, and asked: exact decimals, missing cells, blocks that are
-// passed over, orders, formats, series by pixel against all points, words, SQL and what it must not
-// do; and folders that are damaged. What it does not pin: speed (test_studio_speed).
+// Goal: exact decimals, missing cells, skipped blocks, orders, formats, series reduced to pixels,
+// searches, SQL that only reads, and messages for damaged folders.
+// Method: the test writes a folder, imports and queries it. Not pinned: speed (test_studio_speed).
 #include "tests/check_main.h"
 
 #include <math.h>

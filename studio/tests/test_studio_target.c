@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/tests/test_studio_target.c - targets, routes, ranges, host names and orders.
 //
-// Goal: what has one reading is read, what has two is refused; an order makes the runs it says.
-// Method: inputs by hand. Not pinned: HTTP itself, which libmicrohttpd reads.
+// Goal: unambiguous inputs are read, ambiguous ones refused; an order makes the runs it names.
+// Method: inputs written by hand. Not pinned: HTTP itself, which libmicrohttpd reads.
 #include "studio/server/http/target.h"
 #include "studio/server/library/order.h"
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/tests/test_studio_turns.c - who asks for much waits, and too many are refused.
+// studio/tests/test_studio_turns.c - turns of heavy requests.
+//
+// Goal: a user with many requests waits, other users do not, and too many requests are refused.
+// Method: threads that take turns and count themselves. Not pinned: the order of those who wait.
 #include "tests/check_main.h"
 
 #include <pthread.h>

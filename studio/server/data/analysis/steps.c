@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/analysis/steps.c - runs the steps of an analysis one after the other.
 #include "studio/server/data/analysis/analysis_internal.h"
+#include "studio/server/studio.h"
 
 #include <stdio.h>
 #include <string.h>

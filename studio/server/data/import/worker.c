@@ -6,7 +6,6 @@
 #include "studio/server/data/data.h"
 
 #include "studio/server/data/import/import.h"
-#include "studio/server/data/query/query.h"
 #include "studio/server/runs/runs.h"
 
 #include <dirent.h>

@@ -45,7 +45,4 @@ SIM_MUST_CHECK sim_err_t studio_query_open(const studio_sources_t *sources,
 bool studio_query_write(studio_query_t *query, studio_out_t *out);
 void studio_query_close(studio_query_t *query); // NULL is allowed
 
-// Returns the seconds of a monotonic clock.
-double studio_seconds(void);
-
 #endif // STUDIO_SERVER_DATA_QUERY_QUERY_H

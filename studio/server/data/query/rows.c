@@ -4,6 +4,7 @@
 // Without an order, rows are written as the scan finds them. With an order, a heap keeps the first
 // limit + offset rows during the scan, so memory depends only on the rows asked for.
 #include "studio/server/data/query/query.h"
+#include "studio/server/studio.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -51,13 +52,6 @@ struct studio_query {
     bool sorted;
     double began_s;
 };
-
-double studio_seconds(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 bool studio_format_find(const char *name, studio_format_t *format)
 {

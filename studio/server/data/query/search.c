@@ -5,6 +5,7 @@
 // and rows are judged by the numbers of their texts. So new imports and parts of words are found at
 // once, and the cost depends on the number of different texts.
 #include "studio/server/data/query/search.h"
+#include "studio/server/studio.h"
 
 #include <dirent.h>
 #include <math.h>

@@ -3,6 +3,7 @@
 #include "studio/server/data/query/sql.h"
 
 #include "studio/server/data/query/sql_table.h"
+#include "studio/server/studio.h"
 
 #include <math.h>
 #include <stdio.h>
