@@ -230,9 +230,13 @@ static void check(const nic_qp_t *qp)
 }
 
 static const nic_counter_info_t counters[] = {
-    {"asked", "packets requested again by a NAK of their own", offsetof(totals_t, asked)},
-    {"kept_max", "most packets kept after a gap", offsetof(totals_t, kept_max)},
-    {NULL, NULL, 0},
+    {.name = "asked",
+     .help = "packets requested again by a NAK of their own",
+     .offset = offsetof(totals_t, asked)},
+    {.name = "kept_max",
+     .help = "most packets kept after a gap",
+     .offset = offsetof(totals_t, kept_max)},
+    {.name = NULL},
 };
 
 static const nic_transport_ops_t selective_ops = {

@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#include "kernel/report.h"
 #include "net/network.h"
 
 SIM_C_BEGIN
@@ -506,12 +507,23 @@ void net_port_pause_send(net_port_t *port, uint8_t classes, uint16_t quanta);
 // Appends a separate PFC frame to the list port->control. Does not start it.
 void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta);
 
-// -- metrics: the values that a series can sample, by name
+// -- metrics: what a port counts and what it can be asked, a row each
 
+// Where the field of a counter is.
+typedef enum net_counter_place {
+    NET_COUNTER_READ,     // nowhere: `read` works it out
+    NET_COUNTER_SENT,     // net_class_t of the class
+    NET_COUNTER_RECEIVED, // net_received_t of the class
+    NET_COUNTER_RARE,     // net_port_rare_t
+} net_counter_place_t;
+
+// A number of a port. Series sample every row. A counter has a group, too: ports.csv, summary.json
+// and all that reads it tell the counters by these rows. To add one: a field where it counts, the
+// place that counts, and a row in net/link/port_metrics.c.
 typedef struct net_port_metric {
-    const char *name; // "queue_bytes"
-    const char *unit; // "bytes"
-    const char *help;
+    const char *name;  // "queue_bytes"
+    const char *unit;  // "bytes"
+    const char *help;  // complete where it stands alone
     bool per_priority; // name[p] reads one class; name alone sums over classes
     // Trace points of the port after which the value may have changed. 0: a series of this metric
     // cannot be recorded on change.
@@ -519,10 +531,23 @@ typedef struct net_port_metric {
     // true: read returns the busy time so far (net_port_busy_ps), and the metric is its share of
     // the time between two samples, at most 1.
     bool is_load;
-    uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps);
+    net_counter_place_t place;
+    size_t offset; // of a uint64_t there, of class 0
+    size_t stride; // RARE: bytes from a class to the next; 0: one number for the port
+    uint64_t (*read)(const net_port_t *port, uint8_t classes, sim_time_t time_ps); // or NULL
+    const char *column;   // of ports.csv, by class: "tx_prio%u_bytes"; NULL: none by class
+    const char *by_class; // its name in `classes` of summary.json; NULL: it is not there
+    bool hottest;         // told of the ports in `hottest_ports` of summary.json
+    sim_total_t total;    // over all ports; no group: it is no counter
 } net_port_metric_t;
 extern const net_port_metric_t net_port_metrics[]; // ends with a NULL name
+#define NET_PORT_METRICS_MAX 64u                   // rows
 const net_port_metric_t *net_port_metric_find(const char *name);
+// Returns the metric's value at time_ps, summed over the classes of the mask.
+uint64_t net_port_metric_read(const net_port_metric_t *metric,
+                              const net_port_t *port,
+                              uint8_t classes,
+                              sim_time_t time_ps);
 
 SIM_C_END
 

@@ -4,6 +4,7 @@
 #define NIC_HOST_H
 
 #include "kernel/attribute.h"
+#include "kernel/report.h"
 #include "nic/cache.h"
 #include "nic/congestion.h"
 #include "nic/detail.h"
@@ -168,7 +169,9 @@ const nic_counters_t *nic_get_counters(const nic_t *nic);
 typedef struct nic_counter_info {
     const char *name;
     const char *help;
-    size_t offset; // in nic_counters_t, uint64_t
+    size_t offset;     // in nic_counters_t, uint64_t
+    const char *unit;  // NULL: as the end of the name says (_packets, _bytes, _ps), or none
+    sim_total_t total; // over all NICs, where a run tells it by a name of its own, too
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 

@@ -17,24 +17,17 @@
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_TEXT, RESULTS_AT(type_, member_)}
 #define PORT_NAME(name_, unit_, help_, type_, member_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_PORT, RESULTS_AT(type_, member_)}
-// Integers of a port by class: in an array that it has a pointer to; in net_port_t.rare.
+// Integers of a port by class, in an array that it has a pointer to.
 #define APART_WHOLE(name_, unit_, help_, pointer_, type_, member_)                                    \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,    \
      .apart = true, .pointer = offsetof(net_port_t, pointer_), RESULTS_AT(type_, member_),            \
      .stride = sizeof(((net_port_t *)NULL)->pointer_[0])}
-#define RARE_WHOLE(name_, unit_, help_, array_, member_)                                              \
-    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,    \
-     .apart = true, .pointer = offsetof(net_port_t, rare), RESULTS_AT(net_port_rare_t, member_),      \
-     .stride = sizeof(((net_port_rare_t *)NULL)->array_[0])}
-// A metric of a port (net/port.h), of all classes, that has the column's name.
-#define METRIC(name_, unit_, help_) \
-    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_METRIC}
+// The counters of a group of net_port_metrics: of the whole port; and those by class, by class.
+#define COUNTERS(group_) {.name = group_, .kind = RESULTS_COLUMN_COUNTERS}
+#define CLASS_COUNTERS(group_) {.name = group_, .kind = RESULTS_COLUMN_COUNTERS, .per_class = true}
 // What has to be worked out.
 #define MADE(name_, unit_, help_, put_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_MADE, .put = put_}
-#define CLASS_MADE(name_, unit_, help_, put_)                                                         \
-    {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_MADE, .per_class = true,    \
-     .put_class = put_}
 // clang-format on
 
 #endif // RESULTS_COLUMNS_H

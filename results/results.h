@@ -11,16 +11,6 @@
 
 SIM_C_BEGIN
 
-typedef struct results_class_sums {
-    uint64_t tx_packets;
-    uint64_t tx_bytes;
-    uint64_t ecn_marked;
-    uint64_t ecn_marked_again;
-    uint64_t pause_frames; // XOFF sent
-    uint64_t resume_frames;
-    sim_time_t paused_ps; // summed over ports
-} results_class_sums_t;
-
 typedef struct results {
     sim_ended_t ended;
     sim_time_t sim_time_ps;
@@ -41,8 +31,9 @@ typedef struct results {
     results_flow_bins_t flows;
     results_flow_bins_t *app_flows; // of each traffic entry
     size_t app_count;
-    results_class_sums_t sums;
-    results_class_sums_t classes[NET_PRIORITIES];
+    // What ports counted, summed over them: by row of net_port_metrics, and by class, too.
+    uint64_t port_totals[NET_PORT_METRICS_MAX];
+    uint64_t class_totals[NET_PRIORITIES][NET_PORT_METRICS_MAX];
     uint64_t drops[NET_DROP_REASON_COUNT];
     nic_counters_t nics;        // summed
     size_t rnic_count;          // NICs with nic.model detailed
@@ -79,8 +70,6 @@ const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrup
 double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
 // Payload that NICs accepted in order, over the whole run from the first start on.
 double results_run_goodput_gbps(const results_t *results);
-// Time since the start during which the class was paused by the peer, open periods included.
-sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps);
 
 SIM_C_END
 

@@ -10,8 +10,7 @@
 
 SIM_C_BEGIN
 
-// A field of summary.json, by dotted path. One table writes the file and its documentation.
-// What fields are read from.
+// What the fields of summary.json are read from.
 typedef struct results_view {
     const world_t *world;
     results_t *results;
@@ -23,12 +22,24 @@ typedef enum results_field_kind {  // at offset
     RESULTS_FIELD_REAL,            // double of results_t
     RESULTS_FIELD_SCENARIO_WHOLE,  // uint64_t of world_scenario_t
     RESULTS_FIELD_SCENARIO_TEXT,   // char * of world_scenario_t
-    RESULTS_FIELD_TEXT,           // none: text itself
-    RESULTS_FIELD_MADE,            // worked out by make
+    RESULTS_FIELD_TEXT,            // none: text itself
+    RESULTS_FIELD_MADE,            // none: make works it out
+    RESULTS_FIELD_INSIDE,          // none: a number inside the object that a MADE field writes
+    RESULTS_FIELD_TOTALS,          // none: stands for the totals of the group that text names
 } results_field_kind_t;
+
+typedef enum results_section {     // of the comparison of runs, in their order there
+    RESULTS_SECTION_NONE,          // it is not compared
+    RESULTS_SECTION_HEAD,
+    RESULTS_SECTION_FLOWS,
+    RESULTS_SECTION_RATES,
+    RESULTS_SECTION_TIMES,
+    RESULTS_SECTION_NETWORK,
+} results_section_t;
 // clang-format on
 
-// path, help as in docs/formats/outputs.md; a dot in path is an object
+// A field of summary.json. The rows write the file and its documentation; `rocesim compare` and
+// sweeps that name no columns go by them, too. A dot in path is an object.
 typedef struct results_summary_field {
     const char *path;
     const char *unit;
@@ -37,8 +48,20 @@ typedef struct results_summary_field {
     size_t offset;
     const char *text;
     json_t *(*make)(const results_view_t *view); // a new reference
+    results_section_t section;
+    const char *label; // of its row in a comparison; NULL: only in the comparison's CSV
+    const char
+        *line; // on the terminal, as words (kernel/report.h); NULL: it has a place of its own
+    const char *words;
+    bool swept; // a column of sweeps that name no columns
 } results_summary_field_t;
-extern const results_summary_field_t results_summary_fields[]; // ends with a NULL path
+
+// Returns all fields in the order of the file, the totals of ports and NICs (sim_total_t) among
+// them. Free the array with sim_free.
+results_summary_field_t *results_summary_fields(size_t *count);
+
+// Returns the unit of a NIC's counter, "" if it has none.
+const char *results_counter_unit(const nic_counter_info_t *info);
 
 // The whole object; give back with json_decref. Sorts the sample sets of results.
 json_t *results_summary_json(const world_t *world, results_t *results);

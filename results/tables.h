@@ -17,13 +17,13 @@ typedef enum results_column_kind { // of the row's object (results_table_t.objec
     RESULTS_COLUMN_TIME,           // sim_time_t, put as nanoseconds
     RESULTS_COLUMN_TEXT,           // const char *
     RESULTS_COLUMN_PORT,           // const net_port_t *: its name
-    RESULTS_COLUMN_METRIC,         // none: the object is a port, the name that of a metric of it
-    RESULTS_COLUMN_MADE,           // none: put, or put_class where per_class, works it out
+    RESULTS_COLUMN_COUNTERS,       // none: a column for each counter of a group (net/port.h)
+    RESULTS_COLUMN_MADE,           // none: put works it out
 } results_column_kind_t;
 // clang-format on
 
 typedef struct results_column {
-    const char *name; // with "%u" for the class where per_class
+    const char *name; // with "%u" for the class where per_class; COUNTERS: the group
     const char *unit; // "" for names and plain numbers
     const char *help;
     results_column_kind_t kind;
@@ -35,7 +35,6 @@ typedef struct results_column {
     size_t pointer;
     sim_time_t none_ps; // TIME that stands for none: the column is empty then
     void (*put)(results_file_t *file, const void *row);
-    void (*put_class)(results_file_t *file, const void *row, unsigned priority);
 } results_column_t;
 
 typedef struct results_table {
@@ -46,6 +45,20 @@ typedef struct results_table {
     const void *(*object)(const void *row); // that fields are of; NULL: the row itself
     bool (*classes_idle)(const void *row);  // all its columns by class are 0; NULL: never asked
 } results_table_t;
+
+// A column as a file has it: what stands for several columns (per_class, COUNTERS) is taken apart.
+typedef struct results_file_column {
+    const results_column_t *column;
+    const net_port_metric_t *counter; // COUNTERS: which one; else NULL
+    unsigned class;                   // per_class: which one
+    const char *name;                 // with "%u" for the class where per_class
+    const char *unit;
+    const char *help;
+} results_file_column_t;
+// Steps to the next column of the table's file; from all zeros, to the first. False: none is left.
+bool results_table_next(const results_table_t *table, results_file_column_t *at);
+// Returns the column's name with `class` in the place of "%u". Free it with sim_free.
+char *results_file_column_name(const results_file_column_t *at, const char *class);
 
 // Rows of the tables.
 typedef struct results_flow_row {

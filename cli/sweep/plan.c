@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/sweep/plan.c - reads a sweep file and lists its runs.
 #include "cli/sweep/sweep.h"
+#include "results/summary.h"
 #include "world/bind.h"
 #include "world/scenario.h"
 #include "world/world.h"
@@ -11,18 +12,6 @@
 #define SEEDS_MAX 10000u
 
 static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
-
-// The columns of a sweep that names none.
-static const char *const columns[] = {"flows.completed",
-                                      "flows.failed",
-                                      "flows.fct_us.p50",
-                                      "flows.fct_us.p99",
-                                      "flows.slowdown.p50",
-                                      "flows.slowdown.p99",
-                                      "packets.dropped",
-                                      "ecn_marked",
-                                      "pfc.pause_frames",
-                                      "sim_time_ps"};
 
 static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 {
@@ -218,25 +207,53 @@ static sim_err_t take_seeds(cli_sweep_t *sweep, const world_tree_t *value, world
     return sweep->seed_count > 0 ? SIM_OK : world_tree_fail(value, "seeds", "at least one", error);
 }
 
+static void add_column(cli_sweep_t *sweep, const char *path)
+{
+    SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
+    sweep->columns[sweep->column_count++] = sim_strdup(path);
+}
+
+// Adds the columns of a sweep that names none: fields of summary.json that their rows mark as such.
+static void add_usual_columns(cli_sweep_t *sweep)
+{
+    static const results_section_t sections[] = {RESULTS_SECTION_FLOWS,
+                                                 RESULTS_SECTION_RATES,
+                                                 RESULTS_SECTION_TIMES,
+                                                 RESULTS_SECTION_NETWORK,
+                                                 RESULTS_SECTION_HEAD};
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    for (size_t s = 0; s < SIM_COUNT_OF(sections); s++) {
+        for (size_t i = 0; i < count; i++) {
+            if (fields[i].swept && fields[i].section == sections[s]) {
+                add_column(sweep, fields[i].path);
+            }
+        }
+    }
+    sim_free(fields);
+}
+
 static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, world_error_t *error)
 {
-    const size_t count = list == NULL ? SIM_COUNT_OF(columns) : list->count;
-    if (list != NULL && (list->kind != WORLD_TREE_LIST || list->count == 0)) {
+    if (list == NULL) {
+        add_usual_columns(sweep);
+        return SIM_OK;
+    }
+    if ((list->kind != WORLD_TREE_LIST || list->count == 0)) {
         return world_tree_fail(list, "columns", "a list of paths in summary.json", error);
     }
-    for (size_t i = 0; i < count; i++) {
-        const world_tree_t *const item = list == NULL ? NULL : list->entries[i].value;
-        if (item != NULL && (item->kind != WORLD_TREE_SCALAR || item->is_null ||
-                             strncmp(item->text, "wall_", 5) == 0)) {
+    for (size_t i = 0; i < list->count; i++) {
+        const world_tree_t *const item = list->entries[i].value;
+        if (item->kind != WORLD_TREE_SCALAR || item->is_null ||
+            strncmp(item->text, "wall_", 5) == 0) {
             return world_tree_fail(item,
                                    "a column",
                                    "a path in summary.json that is no wall_ value",
                                    error);
         }
-        SIM_GROW(sweep->columns, sweep->column_count, &sweep->column_capacity);
-        sweep->columns[sweep->column_count++] = sim_strdup(item != NULL ? item->text : columns[i]);
+        add_column(sweep, item->text);
     }
-    return list == NULL ? SIM_OK : cli_sweep_check_columns(list, error);
+    return cli_sweep_check_columns(list, error);
 }
 
 static void list_runs(cli_sweep_t *sweep)

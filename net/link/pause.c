@@ -118,7 +118,7 @@ void net_port_ignore_pauses(net_port_t *port, uint8_t classes, bool ignore)
 sim_time_t net_port_paused_ps(const net_port_t *port, uint32_t priority, sim_time_t now_ps)
 {
     const net_pause_counters_t *const pauses = &port->pauses[priority];
-    const bool open = (port->paused & (1u << priority)) != 0;
+    const bool open = (port->paused & (1u << priority)) != 0 && now_ps > pauses->paused_since_ps;
     return pauses->paused_ps + (open ? now_ps - pauses->paused_since_ps : 0);
 }
 

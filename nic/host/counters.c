@@ -9,18 +9,26 @@
 #include "nic/verbs/qp.h"
 
 // clang-format off
-#define COUNTER(field, help_) {#field, help_, offsetof(nic_counters_t, field)}
+#define COUNTER(field, help_) {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field)}
+#define COUNTER_AND_TOTAL(field, help_, ...)                                                   \
+    {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field), .unit = "packets", \
+     .total = {__VA_ARGS__}}
 const nic_counter_info_t nic_counter_infos[] = {
     COUNTER(tx_packets, "RoCE packets sent, CNPs and retransmissions included"),
     COUNTER(rx_packets, "RoCE packets received"),
     COUNTER(tx_data_bytes, "payload sent, retransmissions included"),
     COUNTER(rx_data_bytes, "payload accepted in order"),
     COUNTER(rx_restarted_bytes, "payload accepted and then given up by go-back-0"),
-    COUNTER(np_cnp_sent, "notification point: CNPs sent"),
+    COUNTER_AND_TOTAL(np_cnp_sent, "notification point: CNPs sent",
+                      .group = "cnp", .field = "cnp_sent", .label = "CNPs sent",
+                      .line = "ECN", .words = "CNPs sent"),
     COUNTER(np_ecn_marked_roce_packets, "notification point: data packets received with CE"),
-    COUNTER(rp_cnp_handled, "reaction point: CNPs given to congestion control"),
+    COUNTER_AND_TOTAL(rp_cnp_handled, "reaction point: CNPs given to congestion control",
+                      .group = "cnp", .field = "cnp_handled"),
     COUNTER(rp_cnp_ignored, "reaction point: CNPs without use, the algorithm has none or the queue pair is idle"),
-    COUNTER(retransmitted_packets, "packets sent again: requests and READ responses"),
+    COUNTER_AND_TOTAL(retransmitted_packets, "packets sent again: requests and READ responses",
+                      .group = "retransmission", .field = "retransmitted_packets",
+                      .label = "packets retransmitted"),
     COUNTER(out_of_sequence, "responder: requests ahead of the expected PSN"),
     COUNTER(duplicate_request, "responder: requests behind the expected PSN"),
     COUNTER(packet_seq_err, "requester: sequence NAKs received"),
@@ -34,7 +42,7 @@ const nic_counter_info_t nic_counter_infos[] = {
     COUNTER(qps_created, "queue pairs created"),
     COUNTER(qps_peak, "queue pairs alive at once, at most"),
     COUNTER(qps_live, "queue pairs alive"),
-    {NULL, NULL, 0},
+    {.name = NULL},
 };
 // clang-format on
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/read/comparison_rows.c - from the summary of a run to rows of the comparison.
 #include "results/comparison.h"
+#include "results/summary.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,6 +76,8 @@ typedef struct taker {
     results_comparison_table_t *table;
     size_t run;
     const json_t *summary;
+    const results_summary_field_t *fields;
+    size_t field_count;
 } taker_t;
 
 static void put(const taker_t *taker,
@@ -150,27 +153,40 @@ static void put_by_size(const taker_t *taker,
     sim_free(label);
 }
 
-static void take_flows(const taker_t *taker, const json_t *flows)
+// Returns how a field's value is shown: as its unit says, else as the number it is.
+static results_comparison_unit_t unit_of_field(const results_summary_field_t *field)
 {
     static const struct {
-        results_comparison_unit_t unit;
-        const char *path;
-        const char *label;
-    } rows[] = {
-        {RESULTS_COMPARISON_COUNT, "flows.count", "flows"},
-        {RESULTS_COMPARISON_COUNT, "flows.completed", "  completed"},
-        {RESULTS_COMPARISON_COUNT, "flows.failed", "  failed"},
-        {RESULTS_COMPARISON_BYTES, "flows.delivered_bytes", "  delivered"},
-        {RESULTS_COMPARISON_REAL, "rates.goodput_gbps", "goodput, Gbps, as it arrives"},
-        {RESULTS_COMPARISON_REAL, "rates.run_goodput_gbps", "goodput, Gbps, whole run"},
-        {RESULTS_COMPARISON_REAL, "flows.goodput_gbps.p50", "goodput of flows p50, Gbps"},
-        {RESULTS_COMPARISON_REAL, "flows.fairness", "fairness"},
-        {RESULTS_COMPARISON_US, "flows.fct_us.p50", "FCT p50"},
-        {RESULTS_COMPARISON_US, "flows.fct_us.p99", "FCT p99"},
-    };
-    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
-        put_path(taker, rows[i].unit, rows[i].path, rows[i].label);
+        const char *unit;
+        results_comparison_unit_t shown;
+    } units[] = {{"bytes", RESULTS_COMPARISON_BYTES},
+                 {"ps", RESULTS_COMPARISON_PS},
+                 {"us", RESULTS_COMPARISON_US}};
+    for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
+        if (strcmp(field->unit, units[i].unit) == 0) {
+            return units[i].shown;
+        }
     }
+    return field->kind == RESULTS_FIELD_WHOLE ? RESULTS_COMPARISON_COUNT : RESULTS_COMPARISON_REAL;
+}
+
+// Puts a row for each field of summary.json that comparisons tell in this section.
+static void take_section(const taker_t *taker, results_section_t section)
+{
+    for (size_t i = 0; i < taker->field_count; i++) {
+        const results_summary_field_t *const field = &taker->fields[i];
+        const bool told = field->kind != RESULTS_FIELD_INSIDE || field->label != NULL;
+        if (field->section == section && told) {
+            put_path(taker, unit_of_field(field), field->path, field->label);
+        }
+    }
+}
+
+static void take_flows(const taker_t *taker, const json_t *flows)
+{
+    take_section(taker, RESULTS_SECTION_FLOWS);
+    take_section(taker, RESULTS_SECTION_RATES);
+    take_section(taker, RESULTS_SECTION_TIMES);
     put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p50", "slowdown p50");
     put_by_size(taker, flows, RESULTS_COMPARISON_RATIO, "slowdown.p99", "slowdown p99");
     static const char *const others[] = {"mean", "p90", "max"};
@@ -191,14 +207,7 @@ static void take_flows(const taker_t *taker, const json_t *flows)
 
 static void take_network(const taker_t *taker)
 {
-    put_path(taker, RESULTS_COMPARISON_COUNT, "pfc.pause_frames", "PFC pause frames");
-    put_path(taker, RESULTS_COMPARISON_PS, "pfc.paused_ps", "PFC time stopped");
-    put_path(taker, RESULTS_COMPARISON_COUNT, "ecn_marked", "ECN marks");
-    put_path(taker, RESULTS_COMPARISON_COUNT, "cnp_sent", "CNPs sent");
-    put_path(taker, RESULTS_COMPARISON_COUNT, "packets.dropped", "drops");
-    put_path(taker, RESULTS_COMPARISON_COUNT, "retransmitted_packets", "packets retransmitted");
-    put_path(taker, RESULTS_COMPARISON_COUNT, "packet_hops", NULL);
-    put_path(taker, RESULTS_COMPARISON_BYTES, "bytes_delivered", NULL);
+    take_section(taker, RESULTS_SECTION_NETWORK);
     const json_t *const ports = json_object_get(taker->summary, "hottest_ports");
     for (size_t rank = 0; rank < PORTS_SHOWN; rank++) {
         const json_t *const port = json_array_get(ports, rank);
@@ -521,27 +530,36 @@ static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_er
                        : "one that has flows, in a summary.json that tells them apart");
 }
 
+static sim_err_t take_all(const taker_t *taker, world_error_t *error)
+{
+    const json_t *flows = NULL;
+    const sim_err_t result = find_flows(taker, &flows, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    put_text_path(taker, "scenario", "scenario");
+    put_text_path(taker, "congestion_control", "congestion control");
+    put_text_path(taker, "ended", "ended");
+    take_section(taker, RESULTS_SECTION_HEAD);
+    take_flows(taker, flows);
+    take_network(taker);
+    take_apps(taker);
+    take_nics(taker);
+    take_nic_parts(taker);
+    put_text_path(taker, "digest", "digest");
+    put_text_path(taker, "version", NULL);
+    return SIM_OK;
+}
+
 sim_err_t results_comparison_take(results_comparison_table_t *table,
                                   size_t run,
                                   const json_t *summary,
                                   world_error_t *error)
 {
-    const taker_t taker = {table, run, summary};
-    const json_t *flows = NULL;
-    const sim_err_t result = find_flows(&taker, &flows, error);
-    if (result != SIM_OK) {
-        return result;
-    }
-    put_text_path(&taker, "scenario", "scenario");
-    put_text_path(&taker, "congestion_control", "congestion control");
-    put_text_path(&taker, "ended", "ended");
-    put_path(&taker, RESULTS_COMPARISON_PS, "sim_time_ps", "simulated time");
-    take_flows(&taker, flows);
-    take_network(&taker);
-    take_apps(&taker);
-    take_nics(&taker);
-    take_nic_parts(&taker);
-    put_text_path(&taker, "digest", "digest");
-    put_text_path(&taker, "version", NULL);
-    return SIM_OK;
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    const taker_t taker = {table, run, summary, fields, count};
+    const sim_err_t result = take_all(&taker, error);
+    sim_free(fields);
+    return result;
 }

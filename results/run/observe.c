@@ -266,8 +266,8 @@ static uint64_t frames_seen(const world_t *world, const world_capture_t *capture
     const net_port_metric_t *const received = net_port_metric_find("rx_packets");
     uint64_t seen = 0;
     for (size_t i = 0; i < count; i++) {
-        seen += direction != PCAP_OUT_RX ? sent->read(ports[i], 0xff, 0) : 0;
-        seen += direction != PCAP_OUT_TX ? received->read(ports[i], 0xff, 0) : 0;
+        seen += direction != PCAP_OUT_RX ? net_port_metric_read(sent, ports[i], 0xff, 0) : 0;
+        seen += direction != PCAP_OUT_TX ? net_port_metric_read(received, ports[i], 0xff, 0) : 0;
     }
     sim_free(ports);
     return seen;

@@ -47,7 +47,10 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
     uint64_t value = 0;
     switch (series->kind) {
     case WORLD_SERIES_PORT:
-        return net_port_metrics[series->metric].read(sampler->port, series->classes, time_ps);
+        return net_port_metric_read(&net_port_metrics[series->metric],
+                                    sampler->port,
+                                    series->classes,
+                                    time_ps);
     case WORLD_SERIES_NIC:
         if (series->cache_metric != NULL) {
             return nic_cache_metric_read(sampler->nic->nic, series->cache_metric);

@@ -38,16 +38,6 @@ double results_run_goodput_gbps(const results_t *results)
                                                  (double)(results->sim_time_ps - from_ps);
 }
 
-sim_time_t results_port_paused_ps(const net_port_t *port, unsigned priority, sim_time_t now_ps)
-{
-    const net_pause_counters_t *const pause = &port->pauses[priority];
-    sim_time_t paused_ps = pause->paused_ps;
-    if ((port->paused >> priority & 1u) != 0 && now_ps > pause->paused_since_ps) {
-        paused_ps += now_ps - pause->paused_since_ps;
-    }
-    return paused_ps;
-}
-
 typedef struct flow_taker {
     results_t *results;
     results_flow_bins_t *app_flows;
@@ -95,45 +85,46 @@ static void take_apps(results_t *results, const world_t *world)
     }
 }
 
+static bool is_rare(const net_port_metric_t *metric)
+{
+    return metric->place == NET_COUNTER_RARE || metric->place == NET_COUNTER_READ;
+}
+
+// Adds the port's counters by class. Ports that have counted nothing rare are not asked for it: in
+// a large network most of that memory was never touched.
 static void take_port(results_t *results, const net_port_t *port)
 {
     if (net_port_untouched(port)) {
         return;
     }
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        results_class_sums_t *const sums = &results->classes[p];
-        sums->tx_packets += port->classes[p]->tx_packets;
-        sums->tx_bytes += port->classes[p]->tx_bytes;
+    for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
+        const net_port_metric_t *const metric = &net_port_metrics[i];
+        if (metric->total.group == NULL || (is_rare(metric) && !port->counted)) {
+            continue;
+        }
+        if (!metric->per_priority) {
+            results->port_totals[i] +=
+                net_port_metric_read(metric, port, UINT8_MAX, results->sim_time_ps);
+        }
+        for (unsigned p = 0; metric->per_priority && p < NET_PRIORITIES; p++) {
+            results->class_totals[p][i] +=
+                net_port_metric_read(metric, port, (uint8_t)(1u << p), results->sim_time_ps);
+        }
     }
-    if (!port->counted) {
-        return;
-    }
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        results_class_sums_t *const sums = &results->classes[p];
-        sums->ecn_marked += port->ecn_marked[p];
-        sums->ecn_marked_again += port->rare->ecn_marked_again[p];
-        sums->pause_frames += port->pauses[p].tx_pause;
-        sums->resume_frames += port->pauses[p].tx_resume;
-        sums->paused_ps += results_port_paused_ps(port, p, results->sim_time_ps);
-    }
-    for (unsigned r = 0; r < NET_DROP_REASON_COUNT; r++) {
+    for (unsigned r = 0; port->counted && r < NET_DROP_REASON_COUNT; r++) {
         results->drops[r] += port->drops[r];
     }
 }
 
 static void sum_classes(results_t *results)
 {
-    for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-        const results_class_sums_t *const sums = &results->classes[p];
-        results->sums.tx_packets += sums->tx_packets;
-        results->sums.tx_bytes += sums->tx_bytes;
-        results->sums.ecn_marked += sums->ecn_marked;
-        results->sums.ecn_marked_again += sums->ecn_marked_again;
-        results->sums.pause_frames += sums->pause_frames;
-        results->sums.resume_frames += sums->resume_frames;
-        results->sums.paused_ps += sums->paused_ps;
+    for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
+        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+            results->port_totals[i] += results->class_totals[p][i];
+        }
     }
-    results->packet_hops = results->sums.tx_packets;
+    results->packet_hops =
+        results->port_totals[net_port_metric_find("tx_packets") - net_port_metrics];
 }
 
 static uint64_t tx_bytes(const net_port_t *port)

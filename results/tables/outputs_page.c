@@ -12,17 +12,14 @@ static void print_table(const results_table_t *table, FILE *out)
 {
     fprintf(out, "\n## %s\n\n%s\n\n", table->file_name, table->help);
     fputs("| column | unit | meaning |\n|---|---|---|\n", out);
-    for (size_t i = 0; i < table->count; i++) {
-        const results_column_t *const column = &table->columns[i];
-        const char *const mark = column->per_class ? strstr(column->name, "%u") : NULL;
-        if (mark == NULL) {
-            results_markdown_row(column->name, column->unit, column->help, out);
+    for (results_file_column_t at = {0}; results_table_next(table, &at);) {
+        if (at.class > 0) {
             continue;
         }
-        char *const name =
-            sim_format("%.*sN%s", (int)(mark - column->name), column->name, mark + 2);
-        char *const help = sim_format("%s; N = 0 to 7", column->help);
-        results_markdown_row(name, column->unit, help, out);
+        char *const name = results_file_column_name(&at, "N");
+        char *const help =
+            sim_format("%s%s", at.help, at.column->per_class ? "; class N = 0 to 7 alone" : "");
+        results_markdown_row(name, at.unit, help, out);
         sim_free(name);
         sim_free(help);
     }
@@ -122,10 +119,14 @@ static void print_summary_fields(FILE *out)
         "of threads.\n\n"
         "| field | unit | meaning |\n|---|---|---|\n",
         out);
-    for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
-         field++) {
-        results_markdown_row(field->path, field->unit, field->help, out);
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].kind != RESULTS_FIELD_INSIDE) {
+            results_markdown_row(fields[i].path, fields[i].unit, fields[i].help, out);
+        }
     }
+    sim_free(fields);
 }
 
 // What each kind of application tells, kinds that tell the same together.

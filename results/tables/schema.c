@@ -169,21 +169,18 @@ static void put_table(results_json_text_t *json, const results_table_t *table)
     results_json_text_begin(json, table->file_name, '{');
     put(json, "help", table->help);
     results_json_text_begin(json, "columns", '[');
-    for (size_t i = 0; i < table->count; i++) {
-        const results_column_t *const column = &table->columns[i];
-        for (unsigned p = 0; p < (column->per_class ? NET_PRIORITIES : 1); p++) {
-            const char *const mark = column->per_class ? strstr(column->name, "%u") : NULL;
-            char *const name =
-                mark == NULL
-                    ? sim_strdup(column->name)
-                    : sim_format("%.*s%u%s", (int)(mark - column->name), column->name, p, mark + 2);
-            results_json_text_begin(json, NULL, '{');
-            put(json, "name", name);
-            put(json, "unit", column->unit);
-            put(json, "help", column->help);
-            results_json_text_end(json, '}');
-            sim_free(name);
-        }
+    for (results_file_column_t at = {0}; results_table_next(table, &at);) {
+        const char class[] = {(char)('0' + at.class), '\0'};
+        char *const name = results_file_column_name(&at, class);
+        char *const help = at.column->per_class ? sim_format("%s; class %s alone", at.help, class)
+                                                : sim_strdup(at.help);
+        results_json_text_begin(json, NULL, '{');
+        put(json, "name", name);
+        put(json, "unit", at.unit);
+        put(json, "help", help);
+        results_json_text_end(json, '}');
+        sim_free(name);
+        sim_free(help);
     }
     results_json_text_end(json, ']');
     results_json_text_end(json, '}');
@@ -282,29 +279,36 @@ static bool same_group(const char *a, const char *b)
     return group_size(a) == group_size(b) && strncmp(a, b, group_size(a)) == 0;
 }
 
+// Adds a field by its last name. Its label and words are there for programs that show it.
 static void put_field(results_json_text_t *json,
                       const char *key,
                       const results_summary_field_t *field)
 {
     begin_described(json, key, NULL, field->unit, field->help);
+    put(json, "label", field->label);
+    put(json, "words", field->words);
     results_json_text_end(json, '}');
 }
 
 // Adds the group of a field with all its fields, unless a field before it was of that group.
-static void put_group(results_json_text_t *json, const results_summary_field_t *first)
+static void put_group(results_json_text_t *json,
+                      const results_summary_field_t *fields,
+                      size_t count,
+                      size_t first)
 {
-    for (const results_summary_field_t *field = results_summary_fields; field < first; field++) {
-        if (same_group(field->path, first->path)) {
+    const char *const path = fields[first].path;
+    for (size_t i = 0; i < first; i++) {
+        if (same_group(fields[i].path, path)) {
             return;
         }
     }
-    const size_t size = group_size(first->path);
-    char *const group = sim_format("%.*s", (int)size, first->path);
+    const size_t size = group_size(path);
+    char *const group = sim_format("%.*s", (int)size, path);
     begin_described(json, group, "object", "", "");
     results_json_text_begin(json, "properties", '{');
-    for (const results_summary_field_t *field = first; field->path != NULL; field++) {
-        if (same_group(field->path, first->path)) {
-            put_field(json, field->path + size + 1, field);
+    for (size_t i = first; i < count; i++) {
+        if (fields[i].kind != RESULTS_FIELD_INSIDE && same_group(fields[i].path, path)) {
+            put_field(json, fields[i].path + size + 1, &fields[i]);
         }
     }
     results_json_text_end(json, '}');
@@ -312,18 +316,28 @@ static void put_group(results_json_text_t *json, const results_summary_field_t *
     sim_free(group);
 }
 
+static void put_fields(results_json_text_t *json)
+{
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].kind == RESULTS_FIELD_INSIDE) {
+            continue;
+        }
+        if (group_size(fields[i].path) > 0) {
+            put_group(json, fields, count, i);
+        } else {
+            put_field(json, fields[i].path, &fields[i]);
+        }
+    }
+    sim_free(fields);
+}
+
 static void put_summary(results_json_text_t *json, const world_registry_t *registry)
 {
     begin_described(json, "summary", "object", "", "summary.json");
     results_json_text_begin(json, "properties", '{');
-    for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
-         field++) {
-        if (group_size(field->path) > 0) {
-            put_group(json, field);
-        } else {
-            put_field(json, field->path, field);
-        }
-    }
+    put_fields(json);
     results_json_text_end(json, '}');
     results_json_text_begin(json, "apps_by_kind", '{');
     for (const app_ops_t *const *ops = world_registry_apps(registry); *ops != NULL; ops++) {
@@ -349,22 +363,6 @@ typedef void (*metric_fn)(const char *of,
                           bool per_class,
                           void *ctx);
 
-// Counters of NICs have no unit in their table: their names end with it.
-static const char *counter_unit(const char *name)
-{
-    static const char *const ends[][2] = {{"_packets", "packets"},
-                                          {"_bytes", "bytes"},
-                                          {"_ps", "ps"}};
-    const size_t size = strlen(name);
-    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        const size_t end = strlen(ends[i][0]);
-        if (size > end && strcmp(name + size - end, ends[i][0]) == 0) {
-            return ends[i][1];
-        }
-    }
-    return "";
-}
-
 static void each_metric(metric_fn fn, void *ctx)
 {
     for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {
@@ -374,7 +372,7 @@ static void each_metric(metric_fn fn, void *ctx)
         fn("switch", m->name, m->unit, m->help, false, ctx);
     }
     for (const nic_counter_info_t *m = nic_counter_infos; m->name != NULL; m++) {
-        fn("nic", m->name, counter_unit(m->name), m->help, false, ctx);
+        fn("nic", m->name, results_counter_unit(m), m->help, false, ctx);
     }
     for (const nic_cache_metric_t *m = nic_cache_metrics; m->name != NULL; m++) {
         fn("nic", m->name, m->unit, m->help, false, ctx);

@@ -29,8 +29,21 @@
      .offset = offsetof(world_scenario_t, member_)}
 #define MADE(path_, unit_, help_, make_)                                               \
     {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_MADE, .make = make_}
+// Fields that comparisons tell: in a section, by a label or in the CSV alone.
+#define COMPARED_RUN(section_, path_, unit_, help_, member_, ...)                      \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_WHOLE,         \
+     .offset = offsetof(results_t, member_), .section = RESULTS_SECTION_##section_, __VA_ARGS__}
+#define COMPARED_MADE(section_, path_, unit_, help_, make_, ...)                       \
+    {.path = path_, .unit = unit_, .help = help_, .kind = RESULTS_FIELD_MADE, .make = make_, \
+     .section = RESULTS_SECTION_##section_, __VA_ARGS__}
+// A number inside the object that the row before it writes. Without a label only sweeps tell it.
+#define INSIDE(section_, path_, unit_, ...)                                            \
+    {.path = path_, .unit = unit_, .help = "", .kind = RESULTS_FIELD_INSIDE,           \
+     .section = RESULTS_SECTION_##section_, __VA_ARGS__}
+// The totals of a group of counters (net/link/port_metrics.c, nic/host/counters.c).
+#define TOTALS(group_) {.path = "", .kind = RESULTS_FIELD_TOTALS, .text = group_}
 
-const results_summary_field_t results_summary_fields[] = {
+static const results_summary_field_t fields[] = {
     {.path = "version", .unit = "", .help = "of rocesim", .kind = RESULTS_FIELD_TEXT, .text = ROCESIM_VERSION},
     SCENARIO_TEXT("scenario", "", "its name", run.name),
     SCENARIO_TEXT("description", "", "of the scenario", run.description),
@@ -38,43 +51,47 @@ const results_summary_field_t results_summary_fields[] = {
     SCENARIO_WHOLE("tie_seed", "", "of the order of simultaneous events", run.tie_seed),
     MADE("digest", "", "hash over what happened (arrivals, drops, marks, completions) and every final counter, 16 hexadecimal digits: equal digests mean equal runs", results_make_digest),
     MADE("ended", "", "done: nothing was left to do; until: the time limit; interrupted: by a signal; stalled: work was left and nothing moved", results_make_ended),
-    RUN("sim_time_ps", "ps", "simulated time at the end", sim_time_ps),
+    COMPARED_RUN(HEAD, "sim_time_ps", "ps", "simulated time at the end", sim_time_ps, .label = "simulated time", .swept = true),
     MADE("rates.from_ps", "ps", "rates and utilisation are told from here: the first start of a transfer; 0 where an application has none", results_make_rates_from),
     MADE("rates.until_ps", "ps", "to here: outputs.rates-until; where it says auto, the last start, if at least 16 follow one another, else the end", results_make_rates_until),
-    MADE("rates.goodput_gbps", "Gbps", "payload that all NICs accepted in order within, by its time", results_make_rates_goodput),
-    MADE("rates.run_goodput_gbps", "Gbps", "the same from rates.from_ps to the end of the run", results_make_run_goodput),
+    COMPARED_MADE(RATES, "rates.goodput_gbps", "Gbps", "payload that all NICs accepted in order within, by its time", results_make_rates_goodput, .label = "goodput, Gbps, as it arrives"),
+    COMPARED_MADE(RATES, "rates.run_goodput_gbps", "Gbps", "the same from rates.from_ps to the end of the run", results_make_run_goodput, .label = "goodput, Gbps, whole run"),
     RUN("traffic_from_ps", "ps", "when the first flow starts, from which utilisation counts; 0 where an application has no flows", traffic_from_ps),
     MADE("network.nodes", "", "hosts and switches", results_make_nodes),
     MADE("network.hosts", "", "hosts", results_make_hosts),
     MADE("network.links", "", "links", results_make_links),
     SCENARIO_TEXT("congestion_control", "", "nic.congestion-control of the scenario (patterns may differ)", nic_config.congestion_control),
     RUN("events", "", "events run", events),
-    RUN("packet_hops", "packets", "frames sent over links, PFC frames too", packet_hops),
+    COMPARED_RUN(NETWORK, "packet_hops", "packets", "frames sent over links, PFC frames too", packet_hops, .label = NULL),
     RUN("packets.created", "packets", "frames made, PFC frames too", packets.created),
     RUN("packets.delivered", "packets", "frames that reached the end they were made for", packets.delivered),
-    RUN("packets.dropped", "packets", "frames dropped anywhere", packets.dropped),
+    COMPARED_RUN(NETWORK, "packets.dropped", "packets", "frames dropped anywhere", packets.dropped, .label = "drops", .swept = true),
     RUN("packets.in_flight", "packets", "frames still under way at the end", packets_in_flight),
-    RUN("bytes_delivered", "bytes", "frame bytes that reached their end", packets.bytes_delivered),
-    RUN("flows.count", "", "flows planned", flow_count),
-    RUN("flows.completed", "", "flows that ended in success", flow_completed),
-    RUN("flows.failed", "", "flows that ended in a completion error", flow_failed),
+    COMPARED_RUN(NETWORK, "bytes_delivered", "bytes", "frame bytes that reached their end", packets.bytes_delivered, .label = NULL),
+    COMPARED_RUN(FLOWS, "flows.count", "", "flows planned", flow_count, .label = "flows"),
+    COMPARED_RUN(FLOWS, "flows.completed", "", "flows that ended in success", flow_completed, .label = "  completed", .swept = true),
+    COMPARED_RUN(FLOWS, "flows.failed", "", "flows that ended in a completion error", flow_failed, .label = "  failed", .swept = true),
     RUN("flows.not_begun", "", "flows whose start is not before the end of the run", flow_not_begun),
-    RUN("flows.delivered_bytes", "bytes", "payload delivered, of unfinished flows too, of failed ones not", flows.delivered_bytes),
+    COMPARED_RUN(FLOWS, "flows.delivered_bytes", "bytes", "payload delivered, of unfinished flows too, of failed ones not", flows.delivered_bytes, .label = "  delivered"),
     MADE("flows.goodput_gbps", "Gbps", "a distribution (below) over the flows that began and have not failed: payload delivered / time from the start to the end, or to the end of the run", results_make_goodput),
-    MADE("flows.fairness", "", "Jain's index of those rates: 1 where all are equal, 1 / count where one has all; null: none", results_make_fairness),
+    INSIDE(RATES, "flows.goodput_gbps.p50", "Gbps", .label = "goodput of flows p50, Gbps"),
+    COMPARED_MADE(RATES, "flows.fairness", "", "Jain's index of those rates: 1 where all are equal, 1 / count where one has all; null: none", results_make_fairness, .label = "fairness"),
     MADE("flows.fct_us", "us", "mean, p50, p90, p99, max of the completion time; percentiles are exact (nearest rank); null where no flow has completed", results_make_fct),
+    INSIDE(TIMES, "flows.fct_us.p50", "us", .label = "FCT p50", .swept = true),
+    INSIDE(TIMES, "flows.fct_us.p99", "us", .label = "FCT p99", .swept = true),
     MADE("flows.slowdown", "", "the same of the completion time divided by the ideal one", results_make_slowdown),
+    INSIDE(TIMES, "flows.slowdown.p50", "", .swept = true),
+    INSIDE(TIMES, "flows.slowdown.p99", "", .swept = true),
     MADE("flows.by_size", "", "a list: size (bytes of the flow: 0-10KB means up to 10000), count, completed, fct_us and slowdown as above", results_make_by_size),
-    RUN("ecn_marked", "packets", "packets that switches marked CE, each once", sums.ecn_marked),
-    RUN("ecn_marked_again", "packets", "hops at which a packet would have been marked that came with CE", sums.ecn_marked_again),
-    RUN("cnp_sent", "packets", "congestion notifications sent", nics.np_cnp_sent),
-    RUN("cnp_handled", "packets", "congestion notifications acted upon", nics.rp_cnp_handled),
-    RUN("pfc.pause_frames", "frames", "per-class pauses sent (a frame that stops two classes counts twice)", sums.pause_frames),
-    RUN("pfc.resume_frames", "frames", "per-class releases sent", sums.resume_frames),
-    RUN("pfc.paused_ps", "ps", "time a class of a port was stopped, summed over ports and classes", sums.paused_ps),
+    TOTALS("ecn"),
+    TOTALS("cnp"),
+    TOTALS("pfc"),
     MADE("pfc.roots", "", "a list of ports where pauses began, those whose pauses lasted longest first: port (more comes in for it than its link carries; or a host: its NIC is slow), first_ps (when), pauses (it and those it stopped told), paused_ps (sum of those), ports (stopped by them), hosts (of those, ports of hosts), links_away (the farthest; 1 is a neighbour)", results_make_pause_roots),
     MADE("drops", "packets", "drops by reason", results_make_drops),
-    RUN("retransmitted_packets", "packets", "packets sent again by all NICs: requests, and READ responses that were asked for again", nics.retransmitted_packets),
+    TOTALS("retransmission"),
+    TOTALS("traffic"),
+    TOTALS("watchdog"),
+    TOTALS("drops"),
     MADE("classes", "", "a list by priority: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", results_make_classes),
     MADE("hottest_ports", "", "a list of ports by largest queue: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (the same to the end), ecn_marked, rx_pause, paused_ps", results_make_hottest),
     MADE("conservation", "", "ok: frames and bytes created are delivered, dropped or in flight, and no lossless class dropped; WQEs, CQEs and PCIe bytes of detailed NICs add up; message says what is wrong", results_make_conservation),
@@ -96,9 +113,92 @@ const results_summary_field_t results_summary_fields[] = {
     MADE("wall_operations_per_s", "1/s", "operations / wall_s", results_make_wall_operations),
     SCENARIO_WHOLE("wall_threads", "", "threads asked for", run.threads),
     MADE("wall_memory_bytes", "bytes", "largest memory of the process", results_make_wall_memory),
-    {.path = NULL},
 };
 // clang-format on
+
+// -- totals
+
+static results_summary_field_t field_of(const sim_total_t *total, const char *unit, size_t offset)
+{
+    return (results_summary_field_t){.path = total->field,
+                                     .unit = unit,
+                                     .kind = RESULTS_FIELD_WHOLE,
+                                     .offset = offset,
+                                     .section = RESULTS_SECTION_NETWORK,
+                                     .label = total->label,
+                                     .line = total->line,
+                                     .words = total->words,
+                                     .swept = total->swept};
+}
+
+static bool is_of(const sim_total_t *total, const char *group)
+{
+    return total->field != NULL && strcmp(total->group, group) == 0;
+}
+
+// Puts the totals of a group into the fields and returns how many there are.
+static size_t add_totals(const char *group, results_summary_field_t *into)
+{
+    size_t count = 0;
+    for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
+        const net_port_metric_t *const metric = &net_port_metrics[i];
+        if (is_of(&metric->total, group)) {
+            const size_t offset = offsetof(results_t, port_totals) + i * sizeof(uint64_t);
+            into[count] = field_of(&metric->total, metric->unit, offset);
+            into[count++].help = metric->help;
+        }
+    }
+    for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
+        if (is_of(&info->total, group)) {
+            const size_t offset = offsetof(results_t, nics) + info->offset;
+            into[count] = field_of(&info->total, results_counter_unit(info), offset);
+            into[count++].help = info->help;
+        }
+    }
+    return count;
+}
+
+const char *results_counter_unit(const nic_counter_info_t *info)
+{
+    static const char *const ends[][2] = {{"_packets", "packets"},
+                                          {"_bytes", "bytes"},
+                                          {"_ps", "ps"}};
+    const size_t size = strlen(info->name);
+    for (size_t i = 0; info->unit == NULL && i < SIM_COUNT_OF(ends); i++) {
+        const size_t end = strlen(ends[i][0]);
+        if (size > end && strcmp(info->name + size - end, ends[i][0]) == 0) {
+            return ends[i][1];
+        }
+    }
+    return info->unit != NULL ? info->unit : "";
+}
+
+static size_t nic_counter_count(void)
+{
+    size_t count = 0;
+    while (nic_counter_infos[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
+results_summary_field_t *results_summary_fields(size_t *count)
+{
+    const size_t room = SIM_COUNT_OF(fields) + NET_PORT_METRICS_MAX + nic_counter_count();
+    results_summary_field_t *const all = sim_alloc_array(room, sizeof(*all));
+    *count = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(fields); i++) {
+        if (fields[i].kind == RESULTS_FIELD_TOTALS) {
+            *count += add_totals(fields[i].text, all + *count);
+        } else {
+            all[(*count)++] = fields[i];
+        }
+    }
+    SIM_CHECK(*count <= room);
+    return all;
+}
+
+// -- the object
 
 static json_t *value_of(const results_summary_field_t *field, const results_view_t *view)
 {
@@ -117,6 +217,10 @@ static json_t *value_of(const results_summary_field_t *field, const results_view
         return json_string(field->text);
     case RESULTS_FIELD_MADE:
         break;
+    case RESULTS_FIELD_INSIDE:
+    case RESULTS_FIELD_TOTALS:
+        SIM_CHECKF(false, "%s has no value of its own", field->path);
+        break;
     }
     return field->make(view);
 }
@@ -125,8 +229,12 @@ json_t *results_summary_json(const world_t *world, results_t *results)
 {
     const results_view_t view = {world, results};
     json_t *const root = json_object();
-    for (const results_summary_field_t *field = results_summary_fields; field->path != NULL;
-         field++) {
+    size_t count = 0;
+    results_summary_field_t *const all = results_summary_fields(&count);
+    for (const results_summary_field_t *field = all; field < all + count; field++) {
+        if (field->kind == RESULTS_FIELD_INSIDE) {
+            continue;
+        }
         json_t *into = root;
         const char *const dot = strchr(field->path, '.');
         const char *key = field->path;
@@ -143,6 +251,7 @@ json_t *results_summary_json(const world_t *world, results_t *results)
         const int failed = json_object_set_new(into, key, value_of(field, &view));
         SIM_CHECKF(failed == 0, "%s", field->path);
     }
+    sim_free(all);
     return root;
 }
 

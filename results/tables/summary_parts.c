@@ -149,17 +149,19 @@ json_t *results_make_drops(const results_view_t *view)
     return object;
 }
 
-static const sim_report_row_t class_rows[] = {
-    WHOLE(results_class_sums_t, "packet_hops", tx_packets),
-    WHOLE(results_class_sums_t, "byte_hops", tx_bytes),
-    WHOLE(results_class_sums_t, "ecn_marked", ecn_marked),
-    WHOLE(results_class_sums_t, "pause_frames", pause_frames),
-    WHOLE(results_class_sums_t, "resume_frames", resume_frames),
-    WHOLE(results_class_sums_t, "paused_ps", paused_ps),
-};
-static const sim_report_table_t class_table = {.rows = class_rows,
-                                               .count = SIM_COUNT_OF(class_rows),
-                                               .bytes = sizeof(results_class_sums_t)};
+// Adds to a class's object what ports counted of it, a group of counters.
+static void put_class_totals(json_t *object, const char *group, const uint64_t *totals)
+{
+    for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
+        const net_port_metric_t *const metric = &net_port_metrics[i];
+        if (metric->by_class != NULL && strcmp(metric->total.group, group) == 0) {
+            json_object_set_new(object, metric->by_class, results_json_whole(totals[i]));
+        }
+    }
+}
+
+// The groups of counters in the order in which summary.json tells them.
+static const char *const groups[] = {"traffic", "ecn", "pfc", "watchdog", "drops"};
 
 json_t *results_make_classes(const results_view_t *view)
 {
@@ -167,41 +169,48 @@ json_t *results_make_classes(const results_view_t *view)
     for (unsigned p = 0; p < NET_PRIORITIES; p++) {
         json_t *const object = json_object();
         json_object_set_new(object, "priority", results_json_whole(p));
-        results_part_json(&class_table, &view->results->classes[p], object, NULL);
+        for (size_t g = 0; g < SIM_COUNT_OF(groups); g++) {
+            put_class_totals(object, groups[g], view->results->class_totals[p]);
+        }
         json_array_append_new(list, object);
     }
     return list;
 }
 
+// Adds to a port's object those of its counters that the hottest ports are told by.
+static void put_hot_counters(json_t *object,
+                             const char *group,
+                             const net_port_t *port,
+                             sim_time_t time_ps)
+{
+    for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {
+        if (m->hottest && strcmp(m->total.group, group) == 0) {
+            const uint64_t value = net_port_metric_read(m, port, UINT8_MAX, time_ps);
+            json_object_set_new(object, m->name, results_json_whole(value));
+        }
+    }
+}
+
 json_t *results_make_hottest(const results_view_t *view)
 {
+    const results_t *const results = view->results;
     json_t *const list = json_array();
-    for (size_t i = 0; i < view->results->hottest_count; i++) {
-        const net_port_t *const port = view->results->hottest[i];
-        results_class_sums_t sums = {0};
-        for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-            sums.tx_bytes += port->classes[p]->tx_bytes;
-            sums.ecn_marked += port->ecn_marked[p];
-            sums.pause_frames += port->pauses[p].rx_pause;
-            sums.paused_ps += results_port_paused_ps(port, p, view->results->sim_time_ps);
-        }
+    for (size_t i = 0; i < results->hottest_count; i++) {
+        const net_port_t *const port = results->hottest[i];
+        const double used = results_span_utilisation(results->span, port);
+        const double run_used =
+            results_port_utilisation(port, results->traffic_from_ps, results->sim_time_ps);
         json_t *const object = json_object();
         json_object_set_new(object, "port", json_string(net_port_name(port)));
         json_object_set_new(object,
                             "queue_bytes_max",
                             results_json_whole(net_port_queue_bytes_max(port)));
-        json_object_set_new(object, "tx_bytes", results_json_whole(sums.tx_bytes));
-        json_object_set_new(object,
-                            "utilisation",
-                            json_real(results_span_utilisation(view->results->span, port)));
-        json_object_set_new(object,
-                            "run_utilisation",
-                            json_real(results_port_utilisation(port,
-                                                               view->results->traffic_from_ps,
-                                                               view->results->sim_time_ps)));
-        json_object_set_new(object, "ecn_marked", results_json_whole(sums.ecn_marked));
-        json_object_set_new(object, "rx_pause", results_json_whole(sums.pause_frames));
-        json_object_set_new(object, "paused_ps", results_json_whole(sums.paused_ps));
+        put_hot_counters(object, groups[0], port, results->sim_time_ps);
+        json_object_set_new(object, "utilisation", json_real(used));
+        json_object_set_new(object, "run_utilisation", json_real(run_used));
+        for (size_t g = 1; g < SIM_COUNT_OF(groups); g++) {
+            put_hot_counters(object, groups[g], port, results->sim_time_ps);
+        }
         json_array_append_new(list, object);
     }
     return list;

@@ -249,20 +249,63 @@ static void print_pause_roots(const results_t *results, FILE *out)
     }
 }
 
+// Prints the totals that have their words in this line: "  ECN       3 packets marked".
+static void print_totals(const results_t *results,
+                         const results_summary_field_t *fields,
+                         size_t count,
+                         const char *line,
+                         FILE *out)
+{
+    const char *separator = "";
+    fprintf(out, "  %-9s ", line);
+    for (size_t i = 0; i < count; i++) {
+        if (fields[i].line == NULL || strcmp(fields[i].line, line) != 0) {
+            continue;
+        }
+        world_text_t text;
+        uint64_t value;
+        SIM_CHECK(fields[i].kind == RESULTS_FIELD_WHOLE);
+        memcpy(&value, (const char *)results + fields[i].offset, sizeof(value));
+        fputs(separator, out);
+        if (strcmp(fields[i].unit, "ps") == 0) {
+            fputs(world_format_time(&text, value), out);
+        } else if (strcmp(fields[i].unit, "bytes") == 0) {
+            fputs(world_format_bytes(&text, value), out);
+        } else {
+            fprintf(out, "%" PRIu64, value);
+        }
+        fprintf(out, " %s", fields[i].words);
+        separator = ", ";
+    }
+    fputc('\n', out);
+}
+
+// Whether a field before this one has its words in the same line.
+static bool line_is_out(const results_summary_field_t *fields, size_t at)
+{
+    for (size_t i = 0; i < at; i++) {
+        if (fields[i].line != NULL && strcmp(fields[i].line, fields[at].line) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+#define PAUSE_LINE "PFC" // comes first, with where the pauses began
+
 static void print_network(const results_t *results, FILE *out)
 {
-    world_text_t time;
-    fprintf(out,
-            "  PFC       %" PRIu64 " pauses, %" PRIu64
-            " releases; %s stopped (sum over ports and classes)\n",
-            results->sums.pause_frames,
-            results->sums.resume_frames,
-            world_format_time(&time, results->sums.paused_ps));
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    print_totals(results, fields, count, PAUSE_LINE, out);
     print_pause_roots(results, out);
-    fprintf(out,
-            "  ECN       %" PRIu64 " packets marked, %" PRIu64 " CNPs sent\n",
-            results->sums.ecn_marked,
-            results->nics.np_cnp_sent);
+    for (size_t i = 0; i < count; i++) {
+        const char *const line = fields[i].line;
+        if (line != NULL && strcmp(line, PAUSE_LINE) != 0 && !line_is_out(fields, i)) {
+            print_totals(results, fields, count, line, out);
+        }
+    }
+    sim_free(fields);
     print_drops(results, out);
 }
 
@@ -275,7 +318,7 @@ static void print_hottest(const results_t *results, FILE *out)
         world_text_t stopped;
         sim_time_t paused_ps = 0;
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
-            paused_ps += results_port_paused_ps(port, p, results->sim_time_ps);
+            paused_ps += net_port_paused_ps(port, p, results->sim_time_ps);
         }
         fprintf(out,
                 "  %-9s %-24s queue up to %9s, %7s used, %s stopped\n",

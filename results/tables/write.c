@@ -12,35 +12,82 @@ const results_table_t *const results_tables[] = {&results_flow_table,
                                                  &results_series_table,
                                                  NULL};
 
-// -- writing
+// -- columns
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-static void put_column_name(results_file_t *file, const results_column_t *column, unsigned priority)
+// Returns the next counter that the column stands for, from that row of net_port_metrics on.
+static const net_port_metric_t *find_counter(const results_column_t *column,
+                                             const net_port_metric_t *from)
 {
-    if (column->per_class) {
-        results_file_print(file, column->name, priority);
-    } else {
-        results_file_put(file, column->name);
+    for (; from->name != NULL; from++) {
+        if (from->total.group != NULL && strcmp(from->total.group, column->name) == 0 &&
+            (!column->per_class || from->column != NULL)) {
+            return from;
+        }
     }
+    return NULL;
 }
-#pragma GCC diagnostic pop
+
+// Returns the unit of a counter in ports.csv, whose times are nanoseconds.
+static const char *counter_unit(const net_port_metric_t *counter)
+{
+    return strcmp(counter->unit, "ps") == 0 ? "ns" : counter->unit;
+}
+
+static void describe(results_file_column_t *at)
+{
+    const net_port_metric_t *const counter = at->counter;
+    at->name = counter == NULL         ? at->column->name
+               : at->column->per_class ? counter->column
+                                       : counter->name;
+    at->unit = counter == NULL ? at->column->unit : counter_unit(counter);
+    at->help = counter == NULL ? at->column->help : counter->help;
+}
+
+bool results_table_next(const results_table_t *table, results_file_column_t *at)
+{
+    if (at->column != NULL && at->column->per_class && at->class + 1 < NET_PRIORITIES) {
+        at->class ++;
+        return true;
+    }
+    at->class = 0;
+    at->counter = at->counter != NULL ? find_counter(at->column, at->counter + 1) : NULL;
+    while (at->counter == NULL) {
+        at->column = at->column == NULL ? table->columns : at->column + 1;
+        if (at->column == table->columns + table->count) {
+            return false;
+        }
+        if (at->column->kind != RESULTS_COLUMN_COUNTERS) {
+            break;
+        }
+        at->counter = find_counter(at->column, net_port_metrics);
+    }
+    describe(at);
+    return true;
+}
+
+char *results_file_column_name(const results_file_column_t *at, const char *class)
+{
+    const char *const mark = at->column->per_class ? strstr(at->name, "%u") : NULL;
+    return mark == NULL ? sim_strdup(at->name)
+                        : sim_format("%.*s%s%s", (int)(mark - at->name), at->name, class, mark + 2);
+}
+
+// -- writing
 
 void results_table_put_header(const results_table_t *table, results_file_t *file)
 {
-    for (size_t i = 0; i < table->count; i++) {
-        const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
-        for (unsigned p = 0; p < repeats; p++) {
-            if (i + p > 0) {
-                results_file_put_char(file, ',');
-            }
-            put_column_name(file, &table->columns[i], p);
-        }
+    const char *separator = "";
+    for (results_file_column_t at = {0}; results_table_next(table, &at); separator = ",") {
+        const char class[] = {(char)('0' + at.class), '\0'};
+        char *const name = results_file_column_name(&at, class);
+        results_file_put(file, separator);
+        results_file_put(file, name);
+        sim_free(name);
     }
     results_file_put(file, "\n");
 }
 
-// Of an unsigned integer of so many bytes.
+// Returns the unsigned integer of 1, 2, 4 or 8 bytes that a column is about.
 static uint64_t field_of(const void *object, const results_column_t *column, unsigned priority)
 {
     const char *base = object;
@@ -94,34 +141,70 @@ static void put_column(results_file_t *file,
     case RESULTS_COLUMN_PORT:
         results_file_put_csv(file, net_port_name(*(const net_port_t *const *)at));
         break;
-    case RESULTS_COLUMN_METRIC:
-        results_file_put_u64(file, net_port_metric_find(column->name)->read(object, 0xff, 0));
-        break;
     case RESULTS_COLUMN_MADE:
-        if (column->per_class) {
-            column->put_class(file, row, priority);
-        } else {
-            column->put(file, row);
-        }
+        column->put(file, row);
         break;
+    case RESULTS_COLUMN_COUNTERS:
+        SIM_CHECKF(false, "counters of %s", column->name);
+        break;
+    }
+}
+
+#define ZEROS_BY_CLASS ",0,0,0,0,0,0,0,0"
+static_assert(sizeof(ZEROS_BY_CLASS) == 2 * NET_PRIORITIES + 1, "one for each class");
+
+static void put_counter(results_file_t *file,
+                        const net_port_metric_t *counter,
+                        uint8_t classes,
+                        const results_port_row_t *row)
+{
+    const uint64_t value = net_port_metric_read(counter, row->port, classes, row->end_ps);
+    results_file_put_char(file, ',');
+    if (strcmp(counter->unit, "ps") == 0) {
+        results_file_put_ns(file, value);
+    } else {
+        results_file_put_u64(file, value);
+    }
+}
+
+// Writes the counters of a column, each behind a comma.
+static void put_counters(results_file_t *file,
+                         const results_column_t *column,
+                         const results_port_row_t *row,
+                         bool idle)
+{
+    for (const net_port_metric_t *counter = find_counter(column, net_port_metrics); counter != NULL;
+         counter = find_counter(column, counter + 1)) {
+        if (!column->per_class) {
+            put_counter(file, counter, UINT8_MAX, row);
+        } else if (idle) {
+            results_file_put(file, ZEROS_BY_CLASS);
+        }
+        for (unsigned p = 0; column->per_class && !idle && p < NET_PRIORITIES; p++) {
+            put_counter(file, counter, (uint8_t)(1u << p), row);
+        }
     }
 }
 
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row)
 {
-    static_assert(NET_PRIORITIES == 8, "as many as here");
     const bool idle = table->classes_idle != NULL && table->classes_idle(row);
     for (size_t i = 0; i < table->count; i++) {
-        if (idle && table->columns[i].per_class) {
-            results_file_put(file, ",0,0,0,0,0,0,0,0");
+        const results_column_t *const column = &table->columns[i];
+        if (column->kind == RESULTS_COLUMN_COUNTERS) {
+            put_counters(file, column, row, idle);
             continue;
         }
-        const unsigned repeats = table->columns[i].per_class ? NET_PRIORITIES : 1;
+        if (idle && column->per_class) {
+            results_file_put(file, ZEROS_BY_CLASS);
+            continue;
+        }
+        const unsigned repeats = column->per_class ? NET_PRIORITIES : 1;
         for (unsigned p = 0; p < repeats; p++) {
             if (i + p > 0) {
                 results_file_put_char(file, ',');
             }
-            put_column(file, table, &table->columns[i], row, p);
+            put_column(file, table, column, row, p);
         }
     }
     results_file_put_char(file, '\n');

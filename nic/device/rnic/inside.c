@@ -382,7 +382,8 @@ bool nic__rnic_conserved(const nic_t *nic)
 }
 
 // clang-format off
-#define COUNTER(field, help_) {#field, help_, offsetof(nic_rnic_counters_t, field)}
+#define COUNTER(field, help_) \
+    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field)}
 const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(wqes_posted, "send work requests posted"),
     COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
@@ -408,6 +409,6 @@ const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(pauses_sent, "times the NIC asked its link to pause"),
     COUNTER(atomics, "atomics executed"),
     COUNTER(atomics_waited, "of those, how many waited for their lock"),
-    {NULL, NULL, 0},
+    {.name = NULL},
 };
 // clang-format on

@@ -81,9 +81,9 @@ void nic__adamap_check(const nic_qp_t *qp)
     nic__knitting_check(knitting);
 }
 
-#define COUNTER(field, help)                                        \
-    {                                                               \
-#field, help, offsetof(nic_adamap_shared_t, counters.field) \
+#define COUNTER(field, help_)                                                                   \
+    {                                                                                           \
+        .name = #field, .help = help_, .offset = offsetof(nic_adamap_shared_t, counters.field), \
     }
 const nic_counter_info_t nic__adamap_counter_infos[] = {
     COUNTER(nodes_closed, "maps closed"),
@@ -99,5 +99,5 @@ const nic_counter_info_t nic__adamap_counter_infos[] = {
     COUNTER(late_dropped, "packets that no map knew"),
     COUNTER(no_block_dropped, "packets dropped for want of blocks"),
     COUNTER(probes, "time-outs of senders"),
-    {NULL, NULL, 0},
+    {.name = NULL},
 };

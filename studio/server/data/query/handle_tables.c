@@ -6,6 +6,7 @@
 #include "studio/server/data/import/points.h"
 
 #include "results/schema.h"
+#include "results/summary.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -85,6 +86,26 @@ static void say_flows(json_t *words, const json_t *summary)
     }
 }
 
+// Says each total of ports and NICs that has words and is not 0: "ECN: 12 packets marked."
+static void say_totals(json_t *words, const json_t *summary)
+{
+    size_t count = 0;
+    results_summary_field_t *const fields = results_summary_fields(&count);
+    for (size_t i = 0; i < count; i++) {
+        const double total = fields[i].line != NULL ? number_at(summary, fields[i].path) : 0;
+        const bool time = strcmp(fields[i].unit, "ps") == 0;
+        if (total > 0) {
+            say(words,
+                sim_format("%s: %.10g%s %s.",
+                           fields[i].line,
+                           time ? total / 1e6 : total,
+                           time ? " us" : "",
+                           fields[i].words));
+        }
+    }
+    sim_free(fields);
+}
+
 static void say_trouble(json_t *words, const json_t *summary)
 {
     const double dropped = number_at(summary, "packets.dropped");
@@ -95,10 +116,7 @@ static void say_trouble(json_t *words, const json_t *summary)
                                  created,
                                  100 * dropped / created)
                     : sim_strdup("No packet was dropped."));
-    const double marked = number_at(summary, "ecn_marked");
-    if (marked > 0) {
-        say(words, sim_format("%.0f packets were marked by ECN.", marked));
-    }
+    say_totals(words, summary);
     const json_t *const root =
         json_array_get(json_object_get(json_object_get(summary, "pfc"), "roots"), 0);
     const char *const port = json_string_value(json_object_get(root, "port"));
