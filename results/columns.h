@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/columns.h - how the rows of a table of columns are written down (results/tables.h).
+// results/columns.h - macros for the rows of a table of columns (results/tables.h).
 #ifndef RESULTS_COLUMNS_H
 #define RESULTS_COLUMNS_H
 
@@ -8,7 +8,8 @@
 // clang-format off
 #define RESULTS_AT(type_, member_) \
     .offset = offsetof(type_, member_), .size = sizeof(((type_ *)NULL)->member_)
-// A field that is an unsigned integer, a time (none_ stands for none), a text, a port.
+// A column that is a field of the row's object: an unsigned integer, a time (none_ puts an empty
+// cell), a text, the name of a port.
 #define WHOLE(name_, unit_, help_, type_, member_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, RESULTS_AT(type_, member_)}
 #define TIME(name_, help_, type_, member_, none_) \
@@ -22,10 +23,10 @@
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_WHOLE, .per_class = true,    \
      .apart = true, .pointer = offsetof(net_port_t, pointer_), RESULTS_AT(type_, member_),            \
      .stride = sizeof(((net_port_t *)NULL)->pointer_[0])}
-// The counters of a group of net_port_metrics: of the whole port; and those by class, by class.
+// A column for each counter of a group in net_port_metrics; CLASS_COUNTERS: eight, one per class.
 #define COUNTERS(group_) {.name = group_, .kind = RESULTS_COLUMN_COUNTERS}
 #define CLASS_COUNTERS(group_) {.name = group_, .kind = RESULTS_COLUMN_COUNTERS, .per_class = true}
-// What has to be worked out.
+// A value that a function works out.
 #define MADE(name_, unit_, help_, put_) \
     {.name = name_, .unit = unit_, .help = help_, .kind = RESULTS_COLUMN_MADE, .put = put_}
 // clang-format on

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/comparison.h - the results of many runs as one table, of which each row is a field of
-// their summaries or a parameter in which they differ.
+// results/comparison.h - the results of many runs as one table. Each row is a field of their
+// summaries, or a parameter in which they differ.
 //
-// comparison_runs.c reads folders: what they ran with, which differ in their seed alone.
-// comparison_rows.c turns a summary into rows; a row has a value per run. comparison_spread.c is
+// comparison_runs.c reads the folders and finds runs that differ only in their seed.
+// comparison_rows.c turns a summary into rows; a row has a value per run. comparison_spread.c has
 // the statistics over seeds.
 #ifndef RESULTS_COMPARISON_H
 #define RESULTS_COMPARISON_H
@@ -72,29 +72,30 @@ typedef struct results_comparison_table {
     size_t cursor; // where the next row of a run is expected
 } results_comparison_table_t;
 
-// The row of that key, made behind the last one asked for if there is none. label may be NULL.
+// Returns the row of that key. A new one is made behind the last one asked for. label may be NULL.
 results_comparison_row_t *results_comparison_row(results_comparison_table_t *table,
                                                  results_comparison_unit_t unit,
                                                  const char *key,
                                                  const char *label);
 void results_comparison_put(results_comparison_row_t *row, size_t run, double value);
 void results_comparison_put_text(results_comparison_row_t *row, size_t run, const char *text);
-// All rows that a summary fills.
+// Fills the rows of one run from its summary.
 SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *table,
                                                  size_t run,
                                                  const json_t *summary,
                                                  world_error_t *error);
-// Follows "flows.slowdown.p99"; NULL if it is not there.
+// Returns the value at a dotted path ("flows.slowdown.p99"), NULL if there is none.
 const json_t *results_comparison_find(const json_t *object, const char *path);
 
-// Names, parameters, summaries, columns. Free with results_comparison_close, also on error.
+// Reads the folders and fills the table: names, parameters, summaries, columns. Free it with
+// results_comparison_close, also on error.
 SIM_MUST_CHECK sim_err_t results_comparison_open(results_comparison_table_t *table,
                                                  const char *const *folders,
                                                  size_t count,
                                                  world_error_t *error);
 void results_comparison_close(results_comparison_table_t *table);
 
-// How the values of a column spread, or the differences to another column's runs of the same seed.
+// The spread of a column's values, or of their differences to another column's runs of equal seeds.
 typedef struct results_spread {
     size_t count;
     double mean;
@@ -106,12 +107,13 @@ results_spread_t results_spread(const double *values, size_t count);
 results_spread_t results_comparison_spread(const results_comparison_table_t *table,
                                            const results_comparison_row_t *row,
                                            size_t column);
-// Pairs runs by their seeds: the same seed is the same traffic.
+// Returns the spread of the differences to column `base`. Pairs runs by their seeds: runs of one
+// seed have the same traffic.
 results_spread_t results_comparison_difference(const results_comparison_table_t *table,
                                                const results_comparison_row_t *row,
                                                size_t column,
                                                size_t base);
-// Whether the 95 % interval leaves 0 out.
+// Returns whether the 95 % interval excludes 0.
 bool results_spread_is_not_zero(const results_spread_t *spread);
 
 SIM_C_END

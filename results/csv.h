@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/csv.h - reads the CSV files of a run back, row by row, a few columns by name.
 //
-// RFC 4180 as results/file.h writes it: a header row, LF or CRLF at the end of each row, quotes
-// where needed; no line breaks within quotes. Memory is that of one row.
+// The format is RFC 4180 as results/file.h writes it: a header row, LF or CRLF at the end of each
+// row, quotes where needed, no line breaks within quotes. Only one row is in memory.
 #ifndef RESULTS_CSV_H
 #define RESULTS_CSV_H
 
@@ -21,22 +21,22 @@ SIM_MUST_CHECK sim_err_t results_csv_open(const char *path,
                                           size_t name_count,
                                           results_csv_t **csv,
                                           world_error_t *error);
-// The next row; *end without one. Cells are valid until the next call.
+// Reads the next row; *end becomes true where there is none. Cells are valid until the next call.
 SIM_MUST_CHECK sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error);
 void results_csv_close(results_csv_t *csv);
 
-// Cell of the column names[index].
+// Returns the row's cell in the column names[index].
 const char *results_csv_text(const results_csv_t *csv, size_t index);
-// The same as a decimal number times `one` (a power of ten up to 10^6), exactly. Further digits are
-// an error, as is what is no number.
+// Reads the cell as a decimal number times `one` (a power of ten up to 10^6), exactly. A cell that
+// is no number or has more digits is an error.
 SIM_MUST_CHECK sim_err_t results_csv_number(const results_csv_t *csv,
                                             size_t index,
                                             uint64_t one,
                                             uint64_t *value,
                                             world_error_t *error);
 
-// The same of a time in nanoseconds, as ps: not before *before_ps, which becomes it, and less than
-// 2^62 ps (53 days).
+// Reads the cell as a time in nanoseconds and stores it as ps in *before_ps. It must not be before
+// *before_ps and must be below 2^62 ps (53 days).
 SIM_MUST_CHECK sim_err_t results_csv_time(const results_csv_t *csv,
                                           size_t index,
                                           sim_time_t *before_ps,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/flow_bins.h - completion times and slowdowns of flows, by size: of a run, of a traffic
+// results/flow_bins.h - completion times and slowdowns of flows by size, for a run or a traffic
 // entry.
 #ifndef RESULTS_FLOW_BINS_H
 #define RESULTS_FLOW_BINS_H
@@ -34,25 +34,28 @@ typedef struct results_flow_bins {
     results_size_bin_t bins[RESULTS_SIZE_BINS];
 } results_flow_bins_t;
 
-// name: of all flows together; not copied.
+// Initialises empty bins. name stands for all flows together and is not copied.
 void results_flow_bins_init(results_flow_bins_t *flows, const char *name);
 void results_flow_bins_fini(results_flow_bins_t *flows);
 void results_flow_bins_add(results_flow_bins_t *flows, const app_flow_result_t *flow);
 
-// What the flow had delivered when the run ended at end_ps, and at which rate.
+// Adds the bytes that the flow had delivered when the run ended at end_ps, and its rate.
 void results_flow_bins_add_progress(results_flow_bins_t *flows,
                                     const app_flow_result_t *flow,
                                     sim_time_t end_ps);
-// Jain's index of the rates, (sum)^2 / (count x sum of squares): 1 where all are equal; NAN: none.
+// Returns Jain's index of the rates, (sum)^2 / (count x sum of squares): 1 where all are equal, NAN
+// without flows.
 double results_flow_bins_fairness(const results_flow_bins_t *flows);
 
-// Slowdown in millionths: (end - start) / ideal, rounded down. The flow must be finished.
+// Returns the slowdown in millionths: (end - start) / ideal, rounded down. The flow must have
+// finished.
 uint64_t results_flow_slowdown(const app_flow_result_t *flow);
 
-// mean, p50, p90, p99, max of completion times (us) or of slowdowns; nulls where none completed.
+// Returns mean, p50, p90, p99 and max of completion times (us), or of slowdowns; nulls where no
+// flow completed.
 json_t *results_bin_fct_json(results_size_bin_t *bin);
 json_t *results_bin_slowdown_json(results_size_bin_t *bin);
-// A list of size, count, completed, fct_us, slowdown.
+// Returns a list with size, count, completed, fct_us and slowdown of each bin.
 json_t *results_flow_bins_json(results_flow_bins_t *flows);
 
 SIM_C_END

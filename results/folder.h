@@ -7,9 +7,9 @@
 
 SIM_C_BEGIN
 
-// Whether results may be put there: it does not exist, is empty, or holds the summary.json of an
-// earlier run, or what one that was killed left. SIM_ERR_EXISTS: something else is there, or
-// scenario_file (what is to be run) lies in it. Touches nothing.
+// Checks that results may be put there: the folder does not exist, is empty, or holds the
+// summary.json of an earlier run or the remains of a killed one. SIM_ERR_EXISTS: something else is
+// there, or scenario_file, which is to be run, lies in it. Changes nothing.
 SIM_MUST_CHECK sim_err_t results_folder_check(const char *folder,
                                               const char *scenario_file,
                                               world_error_t *error);

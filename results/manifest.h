@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/manifest.h - manifest.json: what is in a result folder, and of what run.
+// results/manifest.h - manifest.json: the files of a result folder and the run they are from.
 #ifndef RESULTS_MANIFEST_H
 #define RESULTS_MANIFEST_H
 
@@ -14,7 +14,7 @@ typedef struct results_clock {
     time_t ended;
 } results_clock_t;
 
-// Of the run, and of the files that are in folder now. Free the text with sim_free.
+// Returns the manifest of the run and of the files that are in folder now. Free it with sim_free.
 char *results_manifest_text(const world_t *world,
                             const results_t *results,
                             const char *folder,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/observe.h - what is written down while a simulation runs: series.csv, events.csv,
-// captures.
+// results/observe.h - the files that are written while a simulation runs: series.csv, events.csv
+// and captures.
 //
 // Observers listen and sample; they change no result and no digest.
 #ifndef RESULTS_OBSERVE_H
@@ -19,9 +19,9 @@ SIM_MUST_CHECK sim_err_t results_observers_create(const world_t *world,
                                                   results_observers_t **observers,
                                                   world_error_t *error);
 
-// After the run: completes and closes the files, fills the counts of rows and frames in results,
-// and where pauses began.
-// Frees also on failure; the message is that of the first file that is not whole.
+// Completes and closes the files after the run. Fills in results the counts of rows and frames and
+// the roots of pauses. Frees the observers also on failure, whose message is that of the first
+// incomplete file.
 SIM_MUST_CHECK sim_err_t results_observers_close(results_observers_t *observers,
                                                  results_t *results,
                                                  world_error_t *error);

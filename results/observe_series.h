@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/observe_series.h - series.csv: what `observe` asks for, sampled or on change.
+// results/observe_series.h - series.csv: the metrics that `observe` asks for, sampled or on change.
 #ifndef RESULTS_OBSERVE_SERIES_H
 #define RESULTS_OBSERVE_SERIES_H
 
@@ -16,8 +16,8 @@ SIM_MUST_CHECK sim_err_t results_series_writer_create(const world_t *world,
                                                       results_series_writer_t **writer,
                                                       world_error_t *error);
 
-// After the run (or instead of it, results NULL): completes and closes the file, frees. results
-// gets the numbers of rows, and a note for each series without any.
+// Completes, closes and frees the file after the run, or instead of it with results NULL. results
+// gets the numbers of rows and a note for each series without any.
 SIM_MUST_CHECK sim_err_t results_series_writer_close(results_series_writer_t *writer,
                                                      results_t *results,
                                                      world_error_t *error);

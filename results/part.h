@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/part.h - what applications and parts of NICs tell (kernel/report.h) as JSON, as lines on
-// a terminal, and in the reference.
+// results/part.h - the reports of applications and parts of NICs (kernel/report.h) as JSON, as
+// lines on a terminal, and in the reference.
 #ifndef RESULTS_PART_H
 #define RESULTS_PART_H
 
@@ -11,17 +11,17 @@
 
 SIM_C_BEGIN
 
-// Adds the rows to into. units hears of those that have a unit, by dotted path from here
-// ("transport.stall_us": "us"; of an object, the unit of the reals in it); NULL: nobody asks.
+// Adds the rows to `into`. units, if not NULL, gets the unit of each row that has one, by dotted
+// path ("transport.stall_us": "us"); the unit of an object is that of the reals in it.
 void results_part_json(const sim_report_table_t *table,
                        const void *object,
                        json_t *into,
                        json_t *units);
 
-// Lines of a terminal's width for a person: rows that are shown, indented; plain rows follow each
-// other from width on, in the line that has begun; objects and lists have lines of their own.
-// name begins the lines of an unnamed part; count of objects of one table are added up: whole
-// numbers are summed, reals averaged, of names that end in _max the largest counts.
+// Prints the rows that are shown, in lines of a terminal's width. Plain rows go on in the line that
+// has begun and is `width` wide; objects and lists get lines of their own. results_part_print_sum
+// adds up `count` objects of one table, and its lines begin with `name`: whole numbers are summed,
+// reals averaged; of names that end in _max the largest value counts.
 void results_part_print(const sim_report_table_t *table,
                         const void *object,
                         FILE *out,
@@ -31,13 +31,13 @@ void results_part_print_sum(const char *name,
                             size_t count,
                             FILE *out);
 
-// Rows of the reference, each path behind prefix.
+// Prints the rows as lines of the reference, with prefix before each path.
 void results_part_markdown(const sim_report_table_t *table, const char *prefix, FILE *out);
 
-// A whole number; as text where JSON has no place for it.
+// Returns a whole number, or its text where it is too large for JSON.
 json_t *results_json_whole(uint64_t value);
 
-// A row of a reference's table.
+// Prints a row of a table in the reference.
 void results_markdown_row(const char *name, const char *unit, const char *help, FILE *out);
 
 SIM_C_END

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/pause_bins.h - how long each class of each port was stopped, over time, in bins: all of a
-// run, however many pauses it had.
+// results/pause_bins.h - how long each class of each port was stopped in each bin of time. The bins
+// hold all pauses of a run, however many there were.
 #ifndef RESULTS_PAUSE_BINS_H
 #define RESULTS_PAUSE_BINS_H
 
@@ -16,16 +16,18 @@ typedef struct results_pause_bins results_pause_bins_t;
 results_pause_bins_t *results_pause_bins_create(const net_t *net);
 void results_pause_bins_destroy(results_pause_bins_t *bins); // NULL is allowed
 
-// In order of time: the peer stopped the class, or its pause is over.
+// Records that the peer stopped the class (paused) or that the pause is over. Call it in order of
+// time.
 void results_pause_bins_take(results_pause_bins_t *bins,
                              sim_time_t time_ps,
                              const net_port_t *port,
                              uint32_t priority,
                              bool paused);
-// The run is over at end_ps, and with it what still holds.
+// Ends the run at end_ps, and with it all pauses that still hold.
 void results_pause_bins_end(results_pause_bins_t *bins, sim_time_t end_ps);
 
-// FOLDER/pauses.csv, by port, class and time; only a header where nothing was stopped. After end.
+// Writes FOLDER/pauses.csv, by port, class and time; only a header where nothing was stopped. Call
+// it after results_pause_bins_end.
 SIM_MUST_CHECK sim_err_t results_pause_bins_write(const results_pause_bins_t *bins,
                                                   const char *folder,
                                                   world_error_t *error);

@@ -5,7 +5,7 @@
 // queue is stopped itself, the pause is passed on and has the root of the pause that stopped it; if
 // not, its port is the root: more comes in for it than its link carries (or its peer takes packets
 // slowly without a pause). A host that stops its switch is a root itself: its NIC is a slow
-// receiver. This is what an operator asks of a storm: who began, and whom did it reach.
+// receiver. So an operator sees who began a storm and whom it reached.
 //
 // The queue is the one where most bytes of the peer wait, judged by the packets at the head of each
 // queue. A pause counts until it is released or the run ends; one that is repeated counts once.
@@ -18,7 +18,7 @@ SIM_C_BEGIN
 
 typedef struct results_pause_roots results_pause_roots_t;
 
-// What a port's node knew when it stopped its peer, or let it go: taken at NET_TRACE_XOFF and XON.
+// What a port's node knows as it stops or releases its peer (NET_TRACE_XOFF, NET_TRACE_XON).
 typedef struct results_pause_word {
     const net_port_t *port;  // that sends the word
     const net_port_t *queue; // where the peer's packets wait; NULL: in the node itself
@@ -41,25 +41,27 @@ typedef struct results_pause_root {
 results_pause_roots_t *results_pause_roots_create(const net_t *net);
 void results_pause_roots_destroy(results_pause_roots_t *roots);
 
-// In the node's own turn: reads the node that the trace comes from, and touches what is kept for
-// its port, nothing else.
+// Fills word from a trace. Call it in the node's own turn: it reads that node, and writes only what
+// is kept for the trace's port.
 void results_pause_word_of(results_pause_roots_t *roots,
                            const net_trace_t *trace,
                            results_pause_word_t *word);
-// In order of time.
+// Records a word. Call it in order of time.
 void results_pause_roots_take(results_pause_roots_t *roots,
                               sim_time_t time_ps,
                               const results_pause_word_t *word);
-// The root of the pause that stops a class of a port (whose peer told it so); NULL: unknown.
+// Returns the root of the pause that stops a class of a port (whose peer told it so); NULL:
+// unknown.
 const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *roots,
                                                   const net_port_t *stopped,
                                                   uint32_t priority);
-// Ends what is open. Then the roots, those first whose pauses lasted longest in sum.
+// Ends all open pauses. The roots can be read afterwards, those first whose pauses lasted longest
+// in sum.
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps);
 const results_pause_root_t *results_pause_roots_at(const results_pause_roots_t *roots,
                                                    size_t index);
 size_t results_pause_roots_count(const results_pause_roots_t *roots);
-// "leaf0->host3"; of a host its name.
+// Returns the name of the root's port ("leaf0->host3"), or of a host.
 const char *results_pause_root_name(const results_pause_root_t *root);
 
 SIM_C_END

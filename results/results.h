@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/results.h - what a finished run amounts to: sums and percentiles over flows, ports and
+// results/results.h - the totals of a finished run: sums and percentiles over flows, ports and
 // NICs.
 #ifndef RESULTS_RESULTS_H
 #define RESULTS_RESULTS_H
@@ -31,7 +31,7 @@ typedef struct results {
     results_flow_bins_t flows;
     results_flow_bins_t *app_flows; // of each traffic entry
     size_t app_count;
-    // What ports counted, summed over them: by row of net_port_metrics, and by class, too.
+    // Counters summed over all ports: by row of net_port_metrics, and by class, too.
     uint64_t port_totals[NET_PORT_METRICS_MAX];
     uint64_t class_totals[NET_PRIORITIES][NET_PORT_METRICS_MAX];
     uint64_t drops[NET_DROP_REASON_COUNT];
@@ -54,21 +54,22 @@ typedef struct results {
     double wall_s;
 } results_t;
 
-// Gathers, and takes the span. Free what is inside with results_fini.
+// Gathers the totals of a finished run. Takes the span. Free the contents with results_fini.
 void results_init(results_t *results,
                   const world_t *world,
                   sim_ended_t ended,
                   results_span_t *span);
 void results_fini(results_t *results);
-// Adds a line to the notes, which is theirs then.
+// Adds a line to the notes. Takes the text.
 void results_note(results_t *results, char *text);
 
 const char *results_ended_text(sim_ended_t ended); // "done", "until", "interrupted", "stalled"
 
-// Share of the time from from_ps on that the port needed for the frame bytes it has sent, all of
-// them after from_ps: of a frame still being sent, those that are out. 0 where no time has passed.
+// Returns the share of the time from from_ps to now_ps that the port needed for the frames it sent,
+// all of them after from_ps. Of a frame still on the link only the bytes already out count. 0 where
+// no time has passed.
 double results_port_utilisation(const net_port_t *port, sim_time_t from_ps, sim_time_t now_ps);
-// Payload that NICs accepted in order, over the whole run from the first start on.
+// Returns the rate of payload that NICs accepted in order, from the first start to the end.
 double results_run_goodput_gbps(const results_t *results);
 
 SIM_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/runner.h - runs a scenario and keeps what it amounts to, in memory and in a folder.
+// results/runner.h - runs a scenario and keeps its results, in memory and in a folder.
 //
 //     world_scenario_t *scenario;      // world/scenario.h
 //     results_run_t *run;
@@ -11,9 +11,9 @@
 //         results_run_destroy(run);
 //     }
 //
-// Files are written aside, in FOLDER/.unfinished, and take the place of an earlier run's when all
-// of them are whole: a run that is killed leaves what was there before as it was, and its own part
-// in .unfinished, which the next one clears.
+// Files are written to FOLDER/.unfinished and replace those of an earlier run when all of them are
+// complete. A run that is killed leaves the earlier results untouched and its own part in
+// .unfinished, which the next run clears.
 #ifndef RESULTS_RUNNER_H
 #define RESULTS_RUNNER_H
 
@@ -25,7 +25,7 @@ SIM_C_BEGIN
 
 typedef struct results_run results_run_t;
 
-// All may be NULL. What happens at which moment, with ctx last.
+// Folders and callbacks of a run. All may be NULL; callbacks get ctx last.
 typedef struct results_options {
     const char *folder;        // for the files of docs/formats/outputs.md; NULL: none are written
     const char *scenario_file; // that the folder must not hold
@@ -44,9 +44,9 @@ typedef struct results_options {
     void *ctx;
 } results_options_t;
 
-// SIM_OK: the run took place, however it ended (results_of); also where files are not whole
-// (results_files_whole). Else nothing was run, and error says why: a world that cannot be built, a
-// folder that cannot be used. The scenario must outlive the run.
+// Runs the scenario. SIM_OK: the run took place, however it ended (results_of), even if files are
+// incomplete (results_files_whole). Otherwise nothing was run, and error says why: the world cannot
+// be built, or the folder cannot be used. The scenario must outlive the run.
 SIM_MUST_CHECK sim_err_t results_execute(world_scenario_t *scenario,
                                          const results_options_t *options,
                                          results_run_t **run,
@@ -60,10 +60,10 @@ const char *results_text(const results_run_t *run); // of summary.json
 bool results_files_whole(const results_run_t *run);
 const char *results_error(const results_run_t *run); // of the first file that is not
 
-// The number under a path of summary.json: "flows.slowdown.p99", "apps[0].goodput_gbps",
-// "flows.by_size[3].slowdown.p50". False: there is none.
+// Reads the number at a path of summary.json: "flows.slowdown.p99", "apps[0].goodput_gbps",
+// "flows.by_size[3].slowdown.p50". Returns false if there is none.
 bool results_number(const results_run_t *run, const char *path, double *number);
-// The same in any object; NULL: nothing is there.
+// Returns the value at a dotted path of an object, NULL where there is none.
 const json_t *results_json_at(const json_t *object, const char *path);
 
 SIM_C_END

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/stage.h - a folder beside the results that a run is writing, which become the folder's
-// when they are whole.
+// results/stage.h - the folder in which a run writes its results until all of them are complete.
 #ifndef RESULTS_STAGE_H
 #define RESULTS_STAGE_H
 
@@ -10,18 +9,18 @@ SIM_C_BEGIN
 
 #define RESULTS_STAGE_NAME ".unfinished"
 
-// Makes FOLDER (and those it is in) and FOLDER/.unfinished, cleared of what an earlier run left
-// there; with_captures makes captures/ in both. What is no regular file in FOLDER (a symbolic link,
-// a device) is written through: the stage has a link to it. *stage is freed with sim_free.
-// SIM_ERR_IO: one of them cannot be made or written into, which is known before anything is
-// simulated: the folder is bad input.
+// Makes FOLDER with its parents, and FOLDER/.unfinished, which is emptied; with_captures makes
+// captures/ in both. A file in FOLDER that is not regular (a symbolic link, a device) is written
+// through: the stage has a link to it. *stage is freed with sim_free. SIM_ERR_IO: a folder cannot
+// be made or written into; the caller knows it before anything is simulated.
 SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder,
                                             bool with_captures,
                                             char **stage,
                                             world_error_t *error);
 
-// Puts the files of the stage in place of the earlier run's, of which none stays: summary.json goes
-// first and comes last, so that the folder never holds a summary of other files. Removes the stage.
+// Replaces the files of an earlier run by those of the stage, and removes the stage. The old
+// summary.json goes first and the new one comes last, so that the folder never holds a summary of
+// other files.
 SIM_MUST_CHECK sim_err_t results_stage_commit(const char *folder, world_error_t *error);
 
 SIM_C_END

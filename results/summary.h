@@ -10,7 +10,7 @@
 
 SIM_C_BEGIN
 
-// What the fields of summary.json are read from.
+// The run that the fields of summary.json are read from.
 typedef struct results_view {
     const world_t *world;
     results_t *results;
@@ -50,10 +50,9 @@ typedef struct results_summary_field {
     json_t *(*make)(const results_view_t *view); // a new reference
     results_section_t section;
     const char *label; // of its row in a comparison; NULL: only in the comparison's CSV
-    const char
-        *line; // on the terminal, as words (kernel/report.h); NULL: it has a place of its own
-    const char *words;
-    bool swept; // a column of sweeps that name no columns
+    const char *line;  // on the terminal: head of the line in which its words stand; NULL: none
+    const char *words; // behind the number
+    bool swept;        // a column of sweeps that name no columns
 } results_summary_field_t;
 
 // Returns all fields in the order of the file, the totals of ports and NICs (sim_total_t) among
@@ -63,13 +62,14 @@ results_summary_field_t *results_summary_fields(size_t *count);
 // Returns the unit of a NIC's counter, "" if it has none.
 const char *results_counter_unit(const nic_counter_info_t *info);
 
-// The whole object; give back with json_decref. Sorts the sample sets of results.
+// Returns the whole object of summary.json, to be given back with json_decref. Sorts the sample
+// sets of results.
 json_t *results_summary_json(const world_t *world, results_t *results);
 
-// Its text, ending in a newline; free with sim_free.
+// Returns the text of the summary, ending in a newline. Free it with sim_free.
 char *results_summary_text(const json_t *summary);
 
-// What the run did, for a terminal. folder: where files are; NULL: none were written.
+// Prints what the run did, for a terminal. folder: where its files are; NULL: none were written.
 void results_report(const world_t *world, results_t *results, const char *folder, FILE *out);
 
 SIM_C_END

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/summary_parts.h - the fields of summary.json that have to be worked out: each makes the
-// value of the row of results/tables/summary.c that names it, a new reference.
+// results/summary_parts.h - the fields of summary.json that have to be worked out. Each function
+// returns the value of the row of results/tables/summary.c that names it, as a new reference.
 #ifndef RESULTS_SUMMARY_PARTS_H
 #define RESULTS_SUMMARY_PARTS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/tables.h - the CSV files of a run: one table of columns each, for writing and for the
-// docs.
+// results/tables.h - the CSV files of a run. Each has one table of columns, from which it is
+// written and documented.
 #ifndef RESULTS_TABLES_H
 #define RESULTS_TABLES_H
 
@@ -46,7 +46,7 @@ typedef struct results_table {
     bool (*classes_idle)(const void *row);  // all its columns by class are 0; NULL: never asked
 } results_table_t;
 
-// A column as a file has it: what stands for several columns (per_class, COUNTERS) is taken apart.
+// A column as the file has it. A results_column_t that is per_class or COUNTERS stands for several.
 typedef struct results_file_column {
     const results_column_t *column;
     const net_port_metric_t *counter; // COUNTERS: which one; else NULL
@@ -142,7 +142,7 @@ SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
                                              const char *folder,
                                              world_error_t *error);
 
-// The reference page docs/formats/outputs.md.
+// Prints the reference page docs/formats/outputs.md.
 void results_outputs_markdown(FILE *out);
 
 SIM_C_END

@@ -8,7 +8,8 @@
 
 SIM_C_BEGIN
 
-// Nodes with their ports, interfaces, and the links between nodes, by the names of the other files.
+// Writes the nodes with their ports, the interfaces, and the links between nodes, by the names that
+// the other files use.
 void results_put_topology(results_file_t *file, const world_t *world);
 
 SIM_C_END

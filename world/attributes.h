@@ -7,7 +7,8 @@
 
 SIM_C_BEGIN
 
-// In the order of a scenario's sections. Free *tables with sim_free.
+// Lists all tables of attributes in the order of a scenario's sections and returns their count.
+// Free *tables with sim_free.
 size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_t ***tables);
 
 SIM_C_END

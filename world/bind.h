@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/bind.h - gives the mappings of a scenario to the attributes of config structs, and back.
+// world/bind.h - sets the attributes of config structs from the mappings of a scenario, and back.
 //
 // `switch: {ecn: {kmin: 400KB}}` sets the attribute switch.ecn.kmin. A thing that is configured
 // may take its attributes from several tables (a NIC and its congestion controls).
@@ -16,10 +16,10 @@ typedef struct world_target {
     void *config;
 } world_target_t;
 
-// The index-th target of a source. False: it has fewer.
+// Finds the index-th target of a source. Returns false if it has fewer.
 typedef bool (*world_target_at_fn)(const void *source, size_t index, world_target_t *target);
 
-// What one mapping configures: a struct, and those that a source has besides, however many. Borrows
+// The structs that one mapping configures: the first, and any number that a source lists. Borrows
 // all of them.
 typedef struct world_targets {
     world_target_t first;
@@ -28,23 +28,24 @@ typedef struct world_targets {
 } world_targets_t;
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config);
-// The NIC's own attributes and those of all that it can choose: congestion controls, the config's
-// extras.
+// Returns the NIC's own attributes and those of all parts that it can choose: congestion controls,
+// the config's extras.
 world_targets_t world_targets_nic(nic_config_t *config);
-// One by one from 0 on. False: there is none of that index.
+// Finds the target of an index, from 0 on. Returns false if there is none.
 bool world_target_at(const world_targets_t *targets, size_t index, world_target_t *target);
 
-// Sets every attribute that map (or a null value: none) gives below prefix ("switch"; "" for the
-// top level). others (count of them) are keys that the caller handles: they are passed over, and
-// named with the accepted ones. On error some attributes may have been set.
+// Sets every attribute that map gives below prefix ("switch"; "" for the top level); a null value
+// sets none. others (NULL, or a list that ends with NULL) are keys that the caller handles: they
+// are skipped here, and messages list them with the accepted keys. On error some attributes may
+// have been set.
 SIM_MUST_CHECK sim_err_t world_bind(const world_tree_t *map,
                                     const char *prefix,
                                     const world_targets_t *targets,
                                     const char *const *others,
                                     world_error_t *error);
 
-// The place of the deepest part of map that the path (below prefix, or with it) leads to: where to
-// point when a check of several values fails (sim_message_t.about).
+// Returns the place of the deepest part of map that the path (below prefix, or with it) leads to.
+// Messages point there when a check of several values fails (sim_message_t.about).
 world_place_t world_locate(const world_tree_t *map, const char *prefix, const char *path);
 
 // Adds every attribute of targets with its present value to map, as nested mappings without the
@@ -62,8 +63,8 @@ void world_add_accepted(world_error_t *error,
 
 // -- scalars that are not attributes
 
-// A value's text: a scalar, or "[a, b]" of a list of scalars. NULL with a message for anything
-// else. Free with sim_free.
+// Returns the text of a scalar, or "[a, b]" of a list of scalars; NULL with a message for anything
+// else. Free it with sim_free.
 char *world_value_text(const world_tree_t *tree, const char *path, world_error_t *error);
 
 SIM_C_END

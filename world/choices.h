@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/choices.h - what an attribute chooses among by name: congestion controls, transports, load
+// world/choices.h - the parts that attributes choose by name: congestion controls, transports, load
 // balancers, buffers...
 #ifndef WORLD_CHOICES_H
 #define WORLD_CHOICES_H
@@ -8,9 +8,9 @@
 
 SIM_C_BEGIN
 
-// The names that the attribute of that path ("nic.transport") may have, the registry's included;
-// default_text first if no part has that name ("auto"). Returns their count; 0: it chooses no
-// part. Free *names with sim_free; they live as long as the registry.
+// Lists the names that the attribute of that path ("nic.transport") may have, the registry's
+// included; default_text comes first if no part has that name ("auto"). Returns their count; 0: the
+// attribute chooses no part. Free *names with sim_free; the names live as long as the registry.
 size_t world_choices(const world_registry_t *registry,
                      const char *path,
                      const char *default_text,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/constants.h - files of constants that scenarios include: `constants: FILE`.
 //
-// Such a file is a mapping of names to {path, value, origin, error, note}: what `rocesim calibrate`
-// writes, or a person. A constant is set where its path says (one, a list, or a name under the
-// scenario's `parameters`), over what the scenario says and before --set. origin is measured,
+// Such a file maps names to {path, value, origin, error, note}; `rocesim calibrate` writes it, or a
+// person. path is an attribute, a list of them, or a name under the scenario's `parameters`. A
+// constant replaces the scenario's own value; --set replaces the constant. origin is measured,
 // published, fitted or chosen.
 #ifndef WORLD_CONSTANTS_H
 #define WORLD_CONSTANTS_H
@@ -13,14 +13,14 @@
 SIM_C_BEGIN
 
 // Takes the key "constants" out of the tree (--set constants=FILE comes before it) and applies the
-// files that it names, which are relative to the scenario's own.
+// files that it names. Their names are relative to the scenario's file.
 SIM_MUST_CHECK sim_err_t world_constants_apply(world_document_t *document,
                                                world_tree_t *root,
                                                const char *file_name,
                                                const world_override_t *overrides,
                                                size_t override_count,
                                                world_error_t *error);
-// Whether the override names such a file: it is applied already then.
+// Returns whether the override names such a file, which is then applied already.
 bool world_is_constants_override(const world_override_t *override);
 
 SIM_C_END

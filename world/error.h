@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/error.h - the one message a person gets about bad input: where, what, what was expected.
+// world/error.h - the one message about bad input: where it is, what is wrong, what was expected.
 //
 // The first failure fills the message and travels up as a sim_err_t; nothing prints on the way.
 #ifndef WORLD_ERROR_H
@@ -46,8 +46,8 @@ void world_error_add_names(world_error_t *error,
                            size_t count,
                            const char *where);
 
-// text as it may stand in a message: control characters and broken UTF-8 replaced, cut after some
-// 60 characters. buffer is the caller's and is returned.
+// Writes text to buffer as it may stand in a message: control characters and broken UTF-8 replaced,
+// cut after some 60 characters. Returns the buffer's text.
 typedef struct world_shown {
     char text[128];
 } world_shown_t;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/explain.h - who waits on whom in a simulation that does not move.
+// world/explain.h - says who waits for whom in a stalled simulation.
 #ifndef WORLD_EXPLAIN_H
 #define WORLD_EXPLAIN_H
 
@@ -13,9 +13,9 @@ SIM_C_BEGIN
 // cycle of them if there is one.
 void world_explain(const world_t *world, FILE *out);
 
-// A cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for, SIZE_MAX
-// after the last. Fills cycle (room for count) with its vertices in order; returns how many, 0:
-// none.
+// Finds a cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for,
+// SIZE_MAX after the last. Fills cycle (room for count) with its vertices in order. Returns how
+// many they are, 0 if there is no cycle.
 typedef size_t (*world_next_fn)(size_t vertex, size_t index, const void *ctx);
 size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_t *cycle);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/format.h - quantities for people: four digits and the unit that fits.
+// world/format.h - formats quantities for people: four digits and the unit that fits.
 #ifndef WORLD_FORMAT_H
 #define WORLD_FORMAT_H
 
@@ -11,14 +11,14 @@ typedef struct world_text {
     char text[48];
 } world_text_t;
 
-// "12.34 us"; each returns buffer->text.
+// Formats a quantity ("12.34 us") and returns buffer->text, as the functions below do.
 const char *world_format_time(world_text_t *buffer, sim_time_t time_ps);
 const char *world_format_bytes(world_text_t *buffer, uint64_t bytes);
 const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
-// "12345", "1.234 M"
+// Formats a count: "12345", "1.234 M".
 const char *world_format_count(world_text_t *buffer, double count);
 const char *world_format_percent(world_text_t *buffer, double share); // 0.5 -> "50.0 %"
-// Classes, a bit each, as a list in YAML has them: "1, 3".
+// Formats a mask of classes as a list in YAML has them: "1, 3".
 const char *world_format_classes(world_text_t *buffer, unsigned mask);
 
 SIM_C_END

@@ -6,7 +6,7 @@
 
 #include "apps/mooncake.h"
 
-// What apps/mooncake.h wants of a codec.
+// The JSON codec that apps/mooncake.h asks for.
 extern const app_mooncake_codec_t world_mooncake_codec;
 
 #endif // WORLD_MOONCAKE_JSON_H

@@ -19,13 +19,13 @@ SIM_C_BEGIN
 
 #define WORLD_PATTERN_BYTES_MAX 1024u
 
-// SIM_ERR_INVALID with a message that says what is wrong with the pattern itself.
+// Checks a pattern. SIM_ERR_INVALID: the message says what is wrong with it.
 SIM_MUST_CHECK sim_err_t world_pattern_check(const char *pattern, sim_message_t *message);
 
-// Whether the whole name matches. The pattern must be a checked one.
+// Returns whether the whole name matches the pattern, which must have been checked.
 bool world_pattern_match(const char *pattern, const char *name);
 
-// The pattern matches its own text only.
+// Returns whether the pattern matches its own text only.
 bool world_pattern_is_literal(const char *pattern);
 
 // Patterns of two names joined by a separator ("->" for ports, "--" for links).
@@ -34,8 +34,8 @@ typedef struct world_pair {
     char *right;
     struct world_pair *more; // another alternative; NULL: none
 } world_pair_t;
-// Splits and checks; "*" alone is any pair. what says what is expected, for the message:
-// "leaf0->host5".
+// Splits and checks a pattern of pairs; "*" alone means any pair. `what` says in messages what is
+// expected: "leaf0->host5".
 SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,
                                           const char *separator,
                                           const char *what,
@@ -43,22 +43,24 @@ SIM_MUST_CHECK sim_err_t world_pair_parse(const char *pattern,
                                           sim_message_t *message);
 void world_pair_fini(world_pair_t *pair);
 
-// "leaf0->spine1#2": a right pattern without '#' means all parallel ports, and #1 the first.
+// Returns whether the pair means the port between two nodes ("leaf0->spine1#2"). A right pattern
+// without '#' means all parallel ports, and #1 the first.
 bool world_port_match(const world_pair_t *pair, const char *node_name, const char *port_name);
 // An end of a link; nic: the node's NIC there, NULL: it has none.
 typedef struct world_link_end {
     const char *node;
     const char *nic;
 } world_link_end_t;
-// In either direction. "leaf0--spine1#2" is the second of the links between the two, all of which
-// "leaf0--spine1" means; member: which of them the link is, from 1.
+// Returns whether the pair means the link between a and b, in either direction. "leaf0--spine1"
+// means all links between the two, "leaf0--spine1#2" the second of them; member: which of them the
+// link is, from 1.
 bool world_link_match(const world_pair_t *pair,
                       const world_link_end_t *a,
                       const world_link_end_t *b,
                       uint32_t member);
-// Whether any alternative begins with that end.
+// Returns whether any alternative begins with that end.
 bool world_left_match(const world_pair_t *pair, const world_link_end_t *end);
-// Whether the member matters to any alternative.
+// Returns whether any alternative names a member (#2).
 bool world_link_is_numbered(const world_pair_t *pair);
 
 // Splits "[a, b]" into its members, or gives the one pattern; each is checked.

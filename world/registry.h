@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/registry.h - what a scenario can choose by name: parts of NICs (congestion controls,
-// transports, schedulers, devices, stores, cache policies, frames), of switches and links (load
-// balancers, buffers, markings, ...), applications, topologies; each with its attributes.
+// world/registry.h - the parts that a scenario can choose by name, each with its attributes: parts
+// of NICs, switches and links, applications, topologies.
 //
-// A registry begins with what the library has. A program adds rows of its own before it loads a
-// scenario with it; the scenario's YAML, --set, checks, `nodes:` patterns and the references then
-// know them as they know the library's. There may be any number of registries, with other rows
-// each; nothing about them is global. A registry must outlive the scenarios loaded with it.
+// A registry begins with the library's rows. A program adds its own before it loads a scenario;
+// YAML, --set, checks, `nodes:` patterns and references then know them as they know the library's.
+// A program may have several registries; nothing is global. A registry must outlive its scenarios.
 #ifndef WORLD_REGISTRY_H
 #define WORLD_REGISTRY_H
 
@@ -29,7 +27,7 @@ void world_registry_destroy(world_registry_t *registry);
 SIM_MUST_CHECK sim_err_t world_registry_add_cc(world_registry_t *registry,
                                                const nic_cc_ops_t *ops,
                                                world_error_t *error);
-// Any part of a NIC (nic/extra.h).
+// Adds any part of a NIC (nic/extra.h).
 SIM_MUST_CHECK sim_err_t world_registry_add_nic_part(world_registry_t *registry,
                                                      const nic_extra_t *extra,
                                                      world_error_t *error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/renamed.h - attributes that had other names: scenarios that say those still mean them, or
-// are told what to write.
+// world/renamed.h - attributes that had other names. A scenario with an old name still works, or
+// the error says what to write instead.
 #ifndef WORLD_RENAMED_H
 #define WORLD_RENAMED_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/scenario.h - a scenario, read and checked as far as it can be without building the network.
+// world/scenario.h - a scenario, read and checked as far as is possible without a network.
 //
-// docs/formats/scenario.md is the language. What names and patterns mean is found out by
-// world/world.h, which builds the network in memory.
+// docs/formats/scenario.md describes the language. world/world.h builds the network in memory and
+// finds out what names and patterns mean.
 #ifndef WORLD_SCENARIO_H
 #define WORLD_SCENARIO_H
 
@@ -86,7 +86,7 @@ extern const sim_attr_table_t world_observe_config_attrs;
 extern const sim_attr_table_t world_capture_config_attrs;
 extern const sim_attr_table_t world_down_config_attrs;
 
-// What a series samples: "port[leaf0->host5].queue_bytes[3]".
+// The kinds of metrics that a series samples: "port[leaf0->host5].queue_bytes[3]".
 typedef enum world_series_kind {
     WORLD_SERIES_PORT,   // port[A->B].METRIC or .METRIC[PRIORITY]
     WORLD_SERIES_NIC,    // nic[HOST].COUNTER, nic[HOST].cache.METRIC
@@ -241,9 +241,9 @@ typedef struct world_scenario {
     size_t capture_capacity;
 } world_scenario_t;
 
-// Takes the document, also on failure. root is the whole scenario, overrides applied. registry,
-// here and below: what names can be chosen, borrowed; NULL: those of the library.
-// Free with world_scenario_destroy.
+// Creates a scenario from its tree: root is the whole, with overrides applied. Takes the document,
+// also on failure. registry, here and below, holds the names that can be chosen and is borrowed;
+// NULL: those of the library. Free the scenario with world_scenario_destroy.
 SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
                                                world_document_t *document,
                                                world_tree_t *root,
@@ -258,7 +258,7 @@ typedef struct world_override {
     const char *text;  // "nic.mtu=1024"
 } world_override_t;
 
-// Reads a file, applies the overrides in order, checks.
+// Reads a scenario file, applies the overrides in order, and checks it.
 SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
                                              const char *file_name,
                                              const world_override_t *overrides,
@@ -266,7 +266,7 @@ SIM_MUST_CHECK sim_err_t world_scenario_load(const world_registry_t *registry,
                                              world_scenario_t **scenario,
                                              world_error_t *error);
 
-// The same of a tree in memory: takes the document.
+// Loads a scenario from a tree in memory. Takes the document.
 SIM_MUST_CHECK sim_err_t world_scenario_load_tree(const world_registry_t *registry,
                                                   world_document_t *document,
                                                   world_tree_t *root,
@@ -276,7 +276,7 @@ SIM_MUST_CHECK sim_err_t world_scenario_load_tree(const world_registry_t *regist
                                                   world_scenario_t **scenario,
                                                   world_error_t *error);
 
-// The same of size bytes in memory; file_name stands in messages.
+// Loads a scenario from `size` bytes in memory; messages name file_name.
 SIM_MUST_CHECK sim_err_t world_scenario_parse(const world_registry_t *registry,
                                               const char *file_name,
                                               const char *bytes,
@@ -284,23 +284,23 @@ SIM_MUST_CHECK sim_err_t world_scenario_parse(const world_registry_t *registry,
                                               world_scenario_t **scenario,
                                               world_error_t *error);
 
-// Changes the tree as one override says.
+// Changes the tree by one override.
 SIM_MUST_CHECK sim_err_t world_override_apply(world_document_t *document,
                                               world_tree_t *root,
                                               const world_override_t *override,
                                               world_error_t *error);
 
-// The scenario as YAML with every default filled in; running it gives the same digest. Threads are
-// left out: they are no part of a result. Free with sim_free.
+// Returns the scenario as YAML with every default filled in; running it gives the same digest.
+// `threads` is left out, since results do not depend on it. Free the text with sim_free.
 char *world_scenario_resolved(const world_scenario_t *scenario);
 
-// A tree as YAML in block style; free with sim_free.
+// Returns a tree as YAML in block style. Free the text with sim_free.
 char *world_yaml_text(const world_tree_t *tree);
 
 // -- steps of world_scenario_create in files of their own
 
-// override.c: checks `parameters`; what they stand for is looked up by each --set.
-// Sets a value where a path, or a parameter's name, says.
+// override.c: checks `parameters`; each --set looks up what they stand for.
+// Sets a value at a path, or at the paths that a parameter's name stands for.
 SIM_MUST_CHECK sim_err_t world__override_value(world_document_t *document,
                                                world_tree_t *root,
                                                const char *path,
@@ -328,8 +328,8 @@ SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario,
 SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario,
                                               const world_tree_t *list,
                                               world_error_t *error);
-// The one key and value of a map that must have one, as topology and traffic entries; what names
-// it for messages, names are those accepted.
+// Returns the only entry of a map that must have one, such as a topology or a traffic entry. `what`
+// names the map in messages, `names` are the accepted keys.
 SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,
                                             const char *what,
                                             const char *const *names,
@@ -337,7 +337,7 @@ SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,
                                             const world_tree_entry_t **entry,
                                             world_error_t *error);
 void world__graph_fini(world_graph_t *graph);
-// Values of a switch that do not fit each other; the message begins with an attribute.
+// Checks that the values of a switch fit each other. The message begins with an attribute.
 SIM_MUST_CHECK sim_err_t world__check_switch(const net_switch_config_t *config,
                                              sim_message_t *message);
 
@@ -352,8 +352,8 @@ typedef struct world_switch_metric {
 extern const world_switch_metric_t world_switch_metrics[];
 extern const world_switch_metric_t world_node_metrics[]; // of hosts, too
 
-// Names of what the congestion controls tell about queue pairs that nic_qp_metrics does not have,
-// each once. Returns how many of them (at most count_max).
+// Lists, each once, the names of the metrics of congestion controls that nic_qp_metrics does not
+// have. Returns how many they are, at most count_max.
 size_t world_cc_metric_names(const world_registry_t *registry,
                              const char **names,
                              size_t count_max);

@@ -5,8 +5,8 @@
 
 #include "world/scenario.h"
 
-// Fills the metric of a series whose kind is known. SIM_ERR_UNKNOWN: there is none of that name;
-// the error lists those of the kind, or of the part before the dot.
+// Fills the metric of a series whose kind is known. SIM_ERR_UNKNOWN: there is no metric of that
+// name; the error lists those of the kind, or those with the same part before the dot.
 SIM_MUST_CHECK sim_err_t world__find_metric(const world_registry_t *registry,
                                             world_series_t *series,
                                             const char *name,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/survey.h - what the planned transfers of a world come to: packets, time, classes by hop.
+// world/survey.h - an estimate of the planned transfers of a world: packets, time, classes by hop.
 //
-// Taken once, before the run, from one pass over the plans. It counts what applications plan as
-// transfers; programs that decide as they go (perftest, HERD, Mooncake...) are not told of.
+// It is made once, before the run, in one pass over the plans. It covers the transfers that
+// applications plan, not programs that decide as they go (perftest, HERD, Mooncake...).
 #ifndef WORLD_SURVEY_H
 #define WORLD_SURVEY_H
 
@@ -40,17 +40,18 @@ struct world_survey {
     uint64_t kinds_missed; // transfers of further kinds
 };
 
-// Of a world with applications, which keeps it as world->survey. Free with world_survey_destroy.
+// Surveys a world with applications, which keeps the result as world->survey. Free it with
+// world_survey_destroy.
 world_survey_t *world_survey_create(const world_t *world);
 void world_survey_destroy(world_survey_t *survey);
 
-// The line of the estimate; nothing where no transfer is planned.
+// Prints the estimate as one line; nothing where no transfer is planned.
 void world_survey_print(const world_t *world, FILE *out);
-// Transfers that are planned and will not be begun, or cannot end, a line "warning: ..." each.
+// Prints a line "warning: ..." for planned transfers that will not begin or cannot end.
 void world_survey_warn(const world_t *world, FILE *out);
 
-// SIM_ERR_RANGE at the traffic, with the estimate, if the run is likely to take longer than
-// time-max.
+// Checks that the run will probably not take longer than time-max. SIM_ERR_RANGE: the error points
+// at the traffic and tells the estimate.
 SIM_MUST_CHECK sim_err_t world_survey_check(const world_t *world, world_error_t *error);
 
 SIM_C_END

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/world.h - a scenario made real in memory: simulation, network, applications.
+// world/world.h - builds a scenario in memory: simulation, network, applications.
 //
-// Everything that can be wrong with a scenario is found here, before any file is written.
+// Every error of a scenario is found here, before any file is written.
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
@@ -11,7 +11,7 @@
 
 SIM_C_BEGIN
 
-// A NIC and what results call it: its host's name, with "/nic1" where the host has several.
+// A NIC and its name in results: that of its host, with "/nic1" where the host has several.
 typedef struct world_nic {
     nic_t *nic;
     const net_node_t *host;
@@ -43,21 +43,21 @@ typedef enum world_build {
     WORLD_BUILD_ALL,
 } world_build_t;
 
-// Builds. The scenario must outlive the world. Free with world_destroy.
+// Builds the world of a scenario, which must outlive it. Free it with world_destroy.
 SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario,
                                       world_build_t build,
                                       world_t **world,
                                       world_error_t *error);
 void world_destroy(world_t *world);
 
-// Name of an interface in results.
+// Returns the name of an interface in results.
 const char *world_interface_name(const world_t *world, uint32_t interface);
 
 // Adds ", did you mean 'x'?" with the nearest name of a node of the kind (-1: any).
 void world_add_nearest_node(world_error_t *error, const net_t *net, const char *pattern, int kind);
 
-// Ports that the pair matches, in order of nodes and ports; the caller frees *ports with sim_free.
-// None is an error at place, which names what was looked for.
+// Finds the ports that the pair matches, in order of nodes and ports. The caller frees *ports with
+// sim_free. No port is an error at place, which names what was looked for.
 SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world,
                                           const world_pair_t *pair,
                                           const char *pattern,
@@ -69,7 +69,8 @@ SIM_MUST_CHECK sim_err_t world_find_ports(const world_t *world,
 // Prints what was odd about the files of the scenario, a line each.
 void world_print_notes(const world_t *world, FILE *out);
 
-// The folder that file names in the scenario start from, as an absolute path; free with sim_free.
+// Returns the folder that file names in the scenario start from, as an absolute path. Free it with
+// sim_free.
 char *world_scenario_folder(const world_scenario_t *scenario);
 
 // -- configurations of nodes (variants.c)
@@ -79,7 +80,7 @@ world_variants_t *world__variants_create(const world_scenario_t *scenario);
 void world__variants_destroy(world_variants_t *variants);
 const net_switch_config_t *world__variants_switch(world_variants_t *variants, const char *name);
 const nic_config_t *world__variants_nic(world_variants_t *variants, const char *name);
-// What a combination of patterns made wrong, if anything.
+// Checks the configurations that combinations of patterns made; the error names the patterns.
 SIM_MUST_CHECK sim_err_t world__variants_check(const world_variants_t *variants,
                                                world_error_t *error);
 

@@ -45,7 +45,7 @@ struct world_tree {
 // Owns trees and the texts of their origins.
 world_document_t *world_document_create(void);
 void world_document_destroy(world_document_t *document);
-// A copy of text that lives as long as the document.
+// Returns a copy of text that lives as long as the document.
 const char *world_document_text(world_document_t *document, const char *text);
 
 // Parses size bytes. An empty document is an error. Positions count from line 1, column 1; with
@@ -81,18 +81,19 @@ world_tree_t *world_tree_new(world_document_t *document,
 world_tree_t *world_tree_new_scalar(world_document_t *document,
                                     world_place_t place,
                                     const char *text);
-// key NULL for lists.
+// Appends an entry to a list (key NULL) or a map.
 void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value);
-// Entry of that key in a map, or NULL.
+// Returns the entry of that key in a map, or NULL.
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key);
-// "a mapping", "a list", "a value", "nothing"
+// Returns what a tree is, for messages: "a mapping", "a list", "a value", "nothing".
 const char *world_tree_kind_text(const world_tree_t *tree);
-// SIM_ERR_INVALID: key is of another kind than what was expected.
+// Fails with SIM_ERR_INVALID: key is of another kind than was expected.
 sim_err_t world_tree_fail(const world_tree_t *tree,
                           const char *key,
                           const char *expected,
                           world_error_t *error);
-// Whether a map has no keys but these; what it is ("a sweep"), and the page where they are listed.
+// Checks that a map has no other keys than these. Messages name `what` it is ("a sweep") and the
+// page that lists the keys.
 SIM_MUST_CHECK sim_err_t world_tree_check_keys(const world_tree_t *map,
                                                const char *what,
                                                const char *const *keys,

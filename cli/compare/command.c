@@ -10,6 +10,7 @@
 #define LABEL_WIDTH_MIN 34
 #define COLUMN_WIDTH_MIN 10
 #define TEXT_SHOWN_MAX 24
+#define GOODPUTS_DIFFER 0.01 // share from which on a note says why
 
 // -- cells
 
@@ -240,6 +241,24 @@ static void note_unfinished(const results_comparison_table_t *table, FILE *out)
     }
 }
 
+// Says why several goodputs of one run differ, where they do: where transfers go on after the last
+// of them has started.
+static void note_goodput(const results_comparison_table_t *table, FILE *out)
+{
+    for (size_t c = 0; c < table->column_count; c++) {
+        const double starting = sum_of(table, "rates.goodput_gbps", c);
+        const double all = sum_of(table, "rates.run_goodput_gbps", c);
+        if (fabs(starting - all) > GOODPUTS_DIFFER * starting) {
+            fputs(
+                "note: \"goodput while transfers start\" leaves out the time after the last start, "
+                "in which the last\n      transfers end; \"goodput to the end of the run\" and "
+                "goodput_gbps of an application include it\n",
+                out);
+            return;
+        }
+    }
+}
+
 static void print_table(const results_comparison_table_t *table, FILE *out)
 {
     layout_t layout = {0};
@@ -262,6 +281,7 @@ static void print_table(const results_comparison_table_t *table, FILE *out)
     }
     sim_free(layout.column_widths);
     note_unfinished(table, out);
+    note_goodput(table, out);
     if (table->options->seeds) {
         fprintf(
             out,

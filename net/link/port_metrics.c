@@ -145,7 +145,7 @@ const net_port_metric_t net_port_metrics[] = {
      .points = PAUSED,
      .help = "time during which the peer kept the class stopped, summed over classes",
      .column = "paused_prio%u_ns", .by_class = "paused_ps", .hottest = true,
-     .total = {.group = "pfc", .field = "pfc.paused_ps", .label = "PFC time stopped",
+     .total = {.group = "pfc", .field = "pfc.paused_ps", .label = "PFC time stopped, all ports",
                .line = "PFC", .words = "stopped (sum over ports and classes)"}},
     {.name = "ecn_marked", .unit = "packets", RARE(ecn_marked, ecn_marked[0]),
      .points = NET_TRACE_MARK,

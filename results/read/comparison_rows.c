@@ -126,7 +126,8 @@ static void put_text_path(const taker_t *taker, const char *path, const char *la
     put_text(taker, path, label, json_string_value(results_comparison_find(taker->summary, path)));
 }
 
-// flows.by_size: one percentile of each size as rows of the table, or what only the CSV has.
+// Puts a number of flows.by_size as a row for each size and one for all; `what` begins their
+// labels, NULL: only the CSV has them.
 static void put_by_size(const taker_t *taker,
                         const json_t *flows,
                         results_comparison_unit_t unit,
@@ -232,7 +233,7 @@ static bool ends_with(const char *text, const char *end)
     return size >= strlen(end) && strcmp(text + size - strlen(end), end) == 0;
 }
 
-// Of a distribution, what a person looks at; a file has the others.
+// Returns whether a number of a report is left to the CSV: the table for people does not show it.
 static bool is_fine_print(const char *name)
 {
     static const char *const names[] = {"count", "min", "p90", "p999"};
@@ -258,7 +259,8 @@ typedef struct numbers {
     void *ctx;
 } numbers_t;
 
-// Every number inside an object, by its path in it ("latency_us.p50", "fct_ns[3]").
+// Calls numbers->take for every number inside an object, by its path ("latency_us.p50",
+// "fct_ns[3]").
 static void each_number(const numbers_t *numbers,
                         const json_t *object,
                         const char *path,
@@ -291,7 +293,7 @@ static void each_number(const numbers_t *numbers,
     }
 }
 
-// The unit of the number, or of the innermost object around it that has one.
+// Returns the unit of the number, or of the innermost object around it that has one.
 static const char *unit_of(const json_t *units, const char *path, const json_t *value)
 {
     char *const at = sim_strdup(path);
@@ -329,7 +331,7 @@ static void take_app_number(const numbers_t *numbers,
     sim_free(label);
 }
 
-// What applications told themselves. Bytes, transfers and lists are in the CSV only.
+// Puts the values that applications reported. Bytes, transfers and lists are in the CSV only.
 static void take_apps(const taker_t *taker)
 {
     const json_t *const apps = json_object_get(taker->summary, "apps");
@@ -489,7 +491,7 @@ static void take_nics(const taker_t *taker)
         sum_of(nics, "pauses_sent"));
 }
 
-// The flows of the run, or those of the traffic entry asked for.
+// Finds the flows of the run, or those of the traffic entry that --app asks for.
 static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_error_t *error)
 {
     const char *const wanted = taker->table->options->app;
@@ -520,7 +522,7 @@ static sim_err_t find_flows(const taker_t *taker, const json_t **flows, world_er
         error,
         SIM_ERR_INVALID,
         NULL,
-        "rocesim compare: --app %s: %zu of the %zu traffic entries of %s, expected %s",
+        "rocesim compare: --app %s matches %zu of the %zu traffic entries of %s, expected %s",
         world_show(&shown, wanted),
         matches,
         json_array_size(apps),

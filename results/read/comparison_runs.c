@@ -12,7 +12,7 @@
 #include <ctype.h>
 #include <string.h>
 
-// What a run is called and writes, by the first part of its path.
+// Returns whether a parameter cannot change results: how a run is called, what it writes.
 static bool says_nothing(const char *path)
 {
     static const char *const keys[] =
@@ -118,7 +118,7 @@ static void take_tree(walk_t *walk, const world_tree_t *tree, const char *path)
     }
 }
 
-// A folder without scenario.yaml is a run like no other.
+// Reads the parameters of a run. A folder without scenario.yaml is a setup of its own.
 static sim_err_t take_scenario(results_comparison_table_t *table, size_t run, world_error_t *error)
 {
     char *const path = sim_format("%s/scenario.yaml", table->runs[run].folder);
@@ -184,7 +184,7 @@ static void keep_differences(results_comparison_table_t *table)
 
 // -- columns
 
-// The letters that two names have in common at the start, or at the end.
+// Return how many letters two names have in common at the start, or at the end.
 static size_t common_start(const char *a, const char *b, size_t size)
 {
     size_t i = 0;
@@ -226,7 +226,7 @@ static size_t without_seed(const char *text, size_t size)
     return size;
 }
 
-// What the folders of a column have in common at the start: out/dcqcn of out/dcqcn/1 and
+// Returns what the folders of a column have in common at the start: out/dcqcn of out/dcqcn/1 and
 // out/dcqcn/2.
 static char *start_of(const results_comparison_table_t *table,
                       const results_comparison_column_t *column)
@@ -240,7 +240,8 @@ static char *start_of(const results_comparison_table_t *table,
     return sim_format("%.*s", (int)start, first);
 }
 
-// The same at the end: dcqcn of out/1/dcqcn and out/2/dcqcn.
+// Returns what the folders of a column have in common at the end: dcqcn of out/1/dcqcn and
+// out/2/dcqcn.
 static char *end_of(const results_comparison_table_t *table,
                     const results_comparison_column_t *column)
 {

@@ -63,7 +63,7 @@ results_spread_t results_comparison_spread(const results_comparison_table_t *tab
     return spread;
 }
 
-// The column's value with the same seeds; NAN: none.
+// Returns the value of the column's run with the same seeds; NAN if there is none.
 static double value_of_seed(const results_comparison_table_t *table,
                             const results_comparison_row_t *row,
                             size_t column,

@@ -58,7 +58,7 @@ static sim_err_t read_row(results_csv_t *csv, bool *end, world_error_t *error)
     *end = size == 0;
     // Every row ends its line when it is written: what does not may lack digits of its last cell.
     if (size > 0 && csv->row[size - 1] != '\n') {
-        return fail(csv, "the file is cut in this row, expected a file of `rocesim run`", error);
+        return fail(csv, "the file ends within this row, expected a file of `rocesim run`", error);
     }
     while (size > 0 && (csv->row[size - 1] == '\n' || csv->row[size - 1] == '\r')) {
         csv->row[--size] = '\0';

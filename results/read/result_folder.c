@@ -36,7 +36,7 @@ sim_err_t results_result_summary(const char *folder, json_t **summary, world_err
     return result;
 }
 
-// The last `parts` names of a path.
+// Returns the last `parts` names of a path.
 static char *last_names(const char *folder, unsigned parts)
 {
     size_t end = strlen(folder);

@@ -11,8 +11,8 @@
 
 #define BUFFER_BYTES ((size_t)1 << 16)
 
-// What is written waits in a buffer of its own: tables are written in cells of a few bytes, and a
-// call of the C library for each costs more than all the rest.
+// A file with a buffer of its own: tables are written in cells of a few bytes, and a call of the C
+// library for each cell would cost more than everything else.
 struct results_file {
     int descriptor;
     int error; // errno of the first failure; 0: none
@@ -101,7 +101,7 @@ void results_file_put_char(results_file_t *file, char one)
     file->buffer[file->used++] = one;
 }
 
-// Before `end`; returns where they begin.
+// Writes the digits of value before `end` and returns where they begin.
 static char *put_digits(char *end, uint64_t value)
 {
     do {
@@ -165,7 +165,7 @@ sim_err_t results_file_close(results_file_t *file, world_error_t *error)
         result = world_fail(error,
                             SIM_ERR_IO,
                             &place,
-                            "cannot write: %s; the file is not whole",
+                            "cannot write: %s; the file is incomplete",
                             strerror(file->error));
     }
     sim_free(file->path);

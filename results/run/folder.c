@@ -41,7 +41,8 @@ static bool is_regular_file(const char *path)
     return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// Many programs have a summary.json; that of a run names the version and the digest.
+// Returns whether the folder has the summary.json of a run, which names version and digest: other
+// programs write files of that name, too.
 static bool has_summary(const char *folder)
 {
     char *const path = sim_format("%s/summary.json", folder);
@@ -61,7 +62,7 @@ static bool has_summary(const char *folder)
     return found;
 }
 
-// Left by a run that was killed.
+// Returns whether the folder has the .unfinished of a run that was killed.
 static bool has_stage(const char *folder)
 {
     char *const path = sim_format("%s/" RESULTS_STAGE_NAME, folder);
@@ -81,7 +82,7 @@ bool results__folder_is_result(const char *name)
     return strcmp(name, RESULTS_STAGE_NAME) == 0 || strcmp(name, "captures") == 0;
 }
 
-// The part of a path before its last name, as a path; the caller frees it with sim_free.
+// Returns the part of a path before its last name, as a path. The caller frees it with sim_free.
 static char *parent_of(const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -101,7 +102,7 @@ static bool is_parent(const char *folder, const char *path)
     return same;
 }
 
-// Also where the scenario is a symbolic link in the folder, or one into it.
+// Returns whether the folder holds the scenario's file, also as a symbolic link in it or into it.
 static bool holds(const char *folder, const char *scenario_file)
 {
     char *const absolute = realpath(folder, NULL);
@@ -204,7 +205,7 @@ static bool is_capture(const char *name)
            (size > 8 && strcmp(name + size - 8, ".pcap.gz") == 0);
 }
 
-// Symbolic links to devices and the like stay, and are written through.
+// Removes a file. Symbolic links to devices and the like stay, and are written through.
 static sim_err_t remove_file(const char *folder, const char *name, world_error_t *error)
 {
     char *const path = sim_format("%s/%s", folder, name);
@@ -217,7 +218,7 @@ static sim_err_t remove_file(const char *folder, const char *name, world_error_t
     return result;
 }
 
-// The entry's value of that key; NULL where there is none or the tree is not a map.
+// Returns the value of a key; NULL where there is none or the tree is not a map.
 static const world_tree_t *value_of(const world_tree_t *map, const char *key)
 {
     const world_tree_entry_t *const entry =

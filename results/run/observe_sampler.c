@@ -81,7 +81,7 @@ static bool is_told(const world_series_t *series)
     return series->cc_metric == NULL && nic_qp_metrics[series->metric].read == NULL;
 }
 
-// Of a queue pair that only answers its peer most numbers say nothing.
+// Returns whether the metric tells something of queue pairs, too, that only answer their peer.
 static bool of_all(const world_series_t *series)
 {
     return series->cc_metric == NULL && nic_qp_metrics[series->metric].of_all;
@@ -90,14 +90,14 @@ static bool of_all(const world_series_t *series)
 // After these a queue pair has something to send.
 #define FIRST_SENT ((uint32_t)NIC_TRACE_POST | (uint32_t)NIC_TRACE_ANSWER)
 
-// After which the number may be another one.
+// Returns the trace points after which the metric of a queue pair may have changed.
 static uint32_t points_of(const world_series_t *series)
 {
     return series->cc_metric != NULL ? (uint32_t)NIC_TRACE_CONTROL
                                      : nic_qp_metrics[series->metric].points;
 }
 
-// False: this queue pair has no such number.
+// Reads the metric of a queue pair. Returns false if the queue pair has no such number.
 static bool read_qp(const world_series_t *series, const nic_qp_t *qp, uint64_t *value)
 {
     if (!of_all(series) && !nic_qp_sends(qp)) {
@@ -169,7 +169,7 @@ static void grow_tracks(results__sampler_t *sampler)
     sampler->track_capacity = capacity;
 }
 
-// The track of a queue pair, made where there is none; NULL where it is not asked for.
+// Returns the track of a queue pair, made where there is none; NULL where it is not asked for.
 static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *qp)
 {
     if (sampler->track_count * 2 >= sampler->track_capacity) {
@@ -192,7 +192,7 @@ static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *q
     return track->wanted ? track : NULL;
 }
 
-// The number may be used again for another queue pair.
+// Forgets the track of a queue pair that is gone: its number may be used again.
 static void forget_qp(results__sampler_t *sampler, const nic_trace_t *trace)
 {
     results__track_t *const track = track_of(sampler, trace->qp);
@@ -267,12 +267,12 @@ static void sample_qp(const nic_qp_t *qp, void *ctx)
 
 // -- the two ways to be asked
 
-// What frames took of the link's time since the sample before, in millionths.
+// Samples the share of the link's time that frames took since the sample before, in millionths.
 static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
 {
     sim_time_t busy_ps = read_value(sampler, time_ps);
     if (sampler->begun) {
-        // What one class began to send and will end later counts there.
+        // Of a frame that one class began and will end later, the rest counts in the next sample.
         const sim_time_t span_ps = time_ps - sampler->load_ps;
         const sim_time_t took_ps = busy_ps - sampler->busy_ps;
         const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;

@@ -27,7 +27,7 @@ typedef struct root {
     uint8_t *reached; // a bit per port of the network
 } root_t;
 
-// What a port found last; touched in the turns of its node only.
+// The queue that a port blamed last. Only the turns of the port's node read or write it.
 typedef struct found {
     const net_port_t *queue; // NULL: nothing yet
     uint8_t priority;
@@ -242,8 +242,8 @@ static void end(results_pause_roots_t *roots, told_t *told, sim_time_t time_ps)
     }
 }
 
-// A word travels: of what was told last, the peer has not stood still that long yet when the run
-// ends.
+// Takes back from the root the time by which the last word counts too long: a pause frame travels,
+// so at the end of the run the peer has not stood still that long yet.
 static void take_back(results_pause_roots_t *roots, const told_t *told, sim_time_t paused_ps)
 {
     if (told->counted_ps > paused_ps) {

@@ -51,7 +51,8 @@ static void put_topology(results_file_t *file, const void *world)
     results_put_topology(file, world);
 }
 
-// File names in the scenario are relative to its own folder, which this copy is not in.
+// Writes scenario.yaml. Its file names are relative to the scenario's own folder, in which this
+// copy is not, so `folder` names it.
 static sim_err_t write_scenario(const results_run_t *run, world_error_t *error)
 {
     world_scenario_t *const scenario = run->scenario;

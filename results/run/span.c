@@ -54,7 +54,8 @@ bool results_plans_nothing(const app_t *app)
     return app->ops->flows != NULL && planned == 0;
 }
 
-// From the first start, or from 0 where a program has no transfers.
+// Finds the time over which rates are told. It begins at the first start of a transfer, or at 0
+// where a program has no transfers.
 static void find_span(results_span_t *span)
 {
     starts_t all = {.first_ps = SIM_TIME_NEVER, .before_ps = SIM_TIME_NEVER};

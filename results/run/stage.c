@@ -79,8 +79,8 @@ typedef struct linker {
     const char *up;    // from there to the folder of results
 } linker_t;
 
-// Devices, pipes and links in the folder are written through. Results that somebody protected stay,
-// also where the user may write anything.
+// Links the stage to a device, pipe or link in the folder, which is written through. Refuses to
+// replace a write-protected result, even for a user who may write anything.
 static sim_err_t link_entry(const char *folder, const char *name, void *ctx, world_error_t *error)
 {
     const linker_t *const linker = ctx;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/apps.c - apps.csv: what applications tell (kernel/report.h), a row per value.
 //
-// So one table has the values of all kinds of applications, and the items of their lists.
+// One table holds the values of all kinds of applications and the items of their lists.
 #include "results/columns.h"
 
 #include <math.h>
@@ -17,12 +17,12 @@ static void put_item(results_file_t *file, const void *row)
 // clang-format off
 static const results_column_t app_columns[] = {
     WHOLE("app", "", "number of the application, as in apps[] of summary.json", results_app_row_t, app),
-    TEXT("kind", "", "what it is: herd, mooncake-bench, perftest ...", results_app_row_t, kind),
-    TEXT("list", "", "the list of it that the value is in, by dotted path (workers, series, latency_cdf); empty: none", results_app_row_t, list),
-    MADE("item", "", "which of that list, from 0; empty: none", put_item),
+    TEXT("kind", "", "kind of the application: herd, mooncake-bench, perftest...", results_app_row_t, kind),
+    TEXT("list", "", "list that the value stands in, by dotted path (workers, series, latency_cdf); empty: none", results_app_row_t, list),
+    MADE("item", "", "index of the item in the list, from 0; empty: the value is in no list", put_item),
     TEXT("field", "", "dotted path of the value, within the item; lists inside of items have their index in brackets; value: the item itself", results_app_row_t, field),
-    TEXT("value", "", "as in summary.json, texts without quotes; empty: there is none", results_app_row_t, value),
-    TEXT("unit", "", "of the value; empty for plain numbers and texts", results_app_row_t, unit),
+    TEXT("value", "", "value as in summary.json, texts without quotes; empty: there is none", results_app_row_t, value),
+    TEXT("unit", "", "unit of the value; empty for plain numbers and texts", results_app_row_t, unit),
 };
 // clang-format on
 
@@ -36,7 +36,7 @@ const results_table_t results_app_table = {
     NULL,
 };
 
-// What the walk is inside of.
+// An object or a list that the walk is inside of.
 typedef struct level {
     char *path;       // of what is in it, with the dot, from the item of the outermost list on
     const char *unit; // of reals in it
@@ -52,7 +52,7 @@ typedef struct walker {
     size_t outermost; // the level of the list that `row` names; 0: none
 } walker_t;
 
-// Where a value, object or list begins. The caller's.
+// Returns the path of a value, object or list. The caller frees it.
 static char *path_of(const walker_t *walker, const sim_report_row_t *row)
 {
     const level_t *const level = &walker->levels[walker->depth];

@@ -111,14 +111,14 @@ static void event_bytes(results_file_t *file, const void *row)
 
 // clang-format off
 static const results_column_t event_columns[] = {
-    TIME("time_ns", "when", results_event_row_t, time_ps, SIM_TIME_NEVER),
+    TIME("time_ns", "simulated time of the event", results_event_row_t, time_ps, SIM_TIME_NEVER),
     MADE("event", "", "drop, paused, resumed, link_down, link_up; fault and fault_over (faults:); storm and storm_over (switch.pfc.watchdog); with outputs.cache-events what a tiered cache does: l2_hit, expand (of accesses), to_l1, to_l2, to_l3, write_back (of tokens)", event_name),
-    MADE("port", "", "where; of a pause, the port that was stopped; of a cache NIC:QP", event_port),
+    MADE("port", "", "port of the event; paused, resumed: the port that was stopped; events of a cache: NIC:QP", event_port),
     MADE("priority", "", "class of the pause or the packet", event_priority),
-    MADE("reason", "", "of a drop; of a fault its kind; of paused: the port where the pauses began that led to it (pfc.roots of summary.json)", event_reason),
-    MADE("src", "", "of the dropped packet", event_src),
-    MADE("dst", "", "of the dropped packet", event_dst),
-    MADE("frame_bytes", "bytes", "of the dropped packet", event_bytes),
+    MADE("reason", "", "drop: its reason; fault: its kind; paused: the port where the chain of pauses began (pfc.roots of summary.json)", event_reason),
+    MADE("src", "", "host that sent the dropped packet", event_src),
+    MADE("dst", "", "host to which the dropped packet was sent", event_dst),
+    MADE("frame_bytes", "bytes", "frame bytes of the dropped packet", event_bytes),
 };
 const results_table_t results_event_table = {
     "events.csv",
@@ -131,11 +131,11 @@ const results_table_t results_event_table = {
 
 // clang-format off
 static const results_column_t pause_columns[] = {
-    PORT_NAME("port", "", "the port that was stopped", results_pause_row_t, port),
-    WHOLE("priority", "", "the class", results_pause_row_t, priority),
-    TIME("from_ns", "the bin begins", results_pause_row_t, from_ps, SIM_TIME_NEVER),
-    TIME("to_ns", "and ends", results_pause_row_t, to_ps, SIM_TIME_NEVER),
-    TIME("stopped_ns", "how much of it the class was stopped", results_pause_row_t, stopped_ps, SIM_TIME_NEVER),
+    PORT_NAME("port", "", "port that its peer stopped", results_pause_row_t, port),
+    WHOLE("priority", "", "class that was stopped, 0 to 7", results_pause_row_t, priority),
+    TIME("from_ns", "simulated time at which the bin begins", results_pause_row_t, from_ps, SIM_TIME_NEVER),
+    TIME("to_ns", "simulated time at which the bin ends", results_pause_row_t, to_ps, SIM_TIME_NEVER),
+    TIME("stopped_ns", "time within the bin during which the class was stopped", results_pause_row_t, stopped_ps, SIM_TIME_NEVER),
 };
 const results_table_t results_pause_table = {
     "pauses.csv", "A row per port, class and bin of time in which PFC stopped it, by port, class and time: all pauses of a run, however many "
@@ -147,9 +147,9 @@ const results_table_t results_pause_table = {
 
 // clang-format off
 static const results_column_t series_columns[] = {
-    TIME("time_ns", "of a sample: it shows what all earlier events left; on change: when, and it shows what the events of that instant left", results_series_row_t, time_ps, SIM_TIME_NEVER),
-    TEXT("path", "", "what is observed: port[leaf0->host5].queue_bytes", results_series_row_t, path),
-    WHOLE("value", "", "in the unit of the metric (below)", results_series_row_t, value),
+    TIME("time_ns", "simulated time; a sample shows the value before the events of that time, a row on change the value after them", results_series_row_t, time_ps, SIM_TIME_NEVER),
+    TEXT("path", "", "path of the metric: port[leaf0->host5].queue_bytes", results_series_row_t, path),
+    WHOLE("value", "", "value in the unit of the metric (below)", results_series_row_t, value),
 };
 const results_table_t results_series_table = {
     "series.csv", "A row per sample of what `observe` asks for, or per change of it, by time, then by node. Only where it asks. At most "

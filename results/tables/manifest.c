@@ -12,7 +12,7 @@
 
 #define MANIFEST_FORMAT 1 // of this file; raised when a reader has to know
 
-// What a file is, for people.
+// Returns what a file of the folder is, in words for people.
 static const char *help_of(const char *name)
 {
     static const struct {
@@ -44,7 +44,7 @@ static int is_no_dot(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-// Regular files and what links lead to, by name.
+// Adds the regular files of a folder, and those that links lead to, by name.
 static void add_files(const char *folder, const char *prefix, json_t *list)
 {
     struct dirent **entries = NULL;

@@ -34,7 +34,7 @@ static bool has_metric(const nic_cc_ops_t *ops, const char *name)
     return names != NULL && *names != NULL;
 }
 
-// A name once, with the algorithms that have it.
+// Prints each metric of a congestion control once, with the algorithms that have it.
 static void print_algorithm_metrics(FILE *out)
 {
     const char *names[128];
@@ -129,7 +129,7 @@ static void print_summary_fields(FILE *out)
     sim_free(fields);
 }
 
-// What each kind of application tells, kinds that tell the same together.
+// Prints the values that each kind of application reports; kinds with equal values share a table.
 static void print_apps(FILE *out)
 {
     for (const app_ops_t *const *ops = app_all; *ops != NULL; ops++) {

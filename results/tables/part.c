@@ -38,7 +38,7 @@ static void put(writer_t *writer, const sim_report_row_t *row, json_t *value)
     SIM_CHECKF(failed == 0, "%s", row->name);
 }
 
-// The unit of an object is that of the reals in it.
+// Notes the unit of a row. The unit of an object is that of the reals in it.
 static void put_unit(const writer_t *writer, const sim_report_row_t *row)
 {
     const level_t *const level = &writer->levels[writer->depth];

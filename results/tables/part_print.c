@@ -156,7 +156,7 @@ static void gather(gatherer_t *gatherer, const sim_report_part_t *part, char *pa
 
 // -- printing
 
-// The unit, unless a name on the way to the value says it: goodput_gbps, fct_us.p50.
+// Returns the unit, unless a name on the path to the value says it: goodput_gbps, fct_us.p50.
 static const char *unit_text(const leaf_t *leaf)
 {
     char *const ending = sim_format("_%s", leaf->unit);
@@ -242,7 +242,7 @@ static void print_leaf(printer_t *printer, const leaf_t *leaf)
     sim_free(text);
 }
 
-// Plain rows stand in the line that has begun, the others behind them.
+// Prints the leaves: plain rows in the line that has begun, the others after them.
 static void print_leaves(gatherer_t *gatherer, printer_t *printer)
 {
     for (int grouped = 0; grouped < 2; grouped++) {

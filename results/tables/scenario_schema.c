@@ -3,9 +3,9 @@
 // are: for
 // editors, which complete keys and say what they mean as one types.
 //
-// It says which keys there are, how their values may be written and what they mean. What several
-// values must have in common, and which hosts and links there are, only `rocesim check` knows: a
-// file that fits the schema may still be wrong, one that does not fit is.
+// The schema says which keys there are, how their values may be written and what they mean. It does
+// not know what several values must have in common, or which hosts and links there are: a file
+// that does not fit the schema is wrong, and one that fits may still be refused by `rocesim check`.
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static json_t *types(const char *first, const char *second, const char *third)
     return list;
 }
 
-// How a value may be written: YAML's own numbers and lists, or text with a unit, or "auto".
+// Returns how a value may be written: YAML's own numbers and lists, text with a unit, or "auto".
 static json_t *types_of(sim_attr_type_t type)
 {
     switch (type) {
@@ -57,7 +57,7 @@ static json_t *types_of(sim_attr_type_t type)
     return types("string", NULL, NULL);
 }
 
-// With what YAML may read on and off as.
+// Returns the choices as a list, with true and false, as which YAML may read on and off.
 static json_t *choices_of(const char *choices)
 {
     json_t *const list = results_words_json(choices);
@@ -117,8 +117,8 @@ static void put(json_t *map, const char *key, json_t *value)
     json_object_set_new(json_object_get(map, "properties"), key, value);
 }
 
-// The mapping below `map` that has the key, made if there is none. A key may also be an attribute
-// of its own ("nic.window" beside "nic.window.x"): then it is either.
+// Returns the mapping at a key of `map`, made if there is none. A key may also be an attribute of
+// its own ("nic.window" beside "nic.window.x"): then either is allowed.
 static json_t *child(json_t *map, const char *key)
 {
     json_t *const properties = json_object_get(map, "properties");
@@ -174,7 +174,7 @@ static json_t *of_table(const sim_attr_table_t *table)
     return map;
 }
 
-// Exactly one of the keys that it is given later.
+// Returns a mapping with exactly one of the keys that are added to it later.
 static json_t *choice(void)
 {
     json_t *const map = mapping(true);
@@ -202,7 +202,7 @@ static json_t *anything(const char *type, const char *help)
     return object;
 }
 
-// A mapping of patterns to things of one kind.
+// Returns a mapping of patterns to values of one kind.
 static json_t *by_pattern(json_t *value, const char *help)
 {
     json_t *const object = anything("object", help);
@@ -210,7 +210,7 @@ static json_t *by_pattern(json_t *value, const char *help)
     return object;
 }
 
-// What chooses a part by name has those that there are, below `path` too.
+// Adds the names of the registered parts to each value, at any depth, that chooses a part by name.
 static void name_choices(const world_registry_t *registry, const char *path, json_t *map)
 {
     const char *key = NULL;

@@ -335,7 +335,11 @@ static void put_fields(results_json_text_t *json)
 
 static void put_summary(results_json_text_t *json, const world_registry_t *registry)
 {
-    begin_described(json, "summary", "object", "", "summary.json");
+    begin_described(json,
+                    "summary",
+                    "object",
+                    "",
+                    "the object in summary.json, the totals of a run");
     results_json_text_begin(json, "properties", '{');
     put_fields(json);
     results_json_text_end(json, '}');

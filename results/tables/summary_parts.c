@@ -22,7 +22,7 @@
         .name = name_, .kind = SIM_REPORT_U32, .unit = "", .offset = offsetof(type, member) \
     }
 
-// By vendors' names.
+// Adds a NIC's counters to the object, by the vendors' names.
 static void put_counters(const nic_counter_info_t *infos, const void *counters, json_t *object)
 {
     for (const nic_counter_info_t *info = infos; info->name != NULL; info++) {
@@ -337,7 +337,7 @@ json_t *results_make_events_per_operation(const results_view_t *view)
                           : json_null();
 }
 
-// Into an object per transport that counts something.
+// Puts a counter of a transport into the transport's object, made at its first counter.
 static void take_transport_counter(const nic_transport_ops_t *ops,
                                    const nic_counter_info_t *info,
                                    uint64_t value,

@@ -27,7 +27,30 @@ static const char *ended_sentence(sim_ended_t ended)
     return "STALLED";
 }
 
-static void print_rates(const results_t *results, FILE *out)
+// Says over which time the traffic below tells its own rates, where that differs from the line
+// above: two rates of one run would seem to contradict each other.
+static void print_other_rates(const world_t *world, bool ended_later, FILE *out)
+{
+    bool transfers = false;
+    bool programs = false;
+    for (size_t i = 0; i < world->app_count; i++) {
+        const app_t *const app = world->apps[i];
+        double rate = 0;
+        programs = programs || app->ops->print != NULL;
+        transfers = transfers || (app->ops->print == NULL && app->ops->report != NULL &&
+                                  sim_report_number(app->ops->report, app, "goodput_gbps", &rate));
+    }
+    if (transfers && ended_later) {
+        fputs("            goodput_gbps below: from the first start to the end of the last "
+              "transfer\n",
+              out);
+    }
+    if (programs) {
+        fputs("            the programs below measure over times of their own\n", out);
+    }
+}
+
+static void print_rates(const world_t *world, const results_t *results, FILE *out)
 {
     const sim_time_t from_ps = results_span_from_ps(results->span);
     const sim_time_t until_ps = results_span_to_ps(results->span);
@@ -42,9 +65,10 @@ static void print_rates(const results_t *results, FILE *out)
             world_format_time(&from, from_ps),
             world_format_time(&until, until_ps));
     if (until_ps < results->sim_time_ps) {
-        fprintf(out, ", while traffic arrived; %.5g to the end", results_run_goodput_gbps(results));
+        fprintf(out, ", while transfers start; %.5g to the end", results_run_goodput_gbps(results));
     }
     fputc('\n', out);
+    print_other_rates(world, until_ps < results->sim_time_ps, out);
 }
 
 static void print_head(const world_t *world, const results_t *results, FILE *out)
@@ -194,8 +218,8 @@ static void print_drops(const results_t *results, FILE *out)
     fprintf(out, "; %" PRIu64 " packets retransmitted\n", results->nics.retransmitted_packets);
 }
 
-// A lost packet that nothing came after waits for the timer, which is go-back-N's nic.timeout, long
-// by default; other transports have timers of their own.
+// Prints how often senders waited for the retransmission timer. With go-back-N it is nic.timeout,
+// which is long by default; other transports have timers of their own.
 static void print_timeouts(const world_t *world, const results_t *results, FILE *out)
 {
     const uint64_t count = results->nics.local_ack_timeout_err;
@@ -222,7 +246,7 @@ static void print_timeouts(const world_t *world, const results_t *results, FILE 
             exponent);
 }
 
-// Who began to stop others, and how far that went.
+// Prints the ports at which pauses began, and how many others each of them stopped.
 static void print_pause_roots(const results_t *results, FILE *out)
 {
     const size_t count =
@@ -280,7 +304,7 @@ static void print_totals(const results_t *results,
     fputc('\n', out);
 }
 
-// Whether a field before this one has its words in the same line.
+// Returns whether an earlier field has its words in the same line, which is printed then.
 static bool line_is_out(const results_summary_field_t *fields, size_t at)
 {
     for (size_t i = 0; i < at; i++) {
@@ -337,7 +361,7 @@ static const char *hit_share(world_text_t *buffer, uint64_t hits, uint64_t misse
                : world_format_percent(buffer, (double)hits / (double)(hits + misses));
 }
 
-// What the detailed NICs did for their work requests, and what of it their caches held.
+// Prints how many PCIe operations the detailed NICs needed per work request, and their cache hits.
 static void print_rnics(const results_t *results, FILE *out)
 {
     const nic_rnic_counters_t *const sums = &results->rnics;
@@ -368,7 +392,7 @@ static void print_rnics(const results_t *results, FILE *out)
             sums->pauses_sent);
 }
 
-// The parts of that name of NICs from the first on.
+// Finds the parts of that name of all NICs from `first` on and returns how many they are.
 static size_t find_parts(const world_t *world,
                          size_t first,
                          const char *name,
@@ -387,7 +411,7 @@ static size_t find_parts(const world_t *world,
     return found;
 }
 
-// What the parts of NICs tell, all NICs added up, part by part in the order of the first NIC's.
+// Prints the reports of the parts of NICs, summed over all NICs, in the order of the first NIC.
 static void print_nic_parts(const world_t *world, FILE *out)
 {
     const char *done[NIC_PARTS_MAX];
@@ -452,7 +476,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
 {
     print_head(world, results, out);
     print_flows(world, results, out);
-    print_rates(results, out);
+    print_rates(world, results, out);
     print_network(results, out);
     print_timeouts(world, results, out);
     print_hottest(results, out);

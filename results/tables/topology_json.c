@@ -25,14 +25,14 @@ static void put_text(results_file_t *file, const char *text)
     json_decref(json);
 }
 
-// Before the item of an array that `index` counts, in a line of its own.
+// Begins the line of the index-th item of an array.
 static void put_next(results_file_t *file, size_t index, const char *indent)
 {
     results_file_put(file, index > 0 ? ",\n" : "\n");
     results_file_put(file, indent);
 }
 
-// Behind the last one.
+// Ends an array of `count` items.
 static void put_end(results_file_t *file, size_t count, const char *indent)
 {
     if (count > 0) {

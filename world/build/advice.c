@@ -20,7 +20,8 @@
 #define SAMPLE_MAX 256u
 #define TIMEOUT_EXPONENT_MAX 31u
 
-// NEVER: there is none, or the transport's own, which knows the path, comes before it.
+// Returns the retransmission timeout of nic.timeout; NEVER if there is none, or if the transport
+// has its own, which knows the path.
 static sim_time_t timeout_of(const nic_config_t *config)
 {
     const void *part = NULL;
@@ -35,7 +36,7 @@ static uint32_t data_frame_bytes(const nic_config_t *config)
     return net_frame_bytes(ROCE_WRITE_ONLY, (uint32_t)config->mtu_bytes, false, false);
 }
 
-// No path has a longer round trip, with one data frame there and an ACK back.
+// Returns a bound on the round trip of any path, with one data frame there and an ACK back.
 static sim_time_t round_trip_bound(const net_t *net)
 {
     sim_time_t slowest_ps = 0;
@@ -52,7 +53,7 @@ static sim_time_t round_trip_bound(const net_t *net)
     return slowest_ps > SIM_TIME_NEVER / hops ? SIM_TIME_NEVER : hops * slowest_ps;
 }
 
-// NEVER: there is no path.
+// Returns the round trip between two interfaces on an idle network; NEVER if there is no path.
 static sim_time_t round_trip_ps(const world_t *world, uint32_t from, uint32_t to)
 {
     net_path_t there;
@@ -72,7 +73,7 @@ typedef struct finding {
     sim_time_t round_trip_ps; // 0: none
 } finding_t;
 
-// The pair with the longest round trip of those that exceed their sender's timeout.
+// Finds the pair with the longest round trip of those that exceed their sender's timeout.
 static finding_t find_slowest(const world_t *world)
 {
     finding_t worst = {0, 0, 0};
@@ -114,7 +115,8 @@ static void advise_traffic(const world_t *world, FILE *out)
     }
 }
 
-// The attribute's number in the struct of a part of the NIC; false: the part has no such.
+// Reads the attribute's number from the struct of a part of the NIC. Returns false if the part has
+// no such attribute.
 static bool part_number(const sim_attr_table_t *table,
                         const void *part,
                         const char *path,
@@ -136,14 +138,15 @@ static bool transport_number(const nic_config_t *config, const char *path, uint6
     return part_number(ops == NULL ? NULL : ops->attrs, part, path, number);
 }
 
-// What cores of the host and the links of its PCIe take counts for ideal NICs, too.
+// Returns whether the parameter is of the host's cores, PCIe or memory: those count for ideal NICs,
+// too.
 static bool is_of_host(const char *path)
 {
     return strncmp(path, "cpu.", 4) == 0 || strncmp(path, "pcie.", 5) == 0 ||
            strncmp(path, "memory.", 7) == 0;
 }
 
-// The first setting of what is inside a NIC; NULL: none.
+// Returns the first setting of the inside of a NIC that has been changed; NULL if there is none.
 static const char *inner_setting(const nic_config_t *config)
 {
 #define IF_SET(field, path, ...)                                 \
@@ -155,7 +158,7 @@ static const char *inner_setting(const nic_config_t *config)
     return strcmp(config->cache.policy, "flat") != 0 ? "nic.cache.policy" : NULL;
 }
 
-// The first NIC that has settings of an inside and none; the others are set alike.
+// Warns of the first NIC that has settings for an inside but no inside; others are set alike.
 static void advise_inside(const world_t *world, FILE *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -173,7 +176,7 @@ static void advise_inside(const world_t *world, FILE *out)
     }
 }
 
-// The first NIC whose watermark cannot be told from a smaller one; the others are set alike.
+// Warns of the first NIC whose watermark has the effect of a smaller one; others are set alike.
 static void advise_watermark(const world_t *world, FILE *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -195,8 +198,8 @@ static void advise_watermark(const world_t *world, FILE *out)
     }
 }
 
-// The increases by which a rate that was cut comes back to the link's, where the NIC's congestion
-// control adds a constant for each round trip. 0: it does not.
+// Returns how many increases bring a rate that was cut back to the link's, where the NIC's
+// congestion control adds a constant per round trip; 0 where it does not.
 static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *step_bps)
 {
     const nic_config_t *const config = nic_get_config(nic);
@@ -214,7 +217,7 @@ static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *ste
 #define INCREASES_USUAL 1000u // the published constants: 10 Mbps, at 10 Gbps
 #define INCREASES_MANY 2500u
 
-// The first NIC for which the constants are too slow; the others are set alike.
+// Warns of the first NIC for which these constants are too small; others are set alike.
 static void advise_increase(const world_t *world, FILE *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -258,7 +261,7 @@ static void advise_attempts(const world_t *world, FILE *out)
     }
 }
 
-// The first value given to a fault that its kind does not use; NULL: none.
+// Returns the first value given to a fault that its kind does not use; NULL if there is none.
 static const char *unused_value(const world_fault_config_t *config,
                                 const world_fault_config_t *defaults)
 {

@@ -43,8 +43,7 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
-// Before net_build: link ends are known, ports not yet. When links go down:
-// world/scenario/faults.c.
+// Checks the patterns of links. Call it before net_build: link ends are known, ports not yet.
 sim_err_t world__check_links(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -75,7 +74,7 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
-// Whether what is inside each host goes with the links that it has. Before net_build.
+// Checks that the layout inside each host fits its links. Call it before net_build.
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -121,7 +120,7 @@ static void keep_finding(topo_severity_t severity, const char *text, void *ctx)
     }
 }
 
-// A lossless class that may drop is no lossless class.
+// Refuses switches that may drop packets of a lossless class.
 sim_err_t world__check_lint(const world_t *world, world_error_t *error)
 {
     const world_tree_t *const root = world->scenario->root;
@@ -133,7 +132,8 @@ sim_err_t world__check_lint(const world_t *world, world_error_t *error)
     return finding.result;
 }
 
-// A file shows the headers of frames, so their sizes must be those that headers make.
+// Refuses captures of NICs whose frames have other sizes than their headers make: the file shows
+// the headers.
 static sim_err_t check_captured_frames(const world_t *world,
                                        const world_capture_t *capture,
                                        world_error_t *error)

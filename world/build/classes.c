@@ -11,7 +11,7 @@
 
 #define KINDS_MAX 8u
 
-// What NICs of one configuration send.
+// A class and DSCP that the NICs of one configuration send in.
 typedef struct kind {
     uint8_t priority;
     uint8_t dscp;
@@ -51,7 +51,7 @@ static size_t collect(const world_t *world, kind_t *kinds)
     return count;
 }
 
-// What becomes of a class at the switches: how many there are, and how many make it what.
+// How the switches treat a class: how many there are, and how many treat it in which way.
 typedef struct treatment {
     size_t switches;
     size_t lossless;

@@ -21,7 +21,7 @@ typedef struct groups {
     uint8_t *of; // by node
 } groups_t;
 
-// What a port's node makes of packets that it transmits there.
+// What a node does with the packets of a class that it transmits at a port.
 typedef struct hop_row {
     uint8_t from;
     uint8_t to;
@@ -254,7 +254,7 @@ static verdict_t judge(const table_t *table, uint8_t priority)
     return verdict;
 }
 
-// Whether the NICs' own classes were judged already (classes.c): that of this kind is one of them.
+// Returns whether the class of this kind is a NIC's own, which classes.c has judged already.
 static bool of_a_nic(const world_t *world, const world_survey_kind_t *kind)
 {
     for (size_t i = 0; i < world->nic_count; i++) {

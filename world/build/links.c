@@ -10,7 +10,7 @@ static char *nic_name_at(const net_node_t *node, uint32_t port)
     return node->kind == NET_NODE_HOST ? sim_format("%s/nic%u", node->sim.name, port) : NULL;
 }
 
-// How many of the first `before` links join the two nodes.
+// Returns how many of the first `before` links join the two nodes.
 static uint32_t links_between(const net_t *net,
                               size_t before,
                               const net_node_t *a,
@@ -31,7 +31,7 @@ typedef struct ends {
     uint32_t b_port;
 } ends_t;
 
-// Of a link behind the first `before`.
+// Returns whether the names mean the link with these ends; the network has `before` earlier links.
 static bool are_meant(const net_t *net,
                       const world_pair_t *names,
                       const ends_t *ends,

@@ -8,7 +8,8 @@
 
 // -- nodes
 
-// What patterns look like: "host*" for host0, host1... Returns the count, at most stems_max.
+// Lists patterns that fit the nodes of a kind: "host*" for host0, host1... Returns how many there
+// are, at most stems_max.
 static size_t collect_stems(const net_t *net, int kind, char **stems, size_t stems_max)
 {
     size_t count = 0;
@@ -97,14 +98,15 @@ void world__name_nics(world_t *world)
     }
 }
 
-// The name of the NIC whose port it is; NULL: it is no host's.
+// Returns the name of the NIC that a port belongs to; NULL if it is not a host's.
 static const char *nic_name(const world_t *world, const net_port_t *port)
 {
     const uint32_t interface = net_port_interface(port);
     return interface < world->nic_count ? world->nics[interface].name : NULL;
 }
 
-// By the names of nodes, or of NICs at either end: host2/nic0->*, leaf0->host2/nic0.
+// Returns whether the pair means the port, by the names of the nodes or of the NICs at either end:
+// host2/nic0->*, leaf0->host2/nic0.
 static bool is_meant(const world_t *world, const world_pair_t *pair, const net_port_t *port)
 {
     const char *const node = port->node->sim.name;
@@ -212,7 +214,7 @@ sim_err_t world__find_hosts(const char *pattern,
             count += chosen[n];
         }
         if (count == before) {
-            // It may have named hosts that others name too.
+            // The pattern may have named only hosts that earlier patterns name, too.
             bool *const alone = sim_alloc_array(world->nic_count + 1, sizeof(bool));
             add_interfaces(world, list.patterns[i], alone);
             if (memchr(alone, 1, world->nic_count) == NULL) {

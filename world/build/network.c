@@ -36,7 +36,8 @@ static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
     SIM_CHECKF(result == SIM_OK, "%s", error.text);
 }
 
-// The builder's choice, then the scenario's word on all links, then on these.
+// Configures a link: by the builder, then by the scenario's values for all links, then by those for
+// links that match a pattern.
 static void plan_link(const net_node_t *a,
                       const net_node_t *b,
                       net_link_config_t *config,
@@ -133,7 +134,7 @@ static int compare_texts(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-// Where the scenario's graph names a host that no link joins; else the topology.
+// Returns the place of the first host of the scenario's graph that has no link, or of the topology.
 static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
 {
     const world_graph_t *const graph = &scenario->graph;
@@ -157,7 +158,7 @@ static world_place_t place_of_lonely_host(const world_scenario_t *scenario)
     return place;
 }
 
-// Where the scenario names a table that the network does not know: of the attribute "switch.mmu".
+// Returns the place at which the scenario names a part (switch.mmu) that the network does not know.
 static world_place_t place_of_name(const world_scenario_t *scenario, const char *path)
 {
     char section[16];
@@ -171,7 +172,7 @@ static world_place_t place_of_name(const world_scenario_t *scenario, const char 
 #define HOST_BYTES UINT64_C(2200)
 #define LINK_BYTES UINT64_C(1200)
 
-// A network that the memory does not hold is refused before it is begun.
+// Refuses a network that needs more memory than memory-max, before it is built.
 static sim_err_t fits(const topo_size_t *size, sim_message_t *message, void *ctx)
 {
     const world_t *const world = ctx;

@@ -18,7 +18,7 @@
 // A detailed NIC adds its own events: 17 million where an ideal one has 25.
 #define DETAILED_FACTOR 1.5
 
-// What one interface requests.
+// The planned transfers that one interface requests, summed.
 typedef struct sender {
     double bytes;
     double hops;
@@ -66,8 +66,8 @@ static world_survey_kind_t *kind_of(pass_t *pass, uint8_t priority, uint8_t dscp
     return kind;
 }
 
-// A switch that trusts the DSCP writes its class into the tag: those after it that trust the tag
-// see that.
+// Marks the class of a kind of packet at each hop of the path. A switch that trusts the DSCP writes
+// its class into the tag, which later switches that trust the tag read.
 static void mark_path(world_survey_kind_t *kind, const net_path_t *path)
 {
     uint32_t class = kind->priority;
@@ -97,7 +97,7 @@ static void mark_classes(pass_t *pass,
         mark_path(data, forth);
         mark_path(data, back);
     }
-    // Who receives data sends CNPs.
+    // The receiver of data sends the CNPs.
     const uint32_t receiver = flow->reads ? flow->source : flow->destination;
     const nic_config_t *const config = nic_get_config(pass->world->nics[receiver].nic);
     const uint64_t dscp =
@@ -148,7 +148,7 @@ static double power(double base, uint64_t exponent)
     return result;
 }
 
-// Of a packet, over all links of the path, as if each was lost by itself.
+// Returns the probability that a packet is lost on the path, with independent losses on its links.
 static double loss_of(const net_path_t *path, uint32_t frame_bytes)
 {
     double arrives = 1;
@@ -203,7 +203,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     mark_classes(pass, flow, &forth, &back);
 }
 
-// The share of what an interface is to send that its link can carry before the run ends.
+// Returns the share of an interface's planned bytes that its link can carry before the run ends.
 static double share_in_time(const pass_t *pass, uint32_t interface)
 {
     const sender_t *const sender = &pass->senders[interface];
@@ -270,7 +270,7 @@ static const char *bytes_text(world_text_t *text, double bytes)
     return world_format_bytes(text, bytes < 1.8e19 ? (uint64_t)bytes : UINT64_MAX);
 }
 
-// In words for people: seconds, minutes, hours, days.
+// Returns a duration in words for people: seconds, minutes, hours or days.
 static const char *duration_text(world_text_t *text, double seconds)
 {
     static const struct {

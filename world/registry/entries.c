@@ -89,7 +89,7 @@ static bool is_key(const char *name)
     return size > 0 && size < 48 && strspn(name, letters) == size && name[0] != '-';
 }
 
-// group: "traffic", what: "application".
+// Checks the name and the attributes of a new row. group is "traffic", what "application".
 static sim_err_t check_row(const char *name,
                            const sim_attr_table_t *attrs,
                            const char *group,
@@ -145,7 +145,7 @@ static sim_err_t taken(const char *what, const char *name, world_error_t *error)
                       name);
 }
 
-// Whether "nic.<name>" stands for something: an attribute, a group of them, another row's.
+// Returns whether "nic.<name>" is taken: by an attribute, a group of them, or another row.
 static bool nic_key_is_taken(const world_registry_t *registry, const char *name)
 {
     char *const path = sim_format("nic.%s", name);

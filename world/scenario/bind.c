@@ -69,7 +69,7 @@ static void names_fini(names_t *names)
     sim_free(names->texts);
 }
 
-// The part of an attribute's path below `path`, or NULL if it is not below it.
+// Returns the part of an attribute's path below `path`, or NULL if it is not below it.
 static const char *below(const char *attr_path, const char *path)
 {
     const size_t size = strlen(path);
@@ -131,7 +131,7 @@ void world_add_accepted(world_error_t *error,
     names_fini(&names);
 }
 
-// An attribute further down that ends in the key someone wrote one level too high.
+// Finds an attribute further down that ends in a key written one level too high.
 static const char *find_deeper(const char *path, const char *key, const world_targets_t *targets)
 {
     world_target_t target;
@@ -148,7 +148,7 @@ static const char *find_deeper(const char *path, const char *key, const world_ta
     return NULL;
 }
 
-// "pfc.alpha" -> "pfc: {alpha: ...}"
+// Adds a path as nested mappings to the message: "pfc.alpha" becomes "pfc: {alpha: ...}".
 static void add_nested_spelling(world_error_t *error, const char *rest)
 {
     size_t depth = 0;
@@ -312,7 +312,7 @@ static sim_err_t bind_entry(const world_tree_entry_t *entry,
         return world_fail(error,
                           SIM_ERR_UNKNOWN,
                           &entry->key->place,
-                          "%s is no more, expected %s",
+                          "%s no longer exists, expected %s",
                           path,
                           renamed->instead);
     }

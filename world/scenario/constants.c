@@ -111,7 +111,7 @@ static sim_err_t apply_file(world_document_t *document,
                           KEY " is %s, expected a file, or a list of files",
                           world_tree_kind_text(name));
     }
-    // What --set names is relative to where the command was given.
+    // A file named by --set is relative to the folder in which the command was given.
     const bool typed = name->place.line == 0;
     const char *const slash = typed ? NULL : strrchr(scenario_file, '/');
     char *const path =

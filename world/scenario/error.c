@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 64u
-// Of more names than the first so many of them are listed.
+// Of more than NAMES_MAX names the first NAMES_SHOWN are listed.
 #define NAMES_MAX 10u
 #define NAMES_SHOWN 8u
 

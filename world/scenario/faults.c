@@ -91,13 +91,14 @@ static sim_err_t take_fault(world_scenario_t *scenario,
     if (result == SIM_OK && config->part[0] == '\0') {
         wrong = "no part, expected one such as 'part: leaf0--spine1'";
     } else if (config->until_ps <= config->at_ps) {
-        wrong = "it is over before it begins, expected 'until' after 'at'";
+        wrong = "the fault ends before it begins, expected 'until' after 'at'";
     } else if (config->every_ps != SIM_TIME_NEVER &&
                (config->until_ps == SIM_TIME_NEVER ||
                 config->every_ps <= config->until_ps - config->at_ps)) {
-        wrong = "it comes again before it is over, expected 'every' longer than 'until' less 'at'";
+        wrong =
+            "the fault comes again before it ends, expected 'every' longer than 'until' less 'at'";
     } else if (config->every_ps == SIM_TIME_NEVER && config->times > 1) {
-        wrong = "it comes several times, expected 'every', the time from one to the next";
+        wrong = "the fault comes several times, expected 'every', the time from one to the next";
     }
     if (result == SIM_OK && wrong != NULL) {
         result = world_fail(error, SIM_ERR_RANGE, &map->place, "faults: %s", wrong);
@@ -189,8 +190,8 @@ static void take_down(const world_t *world, uint32_t link, span_list_t *list)
     sim_free(list->spans);
 }
 
-// The host's end, which slow receivers and storms need; of two hosts the one named first. NULL:
-// none.
+// Returns the host's end of a link, which slow receivers and storms need; of two hosts the one
+// named first; NULL if there is none.
 static const net_node_t *host_end(const net_link_t *link, const world_pair_t *names)
 {
     const bool a = link->a->kind == NET_NODE_HOST;
@@ -250,7 +251,7 @@ static sim_err_t check_fault(const world_t *world, const world_fault_t *fault, w
     return SIM_ERR_UNKNOWN;
 }
 
-// Two faults of one kind on a link must not overlap: the later one would end the earlier.
+// Refuses faults of one kind that overlap on a link: the end of one would end the other.
 static sim_err_t check_overlaps(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -271,8 +272,8 @@ static sim_err_t check_overlaps(const world_t *world, world_error_t *error)
                     return world_fail(error,
                                       SIM_ERR_RANGE,
                                       &later->place,
-                                      "faults: the same kind of fault is on that link already "
-                                      "then, expected one at a time");
+                                      "faults: the link already has a fault of this kind at that "
+                                      "time, expected one at a time");
                 }
             }
         }

@@ -9,7 +9,7 @@ static int digits_after_point(double value)
     return value < 10 ? 3 : value < 100 ? 2 : value < 1000 ? 1 : 0;
 }
 
-// value in the largest unit in which it is at least 1; units[0] is the smallest.
+// Formats value in the largest unit in which it is at least 1; units[0] is the smallest.
 static const char *scale(world_text_t *buffer,
                          double value,
                          double step,

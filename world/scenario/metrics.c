@@ -100,7 +100,8 @@ static const nic_transport_metric_t *find_transport_metric(const char *name)
     return metric->name != NULL ? metric : NULL;
 }
 
-// Of "cache.hits" those of cache are told, if there are any.
+// Fails with a list of the metrics there are; for "cache.hits" with those of cache, if there are
+// any.
 static sim_err_t unknown_metric(const char *name,
                                 const char **names,
                                 size_t count,

@@ -76,12 +76,12 @@ static uint64_t switch_headroom_bytes(const net_node_t *node)
 const world_switch_metric_t world_switch_metrics[] = {
     {"buffer_bytes",
      "bytes",
-     "bytes held in the switch's buffer",
+     "bytes of the packets that the switch's buffer holds",
      switch_buffer_bytes,
      NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
     {"headroom_bytes",
      "bytes",
-     "the part of them that is in PFC headroom",
+     "bytes of the packets in the switch's PFC headroom",
      switch_headroom_bytes,
      NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
     {NULL, NULL, NULL, NULL, 0},
@@ -95,14 +95,14 @@ static uint64_t node_arrivals(const net_node_t *node)
 const world_switch_metric_t world_node_metrics[] = {
     {"arrivals_hash",
      "",
-     "of the times and ports of all that has arrived at the node: the same until something arrives "
-     "at another time or port (rocesim diff)",
+     "hash over the times and ports of all arrivals at the node; two runs have equal values until "
+     "a packet arrives at another time or port (rocesim diff)",
      node_arrivals,
      NET_TRACE_RX},
     {NULL, NULL, NULL, NULL, 0},
 };
 
-// "queue_bytes[3]": cuts the class off.
+// Takes the class from the name of a metric ("queue_bytes[3]") and cuts it off.
 static sim_err_t take_class(world_series_t *series,
                             char *metric,
                             const world_place_t *place,
@@ -127,7 +127,7 @@ static sim_err_t take_class(world_series_t *series,
     return SIM_OK;
 }
 
-// Whether there is anything that tells of its changes.
+// Refuses `on: change` for a metric whose changes no trace point tells.
 static sim_err_t check_on(const world_series_t *series,
                           const world_place_t *place,
                           world_error_t *error)
@@ -165,7 +165,7 @@ static sim_err_t check_class(const world_series_t *series,
                       net_port_metrics[series->metric].name);
 }
 
-// A list of pairs would be several series.
+// Parses one pair of names. Refuses a list, which would be several series.
 static sim_err_t take_one_pair(const char *text,
                                const char *separator,
                                const char *what,
@@ -180,7 +180,7 @@ static sim_err_t take_one_pair(const char *text,
     return result;
 }
 
-// "host5:2", "host5->host6" or "host5->host6:2".
+// Parses queue pairs: "host5:2", "host5->host6" or "host5->host6:2".
 static sim_err_t take_qps(world_series_t *series, const char *text, sim_message_t *message)
 {
     world_pair_t pair;
@@ -209,7 +209,7 @@ static sim_err_t take_qps(world_series_t *series, const char *text, sim_message_
     return result;
 }
 
-// What stands in the brackets.
+// Takes the names of nodes, ports or queue pairs in the brackets of a series.
 static sim_err_t take_entities(world_series_t *series,
                                const char *text,
                                const world_place_t *place,
@@ -291,7 +291,8 @@ static sim_err_t parse_series(const world_registry_t *registry,
     return result;
 }
 
-// "[a, b]": the last series of the scenario as a series for each, with the same configuration.
+// Splits the scenario's last series, whose path is a list "[a, b]", into a series for each member,
+// with the same configuration.
 static sim_err_t take_series_list(world_scenario_t *scenario, world_error_t *error)
 {
     const world_series_t like = scenario->series[--scenario->series_count];
@@ -387,7 +388,8 @@ sim_err_t world__take_observe(world_scenario_t *scenario,
 
 // -- captures
 
-// "leaf0->host5" -> "leaf0-host5.pcap.gz"; characters that are awkward in file names become '_'.
+// Returns the default name of a capture: "leaf0-host5.pcap.gz" for leaf0->host5. Characters that
+// are awkward in file names become '_'.
 static char *default_file_name(const char *ports)
 {
     char *const name = sim_format("%s.pcap.gz", ports);

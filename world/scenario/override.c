@@ -81,7 +81,7 @@ static bool parse_path(const char *text, size_t size, path_t *path)
     return true;
 }
 
-// An empty map, or what *slot already is if that has the wanted kind.
+// Makes *slot an empty map, unless it has the wanted kind already.
 static sim_err_t descend(world_document_t *document,
                          world_tree_t **slot,
                          world_tree_kind_t kind,
@@ -104,7 +104,7 @@ static sim_err_t descend(world_document_t *document,
                       kind == WORLD_TREE_LIST ? "a list" : "a mapping");
 }
 
-// The slot for `part` in map, made if there is none.
+// Finds the slot for `part` in map, made if there is none.
 static sim_err_t find_slot(world_document_t *document,
                            world_tree_t *map,
                            const part_t *part,
@@ -190,7 +190,8 @@ static sim_err_t apply_text(world_document_t *document,
     return result;
 }
 
-// The paths that a parameter stands for: one, or a list; NULL: the name is none of a parameter.
+// Returns the path or the list of paths that a parameter stands for; NULL if no parameter has the
+// name.
 static const world_tree_t *find_parameter(const world_tree_t *root, const char *name, size_t size)
 {
     const world_tree_entry_t *const parameters = world_tree_find(root, "parameters");

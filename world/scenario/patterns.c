@@ -29,7 +29,7 @@ static size_t read_number(const char *text, uint64_t *number)
     return size > 1 && text[0] == '0' ? 0 : size;
 }
 
-// One "4", "0-15" or "1-*" of a bracket; returns its bytes, 0 if it is not one.
+// Reads one "4", "0-15" or "1-*" of a bracket. Returns its length, 0 if it is none of these.
 static size_t read_range(const char *text, uint64_t *first, uint64_t *last)
 {
     const size_t size = read_number(text, first);
@@ -76,8 +76,8 @@ static sim_err_t check_bracket(const char *bracket, size_t *size, sim_message_t 
     }
 }
 
-// Several patterns in brackets: the first bracket closes at the end, and there is more in it than
-// ranges of numbers.
+// Returns whether the text is a list of patterns: its first bracket closes at the end and holds
+// more than ranges of numbers.
 static bool is_list(const char *pattern)
 {
     unsigned depth = 0;
@@ -236,7 +236,7 @@ bool world_pattern_match(const char *pattern, const char *name)
     return reached[length];
 }
 
-// "[a->b, c->d]": the first pair, and the others behind it.
+// Parses a list of pairs, "[a->b, c->d]": the first pair, and the others chained to it.
 static sim_err_t parse_pairs(const char *pattern,
                              const char *separator,
                              const char *what,

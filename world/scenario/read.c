@@ -11,42 +11,44 @@
 static const sim_attr_t run_attrs[] = {
     SIM_ATTR("name", STRING, world_run_config_t, name,
              .default_text = "",
-             .help = "what results are called; the file's name without .yaml if not given"),
+             .help = "name of the results; empty: the name of the scenario's file without .yaml"),
     SIM_ATTR("description", STRING, world_run_config_t, description,
              .default_text = "",
-             .help = "the question the scenario asks, for people"),
+             .help = "the question that the scenario asks, for people"),
     SIM_ATTR("seed", COUNT, world_run_config_t, seed,
              .default_text = "1",
-             .help = "every random draw derives from it"),
+             .help = "number from which every random draw of the run derives"),
     SIM_ATTR("tie-seed", COUNT, world_run_config_t, tie_seed,
              .default_text = "0",
-             .help = "varies who is first of events at the same picosecond"),
+             .help = "number that varies the order of events at the same picosecond (ties: hash)"),
     SIM_ATTR("ties", ENUM, world_run_config_t, ties,
              .default_text = "hash", .choices = "hash|insertion",
-             .help = "order of events at the same picosecond: by hash, or as sequential simulators "
-                     "do, in the order they were scheduled (slower)"),
+             .help = "order of events at the same picosecond: hash, by a hash of node and time; "
+                     "insertion, in the order in which they were scheduled, as sequential "
+                     "simulators do (slower)"),
     SIM_ATTR("until", TIME, world_run_config_t, until_ps,
              .default_text = "never",
-             .help = "simulated time at which the run ends, if it has not before; at most 9223372s "
-                     "(106 days), where every run ends"),
+             .help = "simulated time at which the run ends at the latest; every run ends at "
+                     "9223372s (106 days)"),
     SIM_ATTR("stall-after", TIME, world_run_config_t, stall_ps,
              .default_text = "1s",
-             .help = "time of events without any progress that counts as a stall; 0s: never"),
+             .help = "simulated time with events but without any progress after which the run "
+                     "counts as stalled; 0s: never"),
     SIM_ATTR("threads", COUNT, world_run_config_t, threads,
              .default_text = "1", .min_text = "1", .max_text = "64",
-             .help = "threads that run the simulation; results do not depend on it"),
+             .help = "threads that run the simulation; results do not depend on their number"),
     SIM_ATTR("memory-max", BYTES, world_run_config_t, memory_max_bytes,
              .auto_ok = true, .default_text = "8GB", .min_text = "64KB",
-             .help = "what the network, and the transfers planned on it, may each need by "
-                     "estimate: more is refused before it is made; auto: no limit"),
+             .help = "memory that the network, and separately the planned transfers, may need by "
+                     "estimate; more is refused before the run begins; auto: no limit"),
     SIM_ATTR("time-max", TIME, world_run_config_t, time_max_ps,
              .auto_ok = true, .default_text = "36000s", .min_text = "1s",
-             .help = "time that a run may take by the estimate of its transfers' packets: a longer "
-                     "one is refused before it begins; auto: no limit"),
+             .help = "time that the run may take by the estimate of its transfers' packets; a "
+                     "longer run is refused before it begins; auto: no limit"),
     SIM_ATTR("folder", STRING, world_run_config_t, folder,
              .default_text = "",
-             .help = "folder that file names in the scenario start from; the scenario's own if not "
-                     "given"),
+             .help = "folder from which file names in the scenario start; empty: the folder of the "
+                     "scenario"),
 };
 const sim_attr_table_t world_run_config_attrs = {
     "", "simulation", sizeof(world_run_config_t), run_attrs, SIM_COUNT_OF(run_attrs)};
@@ -54,25 +56,27 @@ const sim_attr_table_t world_run_config_attrs = {
 static const sim_attr_t outputs_attrs[] = {
     SIM_ATTR("outputs.flows", BOOL, world_outputs_config_t, flows,
              .default_text = "true",
-             .help = "write flows.csv"),
+             .help = "whether the run writes flows.csv"),
     SIM_ATTR("outputs.events-max", COUNT, world_outputs_config_t, events_max,
              .default_text = "100000",
-             .help = "rows of events.csv at most; the rest is counted"),
+             .help = "rows that events.csv holds at most; further events are counted but not "
+                     "written"),
     SIM_ATTR("outputs.cache-events", BOOL, world_outputs_config_t, cache_events,
              .default_text = "false",
-             .help = "misses, moves and write-backs of tiered caches (nic.cache.policy) are rows "
-                     "of events.csv, too"),
+             .help = "whether misses, moves and write-backs of tiered caches (nic.cache.policy) "
+                     "become rows of events.csv"),
     SIM_ATTR("outputs.series-max", COUNT, world_outputs_config_t, series_max,
              .default_text = "10000000",
-             .help = "rows of series.csv at most; the rest is counted"),
+             .help = "rows that series.csv holds at most; further rows are counted but not "
+                     "written"),
     SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
              .default_text = "10", .min_text = "1", .max_text = "1000",
-             .help = "ports listed in the summary"),
+             .help = "number of ports that summary.json lists in hottest_ports and in pfc.roots"),
     SIM_ATTR("outputs.rates-until", TIME, world_outputs_config_t, rates_until_ps,
              .auto_ok = true, .default_text = "auto", .min_text = "0s",
-             .help = "goodput and utilisation are from the first start of a transfer to here; "
-                     "auto: to the last start, where 16 or more follow one another, else to the "
-                     "end"),
+             .help = "end of the time over which goodput and utilisation are told, from the first "
+                     "start of a transfer on; auto: the last start if 16 or more follow one "
+                     "another, else the end of the run"),
 };
 const sim_attr_table_t world_outputs_config_attrs = {
     "outputs", "simulation", sizeof(world_outputs_config_t), outputs_attrs,
@@ -90,7 +94,8 @@ static sim_err_t take_outputs(world_scenario_t *scenario,
     return world_bind(map, "outputs", &targets, NULL, error);
 }
 
-// Of rows that there were when the scenario was made, those with attributes.
+// Finds the index-th part with attributes among the parts that were registered when the scenario
+// was made.
 static bool network_part_at(const void *source, size_t index, world_target_t *target)
 {
     const world_scenario_t *const scenario = source;
@@ -332,7 +337,7 @@ typedef struct section {
     sim_err_t (*take)(world_scenario_t *scenario, const world_tree_t *value, world_error_t *error);
 } section_t;
 
-// In the order in which they depend on each other.
+// The sections of a scenario. A section stands behind those it depends on.
 static const section_t sections[] = {
     {"parameters", world__take_parameters},
     {"outputs", take_outputs},

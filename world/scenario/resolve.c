@@ -50,7 +50,7 @@ static world_tree_t *copy(world_document_t *document, const world_tree_t *tree)
 
 // -- sections
 
-// world_unbind takes configs that it only reads.
+// Fills a map with the attributes of targets. world_unbind only reads the configs.
 static void fill(world_document_t *document,
                  world_tree_t *map,
                  const sim_attr_table_t *table,
@@ -79,8 +79,8 @@ static bool gives(const world_tree_t *map, const char *key)
     return map != NULL && map->kind == WORLD_TREE_MAP && world_tree_find(map, key) != NULL;
 }
 
-// With a built-in topology, rate and delay come from its attributes unless the scenario set them
-// for all links: a default written down would be such a setting.
+// Adds the attributes of links. With a built-in topology, rate and delay come from its attributes
+// unless the scenario sets them for all links, so their defaults are not written down.
 static void add_link(world_document_t *document,
                      world_tree_t *root,
                      const world_scenario_t *scenario)

@@ -12,10 +12,10 @@
 static const sim_attr_t down_attrs[] = {
     SIM_ATTR("links.down.at", TIME, world_down_config_t, at_ps,
              .default_text = "0s", .min_text = "0s",
-             .help = "when the link goes down"),
+             .help = "simulated time at which the link goes down"),
     SIM_ATTR("links.down.until", TIME, world_down_config_t, until_ps,
              .default_text = "never",
-             .help = "when it comes up again"),
+             .help = "simulated time at which the link comes up again"),
 };
 const sim_attr_table_t world_down_config_attrs = {
     "links.down", "link", sizeof(world_down_config_t), down_attrs, SIM_COUNT_OF(down_attrs)};
@@ -82,7 +82,7 @@ static sim_err_t add_graph_node(world_graph_t *graph,
     return SIM_OK;
 }
 
-// "- host: a" or "- switch: [b, c]"
+// Takes an entry of nodes: "- host: a" or "- switch: [b, c]".
 static sim_err_t take_graph_nodes(world_graph_t *graph,
                                   const world_tree_t *map,
                                   world_error_t *error)
@@ -142,7 +142,7 @@ static sim_err_t add_graph_link(world_scenario_t *scenario,
     return SIM_OK;
 }
 
-// "- a--b" or "- {between: a--b, rate: 40Gbps}"
+// Takes an entry of links: "- a--b" or "- {between: a--b, rate: 40Gbps}".
 static sim_err_t take_graph_link(world_scenario_t *scenario,
                                  const world_tree_t *tree,
                                  world_error_t *error)
@@ -217,7 +217,7 @@ void world__graph_fini(world_graph_t *graph)
 
 // -- topology
 
-// "file: x.txt" is short for "file: {path: x.txt}".
+// Returns the entry with a map as its value: "file: x.txt" is short for "file: {path: x.txt}".
 static const world_tree_entry_t *path_as_map(world_document_t *document,
                                              const world_tree_entry_t *entry)
 {
@@ -400,11 +400,11 @@ static sim_err_t take_downs(world_link_overlay_t *overlay,
         result = take_down(overlay, list->entries[i].value, error);
         const world_down_t *const downs = overlay->downs;
         if (result == SIM_OK && i > 0 && downs[i].config.at_ps <= downs[i - 1].config.until_ps) {
-            result =
-                world_fail(error,
-                           SIM_ERR_RANGE,
-                           &downs[i].place,
-                           "the link is still down then, expected 'at' after the 'until' before");
+            result = world_fail(error,
+                                SIM_ERR_RANGE,
+                                &downs[i].place,
+                                "the link is still down at that time, expected 'at' after the "
+                                "previous 'until'");
         }
     }
     return result;

@@ -204,7 +204,8 @@ static sim_err_t take_event(parse_t *parse, const struct fy_event *event)
     return SIM_OK;
 }
 
-// A tab in the indentation is the likeliest reason for an error in this line or the one before.
+// Returns whether the line or the one before is indented by a tab, the likeliest reason for an
+// error there.
 static bool indented_by_tab(const char *bytes, size_t size, int line)
 {
     int at = 1;
@@ -317,7 +318,8 @@ sim_err_t world_yaml_parse(world_document_t *document,
     result = run_parser(&parse, shielded, shielded_size);
     sim_free(shielded);
     if (result == SIM_OK && parse.root == NULL) {
-        result = world_fail(error, SIM_ERR_INVALID, &parse.place, "nothing in it, expected YAML");
+        result =
+            world_fail(error, SIM_ERR_INVALID, &parse.place, "the file is empty, expected YAML");
     }
     *tree = parse.root;
     return result;

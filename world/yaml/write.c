@@ -106,7 +106,7 @@ static void put_value(text_t *text, const world_tree_t *value, size_t depth)
     }
 }
 
-// The depth of a tree is bounded by WORLD_YAML_DEPTH_MAX.
+// Writes a tree. Recursion is bounded by WORLD_YAML_DEPTH_MAX.
 static void put_tree(text_t *text, const world_tree_t *tree, size_t depth, bool at_line_start)
 {
     for (size_t i = 0; i < tree->count; i++) {

@@ -123,9 +123,9 @@ START_TEST(what_is_no_table_is_refused)
         {"", "no column 'time_ns'"},
         {"\n", "no column 'time_ns'"},
         {"time_ns,value\n", "no column 'path'"},
-        {"time_ns,path", ":1:1: the file is cut in this row"},
-        {"time_ns,pa", ":1:1: the file is cut in this row"},
-        {"time_ns,path\n1,a\n2,b", ":3:1: the file is cut in this row"},
+        {"time_ns,path", ":1:1: the file ends within this row"},
+        {"time_ns,pa", ":1:1: the file ends within this row"},
+        {"time_ns,path\n1,a\n2,b", ":3:1: the file ends within this row"},
         {"time_ns,path\n1\n", ":2:1: a row with fewer cells"},
         {"time_ns,path\n1,\"x\n", NULL}, // a quote without its end is the rest of the row
         {"time_ns,path\n1,\"x\"y\n", ":2:1: a row with fewer cells"},

@@ -57,9 +57,10 @@ near "$(used tail 'host0->switch0')" 0.4082 0.01 || fail "used with a tail: $(us
 near "$(used tail 'host2->switch0')" 1 0.001 || fail "the long one: $(used tail 'host2->switch0')"
 near "$(number tail goodput_gbps)" 137.5 0.02 || fail "goodput with a tail: $(number tail goodput_gbps)"
 near "$(number tail run_goodput_gbps)" 102 0.02 || fail "of the whole run: $(number tail run_goodput_gbps)"
-grep -q '^  rates .* while traffic arrived; .* to the end$' "$work/said" || fail "said: $(cat "$work/said")"
+grep -q '^  rates .* while transfers start; .* to the end$' "$work/said" || fail "said: $(cat "$work/said")"
 "$ROCESIM" compare "$work/arrive" "$work/tail" >"$work/compared" || fail "compare"
-grep -q '^goodput, Gbps, as it arrives  *40  *13' "$work/compared" || fail "compare: $(cat "$work/compared")"
+grep -q "^goodput while transfers start, Gbps  *40  *13" "$work/compared" ||
+    fail "compare: $(cat "$work/compared")"
 
 # One go has no arrivals: the whole run. A time that was asked for is taken, at most the end.
 sed 's/ [0-9]*us$/ 0us/' "$work/arrive.yaml" >"$work/once.yaml"
