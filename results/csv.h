@@ -12,6 +12,16 @@ SIM_C_BEGIN
 
 #define RESULTS_CSV_COLUMNS_MAX 16u
 
+// A cell without its quotes. No zero byte ends it, but text[size] may be written.
+typedef struct results_csv_cell {
+    char *text;
+    size_t size;
+} results_csv_cell_t;
+// Splits a row without its line end into cells, and takes quotes off in place. row[size] must be
+// writable. Returns the number of cells; most + 1 if there are more, or if quotes do not end. All
+// that read CSV files split their rows by it.
+size_t results_csv_split(char *row, size_t size, results_csv_cell_t *cells, size_t most);
+
 typedef struct results_csv results_csv_t;
 
 // Opens a file and finds the columns in its header. names must outlive it. SIM_ERR_IO: cannot be

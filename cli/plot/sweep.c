@@ -4,6 +4,7 @@
 #include "cli/plot/plot.h"
 
 #include "kernel/attribute.h"
+#include "results/csv.h"
 #include "world/yaml_tree.h"
 
 #include <math.h>
@@ -20,28 +21,28 @@ typedef struct table {
     size_t width; // cells of a row
 } table_t;
 
-// A cell of RFC 4180 from *p on, unquoted in place; *p goes to what follows its separator. *ends:
-// the row does.
-static char *take_cell(char **p, bool *ends)
+// Splits a row into cells and adds them to the table. Returns false if it has not as many as the
+// rows before.
+static bool add_row(table_t *table, char *row, size_t size)
 {
-    char *const cell = *p + (**p == '"');
-    char *to = cell;
-    char *from = cell;
-    if (**p == '"') {
-        while (*from != '\0' && (*from != '"' || from[1] == '"')) {
-            from += *from == '"';
-            *to++ = *from;
-            from += *from != '\0';
+    size_t most = table->width;
+    if (most == 0) {
+        most = 1;
+        for (size_t i = 0; i < size; i++) {
+            most += row[i] == ',';
         }
-        from += *from == '"';
-    } else {
-        from += strcspn(from, ",\n");
-        to = from;
     }
-    *ends = *from != ',';
-    *p = *from == '\0' ? from : from + 1;
-    *to = '\0';
-    return cell;
+    results_csv_cell_t *const cells = sim_alloc_array(most, sizeof(*cells));
+    const size_t count = results_csv_split(row, size, cells, most);
+    const bool fits = count <= most && (table->width == 0 || count == table->width);
+    for (size_t i = 0; fits && i < count; i++) {
+        cells[i].text[cells[i].size] = '\0';
+        SIM_GROW(table->cells, table->count, &table->capacity);
+        table->cells[table->count++] = cells[i].text;
+    }
+    table->width = fits ? count : table->width;
+    sim_free(cells);
+    return fits;
 }
 
 static bool read_table(const char *path, table_t *table)
@@ -52,21 +53,15 @@ static bool read_table(const char *path, table_t *table)
     if (world_read_file(path, TABLE_BYTES_MAX, &table->text, &size, &ignored) != SIM_OK) {
         return false;
     }
-    size_t row_cells = 0;
-    for (char *p = table->text; *p != '\0';) {
-        bool ends = false;
-        SIM_GROW(table->cells, table->count, &table->capacity);
-        table->cells[table->count++] = take_cell(&p, &ends);
-        row_cells++;
-        if (ends) {
-            table->width = table->width == 0 ? row_cells : table->width;
-            if (row_cells != table->width) {
-                return false;
-            }
-            row_cells = 0;
+    for (char *row = table->text; *row != '\0';) {
+        const size_t row_size = strcspn(row, "\n");
+        const bool last = row[row_size] == '\0';
+        if (!add_row(table, row, row_size)) {
+            return false;
         }
+        row += row_size + !last;
     }
-    return row_cells == 0 && table->width > 0;
+    return table->width > 0;
 }
 
 static void table_fini(table_t *table)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/read/csv.c - reading CSV files.
+// results/read/csv.c - reads CSV files row by row.
 #include "results/csv.h"
 
 #include <errno.h>
@@ -17,9 +17,10 @@ struct results_csv {
     const char *const *names;
     size_t name_count;
     size_t places[RESULTS_CSV_COLUMNS_MAX]; // of the columns in a row
-    const char *cells[RESULTS_CSV_COLUMNS_MAX];
-    size_t place_max;
+    size_t column_count;                    // of the first row, and so of all
+    results_csv_cell_t *all;                // cells of the row that was read last
     char *row;
+    size_t row_size; // without the line end
     size_t row_capacity;
 };
 
@@ -63,38 +64,54 @@ static sim_err_t read_row(results_csv_t *csv, bool *end, world_error_t *error)
     while (size > 0 && (csv->row[size - 1] == '\n' || csv->row[size - 1] == '\r')) {
         csv->row[--size] = '\0';
     }
+    csv->row_size = size;
     return SIM_OK;
 }
 
-// Takes the next cell off *rest, in place. NULL: there is none, or its quotes do not end.
-static char *take_cell(char **rest)
+size_t results_csv_split(char *row, size_t size, results_csv_cell_t *cells, size_t most)
 {
-    char *from = *rest;
-    if (from == NULL) {
-        return NULL;
-    }
-    if (*from != '"') {
-        char *const comma = strchr(from, ',');
-        *rest = comma != NULL ? comma + 1 : NULL;
-        if (comma != NULL) {
-            *comma = '\0';
+    char *const end = row + size;
+    size_t count = 0;
+    for (char *at = row; at != NULL;) {
+        if (count == most) {
+            return most + 1;
         }
-        return from;
-    }
-    char *const cell = from;
-    char *to = cell;
-    for (from++; *from != '\0'; from++) {
-        if (*from == '"' && *++from != '"') {
-            break;
+        results_csv_cell_t *const cell = &cells[count++];
+        cell->text = at;
+        if (at == end || *at != '"') {
+            char *const comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
+            cell->size = (size_t)((comma != NULL ? comma : end) - at);
+            at = comma != NULL ? comma + 1 : NULL;
+            continue;
         }
-        *to++ = *from;
+        char *to = at;
+        bool closed = false;
+        for (at++; at < end && !closed; at++) {
+            if (*at != '"') {
+                *to++ = *at;
+            } else if (at + 1 < end && at[1] == '"') {
+                *to++ = *at++;
+            } else {
+                closed = true;
+            }
+        }
+        if (!closed || (at < end && *at != ',')) {
+            return most + 1;
+        }
+        cell->size = (size_t)(to - cell->text);
+        at = at < end ? at + 1 : NULL;
     }
-    if (*from != ',' && *from != '\0') {
-        return NULL;
+    return count;
+}
+
+// Splits the row that was read, ends each cell by a zero byte, and returns how many there are.
+static size_t split_row(results_csv_t *csv)
+{
+    const size_t count = results_csv_split(csv->row, csv->row_size, csv->all, csv->column_count);
+    for (size_t i = 0; i < count && count <= csv->column_count; i++) {
+        csv->all[i].text[csv->all[i].size] = '\0';
     }
-    *rest = *from == ',' ? from + 1 : NULL;
-    *to = '\0';
-    return cell;
+    return count;
 }
 
 static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
@@ -104,15 +121,19 @@ static sim_err_t read_header(results_csv_t *csv, world_error_t *error)
     if (result != SIM_OK) {
         return result;
     }
+    csv->column_count = 1;
+    for (size_t i = 0; i < csv->row_size; i++) {
+        csv->column_count += csv->row[i] == ',';
+    }
+    csv->all = sim_alloc_array(csv->column_count, sizeof(*csv->all));
+    const size_t count = split_row(csv);
+    csv->column_count = count <= csv->column_count ? count : 0;
     bool found[RESULTS_CSV_COLUMNS_MAX] = {false};
-    char *rest = end ? NULL : csv->row;
-    const char *cell = NULL;
-    for (size_t place = 0; (cell = take_cell(&rest)) != NULL; place++) {
+    for (size_t place = 0; !end && place < csv->column_count; place++) {
         for (size_t i = 0; i < csv->name_count; i++) {
-            if (strcmp(cell, csv->names[i]) == 0) {
+            if (strcmp(csv->all[place].text, csv->names[i]) == 0) {
                 found[i] = true;
                 csv->places[i] = place;
-                csv->place_max = place > csv->place_max ? place : csv->place_max;
             }
         }
     }
@@ -174,20 +195,10 @@ sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error)
     if (result != SIM_OK || *end) {
         return result;
     }
-    char *rest = csv->row;
-    for (size_t place = 0; place <= csv->place_max; place++) {
-        const char *const cell = take_cell(&rest);
-        if (cell == NULL) {
-            return fail(
-                csv,
-                "a row with fewer cells than the first row, expected a file of `rocesim run`",
-                error);
-        }
-        for (size_t i = 0; i < csv->name_count; i++) {
-            if (csv->places[i] == place) {
-                csv->cells[i] = cell;
-            }
-        }
+    if (split_row(csv) != csv->column_count) {
+        return fail(csv,
+                    "not as many cells as the first row, expected a file of `rocesim run`",
+                    error);
     }
     return SIM_OK;
 }
@@ -198,6 +209,7 @@ void results_csv_close(results_csv_t *csv)
         (void)fclose(csv->stream);
         sim_free(csv->path);
         sim_free(csv->row);
+        sim_free(csv->all);
         sim_free(csv);
     }
 }
@@ -205,7 +217,8 @@ void results_csv_close(results_csv_t *csv)
 const char *results_csv_text(const results_csv_t *csv, size_t index)
 {
     SIM_CHECK(index < csv->name_count);
-    return csv->cells[index];
+    SIM_CHECK(csv->places[index] < csv->column_count);
+    return csv->all[csv->places[index]].text;
 }
 
 static bool parse_number(const char *text, uint64_t one, uint64_t *value)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/run/pause_bins.c - all rows have one width of bins. When time goes beyond the last bin,
-// two
-// become one.
+// results/run/pause_bins.c - all rows have bins of one width. When time goes beyond the last bin,
+// each two bins become one.
 #include "results/pause_bins.h"
 
 #include "results/tables.h"
@@ -92,6 +91,8 @@ void results_pause_bins_take(results_pause_bins_t *bins,
     if (*slot == NULL) {
         *slot = sim_alloc(sizeof(**slot));
     }
+    SIM_CHECK(at < bins->port_count && priority < NET_PRIORITIES);
+    SIM_CHECK((*slot)->since_ps <= time_ps);
     if ((*slot)->open) {
         close_pause(bins, *slot, time_ps);
     }
@@ -117,6 +118,7 @@ static void write_class(const results_pause_bins_t *bins,
     const size_t at = bins->first_port[port->node->sim.index] + port->index;
     const stopped_t *const stopped = bins->classes[at * NET_PRIORITIES + priority];
     for (size_t b = 0; stopped != NULL && b < RESULTS_PAUSE_BINS; b++) {
+        SIM_CHECK(stopped->bins_ps[b] <= bins->width_ps);
         if (stopped->bins_ps[b] > 0) {
             const sim_time_t to_ps = (b + 1) * bins->width_ps;
             const results_pause_row_t row = {

@@ -178,6 +178,7 @@ static void write_files(results_run_t *run)
 static void simulate(results_run_t *run)
 {
     const results_options_t *const options = run->options;
+    SIM_CHECK(!run->has_results && run->world != NULL);
     if (options->started != NULL) {
         options->started(run->world, options->ctx);
     }

@@ -147,6 +147,7 @@ void results_span_end(results_span_t *span, sim_time_t end_ps)
             read_node(&span->nodes[i], end_ps);
         }
     }
+    SIM_CHECK(span->from_ps <= span->to_ps && span->to_ps <= end_ps);
 }
 
 // -- what it was

@@ -263,6 +263,8 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     take_apps(results, world);
     take_ports(results, world);
     take_nics(results, world);
+    SIM_CHECK(results->flow_completed + results->flow_failed + results->flow_not_begun <=
+              results->flow_count);
 }
 
 void results_note(results_t *results, char *text)

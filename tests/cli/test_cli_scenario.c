@@ -182,7 +182,7 @@ START_TEST(wrong_overrides_name_themselves)
         {"nic.mtu.x=1", "'mtu' is a value in the scenario, expected a mapping"},
         {"nic[0]=1", "'nic' is a mapping in the scenario, expected a list"},
         {"topology.pair.rate=1Gbps", "topology has both 'star' and 'pair'"},
-        {"seed=", "nothing in it"},
+        {"seed=", "no content"},
         {"seed=[", "not valid YAML"},
         {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q=1", "the path cannot be read"},
     };

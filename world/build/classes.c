@@ -36,6 +36,7 @@ static kind_t kind_of(const nic_config_t *config)
 static size_t collect(const world_t *world, kind_t *kinds)
 {
     size_t count = 0;
+    size_t counted = 0;
     for (size_t i = 0; i < world->nic_count; i++) {
         const kind_t kind = kind_of(nic_get_config(world->nics[i].nic));
         size_t k = 0;
@@ -48,6 +49,10 @@ static size_t collect(const world_t *world, kind_t *kinds)
         }
         kinds[k < KINDS_MAX ? k : 0].count++;
     }
+    for (size_t k = 0; k < count; k++) {
+        counted += kinds[k].count;
+    }
+    SIM_CHECKF(counted == world->nic_count, "%zu of %zu NICs", counted, world->nic_count);
     return count;
 }
 

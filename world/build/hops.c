@@ -135,6 +135,7 @@ static void fill(table_t *table,
                 row.from = groups->of[i];
                 row.to = groups->of[port->peer->node->sim.index];
                 row.hop = kind->hops[port->uid];
+                SIM_CHECK(row.from < groups->count && row.to < groups->count && row.hop > 0);
                 add_port(table, &row);
             }
         }

@@ -77,6 +77,7 @@ static void mark_path(world_survey_kind_t *kind, const net_path_t *path)
             net_switch_config(port->node)->trust == NET_TRUST_DSCP) {
             class = kind->dscp >> 3;
         }
+        SIM_CHECKF(class < NET_PRIORITIES, "class %u", class);
         kind->classes[port->uid] |= (uint8_t)(1u << class);
         if (kind->hops[port->uid] == 0 || kind->hops[port->uid] > i + 1) {
             kind->hops[port->uid] = (uint8_t)(i + 1);

@@ -94,6 +94,7 @@ const char *world_show(world_shown_t *buffer, const char *text)
             break;
         }
     }
+    SIM_CHECK(used < sizeof(buffer->text));
     buffer->text[used] = '\0';
     return buffer->text;
 }

@@ -304,6 +304,7 @@ sim_err_t world__apply_faults(const world_t *world, world_error_t *error)
             const world_fault_t *const fault = &scenario->faults[i];
             const world_fault_config_t *const config = &fault->config;
             const bool meant = world__link_meant(world, &fault->names, l);
+            SIM_CHECK(config->at_ps < config->until_ps);
             for (uint64_t t = 0; meant && t < config->times; t++) {
                 if (t > 0 && (config->at_ps >= SIM_TIME_END ||
                               config->every_ps > (SIM_TIME_END - config->at_ps) / t)) {

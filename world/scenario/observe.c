@@ -295,6 +295,7 @@ static sim_err_t parse_series(const world_registry_t *registry,
 // with the same configuration.
 static sim_err_t take_series_list(world_scenario_t *scenario, world_error_t *error)
 {
+    SIM_CHECK(scenario->series_count > 0);
     const world_series_t like = scenario->series[--scenario->series_count];
     const char *const text = like.config.series;
     const size_t size = strlen(text);

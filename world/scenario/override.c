@@ -139,6 +139,7 @@ static sim_err_t find_slot(world_document_t *document,
     if (part->index == list->count) {
         world_tree_add(list, NULL, NULL);
     }
+    SIM_CHECK(part->index < list->count);
     *slot = &list->entries[part->index].value;
     return SIM_OK;
 }

@@ -318,8 +318,7 @@ sim_err_t world_yaml_parse(world_document_t *document,
     result = run_parser(&parse, shielded, shielded_size);
     sim_free(shielded);
     if (result == SIM_OK && parse.root == NULL) {
-        result =
-            world_fail(error, SIM_ERR_INVALID, &parse.place, "the file is empty, expected YAML");
+        result = world_fail(error, SIM_ERR_INVALID, &parse.place, "no content, expected YAML");
     }
     *tree = parse.root;
     return result;

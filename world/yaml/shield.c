@@ -149,6 +149,7 @@ sim_err_t world__yaml_shield(const world_place_t *place,
             to[used++] = bytes[i];
         }
     }
+    SIM_CHECK(used >= size && used <= 3 * size);
     *shielded = to;
     *shielded_size = used;
     return SIM_OK;
@@ -172,6 +173,7 @@ sim_err_t world__yaml_unshield(const char *text, size_t size, char **plain)
         }
         to[used++] = text[i];
     }
+    SIM_CHECK(used <= size);
     to[used] = '\0';
     *plain = to;
     return SIM_OK;

@@ -106,9 +106,11 @@ static void put_value(text_t *text, const world_tree_t *value, size_t depth)
     }
 }
 
-// Writes a tree. Recursion is bounded by WORLD_YAML_DEPTH_MAX.
+// Writes a tree. Its depth is bounded: by WORLD_YAML_DEPTH_MAX in a file, and by the parts of paths
+// that overrides add.
 static void put_tree(text_t *text, const world_tree_t *tree, size_t depth, bool at_line_start)
 {
+    SIM_CHECK(tree->kind != WORLD_TREE_SCALAR && depth <= 2 * (size_t)WORLD_YAML_DEPTH_MAX);
     for (size_t i = 0; i < tree->count; i++) {
         const world_tree_entry_t *const entry = &tree->entries[i];
         if (i > 0 || at_line_start) {

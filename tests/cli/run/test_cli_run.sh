@@ -429,7 +429,7 @@ expect 0 "user's files beside results" "$ROCESIM" run $here/quickstart.yaml -o "
 bad "missing file" "missing.yaml: cannot open" "$ROCESIM" run missing.yaml
 bad "folder for a file" "is a folder, expected a file" "$ROCESIM" run $here
 : >"$work/empty.yaml"
-bad "empty file" "nothing in it" "$ROCESIM" run "$work/empty.yaml"
+bad "empty file" "no content" "$ROCESIM" run "$work/empty.yaml"
 truncate -s 100M "$work/large.yaml"
 bad "100 MB of zeros" "too large, expected at most 16 MiB" "$ROCESIM" run "$work/large.yaml"
 yes 'a: [b, c]' | head -c 100000000 >"$work/large.yaml"

@@ -7,6 +7,8 @@
 
 #include "studio/server/data/import/table.h"
 
+#include "results/csv.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -109,53 +111,10 @@ static sim_err_t next_line(lines_t *lines, char **line, size_t *size, sim_messag
 
 // -- rows
 
-typedef struct field {
-    char *text;
-    size_t size;
-} field_t;
-
-// Splits a line into fields and removes quotes in place. Returns the number of fields; most + 1 if
-// there are more or a quote does not end.
-static size_t split(char *line, size_t size, field_t *fields, size_t most)
-{
-    char *const end = line + size;
-    char *at = line;
-    size_t count = 0;
-    for (;;) {
-        if (count == most) {
-            return most + 1;
-        }
-        field_t *const field = &fields[count++];
-        field->text = at;
-        if (at == end || *at != '"') {
-            char *const comma = at < end ? memchr(at, ',', (size_t)(end - at)) : NULL;
-            field->size = (size_t)((comma != NULL ? comma : end) - at);
-            at = comma != NULL ? comma + 1 : NULL;
-        } else {
-            char *to = at;
-            bool closed = false;
-            for (at++; at < end && !closed; at++) {
-                if (*at != '"') {
-                    *to++ = *at;
-                } else if (at + 1 < end && at[1] == '"') {
-                    *to++ = *at++;
-                } else {
-                    closed = true;
-                }
-            }
-            if (!closed || (at < end && *at != ',')) {
-                return most + 1;
-            }
-            field->size = (size_t)(to - field->text);
-            at = at < end ? at + 1 : NULL;
-        }
-        if (at == NULL) {
-            return count;
-        }
-    }
-}
-
-static bool is_number(const field_t *field, int64_t *mantissa, unsigned *decimals, double *real)
+static bool is_number(const results_csv_cell_t *field,
+                      int64_t *mantissa,
+                      unsigned *decimals,
+                      double *real)
 {
     if (studio_decimal(field->text, field->size, mantissa, decimals)) {
         *real = (double)NAN;
@@ -191,7 +150,7 @@ static bool is_known_text(const char *column)
 
 typedef struct csv {
     lines_t lines;
-    field_t *fields;
+    results_csv_cell_t *fields;
     studio_column_spec_t *columns;
     size_t column_count;
     studio_table_writer_t *writer;
@@ -252,7 +211,7 @@ static sim_err_t take_header(csv_t *csv, const json_t *schema, sim_message_t *me
         return fail_at(csv, message, "it is empty, expected a header row");
     }
     csv->fields = sim_alloc_array(STUDIO_COLUMNS_MAX, sizeof(*csv->fields));
-    csv->column_count = split(line, size, csv->fields, STUDIO_COLUMNS_MAX);
+    csv->column_count = results_csv_split(line, size, csv->fields, STUDIO_COLUMNS_MAX);
     if (csv->column_count > STUDIO_COLUMNS_MAX) {
         csv->column_count = 0;
         return fail_at(csv, message, "more than 1024 columns, or quotes that do not end");
@@ -294,7 +253,8 @@ static sim_err_t guess_types(csv_t *csv, sim_message_t *message)
         if (end == NULL) {
             break;
         }
-        const size_t count = split(at, (size_t)(end - at), csv->fields, STUDIO_COLUMNS_MAX);
+        const size_t count =
+            results_csv_split(at, (size_t)(end - at), csv->fields, STUDIO_COLUMNS_MAX);
         for (size_t i = 0; count == csv->column_count && i < count; i++) {
             int64_t mantissa = 0;
             unsigned decimals = 0;
@@ -312,12 +272,12 @@ static sim_err_t guess_types(csv_t *csv, sim_message_t *message)
 
 static sim_err_t take_row(csv_t *csv, char *line, size_t size, sim_message_t *message)
 {
-    const size_t count = split(line, size, csv->fields, csv->column_count);
+    const size_t count = results_csv_split(line, size, csv->fields, csv->column_count);
     if (count != csv->column_count) {
         return fail_at(csv, message, "not as many cells as the header row has (a row cut off?)");
     }
     for (size_t i = 0; i < count; i++) {
-        const field_t *const field = &csv->fields[i];
+        const results_csv_cell_t *const field = &csv->fields[i];
         int64_t mantissa = 0;
         unsigned decimals = 0;
         double real = 0;
