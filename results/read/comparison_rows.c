@@ -434,30 +434,46 @@ static double sum_of(const json_t *nics, const char *name)
     return sum;
 }
 
-// Sums over all detailed NICs, per operation, and shares of hits.
+#define HITS "_hits"
+#define MISSES "_misses"
+
+// Puts the share of hits of a cache whose counter of hits has a label.
+static void put_hit_share(const taker_t *taker, const json_t *nics, const nic_counter_info_t *info)
+{
+    const size_t size = strlen(info->name) - strlen(HITS);
+    char *const misses = sim_format("%.*s" MISSES, (int)size, info->name);
+    char *const key = sim_format("nics.%.*s_hit_share", (int)size, info->name);
+    const double hits = sum_of(nics, info->name);
+    const double all = hits + sum_of(nics, misses);
+    put(taker,
+        RESULTS_COMPARISON_SHARE,
+        key,
+        info->total.label,
+        all > 0 ? hits / all : RESULTS_COMPARISON_NONE);
+    sim_free(misses);
+    sim_free(key);
+}
+
+// Puts a counter of detailed NICs, summed over all of them: as a sum, or per operation.
+static void put_nic_counter(const taker_t *taker,
+                            const json_t *nics,
+                            const nic_counter_info_t *info,
+                            double operations)
+{
+    const bool sum = strcmp(info->total.group, "sum") == 0;
+    char *const key = sim_format("nics.%s%s", info->name, sum ? "" : "_per_operation");
+    const double value = sum_of(nics, info->name);
+    put(taker,
+        sum ? RESULTS_COMPARISON_COUNT : RESULTS_COMPARISON_REAL,
+        key,
+        info->total.label,
+        sum ? value : value / operations);
+    sim_free(key);
+}
+
+// Puts the counters of detailed NICs that have a label: sums, per operation, and shares of hits.
 static void take_nics(const taker_t *taker)
 {
-    static const struct {
-        const char *counter;
-        const char *key;
-        const char *label;
-    } uses[] = {
-        {"pcie_reads", "nics.pcie_reads_per_operation", "PCIe reads per operation"},
-        {"pcie_writes", "nics.pcie_writes_per_operation", "PCIe writes per operation"},
-        {"pcie_up_bytes", "nics.pcie_up_bytes_per_operation", "PCIe bytes to hosts per op."},
-        {"pcie_down_bytes", "nics.pcie_down_bytes_per_operation", "PCIe bytes to NICs per op."},
-        {"mmio_lines", "nics.mmio_lines_per_operation", "MMIO lines per operation"},
-        {"doorbells", "nics.doorbells_per_operation", "Doorbells per operation"},
-    };
-    static const struct {
-        const char *cache;
-        const char *label;
-    } caches[] = {
-        {"context", "hits, contexts of QPs"},
-        {"translation", "hits, translations"},
-        {"wqe", "hits, WQEs"},
-        {"cq", "hits, contexts of CQs"},
-    };
     const json_t *const nics = json_object_get(taker->summary, "nics");
     const double operations = json_number_value(json_object_get(taker->summary, "operations"));
     if (json_array_size(nics) == 0 || operations < 1) {
@@ -465,30 +481,13 @@ static void take_nics(const taker_t *taker)
     }
     put_path(taker, RESULTS_COMPARISON_COUNT, "operations", "NIC operations");
     put_path(taker, RESULTS_COMPARISON_REAL, "events_per_operation", NULL);
-    for (size_t i = 0; i < SIM_COUNT_OF(uses); i++) {
-        const double value = sum_of(nics, uses[i].counter) / operations;
-        put(taker, RESULTS_COMPARISON_REAL, uses[i].key, uses[i].label, value);
+    for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
+        if (info->total.label != NULL && ends_with(info->name, HITS)) {
+            put_hit_share(taker, nics, info);
+        } else if (info->total.label != NULL) {
+            put_nic_counter(taker, nics, info, operations);
+        }
     }
-    for (size_t i = 0; i < SIM_COUNT_OF(caches); i++) {
-        char *const hits_name = sim_format("%s_hits", caches[i].cache);
-        char *const misses_name = sim_format("%s_misses", caches[i].cache);
-        char *const key = sim_format("nics.%s_hit_share", caches[i].cache);
-        const double hits = sum_of(nics, hits_name);
-        const double all = hits + sum_of(nics, misses_name);
-        put(taker,
-            RESULTS_COMPARISON_SHARE,
-            key,
-            caches[i].label,
-            all > 0 ? hits / all : RESULTS_COMPARISON_NONE);
-        sim_free(hits_name);
-        sim_free(misses_name);
-        sim_free(key);
-    }
-    put(taker,
-        RESULTS_COMPARISON_COUNT,
-        "nics.pauses_sent",
-        "pauses by NICs",
-        sum_of(nics, "pauses_sent"));
 }
 
 // Finds the flows of the run, or those of the traffic entry that --app asks for.

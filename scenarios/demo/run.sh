@@ -48,6 +48,8 @@ run pfc-only none
 run dcqcn dcqcn
 
 echo "== Both runs side by side"
+echo "   Goodput while transfers start shows how much the loaded network carries. Goodput to the end"
+echo "   of the run is lower where the last large flows end late, when the network is idle."
 "$program" compare "$out/pfc-only" "$out/dcqcn"
 
 if command -v gnuplot >/dev/null 2>&1; then

@@ -384,29 +384,33 @@ bool nic__rnic_conserved(const nic_t *nic)
 // clang-format off
 #define COUNTER(field, help_) \
     {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field)}
+// A counter that comparisons tell by a label: per operation; as a share of hits; as a sum.
+#define COMPARED(group_, label_, field, help_)                                            \
+    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field),       \
+     .total = {.group = group_, .label = label_}}
 const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(wqes_posted, "send work requests posted"),
     COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
     COUNTER(cqes_written, "completions written to completion queues"),
     COUNTER(cqes_polled, "completions taken out of them"),
-    COUNTER(doorbells, "Doorbells rung"),
-    COUNTER(mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
-    COUNTER(pcie_reads, "read requests of the NIC"),
-    COUNTER(pcie_writes, "writes of the NIC"),
-    COUNTER(pcie_up_bytes, "bytes from the NIC to the host, headers included"),
-    COUNTER(pcie_down_bytes, "bytes from the host to the NIC, headers included"),
-    COUNTER(context_hits, "contexts of queue pairs found on the NIC"),
+    COMPARED("operation", "Doorbells per operation", doorbells, "Doorbells rung"),
+    COMPARED("operation", "MMIO lines per operation", mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
+    COMPARED("operation", "PCIe reads per operation", pcie_reads, "read requests of the NIC"),
+    COMPARED("operation", "PCIe writes per operation", pcie_writes, "writes of the NIC"),
+    COMPARED("operation", "PCIe bytes to hosts per op.", pcie_up_bytes, "bytes from the NIC to the host, headers included"),
+    COMPARED("operation", "PCIe bytes to NICs per op.", pcie_down_bytes, "bytes from the host to the NIC, headers included"),
+    COMPARED("hits", "hits, contexts of QPs", context_hits, "contexts of queue pairs found on the NIC"),
     COUNTER(context_misses, "contexts of queue pairs read from the host"),
-    COUNTER(translation_hits, "page translations found on the NIC"),
+    COMPARED("hits", "hits, translations", translation_hits, "page translations found on the NIC"),
     COUNTER(translation_misses, "page translations read from the host"),
-    COUNTER(wqe_hits, "WQEs found on the NIC"),
+    COMPARED("hits", "hits, WQEs", wqe_hits, "WQEs found on the NIC"),
     COUNTER(wqe_misses, "WQEs read again from the host"),
-    COUNTER(cq_hits, "contexts of completion queues found on the NIC"),
+    COMPARED("hits", "hits, contexts of CQs", cq_hits, "contexts of completion queues found on the NIC"),
     COUNTER(cq_misses, "contexts of completion queues read from the host"),
     COUNTER(key_hits, "memory keys found on the NIC"),
     COUNTER(key_misses, "memory keys read from the host"),
     COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
-    COUNTER(pauses_sent, "times the NIC asked its link to pause"),
+    COMPARED("sum", "pauses by NICs", pauses_sent, "times the NIC asked its link to pause"),
     COUNTER(atomics, "atomics executed"),
     COUNTER(atomics_waited, "of those, how many waited for their lock"),
     {.name = NULL},
