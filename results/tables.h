@@ -81,6 +81,7 @@ typedef struct results_port_row {
     const net_port_t *port;
     sim_time_t end_ps;
     const results_span_t *span;
+    const struct results_counter_columns *counters; // of the table
 } results_port_row_t;
 
 typedef struct results_event_row {

@@ -225,6 +225,23 @@ uint64_t net_port_metric_read(const net_port_metric_t *metric,
     return sum;
 }
 
+bool net_port_metric_read_classes(const net_port_metric_t *metric,
+                                  const net_port_t *port,
+                                  sim_time_t time_ps,
+                                  uint64_t values[NET_PRIORITIES])
+{
+    SIM_CHECKF(metric->per_priority, "%s", metric->name);
+    const bool often = metric->place == NET_COUNTER_SENT || metric->place == NET_COUNTER_RECEIVED;
+    if (!often && !port->counted) {
+        return false;
+    }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        values[p] = metric->read != NULL ? metric->read(port, (uint8_t)(1u << p), time_ps)
+                                         : read_field(metric, port, p);
+    }
+    return true;
+}
+
 const net_port_metric_t *net_port_metric_find(const char *name)
 {
     for (const net_port_metric_t *m = net_port_metrics; m->name != NULL; m++) {

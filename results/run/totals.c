@@ -85,13 +85,7 @@ static void take_apps(results_t *results, const world_t *world)
     }
 }
 
-static bool is_rare(const net_port_metric_t *metric)
-{
-    return metric->place == NET_COUNTER_RARE || metric->place == NET_COUNTER_READ;
-}
-
-// Adds the port's counters by class. Ports that have counted nothing rare are not asked for it: in
-// a large network most of that memory was never touched.
+// Adds the port's counters.
 static void take_port(results_t *results, const net_port_t *port)
 {
     if (net_port_untouched(port)) {
@@ -99,16 +93,18 @@ static void take_port(results_t *results, const net_port_t *port)
     }
     for (size_t i = 0; net_port_metrics[i].name != NULL; i++) {
         const net_port_metric_t *const metric = &net_port_metrics[i];
-        if (metric->total.group == NULL || (is_rare(metric) && !port->counted)) {
+        uint64_t values[NET_PRIORITIES];
+        if (metric->total.group == NULL) {
             continue;
         }
         if (!metric->per_priority) {
             results->port_totals[i] +=
-                net_port_metric_read(metric, port, UINT8_MAX, results->sim_time_ps);
-        }
-        for (unsigned p = 0; metric->per_priority && p < NET_PRIORITIES; p++) {
-            results->class_totals[p][i] +=
-                net_port_metric_read(metric, port, (uint8_t)(1u << p), results->sim_time_ps);
+                port->counted ? net_port_metric_read(metric, port, UINT8_MAX, results->sim_time_ps)
+                              : 0;
+        } else if (net_port_metric_read_classes(metric, port, results->sim_time_ps, values)) {
+            for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+                results->class_totals[p][i] += values[p];
+            }
         }
     }
     for (unsigned r = 0; port->counted && r < NET_DROP_REASON_COUNT; r++) {

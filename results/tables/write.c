@@ -153,46 +153,73 @@ static void put_column(results_file_t *file,
 #define ZEROS_BY_CLASS ",0,0,0,0,0,0,0,0"
 static_assert(sizeof(ZEROS_BY_CLASS) == 2 * NET_PRIORITIES + 1, "one for each class");
 
-static void put_counter(results_file_t *file,
-                        const net_port_metric_t *counter,
-                        uint8_t classes,
-                        const results_port_row_t *row)
+// The counters that the columns of a table stand for, found once for all rows.
+typedef struct results_counter_columns {
+    struct {
+        const results_column_t *column;
+        const net_port_metric_t *counter;
+    } items[2 * NET_PORT_METRICS_MAX];
+    size_t count;
+} results_counter_columns_t;
+
+static void find_counters(const results_table_t *table, results_counter_columns_t *counters)
 {
-    const uint64_t value = net_port_metric_read(counter, row->port, classes, row->end_ps);
+    counters->count = 0;
+    for (results_file_column_t at = {0}; results_table_next(table, &at);) {
+        if (at.counter != NULL && at.class == 0) {
+            SIM_CHECK(counters->count < SIM_COUNT_OF(counters->items));
+            counters->items[counters->count].column = at.column;
+            counters->items[counters->count++].counter = at.counter;
+        }
+    }
+}
+
+static void put_count(results_file_t *file, bool is_time, uint64_t value)
+{
     results_file_put_char(file, ',');
-    if (strcmp(counter->unit, "ps") == 0) {
+    if (is_time) {
         results_file_put_ns(file, value);
     } else {
         results_file_put_u64(file, value);
     }
 }
 
-// Writes the counters of a column, each behind a comma.
-static void put_counters(results_file_t *file,
-                         const results_column_t *column,
-                         const results_port_row_t *row,
-                         bool idle)
+// Writes the counters of a column, the first of which is counters->items[next], each behind a
+// comma. Returns the next item.
+static size_t put_counters(results_file_t *file,
+                           const results_column_t *column,
+                           const results_port_row_t *row,
+                           size_t next,
+                           bool idle)
 {
-    for (const net_port_metric_t *counter = find_counter(column, net_port_metrics); counter != NULL;
-         counter = find_counter(column, counter + 1)) {
+    const results_counter_columns_t *const counters = row->counters;
+    for (; next < counters->count && counters->items[next].column == column; next++) {
+        const net_port_metric_t *const counter = counters->items[next].counter;
+        const bool is_time = counter->unit[0] == 'p' && counter->unit[1] == 's';
+        uint64_t values[NET_PRIORITIES];
         if (!column->per_class) {
-            put_counter(file, counter, UINT8_MAX, row);
-        } else if (idle) {
+            put_count(file,
+                      is_time,
+                      idle ? 0 : net_port_metric_read(counter, row->port, UINT8_MAX, row->end_ps));
+        } else if (idle || !net_port_metric_read_classes(counter, row->port, row->end_ps, values)) {
             results_file_put(file, ZEROS_BY_CLASS);
-        }
-        for (unsigned p = 0; column->per_class && !idle && p < NET_PRIORITIES; p++) {
-            put_counter(file, counter, (uint8_t)(1u << p), row);
+        } else {
+            for (unsigned p = 0; p < NET_PRIORITIES; p++) {
+                put_count(file, is_time, values[p]);
+            }
         }
     }
+    return next;
 }
 
 void results_table_put_row(const results_table_t *table, results_file_t *file, const void *row)
 {
     const bool idle = table->classes_idle != NULL && table->classes_idle(row);
+    size_t next = 0;
     for (size_t i = 0; i < table->count; i++) {
         const results_column_t *const column = &table->columns[i];
         if (column->kind == RESULTS_COLUMN_COUNTERS) {
-            put_counters(file, column, row, idle);
+            next = put_counters(file, column, row, next, idle);
             continue;
         }
         if (idle && column->per_class) {
@@ -262,13 +289,16 @@ sim_err_t results_write_ports(const world_t *world,
     if (result != SIM_OK) {
         return result;
     }
+    results_counter_columns_t counters;
+    find_counters(&results_port_table, &counters);
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
             const results_port_row_t row = {world,
                                             &node->ports[p],
                                             results->sim_time_ps,
-                                            results->span};
+                                            results->span,
+                                            &counters};
             results_table_put_row(&results_port_table, file, &row);
         }
     }

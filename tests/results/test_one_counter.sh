@@ -18,13 +18,14 @@ git ls-files -z --cached --others --exclude-standard ':!studio/page' ':!tests' '
 cd "$tree" || exit 1
 
 # The three files.
-sed -i 's|^    uint64_t ecn_marked_again\[NET_PRIORITIES\].*|&\n    uint64_t ecn_seen[NET_PRIORITIES];|' net/port.h
-sed -i 's|^    {.name = "ecn_marked_again"|    {.name = "ecn_seen", .unit = "packets", RARE(ecn_seen, ecn_seen[0]),\
+sed -i '/^    uint64_t ecn_marked_again\[NET_PRIORITIES\]/a\
+    uint64_t ecn_seen[NET_PRIORITIES];' net/port.h
+sed -i '/^    {.name = "ecn_marked_again"/i\
+    {.name = "ecn_seen", .unit = "packets", RARE(ecn_seen, ecn_seen[0]),\
      .points = NET_TRACE_MARK, .help = "packets that the marking of the port has seen",\
      .column = "ecn_seen_prio%u", .by_class = "ecn_seen",\
      .total = {.group = "ecn", .field = "ecn_seen", .label = "packets seen",\
-               .line = "ECN", .words = "packets seen", .swept = true}},\
-&|' net/link/port_metrics.c
+               .line = "ECN", .words = "packets seen", .swept = true}},' net/link/port_metrics.c
 sed -i 's|^    egress->counted = 1;|&\n    egress->rare->ecn_seen[priority]++;|' net/switch_model.h
 changed=0
 for file in net/*.h net/*/*.c; do
