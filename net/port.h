@@ -548,9 +548,9 @@ uint64_t net_port_metric_read(const net_port_metric_t *metric,
                               const net_port_t *port,
                               uint8_t classes,
                               sim_time_t time_ps);
-// Reads a counter that is readable per class, for each class. Returns false, and sets nothing, where
+// Reads a counter that is readable per class, for each class. Returns false and sets nothing where
 // all are 0 because the port has counted nothing rare: a place that counts into net_port_rare_t
-// sets port->counted, too.
+// also sets port->counted.
 bool net_port_metric_read_classes(const net_port_metric_t *metric,
                                   const net_port_t *port,
                                   sim_time_t time_ps,
