@@ -89,59 +89,59 @@ typedef struct nic_cache_config {
 // Rows of nic.cache.: path, type, field, default, least, most, help; choices; automatic ones.
 // clang-format off
 #define NIC_CACHE_MAP(ATTR, CHOICE, AUTO) \
-    ATTR("policy", STRING, policy, "flat", NULL, NULL, "flat: the caches of an ordinary NIC; else a tiered cache of compressed tokens, and who gives way in its L1: hybrid, lru, lfu, fifo, sieve, random") \
-    ATTR("compression", BOOL, compression, "true", NULL, NULL, "L1 and L2 hold tokens; off: they hold whole contexts") \
-    CHOICE("write", write, "back", "back|through", "when what changed in L1 reaches the host: when the token leaves, or at once") \
-    CHOICE("waiting", waiting, "wait", "wait|optimistic", "an access to a token that moves waits for the end, or takes the old copy and looks again") \
-    ATTR("l1.entries", COUNT, l1_entries, "8192", "1", "16777216", "entries of 28 bytes in L1 for queue pairs") \
-    ATTR("l1.other-entries", COUNT, l1_other_entries, "1024", "3", "16777216", "and for protection domains, memory regions and completion queues") \
-    ATTR("l1.latency", TIME, l1_latency_ps, "5ns", "1ps", "1ms", "a lookup in L1") \
-    ATTR("l1.cas", TIME, cas_ps, "2ns", "0ps", "1ms", "a compare-and-swap of an entry's fields") \
-    ATTR("l1.cas-retries", COUNT, cas_retries, "3", "0", "1000", "tries again after a swap that failed; then the directory is asked") \
-    ATTR("l1.staging", COUNT, staging_entries, "64", "0", "1048576", "copies of tokens next to L1 that stay where they are; of policies with thresholds") \
-    ATTR("l1.doorbells", COUNT, doorbells, "256", "1", "65536", "Doorbells that L1 holds while their WQEs are read; others wait for one of them") \
+    ATTR("policy", STRING, policy, "flat", NULL, NULL, "flat: the caches of an ordinary NIC; any other name: a tiered cache of compressed tokens, whose L1 evicts by this policy: hybrid, lru, lfu, fifo, sieve, random") \
+    ATTR("compression", BOOL, compression, "true", NULL, NULL, "true: L1 and L2 hold compressed tokens; false: they hold whole contexts") \
+    CHOICE("write", write, "back", "back|through", "when a change made in L1 reaches the host; back: when the token is evicted; through: at once") \
+    CHOICE("waiting", waiting, "wait", "wait|optimistic", "what an access to a token that is being moved does; wait: wait for the end of the move; optimistic: use the old copy and check it afterwards") \
+    ATTR("l1.entries", COUNT, l1_entries, "8192", "1", "16777216", "number of L1 entries for queue pairs, 28 bytes each") \
+    ATTR("l1.other-entries", COUNT, l1_other_entries, "1024", "3", "16777216", "number of L1 entries for protection domains, memory regions and completion queues, 28 bytes each") \
+    ATTR("l1.latency", TIME, l1_latency_ps, "5ns", "1ps", "1ms", "time of a lookup in L1") \
+    ATTR("l1.cas", TIME, cas_ps, "2ns", "0ps", "1ms", "time of a compare-and-swap of an L1 entry's fields") \
+    ATTR("l1.cas-retries", COUNT, cas_retries, "3", "0", "1000", "how often a failed compare-and-swap is tried again before the NIC reads the token directory") \
+    ATTR("l1.staging", COUNT, staging_entries, "64", "0", "1048576", "entries of the staging area beside L1, which holds copies of tokens that are not promoted; for policies with thresholds") \
+    ATTR("l1.doorbells", COUNT, doorbells, "256", "1", "65536", "number of Doorbells that L1 holds while the NIC reads their WQEs; a further Doorbell waits until one is done") \
     CHOICE("directory", directory, "auto", "auto|sram|cxl|host", "where the NIC reads the token directory after a miss of L1; auto: in L2 where there is one, else with the host") \
-    ATTR("l2.bytes", BYTES, l2_bytes, "16MiB", "0", "1TiB", "L2, in CXL memory, for tokens of queue pairs; 0: none") \
-    AUTO("l2.other-bytes", BYTES, l2_other_bytes, "0", "1TiB", "and for the other types; auto: a quarter of l2.bytes") \
-    ATTR("l2.page-table", BYTES, l2_table_bytes, "0", "0", "1TiB", "and for page tables, in lines of 64 bytes, the translations of 8 pages each: a translation that the NIC lacks is read there, or from the host, whose line is kept; 0: always from the host") \
-    ATTR("l2.slots", COUNT, l2_slots, "16", "1", "16", "tokens of a page of L2") \
-    ATTR("l2.latency", TIME, l2_latency_ps, "250ns", "0ps", "1ms", "a load from CXL memory, idle") \
-    ATTR("l2.rate", RATE, l2_rate_bps, "208Gbps", "1Mbps", "100000Gbps", "of CXL memory, in each direction; lines of 64 bytes") \
-    CHOICE("l2.access", l2_access, "load", "load|dma", "by loads and stores, or by a light DMA engine") \
-    ATTR("l2.setup", TIME, l2_setup_ps, "100ns", "0ps", "1ms", "what a DMA takes longer than a load") \
-    CHOICE("l2.path", l2_path, "direct", "direct|batch", "a token of L2 is loaded alone, or collected with others that missed and read by cluster") \
-    ATTR("l2.pressure", RATIO, l2_pressure, "0.9", "0", "1", "idle tokens leave L2 where so much of it is used") \
-    ATTR("expand.asynchronous", BOOL, expand_asynchronous, "false", NULL, NULL, "a work request that waits for an expand keeps its queue pair waiting, not its processing unit") \
-    CHOICE("expand.answer", expand_answer, "nic", "nic|cxl", "the driver lets the NIC read the context, or writes it into L2 for the NIC to load") \
-    ATTR("expand.on-nic", BOOL, decompress_on_nic, "false", NULL, NULL, "tokens are made of contexts on the NIC, not by the driver") \
-    ATTR("expand.decompress", TIME, decompress_ps, "20ns", "0ps", "1ms", "to make one of the other") \
-    ATTR("driver.work", TIME, driver_ps, "300ns", "0ps", "1ms", "the driver's core, for a request") \
-    ATTR("driver.iommu", TIME, iommu_ps, "250ns", "0ps", "1ms", "and to check rights and addresses of it") \
-    ATTR("promote.l1", COUNT, promote_l1, "128", "1", "4294967295", "uses within the window from which on a token belongs into L1; of policies with thresholds") \
-    ATTR("promote.l2", COUNT, promote_l2, "16", "1", "4294967295", "and into L2") \
-    ATTR("demote.l1-idle", TIME, demote_l1_ps, "1ms", "0ps", "1000s", "a token not used for longer leaves L1") \
-    ATTR("demote.l2-idle", TIME, demote_l2_ps, "10ms", "0ps", "1000s", "and L2, where that is full") \
-    ATTR("window", TIME, window_ps, "10ms", "4ps", "1000s", "uses are counted within it") \
-    ATTR("sample-every", COUNT, sample_every, "1", "1", "65536", "every so manyth access is counted, for as many") \
-    ATTR("aging", TIME, aging_ps, "1ms", "1ns", "1000s", "counts of uses in L1 are halved so often") \
-    ATTR("alpha", RATIO, alpha, "1", "0", "1000000", "weight of the recency rank (0 oldest, 1 newest) against one use, in hybrid's scores") \
-    ATTR("cluster", BYTES, cluster_bytes, "64KiB", "0", "1GiB", "of host memory or L2, that one transfer covers at most") \
-    ATTR("neighbours", COUNT, neighbours, "4", "0", "63", "tokens behind one that moves to L2 that come along if they are in its cluster") \
-    ATTR("maintenance.interval", TIME, maintenance_ps, "100us", "1ns", "1000s", "the maintenance worker looks at some tokens so often") \
-    ATTR("maintenance.tokens", COUNT, maintenance_tokens, "64", "0", "16777216", "at so many") \
-    ATTR("batch.threshold", COUNT, batch_threshold, "32", "1", "65536", "misses that make the batch worker start") \
-    ATTR("batch.max", COUNT, batch_max, "256", "1", "65536", "misses that it takes at once") \
-    ATTR("batch.wait", TIME, batch_wait_ps, "1us", "0ps", "1s", "and it starts when the first has waited so long") \
-    ATTR("batch.backlog", TIME, backlog_ps, "2us", "0ps", "1s", "the link of L2 is saturated when what waits for it takes longer") \
-    CHOICE("batch.saturated", saturated, "delay", "delay|drop", "neighbours then wait, too, or are left where they are") \
-    ATTR("adaptive.on", BOOL, adaptive, "false", NULL, NULL, "thresholds follow the load") \
-    ATTR("adaptive.interval", TIME, adaptive_interval_ps, "100us", "1ns", "1000s", "so often") \
-    ATTR("adaptive.saturation", RATIO, saturation, "0.8", "0", "1", "share of PCIe's or L2's time from which on thresholds rise if L2 is missed") \
-    ATTR("adaptive.hits", RATIO, adaptive_hits, "0.5", "0", "1", "less than that share of hits is a miss") \
-    ATTR("adaptive.cpu", RATIO, adaptive_cpu, "0.5", "0", "1", "share of the driver's core from which on thresholds fall if L1 is missed") \
-    ATTR("pinned", COUNT, pinned, "0", "0", "16777216", "the first queue pairs, which stay in L1") \
-    ATTR("reset-at", TIME, reset_ps, "never", "0ps", NULL, "the NIC loses what it holds: writes that nobody else has are lost") \
-    ATTR("record", BOOL, record, "false", NULL, NULL, "keeps all accesses, and tells what a cache that knows the future would have found")
+    ATTR("l2.bytes", BYTES, l2_bytes, "16MiB", "0", "1TiB", "size of L2, in CXL memory, for tokens of queue pairs; 0: there is no L2") \
+    AUTO("l2.other-bytes", BYTES, l2_other_bytes, "0", "1TiB", "size of L2 for tokens of protection domains, memory regions and completion queues; auto: a quarter of l2.bytes") \
+    ATTR("l2.page-table", BYTES, l2_table_bytes, "0", "0", "1TiB", "size of L2 for page tables, kept in lines of 64 bytes with the translations of 8 pages; a missing translation is read there first, else from the host, and its line is kept; 0: always from the host") \
+    ATTR("l2.slots", COUNT, l2_slots, "16", "1", "16", "number of tokens in one page of L2") \
+    ATTR("l2.latency", TIME, l2_latency_ps, "250ns", "0ps", "1ms", "latency of a load from idle CXL memory") \
+    ATTR("l2.rate", RATE, l2_rate_bps, "208Gbps", "1Mbps", "100000Gbps", "rate of CXL memory in each direction, in lines of 64 bytes") \
+    CHOICE("l2.access", l2_access, "load", "load|dma", "how the NIC accesses L2; load: by loads and stores; dma: by a light DMA engine") \
+    ATTR("l2.setup", TIME, l2_setup_ps, "100ns", "0ps", "1ms", "additional time of a DMA access to L2, compared with a load (l2.access: dma)") \
+    CHOICE("l2.path", l2_path, "direct", "direct|batch", "how a token in L2 is fetched; direct: alone; batch: together with other misses, cluster by cluster") \
+    ATTR("l2.pressure", RATIO, l2_pressure, "0.9", "0", "1", "used share of L2 from which on idle tokens are demoted to the host") \
+    ATTR("expand.asynchronous", BOOL, expand_asynchronous, "false", NULL, NULL, "true: a work request that waits for its context delays its own queue pair only; false: it delays the whole processing unit") \
+    CHOICE("expand.answer", expand_answer, "nic", "nic|cxl", "how the driver answers a request for a context; nic: the NIC reads it from host memory; cxl: the driver writes it into L2 and the NIC loads it") \
+    ATTR("expand.on-nic", BOOL, decompress_on_nic, "false", NULL, NULL, "true: the NIC compresses contexts into tokens and back; false: the driver does") \
+    ATTR("expand.decompress", TIME, decompress_ps, "20ns", "0ps", "1ms", "time to compress a context into a token, or to expand it") \
+    ATTR("driver.work", TIME, driver_ps, "300ns", "0ps", "1ms", "work of the driver's core for one request of the NIC") \
+    ATTR("driver.iommu", TIME, iommu_ps, "250ns", "0ps", "1ms", "time to check the rights and addresses of a driver's request in the IOMMU") \
+    ATTR("promote.l1", COUNT, promote_l1, "128", "1", "4294967295", "uses within the window from which on a token belongs into L1; for policies with thresholds") \
+    ATTR("promote.l2", COUNT, promote_l2, "16", "1", "4294967295", "uses within the window from which on a token belongs into L2; for policies with thresholds") \
+    ATTR("demote.l1-idle", TIME, demote_l1_ps, "1ms", "0ps", "1000s", "idle time after which a token is demoted from L1") \
+    ATTR("demote.l2-idle", TIME, demote_l2_ps, "10ms", "0ps", "1000s", "idle time after which a token is demoted from L2, if L2 is nearly full (l2.pressure)") \
+    ATTR("window", TIME, window_ps, "10ms", "4ps", "1000s", "length of the window in which uses of a token are counted for the thresholds") \
+    ATTR("sample-every", COUNT, sample_every, "1", "1", "65536", "one access in this many is counted, and stands for all of them") \
+    ATTR("aging", TIME, aging_ps, "1ms", "1ns", "1000s", "time between two halvings of the counts of uses in L1") \
+    ATTR("alpha", RATIO, alpha, "1", "0", "1000000", "weight of recency (0 oldest, 1 newest) against one use in the scores of policy hybrid") \
+    ATTR("cluster", BYTES, cluster_bytes, "64KiB", "0", "1GiB", "largest part of host memory or L2 that one transfer of neighbouring tokens covers") \
+    ATTR("neighbours", COUNT, neighbours, "4", "0", "63", "number of following tokens that are prefetched with one that moves to L2, if they lie in its cluster") \
+    ATTR("maintenance.interval", TIME, maintenance_ps, "100us", "1ns", "1000s", "time between two runs of the maintenance worker, which demotes idle tokens") \
+    ATTR("maintenance.tokens", COUNT, maintenance_tokens, "64", "0", "16777216", "tokens that the maintenance worker examines per run") \
+    ATTR("batch.threshold", COUNT, batch_threshold, "32", "1", "65536", "number of queued misses at which the batch worker starts") \
+    ATTR("batch.max", COUNT, batch_max, "256", "1", "65536", "largest number of misses that the batch worker takes at once") \
+    ATTR("batch.wait", TIME, batch_wait_ps, "1us", "0ps", "1s", "longest time that a queued miss waits before the batch worker starts") \
+    ATTR("batch.backlog", TIME, backlog_ps, "2us", "0ps", "1s", "waiting time for the link of L2 from which on the link counts as saturated") \
+    CHOICE("batch.saturated", saturated, "delay", "delay|drop", "what happens to neighbours (cluster) while the link of L2 is saturated; delay: they wait; drop: they are not prefetched") \
+    ATTR("adaptive.on", BOOL, adaptive, "false", NULL, NULL, "true: the promotion thresholds are adapted to the load") \
+    ATTR("adaptive.interval", TIME, adaptive_interval_ps, "100us", "1ns", "1000s", "time between two adaptations of the promotion thresholds") \
+    ATTR("adaptive.saturation", RATIO, saturation, "0.8", "0", "1", "busy share of PCIe or L2 from which on thresholds rise, if the hit ratio is below adaptive.hits") \
+    ATTR("adaptive.hits", RATIO, adaptive_hits, "0.5", "0", "1", "hit ratio of L1 or L2 below which thresholds are adapted") \
+    ATTR("adaptive.cpu", RATIO, adaptive_cpu, "0.5", "0", "1", "busy share of the driver's core from which on thresholds fall, if the hit ratio of L1 is below adaptive.hits") \
+    ATTR("pinned", COUNT, pinned, "0", "0", "16777216", "number of queue pairs, the first ones created, whose tokens always stay in L1") \
+    ATTR("reset-at", TIME, reset_ps, "never", "0ps", NULL, "time at which the NIC is reset: it loses what it holds, and changes that nobody else has are lost") \
+    ATTR("record", BOOL, record, "false", NULL, NULL, "true: records all accesses and reports the hits of Belady's optimal policy for comparison")
 // clang-format on
 
 // Rules between attributes; the message begins with one.

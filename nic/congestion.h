@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/congestion.h - congestion control as a table of operations, one per algorithm.
 //
-// An algorithm owns a state of state_bytes per QP, created by the NIC with the QP (zeroed), and
-// steers two numbers of it: the rate at which the QP paces its packets and the window of
-// unacknowledged bytes. It hears of what happens to the QP through the operations below, all
-// called in events of the QP's host. It may arm its own timers; it must not send.
-// An algorithm of the library is one file, nic/cc/cc_<name>.c, found by name through nic_cc_find. A
-// program's own is a row of its registry (nic/extra.h), or nic_config_t.custom_cc.
+// An algorithm owns a state of state_bytes per QP, which the NIC creates zeroed. It sets two
+// numbers: the rate at which the QP paces its packets, and the window of unacknowledged bytes. The
+// operations below tell it what happens to the QP, in events of the QP's host. It may arm timers of
+// its own; it must not send. nic.congestion-control names a row of nic_cc_all or of the program's
+// registry (nic/extra.h); or a program sets nic_config_t.custom_cc.
 #ifndef NIC_CONGESTION_H
 #define NIC_CONGESTION_H
 
@@ -21,8 +20,8 @@ typedef struct nic_cc_ops nic_cc_ops_t;
 
 #define NIC_WINDOW_UNLIMITED UINT64_MAX
 
-// "nic.bdp-window": whether a QP has a window of its bandwidth-delay product, whatever algorithm
-// sets its rate.
+// nic.bdp-window: whether a QP has a window of its bandwidth-delay product, besides the
+// algorithm's.
 typedef enum nic_bdp_window {
     NIC_BDP_WINDOW_NONE,
     NIC_BDP_WINDOW_FIXED,  // line rate x base RTT
@@ -45,17 +44,20 @@ struct nic_cc {
     uint32_t int_multiplier; // of the units in INT's records
     const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload
-    bool hears_acks;         // this and the next two begin as the operations' table has
-    bool acks_every_packet;  // them; init may change them, where a parameter
-    bool echoes_ecn;         // decides
-    uint8_t bdp_window;      // nic_bdp_window_t: a window besides window_bytes; the NIC's to set
+    // Copied from nic_cc_ops_t before init(); init() may change them if a parameter decides.
+    bool hears_acks;
+    bool acks_every_packet;
+    bool echoes_ecn;
+    uint8_t bdp_window; // nic_bdp_window_t: a window besides window_bytes; set by the NIC
     // Set by an algorithm that paces bursts: packets follow each other at the port's rate until
     // this many bytes on the link are out, and then the QP pauses, so that the burst with its pause
     // has rate_bps. 0: packet by packet. At most NIC_CC_BURST_BYTES_MAX.
     uint32_t burst_bytes;
-    uint32_t burst_sent_bytes; // the NIC's
+    uint32_t burst_sent_bytes; // set by the NIC, like burst_start_ps
     sim_time_t burst_start_ps;
-    bool rate_set; // by HPCC's law, to the same one too: the HPCC simulator looks then
+    // HPCC's law assigned rate_bps, possibly an equal value. compat/hpcc reads it: the HPCC
+    // simulator looks at the QP again after every assignment.
+    bool rate_set;
     const struct net_dice *dice; // net/models.h; NULL: algorithms draw from streams of their own
 };
 
@@ -90,9 +92,8 @@ struct nic_cc_ops {
     // counts, whatever the receiver's: each packet says how it is to be answered, as the ends
     // would have agreed when they connected. READ requests and responses say nothing.
     net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
-    // The next two may be changed in init, where a parameter decides (nic_cc_t).
-    bool acks_every_packet; // each asks for an ACK, and ACKs that wait are not merged
-    bool echoes_ecn;        // a CE mark comes back in the packet's ACK instead of as a CNP
+    bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
+    bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
     // Packets carry the time they were sent at: the ACK of a repeated one gives a round trip, too.
     bool stamps_packets;
     // A packet may start while less than the window is unacknowledged, and go beyond it; else only
@@ -119,23 +120,22 @@ struct nic_cc_ops {
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
 }; // any operation may be NULL: nothing to do
 
-// What counts as the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).
+// A way to compute the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).
 typedef struct nic_path_rtt_ops {
     const char *name;
-    // NULL: of a full packet and its ACK. *rate_bps: what the BDP is of, besides; may be lowered.
+    // Returns the round trip. NULL: that of a full packet and its ACK. *rate_bps is the rate of the
+    // bandwidth-delay product, and may be lowered.
     sim_time_t (*rtt_ps)(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps);
 } nic_path_rtt_ops_t;
 extern const nic_path_rtt_ops_t *const nic_path_rtt_all[]; // ends with NULL
 
-// By name; NULL: unknown. nic_cc_all ends with NULL.
-const nic_cc_ops_t *nic_cc_find(const char *name);
-extern const nic_cc_ops_t *const nic_cc_all[];
+extern const nic_cc_ops_t *const nic_cc_all[]; // ends with NULL
 
-// To be called by an algorithm after it lowered or raised cc->rate_bps (clamped by it to
-// [1, line_bps]). A packet that waits for its turn waits for the rest of it at the new rate.
+// Tells the NIC that the algorithm changed cc->rate_bps, which it keeps in [1, line_bps]. A packet
+// that waits for its turn waits for the rest of its time at the new rate.
 void nic_cc_rate_changed(nic_cc_t *cc);
 
-// How many other QPs of the same NIC are active.
+// Returns how many other QPs of the same NIC are active.
 uint32_t nic_cc_others_active(const nic_cc_t *cc);
 
 SIM_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/core.h - a CPU core of a host, as a resource: a program that polls, and what its steps cost.
+// nic/core.h - a CPU core of a host: it runs a program that polls, and its steps cost time.
 //
 // A core runs one program, a loop: look at what it polls (completion queues, flags that
 // nic_qp_on_write sets), do what there is to do, start over. One turn of the loop is a step, called
@@ -33,43 +33,45 @@ SIM_C_BEGIN
 
 typedef struct nic_core nic_core_t;
 
-// True: the step did something. False: there was nothing to do. May post, poll, and destroy queue
-// pairs of its host's NICs.
+// Runs one step. Returns true if it did something, false if there was nothing to do. It may post,
+// poll, and destroy queue pairs of its host's NICs.
 typedef bool (*nic_core_fn)(nic_core_t *core, void *ctx);
 
-// After net_build. The host owns it.
+// Creates a core after net_build. The host owns it.
 nic_core_t *nic_core_create(net_node_t *host, nic_core_fn step, void *ctx);
-// The first step begins at time_ps, which is not before the host's time. Once, or after a stop.
+// Starts the core: its first step begins at time_ps, not before the host's time. To be called once,
+// or after a stop.
 void nic_core_start(nic_core_t *core, sim_time_t time_ps);
-// No further steps; the running one ends as usual.
+// Stops the core. The running step ends as usual.
 void nic_core_stop(nic_core_t *core);
 
-// The CQ is polled by this core: a completion wakes it. Its nic_cq_fn is not called then.
+// Makes this core poll the CQ: a completion wakes the core, and the CQ's nic_cq_fn is not called.
 void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core);
-// Something else that the core polls changed, in an event of its host: at this instant.
+// Wakes the core, because something else that it polls changes now, in an event of its host.
 void nic_core_wake(nic_core_t *core);
 
-// A core without a program, for a driver's thread: it only does what comes, one piece of work
-// behind the other. Its clock counts with the others' from its first work on. The host owns it.
+// Creates a core without a program, for a driver's thread: it does pieces of work one after the
+// other. It counts as a working core from its first work on. The host owns it.
 nic_core_t *nic_core_create_worker(net_node_t *host);
-// Work that costs cost_ps at the highest clock rate, and is there from from_ps on, which is not
-// before the host's time: when it is done.
+// Books work that costs cost_ps at the highest clock rate and is there from from_ps on, not before
+// the host's time. Returns when it is done.
 sim_time_t nic_core_work(nic_core_t *core, sim_time_t from_ps, sim_time_t cost_ps);
 
-// Inside a step that does something: the next step would only look at the core's completion queues,
-// as the last step that found nothing did, before anything else. If it would find nothing, it is no
-// event.
+// Says, inside a step that does something, that the next step will first only poll the core's
+// completion queues, as the last step that found nothing did. If they stay empty, that step costs
+// no event.
 void nic_core_only_polls(nic_core_t *core);
 
-// Inside a step: work of the program's own, which takes as many cycles as fit into cost_ps at the
-// highest clock rate; and a wait for memory, whose time does not depend on the core's clock.
+// Spends time inside a step: on work of the program, which takes as many cycles as fit into cost_ps
+// at the highest clock rate, or on a wait for memory, which does not depend on the core's clock.
 void nic_core_spend(nic_core_t *core, sim_time_t cost_ps);
 void nic_core_wait(nic_core_t *core, sim_time_t wait_ps);
-// The core's time: within a step the step's start and what it has cost so far.
+// Returns the core's time: within a step, the step's start plus its cost so far.
 sim_time_t nic_core_now_ps(const nic_core_t *core);
 
-// Time spent in steps that did something or in work, and how many those were.
+// Returns the time spent in work and in steps that did something.
 sim_time_t nic_core_busy_ps(const nic_core_t *core);
+// Returns how many steps did something, and pieces of work, there were.
 uint64_t nic_core_steps(const nic_core_t *core);
 
 SIM_C_END

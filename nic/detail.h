@@ -38,90 +38,90 @@ enum {
     X(lane_rate_bps,        "pcie.lane-rate",          RATE,  "1Gbps","1000Gbps","4Gbps","7876.8Mbps", "7876.8Mbps", "15752Mbps", "7876.8Mbps", "PPPPP", "rate of one PCIe lane, after line coding") \
     X(request_header_bytes, "pcie.request-header",     BYTES, "0",   "64",    "24",      "26",         "26",         "26", "26",        "PPPPP", "TLP header and framing of a read request or a write") \
     X(completion_header_bytes,"pcie.completion-header",BYTES, "0",   "64",    "20",      "22",         "22",         "22", "22",        "PPPPP", "TLP header and framing of a read completion") \
-    X(completion_max_bytes, "pcie.completion-max",     BYTES, "64",  "4096",  "128",     "128",        "128",        "128", "128",       "PMMFF", "data of one read completion at most") \
-    X(payload_max_bytes,    "pcie.payload-max",        BYTES, "64",  "4096",  "128",     "256",        "256",        "256", "256",       "FFFFF", "data of one write of the NIC at most") \
-    X(read_max_bytes,       "pcie.read-request-max",   BYTES, "64",  "4096",  "512",     "512",        "512",        "512", "512",       "FFFFF", "data that one read request asks for at most") \
-    X(tags,                 "pcie.tags",               COUNT, "1",   "65536", "32",      "64",         "256",        "512", "256",       "FFFFF", "read requests outstanding at most") \
-    X(posted_bytes,         "pcie.posted-max",         BYTES, "256", "1MiB",  "16KiB",   "16KiB",      "16KiB",      "16KiB", "16KiB",     "FFFFF", "writes of the NIC that wait for the PCIe link at most; received packets wait meanwhile") \
-    X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns", "420ns",     "FFFFF", "read request to data, idle PCIe link") \
-    X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns", "400ns",     "FFFFF", "a posted write until it is seen, idle PCIe link") \
+    X(completion_max_bytes, "pcie.completion-max",     BYTES, "64",  "4096",  "128",     "128",        "128",        "128", "128",       "PMMFF", "largest data size of one read completion") \
+    X(payload_max_bytes,    "pcie.payload-max",        BYTES, "64",  "4096",  "128",     "256",        "256",        "256", "256",       "FFFFF", "largest data size of one write of the NIC") \
+    X(read_max_bytes,       "pcie.read-request-max",   BYTES, "64",  "4096",  "512",     "512",        "512",        "512", "512",       "FFFFF", "largest data size that one read request asks for") \
+    X(tags,                 "pcie.tags",               COUNT, "1",   "65536", "32",      "64",         "256",        "512", "256",       "FFFFF", "largest number of outstanding read requests") \
+    X(posted_bytes,         "pcie.posted-max",         BYTES, "256", "1MiB",  "16KiB",   "16KiB",      "16KiB",      "16KiB", "16KiB",     "FFFFF", "largest amount of the NIC's writes that waits for the PCIe link; beyond it received packets wait in the receive buffer") \
+    X(read_latency_ps,      "pcie.read-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","330ns","420ns",    "400ns", "420ns",     "FFFFF", "time from a read request to its data on an idle PCIe link") \
+    X(write_latency_ps,     "pcie.write-latency",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "300ns","300ns","400ns",    "200ns", "400ns",     "FFFFF", "time until a posted write is visible, on an idle PCIe link") \
     X(overhead_permille,    "pcie.overhead",           COUNT, "0",   "1000",  "33",      "88",         "33",         "33", "33",        "FPFFF", "thousandths that the link layer adds to the time of each byte") \
-    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "571",        "60",         "60", "60",        "FFFFF", "thousandths that write-combined lines take longer still") \
-    X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36", "36",        "MMMPF", "WQE without inline payload, RC and UC") \
-    X(datagram_header_bytes,"wqe.datagram-header",     BYTES, "16",  "192",   "68",      "68",         "68",         "68", "68",        "MMMPF", "WQE without inline payload, UD") \
-    X(pointer_bytes,        "wqe.pointer",             BYTES, "0",   "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "part of a WQE that says where a payload lies") \
-    X(block_header_bytes,   "wqe.block-header",        BYTES, "0",   "16",    "0",       "4",          "0",          "0", "0",         "FMFFF", "of each further line of 64 bytes that an inline payload reaches into") \
-    X(atomic_bytes,         "wqe.atomic",              BYTES, "0",   "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "operands in the WQE of an atomic") \
-    X(inline_max_bytes,     "wqe.inline-max",          BYTES, "0",   "1024",  "256",     "256",        "256",        "256", "256",       "FFFFF", "inline payload at most") \
-    X(recv_wqe_bytes,       "wqe.receive",             BYTES, "16",  "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "WQE of a receive") \
-    X(recv_fetch_count,     "wqe.receive-fetch",       COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "receives that the NIC reads at once") \
-    X(cqe_bytes,            "cqe.bytes",               BYTES, "16",  "256",   "64",      "64",         "64",         "64", "64",        "PPPPF", "size of a CQE") \
-    X(recv_inline_bytes,    "cqe.inline-receive",      BYTES, "0",   "128",   "0",       "0",          "0",          "0", "0",         "FFFFF", "payload that a receive's CQE carries instead of a write of its own, at most") \
-    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "26",         "64", "26",        "FFFFF", "processing units to send, and as many to receive; a queue pair uses those of its number") \
-    X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns", "70ns",      "FFFFF", "processing unit: a WQE that came by MMIO") \
-    X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns", "120ns",      "FFFMF", "processing unit: a WQE that the NIC read") \
-    X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","100ns","72ns",    "50ns", "72ns",      "FFFFF", "processing unit: a packet received") \
-    X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","26.3ns","6.37ns",    "4.65ns", "6.37ns",    "FFMPF", "sending side, shared: a packet of a SEND or WRITE") \
-    X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a READ or atomic request") \
-    X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "sending side, shared: a packet of a READ's or atomic's response") \
-    X(tx_ack_ps,            "tx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFFF", "sending side, shared: an ACK or NAK, as any packet without payload") \
-    X(tx_answer_latency_ps, "tx.answer-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","520ns","0ns",     "0ns", "0ns",       "FFFFF", "sending side: what an ACK, NAK or response takes on top, and nothing else waits for") \
-    X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "sending side, shared: each 64 bytes of a packet's payload read from host memory, or a part of them") \
-    X(tx_long_ps,           "tx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","12ns", "0ns",       "0ns", "0ns",       "FFFFF", "sending side, shared: a packet's payload that comes in more than one read completion (pcie.completion-max, at its multiples), on top") \
-    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "receiving side, shared: a request but WRITEs and atomics") \
-    X(rx_put_ps,            "rx.put",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","25.9ns","8.2ns",   "4.65ns", "8.2ns",    "FFMPF", "receiving side, shared: a packet of a WRITE") \
-    X(rx_put_line_ps,       "rx.put-line",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: each 64 bytes that such a packet brings, or a part of them") \
-    X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns", "22.4ns",       "FFMFF", "receiving side, shared: a response of a READ or atomic") \
-    X(rx_long_ps,           "rx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","43ns", "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: a READ's response of more payload than one PCIe write takes (pcie.payload-max), on top") \
-    X(rx_long_line_ps,      "rx.long-line",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: each 64 bytes of that payload beyond the first write, or a part of them") \
-    X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns", "4ns",       "FFFFF", "receiving side, shared: an ACK, NAK or CNP") \
-    X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns", "4ns",       "FMMFF", "receiving side, shared: a receive that writes payload and CQE apart") \
-    X(rx_cqe_ps,            "rx.cqe",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns", "0ns",       "FFFFF", "receiving side, shared: the CQE of what a response or an ACK completes") \
-    X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","0ns", "19.2ns",    "190ns", "19.2ns",     "FFMMF", "receiving side, shared: an atomic request") \
-    X(rx_latency_ps,        "rx.latency",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","100ns","120ns",  "50ns", "120ns",      "FFFFF", "receiving side: what a packet takes on top, and nothing else waits for") \
-    X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096", "4096",      "FMMFF", "locks of atomics, by the low bits of the address; 1: one for all") \
-    X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "26ns",      "60ns", "26ns",      "FMMFF", "a lock is held for the PCIe read and this") \
-    X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0", "0",         "FFFFF", "1: the receiving side stands still while a lock is held") \
-    X(memory_cache_bytes,   "memory.cache",            BYTES, "0",   "1TiB",  "2MiB",    "20MiB",      "35MiB",      "32MiB", "35MiB",     "PPPFF", "atomics on memory regions larger than this find words in DRAM, on others in the processor's cache") \
-    X(memory_latency_ps,    "memory.latency",          TIME,  "0ps", NIC_DETAIL_PS_MAX, "75ns","75ns",  "75ns",      "75ns", "75ns",      "FFPFF", "what DRAM takes longer than that cache") \
-    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "180",        "2560",       "8192", "2560",      "FFFFF", "cached contexts of queue pairs, two for each: to send and to receive") \
-    X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "12",         "8",          "4", "8",         "FFFFF", "associativity of that cache") \
-    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","6ns",      "12ns", "19.7ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
-    X(uc_context_entries,  "context.uc-entries",      COUNT, "0",   "16777216", "0",    "288",        "0",          "0", "0",         "FFFFF", "cached contexts of unreliable connections, apart from the others; 0: among them") \
-    X(put_context_stall_ps, "context.put-stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","80ns", "0ns",       "0ns", "0ns",       "FFFFF", "where they are apart, a miss of a receiver's occupies its side of the NIC for") \
-    X(near_entries,         "context.near-entries",    COUNT, "1",   "65000", "32",      "32",         "128",         "256", "128",       "FFFFF", "contexts of RC queue pairs that each side has at hand") \
-    X(near_ways,            "context.near-ways",       COUNT, "1",   "64",    "4",       "4",          "8",          "8", "8",         "FFFFF", "associativity of that memory") \
-    X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns", "6ns",       "FFFFF", "another one occupies its side of the NIC for") \
+    X(mmio_overhead_permille,"pcie.mmio-overhead",     COUNT, "0",   "1000",  "60",      "571",        "60",         "60", "60",        "FFFFF", "thousandths that write-combined MMIO lines take in addition") \
+    X(wqe_header_bytes,     "wqe.header",              BYTES, "16",  "192",   "36",      "36",         "36",         "36", "36",        "MMMPF", "size of a WQE without inline payload, for RC and UC") \
+    X(datagram_header_bytes,"wqe.datagram-header",     BYTES, "16",  "192",   "68",      "68",         "68",         "68", "68",        "MMMPF", "size of a WQE without inline payload, for UD") \
+    X(pointer_bytes,        "wqe.pointer",             BYTES, "0",   "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "size of the part of a WQE that says where a payload lies") \
+    X(block_header_bytes,   "wqe.block-header",        BYTES, "0",   "16",    "0",       "4",          "0",          "0", "0",         "FMFFF", "header of each further line of 64 bytes that an inline payload reaches into") \
+    X(atomic_bytes,         "wqe.atomic",              BYTES, "0",   "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "size of the operands in the WQE of an atomic") \
+    X(inline_max_bytes,     "wqe.inline-max",          BYTES, "0",   "1024",  "256",     "256",        "256",        "256", "256",       "FFFFF", "largest inline payload of a work request") \
+    X(recv_wqe_bytes,       "wqe.receive",             BYTES, "16",  "64",    "16",      "16",         "16",         "16", "16",        "PPPPF", "size of a receive's WQE in host memory") \
+    X(recv_fetch_count,     "wqe.receive-fetch",       COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "number of receives that the NIC reads from host memory at once") \
+    X(cqe_bytes,            "cqe.bytes",               BYTES, "16",  "256",   "64",      "64",         "64",         "64", "64",        "PPPPF", "size of a CQE in host memory") \
+    X(recv_inline_bytes,    "cqe.inline-receive",      BYTES, "0",   "128",   "0",       "0",          "0",          "0", "0",         "FFFFF", "largest payload that a receive's CQE carries inline, without a write of its own; 0: none") \
+    X(pu_count,             "pu.count",                COUNT, "1",   "256",   "4",       "8",          "26",         "64", "26",        "FFFFF", "number of processing units to send, and as many to receive; a queue pair uses the units that its number selects") \
+    X(pu_send_ps,           "pu.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "220ns","110ns","70ns",     "50ns", "70ns",      "FFFFF", "time of a processing unit for a WQE that came by MMIO") \
+    X(pu_send_fetched_ps,   "pu.send-fetched",         TIME,  "0ps", NIC_DETAIL_PS_MAX, "320ns","160ns","120ns",    "70ns", "120ns",      "FFFMF", "time of a processing unit for a WQE that the NIC read after a Doorbell") \
+    X(pu_receive_ps,        "pu.receive",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "160ns","100ns","72ns",    "50ns", "72ns",      "FFFFF", "time of a processing unit for a received packet") \
+    X(tx_send_ps,           "tx.send",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","26.3ns","6.37ns",    "4.65ns", "6.37ns",    "FFMPF", "time of the shared sending side for a packet of a SEND or WRITE") \
+    X(tx_request_ps,        "tx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "90ns","36ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "time of the shared sending side for a READ or atomic request") \
+    X(tx_response_ps,       "tx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFPF", "time of the shared sending side for a response packet of a READ or atomic") \
+    X(tx_ack_ps,            "tx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","28ns", "6.37ns",    "4.65ns", "6.37ns",    "FFFFF", "time of the shared sending side for an ACK or NAK, the same as for any packet without payload") \
+    X(tx_answer_latency_ps, "tx.answer-latency",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","520ns","0ns",     "0ns", "0ns",       "FFFFF", "additional latency of an ACK, NAK or response on the sending side; other packets do not wait for it") \
+    X(tx_line_ps,           "tx.line",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "time of the shared sending side for each started 64 bytes of a packet's payload read from host memory") \
+    X(tx_long_ps,           "tx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","12ns", "0ns",       "0ns", "0ns",       "FFFFF", "additional time of the shared sending side for a payload that arrives in more than one read completion (split at multiples of pcie.completion-max)") \
+    X(rx_request_ps,        "rx.request",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","38.5ns","8.2ns",   "4.65ns", "8.2ns",    "FMMPF", "time of the shared receiving side for a request other than WRITEs and atomics") \
+    X(rx_put_ps,            "rx.put",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "80ns","25.9ns","8.2ns",   "4.65ns", "8.2ns",    "FFMPF", "time of the shared receiving side for a packet of a WRITE") \
+    X(rx_put_line_ps,       "rx.put-line",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","3ns",  "0ns",       "0ns", "0ns",       "FFFFF", "time of the shared receiving side for each started 64 bytes of a WRITE's packet") \
+    X(rx_response_ps,       "rx.response",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","42ns","11.36ns",   "8ns", "22.4ns",       "FFMFF", "time of the shared receiving side for a response of a READ or atomic") \
+    X(rx_long_ps,           "rx.long",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","43ns", "0ns",       "0ns", "0ns",       "FFFFF", "additional time of the shared receiving side for a READ response with more payload than one PCIe write takes (pcie.payload-max)") \
+    X(rx_long_line_ps,      "rx.long-line",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns", "0ns",       "FFFFF", "time of the shared receiving side for each started 64 bytes of a READ response beyond the first PCIe write") \
+    X(rx_ack_ps,            "rx.ack",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "30ns","12ns", "4ns",       "3ns", "4ns",       "FFFFF", "time of the shared receiving side for an ACK, NAK or CNP") \
+    X(rx_write_ps,          "rx.write",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","7ns",  "4ns",       "2ns", "4ns",       "FMMFF", "additional time of the shared receiving side for a SEND whose payload and CQE are written separately") \
+    X(rx_cqe_ps,            "rx.cqe",                  TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","7ns",  "0ns",       "0ns", "0ns",       "FFFFF", "time of the shared receiving side for the CQE of a work request that a response or an ACK completes") \
+    X(rx_atomic_ps,         "rx.atomic",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "110ns","0ns", "19.2ns",    "190ns", "19.2ns",     "FFMMF", "time of the shared receiving side for an atomic request") \
+    X(rx_latency_ps,        "rx.latency",              TIME,  "0ps", NIC_DETAIL_PS_MAX, "100ns","100ns","120ns",  "50ns", "120ns",      "FFFFF", "additional latency of a packet on the receiving side; other packets do not wait for it") \
+    X(atomic_locks,         "atomic.locks",            COUNT, "1",   "65536", "1",       "1",          "4096",       "4096", "4096",      "FMMFF", "number of locks for atomics, chosen by the low bits of the address; 1: one lock for all addresses") \
+    X(atomic_hold_ps,       "atomic.hold",             TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","40ns", "26ns",      "60ns", "26ns",      "FMMFF", "time that an atomic holds its lock in addition to its PCIe read") \
+    X(atomic_stalls,        "atomic.stalls",           COUNT, "0",   "1",     "1",       "1",          "0",          "0", "0",         "FFFFF", "1: the receiving side stops while an atomic's lock is held; 0: it goes on") \
+    X(memory_cache_bytes,   "memory.cache",            BYTES, "0",   "1TiB",  "2MiB",    "20MiB",      "35MiB",      "32MiB", "35MiB",     "PPPFF", "size of the processor's cache; atomics on larger memory regions find their words in DRAM") \
+    X(memory_latency_ps,    "memory.latency",          TIME,  "0ps", NIC_DETAIL_PS_MAX, "75ns","75ns",  "75ns",      "75ns", "75ns",      "FFPFF", "additional latency of DRAM compared with the processor's cache (memory.cache), for atomics") \
+    X(context_entries,      "context.entries",         COUNT, "1",   "16777216", "256",  "180",        "2560",       "8192", "2560",      "FFFFF", "number of contexts in the context cache; each queue pair has two, to send and to receive") \
+    X(context_ways,         "context.ways",            COUNT, "1",   "64",    "8",       "12",         "8",          "4", "8",         "FFFFF", "associativity of the context cache") \
+    X(context_stall_ps,     "context.stall",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "500ns","430ns","6ns",      "12ns", "19.7ns",      "FFFFF", "time that a miss of the context cache occupies its side of the NIC") \
+    X(uc_context_entries,  "context.uc-entries",      COUNT, "0",   "16777216", "0",    "288",        "0",          "0", "0",         "FFFFF", "number of contexts of unreliable connections in a cache of their own; 0: they share the context cache") \
+    X(put_context_stall_ps, "context.put-stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","80ns", "0ns",       "0ns", "0ns",       "FFFFF", "time that a miss of a receiver's context occupies its side of the NIC, where unreliable connections have a cache of their own (context.uc-entries)") \
+    X(near_entries,         "context.near-entries",    COUNT, "1",   "65000", "32",      "32",         "128",         "256", "128",       "FFFFF", "number of RC contexts that each side of the NIC keeps next to its processing units") \
+    X(near_ways,            "context.near-ways",       COUNT, "1",   "64",    "4",       "4",          "8",          "8", "8",         "FFFFF", "associativity of the memory for contexts next to the processing units") \
+    X(near_stall_ps,        "context.near-stall",      TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "6ns",      "1ns", "6ns",       "FFFFF", "time that a context which is not next to the processing units occupies its side of the NIC") \
     X(page_bytes,           "translation.page",        BYTES, "4KiB","1GiB",  "2MiB",    "2MiB",       "2MiB",       "2MiB", "2MiB",      "FFFFF", "page size of registered memory: 4 KiB, 2 MiB or 1 GiB") \
-    X(translation_entries,  "translation.entries",     COUNT, "1",   "16777216", "2048", "2048",       "4096",       "16384", "4096",     "FFFFF", "cached translations of pages") \
-    X(translation_ways,     "translation.ways",        COUNT, "1",   "64",    "4",       "4",          "4",          "8", "4",         "FFFFF", "associativity of that cache") \
-    X(translation_stall_ps, "translation.stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
-    X(wqe_entries,          "wqe.entries",             COUNT, "1",   "16777216", "320",  "320",        "4096",       "8192", "4096",      "FFFFF", "cached WQEs") \
-    X(wqe_ways,             "wqe.ways",                COUNT, "1",   "64",    "16",       "16",          "8",          "4", "8",         "FFFFF", "associativity of that cache") \
-    X(wqe_stall_ps,         "wqe.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","25ns", "0ns",       "0ns", "0ns",       "FFFFF", "a miss of it occupies its side of the NIC for") \
-    X(cq_entries,           "cq.entries",              COUNT, "1",   "16777216", "128",  "256",        "1024",       "4096", "1024",      "FFFFF", "cached contexts of completion queues and shared receive queues") \
-    X(cq_ways,              "cq.ways",                 COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "associativity of that cache") \
-    X(cq_stall_ps,          "cq.stall",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
-    X(key_entries,          "key.entries",             COUNT, "0",   "16777216", "0",    "0",          "0",          "0", "0",         "FFFFF", "cached memory keys; 0: all are at hand") \
-    X(key_ways,             "key.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "associativity of that cache") \
-    X(key_stall_ps,         "key.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "a miss of it occupies its side of the NIC for") \
-    X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB", "512KB",       "FFFFF", "packets waiting to be processed; what comes on top is dropped") \
-    X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "2200",      "256KB",      "512KB", "256KB",     "FFFFF", "with this much waiting the NIC pauses its link") \
-    X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "1400",       "192KB",      "384KB", "192KB",     "FFFFF", "and with this much it lets it go again") \
-    X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "23ns",      "8ns", "23ns",       "FFFFF", "core: to build a WQE") \
-    X(cpu_copy_ps,          "cpu.copy",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "2.9ns",     "0ns", "2.9ns",       "FFFFF", "core: to copy 16 bytes of an inline payload into the WQE") \
-    X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "37.5ns",      "40ns", "37.5ns",      "FFFFF", "core: to write a line of a WQE into the NIC") \
-    X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns", "45ns",      "FFFFF", "core: to ring a Doorbell") \
-    X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to build a receive") \
-    X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns", "10ns",       "FFFFF", "core: to look at a completion queue") \
-    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "core: to take a CQE out") \
-    X(cpu_line_wait_ps,     "cpu.line",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","20ns", "20ns",      "20ns", "20ns",       "FFPFF", "core: to take a line from the last cache that the NIC wrote or read: once for CQEs taken together, and for receives posted together")
+    X(translation_entries,  "translation.entries",     COUNT, "1",   "16777216", "2048", "2048",       "4096",       "16384", "4096",     "FFFFF", "number of page translations in the translation cache") \
+    X(translation_ways,     "translation.ways",        COUNT, "1",   "64",    "4",       "4",          "4",          "8", "4",         "FFFFF", "associativity of the translation cache") \
+    X(translation_stall_ps, "translation.stall",       TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "time that a miss of the translation cache occupies its side of the NIC") \
+    X(wqe_entries,          "wqe.entries",             COUNT, "1",   "16777216", "320",  "320",        "4096",       "8192", "4096",      "FFFFF", "number of WQEs in the WQE cache") \
+    X(wqe_ways,             "wqe.ways",                COUNT, "1",   "64",    "16",       "16",          "8",          "4", "8",         "FFFFF", "associativity of the WQE cache") \
+    X(wqe_stall_ps,         "wqe.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","25ns", "0ns",       "0ns", "0ns",       "FFFFF", "time that a miss of the WQE cache occupies its side of the NIC") \
+    X(cq_entries,           "cq.entries",              COUNT, "1",   "16777216", "128",  "256",        "1024",       "4096", "1024",      "FFFFF", "number of contexts of completion queues and shared receive queues in their cache") \
+    X(cq_ways,              "cq.ways",                 COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "associativity of the cache of completion queues") \
+    X(cq_stall_ps,          "cq.stall",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "time that a miss of the cache of completion queues occupies its side of the NIC") \
+    X(key_entries,          "key.entries",             COUNT, "0",   "16777216", "0",    "0",          "0",          "0", "0",         "FFFFF", "number of memory keys in the key cache; 0: every key is found at once") \
+    X(key_ways,             "key.ways",                COUNT, "1",   "64",    "4",       "4",          "4",          "4", "4",         "FFFFF", "associativity of the key cache") \
+    X(key_stall_ps,         "key.stall",               TIME,  "0ps", NIC_DETAIL_PS_MAX, "200ns","120ns","17ns",     "12ns", "17ns",      "FFFFF", "time that a miss of the key cache occupies its side of the NIC") \
+    X(buffer_bytes,         "receive-buffer.bytes",    BYTES, "16KB","1GB",   "128KB",   "256KB",      "512KB",      "1MB", "512KB",       "FFFFF", "size of the receive buffer for packets that wait to be processed; packets beyond it are dropped") \
+    X(pause_bytes,          "receive-buffer.pause",    BYTES, "1KB", "1GB",   "64KB",    "2200",      "256KB",      "512KB", "256KB",     "FFFFF", "fill of the receive buffer at which the NIC pauses its link") \
+    X(resume_bytes,         "receive-buffer.resume",   BYTES, "0",   "1GB",   "48KB",    "1400",       "192KB",      "384KB", "192KB",     "FFFFF", "fill of the receive buffer at which the NIC resumes its paused link") \
+    X(cpu_post_ps,          "cpu.post",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","12ns", "23ns",      "8ns", "23ns",       "FFFFF", "time of a core to build a WQE") \
+    X(cpu_copy_ps,          "cpu.copy",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "0ns","0ns",  "2.9ns",     "0ns", "2.9ns",       "FFFFF", "time of a core to copy 16 bytes of an inline payload into the WQE") \
+    X(cpu_line_ps,          "cpu.mmio-line",           TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "37.5ns",      "40ns", "37.5ns",      "FFFFF", "time of a core to write a line of a WQE into the NIC") \
+    X(cpu_doorbell_ps,      "cpu.doorbell",            TIME,  "0ps", NIC_DETAIL_PS_MAX, "60ns","45ns", "45ns",      "40ns", "45ns",      "FFFFF", "time of a core to ring a Doorbell") \
+    X(cpu_receive_ps,       "cpu.post-receive",        TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "time of a core to build a receive") \
+    X(cpu_poll_ps,          "cpu.poll",                TIME,  "1ps", NIC_DETAIL_PS_MAX, "15ns","10ns", "10ns",      "8ns", "10ns",       "FFFFF", "time of a core to poll a completion queue once") \
+    X(cpu_cqe_ps,           "cpu.cqe",                 TIME,  "0ps", NIC_DETAIL_PS_MAX, "12ns","8ns",  "8ns",       "5ns", "8ns",       "FFFFF", "time of a core to take a CQE out of a completion queue") \
+    X(cpu_line_wait_ps,     "cpu.line",                TIME,  "0ps", NIC_DETAIL_PS_MAX, "20ns","20ns", "20ns",      "20ns", "20ns",       "FFPFF", "time of a core to fetch a cache line that the NIC wrote or read; once for CQEs taken together, and for receives posted together")
 
 // The clock of a host's cores: attributes nic.host.*, of the machine that a profile's card was in.
 #define NIC_CLOCK_MAP(X)                                                                           \
-    X(cpu_clock_mhz,        "clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000", "3000",      "PPPFF", "MHz of its cores, up to two at work; all costs of cores are given for this rate") \
-    X(cpu_clock_all_mhz,    "clock-all",           COUNT, "1",   "100000", "2200",   "2500",       "2500",       "3000", "2500",      "PPPFF", "MHz of each when clock-all-from or more are at work; for a number between, between") \
-    X(cpu_clock_all_from,   "clock-all-from",      COUNT, "3",   "4096",  "3",       "5",          "6",          "3", "6",         "PPPFF", "see clock-all")
+    X(cpu_clock_mhz,        "clock",               COUNT, "1",   "100000", "2200",   "2900",       "3000",       "3000", "3000",      "PPPFF", "clock rate of the host's cores in MHz while at most two work; all costs of cores are given for this rate") \
+    X(cpu_clock_all_mhz,    "clock-all",           COUNT, "1",   "100000", "2200",   "2500",       "2500",       "3000", "2500",      "PPPFF", "clock rate in MHz of each core when clock-all-from or more work; between two and that number it is interpolated") \
+    X(cpu_clock_all_from,   "clock-all-from",      COUNT, "3",   "4096",  "3",       "5",          "6",          "3", "6",         "PPPFF", "number of working cores from which on the clock rate is clock-all")
 // clang-format on
 
 typedef struct nic_detail {
@@ -139,8 +139,6 @@ void nic_detail_profile(uint32_t profile, nic_detail_t *detail);
 void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie);
 // Rules between constants. The message names the attribute.
 SIM_MUST_CHECK sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message);
-// Where a constant of a profile comes from, by its place in nic_detail_t: 'M', 'P' or 'F'.
-char nic_detail_origin(uint32_t index, uint32_t profile);
 
 // The value that a profile has for the attribute of that path, as it is written in the table above;
 // NULL: no constant of the detailed NIC.

@@ -93,14 +93,8 @@ typedef struct nic_pcie {
 uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // CPU to NIC: a Doorbell.
 uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config);
-// Host to NIC: completions of a read of what begins at a multiple of their largest size; of what
-// lies anywhere: nic_pcie_completion_bytes_at.
-uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 // NIC to host: the requests of a read.
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
-// Data per second of long reads, bytes, rounded down; MMIO lines per second. Without overheads.
-uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config);
-uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config);
 
 // -- the link in time
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store.h - where a detailed NIC keeps what its work needs: contexts of queue pairs and
-// completion queues, memory keys, page translations, WQEs.
+// nic/store.h - where a detailed NIC keeps the objects that its work needs: contexts of queue pairs
+// and completion queues, memory keys, page translations, WQEs.
 //
-// A store answers one question: a lookup of (kind, key) at some time, what does it occupy its side
-// of the NIC for, and when is the object there. What a miss costs, where the object comes from and
-// what gives way to it is the store's own business. "flat" is the store of an ordinary NIC: a
-// set-associative cache per kind in front of host memory (nic.detailed.context.* and so on).
-// "tiered" is that of docs/models/tiered-cache.md. A program brings its own in
-// nic_config_t.custom_store; what kinds it does not answer for stay with the flat caches.
+// A store answers a lookup of (kind, key): how long the lookup occupies its side of the NIC, and
+// when the object is there. The store alone decides what a miss costs, where the object comes from,
+// and which other object is evicted. "flat" is the store of an ordinary NIC: a set-associative
+// cache per kind in front of host memory (nic.detailed.context.* and so on). "tiered" is that of
+// docs/models/tiered-cache.md. A program brings its own in nic_config_t.custom_store; kinds that it
+// does not answer for stay with the flat caches.
 //
 // All calls of one store happen in events of its host, in the order of time.
 #ifndef NIC_STORE_H
@@ -31,22 +31,21 @@ typedef enum nic_store_kind {
 typedef struct nic_store_lookup {
     nic_store_kind_t kind;
     uint8_t side; // of the NIC: 0 sending, 1 receiving
-    bool begins;  // an operation begins with it; else what belongs to one that is under way
-    bool urgent;  // nothing else of its queue pair can be done before it is there
+    bool begins;  // an operation begins with it; false: the operation has begun already
+    bool urgent;  // the queue pair can do nothing else before the object is there
     uint64_t key;
     sim_time_t at_ps;
-    // What the store adds or moves on:
-    sim_time_t stall_ps; // the side of the NIC is occupied for
-    sim_time_t ready_ps; // the object is there
-    // Set where that is not known yet: whoever looked is told by nic_store_ops_t.wait.
-    bool waits;
+    // The answer. The store adds to stall_ps and moves ready_ps to a later time, or sets waits.
+    sim_time_t stall_ps; // time that the side of the NIC is occupied
+    sim_time_t ready_ps; // when the object is there
+    bool waits;          // that is not known yet: nic_store_ops_t.wait tells it
 } nic_store_lookup_t;
 
 typedef struct nic_store nic_store_t;
 struct nic_pcie;
 struct nic_config;
 
-// What a store is made for. All of it outlives the store.
+// What a store is created with. All of it outlives the store.
 typedef struct nic_store_place {
     nic_t *nic;
     sim_node_t *node;      // its host: timers of the store fire there
@@ -64,28 +63,28 @@ typedef struct nic_store_ops {
     uint32_t kinds; // 1 << nic_store_kind_t: those it answers for
     nic_store_t *(*create)(const nic_store_place_t *place);
     void (*destroy)(nic_store_t *store);
-    // Adds to stall_ps, moves ready_ps on, or sets waits (where `urgent` and `begins` allow it).
+    // Answers a lookup. It may set waits only where `urgent` and `begins` are true.
     void (*look_up)(nic_store_t *store, nic_store_lookup_t *lookup);
-    // After a lookup that waits: arms timer at least_ps or when the object is there, whichever is
-    // later. NULL: lookups never wait.
+    // Called after a lookup that waits. Arms timer at least_ps or when the object is there,
+    // whichever is later. NULL: lookups never wait.
     void (*wait)(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
-    // An object comes into being, changes in a way that the host must see at once (rights, state),
-    // or goes. Each may be NULL.
+    // Called when an object is created, changes in a way that the host must see at once (rights,
+    // state), or is destroyed. Each may be NULL.
     void (*add)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     void (*change)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
     void (*remove)(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
-    // What the flat cache of a kind that the store does not answer for has missed, read from where
-    // the store keeps it: when it is there. SIM_TIME_NEVER: the host has it. May be NULL. The key
-    // of a translation is the number of its page.
+    // Fetches an object that a flat cache has missed, of a kind that the store does not answer for.
+    // Returns when it is there; SIM_TIME_NEVER: the host has it. May be NULL. The key of a
+    // translation is the number of its page.
     sim_time_t (*fetch)(nic_store_t *store, nic_store_kind_t kind, uint64_t key, sim_time_t at_ps);
-    // A Doorbell has come, and its WQEs would be there at done_ps: how much longer it takes, for
-    // lack of a place to hold it meanwhile. May be NULL.
+    // Holds a Doorbell that has arrived, until its WQEs are there at done_ps. Returns how much
+    // longer that takes because no place was free. May be NULL.
     sim_time_t (*hold_doorbell)(nic_store_t *store, sim_time_t at_ps, sim_time_t done_ps);
     // Returns true if a context that is missing keeps only its own queue pair waiting, and not the
     // unit that sends. NULL: the unit waits.
     bool (*asynchronous)(const nic_store_t *store);
-    // Invariants, in dear builds after every lookup and at the end of a run always: false, and why.
-    // May be NULL.
+    // Checks invariants, at the end of a run, and in builds with dear checks after lookups. Returns
+    // false and says why if one does not hold. May be NULL.
     bool (*check)(const nic_store_t *store, sim_message_t *message);
 } nic_store_ops_t;
 

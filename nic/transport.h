@@ -12,7 +12,7 @@
 //     ready         may a packet go now?           request       a packet of the peer's requests
 //     next_packet   which one: built then            nic_transport_execute   when its turn has come
 //       nic_transport_new_packet                     nic_transport_place     its payload, before
-//       nic_transport_repeat_packet                  nic_transport_acknowledge, _refuse, _answer
+//       nic_transport_repeat_packet                  nic_transport_acknowledge, _answer
 //     acknowledged  an ACK or NAK came             (READs are answered by the NIC, in order)
 //     responded     data of a READ or atomic came
 //       nic_transport_advance, nic_transport_accept
@@ -260,10 +260,9 @@ bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet);
 // A request before expected_psn: a READ or atomic is answered again. others_too: and all that was
 // to be answered after it is forgotten, since the requester goes back. False: neither of the two.
 bool nic_transport_repeat_answer(nic_qp_t *qp, const net_packet_t *packet, bool others_too);
-// ACK of everything before expected_psn; sequence NAK of expected_psn. cause: the packet that made
-// it necessary, for congestion control and round trips; may be NULL.
+// Sends an ACK of everything before expected_psn. cause: the packet that made it necessary, for
+// congestion control and round trips; may be NULL.
 void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause);
-void nic_transport_refuse(nic_qp_t *qp, const net_packet_t *cause);
 // An acknowledgement with a PSN and syndrome of the transport's own (ROCE_SYNDROME_...), and
 // extra_bytes behind its AETH that belong to the frame. It passes READ responses. Returned to be
 // filled in (net_packet_aside), then sent by nic_transport_send.

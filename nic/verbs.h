@@ -51,8 +51,9 @@ SIM_MUST_CHECK sim_err_t nic_mr_register(nic_pd_t *pd,
 void nic_mr_deregister(nic_mr_t *mr);
 uint32_t nic_mr_lkey(const nic_mr_t *mr);
 uint32_t nic_mr_rkey(const nic_mr_t *mr);
-// The 8-byte word at an address of the region that is a multiple of 8, in the host's memory: what
-// atomics change there, and leave the original of in the requester's.
+// Each reads or writes an 8-byte word of the region in host memory, at an address that is a
+// multiple of 8. Atomics change such words, and write the original value into the requester's
+// memory.
 uint64_t nic_mr_read64(const nic_mr_t *mr, uint64_t address);
 void nic_mr_write64(nic_mr_t *mr, uint64_t address, uint64_t value);
 
@@ -92,24 +93,24 @@ typedef struct nic_wc {
     nic_wc_status_t status;
     nic_wc_opcode_t opcode; // valid on success
     uint32_t byte_len;      // received or read
-    uint32_t imm_data;      // with NIC_WC_WITH_IMM
+    uint32_t imm_data;      // valid if wc_flags has NIC_WC_WITH_IMM
     uint32_t qp_num;
     union {
         struct {
             uint32_t src_qp;        // UD
             uint32_t src_interface; // UD
         };
-        uint64_t atomic_original; // atomics: the word as it was
+        uint64_t atomic_original; // atomics: the word before the operation
     };
     uint32_t wc_flags;
 } nic_wc_t;
 
-// Called in an event of the host when completions were added to a CQ that was empty: once the NIC
-// has done all that the event made it do. So it may do anything, destroy the queue pair included.
+// Called when completions were added to a CQ that was empty, at the end of the host's event. The
+// NIC is at rest then, so the callback may do anything, destroy the queue pair included.
 typedef void (*nic_cq_fn)(nic_cq_t *cq, void *ctx);
 
-// capacity >= 1 completions; overflow is an error of the QPs that use it (11.2.8: the CQ and its
-// QPs stop). fn may be NULL: then poll.
+// Creates a completion queue for capacity >= 1 completions. An overflow is an error of the QPs that
+// use it (11.2.8: the CQ and its QPs stop). fn may be NULL; the program polls then.
 nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx);
 // Takes up to count completions out, oldest first; returns how many.
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc);
@@ -117,14 +118,16 @@ bool nic_cq_overflowed(const nic_cq_t *cq);
 
 // -- shared receive queues
 
-// For any number of QPs of the NIC: a message that needs a receive takes the oldest one.
+// Creates a queue of receives for any number of QPs of the NIC. A message that needs a receive
+// takes the oldest one.
 nic_srq_t *nic_srq_create(nic_pd_t *pd, uint32_t max_wr);
-// Receives that no message has taken.
+// Returns how many receives no message has taken.
 uint32_t nic_srq_posted(const nic_srq_t *srq);
-// The event "SRQ limit reached" (IBA vol. 1, 10.2.9): fn is called when a message takes a receive
-// and fewer than `limit` are left, once; then the limit is 0, none, and may be set again. At the
-// end of the event of the packet, with the detailed NIC too. limit <= max_wr.
+// Called for the event "SRQ limit reached" (IBA vol. 1, 10.2.9), at the end of the packet's event:
+// a message took a receive, and fewer than the limit are left.
 typedef void (*nic_srq_limit_fn)(nic_srq_t *srq, void *ctx);
+// Sets the limit, at most max_wr. fn is called once; the limit is 0 (none) afterwards, and may be
+// set again.
 void nic_srq_set_limit(nic_srq_t *srq, uint32_t limit, nic_srq_limit_fn fn, void *ctx);
 
 // -- queue pairs
@@ -138,7 +141,7 @@ typedef enum nic_qp_state {
     NIC_QPS_RTS,
     NIC_QPS_SQE, // UC, UD: send queue stopped by an error
     NIC_QPS_ERR,
-    NIC_QPS_SQD, // what was begun goes on, what else is posted waits
+    NIC_QPS_SQD, // requests that were begun go on, all others wait
 } nic_qp_state_t;
 
 typedef struct nic_qp_init_attr {
@@ -147,19 +150,20 @@ typedef struct nic_qp_init_attr {
     nic_cq_t *recv_cq;
     uint32_t max_send_wr;                 // >= 1
     uint32_t max_recv_wr;                 // 0 allowed
-    nic_srq_t *srq;                       // receives come from there; NULL: from the QP's own queue
+    nic_srq_t *srq;                       // queue that receives come from; NULL: the QP's own
     bool sq_sig_all;                      // every send work request completes with a CQE
     uint32_t qp_num;                      // 0: the NIC chooses the next free one
-    void *ctx;                            // the application's, see nic_qp_ctx
+    void *ctx;                            // of the program, for nic_qp_ctx
     const nic_transport_ops_t *transport; // of an RC queue pair; NULL: the NIC's
 } nic_qp_init_attr_t;
 
-// SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number left.
+// Creates a QP in the state RESET. SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number is
+// left.
 SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t **qp);
-// Outstanding work is forgotten without completions; packets still under way to it are dropped.
+// Destroys a QP. Outstanding work ends without completions; packets in flight to it are dropped.
 void nic_qp_destroy(nic_qp_t *qp);
 
-// What ibv_modify_qp sets on the way to RTS. nic_qp_attr_default fills it from the attributes.
+// What ibv_modify_qp sets on the way to RTS.
 typedef struct nic_qp_attr {
     uint32_t dest_interface;     // RC, UC
     uint32_t dest_qp_num;        // RC, UC
@@ -175,63 +179,68 @@ typedef struct nic_qp_attr {
     uint32_t max_dest_rd_atomic; // accepted as responder
     uint32_t access;             // nic_access_t bits a peer may use
     uint32_t qkey;               // UD
-    uint8_t priority;            // 802.1p class of everything this QP sends but CNPs
+    uint8_t priority;            // 802.1p class of all packets that this QP sends, except CNPs
     uint8_t dscp;                // of the same packets
-    uint16_t hashed_port;        // of the program's own, for load balancers that hash it; 0: none
+    uint16_t hashed_port;        // port that load balancers hash as well; 0: none
     uint16_t udp_source_port;    // 0: derived from the two QP numbers, 0xc000 or above
     uint64_t rate_max_bps;       // SIM_AUTO: line rate
-    uint64_t window_bytes;       // unacknowledged at most; SIM_AUTO: the NIC's attribute
+    uint64_t window_bytes;       // limit of unacknowledged bytes; SIM_AUTO: the NIC's attribute
 } nic_qp_attr_t;
+// Fills attr from the NIC's attributes.
 void nic_qp_attr_default(const nic_t *nic, nic_qp_attr_t *attr);
 
-// RESET -> RTS in one step (through INIT and RTR); values are checked as the verbs do.
+// Moves a QP from RESET to RTS in one step, through INIT and RTR. Values are checked as by the
+// verbs.
 SIM_MUST_CHECK sim_err_t nic_qp_connect(nic_qp_t *qp,
                                         const nic_qp_attr_t *attr,
                                         sim_message_t *message);
-// One transition of ibv_modify_qp (10.3.1): RESET to INIT; INIT to RTR, which takes attr and lets
-// the QP receive and answer; RTR to RTS, which lets it send; SQE to RTS; RTS to SQD, which lets its
-// send queue drain, and back; any but RESET to ERR, as nic_qp_to_error; any to RESET, which forgets
-// all outstanding work without completions. attr may be NULL where it is not taken. SIM_ERR_STATE:
-// there is no such transition.
+// Makes one transition of ibv_modify_qp (10.3.1). SIM_ERR_STATE: there is no such transition.
+//   RESET to INIT; INIT to RTR, which reads attr and lets the QP receive and answer; RTR to RTS,
+//   which lets it send; SQE to RTS; RTS to SQD, which lets its send queue drain, and back;
+//   any but RESET to ERR, as nic_qp_to_error; any to RESET, where outstanding work ends without
+//   completions.
+// attr may be NULL in all transitions but INIT to RTR.
 SIM_MUST_CHECK sim_err_t nic_qp_modify(nic_qp_t *qp,
                                        nic_qp_state_t state,
                                        const nic_qp_attr_t *attr,
                                        sim_message_t *message);
-// In SQD, and all that was begun is done: the standard's event "send queue drained".
+// Returns true if the state is SQD and all requests that were begun are finished: the standard's
+// event "send queue drained".
 bool nic_qp_drained(const nic_qp_t *qp);
-// Into the error state: everything posted completes with WR_FLUSH_ERR.
+// Moves a QP into the error state. Everything posted completes with WR_FLUSH_ERR.
 void nic_qp_to_error(nic_qp_t *qp);
 
 uint32_t nic_qp_num(const nic_qp_t *qp);
 nic_qp_state_t nic_qp_state(const nic_qp_t *qp);
-void *nic_qp_ctx(const nic_qp_t *qp);
+void *nic_qp_ctx(const nic_qp_t *qp); // nic_qp_init_attr_t.ctx
 nic_t *nic_qp_nic(const nic_qp_t *qp);
-// The interface it is connected to; NET_INTERFACES_MAX before it is, and for UD.
+// Returns the interface that the QP is connected to; NET_INTERFACES_MAX before that, and for UD.
 uint32_t nic_qp_destination(const nic_qp_t *qp);
-// The 5-tuple hash of what this QP sends: which of the equal paths it takes.
+// Returns the 5-tuple hash of what this QP sends, which selects among equal paths.
 uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
-// Nothing posted is unfinished, and nothing received waits to be answered.
+// Returns true if nothing posted is unfinished, and nothing received waits to be answered.
 bool nic_qp_quiet(const nic_qp_t *qp);
-// The next PSN expected from the peer, 24 bits: what ibv_query_qp tells as rq_psn.
+// Returns the next PSN expected from the peer, 24 bits: rq_psn of ibv_query_qp.
 uint32_t nic_qp_rq_psn(const nic_qp_t *qp);
-// Everything before it has been acknowledged: 64 bits, beginning with the sq_psn it was connected
-// with. Of a QP in an error, what was sent.
+// Returns the first PSN that is not acknowledged: 64 bits, counted from the sq_psn of connecting.
+// For a QP in the error state, it is the first PSN that was not sent.
 uint64_t nic_qp_una_psn(const nic_qp_t *qp);
-// Send work requests that succeeded since the QP was made, signaled or not. Modulo 2^32.
+// Returns how many send work requests succeeded since the QP was created, signaled or not, modulo
+// 2^32.
 uint32_t nic_qp_sends_done(const nic_qp_t *qp);
-// Packets this QP has sent again: requests, and READ responses that were asked for again.
+// Returns how many packets this QP has sent again: requests, and READ responses that the peer asked
+// for again.
 uint64_t nic_qp_retransmitted_packets(const nic_qp_t *qp);
 
-// Called in an event of the host when a WRITE without immediate from the peer lies whole in memory:
-// the moment at which a program that polls its memory sees it. Such a program has no completion.
-// address: where it lies in the host's memory.
+// Called in an event of the host when a WRITE without immediate from the peer lies whole in memory,
+// at `address`. A program that polls its memory sees the data at this moment; it has no completion.
 typedef void (*nic_write_fn)(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
-// fn NULL: nobody looks. RC and UC.
+// Sets the callback for WRITEs of RC and UC; NULL: none.
 void nic_qp_on_write(nic_qp_t *qp, nic_write_fn fn, void *ctx);
 
-// Called when a request for an unknown QP number arrives; may create and connect that QP and
-// return it, or return NULL: the packet is dropped. (ACKs, READ responses, CNPs always are.)
-// Lets a program with millions of connections keep state for the live ones only.
+// Called when a request for an unknown QP number arrives. It may create, connect and return that
+// QP; if it returns NULL, the packet is dropped, as ACKs, READ responses and CNPs always are. So a
+// program with millions of connections needs state for the live ones only.
 typedef nic_qp_t *(*nic_accept_fn)(nic_t *nic, uint32_t qp_num, void *ctx);
 void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx);
 
@@ -266,9 +275,9 @@ typedef struct nic_send_wr {
     uint64_t wr_id;
     nic_wr_opcode_t opcode;
     uint32_t send_flags;
-    nic_sge_t sge;            // where the message lies, or is to lie...
-    const nic_sge_t *sg_list; // ...or the places that it is gathered from, or scattered to, in
-    uint32_t num_sge;         // order; 0: sge. Atomics have one place
+    nic_sge_t sge;            // place of the message in memory, if num_sge is 0
+    const nic_sge_t *sg_list; // else its places, in order
+    uint32_t num_sge;         // 0: sge. Atomics have one place
     uint32_t imm_data;
     struct {
         uint64_t remote_addr;
@@ -295,35 +304,35 @@ typedef struct nic_recv_wr {
     uint32_t num_sge;
 } nic_recv_wr_t;
 
-// Bytes that a payload flagged NIC_SEND_INLINE may have at most; UINT32_MAX: any.
+// Returns the largest payload in bytes that may be flagged NIC_SEND_INLINE; UINT32_MAX: any.
 uint32_t nic_inline_max(const nic_t *nic);
 
-// With the detailed NIC a payload flagged NIC_SEND_INLINE travels within the WQE; without the flag
-// the NIC reads it from host memory. Where posting happens in a step of a core (nic/core.h), it
-// costs that core.
-// Lists of places are copied.
-// SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already. SIM_ERR_STATE: the QP cannot
-// take it in its state (one in an error can: it completes as flushed, 1 us later). SIM_ERR_INVALID:
-// the verb does not exist for the transport, or there are more than NIC_SGES_MAX places.
-// SIM_ERR_RANGE: longer than a message can be (UD: than
-// the path MTU; inline: than the detailed NIC's nic.detailed.wqe.inline-max).
-// Wrong keys and bounds are found when the NIC works on it, and complete with an error.
+// Each posts one work request. Lists of places are copied. With the detailed NIC a payload flagged
+// NIC_SEND_INLINE travels within the WQE; without the flag the NIC reads it from host memory.
+// Posting in a step of a core (nic/core.h) costs that core time.
+//   SIM_ERR_FULL: the queue holds max_send_wr (max_recv_wr) already.
+//   SIM_ERR_STATE: the QP's state does not allow it. (In the error state it is allowed, and
+//   completes as flushed 1 us later.)
+//   SIM_ERR_INVALID: the transport has no such verb, or there are more than NIC_SGES_MAX places.
+//   SIM_ERR_RANGE: longer than a message can be (UD: than the path MTU; inline: than
+//   nic.detailed.wqe.inline-max of the detailed NIC).
+// Wrong keys and bounds are found later, when the NIC works on the request: it completes with an
+// error.
 SIM_MUST_CHECK sim_err_t nic_post_send(nic_qp_t *qp, const nic_send_wr_t *wr);
 SIM_MUST_CHECK sim_err_t nic_post_recv(nic_qp_t *qp, const nic_recv_wr_t *wr);
 
-// A list of work requests, linked by `next`, with one Doorbell: the NIC then reads them from host
-// memory in one go. (nic_post_send, and a list of one, writes the WQE itself into the NIC, line by
-// line; the ideal NIC knows no difference.) At the first error the requests before it are posted;
-// *bad (may be NULL) is the one refused.
+// Posts a list of work requests, linked by `next`, with one Doorbell. The detailed NIC reads them
+// from host memory together, while nic_post_send and a list of one write the WQE itself into the
+// NIC. At the first error the requests before it are posted; *bad (may be NULL) is the one refused.
 SIM_MUST_CHECK sim_err_t nic_post_send_list(nic_qp_t *qp,
                                             const nic_send_wr_t *wr,
                                             const nic_send_wr_t **bad);
-// `count` receives with one Doorbell; *posted (may be NULL) of them at the first error.
+// Posts `count` receives with one Doorbell. *posted (may be NULL) is how many were posted.
 SIM_MUST_CHECK sim_err_t nic_post_recv_list(nic_qp_t *qp,
                                             const nic_recv_wr_t *wr,
                                             uint32_t count,
                                             uint32_t *posted);
-// The same for a shared receive queue. nic_post_recv on one of its QPs is SIM_ERR_INVALID.
+// Posts receives to a shared queue. nic_post_recv on one of its QPs is SIM_ERR_INVALID.
 SIM_MUST_CHECK sim_err_t nic_post_srq_recv(nic_srq_t *srq,
                                            const nic_recv_wr_t *wr,
                                            uint32_t count,

@@ -58,7 +58,7 @@ printf '%s\nint a;' "$text" >net/bad.c
 tools/tidy | grep -q '^net/bad.c: no newline' || { echo "no newline: not found" && exit 1; }
 rm net/bad.c
 expect nic/cc/cc_bad.c 'its name repeats' <<<"$text"
-expect nic/cc/bad.c '3: nic/cc may not include nic/host/x.h' <<<"$text"$'\n#include "nic/host/x.h"'
+expect nic/cc/bad.c '3: nic/cc may not include nic/store/x.h' <<<"$text"$'\n#include "nic/store/x.h"'
 printf '%s\n' "$text" | tee kernel/twice.h >kernel/part/twice.h
 tools/tidy | grep -q '^kernel: two headers have the name twice.h' ||
     { echo "two names: not found" && exit 1; }

@@ -3,8 +3,6 @@
 // Page: docs/models/nic-ideal.md.
 #include "nic/congestion.h"
 
-#include <string.h>
-
 #include "net/models.h"
 #include "nic/cc/control.h"
 #include "nic/cc/dcqcn.h"
@@ -31,16 +29,6 @@ const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_timely_patched,
     NULL,
 };
-
-const nic_cc_ops_t *nic_cc_find(const char *name)
-{
-    for (size_t i = 0; nic_cc_all[i] != NULL; i++) {
-        if (strcmp(nic_cc_all[i]->name, name) == 0) {
-            return nic_cc_all[i];
-        }
-    }
-    return NULL;
-}
 
 static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};
 

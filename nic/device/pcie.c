@@ -15,27 +15,9 @@ uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config)
     return NIC_PCIE_DOORBELL_BYTES + config->request_header_bytes;
 }
 
-uint64_t nic_pcie_completion_bytes(const nic_pcie_config_t *config, uint64_t bytes)
-{
-    return bytes +
-           nic__pcie_chunks(bytes, config->completion_max_bytes) * config->completion_header_bytes;
-}
-
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes)
 {
     return nic__pcie_chunks(bytes, config->read_max_bytes) * config->request_header_bytes;
-}
-
-uint64_t nic_pcie_read_rate(const nic_pcie_config_t *config)
-{
-    return config->lanes * config->lane_rate_bps / 8 * config->completion_max_bytes /
-           (config->completion_max_bytes + config->completion_header_bytes);
-}
-
-uint64_t nic_pcie_line_rate(const nic_pcie_config_t *config)
-{
-    return config->lanes * config->lane_rate_bps / 8 /
-           (NIC_PCIE_LINE_BYTES + config->request_header_bytes);
 }
 
 // -- time

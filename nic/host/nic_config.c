@@ -19,7 +19,7 @@
 #define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_)      \
     {.path = path_, .type = SIM_ATTR_##type_,                                 \
      .offset = offsetof(nic_config_t, detail.field), .default_text = "auto",                  \
-     .min_text = min_, .max_text = max_, .help = help_ "; auto: of the profile", .auto_ok = true},
+     .min_text = min_, .max_text = max_, .help = help_ "; auto: the value of nic.profile", .auto_ok = true},
 #define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
     {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
      .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/acknowledge.c - what acknowledgements and READ responses finish in the send queue.
+// nic/transport/acknowledge.c - completing work requests by acknowledgements and READ responses.
 //
 // Acknowledgement is cumulative; a READ is acknowledged by its responses only, packet by packet.
-// What is made of losses is the transport's.
+// Transports decide what a loss causes.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.9.2 (requester's errors).
 #include "nic/transport/requester_internal.h"
 
@@ -56,7 +56,7 @@ static inline void acknowledge_bytes(nic_qp_t *qp, uint64_t bytes)
     qp->in_flight_bytes -= bytes <= qp->in_flight_bytes ? bytes : qp->in_flight_bytes;
 }
 
-// A part of the oldest WQE is done.
+// Acknowledges a part of the oldest WQE.
 static inline uint32_t advance_within(nic_qp_t *qp, uint64_t end_psn)
 {
     const uint32_t bytes = (uint32_t)(end_psn - qp->una_psn) * qp->mtu_bytes;
@@ -66,7 +66,7 @@ static inline uint32_t advance_within(nic_qp_t *qp, uint64_t end_psn)
     return bytes;
 }
 
-// una_psn is right before each completion, since the application looks around then.
+// Sets una_psn before each completion, since the program's callback may read it.
 static __attribute__((noinline)) nic_progress_t advance_over(nic_t *nic,
                                                              nic_qp_t *qp,
                                                              uint64_t end_psn)
@@ -98,12 +98,13 @@ static __attribute__((noinline)) nic_progress_t advance_over(nic_t *nic,
             return progress;
         }
     }
+    SIM_ASSERT(qp->una_psn <= qp->max_psn);
     nic__catch_up(qp);
     return progress;
 }
 
-// Everything before end_psn has arrived at the peer, as far as SENDs and WRITEs go. Completes what
-// that finishes. The usual needs no frame.
+// Acknowledges all SENDs and WRITEs before end_psn, and completes the work requests that this
+// finishes. The usual case ends in a tail call and needs no stack frame.
 nic_progress_t nic__advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
 {
     if (SIM_LIKELY(qp->una_psn < end_psn && end_psn <= qp->next_psn)) {
@@ -136,7 +137,7 @@ static inline bool is_last_response(uint8_t opcode)
            opcode == ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
-// The requester's own memory has the original value, where it still may.
+// Writes the original value into the requester's memory, if it still has the right to.
 static void keep_original(nic_t *nic, const nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original)
 {
     const uint64_t address = wqe->local_address;
@@ -146,7 +147,7 @@ static void keep_original(nic_t *nic, const nic_qp_t *qp, const nic_wqe_t *wqe, 
     }
 }
 
-// Bytes of the response with this offset in its work request.
+// Returns the payload of the response at this offset of its work request.
 static uint32_t due_bytes(const nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset)
 {
     return nic__is_atomic(wqe->opcode) ? 0 : nic__min(wqe->length - offset, qp->mtu_bytes);
@@ -161,7 +162,8 @@ bool nic__response_fits(const nic_qp_t *qp,
            nic__is_atomic(wqe->opcode) == (packet->opcode == ROCE_ATOMIC_ACKNOWLEDGE);
 }
 
-// The oldest PSN's response, of so many bytes, lies in memory. last: of its work request.
+// Acknowledges the oldest PSN, whose response of `bytes` bytes lies in memory. last: it is the last
+// response of its work request.
 static SIM_ALWAYS_INLINE void finish_response(nic_t *nic,
                                               nic_qp_t *qp,
                                               const nic_wqe_t *wqe,
@@ -228,7 +230,7 @@ void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original)
 
 // -- refusals
 
-// Table 45 of the standard, in units of 10 us.
+// RNR timer values of table 45 of the standard, in units of 10 us.
 static const uint32_t rnr_units[32] = {
     65536, 1,    2,    3,    4,    6,     8,     12,    16,    24,    32,
     48,    64,   96,   128,  192,  256,   384,   512,   768,   1024,  1536,

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/answer.c - ACKs and NAKs: how they are made, merged and held back.
+// nic/transport/answer.c - ACKs and NAKs: how they are built, merged and held back.
 //
-// Requests are answered in their order. READs are answered at the pace the port and the QP's rate
-// allow, so what follows a READ waits for its last response: at most one acknowledgement does,
-// because a later one says all an earlier one did. Likewise an ACK that waits for the port is
-// brought up to date rather than followed by another, unless the sender's congestion control wants
-// one for each packet.
+// Requests are answered in order. An acknowledgement behind a READ waits for the READ's last
+// response; at most one waits, since a later one replaces it. An ACK that waits for the port is
+// updated instead of followed by another, unless congestion control wants one for each packet.
 // Source: IBA vol. 1, 9.7.5.1 (AETH, MSN), 9.9.3 (responder's errors).
 #include "nic/transport/responder_internal.h"
 
@@ -28,7 +26,7 @@ bool nic__ack_still_queued(const nic_qp_t *qp)
                      (uint32_t)qp->nic->queue_popped[qp->queued_ack_class]) >= 0;
 }
 
-// What an answer brings back of the packet that caused it.
+// Copies into an answer what it brings back of the packet that caused it.
 static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *cause)
 {
     answer->becn = cause->echo_ecn && cause->ecn == NET_ECN_CE;
@@ -37,7 +35,7 @@ static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *c
     }
 }
 
-// Always inline: twice for each packet and ACK there is.
+// Always inline, because it runs twice for each packet and its ACK.
 __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t *qp,
                                                                         uint32_t psn,
                                                                         uint32_t aeth,
@@ -46,7 +44,7 @@ __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t
                                                                         uint32_t extra_bytes)
 {
     nic_t *const nic = qp->nic;
-    // Where READs are answered too, one class keeps the order.
+    // A QP that answers READs too keeps all answers in one class, which keeps their order.
     const uint8_t class = (qp->rx_flags & NIC_RX_READS) == 0 ? qp->ack_priority : qp->priority;
     const uint32_t body_bytes =
         SIM_LIKELY(nic->ack_bytes == 0) ? ROCE_AETH_BYTES : nic->ack_bytes - nic->header_bytes;
@@ -56,7 +54,7 @@ __attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t
     packet->psn = psn;
     packet->aeth = aeth;
     packet->sent_ps = sent_ps;
-    // Switches must see the class it was sent in, or a pause of it would stop nothing.
+    // Switches must see the class it was sent in; else a pause of that class would not stop it.
     if (SIM_UNLIKELY(class != qp->priority)) {
         packet->dscp = (class * 8u) & 63u;
     }
@@ -95,7 +93,7 @@ __attribute__((always_inline)) static inline void send_any(nic_qp_t *qp,
     const uint8_t class = packet->priority;
     const uint32_t number = (uint32_t)nic->queue_pushed[class];
     nic__send_answer(qp, packet);
-    // A later ACK must not overtake a NAK: it does not merge with what is before one.
+    // An ACK does not merge with one queued before a NAK, since it must not overtake the NAK.
     const bool queued =
         (uint32_t)nic->queue_pushed[class] != number && is_ack(aeth) && cause == NULL;
     qp->queued_ack = queued ? packet : NULL;
@@ -114,7 +112,7 @@ static __attribute__((noinline)) void send_answer(nic_qp_t *qp,
     send_any(qp, psn, aeth, sent_ps, cause);
 }
 
-// Answers now, or after the READs before it: then without feedback, which would be old.
+// Answers now, or after the READs before it. Then it carries no feedback, which would be old.
 static inline void answer(nic_qp_t *qp,
                           uint32_t psn,
                           uint32_t aeth,
@@ -131,7 +129,8 @@ static inline void answer(nic_qp_t *qp,
     send_answer(qp, psn, aeth, sent_ps, cause);
 }
 
-// A NAK of the expected PSN waits behind READs: it acknowledges everything before, and more.
+// Returns true if a NAK of the expected PSN is held behind READs. It acknowledges all before it,
+// too.
 static bool gap_is_held(const nic_qp_t *qp)
 {
     return (qp->rx_flags & NIC_RX_HELD) != 0 && !is_ack(qp->held_aeth) &&
@@ -171,7 +170,7 @@ void nic__fail_when_answered(nic_qp_t *qp)
     }
 }
 
-// The last response is out: what waited behind the READs may follow.
+// Sends what waited behind READs, after their last response.
 static void release_held(nic_qp_t *qp)
 {
     if ((qp->rx_flags & NIC_RX_HELD) == 0) {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/atomic.c - compare-and-swap and fetch-and-add over reliable connections.
 //
-// An atomic is a request of one packet and an answer of one packet with the original value. It
-// counts as a READ towards the limit of both ends and is answered in its turn among them. What was
-// executed is remembered for as many atomics as the responder accepts at a time: a request that is
-// repeated because its answer was lost is answered from there (IBA vol. 1, 9.4.5, 9.7.5.1.3).
-// Memory changes when the request is executed; between two requests of one NIC nothing can come.
+// An atomic is one request packet and one answer packet with the original value. It counts as a
+// READ towards the limits of both ends, and is answered in order with READs. The responder
+// remembers as many results as it accepts atomics at a time, and answers a repeated request from
+// them (IBA vol. 1, 9.4.5, 9.7.5.1.3). Memory changes at once when the request is executed.
 #include "nic/transport/responder_internal.h"
 
 #include "nic/device/calls.h"
@@ -54,6 +53,7 @@ static void remember(nic_qp_t *qp, uint64_t psn, uint64_t original)
             qp->atomics[i].psn = UINT64_MAX;
         }
     }
+    SIM_ASSERT(qp->atomics_next < qp->reads_accepted_max);
     qp->atomics[qp->atomics_next] = (nic_atomic_done_t){psn, original};
     qp->atomics_next = (uint8_t)((qp->atomics_next + 1u) % qp->reads_accepted_max);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/execute.c - a reliable connection's request whose turn it is: checked and executed.
+// nic/transport/execute.c - checking and executing the next request of a reliable connection.
 //
-// Requests are executed in the order of their PSNs, whatever order a transport lets them come in.
+// Requests are executed in the order of their PSNs, whatever order they arrive in.
 // Source: IBA vol. 1, 9.7.4 (responder), 9.9.3 (responder's errors).
 #include "nic/cc/control.h"
 #include "nic/device/calls.h"
@@ -14,8 +14,6 @@
 #include "nic/verbs/queues.h"
 #include "nic/verbs/region.h"
 #include "nic/verbs/wqe.h"
-
-// There are two forms of executing, and each is to be one leaf.
 
 // -- checking a request that is in order
 
@@ -52,7 +50,8 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
     return NIC_VERDICT_OK;
 }
 
-// Payload sizes: full but for the last packet of a message, and together what was announced.
+// Checks the payload's size: packets are full except the last of a message, and together they have
+// the announced length.
 static inline nic_verdict_t check_payload(const nic_qp_t *qp,
                                           const net_packet_t *packet,
                                           uint32_t operation)
@@ -113,7 +112,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
         break;
     case NIC_VERDICT_LOCAL_SIZE:
     case NIC_VERDICT_OPERATION: {
-        // The receive itself fails, then the QP.
+        // The receive completes with an error first, then the QP fails.
         const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
         const nic_wc_t wc = {
             .wr_id = nic__oldest_receive(qp)->wr_id,
@@ -142,7 +141,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 
 // -- executing it
 
-// A message that uses up a receive has arrived whole.
+// Completes the receive of a message that has arrived whole.
 static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediate)
 {
     const nic_recv_wqe_t receive = *nic__oldest_receive(qp);
@@ -159,7 +158,8 @@ static void complete_receive(nic_qp_t *qp, uint32_t operation, uint32_t immediat
     nic__write_cqe(qp, qp->recv_cq, &wc);
 }
 
-// How to execute: the payload is in memory already; the transport acknowledges.
+// Flags of execute(): the payload is in memory already; the transport acknowledges itself. Each
+// form of execute() inlines what it calls, so that it is one leaf function.
 enum { PLACED = 1, SILENT = 2 };
 
 static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
@@ -168,7 +168,7 @@ static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
                                               uint32_t operation,
                                               uint32_t how)
 {
-    // What is still wanted of the packet when it is gone.
+    // Values that are needed after the packet is freed.
     const bool ack_request = packet->ack_request && (how & SILENT) == 0;
     const sim_time_t sent_ps = packet->retransmission ? SIM_TIME_NEVER : packet->sent_ps;
     const uint32_t bytes = packet->payload_bytes;
@@ -182,7 +182,7 @@ static SIM_ALWAYS_INLINE void receive_message(nic_t *nic,
                            send ? NIC_RX_SEND : NIC_RX_WRITE,
                            verdict == NIC_VERDICT_OK);
     }
-    // Its memory is the next packet's, unless the ACK needs something of it.
+    // The packet is freed here, unless the ACK needs something from it.
     const bool needed = ack_request && verdict == NIC_VERDICT_OK && nic__wants_feedback(packet);
     if (SIM_LIKELY(!needed)) {
         nic__consume_empty(nic, packet);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gauges.c - what the transports of a NIC hold now, for series.
+// nic/transport/gauges.c - the current state of a NIC's transports as numbers, for series.
 #include <string.h>
 
 #include "nic/transport.h"

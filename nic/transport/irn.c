@@ -2,18 +2,18 @@
 // nic/transport/irn.c - the transport "irn": selective repeat within a window of one
 // bandwidth-delay product.
 //
-// The receiver keeps what comes ahead and answers it with a NAK that names the expected packet and
-// the one that came. The first such NAK begins a recovery: packets that are not known to have come,
-// but a later one has, are sent again, once each; then new ones as the window allows. It ends when
-// all that was sent before it is acknowledged. What is lost again waits for the time-out: a short
-// one while few packets are under way. docs/models/irn.md
+// The receiver keeps packets that come ahead, and sends a NAK that names the expected packet and
+// the one that came. The first such NAK begins a recovery: each missing packet is sent again once,
+// then new ones follow. It ends when all packets sent before it are acknowledged. A packet lost
+// again waits for the time-out, which is short while few packets are in flight. docs/models/irn.md
 // Source: Mittal et al., "Revisiting network support for RDMA" (IRN), SIGCOMM 2018.
 #include "nic/transport/selective/cause.h"
 #include "nic/transport/selective/held.h"
 #include "nic/verbs/qp.h"
 
 #define PREFIX "nic.irn"
-// A receiver has two bits a packet, the sender one, and as many for READ responses.
+// Bits of bitmaps for each packet: two at the receiver, one at the sender, and two for READ
+// responses.
 #define BITMAPS 5u
 
 typedef struct irn_config {
@@ -74,15 +74,15 @@ static void irn_open(nic_qp_t *qp)
     irn->window_packets = (window_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes + 1;
     irn->window_packets =
         irn->window_packets < NIC_PSN_WINDOW ? irn->window_packets : NIC_PSN_WINDOW;
-    // A limit on what is sent holds for the bitmaps, too.
+    // A limit on packets in flight also limits the bitmaps.
     uint64_t reach = irn->window_packets;
     if (qp->window_bytes != UINT64_MAX && qp->window_bytes / qp->mtu_bytes + 1 > reach) {
         reach = qp->window_bytes / qp->mtu_bytes + 1;
         irn->window_packets = reach;
     }
     irn->bits = config->bits == SIM_AUTO ? reach : config->bits;
-    // The sender never has more under way than the receiver's bitmap can tell of (the paper's cap,
-    // which is why bitmaps of a cap's size suffice): what is beyond would be dropped.
+    // The sender never has more in flight than the receiver's bitmap can record (the paper's cap);
+    // packets beyond it would be dropped.
     if (irn->bits < irn->window_packets) {
         irn->window_packets = irn->bits;
     }
@@ -118,7 +118,7 @@ static bool ready(const nic_qp_t *qp)
     return qp->next_psn - qp->una_psn < irn->window_packets && nic_transport_new_ready(qp);
 }
 
-// Few packets are under way.
+// Returns true while few packets are in flight.
 static bool is_low(const irn_t *irn)
 {
     const nic_qp_t *const qp = irn->held.base.qp;
@@ -142,7 +142,7 @@ static void arm(irn_t *irn)
         irn->held.active_ps = node->now_ps;
         nic_transport_timer_arm(qp, irn->held.active_ps + rto_ps(irn));
     } else if (is_low(irn)) {
-        // It may have been armed while many were under way.
+        // The timer may have been armed while many packets were in flight.
         const sim_time_t low_ps = irn->held.active_ps + irn->rto_low_ps;
         const sim_time_t due_ps = low_ps > node->now_ps ? low_ps : node->now_ps;
         if (sim_timer_time_ps(node, &qp->retry_timer) > due_ps) {
@@ -158,7 +158,7 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
     const bool idle = qp->una_psn == qp->next_psn;
     const nic_held_sent_t sent = ready(qp) ? nic__held_next(&irn->held) : (nic_held_sent_t){0};
     if (sent.packet != NULL && !sent.answer) {
-        // Nothing but an answer opens the window again.
+        // Only an answer opens the window again.
         sent.packet->ack_request |= qp->next_psn - qp->una_psn >= irn->window_packets;
         if (idle) {
             nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
@@ -230,7 +230,7 @@ static void timed_out(nic_qp_t *qp)
     irn->looked_psn = qp->una_psn + 1;
     nic__fetch_all(&irn->held.resend, qp, irn->held.silent);
     nic__resend_oldest(&irn->held.resend, qp, irn->held.silent, 1);
-    // The newest tells, by its answer, what else is missing.
+    // The answer to the newest packet tells which others are missing.
     nic__resend_probe(&irn->held.resend, qp, qp->next_psn - 1, 1);
     irn->held.active_ps = now_ps;
     nic_transport_timer_arm(qp, now_ps + rto_ps(irn));

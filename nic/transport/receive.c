@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/receive.c - what a NIC does with a packet: find the queue pair, notice marks, pass
-// it on.
+// nic/transport/receive.c - receiving a packet: finding its queue pair, noticing marks, passing it
+// on to the transport.
 //
-// The notification point of DCQCN is here: a data packet marked CE makes a CNP to its sender, at
-// most one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
+// This is DCQCN's notification point: a data packet marked CE causes a CNP to its sender, at most
+// one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
 #include "nic/host/objects.h"
@@ -41,7 +41,7 @@ static void grow_slots(nic_t *nic)
     nic->cnp_slot_capacity = capacity;
 }
 
-// When the next CNP for the flow of this packet may be sent.
+// Returns where the time is kept before which this packet's flow gets no further CNP.
 static sim_time_t *next_cnp(nic_t *nic, nic_qp_t *qp, uint32_t source)
 {
     switch ((nic_cnp_scope_t)nic->host->config->cnp_scope) {
@@ -80,7 +80,8 @@ static void send_cnp(nic_t *nic, const nic_qp_t *qp, const net_packet_t *marked)
     nic__send(nic, cnp);
 }
 
-// Whether a CNP went so lately that there is none for a marked packet now; its ACK may say it, too.
+// Returns true if a marked packet causes no CNP, because the last one was sent too recently. Its
+// ACK may still report the mark.
 static inline bool stays_silent(const nic_t *nic, const nic_qp_t *qp, const net_packet_t *packet)
 {
     const nic_cnp_scope_t scope = (nic_cnp_scope_t)nic->host->config->cnp_scope;
@@ -125,7 +126,8 @@ static inline bool is_response(uint8_t opcode)
            opcode == ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
-// A QP takes packets of its own transport, from its own peer, when it is connected (9.6.1).
+// Returns true if the QP takes this packet: it is connected, and the packet is of its transport and
+// from its peer (9.6.1).
 static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
 {
     return (packet->opcode & ROCE_TRANSPORT_MASK) == qp->transport &&
@@ -138,8 +140,8 @@ static inline bool is_answer(const net_packet_t *packet)
            is_response(packet->opcode);
 }
 
-// A packet for a QP that does not exist. A request may be what a program waits for to make it. An
-// answer to a QP that is gone has arrived, only too late to be of use. NULL: the packet is freed.
+// Handles a packet for a QP that does not exist. For a request, the program may create and return
+// the QP. An answer to a destroyed QP is counted as late. Returns NULL if the packet is freed.
 static nic_qp_t *receive_unknown(nic_t *nic, net_packet_t *packet)
 {
     const bool addressed = packet->destination == nic->interface;
@@ -171,7 +173,8 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
-// What is rare: not for this QP after all, a CNP, or marked and to be told of.
+// Handles rare packets: those not for this QP after all, CNPs, and marked ones that must be
+// reported.
 static __attribute__((noinline)) void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (packet->opcode == ROCE_CNP) {
@@ -229,7 +232,7 @@ static SIM_ALWAYS_INLINE void note_arrival(nic_t *nic, const net_packet_t *packe
     }
 }
 
-// All that is usual ends in a call, and needs no frame.
+// Every usual path ends in a tail call, so that the function needs no stack frame.
 void nic__receive(nic_t *nic, net_packet_t *packet)
 {
     note_arrival(nic, packet);

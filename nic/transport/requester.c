@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/requester.c - the send queue: from work requests to packets.
 //
-// A QP knows two positions in its send queue, each a WQE, the bytes of it that are behind, and a
-// PSN: what is sent next (sq_send, send_offset, next_psn) and what is acknowledged (sq_done,
-// una_offset, una_psn). Going back N is to set the first to the second.
+// A QP has two positions in its send queue, each made of a WQE, an offset in bytes and a PSN: the
+// next to be sent (sq_send, send_offset, next_psn) and the next to be acknowledged (sq_done,
+// una_offset, una_psn). Going back N sets the first to the second.
 // Source: IBA vol. 1, 9.7 (reliable service), 9.8.3 (UC and UD), 9.9.2 (requester).
 #include "nic/transport/requester_internal.h"
 
@@ -28,14 +28,14 @@ static inline bool has_immediate(const nic_wqe_t *wqe)
     return wqe->opcode == NIC_WR_SEND_WITH_IMM || wqe->opcode == NIC_WR_RDMA_WRITE_WITH_IMM;
 }
 
-// Whether a READ, a fenced or a held request may go: limits that ordinary requests do not know
-// (9.4.4, 10.8.3.3).
+// Returns true if a READ, a fenced or a held request may be sent. Ordinary requests have no such
+// limits (9.4.4, 10.8.3.3).
 static bool special_ready(const nic_qp_t *qp, const nic_wqe_t *wqe)
 {
     if (qp->send_offset == 0 && (wqe->flags & NIC_SEND_FENCE) != 0 && qp->reads_outstanding != 0) {
         return false;
     }
-    // What began before is sent again if it must, what did not is held (10.3.1.5).
+    // Requests that began before are sent again where needed; others are held (10.3.1.5).
     if (SIM_UNLIKELY((wqe->flags & NIC_WQE_HELD) != 0) && qp->state == NIC_QPS_SQD &&
         qp->send_offset == 0 && qp->next_psn == qp->max_psn) {
         return false;
@@ -76,7 +76,7 @@ bool nic__cursor_ready(const nic_qp_t *qp)
 
 // -- building packets
 
-// The NIC reads the WQE that begins to be sent. False: the application may not use that memory.
+// Reads the WQE that begins to be sent. Returns false if the program may not use its memory.
 static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
 {
     wqe->end_psn = (uint32_t)qp->next_psn + nic__packet_count(qp, wqe->length);
@@ -87,8 +87,8 @@ static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
     return nic__place_ok(qp->pd, &place, wqe->length, is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
 }
 
-// A WQE failed before its first packet. Requests before it are still to be answered, and
-// completions keep the order of the queue.
+// Stops the send queue at a WQE that failed before its first packet. Its error waits until the
+// requests before it are answered, since completions keep the order of the queue.
 static void stop_send_queue(nic_qp_t *qp, nic_wc_status_t status)
 {
     qp->flags |= NIC_QP_SQ_STOPPED;
@@ -133,7 +133,8 @@ static void set_reth(net_packet_t *packet, const nic_wqe_t *wqe, uint32_t offset
     aside->reth.length = wqe->length - offset;
 }
 
-// A READ request asks for everything from send_offset on, and takes the PSNs of all responses.
+// Builds a READ request. It asks for everything from send_offset on, and takes the PSNs of all its
+// responses.
 static net_packet_t *build_read(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe, uint32_t offset)
 {
     net_packet_t *const packet =
@@ -158,7 +159,7 @@ static net_packet_t *build_atomic(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe
     return packet;
 }
 
-// A request that is answered with data leaves, with the PSNs of all its responses.
+// Moves the position past a request that is answered with data, and past the PSNs of its responses.
 static net_packet_t *build_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
 {
     net_packet_t *const packet = nic__is_atomic(wqe->opcode)
@@ -173,8 +174,8 @@ static net_packet_t *build_fetch(nic_t *nic, nic_qp_t *qp, const nic_wqe_t *wqe)
     return packet;
 }
 
-// AckReq: on the last packet of a message, each ack_interval packets, and where the window closes,
-// since nothing would open it again otherwise.
+// Returns true if the packet asks for an ACK (AckReq): the last of a message, one in ack_interval,
+// and one that closes the window, which only an ACK opens again.
 static inline bool wants_ack(const nic_t *nic, nic_qp_t *qp, bool last, uint32_t payload_bytes)
 {
     if (last || --qp->ack_countdown == 0 ||
@@ -230,11 +231,11 @@ static inline uint8_t opcode_of(const nic_qp_t *qp, const nic_wqe_t *wqe, bool f
     return (uint8_t)(qp->transport + base + position + (last && has_immediate(wqe)));
 }
 
-// How the algorithm wants the packet to be answered.
+// Writes into the packet how the algorithm wants it to be answered.
 static void ask_for_feedback(nic_t *nic, const nic_qp_t *qp, net_packet_t *packet, uint32_t offset)
 {
     const nic_cc_t *const cc = nic__cc_const(qp);
-    // A window that follows the rate may close behind a packet that did not look like the last.
+    // A window that follows the rate may shrink and close behind any packet.
     packet->ack_request |= cc->acks_every_packet || cc->bdp_window == NIC_BDP_WINDOW_SCALED;
     packet->acked_alone = cc->acks_every_packet;
     const nic_config_t *const config = nic->host->config;
@@ -268,7 +269,7 @@ static inline piece_t piece_of(const nic_qp_t *qp,
     return (piece_t){wqe, index, offset, last ? left_bytes : qp->mtu_bytes, last};
 }
 
-// A packet of a SEND or WRITE: all but what the ACKs need.
+// Builds a packet of a SEND or WRITE, without what its ACK needs.
 __attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic,
                                                                       nic_qp_t *qp,
                                                                       const piece_t *piece,
@@ -318,7 +319,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     const piece_t piece = piece_of(qp, wqe, index, offset);
     const bool last = piece.last;
     const uint32_t payload_bytes = piece.bytes;
-    // Most are the middle of a message, with nothing but data.
+    // Most packets are the middle of a message and carry only data.
     net_packet_t *const packet = SIM_LIKELY(!first && !last)
                                      ? build_data(nic, qp, &piece, false, false)
                                      : build_data(nic, qp, &piece, first, last);
@@ -339,7 +340,7 @@ net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp)
     return packet;
 }
 
-// -- once more
+// -- retransmission
 
 void nic__address_packet(const nic_qp_t *qp,
                          net_packet_t *packet,

@@ -23,15 +23,16 @@ static inline bool nic__is_write(const nic_wqe_t *wqe)
 // requester.c
 bool nic__cursor_ready(const nic_qp_t *qp);
 net_packet_t *nic__cursor_packet(nic_t *nic, nic_qp_t *qp); // NULL: the WQE failed
-// The work request that a PSN under way belongs to, and the PSN it begins with.
+// Returns the index of the work request that a PSN in flight belongs to, and the PSN it begins
+// with.
 uint32_t nic__find_wqe(const nic_qp_t *qp, uint64_t psn, uint64_t *first_psn);
-// A packet of a WRITE, `offset` bytes into it, gets a RETH of its own where it has none.
+// Gives a packet of a WRITE, `offset` bytes into it, a RETH of its own if it has none.
 void nic__address_packet(const nic_qp_t *qp,
                          net_packet_t *packet,
                          const nic_wqe_t *wqe,
                          uint32_t offset);
 
-// What one packet from the peer acknowledged.
+// What one packet from the peer has acknowledged.
 typedef struct nic_progress {
     uint64_t bytes; // payload of SENDs and WRITEs
     bool blocked;   // a READ without all its responses stands in the way
@@ -39,25 +40,25 @@ typedef struct nic_progress {
 } nic_progress_t;
 
 // acknowledge.c
-// Everything before end_psn has arrived at the peer, as far as SENDs and WRITEs go: completes what
-// that finishes.
+// Acknowledges all SENDs and WRITEs before end_psn, and completes those that are finished.
 nic_progress_t nic__advance(nic_t *nic, nic_qp_t *qp, uint64_t end_psn);
-// The response of the oldest PSN, which is a READ's or an atomic's.
+// Accepts the response of the oldest PSN, which is a READ's or an atomic's.
 void nic__accept_response(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, bool placed);
-// Whether a packet can be the response at this offset of a READ or atomic. Of a part of a READ the
-// last one says LAST, wherever it ends.
+// Returns true if a packet can be the response at this offset of a READ or atomic. The last
+// response of a part of a READ says LAST, wherever it ends.
 bool nic__response_fits(const nic_qp_t *qp,
                         const nic_wqe_t *wqe,
                         uint32_t offset,
                         const net_packet_t *packet);
-// The response of the oldest PSN fits and was placed before; original: of an atomic.
+// Accepts the response of the oldest PSN, which fits and was placed before; original: an atomic's
+// value.
 void nic__accept_placed(nic_t *nic, nic_qp_t *qp, uint64_t original);
-// What holds after any acknowledgement: the failed WQE may have its turn, the rest may go on.
+// Goes on after an acknowledgement: a failed WQE may have its turn, and others may be sent.
 void nic__settle(nic_qp_t *qp);
-// The receiver was not ready: the send queue stands still for the time that its code says. False:
-// it does already, or the queue pair failed because it did too often.
+// Stops the send queue for the time that the code of an RNR NAK says. Returns false if it stands
+// still already, or if the queue pair failed because no retry was left.
 bool nic__rnr_wait(nic_qp_t *qp, uint32_t code);
-// A NAK that says more than that something is missing: the queue pair fails.
+// Fails the queue pair for a NAK other than a sequence error.
 void nic__fatal_nak(nic_qp_t *qp, uint32_t code);
 
 static inline bool nic__still_alive(const nic_qp_t *qp)
@@ -84,7 +85,7 @@ static inline void nic__trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sen
                0);
 }
 
-// The position to send from cannot be behind what is acknowledged.
+// Moves the position to send from up to what is acknowledged, if it is behind.
 static inline void nic__catch_up(nic_qp_t *qp)
 {
     if (SIM_UNLIKELY(qp->una_psn > qp->next_psn)) {

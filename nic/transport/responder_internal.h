@@ -20,9 +20,9 @@ typedef struct nic_answer {
 } nic_answer_t;
 
 // answer.c
-// An ACK or NAK with so many bytes behind its AETH.
+// Builds an ACK or NAK with extra_bytes behind its AETH.
 net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32_t extra_bytes);
-// Sends one, as soon as the device lets it.
+// Sends an ACK or NAK, as soon as the device lets it.
 static inline void nic__send_answer(nic_qp_t *qp, net_packet_t *packet)
 {
     nic_t *const nic = qp->nic;
@@ -32,20 +32,19 @@ static inline void nic__send_answer(nic_qp_t *qp, net_packet_t *packet)
         nic->device->answer(qp, packet);
     }
 }
-// Everything before expected_psn is acknowledged. cause: the packet it answers, if that wants
+// Acknowledges everything before expected_psn. cause: the packet it answers, if that wants
 // feedback; else NULL.
 void nic__acknowledge(nic_qp_t *qp, sim_time_t sent_ps, const net_packet_t *cause);
-// A NAK of expected_psn.
+// Sends a NAK of expected_psn.
 void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_packet_t *cause);
-// After its NAK nothing is accepted any more; the QP fails when the NAK is out (9.9.3).
+// Sends a NAK after which nothing is accepted. The QP fails when the NAK has left (9.9.3).
 void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps);
 void nic__fail_when_answered(nic_qp_t *qp);
 
-// execute.c
-// A request with the expected PSN that is no READ, acknowledged if it asks for that. Takes the
-// packet.
+// execute.c Executes a request with the expected PSN that is no READ, and acknowledges it if it
+// asks for that. Takes the packet.
 void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// The same, but the transport acknowledges. placed: its payload is in memory already.
+// Executes such a request without acknowledging it. placed: its payload is in memory already.
 void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
 
 typedef enum nic_verdict {
@@ -60,7 +59,7 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
 
 // responses.c
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Any request with the expected PSN. Takes the packet.
+// Executes any request with the expected PSN. Takes the packet.
 static inline void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY((packet->opcode & ROCE_OPERATION_MASK) == ROCE_READ_REQUEST)) {
@@ -71,30 +70,30 @@ static inline void nic__execute(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 }
 void nic__add_read(nic_qp_t *qp, const nic_read_t *read);
 nic_read_t *nic__read_at(const nic_qp_t *qp, uint32_t index); // the index-th READ to be answered
-// Behind the last PSN that it will be answered with.
+// Returns the PSN behind the last one of its answer.
 static inline uint64_t nic__read_end_psn(const nic_qp_t *qp, const nic_read_t *read)
 {
     return read->next_psn + (read->atomic ? 1 : nic__packet_count(qp, read->left_bytes));
 }
-// The READ request of an executed PSN as what is to be answered. False: it is not allowed, or no
-// repetition of anything executed.
+// Fills in the answer to a repeated READ request of an executed PSN. Returns false if it is not
+// allowed, or repeats nothing.
 bool nic__read_again(const nic_qp_t *qp,
                      const net_packet_t *packet,
                      uint64_t psn,
                      nic_read_t *read);
-// The next packet that answers a READ, or an atomic's answer: *last: nothing of it is left.
+// Builds the next packet that answers a READ or an atomic. *last: nothing of it is left.
 net_packet_t *nic__build_part(nic_qp_t *qp, nic_read_t *read, bool *last);
-// A READ that was executed is asked for again, from psn on: what was to be answered after it is
-// forgotten. False: it is not allowed, or no repetition, and nothing happened.
+// Answers an executed READ again from psn on, and forgets all answers after it. Returns false, and
+// does nothing, if it is not allowed or repeats nothing.
 bool nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
-// What was to be answered from psn on is asked for again: the requester went back.
+// Forgets the answers from psn on: the requester went back and will ask for them again.
 void nic__forget_answers(nic_qp_t *qp, uint64_t psn);
 
 // atomic.c
 void nic__receive_atomic(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Likewise of an atomic; false: it is older than what is remembered, too.
+// Answers an executed atomic again. Returns false also if its result is not remembered any more.
 bool nic__repeat_atomic(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
-// False: it is older than what is remembered.
+// Fills in the answer to a repeated atomic. Returns false if its result is not remembered any more.
 bool nic__atomic_again(const nic_qp_t *qp,
                        const net_packet_t *packet,
                        uint64_t psn,

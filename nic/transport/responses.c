@@ -15,7 +15,7 @@
 #include "nic/verbs/qp.h"
 #include "nic/verbs/region.h"
 
-// Whether the device says when a READ or atomic may be answered.
+// Returns true if the device decides when a READ or atomic may be answered.
 static inline bool responses_wait(const nic_t *nic)
 {
     return SIM_UNLIKELY(nic->detailed) && nic->device->respond != NULL;
@@ -144,8 +144,8 @@ bool nic__read_again(const nic_qp_t *qp, const net_packet_t *packet, uint64_t ps
     return true;
 }
 
-// A READ asked again replaces itself and what was to be answered after it: the requester went back
-// to it and sends all of that again (9.7.5.1.2).
+// Answers a repeated READ, and forgets all answers after it: the requester went back to it and will
+// ask for them again (9.7.5.1.2).
 bool nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 {
     nic_read_t read;
@@ -161,6 +161,7 @@ bool nic__repeat_read(nic_qp_t *qp, const net_packet_t *packet, uint64_t psn)
 
 static void end_read(const nic_t *nic, nic_qp_t *qp)
 {
+    SIM_ASSERT(qp->read_count != 0);
     qp->read_first = (uint16_t)((qp->read_first + 1) & (qp->read_capacity - 1));
     qp->read_count--;
     qp->reads_ready = (uint16_t)(qp->reads_ready - (qp->reads_ready != 0));

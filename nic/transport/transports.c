@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/transports.c - the transports there are, and the steps that nic/transport.h offers.
+// nic/transport/transports.c - the table of transports, and the steps that nic/transport.h offers.
 #include "nic/transport.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ const nic_transport_ops_t *const nic_transport_all[] = {
 
 // -- state
 
-// Behind the algorithm's.
+// Returns where the transport's state begins, behind the algorithm's.
 static size_t state_offset(const nic_t *nic)
 {
     const size_t line = alignof(max_align_t);
@@ -55,7 +55,7 @@ size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops)
     return state_offset(nic) + ops->state_bytes;
 }
 
-// The transport's config of the host: its own table's, or the program's.
+// Returns the transport's config on this host: of its own table, or the program's.
 static const void *config_of(const nic_config_t *config, const nic_transport_ops_t *ops)
 {
     if (config->custom_transport == ops) {
@@ -64,7 +64,7 @@ static const void *config_of(const nic_config_t *config, const nic_transport_ops
     return nic_config_part(config, ops->attrs);
 }
 
-// What the queue pairs of a NIC share, made for the first of them.
+// Returns what the NIC's queue pairs of this transport share. The first of them creates it.
 static void *shared_state(nic_t *nic, const nic_transport_ops_t *ops, const void *config)
 {
     if (ops->nic_state_bytes == 0) {
@@ -363,7 +363,7 @@ static void place_at(nic_t *nic, net_packet_t *packet, const nic_place_t *place,
     }
 }
 
-// Where the READ that it answers wants it; what is wrong with it is seen when it has its turn.
+// Places a response where its READ wants it. Errors in it are found when it has its turn.
 static bool place_response(nic_qp_t *qp, net_packet_t *packet)
 {
     const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
@@ -436,14 +436,6 @@ static const net_packet_t *feedback_of(const net_packet_t *cause)
 void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause)
 {
     nic__acknowledge(qp, sent_ps_of(cause), feedback_of(cause));
-}
-
-void nic_transport_refuse(nic_qp_t *qp, const net_packet_t *cause)
-{
-    nic__refuse(qp,
-                (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
-                sent_ps_of(cause),
-                feedback_of(cause));
 }
 
 net_packet_t *nic_transport_answer(nic_qp_t *qp,

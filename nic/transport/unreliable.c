@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/unreliable.c - receiving UC and UD: nothing is answered, what is wrong is dropped.
+// nic/transport/unreliable.c - receiving UC and UD, without answers: bad packets are dropped.
 // docs/models/nic-ideal.md
 //
 // UC delivers whole messages only: a PSN that is not the expected one ends the message being
@@ -69,7 +69,7 @@ static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t ope
                                                                          NIC_ACCESS_REMOTE_WRITE);
 }
 
-// Whether a packet that continues or starts a message fits in it.
+// Returns true if a packet fits into the message that it continues or starts.
 static bool accept_packet(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, uint32_t operation)
 {
     const uint32_t bytes = packet->payload_bytes;

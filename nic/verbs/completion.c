@@ -48,7 +48,7 @@ nic_cq_t *nic_cq_create(nic_t *nic, uint32_t capacity, nic_cq_fn fn, void *ctx)
     return cq;
 }
 
-// A core finds what it can see at this point of its step.
+// Takes completions out. A core gets only those that it can see at this point of its step.
 uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
 {
     nic_t *const nic = cq->nic;
@@ -94,7 +94,8 @@ static void grow(nic_cq_t *cq)
     cq->first = 0;
 }
 
-// It is as full as it may be at present. False: it overflows, or has, and the queue pair fails.
+// Makes room in a ring that is full. Returns false if the queue overflows, or did before; the queue
+// pair fails then.
 static bool make_room(nic_cq_t *cq, nic_qp_t *qp)
 {
     if (cq->overflowed || cq->count == cq->capacity) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/gather.c - work requests whose message lies in several places.
 //
-// A message is the places one after the other; those of no bytes are as if they were not there.
-// Each has a key of its own, and all are looked at before the first byte moves (IBA vol. 1, 10.6.7,
-// 10.8.3: a protection error completes the request before anything is sent or received).
+// A message is the concatenation of its places; places of no bytes are ignored. Each place has a
+// key of its own. All keys are checked before the first byte moves, since a protection error
+// completes the request before anything is sent or received (IBA vol. 1, 10.6.7, 10.8.3).
 #include "nic/verbs/qp.h"
 #include "nic/verbs/region.h"
 #include "nic/verbs/wqe.h"

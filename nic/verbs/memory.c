@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/memory.c - protection domains and memory regions: keys, bounds, rights.
 //
-// A key is an index << 8 | a number that changes each time the index is used again, so that a key
-// kept after its region is gone is found out (10.6.3: a region's R_Key is no longer valid). The
-// local and the remote key of a region are the same number.
+// A key is index << 8 | generation. The generation changes whenever the index is used again, so
+// that a key of a deregistered region is detected (10.6.3: the region's R_Key is no longer valid).
+// The local and the remote key of a region are equal.
 #include "nic/device/calls.h"
 #include "nic/host/objects.h"
 #include "nic/verbs/region.h"
@@ -19,7 +19,7 @@ nic_pd_t *nic_pd_alloc(nic_t *nic)
     return pd;
 }
 
-// An index whose slot is empty; index 0 is never used, so that no key is 0.
+// Returns an index whose slot is empty. Index 0 is never used, so that no key is 0.
 static uint32_t free_index(nic_t *nic)
 {
     for (uint32_t i = nic->mr_free; i < nic->mr_count; i++) {

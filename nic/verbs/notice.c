@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/notice.c - what applications are told, once the NIC has finished moving.
+// nic/verbs/notice.c - callbacks of programs, called in order at the end of the event.
 //
-// A completion queue that got its first completion, a WRITE that lies in memory, a shared receive
-// queue below its limit: noted while an event is worked on, and told in order when it is over, with
-// every queue pair at rest. So an application may do anything in its callback. What it does there
-// may cause more to be told, in the same event. Whether a queue pair has come to rest is decided
-// after that, since the application may just have given it more to do.
+// Every queue pair is consistent then, so a callback may do anything. It may cause further notices
+// in the same event. Whether a queue pair rests is checked after them, since they may give it work.
 #include "nic/host/objects.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
@@ -14,6 +11,7 @@
 
 void nic__notice(nic_host_t *host, const nic_notice_t *notice)
 {
+    SIM_ASSERT(notice->cq != NULL || notice->srq != NULL || notice->qp != NULL);
     if (SIM_UNLIKELY(host->notice_count == host->notice_capacity)) {
         host->notice_capacity = host->notice_capacity == 0 ? 16 : host->notice_capacity * 2;
         host->notices =
@@ -46,7 +44,7 @@ static void tell(const nic_notice_t *notice)
 
 void nic__hand_over(nic_host_t *host)
 {
-    // Read anew each time: telling may add more, and move them.
+    // A callback may add notices and move the array, so it is read again each time.
     for (uint32_t i = 0; i < host->notice_count; i++) {
         const nic_notice_t notice = host->notices[i];
         tell(&notice);

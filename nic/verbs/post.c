@@ -33,7 +33,7 @@ static void grow_send_queue(nic_qp_t *qp)
     qp->sq_mask = capacity - 1;
 }
 
-// What is posted then completes as flushed (10.3.1, 10.8.2.2).
+// Returns true in the states in which posted work requests complete as flushed (10.3.1, 10.8.2.2).
 static inline bool in_error(const nic_qp_t *qp)
 {
     return (qp->state == NIC_QPS_ERR || qp->state == NIC_QPS_SQE) && (qp->flags & NIC_QP_DEAD) == 0;
@@ -76,7 +76,7 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp,
     return qp->sq_posted - qp->sq_done < qp->send_wr_max ? SIM_OK : SIM_ERR_FULL;
 }
 
-// The application tells the NIC that there is a new WQE.
+// Tells the NIC of a new WQE.
 static inline void nic__doorbell(nic_qp_t *qp, uint32_t count, bool batch)
 {
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
@@ -114,6 +114,7 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
     if (qp->sq_posted - qp->sq_done == nic__sq_capacity(qp)) {
         grow_send_queue(qp);
     }
+    SIM_ASSERT(qp->sq_posted - qp->sq_done < nic__sq_capacity(qp));
     const nic_sge_t *const sge = SIM_LIKELY(wr->num_sge != 1) ? &wr->sge : wr->sg_list;
     const bool datagram = qp->type == NIC_QPT_UD;
     const bool atomic = nic__is_atomic((uint8_t)wr->opcode);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/qp.c - queue pairs: numbers, life, what they are doing.
+// nic/verbs/qp.c - queue pairs: their numbers, their life, and queries.
 //
-// Numbers are given in rising order and used again only after all others: a packet still under way
-// to a destroyed QP does not meet a new one. A QP destroyed during an event of its host keeps its
+// Numbers are given in rising order and reused only after all others, so that a packet in flight to
+// a destroyed QP does not reach a new one. A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
 #include "nic/verbs/qp.h"
 

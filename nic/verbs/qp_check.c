@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/qp_check.c - what holds of queue pairs, completion queues and NICs whenever an event is
-// over.
+// nic/verbs/qp_check.c - invariants of queue pairs, completion queues and NICs between events.
 //
-// In builds with dear checks it is looked at after each event; elsewhere where a queue pair changes
-// its state and at the end of a run. Each line is one property.
+// Builds with dear checks check them after each event, other builds when a queue pair changes its
+// state and at the end of a run. Each line is one property.
 #include "nic/verbs/qp.h"
 
 #include "nic/compare_internal.h"
@@ -16,7 +15,7 @@
 
 // -- queue pairs
 
-// Indices run freely: distances from the oldest count.
+// Indices run freely, so they are compared by their distance from the oldest.
 static void check_send_queue(const nic_qp_t *qp)
 {
     const uint32_t held = qp->sq_posted - qp->sq_done;
@@ -55,7 +54,7 @@ static void check_timers(const nic_qp_t *qp)
     if ((qp->flags & NIC_QP_RNR_WAIT) != 0) {
         SIM_CHECK(sim_timer_armed(&qp->retry_timer));
     }
-    // The work requests to be flushed wait for it.
+    // Work requests that will be flushed wait for this timer.
     if (closed && qp->sq_done != qp->sq_posted) {
         SIM_CHECK(sim_timer_armed(&qp->retry_timer));
     }
@@ -144,8 +143,8 @@ void nic__check(const nic_t *nic)
     }
 }
 
-// How many queue pairs are looked at after an event, besides those packets came for: the others
-// have their turn after other events.
+// Number of queue pairs checked after an event, besides those that packets came for. The others
+// follow after later events.
 #define QPS_AT_A_TIME 4u
 
 void nic__check_after_event(nic_t *nic)

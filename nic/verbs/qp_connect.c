@@ -109,7 +109,8 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
     return check_peer(qp, attr, message);
 }
 
-// A port per QP, spread over the range, for paths to spread over equal routes.
+// Returns a UDP source port for the QP. Ports are spread over the range, so that QPs are spread
+// over equal paths.
 static uint16_t derive_source_port(const nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
     const uint64_t ends = (uint64_t)qp->nic->interface << 32 | attr->dest_interface;
@@ -157,7 +158,7 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
     qp->priority = attr->priority;
     qp->ack_priority =
         (uint8_t)(config->ack_priority == SIM_AUTO ? attr->priority : config->ack_priority);
-    // What a switch that goes by the DSCP stops is not what this NIC sends in.
+    // A switch with `trust: dscp` may pause another class than the priority this QP sends with.
     const uint32_t class = attr->dscp >> 3;
     nic->port->odd_class |= qp->priority != class || qp->ack_priority != class;
 }

@@ -13,7 +13,7 @@ static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)
                    qp->una_psn & ROCE_PSN_MASK);
 }
 
-// What keeps back the next packet of a QP that is not in its class's ring.
+// Says what holds back the next packet of a QP that is not in its class's ring.
 static void explain_blocked(const nic_qp_t *qp, sim_message_t *why)
 {
     if ((qp->flags & NIC_QP_RNR_WAIT) != 0) {

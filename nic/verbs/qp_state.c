@@ -42,8 +42,8 @@ static void set_state(nic_qp_t *qp, nic_qp_state_t state)
 
 // -- failing
 
-// How long after it was posted a work request of a queue pair in an error is flushed: so that time
-// passes for a program that does nothing but post again.
+// Delay after which a work request posted in the error state is flushed, so that time passes for a
+// program that only posts again.
 #define FLUSH_PS SIM_PS_PER_US
 
 static void flush_send_queue(nic_qp_t *qp)
@@ -119,7 +119,7 @@ void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
         nic_qp_to_error(qp);
         return;
     }
-    // Nothing is lost but the send queue: receiving goes on (10.3.1).
+    // Only the send queue stops; receiving goes on (10.3.1).
     set_state(qp, NIC_QPS_SQE);
     nic__complete_send(qp, &wqe, status);
     flush_send_queue(qp);
@@ -127,7 +127,8 @@ void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
 
 // -- transitions
 
-// As it was made, but for its number and its memory. What is on its way to it meets a stranger.
+// Returns the QP to its state after creation, but keeps its number and its memory. Packets in
+// flight to it will be dropped, since nothing matches them any more.
 static void reset(nic_qp_t *qp)
 {
     nic_t *const nic = qp->nic;
@@ -160,7 +161,7 @@ static void reset(nic_qp_t *qp)
     set_state(qp, NIC_QPS_RESET);
 }
 
-// What was not begun is held from now on. It may have had the next turn.
+// Holds all requests that have not begun. One of them may have had the next turn.
 static void drain(nic_qp_t *qp)
 {
     for (uint32_t i = qp->sq_send; i != qp->sq_posted; i++) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/receive_queue.c - receives: of a queue pair, or shared by several.
+// nic/verbs/receive_queue.c - queues of receives: of one queue pair, or shared by several.
 //
-// A queue pair without a receive takes the oldest of its shared queue when a message needs one,
-// and keeps it until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes that
-// one; what is still shared stays for the others.
+// A queue pair takes the oldest receive of its shared queue when a message needs one, and keeps it
+// until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes only that receive; the
+// shared queue keeps the others.
 #include "nic/device/calls.h"
 #include "nic/host/objects.h"
 #include "nic/verbs/life.h"

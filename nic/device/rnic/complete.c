@@ -7,6 +7,7 @@ void nic__rnic_wqe_done(nic_qp_t *qp)
 {
     nic_rnic_t *const rnic = nic__rnic(nic__device_nic(qp));
     rnic->counters.wqes_completed++;
+    SIM_ASSERT(rnic->counters.wqes_completed <= rnic->counters.wqes_posted);
     nic_cache_t *const cache = rnic->held[NIC_STORE_WQE];
     const uint32_t index = nic__device_oldest(qp) - 1;
     const uint64_t key = nic__cache_key(NIC_STORE_WQE, nic__wqe_key(qp, index));

@@ -13,28 +13,21 @@ typedef struct row {
     const char *path;
     sim_attr_type_t type;
     const char *values[NIC_PROFILE_COUNT];
-    const char *origin;
 } row_t;
 
 // clang-format off
-#define ROW(prefix_, path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_) \
-    {.path = prefix_ path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}, .origin = origin_},
+#define ROW(prefix_, path_, type_, cx_, cx3_, cib_, cx6_, cx5_) \
+    {.path = prefix_ path_, .type = SIM_ATTR_##type_, .values = {cx_, cx3_, cib_, cx6_, cx5_}},
 #define NIC_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
-    ROW("nic.detailed.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_)
+    ROW("nic.detailed.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_)
 #define HOST_ROW(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
-    ROW("nic.host.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_, origin_)
+    ROW("nic.host.", path_, type_, cx_, cx3_, cib_, cx6_, cx5_)
 static const row_t rows[] = {NIC_DETAIL_MAP(NIC_ROW) NIC_CLOCK_MAP(HOST_ROW)};
 #undef HOST_ROW
 #undef NIC_ROW
 #undef ROW
 // clang-format on
 static_assert(SIM_COUNT_OF(rows) == FIELD_COUNT, "a row per field");
-
-char nic_detail_origin(uint32_t index, uint32_t profile)
-{
-    SIM_CHECK(index < FIELD_COUNT && profile < NIC_PROFILE_COUNT);
-    return rows[index].origin[profile];
-}
 
 const char *nic_detail_text(const char *path, uint32_t profile)
 {

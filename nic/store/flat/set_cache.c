@@ -121,14 +121,6 @@ bool nic_cache_insert(nic_cache_t *cache, uint64_t key)
     return nic_cache_use(cache, &slot, key);
 }
 
-bool nic_cache_touch(nic_cache_t *cache, uint64_t key)
-{
-    const bool hit = nic_cache_insert(cache, key);
-    cache->hits += hit;
-    cache->misses += !hit;
-    return hit;
-}
-
 void nic_cache_remove(nic_cache_t *cache, uint64_t key)
 {
     const uint32_t first = nic_cache_set(cache, key);

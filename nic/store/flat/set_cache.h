@@ -70,8 +70,6 @@ static inline uint32_t nic__cache_put(nic_cache_t *cache, uint32_t first, uint64
 }
 // Puts a key in that is not there. slot is any of its set; returns where it is.
 uint32_t nic__cache_take_in(nic_cache_t *cache, uint32_t slot, uint64_t key);
-// Inserts a key (not 0) and returns whether it was in the cache before.
-bool nic_cache_touch(nic_cache_t *cache, uint64_t key);
 // Puts the key in without counting; whether it was there.
 bool nic_cache_insert(nic_cache_t *cache, uint64_t key);
 void nic_cache_remove(nic_cache_t *cache, uint64_t key);

@@ -36,7 +36,7 @@ void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
     const bool written = nic_cell_write(cell, &view, token->staged);
     SIM_CHECK(entered && written);
     tiered->counters.write_backs++;
-    if (cell->entry.layer == 3) {
+    if (cell->entry.layer == NIC_LAYER_L3) {
         (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
@@ -110,7 +110,7 @@ static void land(sim_node_t *node, sim_timer_t *timer)
         if (!token->live) {
             SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
             tiered->freed[tiered->freed_count++] = flight->tokens[i];
-        } else if (token->cell.entry.layer != 1 &&
+        } else if (token->cell.entry.layer != NIC_LAYER_L1 &&
                    !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
             nic__tiered_stage(tiered, token);
         }

@@ -27,12 +27,12 @@ static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
 static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
 {
     const sim_time_t l1_ps = tiered->config.l1_latency_ps;
-    if (layer == 1) {
+    if (layer == NIC_LAYER_L1) {
         const sim_time_t swap_ps =
             token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps) : 0;
         return (serving_t){TIERED_L1, l1_ps + swap_ps};
     }
-    if (layer == 2) {
+    if (layer == NIC_LAYER_L2) {
         return (serving_t){TIERED_L2, load(tiered, token)};
     }
     const sim_time_t directory_ps = nic__tiered_read_directory(tiered);
@@ -69,7 +69,7 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token)
     const sim_time_t now_ps = tiered->now_ps;
     serving_t serving;
     if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
-        serving = serve_from(tiered, token, 1);
+        serving = serve_from(tiered, token, NIC_LAYER_L1);
         tiered->counters.staging_hits++;
         tiered->counters.prefetches_used += token->prefetched;
         token->prefetched = false;
@@ -332,11 +332,12 @@ static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *toke
     if (!nic_cell_check(&token->cell)) {
         return "its state, layer and flags differ";
     }
-    if ((entry->layer == 1) != (token->l1_slot != TIERED_NONE) ||
-        (entry->layer == 1 && part->held[token->l1_slot] != number)) {
+    if ((entry->layer == NIC_LAYER_L1) != (token->l1_slot != TIERED_NONE) ||
+        (entry->layer == NIC_LAYER_L1 && part->held[token->l1_slot] != number)) {
         return "directory and L1 differ";
     }
-    if (entry->layer == 2 && part->pages[token->type].owner[entry->token_offset] != number) {
+    if (entry->layer == NIC_LAYER_L2 &&
+        part->pages[token->type].owner[entry->token_offset] != number) {
         return "directory and L2 differ";
     }
     if (token->staging != TIERED_NONE && tiered->staging[token->staging] != number) {
@@ -367,8 +368,8 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
             (void)sim_fail(message, SIM_ERR_STATE, "token %u: %s", number, wrong);
             return false;
         }
-        in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 1;
-        in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == 2;
+        in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L1;
+        in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L2;
     }
     for (uint32_t p = 0; p < 2; p++) {
         const tiered_partition_t *const part = &tiered->parts[p];

@@ -97,7 +97,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
                               : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
     }
     const uint32_t to = nic_move_target(cell);
-    if (to == 1) {
+    if (to == NIC_LAYER_L1) {
         token->uses = nic_window_count(&token->window,
                                        tiered->now_ps,
                                        tiered->config.window_ps / NIC_WINDOW_PARTS);
@@ -128,11 +128,11 @@ static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
         tiered->counters.refused_moves++;
         return;
     }
-    const bool near = token->cell.entry.layer == 2;
+    const bool near = token->cell.entry.layer == NIC_LAYER_L2;
     tiered->counters.fills += !near;
     const sim_time_t took_ps = near ? nic__tiered_cxl_read(tiered, nic__tiered_bytes(token))
                                     : nic__tiered_expand(tiered, token, 1, false);
-    begin_move(tiered, token, 1, took_ps);
+    begin_move(tiered, token, NIC_LAYER_L1, took_ps);
 }
 
 static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
@@ -178,7 +178,7 @@ static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
     tiered->counters.fills++;
     const sim_time_t took_ps = nic__tiered_expand(tiered, token, count, true);
     for (uint32_t i = 0; i < count; i++) {
-        begin_move(tiered, &tiered->tokens[batch[i]], 2, took_ps);
+        begin_move(tiered, &tiered->tokens[batch[i]], NIC_LAYER_L2, took_ps);
     }
 }
 
@@ -192,12 +192,12 @@ static uint64_t count_of(tiered_t *tiered, tiered_token_t *token)
 static void promote(tiered_t *tiered, tiered_token_t *token)
 {
     const uint64_t count = count_of(tiered, token);
-    if (!may_move(token) || token->cell.entry.layer == 1) {
+    if (!may_move(token) || token->cell.entry.layer == NIC_LAYER_L1) {
         return;
     }
     if (count >= tiered->promote_l1) {
         promote_to_l1(tiered, token, count);
-    } else if (count >= tiered->promote_l2 && token->cell.entry.layer == 3) {
+    } else if (count >= tiered->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
         promote_to_l2(tiered, token);
     }
 }
@@ -215,14 +215,16 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
                        tiered->config.window_ps / NIC_WINDOW_PARTS,
                        (uint32_t)tiered->config.sample_every);
     }
-    if (token->cell.entry.layer == 1 && (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
+    if (token->cell.entry.layer == NIC_LAYER_L1 &&
+        (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
         const tiered_partition_t *const part = nic__tiered_part(tiered, token);
         part->policy->use(part->ranks, token->l1_slot, token->uses);
-    } else if (token->cell.entry.layer == 2) {
+    } else if (token->cell.entry.layer == NIC_LAYER_L2) {
         nic__tiered_use_l2(tiered, token);
     }
-    tiered->counters.prefetches_used += token->prefetched && token->cell.entry.layer == 2;
-    token->prefetched = token->prefetched && token->cell.entry.layer != 2;
+    tiered->counters.prefetches_used +=
+        token->prefetched && token->cell.entry.layer == NIC_LAYER_L2;
+    token->prefetched = token->prefetched && token->cell.entry.layer != NIC_LAYER_L2;
 }
 
 void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
@@ -230,13 +232,13 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
     if (counted) {
         count_access(tiered, token);
     }
-    if (token->cell.entry.layer == 1) {
+    if (token->cell.entry.layer == NIC_LAYER_L1) {
         return;
     }
     if (nic__tiered_part(tiered, token)->policy->installs_on_miss) {
         const sim_time_t took_ps =
             token->here_ps > tiered->now_ps ? token->here_ps - tiered->now_ps : 0;
-        nic__tiered_move_now(tiered, token, 1, took_ps);
+        nic__tiered_move_now(tiered, token, NIC_LAYER_L1, took_ps);
         return;
     }
     if (!token->queued) {
@@ -261,12 +263,15 @@ static void maintain_token(tiered_t *tiered, tiered_token_t *token)
     const nic_cache_config_t *const config = &tiered->config;
     const sim_time_t idle_ps = tiered->now_ps - token->last_access_ps;
     const uint32_t layer = token->cell.entry.layer;
-    if (layer == 1 && idle_ps > config->demote_l1_ps) {
-        const uint32_t to = nic__tiered_has_l2(tiered, token) ? 2 : 3;
+    if (layer == NIC_LAYER_L1 && idle_ps > config->demote_l1_ps) {
+        const uint32_t to = nic__tiered_has_l2(tiered, token) ? NIC_LAYER_L2 : NIC_LAYER_L3;
         begin_move(tiered, token, to, nic__tiered_write_back(tiered, token, to));
-    } else if (layer == 2 && idle_ps > config->demote_l2_ps &&
+    } else if (layer == NIC_LAYER_L2 && idle_ps > config->demote_l2_ps &&
                l2_is_tight(tiered, nic__tiered_part(tiered, token))) {
-        begin_move(tiered, token, 3, nic__tiered_write_back(tiered, token, 3));
+        begin_move(tiered,
+                   token,
+                   NIC_LAYER_L3,
+                   nic__tiered_write_back(tiered, token, NIC_LAYER_L3));
     } else {
         promote(tiered, token);
     }

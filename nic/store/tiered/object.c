@@ -166,7 +166,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         .index = tiered->type_live[type],
         .last_access_ps = tiered->now_ps,
     };
-    nic_cell_init(&token->cell, 3, 0);
+    nic_cell_init(&token->cell, NIC_LAYER_L3, 0);
     token->cell.entry.token_offset = (uint32_t)key;
     token->compressed = fits_in_token(tiered, token);
     if (!token->compressed) {
@@ -186,7 +186,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
                                   : tiered->type_peak[type];
     if (type == NIC_TOKEN_QP && tiered->pins < tiered->config.pinned) {
         tiered->pins++;
-        nic__tiered_move_now(tiered, token, 1, 0);
+        nic__tiered_move_now(tiered, token, NIC_LAYER_L1, 0);
         nic__tiered_part(tiered, token)
             ->policy->remove(nic__tiered_part(tiered, token)->ranks, token->l1_slot);
         token->cell.entry.flags |= NIC_DIRECTORY_PINNED;
@@ -239,7 +239,7 @@ void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     }
     tiered_token_t *const token = &tiered->tokens[number];
     tiered->counters.strong_writes++;
-    if (token->cell.entry.layer != 3) {
+    if (token->cell.entry.layer != NIC_LAYER_L3) {
         const sim_time_t took_ps =
             nic__tiered_dma_write(tiered, nic__tiered_bytes(token)) +
             (tiered->has_l2 ? nic__tiered_cxl_write(tiered, nic__tiered_bytes(token)) : 0);
@@ -264,9 +264,9 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
     const bool written = nic_cell_write(cell, &view, token->contents);
     SIM_CHECK(entered && written);
     token->staged = token->contents;
-    if (cell->entry.layer == 3 || through) {
+    if (cell->entry.layer == NIC_LAYER_L3 || through) {
         tiered->counters.write_throughs += through;
-        cell->copy[3] = token->contents;
+        cell->copy[NIC_LAYER_L3] = token->contents;
         (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
@@ -294,18 +294,18 @@ void nic__tiered_reset(tiered_t *tiered)
     }
     for (uint32_t number = 0; number < tiered->token_count; number++) {
         tiered_token_t *const token = &tiered->tokens[number];
-        if (!token->live || token->cell.entry.layer != 1) {
+        if (!token->live || token->cell.entry.layer != NIC_LAYER_L1) {
             continue;
         }
         nic__tiered_forget_move(tiered, token);
-        const uint64_t kept = token->cell.copy[3];
+        const uint64_t kept = token->cell.copy[NIC_LAYER_L3];
         tiered->counters.dirty_lost += token->contents != kept;
         tiered->counters.lost_writes += token->contents - kept;
         token->contents = kept;
-        token->cell.copy[1] = kept;
+        token->cell.copy[NIC_LAYER_L1] = kept;
         token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
-            nic__tiered_move_now(tiered, token, 3, 0);
+            nic__tiered_move_now(tiered, token, NIC_LAYER_L3, 0);
         }
     }
 }

@@ -105,7 +105,7 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
                    part->policy->name);
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
         nic__tiered_forget_move(tiered, victim);
-        const uint32_t to = nic__tiered_has_l2(tiered, victim) ? 2 : 3;
+        const uint32_t to = nic__tiered_has_l2(tiered, victim) ? NIC_LAYER_L2 : NIC_LAYER_L3;
         const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, to);
         nic__tiered_move_now(tiered, victim, to, took_ps);
     }
@@ -222,8 +222,8 @@ bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token)
             return false;
         }
         tiered_token_t *const victim = &tiered->tokens[number];
-        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, 3);
-        nic__tiered_move_now(tiered, victim, 3, took_ps);
+        const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, NIC_LAYER_L3);
+        nic__tiered_move_now(tiered, victim, NIC_LAYER_L3, took_ps);
     }
     const uint32_t number = nic__tiered_number(tiered, token);
     uint8_t bytes[NIC_CONTEXT_BYTES_MAX] = {0};
@@ -260,9 +260,9 @@ static void leave_l2(tiered_t *tiered, tiered_token_t *token)
 
 void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
 {
-    if (token->cell.entry.layer == 1) {
+    if (token->cell.entry.layer == NIC_LAYER_L1) {
         leave_l1(tiered, token);
-    } else if (token->cell.entry.layer == 2) {
+    } else if (token->cell.entry.layer == NIC_LAYER_L2) {
         leave_l2(tiered, token);
     }
 }
@@ -295,13 +295,13 @@ sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint3
     if (dirty) {
         tell(tiered, token, NIC_TRACE_TIER_WRITTEN | token->cell.entry.layer * 4u | to, 0);
     }
-    if (to == 2) {
+    if (to == NIC_LAYER_L2) {
         return nic__tiered_cxl_write(tiered, bytes + nic__tiered_bytes(token));
     }
     if (!dirty) {
         return 0; // L3 has it
     }
-    if (token->cell.entry.layer == 2) {
+    if (token->cell.entry.layer == NIC_LAYER_L2) {
         const sim_time_t read_ps = nic__tiered_cxl_read(tiered, bytes);
         return read_ps + nic__tiered_dma_write(tiered, bytes);
     }
@@ -323,22 +323,22 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     nic_move_take(cell);
     nic_move_put(cell);
     nic__tiered_leave(tiered, token);
-    if (to == 1) {
+    if (to == NIC_LAYER_L1) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         // The newest contents move along. If L3 has older contents, the entry stays dirty.
-        cell->entry.flags |= cell->copy[from] != cell->copy[3] ? NIC_DIRECTORY_DIRTY : 0;
+        cell->entry.flags |= cell->copy[from] != cell->copy[NIC_LAYER_L3] ? NIC_DIRECTORY_DIRTY : 0;
     }
     bool placed = true;
     const bool committed = nic_move_commit(cell);
     SIM_CHECK(committed);
-    if (to == 1) {
+    if (to == NIC_LAYER_L1) {
         nic__tiered_fill_l1(tiered, token);
-    } else if (to == 2) {
+    } else if (to == NIC_LAYER_L2) {
         placed = nic__tiered_fill_l2(tiered, token);
     }
     if (!placed) {
         // Every token of L2 is moving, so this token goes on to L3.
-        const bool began = nic_move_begin(cell, 3);
+        const bool began = nic_move_begin(cell, NIC_LAYER_L3);
         SIM_CHECK(began);
         nic_move_take(cell);
         nic_move_put(cell);
@@ -346,7 +346,7 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
         SIM_CHECK(again);
         to = 3;
     }
-    if (to == 3) {
+    if (to == NIC_LAYER_L3) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         cell->entry.token_offset = (uint32_t)(token->key & UINT32_MAX);
     }

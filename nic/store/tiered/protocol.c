@@ -5,7 +5,7 @@
 
 void nic_cell_init(nic_cell_t *cell, uint32_t layer, uint64_t contents)
 {
-    SIM_CHECK(layer >= 1 && layer <= 3);
+    SIM_CHECK(layer >= NIC_LAYER_L1 && layer <= NIC_LAYER_L3);
     *cell = (nic_cell_t){.entry = {.layer = (uint8_t)layer}, .state = (uint8_t)layer};
     cell->copy[layer] = contents;
 }
@@ -91,7 +91,8 @@ bool nic_cell_write(nic_cell_t *cell, const nic_cell_view_t *view, uint64_t cont
 bool nic_cell_check(const nic_cell_t *cell)
 {
     const bool moving = (cell->entry.flags & NIC_DIRECTORY_MIGRATING) != 0;
-    return cell->entry.layer >= 1 && cell->entry.layer <= 3 && moving == nic_cell_moving(cell) &&
+    return cell->entry.layer >= NIC_LAYER_L1 && cell->entry.layer <= NIC_LAYER_L3 &&
+           moving == nic_cell_moving(cell) &&
            (moving ? nic_move_target(cell) != cell->entry.layer
                    : cell->state == cell->entry.layer) &&
            (!moving || (cell->entry.flags & NIC_DIRECTORY_PINNED) == 0);

@@ -17,10 +17,19 @@
 
 SIM_C_BEGIN
 
+// The tier that owns a token: nic_directory_entry_t.layer.
+typedef enum nic_layer {
+    NIC_LAYER_L1 = 1, // SRAM on the NIC
+    NIC_LAYER_L2,     // CXL memory
+    NIC_LAYER_L3,     // host memory
+    NIC_LAYER_END
+} nic_layer_t;
+
+// Where a token is; the first three equal its layer.
 typedef enum nic_token_state {
-    NIC_TOKEN_IN_L1 = 1,
-    NIC_TOKEN_IN_L2,
-    NIC_TOKEN_IN_L3,
+    NIC_TOKEN_IN_L1 = NIC_LAYER_L1,
+    NIC_TOKEN_IN_L2 = NIC_LAYER_L2,
+    NIC_TOKEN_IN_L3 = NIC_LAYER_L3,
     NIC_TOKEN_TO_L1, // MIGRATING_TO_L1
     NIC_TOKEN_TO_L2,
     NIC_TOKEN_TO_L3,
@@ -28,9 +37,9 @@ typedef enum nic_token_state {
 
 typedef struct nic_cell {
     nic_directory_entry_t entry;
-    uint8_t state;     // nic_token_state_t
-    uint64_t copy[4];  // contents by layer, 1..3; [0] is not used
-    uint64_t snapshot; // that a move has taken from the old copy
+    uint8_t state;                // nic_token_state_t
+    uint64_t copy[NIC_LAYER_END]; // contents by layer; [0] is not used
+    uint64_t snapshot;            // that a move has taken from the old copy
 } nic_cell_t;
 
 static inline bool nic_cell_moving(const nic_cell_t *cell)

@@ -24,6 +24,7 @@ void nic__tiered_table_fini(tiered_t *tiered)
 
 sim_time_t nic__tiered_read_table(tiered_t *tiered, uint64_t page)
 {
+    SIM_ASSERT(tiered->table.slots != NULL);
     const uint64_t line = page / NIC_TABLE_LINE_PAGES;
     if (nic_cache_insert(&tiered->table, line + 1)) {
         tiered->counters.table_hits++;

@@ -119,8 +119,8 @@ typedef struct tiered_counters {
     uint64_t expands_background;
     uint64_t follow_ups; // lookups of operations under way
     uint64_t follow_up_misses;
-    uint64_t fills; // asked for by the thresholds and the prefetch
-    uint64_t migrations[4];
+    uint64_t fills;                     // asked for by the thresholds and the prefetch
+    uint64_t migrations[NIC_LAYER_END]; // by the layer they lead to
     uint64_t refused_moves;
     uint64_t cas_failures;
     uint64_t cas_retries;

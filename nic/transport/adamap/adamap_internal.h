@@ -51,7 +51,7 @@ typedef struct nic_adamap_entry {
 
 #define NIC_ADAMAP_NO_INDEX UINT32_MAX
 
-// A request for what a map misses that waits for host memory.
+// A request for the missing packets of a map, which waits for host memory.
 typedef struct nic_adamap_late {
     sim_time_t ready_ps;
     nic_adamap_t map;
@@ -73,7 +73,7 @@ typedef struct nic_adamap_flight {
     uint32_t mark_count;
 } nic_adamap_flight_t;
 
-// Of a NIC: what its queue pairs share, and their numbers.
+// What the queue pairs of a NIC share, and their counters.
 typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
     sim_time_t read_busy_ps; // the channels of the DMA engine
@@ -187,7 +187,7 @@ uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config);
 void nic__adamap_open_receiver(nic_adamap_state_t *state);
 void nic__adamap_close_receiver(nic_adamap_state_t *state);
 void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Asks for what the map misses, when `ready_ps` has come.
+// Asks for the missing packets of a map, at `ready_ps`.
 void nic__adamap_ask(nic_adamap_state_t *state,
                      const nic_adamap_t *map,
                      uint8_t round,
@@ -196,7 +196,8 @@ void nic__adamap_ask(nic_adamap_state_t *state,
 
 // list.c
 bool nic__adamap_list_room(const nic_adamap_state_t *state);
-// A closed map joins the list; when it is stored, which its request waits for. There is room.
+// Adds a closed map to the list, which has room. Returns when the map is stored; its request waits
+// until then.
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map);
 // The first retransmission of psn: false if no map of the list misses it, or nothing can be done
 // for want of blocks; nothing changes then.
@@ -218,9 +219,9 @@ static inline uint64_t nic__adamap_list_count(const nic_adamap_state_t *state)
 void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer);
 
 // table.c
-// All pieces of the map that miss something. There are blocks for them.
+// Adds all pieces of the map that miss packets. There are blocks for them.
 void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, sim_time_t ready_ps);
-// A packet of round 2 or later. False: the entry is gone.
+// Takes a packet of round 2 or later. Returns false if its entry is gone.
 bool nic__adamap_table_match(nic_adamap_state_t *state,
                              uint32_t index,
                              uint8_t round,
@@ -232,7 +233,7 @@ void nic__adamap_table_free(nic_adamap_state_t *state);
 // memory.c
 sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint32_t maps);
 sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint32_t maps);
-// A new packet came.
+// Notes that a new packet came.
 static inline void nic__adamap_note_new(nic_adamap_state_t *state)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
@@ -244,7 +245,7 @@ static inline void nic__adamap_note_new(nic_adamap_state_t *state)
 }
 double nic__adamap_flight_steady(const nic_adamap_flight_t *flight);
 void nic__adamap_flight_free(nic_adamap_flight_t *flight);
-// The number of maps held by the NIC's queue pairs changes.
+// Changes the number of maps that the NIC's queue pairs hold.
 void nic__adamap_count_nodes(nic_adamap_state_t *state, int64_t more);
 
 // check.c

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/adamap/check.c - what must hold between events, and the NIC's numbers by
-// name.
+// nic/transport/adamap/check.c - invariants between events, and the NIC's counters by name.
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/verbs/qp.h"
@@ -45,8 +44,8 @@ static bool list_misses(const nic_adamap_state_t *state, uint64_t psn)
     return false;
 }
 
-// Whatever is missing is in exactly one map, but for the expected packet, which may have been
-// refused when it came; blocks add up.
+// Checks that every missing packet is in exactly one map, except the expected packet, which may
+// have been refused when it came; and that blocks add up.
 void nic__adamap_check(const nic_qp_t *qp)
 {
     const nic_adamap_state_t *const state =

@@ -32,7 +32,7 @@ typedef struct nic_knitting_chain {
     uint32_t taken; // likewise
 } nic_knitting_chain_t;
 
-// Maps in the chain, or on their way into it.
+// Returns the number of maps in the chain, or on their way into it.
 static inline uint32_t nic__chain_count(const nic_knitting_chain_t *chain)
 {
     return chain->given - chain->taken;
@@ -43,7 +43,8 @@ static inline void nic__chain_give(nic_knitting_chain_t *chain)
     chain->given++;
 }
 
-// Core: the block, with its map and no next, joins. tail_next: of the tail, where there is one.
+// Core: links a block with its map and without a next one. tail_next: the tail's word, if there is
+// a tail.
 static inline void nic__chain_link(nic_knitting_chain_t *chain, uint32_t *tail_next, uint32_t block)
 {
     if (chain->tail == NIC_KNITTING_NONE) {
@@ -54,7 +55,8 @@ static inline void nic__chain_link(nic_knitting_chain_t *chain, uint32_t *tail_n
     chain->tail = block;
 }
 
-// NIC: the head's map is taken; next is what its word said. False: read it again, one is coming.
+// NIC: takes the head's map; next is what its word said. Returns false if the word must be read
+// again, because an insertion is in flight.
 static inline bool nic__chain_advance(nic_knitting_chain_t *chain, uint32_t next)
 {
     SIM_ASSERT(chain->head != NIC_KNITTING_NONE && nic__chain_count(chain) > 0);
@@ -66,7 +68,7 @@ static inline bool nic__chain_advance(nic_knitting_chain_t *chain, uint32_t next
     return true;
 }
 
-// Core: the NIC returned a block; it is free after this.
+// Core: frees a block that the NIC returned.
 static inline void nic__chain_returned(nic_knitting_chain_t *chain, uint32_t block)
 {
     if (chain->tail == block) {

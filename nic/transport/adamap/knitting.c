@@ -47,7 +47,7 @@ static void note_bytes(nic_knitting_t *knitting)
     knitting->bytes_max = bytes > knitting->bytes_max ? bytes : knitting->bytes_max;
 }
 
-// A slot for a chunk: one that was given back, or a new one.
+// Returns a slot for a chunk: one that was given back, or a new one.
 static uint32_t chunk_slot(nic_knitting_t *knitting)
 {
     for (uint32_t i = 0; i < knitting->chunk_count && knitting->shrunk > 0; i++) {
@@ -108,8 +108,8 @@ uint32_t nic__knitting_take(nic_knitting_t *knitting)
     return block;
 }
 
-// Takes the blocks of a chunk out of the free list and frees it. Rare: at most once per chunk of
-// blocks given back, since as many stay free.
+// Takes the blocks of a chunk out of the free list and frees the chunk. That happens at most once
+// for as many returned blocks as a chunk has, since as many stay free.
 static void shrink(nic_knitting_t *knitting, uint32_t slot)
 {
     uint32_t *link = &knitting->free_first;

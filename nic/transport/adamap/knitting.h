@@ -52,7 +52,7 @@ uint32_t nic__knitting_block_bytes(uint32_t bits, uint32_t align_bytes);
 void nic__knitting_init(nic_knitting_t *knitting, const nic_knitting_config_t *config);
 void nic__knitting_fini(nic_knitting_t *knitting);
 
-// NIC_KNITTING_NONE: none is left and the buffer may not grow.
+// Returns a free block; NIC_KNITTING_NONE: none is left and the buffer may not grow.
 uint32_t nic__knitting_take(nic_knitting_t *knitting);
 void nic__knitting_give(nic_knitting_t *knitting, uint32_t block);
 static inline bool nic__knitting_can_take(const nic_knitting_t *knitting, uint64_t blocks)
@@ -60,18 +60,19 @@ static inline bool nic__knitting_can_take(const nic_knitting_t *knitting, uint64
     return knitting->used_count + blocks <= knitting->config.blocks_max;
 }
 nic_knitting_block_t *nic__knitting_at(const nic_knitting_t *knitting, uint32_t block);
-// SIM_CHECKs the invariant by walking: for tests and dear builds.
+// Checks the invariant by walking all blocks, for tests and builds with dear checks.
 void nic__knitting_check(const nic_knitting_t *knitting);
 
 // -- a chain of blocks, handed over as nic/transport/adamap/handover.h has it: here each of the two
 // does all of its steps at once, and what they take is time (linked_ps).
 
-// The CPU writes the map into a free block and links it to the tail. False: there was no block.
+// Makes the CPU write the map into a free block and link it to the tail. Returns false if there was
+// no block.
 bool nic__knitting_append(nic_knitting_t *knitting,
                           nic_knitting_chain_t *chain,
                           const nic_adamap_t *map,
                           uint64_t linked_ps);
-// The NIC takes the head's map, moves the head and returns the block. The chain is not empty.
+// Makes the NIC take the head's map, move the head and return the block. The chain is not empty.
 nic_adamap_t nic__knitting_pop(nic_knitting_t *knitting, nic_knitting_chain_t *chain);
 void nic__knitting_drop(nic_knitting_t *knitting, nic_knitting_chain_t *chain);
 

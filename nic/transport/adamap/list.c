@@ -61,7 +61,7 @@ static void take_arrivals(nic_adamap_state_t *state)
     }
 }
 
-// Blocks from `skip` on that the CPU has inserted, at most `most`.
+// Returns how many blocks from `skip` on the CPU has inserted, at most `most`.
 static uint32_t linked(const nic_adamap_state_t *state, uint32_t skip, uint32_t most)
 {
     const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
@@ -105,7 +105,7 @@ bool nic__adamap_list_room(const nic_adamap_state_t *state)
            nic__knitting_can_take(&nic__adamap_shared(state)->knitting, 1);
 }
 
-// The CPU takes closed maps from the NIC's queue one after the other.
+// Returns when the CPU has inserted a map that was written at written_ps. It takes maps one by one.
 static sim_time_t insertion_ps(nic_adamap_state_t *state, sim_time_t written_ps)
 {
     const sim_time_t cost_ps = nic__adamap_config(state)->insert_ps;
@@ -155,7 +155,7 @@ static nic_adamap_t *oldest(nic_adamap_state_t *state)
                : NULL;
 }
 
-// Maps of which nothing is missed any more: the expected packet is taken whatever the list knows.
+// Removes maps that miss nothing any more. (The expected packet is taken whatever the list says.)
 static void drop_done(nic_adamap_state_t *state)
 {
     const nic_adamap_t *head = oldest(state);
@@ -167,7 +167,7 @@ static void drop_done(nic_adamap_state_t *state)
 
 // -- matching
 
-// Where the map that covers psn stands, and the pieces before it. False: there is none.
+// Finds the map that covers psn, and the pieces before it. Returns false if there is none.
 static bool find(const nic_adamap_state_t *state,
                  uint64_t psn,
                  uint32_t *position,
@@ -198,7 +198,7 @@ static bool find(const nic_adamap_state_t *state,
     return false;
 }
 
-// The map at this position is on the NIC, or has to be read, with those before it.
+// Makes sure that the map at this position is on the NIC: else it is read, with those before it.
 static void fetch(nic_adamap_state_t *state, uint32_t position)
 {
     struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
@@ -227,7 +227,7 @@ static void fetch(nic_adamap_state_t *state, uint32_t position)
     }
 }
 
-// The first piece of the head goes, to the table if it misses something.
+// Removes the first piece of the head, and puts it into the table if it misses packets.
 static void leave_piece(nic_adamap_state_t *state, nic_adamap_t *head)
 {
     const nic_adamap_t piece = nic__adamap_head(head, state->open.bits);
@@ -270,7 +270,8 @@ static void fill(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     }
 }
 
-// Nothing before it in the head is missing, which is on the NIC: no piece has to go to the table.
+// Returns true if no packet before it in the head is missing: no piece has to go to the table then.
+// The head is on the NIC.
 static bool fits_in_place(nic_adamap_state_t *state, uint32_t position, uint64_t psn, uint32_t span)
 {
     if (position != 0 || state->cached_count == 0) {
@@ -317,8 +318,8 @@ bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t sp
 
 // -- time
 
-// The head was not repaired in time: it goes to the table, or is asked for as it is where there are
-// no blocks for its pieces.
+// Handles a head that was not repaired in time. It goes to the table, or is asked for as it is if
+// there are no blocks for its pieces.
 static void expire(nic_adamap_state_t *state, nic_adamap_t *head)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);

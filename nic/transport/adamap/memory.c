@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/adamap/memory.c - what the host's memory costs, and how many maps there are.
+// nic/transport/adamap/memory.c - the time of accesses to host memory, and the number of maps over
+// time.
 #include "nic/transport/adamap/adamap_internal.h"
 
 #define TLP_BYTES 256u
@@ -11,7 +12,8 @@ static uint32_t dma_bytes(const nic_adamap_state_t *state, uint32_t maps)
     return maps * (nic__adamap_bytes(bits) + 8);
 }
 
-// A channel serves one operation after the other; its latency is not in the way of the next.
+// Books an operation on a channel. The channel serves one after the other; the next one does not
+// wait for the latency.
 static sim_time_t dma_ps(nic_adamap_state_t *state, uint32_t bytes, sim_time_t *busy_ps)
 {
     const nic_adamap_config_t *const config = nic__adamap_config(state);
@@ -83,7 +85,7 @@ static void put_mark(nic_adamap_flight_t *flight, double area)
     }
 }
 
-// The curve was at this height until now.
+// Adds the time at the present number of maps to the curve.
 static void extend(nic_adamap_flight_t *flight, uint64_t nodes, sim_time_t now_ps)
 {
     if (flight->first_ps == 0 || now_ps == SIM_TIME_NEVER) { // the latter: the run is torn down

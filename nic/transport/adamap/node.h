@@ -44,7 +44,8 @@ static inline bool nic__adamap_covers(const nic_adamap_t *map, uint64_t psn)
     return psn >= map->first_psn && psn - map->first_psn < map->length;
 }
 
-// The first offset from `from` on that is missing (came: false), or came (true); length: none.
+// Returns the first offset from `from` on that is missing (came: false) or that came (true);
+// `length` if there is none.
 static inline uint32_t nic__adamap_find(const nic_adamap_t *map, uint32_t from, bool came)
 {
     while (from < map->length && from < NIC_ADAMAP_BITS_MAX) {
@@ -62,7 +63,7 @@ static inline uint32_t nic__adamap_find(const nic_adamap_t *map, uint32_t from, 
     return from;
 }
 
-// The next stretch of missing packets at or after `from`. False: none.
+// Finds the next stretch of missing packets at or after `from`. Returns false if there is none.
 static inline bool nic__adamap_gap(const nic_adamap_t *map,
                                    uint32_t from,
                                    uint32_t *first,
@@ -78,7 +79,7 @@ static inline bool nic__adamap_full(const nic_adamap_t *map)
     return nic__adamap_find(map, 0, false) == map->length;
 }
 
-// The map from `packets` on. What is beyond the bits of the map was never in them.
+// Drops the first `packets` of the map. Packets beyond the map's bits are all missing.
 static inline void nic__adamap_slide(nic_adamap_t *map, uint32_t packets)
 {
     SIM_ASSERT(packets <= map->length);
@@ -92,7 +93,7 @@ static inline void nic__adamap_slide(nic_adamap_t *map, uint32_t packets)
     }
 }
 
-// The first `packets` of the map, as one of its own.
+// Returns the first `packets` of the map, as a map of its own.
 static inline nic_adamap_t nic__adamap_head(const nic_adamap_t *map, uint32_t packets)
 {
     nic_adamap_t head = *map;
@@ -154,7 +155,7 @@ static inline nic_adamap_verdict_t nic__adamap_arrive(nic_adamap_open_t *open,
     if (last + 1 > map->length) {
         map->length = (uint32_t)last + 1;
     }
-    // What was only late leaves no gap.
+    // Packets that were only late leave no gap.
     const uint32_t gap = nic__adamap_find(map, 0, false);
     if (gap != 0) {
         nic__adamap_slide(map, gap);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/adamap/receive.c - the receiving side: which packets are taken, and what is
-// asked.
+// nic/transport/adamap/receive.c - the receiving side: which packets it takes, and which it
+// requests.
 //
 // A packet is taken if the maps can say that it came: new ones by the open map, retransmissions by
 // the list or the table; the expected packet always. Others are dropped as if they had been lost:
@@ -110,7 +110,7 @@ static void close_map(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     nic__adamap_ask(state, &closed, 1, 0, ready_ps);
 }
 
-// Nothing new has come for a while: what is missing up to here is asked for.
+// Asks for all missing packets, when no new packet has come for a while.
 static void open_fired(sim_node_t *node, sim_timer_t *timer)
 {
     nic_adamap_state_t *const state = SIM_CONTAINER_OF(timer, nic_adamap_state_t, open_timer);
@@ -148,7 +148,7 @@ static bool admit_new(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     return true;
 }
 
-// Whether a packet that did not come before is taken.
+// Returns true if a packet that did not come before is taken.
 static bool admit(nic_adamap_state_t *state,
                   const net_packet_t *packet,
                   uint64_t psn,
@@ -184,7 +184,7 @@ static void note_repairs(nic_adamap_state_t *state)
     state->kept.repaired = state->kept.repair_ps = 0;
 }
 
-// The peer is there: what rested, since it did not answer, is looked at again.
+// Starts the scans again that rested because the peer did not answer.
 static void wake_scans(nic_adamap_state_t *state)
 {
     sim_node_t *const node = nic_transport_node(state->base.qp);

@@ -58,8 +58,8 @@ const sim_attr_table_t nic__adamap_attrs = {
     .count = SIM_COUNT_OF(attrs),
 };
 
-// n maps of the list, the open one, the table's entries with their indices; the address of the next
-// block, the latest index, the times of list and table.
+// Bytes of the NIC's memory: n maps of the list, the open map, the table's entries with their
+// indices, the address of the next block, the latest index, and the times of list and table.
 uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config)
 {
     const uint32_t map = nic__adamap_bytes((uint32_t)config->bits);
@@ -141,7 +141,7 @@ static uint64_t samples_of(const samples_t *samples, uint64_t nodes)
            (nodes == shared->nodes_now ? samples->since : 0);
 }
 
-// The sample at this place, in order of size.
+// Returns the sample at this place, in order of size.
 static uint64_t sample_at(const samples_t *samples, uint64_t place)
 {
     uint64_t nodes = 0;
@@ -176,7 +176,7 @@ static void add_nodes(const nic_adamap_shared_t *shared,
         sum += i * count;
         most = count != 0 ? i : most;
     }
-    // Of the NIC that held the most.
+    // The maximum over NICs.
     totals->nodes_peak = shared->nodes_peak;
     totals->nodes_max = most;
     totals->nodes_mean = (double)sum / (double)samples.all;
@@ -345,7 +345,7 @@ static void timed_out(nic_qp_t *qp)
     }
 }
 
-// What a map says is missing joins the queue, in the order of the PSNs.
+// Queues the packets that a map says are missing, in the order of their PSNs.
 static void take_map(nic_adamap_state_t *state, const net_packet_t *packet)
 {
     nic_qp_t *const qp = state->base.qp;
@@ -369,7 +369,7 @@ static void take_map(nic_adamap_state_t *state, const net_packet_t *packet)
     }
 }
 
-// The receiver was not ready: the packet it refused is sent again when it may be.
+// Queues the packet that a receiver without a receive has refused; it is sent when that is allowed.
 static void take_refusal(nic_adamap_state_t *state)
 {
     nic_qp_t *const qp = state->base.qp;

@@ -103,7 +103,7 @@ void nic__adamap_table_free(nic_adamap_state_t *state)
     state->entry_first = state->entry_end = state->entry_capacity = state->live_count = 0;
 }
 
-// What came in order is not missed, whoever delivered it.
+// Removes packets from a map that came in order, by whatever way.
 static void trim(const nic_adamap_state_t *state, nic_adamap_t *map)
 {
     const uint64_t expected_psn = state->kept.first_psn;
@@ -153,7 +153,7 @@ void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, s
 
 // -- matching
 
-// The entry is on the NIC, or has to be read: when it is.
+// Returns when the entry is on the NIC; it may have to be read.
 static sim_time_t look_up(nic_adamap_state_t *state, uint32_t index)
 {
     struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
@@ -183,7 +183,7 @@ static void ask_again(nic_adamap_state_t *state, uint32_t index, uint8_t round, 
     nic__adamap_ask(state, &entry->map, round, index, ready_ps);
 }
 
-// The sender has gone on to another entry: what the one before still misses was lost again.
+// Asks again for what an entry still misses, since the sender has gone on to the next entry.
 static void leave_latest(nic_adamap_state_t *state, uint32_t index, sim_time_t ready_ps)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);

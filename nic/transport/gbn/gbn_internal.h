@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/gbn/gbn_internal.h - what go-back-N's two sides agree on.
+// nic/transport/gbn/gbn_internal.h - state and rules that both sides of go-back-N share.
 #ifndef NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 #define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 
@@ -7,14 +7,14 @@
 
 #define NIC_GBN_NO_PSN UINT64_MAX
 
-// Of a queue pair. Each PSN stands for itself being the next: progress ends what it says, and costs
-// nothing.
+// Go-back-N state of one QP. recovering_psn counts only while una_psn equals it, and nak_psn only
+// while expected_psn does: progress invalidates both without a write.
 typedef struct nic_gbn {
     nic_transport_t transport; // first
-    // The sender went back to it: while una_psn is still this, what shows the same loss again was
-    // on its way then. NO_PSN: it did not, or a time-out made that void.
+    // The PSN that the sender went back to. Further signs of this loss come from packets that were
+    // in flight then. NO_PSN: it did not go back, or a time-out has passed since.
     uint64_t recovering_psn;
-    // The receiver said NAK of it: while expected_psn is still this, the gap is known. NO_PSN: not.
+    // The PSN that the receiver sent a NAK for: the sender knows of the gap. NO_PSN: none.
     uint64_t nak_psn;
     sim_time_t nak_ps; // when it last did
 } nic_gbn_t;
@@ -34,7 +34,7 @@ static inline const nic_gbn_t *nic__gbn_const(const nic_qp_t *qp)
     return (const nic_gbn_t *)(const void *)nic_transport_of_const(qp);
 }
 
-// How many of the packets at the start of a message stay done when a loss interrupts it there.
+// Returns how many packets from the start of a message stay acknowledged when a loss interrupts it.
 static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, uint32_t packets)
 {
     const nic_config_t *const config = nic->host->config;

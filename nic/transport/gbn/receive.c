@@ -14,7 +14,8 @@
 #include "nic/transport/responder_internal.h"
 #include "nic/verbs/qp.h"
 
-// Going back to zero: the part of the message (or chunk) that came before the gap is given up.
+// Gives up the part of the message (or chunk) that came before the gap, where the sender goes back
+// to zero.
 static void restart_message(nic_t *nic, nic_qp_t *qp)
 {
     if (qp->rx_kind == NIC_RX_NONE) {
@@ -32,7 +33,7 @@ static void restart_message(nic_t *nic, nic_qp_t *qp)
     }
 }
 
-// A NAK of the expected packet is on its way.
+// Notes that a NAK of the expected packet was sent.
 static void note_nak(nic_qp_t *qp)
 {
     nic_gbn_t *const gbn = nic__gbn(qp);
@@ -40,7 +41,7 @@ static void note_nak(nic_qp_t *qp)
     gbn->nak_ps = nic__node(qp->nic)->now_ps;
 }
 
-// A packet refused because there was no receive leaves a gap, too.
+// Notes the gap that a packet leaves which was refused for lack of a receive.
 void nic__gbn_not_ready(nic_qp_t *qp)
 {
     note_nak(qp);
@@ -51,7 +52,7 @@ static void receive_ahead(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)
     nic->counters.out_of_sequence++;
     const nic_gbn_t *const gbn = nic__gbn_const(qp);
     const sim_time_t interval_ps = nic->host->config->nak_interval_ps;
-    // Nothing may follow the end of a longer message that would make the next NAK due.
+    // Perhaps no packet follows the end of a longer message, and so none would cause the next NAK.
     const uint32_t operation = nic__operations[packet->opcode & ROCE_OPERATION_MASK];
     const bool last = nic->host->config->nak_ends && (operation & (IS_FIRST | IS_LAST)) == IS_LAST;
     if (gbn->nak_psn == qp->expected_psn && !last &&
@@ -82,7 +83,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
     }
 }
 
-// Apart, so that the expected packet passes through a leaf.
+// Not inlined, so that the path of the expected packet is a leaf function.
 __attribute__((noinline)) static void receive_unexpected(nic_t *nic,
                                                          nic_qp_t *qp,
                                                          net_packet_t *packet,

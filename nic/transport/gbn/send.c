@@ -23,7 +23,7 @@
 
 // -- going back
 
-// Whether it went back and nothing was acknowledged since.
+// Returns true if the sender went back and nothing was acknowledged since.
 static bool is_recovering(const nic_qp_t *qp)
 {
     return nic__gbn_const(qp)->recovering_psn == qp->una_psn;
@@ -47,7 +47,7 @@ static void rewind(nic_qp_t *qp)
     }
 }
 
-// Packets of the oldest message that are acknowledged no more when it starts again.
+// Returns how many packets of the oldest message lose their acknowledgement when it starts again.
 static uint32_t packets_to_repeat(const nic_qp_t *qp)
 {
     const uint32_t packets = qp->una_offset / qp->mtu_bytes;
@@ -68,7 +68,7 @@ static void take_back(nic_qp_t *qp, uint32_t packets)
     }
 }
 
-// Uses up one retry and goes back. False: none was left, the QP has failed.
+// Uses up one retry and goes back. Returns false if none was left; the QP has failed then.
 static bool retry(nic_qp_t *qp)
 {
     if (qp->retries_used >= qp->retry_count) {
@@ -81,8 +81,8 @@ static bool retry(nic_qp_t *qp)
     return true;
 }
 
-// A gap shows that responses of the oldest READ are lost. Once per loss: what was on its way
-// already shows the same gap again.
+// Goes back because a gap shows that responses of the oldest READ are lost. It does so once for a
+// loss: responses already in flight show the same gap again.
 static void implied_nak(nic_qp_t *qp)
 {
     if (is_recovering(qp) || qp->next_psn == qp->una_psn) {
@@ -96,17 +96,17 @@ static void implied_nak(nic_qp_t *qp)
 
 // -- ACK and NAK
 
-// Whether a NAK can only have been caused by what was sent before the sender went back for the same
-// packet: it comes less than a round trip of the idle path after that.
+// Returns true if only packets sent before the sender went back for the same PSN can have caused
+// this NAK: it comes less than a round trip of the idle path after that.
 static bool is_stale(const nic_qp_t *qp)
 {
     return is_recovering(qp) &&
            nic__node(qp->nic)->now_ps < qp->retry_base_ps + nic__idle_rtt_ps(qp);
 }
 
-// A sequence NAK. Where NAKs of one gap repeat, those after the first say nothing about the retries
-// that failed: the peer is there, and they use none up. Cards take their time before they go back
-// (nic.recovery-delay); further NAKs until then change nothing.
+// Handles a sequence NAK. Where NAKs of one gap repeat, those after the first say nothing about the
+// retries that failed: the peer is there, and they use none up. Cards take their time before they
+// go back (nic.recovery-delay); further NAKs until then change nothing.
 static void sequence_error(nic_qp_t *qp)
 {
     const nic_config_t *const config = qp->nic->host->config;
@@ -164,9 +164,9 @@ static void receive_nak(nic_qp_t *qp, const net_packet_t *packet, const nic_prog
     }
 }
 
-// A NAK of what was acknowledged: the receiver started its message (or chunk) again. While the
-// sender waits, or takes the NAK for an old one, it does not go back for it; where nothing was on
-// its way, what it took back is not either, and no time-out would find that.
+// Handles a NAK of an acknowledged PSN: the receiver started its message (or chunk) again. While
+// the sender waits, or takes the NAK for an old one, it does not go back for it; where nothing was
+// on its way, what it took back is not either, and no time-out would find that.
 static void receive_restart(nic_qp_t *qp, const net_packet_t *packet, uint64_t end_psn)
 {
     const bool rested = qp->next_psn == qp->una_psn;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/sdr/chunks.c - the transport "sdr": selective repeat of chunks, as SDR-RDMA builds
-// it
-// on a bitmap of chunks that software reads.
+// it on a bitmap of chunks that software reads.
 //
 // A chunk is some packets in a row, by PSN. The receiver tells of each chunk that is whole; the
 // sender sends a chunk again that it did not hear of for RTO = a x RTT since its last packet left.
@@ -40,7 +39,7 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
 
-// A chunk, or a READ, that nothing was heard of for so long is sent again.
+// Returns the time-out after which a chunk or READ without any answer is sent again.
 static inline sim_time_t rto_of(const nic_sdr_t *sdr)
 {
     return nic__rto_ps(&sdr->held.resend.fetch.rto, sdr->held.base.qp);
@@ -90,7 +89,7 @@ static void sdr_close(nic_qp_t *qp)
     nic__held_close(&sdr->held);
 }
 
-// A bit a chunk, on the host: the NIC keeps none.
+// The receiver's bitmap has one bit a chunk, in host memory; the NIC keeps none.
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
 {
     (void)nic;
@@ -142,7 +141,7 @@ static void await(nic_sdr_t *sdr, uint64_t chunk)
     }
 }
 
-// The PSNs of a chunk that were sent.
+// Finds the PSNs of a chunk that were sent.
 static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint32_t *count)
 {
     const nic_qp_t *const qp = sdr->held.base.qp;
@@ -154,8 +153,8 @@ static bool stretch_of(const nic_sdr_t *sdr, uint64_t chunk, uint64_t *psn, uint
     return *count != 0;
 }
 
-// Whether the receiver has a packet. That it has the oldest one is not acknowledged: then the
-// answer was lost, and only another makes it speak.
+// Returns true if the receiver is known to have a packet. The oldest packet never counts: if it is
+// not acknowledged, its answer was lost, and only another copy causes a new answer.
 static bool is_told_of(const nic_sdr_t *sdr, uint64_t psn)
 {
     return psn != sdr->held.base.qp->una_psn &&
@@ -188,7 +187,7 @@ static bool look_through(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool ag
     return waits;
 }
 
-// READs and atomics have no chunks: they are asked for when nothing was heard for RTO.
+// Asks again for READs and atomics, which have no chunks, when nothing was heard for RTO.
 static void await_fetches(nic_sdr_t *sdr)
 {
     const nic_qp_t *const qp = sdr->held.base.qp;
@@ -242,7 +241,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             break;
         }
         sdr->wait_first++;
-        // One time-out for all that is due: the peer is silent, or it is not.
+        // All that is due counts as one time-out of a silent peer.
         if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
             if (!nic__held_silent(&sdr->held)) {
                 return;
@@ -347,7 +346,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // -- receiving
 
-// Whether all packets of a chunk came.
+// Returns true if all packets of a chunk came.
 static bool is_whole(const nic_sdr_t *sdr, uint64_t chunk)
 {
     const uint64_t begin_psn = begin_of(sdr->source_psn, sdr, chunk);

@@ -42,7 +42,7 @@ static uint32_t packets_of(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
     return left < most ? left : most;
 }
 
-// Packets of a parity chunk: as many as the group's longest chunk has.
+// Returns the number of packets of a parity chunk: as many as the group's longest chunk has.
 static uint32_t rows_of(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
 {
     const uint32_t packets = packets_of(sdr, group);
@@ -153,7 +153,7 @@ static bool can_decode(const nic_sdr_t *sdr, const nic_sdr_group_t *group)
     return config->code == NIC_SDR_XOR ? each : missing_all <= came;
 }
 
-// The packet at a place of the group, as the sender made it.
+// Builds the packet at a place of the group, as the sender built it.
 static net_packet_t *make_packet(nic_sdr_t *sdr, const nic_sdr_group_t *group, uint32_t place)
 {
     nic_qp_t *const qp = sdr->held.base.qp;

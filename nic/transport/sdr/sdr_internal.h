@@ -34,7 +34,7 @@ typedef struct nic_sdr_shared {
     uint64_t fallbacks;     // groups that could not be
 } nic_sdr_shared_t;
 
-// What a group is, as its parity packets tell: enough to make any of its packets.
+// A group as its parity packets describe it, which suffices to build any of its packets.
 typedef struct nic_sdr_group {
     uint64_t psn;     // of its first packet
     uint64_t address; // of its first byte
@@ -100,7 +100,7 @@ void nic__sdr_take(nic_sdr_t *sdr, net_packet_t *packet); // a request, or one m
 // code.c
 void nic__sdr_code_open(nic_sdr_t *sdr);
 void nic__sdr_code_close(nic_sdr_t *sdr);
-// A packet of a work request left for the first time.
+// Notes that a packet of a work request left for the first time.
 void nic__sdr_code_sent(nic_sdr_t *sdr,
                         const nic_wqe_t *wqe,
                         uint32_t offset,

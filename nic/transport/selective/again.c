@@ -32,7 +32,7 @@ static void push(nic_again_t *again, const nic_read_t *read)
     *at(again, again->end++) = *read;
 }
 
-// Cuts off what another answer that waits will bring. False: nothing is left.
+// Cuts off the part that another waiting answer will bring. Returns false if nothing is left.
 static bool trim(const nic_qp_t *qp, const nic_read_t *waiting, nic_read_t *read)
 {
     const uint64_t end_psn = nic__read_end_psn(qp, read);

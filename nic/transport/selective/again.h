@@ -11,7 +11,7 @@
 
 #include "nic/transport.h"
 
-// Stretches that wait, at most; what is asked beyond is not noticed, as if the request were lost.
+// Largest number of waiting stretches. Requests beyond it are ignored, as if they were lost.
 #define NIC_AGAIN_MAX 256u
 
 typedef struct nic_again {
@@ -26,10 +26,11 @@ static inline bool nic__again_waits(const nic_again_t *again)
     return again->first != again->end;
 }
 
-// A READ or atomic request came whose PSN, `psn`, was executed: nothing happens if it is none, if
-// it is not allowed, or if its answer is on its way anyway. The packet stays the caller's.
+// Queues the answers to a READ or atomic request whose PSN, `psn`, was executed before. Nothing
+// happens if the packet is neither, is not allowed, or if its answer is in flight anyway. The
+// caller keeps the packet.
 void nic__again_ask(nic_again_t *again, nic_qp_t *qp, const net_packet_t *packet, uint64_t psn);
-// The next answer. Something waits.
+// Builds the next answer. At least one waits.
 net_packet_t *nic__again_next(nic_again_t *again, nic_qp_t *qp);
 void nic__again_fini(nic_again_t *again);
 

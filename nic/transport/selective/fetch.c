@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/fetch.c - responses that come, those that do not.
+// nic/transport/selective/fetch.c - taking responses in any order, and asking for missing ones.
 #include "nic/transport/selective/fetch.h"
 
 #include "nic/host/objects.h"
@@ -61,7 +61,7 @@ static void ask(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t
     nic__resend_add(resend, qp, psn, (uint32_t)(end_psn - psn), 0, 0);
 }
 
-// Stretches of [psn, end_psn) that belong to READs and atomics and are not answered.
+// Queues the stretches of [psn, end_psn) that belong to READs and atomics and are not answered.
 static void ask_missing(nic_resend_t *resend, nic_qp_t *qp, uint64_t psn, uint64_t end_psn)
 {
     psn = later(psn, qp->una_psn);
@@ -89,7 +89,8 @@ static void ask_missing(nic_resend_t *resend, nic_qp_t *qp, uint64_t psn, uint64
     }
 }
 
-// Everything before end_psn was answered by now: what did not come is lost.
+// Asks for all responses before end_psn that did not come: the peer has sent them, so they are
+// lost.
 static void look_before(nic_resend_t *resend, nic_qp_t *qp, uint64_t end_psn)
 {
     nic_fetch_t *const fetch = &resend->fetch;
@@ -102,7 +103,7 @@ static void look_before(nic_resend_t *resend, nic_qp_t *qp, uint64_t end_psn)
     }
 }
 
-// A response that was asked for came: what was asked before it is lost again.
+// Handles a response that was asked for: missing ones that were asked before it are lost again.
 static void look_asked(nic_resend_t *resend, nic_qp_t *qp, uint64_t psn)
 {
     nic_fetch_t *const fetch = &resend->fetch;
@@ -181,7 +182,7 @@ static void keep_original(nic_fetch_t *fetch, uint64_t psn, uint64_t value)
     fetch->originals[fetch->original_count++] = (nic_fetch_original_t){psn, value};
 }
 
-// 0: of a READ.
+// Returns an atomic's original value; 0 for a READ.
 static uint64_t take_original(nic_fetch_t *fetch, uint64_t psn)
 {
     for (size_t i = 0; i < fetch->original_count; i++) {
@@ -194,7 +195,7 @@ static uint64_t take_original(nic_fetch_t *fetch, uint64_t psn)
     return 0;
 }
 
-// Into memory. False: it is no response to what has this PSN.
+// Places a response in memory. Returns false if it does not belong to the request of this PSN.
 static bool take(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet, uint64_t psn)
 {
     uint64_t begin_psn = 0;
@@ -214,7 +215,7 @@ static bool take(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet, uint6
     return true;
 }
 
-// Completes what has its turn now.
+// Completes the requests whose turn has come.
 static void deliver(nic_resend_t *resend, nic_qp_t *qp)
 {
     nic_fetch_t *const fetch = &resend->fetch;
@@ -237,8 +238,8 @@ static void deliver(nic_resend_t *resend, nic_qp_t *qp)
     }
 }
 
-// The peer has executed what is before end_psn, though READs stand in the way of una_psn: only
-// responses are waited for there.
+// Notes that the peer has executed everything before end_psn, although READs hold una_psn back.
+// Only responses are missing there.
 static void note_executed(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end_psn)
 {
     nic_fetch_t *const fetch = &resend->fetch;
@@ -248,7 +249,7 @@ static void note_executed(nic_resend_t *resend, const nic_qp_t *qp, uint64_t end
     fetch->acked_psn = later(fetch->acked_psn, end_psn);
 }
 
-// A time counts from when the READ was sent, or from the last answer before its own.
+// Takes in a round trip, counted from the READ's sending or from the last answer before its own.
 static void time_response(nic_fetch_t *fetch, uint64_t psn, sim_time_t now_ps)
 {
     if (fetch->timed_ps == 0) {

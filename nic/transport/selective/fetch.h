@@ -48,7 +48,7 @@ typedef struct nic_fetch {
 
 void nic__fetch_fini(nic_fetch_t *fetch);
 
-// A READ or atomic was sent for the first time.
+// Notes that a READ or atomic was sent for the first time.
 static inline void nic__fetch_sent(nic_fetch_t *fetch, uint64_t psn, sim_time_t now_ps)
 {
     if (fetch->timed_ps == 0) {
@@ -56,9 +56,10 @@ static inline void nic__fetch_sent(nic_fetch_t *fetch, uint64_t psn, sim_time_t 
         fetch->timed_ps = now_ps;
     }
 }
-// A response came. Takes the packet.
+// Handles a response. Takes the packet.
 void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *packet);
-// The peer has executed everything before end_psn. passed: it says so behind all it answered.
+// Notes that the peer has executed everything before end_psn. passed: its word came behind all its
+// answers.
 void nic__fetch_acknowledged(nic_resend_t *resend, nic_qp_t *qp, uint64_t end_psn, bool passed);
 // Nothing was heard for long, `silent` times in a row: whatever is not answered is asked for. After
 // the first time only of the oldest request that misses something, since the answers may wait in a

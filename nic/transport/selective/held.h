@@ -67,8 +67,8 @@ typedef struct nic_held_news {
 } nic_held_news_t;
 // An ACK or NAK: advances, marks what is held, deals with refusals. Takes the packet.
 nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet);
-// Whether something waits that goes before new packets: answers to be given again, packets to be
-// sent again. False: *may is not known.
+// Returns true if repeated answers or retransmissions wait, which go before new packets; *may says
+// whether they may leave. False: *may is not set.
 static inline bool nic__held_waits(const nic_held_t *held, bool *may)
 {
     const nic_qp_t *const qp = held->base.qp;
@@ -84,8 +84,8 @@ static inline bool nic__held_waits(const nic_held_t *held, bool *may)
 }
 void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
-// The next packet: an answer given again, which has no PSNs of ours; of the queue; or a new one.
-// psn, end_psn: its PSNs; again: it was sent before.
+// The next packet: a repeated answer (which has no PSNs of this side), a retransmission, or
+// a new one. psn, end_psn: its PSNs; again: it was sent before.
 typedef struct nic_held_sent {
     net_packet_t *packet;
     uint64_t psn;
@@ -94,7 +94,8 @@ typedef struct nic_held_sent {
     bool answer;
 } nic_held_sent_t;
 nic_held_sent_t nic__held_next(nic_held_t *held);
-// One more time-out without a word of the peer since active_ps. False: the queue pair has failed.
+// Counts one more time-out without an answer since active_ps. Returns false if the queue pair
+// failed.
 bool nic__held_silent(nic_held_t *held);
 
 #endif // NIC_TRANSPORT_SELECTIVE_HELD_H

@@ -78,7 +78,7 @@ nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn)
     return nic__kept_has(kept, psn) ? NIC_KEPT_AGAIN : NIC_KEPT_REPAIR;
 }
 
-// The PSN was missed and has come.
+// Notes that a missing PSN has come.
 static void note_repair(nic_kept_t *kept, uint64_t psn, sim_time_t now_ps)
 {
     const uint64_t slot = *slot_of(kept, psn);
@@ -133,7 +133,7 @@ void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps)
     }
 }
 
-// What grew for a long gap is given back when it is over.
+// Shrinks the ring when a long gap is over.
 static void shrink(nic_kept_t *kept)
 {
     if (kept->capacity > 4096 && (kept->end_psn - kept->first_psn) * 8 < kept->capacity) {

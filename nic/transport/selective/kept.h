@@ -41,7 +41,7 @@ static inline void nic__kept_gauges(const nic_kept_t *kept, nic_transport_gauges
     sums->again_stretches += kept->again.end - kept->again.first;
 }
 
-// Consumes what is kept.
+// Frees the ring and consumes the packets in it.
 void nic__kept_fini(nic_kept_t *kept, nic_qp_t *qp);
 
 static inline bool nic__kept_empty(const nic_kept_t *kept)
@@ -49,13 +49,13 @@ static inline bool nic__kept_empty(const nic_kept_t *kept)
     return kept->first_psn == kept->end_psn;
 }
 
-// Whether this PSN has come. Below first_psn: yes.
+// Returns true if this PSN has come. All below first_psn have.
 bool nic__kept_has(const nic_kept_t *kept, uint64_t psn);
 
-// What a packet that begins at psn and takes `span` PSNs (READs: their responses') would be.
+// Returns what a packet that begins at psn would be.
 nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn);
 
-// A packet ahead of first_psn that is new comes in; the ring owns it.
+// Adds a new packet ahead of first_psn; the ring owns it.
 void nic__kept_put(nic_kept_t *kept,
                    uint64_t psn,
                    uint32_t span,
@@ -63,16 +63,16 @@ void nic__kept_put(nic_kept_t *kept,
                    bool placed,
                    sim_time_t now_ps);
 
-// The packet of first_psn was executed without having been kept, with its span.
+// Moves first_psn past a packet, with its span, that was executed without having been kept.
 void nic__kept_pass(nic_kept_t *kept, uint32_t span, sim_time_t now_ps);
 
-// Executes what has its turn now. False: a request was refused.
+// Executes the packets whose turn has come. Returns false if a request was refused.
 bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp);
 
-// PSNs a packet takes: one, or those of the responses to a READ.
+// Returns the PSNs that a packet takes: one, or those of the responses to a READ.
 uint32_t nic__packet_span(const nic_qp_t *qp, const net_packet_t *packet);
 
-// What a request is to the receiving side of a selective transport.
+// A request as the receiving side of a selective transport sees it.
 typedef struct nic_arrival {
     uint64_t psn;
     uint32_t span;

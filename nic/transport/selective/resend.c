@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/resend.c - the queue of retransmissions, and what became of each packet.
+// nic/transport/selective/resend.c - the queue of retransmissions, and the state of each packet.
 #include "nic/transport/selective/resend.h"
 
 #include "nic/compare_internal.h"
@@ -140,7 +140,7 @@ static void note_again(nic_resend_t *resend, uint64_t psn)
     resend->rounds_max = round > resend->rounds_max ? round : resend->rounds_max;
 }
 
-// Whether the PSN at the head of the queue need not be sent: it is acknowledged, or held.
+// Returns true if the PSN at the head of the queue need not be sent: it is acknowledged or held.
 static inline bool is_stale(const nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn)
 {
     return psn < qp->una_psn || (*nic__resend_of(resend, psn) & DONE) != 0;

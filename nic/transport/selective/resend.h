@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/resend.h - the sending side that selective transports share: what became
-// of each packet in [una_psn, next_psn), and a queue of what is to be sent again.
+// nic/transport/selective/resend.h - the sending side that selective transports share: the state of
+// each packet in [una_psn, next_psn), and a queue of retransmissions.
 //
 // A packet has a byte: how often it was sent again, whether the peer has it, whether it waits in
 // the queue. What is acknowledged by the time its turn comes is left out. Of READs and atomics the
@@ -44,7 +44,7 @@ struct nic_resend {
 void nic__resend_init(nic_resend_t *resend);
 void nic__resend_fini(nic_resend_t *resend);
 
-// A packet (or a READ's stretch of PSNs) was sent for the first time.
+// Notes that a packet (or a READ's stretch of PSNs) was sent for the first time.
 void nic__resend_note_new(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint64_t end_psn);
 
 static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
@@ -52,8 +52,8 @@ static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
     return &resend->sent[psn & (resend->capacity - 1)];
 }
 
-// [psn, psn + count) joins the queue, less what waits in it or is held by the peer; those below
-// una_psn and from next_psn on are left out.
+// Queues [psn, psn + count), except PSNs that wait already, are held by the peer, or lie outside of
+// [una_psn, next_psn).
 void nic__resend_add(nic_resend_t *resend,
                      const nic_qp_t *qp,
                      uint64_t psn,
@@ -61,34 +61,35 @@ void nic__resend_add(nic_resend_t *resend,
                      uint8_t round,
                      uint32_t index);
 
-// One packet joins it, whatever is known of it: to make the peer speak.
+// Queues one packet, whatever its state, so that the peer answers.
 void nic__resend_probe(nic_resend_t *resend, const nic_qp_t *qp, uint64_t psn, uint8_t round);
-// Nothing was heard `silent` times in a row: the oldest packet joins it; twice as many each further
-// time, since a burst of losses that ends with the packets it takes would else outlast the retries
-// of a single one.
+// Queues the oldest packet after the first of `silent` time-outs in a row, and twice as many after
+// each further one: a burst of losses that ends with the packets it takes would outlast the retries
+// of a single packet.
 void nic__resend_oldest(nic_resend_t *resend, const nic_qp_t *qp, uint32_t silent, uint8_t round);
-// How many those are.
+// Returns how many packets those are.
 static inline uint32_t nic__resend_wide(uint32_t silent)
 {
     return silent < 2 ? 1 : 1u << (silent - 1 < 8 ? silent - 1 : 8);
 }
-// Whether a peer that was not heard for `silent` time-outs in a row, since quiet_ps, is gone. The
-// time-outs of these transports are of the idle path; on one that is busy or paused, and where many
-// queue pairs take turns, answers need longer: so it takes what the standard's retries would, too.
+// Returns true if a peer that was silent for `silent` time-outs in a row, since quiet_ps, is gone.
+// The time-outs of these transports are of the idle path; on one that is busy or paused, and where
+// many queue pairs take turns, answers need longer: so it takes what the standard's retries would,
+// too.
 bool nic__is_gone(const nic_qp_t *qp, uint32_t silent, sim_time_t quiet_ps);
 
 static inline bool nic__resend_waits(const nic_resend_t *resend)
 {
     return resend->item_first != resend->item_end;
 }
-// To be called when una_psn moved or the peer was found to hold something: then the head of the
-// queue is something to be sent.
+// Removes packets from the head of the queue that need not be sent. To be called when una_psn moved
+// or the peer was found to hold packets.
 void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp);
 
-// The next packet of the queue; NULL: nothing of it was left. item tells what it was asked with.
+// Builds the next packet of the queue; NULL: nothing of it was left. item says why it was queued.
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);
 
-// The work request that a PSN under way belongs to, and the PSNs it takes.
+// Finds the work request that a PSN in flight belongs to, and the PSNs it takes.
 const struct nic_wqe *nic__resend_wqe(const nic_qp_t *qp,
                                       uint64_t psn,
                                       uint64_t *begin_psn,

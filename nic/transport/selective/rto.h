@@ -33,7 +33,7 @@ static inline void nic__rto_open(nic_rto_t *rto, sim_time_t idle_rtt_ps, sim_tim
     *rto = (nic_rto_t){.own_ps = own_ps, .smooth_ps = idle_rtt_ps};
 }
 
-// What was sent once was answered after rtt_ps.
+// Takes in a round trip of a packet that was sent once.
 static inline void nic__rto_measured(nic_rto_t *rto, sim_time_t rtt_ps)
 {
     const sim_time_t apart_ps =
@@ -43,7 +43,7 @@ static inline void nic__rto_measured(nic_rto_t *rto, sim_time_t rtt_ps)
     rto->doublings = 0;
 }
 
-// An answer that echoes sent_ps came; SIM_TIME_NEVER: it tells no time.
+// Takes in an answer that echoes sent_ps; SIM_TIME_NEVER: it echoes no time.
 static inline void nic__rto_echoed(nic_rto_t *rto, sim_time_t now_ps, sim_time_t sent_ps)
 {
     if (sent_ps != SIM_TIME_NEVER) {
@@ -51,13 +51,13 @@ static inline void nic__rto_echoed(nic_rto_t *rto, sim_time_t now_ps, sim_time_t
     }
 }
 
-// A time-out passed, the `silent`-th in a row without a word.
+// Counts a time-out, the `silent`-th in a row without an answer.
 static inline void nic__rto_passed(nic_rto_t *rto, uint32_t silent)
 {
     rto->doublings += silent > 1 && rto->doublings < 20;
 }
 
-// The peer was heard, `since_ps` after the last of `silent` time-outs in a row.
+// Notes an answer, `since_ps` after the last of `silent` time-outs in a row.
 static inline void nic__rto_heard(nic_rto_t *rto, uint32_t silent, sim_time_t since_ps)
 {
     if (SIM_UNLIKELY(silent != 0) && since_ps < rto->own_ps) {
@@ -65,7 +65,7 @@ static inline void nic__rto_heard(nic_rto_t *rto, uint32_t silent, sim_time_t si
     }
 }
 
-// The time-out now.
+// Returns the present time-out.
 static inline sim_time_t nic__rto_ps(const nic_rto_t *rto, const nic_qp_t *qp)
 {
     const sim_time_t measured_ps = rto->smooth_ps + 4 * rto->spread_ps;

@@ -27,7 +27,7 @@ START_TEST(ten_wqes)
     ck_assert_uint_eq(10 * nic_pcie_mmio_bytes(&config, 65), 1800);
     // By Doorbell they lie in slots of 128 bytes, one behind the other.
     const uint64_t doorbell = nic_pcie_doorbell_bytes(&config);
-    ck_assert_uint_eq(doorbell + nic_pcie_completion_bytes(&config, 10 * 128), 1534);
+    ck_assert_uint_eq(doorbell + nic_pcie_completion_bytes_at(&config, 0, 10 * 128), 1534);
 }
 END_TEST
 
@@ -50,14 +50,27 @@ START_TEST(ten_wqes_booked)
 }
 END_TEST
 
+// Bytes a second of long reads, and lines a second by MMIO, without overheads.
+static uint64_t read_rate_of(const nic_pcie_config_t *config)
+{
+    return config->lanes * config->lane_rate_bps / 8 * config->completion_max_bytes /
+           (config->completion_max_bytes + config->completion_header_bytes);
+}
+
+static uint64_t line_rate_of(const nic_pcie_config_t *config)
+{
+    return config->lanes * config->lane_rate_bps / 8 /
+           (NIC_PCIE_LINE_BYTES + config->request_header_bytes);
+}
+
 START_TEST(rates)
 {
     const nic_pcie_config_t config = connect_ib();
-    const uint64_t read_rate = nic_pcie_read_rate(&config);
+    const uint64_t read_rate = read_rate_of(&config);
     ck_assert_uint_eq((read_rate + 500000) / 1000000, 13443); // MB/s
     ck_assert_uint_eq(read_rate / 128 / 1000000, 105);        // UD SENDs of two lines, M/s
-    ck_assert_uint_eq((nic_pcie_line_rate(&config) + 500000) / 1000000, 175);
-    ck_assert_uint_eq((nic_pcie_line_rate(&config) / 2 + 50000) / 100000, 875);
+    ck_assert_uint_eq((line_rate_of(&config) + 500000) / 1000000, 175);
+    ck_assert_uint_eq((line_rate_of(&config) / 2 + 50000) / 100000, 875);
 }
 END_TEST
 
@@ -82,10 +95,10 @@ START_TEST(rates_booked)
     nic_pcie_config_t config = connect_ib();
     config.tags = 1 << 20;
     // Within one transfer and the rounding of a byte's time to 2^-20 ps.
-    const uint64_t reads = nic_pcie_read_rate(&config) / 128 / 1000;
+    const uint64_t reads = read_rate_of(&config) / 128 / 1000;
     ck_assert_uint_le(taken(&config, false, 128), reads + 1);
     ck_assert_uint_ge(taken(&config, false, 128), reads - 1);
-    const uint64_t sends = nic_pcie_line_rate(&config) / 2 / 1000;
+    const uint64_t sends = line_rate_of(&config) / 2 / 1000;
     ck_assert_uint_le(taken(&config, true, 65), sends + 1);
     ck_assert_uint_ge(taken(&config, true, 65), sends - 1);
 }
@@ -145,6 +158,12 @@ START_TEST(tags)
 }
 END_TEST
 
+// clang-format off
+#define ORIGIN(field_, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) origin_,
+static const char *const origins[] = {NIC_DETAIL_MAP(ORIGIN) NIC_CLOCK_MAP(ORIGIN)};
+#undef ORIGIN
+// clang-format on
+
 START_TEST(profiles_are_sound)
 {
     for (uint32_t profile = 0; profile < NIC_PROFILE_COUNT; profile++) {
@@ -152,8 +171,8 @@ START_TEST(profiles_are_sound)
         sim_message_t message;
         nic_detail_profile(profile, &detail);
         ck_assert_msg(nic_detail_check(&detail, &message) == SIM_OK, "%s", message.text);
-        for (uint32_t i = 0; i < sizeof(detail) / sizeof(uint64_t); i++) {
-            const char origin = nic_detail_origin(i, profile);
+        for (uint32_t i = 0; i < SIM_COUNT_OF(origins); i++) {
+            const char origin = origins[i][profile];
             ck_assert_msg(origin == 'M' || origin == 'P' || origin == 'F', "row %u", i);
         }
     }

@@ -222,7 +222,27 @@ START_TEST(a_failed_queue_pair_works_again)
 }
 END_TEST
 
+START_TEST(a_queue_pair_keeps_the_programs_pointer)
+{
+    set_up(_i);
+    int mine = 0;
+    nic_qp_t *qp = NULL;
+    const nic_qp_init_attr_t attr = {.qp_type = NIC_QPT_RC,
+                                     .send_cq = pair->cq[0],
+                                     .recv_cq = pair->cq[0],
+                                     .max_send_wr = 1,
+                                     .ctx = &mine};
+    ck_assert_int_eq(nic_qp_create(pair->pd[0], &attr, &qp), SIM_OK);
+    ck_assert_ptr_eq(nic_qp_ctx(qp), &mine);
+    ck_assert_int_eq(nic_qp_modify(qp, NIC_QPS_RESET, NULL, NULL), SIM_OK);
+    ck_assert_ptr_eq(nic_qp_ctx(qp), &mine);
+    ck_assert_ptr_null(nic_qp_ctx(qps.qp[0]));
+    tear_down();
+}
+END_TEST
+
 CHECK_MAIN(CHECK_LOOP(transitions, 0, 2),
+           CHECK_LOOP(a_queue_pair_keeps_the_programs_pointer, 0, 2),
            CHECK_LOOP(ready_to_receive_answers_and_does_not_send, 0, 2),
            CHECK_LOOP(a_draining_queue_finishes_what_it_began, 0, 2),
            CHECK_LOOP(reset_forgets, 0, 2),
