@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/attribute.h - every parameter of the program, described once.
+// kernel/attribute.h - tables of parameters: each one described once, in the part that has it.
 //
-// A module describes the fields of its config struct in a table: path, type, range, default, one
-// line of help. Scenario files, --set PATH=VALUE, `rocesim params` and the reference page in docs/
-// are all made from these tables. Defaults exist nowhere else: sim_attrs_default fills a struct.
+// A table describes the fields of a config struct: path, type, range, default, one line of help.
+// Scenario files, --set PATH=VALUE, `rocesim params` and the reference page in docs/ all follow
+// from these tables. Defaults exist nowhere else: sim_attrs_default fills a struct.
 #ifndef KERNEL_ATTRIBUTE_H
 #define KERNEL_ATTRIBUTE_H
 
@@ -29,17 +29,18 @@ typedef enum sim_attr_type {   // field type    written as
 } sim_attr_type_t;
 // clang-format on
 
-// COUNT, BYTES, TIME and RATE fields may be left to the program where the table says auto_ok.
+// The value of a COUNT, BYTES, TIME or RATE that is left to the program. Accepted where the table
+// says auto_ok.
 #define SIM_AUTO (UINT64_MAX - 1)
 
-// A name held by value, so that configs with names are copied as they are: kebab-case.
+// A name in kebab-case, held by value, so that a config with names can be copied by assignment.
 #define SIM_NAME_MAX 31u
 typedef struct sim_name {
     char text[SIM_NAME_MAX + 1];
 } sim_name_t;
 
-// Two sizes and a probability for each of some rates: what depends on the rate of a link, but not
-// in proportion to it. Rates differ, low_bytes <= high_bytes, probability <= 1.
+// A setting that depends on the rate of a link, but not in proportion to it: two sizes and a
+// probability for each of several rates. Rates differ, low_bytes <= high_bytes, probability <= 1.
 #define SIM_PROFILES_MAX 8u
 typedef struct sim_profile {
     uint64_t rate_bps;
@@ -104,22 +105,23 @@ typedef struct sim_attr_table {
     size_t count;
 } sim_attr_table_t;
 
-// Fills config with the defaults. Strings are allocated.
+// Fills config with the defaults. Allocates its strings; free them with sim_attrs_fini.
 void sim_attrs_default(const sim_attr_table_t *table, void *config);
 // Frees the strings of config, not config.
 void sim_attrs_fini(const sim_attr_table_t *table, void *config);
-// Deep copy of a config struct into uninitialised memory.
+// Copies a config struct, strings included, into uninitialised memory; free with sim_attrs_fini.
 void sim_attrs_copy(const sim_attr_table_t *table, void *to, const void *from);
 
-// Whether two config structs say the same. False at worst where they do: bytes that belong to no
-// attribute count too, but for `ignored_bytes` at the offset `ignored`.
+// Returns whether two config structs are equal, strings by their text. Bytes that belong to no
+// attribute count too, but for `ignored_bytes` at the offset `ignored`: such padding may make equal
+// configs differ, never the other way round.
 bool sim_attrs_equal(const sim_attr_table_t *table,
                      const void *a,
                      const void *b,
                      size_t ignored,
                      size_t ignored_bytes);
 
-// The attribute with that full path, or NULL.
+// Returns the attribute with that full path, or NULL.
 const sim_attr_t *sim_attr_find(const sim_attr_table_t *table, const char *path);
 
 // Parses text (a scalar, or "[a, b]" for lists) into the field. On error the field is unchanged and
@@ -128,11 +130,11 @@ SIM_MUST_CHECK sim_err_t sim_attr_set(const sim_attr_t *attr,
                                       void *config,
                                       const char *text,
                                       sim_message_t *message);
-// The value in the syntax that sim_attr_set reads back to the same value; free with sim_free.
+// Returns the value in the syntax of sim_attr_set, which reads it back exactly; free with sim_free.
 char *sim_attr_get(const sim_attr_t *attr, const void *config);
 
-// The scalar parsers behind it, for text that is not in a table. Exact: no rounding through
-// floating point; a value finer than the unit (0.5 bytes) is an error.
+// Parse scalars that are in no table. They are exact: nothing is rounded, and a value finer than
+// the unit (0.5 bytes) is an error. On error the result is unchanged.
 SIM_MUST_CHECK sim_err_t sim_parse_bytes(const char *text, uint64_t *bytes, sim_message_t *message);
 SIM_MUST_CHECK sim_err_t sim_parse_time(const char *text,
                                         sim_time_t *time_ps,
@@ -145,8 +147,8 @@ SIM_MUST_CHECK sim_err_t sim_parse_ratio(const char *text,
                                          sim_ratio_t *ratio,
                                          sim_message_t *message);
 
-// The nearest of count names to text (Damerau-Levenshtein, at most a third of its length away), or
-// NULL: for "did you mean".
+// Returns the name nearest to text, for "did you mean": at most a third of its length away by
+// Damerau-Levenshtein distance. NULL: none is that near. The first of several equally near.
 const char *sim_nearest_name(const char *text, const char *const *names, size_t count);
 
 SIM_C_END

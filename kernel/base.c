@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/base.c - error texts, failed checks and memory that is never NULL.
 //
-// Exhausted memory ends the program here and nowhere else: a simulation that cannot hold its state
-// has nothing useful to do with an error code, and every caller is spared a path no test reaches.
+// Exhausted memory ends the program here and nowhere else. A simulation that cannot hold its state
+// cannot use an error code, and no caller needs a path that no test reaches.
 #include "kernel/base.h"
 
 #include <inttypes.h>
@@ -122,7 +122,7 @@ void *sim_alloc(size_t size_bytes)
     return sim_alloc_array(1, size_bytes);
 }
 
-// Zero bytes give a pointer too, so that NULL keeps its one meaning: not there.
+// Returns a pointer for zero bytes too, so that NULL always means: there is none.
 void *sim_alloc_array(size_t count, size_t size_bytes)
 {
     const bool empty = count == 0 || size_bytes == 0;
@@ -166,7 +166,7 @@ void *sim_alloc_lines(size_t size_bytes)
         sim_out_of_memory(1, size_bytes);
     }
     if (huge) {
-        (void)madvise(memory, rounded_bytes, MADV_HUGEPAGE); // a wish: small pages do as well
+        (void)madvise(memory, rounded_bytes, MADV_HUGEPAGE); // small pages work as well
     }
     memset(memory, 0, rounded_bytes);
     return memory;

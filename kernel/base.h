@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/base.h - the words every file of rocesim uses: time, errors, checks, memory.
+// kernel/base.h - what every file of rocesim uses: time, errors, checks, memory.
 //
 // Time is picoseconds in a uint64_t (213 days). Rates are bit/s, sizes bytes, counts packets;
 // other units exist only where text is parsed or printed.
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Around what a header declares: names as of C, for programs in C++ too.
+// Enclose the declarations of a header, so that programs in C++ see them as C.
 #ifdef __cplusplus
 #define SIM_C_BEGIN extern "C" {
 #define SIM_C_END }
@@ -36,8 +36,8 @@ typedef uint64_t sim_time_t; // picoseconds since the start of the simulation
 __extension__ typedef unsigned __int128 sim_wide_t;
 
 #define SIM_TIME_NEVER UINT64_MAX
-// The largest simulated time, 106.75 days: every run ends before it. What begins earlier may end up
-// to as long after it, so that times never wrap.
+// The largest simulated time, 106.75 days: every run ends before it. A transmission or a timer that
+// begins earlier may end up to 106.75 days later, so times never wrap.
 #define SIM_TIME_END (UINT64_C(1) << 63)
 #define SIM_PS_PER_NS UINT64_C(1000)
 #define SIM_PS_PER_US UINT64_C(1000000)
@@ -90,14 +90,15 @@ typedef struct sim_message {
 // `return sim_fail(message, SIM_ERR_RANGE, "...")`. message may be NULL.
 sim_err_t sim_fail(sim_message_t *message, sim_err_t error, const char *format, ...)
     SIM_PRINTF(3, 4);
-// The same about the value of one attribute: text is its name with what format says right behind
-// it, as ": 5, expected 4 at most".
+// Writes a message about the value of one attribute and returns error. The text is `about` followed
+// directly by what format says, such as ": 5, expected at most 4".
 sim_err_t sim_fail_about(sim_message_t *message,
                          sim_err_t error,
                          const char *about,
                          const char *format,
                          ...) SIM_PRINTF(4, 5);
-// The same about what is in a file.
+// Writes a message about a place in a file, "FILE:LINE:COLUMN: " first, and returns error. Lines
+// and columns count from 1.
 sim_err_t sim_fail_in(sim_message_t *message,
                       sim_err_t error,
                       const char *file,
@@ -106,7 +107,7 @@ sim_err_t sim_fail_in(sim_message_t *message,
                       const char *format,
                       ...) SIM_PRINTF(6, 7);
 
-// Always on: an invariant whose violation is a bug of this program. Aborts.
+// Aborts if an invariant does not hold, which is a bug of this program. Always on.
 #define SIM_CHECK(expression)                                        \
     do {                                                             \
         if (SIM_UNLIKELY(!(expression))) {                           \
@@ -114,7 +115,7 @@ sim_err_t sim_fail_in(sim_message_t *message,
         }                                                            \
     } while (0)
 
-// The same with a formatted explanation that shows the values.
+// Checks likewise, with a formatted explanation that shows the values.
 #define SIM_CHECKF(expression, ...)                                         \
     do {                                                                    \
         if (SIM_UNLIKELY(!(expression))) {                                  \
@@ -122,7 +123,7 @@ sim_err_t sim_fail_in(sim_message_t *message,
         }                                                                   \
     } while (0)
 
-// Dear checks (heap order, byte accounting): on in debug, fuzz and sanitizer builds only.
+// Checks what costs much (heap order, byte accounting) in debug, fuzz and sanitizer builds only.
 #ifdef SIM_DEAR_CHECKS
 #define SIM_ASSERT(expression) SIM_CHECK(expression)
 #else
@@ -132,31 +133,35 @@ sim_err_t sim_fail_in(sim_message_t *message,
     } while (0)
 #endif
 
+// Prints a failed check on stderr and aborts.
 void sim_check_failed(const char *file, int line, const char *expression, const char *format, ...)
     __attribute__((format(printf, 4, 5), cold, noreturn));
 
-// Allocation that never returns NULL: exhausted memory ends the program with a message that names
-// the size asked for. Zeroed. Free with sim_free.
+// Allocate zeroed memory and never return NULL: exhausted memory ends the program with a message
+// that names the size asked for. Free with sim_free.
 void *sim_alloc(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
 void *sim_alloc_array(size_t count, size_t size_bytes) __attribute__((malloc, alloc_size(1, 2)));
-// Grows (or shrinks) memory of sim_alloc; new bytes are not initialised.
+// Grows (or shrinks) memory of sim_alloc, or allocates it if `memory` is NULL. New bytes are not
+// initialised. Invalidates `memory`.
 void *sim_realloc_array(void *memory, size_t count, size_t size_bytes)
     __attribute__((alloc_size(2, 3)));
-// Says on stderr that there is no memory for count elements of a size, and ends the program (exit
-// 1).
+// Prints on stderr that there is no memory for count elements of a size, and exits with status 1.
 void sim_out_of_memory(size_t count, size_t size_bytes) __attribute__((noreturn));
-// Aligned to a cache line, zeroed; on huge pages where it is large. Free with sim_free.
+// Allocates zeroed memory, aligned to a cache line; from 1 MiB on it asks for huge pages. Free with
+// sim_free.
 void *sim_alloc_lines(size_t size_bytes) __attribute__((malloc, alloc_size(1)));
-// Zeroed, aligned to SIM_PAGE_BYTES, on small pages, of which those that nobody writes to take no
-// memory. Free with sim_free_sparse, with the same size.
+// Allocates zeroed memory, aligned to SIM_PAGE_BYTES, on small pages. Pages that nobody writes to
+// take no memory. Free with sim_free_sparse, with the same size.
 void *sim_alloc_sparse(size_t size_bytes) __attribute__((alloc_size(1)));
 void sim_free_sparse(void *memory, size_t size_bytes); // NULL is allowed
+// Returns a copy of text; free with sim_free.
 char *sim_strdup(const char *text) __attribute__((malloc));
-// printf into memory of its own; free with sim_free.
+// Returns what printf would print; free with sim_free.
 char *sim_format(const char *format, ...) __attribute__((malloc)) SIM_PRINTF(1, 2);
 void sim_free(void *memory); // NULL is allowed
 
-// Room for one more element in a growable array; used through SIM_GROW.
+// Returns the array with room for at least one more element, moved if need be; *capacity is in
+// elements. Used through SIM_GROW.
 void *sim_grow(void *memory, size_t count, size_t *capacity, size_t size_bytes);
 #define SIM_GROW(array, count, capacity) \
     ((array) = SIM_C_CAST(array, sim_grow((array), (count), (capacity), sizeof(*(array)))))

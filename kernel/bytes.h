@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/bytes.h - numbers in and out of byte strings, in a stated byte order.
+// kernel/bytes.h - writes numbers into bytes and reads them back, in a stated byte order.
 //
 // Wire formats and files are written and read through these and never through a struct laid over
 // the bytes: there is no alignment, padding or host byte order to get wrong, and compilers turn

@@ -28,12 +28,13 @@
 #define SIM_MAIL_CLASSES 24u // mailbox capacities 16 << class: at most 2 GB
 #define SIM_NO_WINDOW UINT64_MAX
 
-// Messages on a channel whose arrival lies beyond the mail slots, in order of arrival. A ring.
+// A message on a channel that arrives beyond the mail slots.
 typedef struct sim_far_letter {
     sim_time_t arrive_ps;
     void *message;
 } sim_far_letter_t;
 
+// The far messages of one channel, in order of arrival: a ring.
 struct sim_far_fifo {
     sim_far_letter_t *letters;
     size_t first;
@@ -41,7 +42,7 @@ struct sim_far_fifo {
     size_t capacity; // power of two
 };
 
-// The channels into a node that have used the far path.
+// The channels into a node that have carried far messages.
 struct sim_far {
     sim_channel_t **channels;
     size_t count;
@@ -55,6 +56,7 @@ typedef struct sim_parcel {
     void *message;
 } sim_parcel_t;
 
+// The far messages from one thread to another.
 typedef struct sim_parcels {
     sim_parcel_t *items;
     size_t count;
@@ -68,12 +70,11 @@ struct sim_unit {
     sim_node_t **members;
     uint32_t count;
     uint32_t index;          // bit in the activity maps
-    uint64_t far_window;     // earliest window beyond the slots it is registered for
+    uint64_t far_window;     // earliest window beyond the slots with an appointment of this unit
     sim_time_t lookahead_ps; // least delay between members; units of several only
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
-    bool running;
-    uint8_t colour; // of sim->coloured
+    uint8_t colour; // 0 or 1 where sim->coloured
 };
 
 typedef struct sim_sampler {
@@ -93,16 +94,17 @@ typedef struct sim_channel_ends {
     struct sim_far_fifo *far; // NULL until something took the far path
 } sim_channel_ends_t;
 
-#define SIM_CHANNEL_BLOCK 4096u // channels allocated together: they never move
+#define SIM_CHANNEL_BLOCK 4096u // channels allocated together, so that they never move
 
-// What the loop over a window needs to know of a unit before it touches it.
+// The facts about a unit that the loop over a window reads before it touches the unit.
 typedef struct sim_seat {
     sim_unit_t *unit; // NULL in the padding
     sim_node_t *node; // its first member
     uint32_t node_index;
-    bool alone; // the only one
+    bool alone; // its only member
 } sim_seat_t;
 
+// A window beyond the slots in which a unit has something to do.
 typedef struct sim_appointment {
     uint64_t window;
     sim_unit_t *unit;
@@ -122,28 +124,28 @@ typedef struct sim_thread {
     const sim_seat_t **agenda; // of the window being run; room for all seats
     uint32_t first_bit;        // multiple of 64
     uint32_t end_bit;
-    sim_mailbox_t *lent; // read by the unit being run where it lies; NULL: it reads the batch
-    unsigned lent_by;    // thread
-    sim_mail_t *batch;   // of the unit being run, when it has one node
+    sim_mailbox_t *lent; // the node being run reads this mailbox in place; NULL: it reads the batch
+    unsigned lent_by;    // thread that owns `lent`
+    sim_mail_t *batch;   // sorted mail of the unit being run, if it has one node
     size_t batch_capacity;
-    sim_mail_t *stage; // gathered from several sources, not yet sorted
+    sim_mail_t *stage; // mail gathered from several sources, not yet sorted
     size_t stage_capacity;
     uint32_t *histogram;
     size_t histogram_capacity;
     sim_mail_t *free_mail[SIM_MAIL_CLASSES]; // unused mailboxes, linked through their first entry
     // Mailboxes of other threads that this one has read, by thread and parity of the window, linked
-    // alike; the key of their first entry is their class.
+    // likewise; the key of their first entry is their class.
     sim_mail_t *returned[SIM_THREADS_MAX][2];
     sim_appointments_t appointments;           // heap by window
     sim_parcels_t parcels[SIM_THREADS_MAX][2]; // by destination thread and parity of the window
     sim_sampler_t **samplers;
     size_t sampler_count;
-    sim_time_t sample_next_ps; // earliest of them
-    sim_time_t record_end_ps;  // records of now are before it, and not before the window
+    sim_time_t sample_next_ps; // when the earliest of them is due
+    sim_time_t record_end_ps;  // records put now are before this and not before the window
     sim_line_t line;           // ties by insertion
     // published at the barrier
-    uint64_t next_window; // in which there is something to do
-    uint64_t share_ns;    // what its part of the window took
+    uint64_t next_window; // the next one in which this thread has something to do
+    uint64_t share_ns;    // wall time of its part of the window
     bool cut;             // the time limit left mail unread
     uint64_t digest;      // of its nodes, after the run
 } sim_thread_t;
@@ -154,7 +156,7 @@ typedef struct sim_window_observer {
 } sim_window_observer_t;
 
 struct sim {
-    sim_options_t options; // as they hold: no run goes on beyond SIM_TIME_END
+    sim_options_t options; // as they apply: until_ps is at most SIM_TIME_END
     sim_options_t asked;   // as they were given
     sim_node_t **nodes;
     size_t node_count;
@@ -184,23 +186,23 @@ struct sim {
     sim_unit_t *units;
     uint32_t unit_count;
     sim_time_t window_ps;
-    uint64_t window;      // being run
-    bool coloured;        // see partition.c
+    uint64_t window;      // the one being run
+    bool coloured;        // units run by turns, by colour: see partition.c
     bool clipped;         // the window is run up to its middle only
-    bool last_try;        // of a run that makes no progress: it ends there
-    uint64_t level_cell;  // nodes of both colours come to the beginning of this width of time
-    uint64_t judged_cell; // background timers due in this one fire
-    bool quiet;           // no progress since the window `quiet_cell` times its width
+    bool last_try;        // the run makes no progress and ends after this window
+    uint64_t level_cell;  // nodes of both colours stop at the beginning of this cell
+    uint64_t judged_cell; // background timers due in this cell fire
+    bool quiet;           // no progress since the beginning of quiet_cell
     uint64_t quiet_cell;
-    sim_time_t excused_ps; // time since then that does not count
-    unsigned parity;       // of the windows run so far
+    sim_time_t excused_ps; // time since then that does not count as fruitless
+    unsigned parity;       // of the number of windows run so far
     bool ran;
 
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends
     sim_ended_t ended;
     uint64_t progress_seen;
-    sim_time_t fruitless_ps; // busy time since then
+    sim_time_t fruitless_ps; // busy time since progress was seen
 
     sim__barrier_t barrier;
     sim__share_t share; // of thread 0
@@ -209,14 +211,14 @@ struct sim {
     sim_time_t end_ps;
 };
 
-// The one that runs the node.
+// Returns the thread that runs the node.
 static inline sim_thread_t *sim__thread_of(const sim_node_t *node)
 {
     return (sim_thread_t *)(void *)node->worker;
 }
 
-// Windows by number. Where nodes have two colours, those of each run in every second window, which
-// is twice as wide and begins in the middle of the one before.
+// Return the start and the end of a window. Where nodes have two colours, each colour runs in every
+// second window, which is twice as wide and begins in the middle of the one before.
 static inline sim_time_t sim__window_start(const sim_t *sim, uint64_t window)
 {
     return (window - (sim->coloured && window > 0 ? 1 : 0)) * sim->window_ps;
@@ -225,7 +227,7 @@ static inline sim_time_t sim__window_end(const sim_t *sim, uint64_t window)
 {
     return (window + 1) * sim->window_ps;
 }
-// The one in which a unit runs what is due then.
+// Returns the window in which a unit runs events due at time_ps.
 static inline uint64_t sim__window_of(const sim_t *sim, const sim_unit_t *unit, sim_time_t time_ps)
 {
     const uint64_t cell = time_ps / sim->window_ps;
@@ -248,48 +250,51 @@ static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_
     return &sim->channel_ends[channel->index];
 }
 
+// Marks that the unit has something to do in the window of this slot.
 static inline void sim__mark_active(sim_thread_t *thread, uint32_t slot, const sim_unit_t *unit)
 {
     thread->worker.active[slot][unit->index >> 6] |= UINT64_C(1) << (unit->index & 63);
     thread->worker.slot_used[slot] = true;
 }
 
-// partition.c: sim->units, threads and window_ps from nodes and channels. Called once.
+// partition.c: makes sim->units, threads and window_ps from nodes and channels. Called once.
 void sim__partition(sim_t *sim);
 
 // deal.c: shares units, and the samplers of their nodes, out among the threads. Called once.
 void sim__deal(sim_t *sim);
 
 // sim.c
-extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // of a node without mail in this window
+extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // mail of a node that has none in this window
 sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
 void sim__thread_destroy(sim_thread_t *thread);
 
 // mail.c
-// What a node gets in this window: in node->mail, sorted, with a sentinel (key UINT64_MAX) behind
-// it. What lies behind the sentinel is no message of now: it may be prefetched, never read.
+// Gathers a node's arrivals of this window in node->mail, sorted, with a sentinel (key UINT64_MAX)
+// behind them. Entries behind the sentinel are no messages: they may be prefetched, never read.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
-// A node that was alone has run through its mail.
+// Recycles the mailbox that a node, alone in its unit, has read in place.
 void sim__mail_done(sim_thread_t *thread);
-// Takes in what other threads sent beyond the slots.
+// Takes over the parcels that other threads sent in the window before.
 void sim__receive_parcels(sim_thread_t *thread);
-// Puts the message into a mailbox of the slot that was full.
+// Adds the message to a mailbox of the slot that is full, in larger memory.
 void sim__mailbox_grow(sim_worker_t *worker,
                        uint32_t slot,
                        sim_mailbox_t *box,
                        const sim_channel_t *channel,
                        sim_time_t within_ps,
                        void *message);
+// Sends a message whose arrival lies beyond the slots.
 void sim__parcel_send(sim_thread_t *thread,
                       sim_channel_t *channel,
                       sim_time_t arrive_ps,
                       void *message);
-// The channel's next far message that arrives in this window.
+// Takes the channel's next far message if it arrives in this window. False: it does not, or there
+// is none.
 bool sim__far_take(sim_thread_t *thread,
                    const sim_node_t *node,
                    const sim_channel_t *channel,
                    sim_far_letter_t *letter);
-// Puts back what the node has not taken of its mail, into its thread's mailbox of this window.
+// Puts the mail that the node has not taken back into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
 // mail.c, window.c, sort.c: slots of kernel/order/ops.h for which nodes' own queues are enough.
@@ -306,35 +311,36 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
 
 // window.c: runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
-// Samples everything due before bound_ps.
+// Runs all samplers of this thread's nodes that are due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
+// Puts a node whose next event may have become earlier into its place in its unit's heap.
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
-// appoint.c
-// Makes the unit, which this thread runs, run in the window that holds time_ps (after the current
-// one, or any before the run has begun).
+// appoint.c Schedules the unit, which this thread runs, for the window that holds time_ps: a later
+// one than the current, or any before the run has begun.
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
-// As sim->window begins: units with an appointment in it have something to do.
+// Marks units with an appointment in sim->window as active, as it begins.
 void sim__keep_appointments(sim_thread_t *thread);
-// As it ends for this thread: sets thread->next_window.
+// Sets thread->next_window, as sim->window ends for this thread.
 void sim__publish_next(sim_thread_t *thread);
-// Between windows: whether all that was due in this one, the next, was cancelled or moved since.
-// Units that only had something to do then are taken out.
+// Returns, between windows, whether everything due in `window`, which is the next, was cancelled or
+// moved meanwhile. Removes units from its map that have nothing left to do in it.
 bool sim__is_empty(const sim_t *sim, uint64_t window);
-// It is: as if it had been run.
+// Passes an empty window as if it had been run.
 void sim__pass_empty(sim_t *sim, uint64_t window);
 
 // record.c
-void sim__streams_flush(sim_t *sim, sim_time_t end_ps); // keeps what is not before it
+// Hands all records before end_ps to their streams and keeps the others.
+void sim__streams_flush(sim_t *sim, sim_time_t end_ps);
 void sim__stream_destroy(struct sim_stream *stream);
 
-// Background timers too.
+// Returns how many timers of the node are armed, background timers included.
 static inline uint32_t sim__timers_armed(const sim_node_t *node)
 {
     return node->timer_count + (node->wheel == NULL ? 0 : node->wheel->count);
 }
 
-// The next thing a node will do, mail of this window included.
+// Returns the time of the node's next event, mail of this window included.
 static inline sim_time_t sim__node_next_ps(const sim_node_t *node)
 {
     sim_time_t next_ps = node->wake_ps < node->timer_ps ? node->wake_ps : node->timer_ps;

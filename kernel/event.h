@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/event.h - what a node does with time: take its next event, send, wake itself, count work.
+// kernel/event.h - how a node takes its next event, sends, wakes itself and counts work.
 //
 // This is the per-event path, so the node and the worker are visible and the functions inline.
-// A kind of node is a struct that starts with a sim_node_t and one loop:
+// A kind of node is a struct that starts with a sim_node_t, and one loop:
 //
 //     static void my_run(sim_node_t *node)
 //     {
@@ -22,10 +22,11 @@
 
 SIM_C_BEGIN
 
-// Mail slots ahead of the current window that are reached without the far path. Power of two.
+// Windows, the current one included, that have mailboxes of their own; later arrivals take the far
+// path. A power of two.
 #define SIM_SLOTS 8u
 #define SIM_PORT_BITS 16u
-// A batch has room for this many entries behind it, so that looking ahead needs no test.
+// Entries behind a batch of mail that may be read, so that prefetching ahead needs no test.
 #define SIM_MAIL_PAD 6u
 
 // One message on its way: key = (time within its window << SIM_PORT_BITS) | port.
@@ -39,7 +40,8 @@ static inline uint32_t sim_mail_port(const sim_mail_t *mail)
     return (uint32_t)mail->key & ((1u << SIM_PORT_BITS) - 1);
 }
 
-// In bytes, so that putting a message in takes an addition.
+// A growing array of messages for one node and one window. Sizes are in bytes, so that adding a
+// message takes one addition.
 typedef struct sim_mailbox {
     sim_mail_t *mail;
     uint32_t filled_bytes;
@@ -51,7 +53,7 @@ static inline uint32_t sim__mailbox_count(const sim_mailbox_t *box)
     return box->filled_bytes / (uint32_t)sizeof(sim_mail_t);
 }
 
-// The place of the next message in a mailbox that has room for it.
+// Returns the place of the next message in a mailbox that has room for it.
 static SIM_ALWAYS_INLINE sim_mail_t *sim__mailbox_next(sim_mailbox_t *box)
 {
     const uint32_t at = box->filled_bytes;
@@ -69,14 +71,14 @@ typedef struct sim_unit sim_unit_t;
 
 struct sim_node {
     // what comes next
-    const sim_mail_t *mail; // this window's arrivals from the next one on; ends in a sentinel
+    const sim_mail_t *mail; // arrivals of this window that are still to come; ends in a sentinel
     sim_time_t window_start_ps;
-    sim_time_t run_end_ps; // events at or after this must wait
-    sim_time_t wake_ps;    // of wakes[wake_first]; NEVER if none
-    sim_time_t timer_ps;   // of the earliest timer; NEVER if none
+    sim_time_t run_end_ps; // events at or after this time must wait
+    sim_time_t wake_ps;    // when wakes[wake_first] is due; NEVER: there is none
+    sim_time_t timer_ps;   // when the earliest timer is due; NEVER: there is none
     sim_time_t now_ps;     // time of the event being run
     uint64_t digest;       // of arrivals
-    uint64_t events;
+    uint64_t events;       // run so far, background timers left out
 
     uint64_t tie_key; // hash of (tie seed, node)
     const sim_node_ops_t *ops;
@@ -86,7 +88,7 @@ struct sim_node {
     uint32_t wake_first;
     uint32_t wake_end;
     uint32_t wake_capacity;
-    uint32_t timer_count;      // in timers
+    uint32_t timer_count;      // entries of `timers`
     sim_timer_entry_t *timers; // 4-ary heap by (time, sequence)
     uint64_t timer_sequence;
     struct sim_wheel *wheel; // timers due soon, of a node that expects many; else NULL
@@ -96,7 +98,7 @@ struct sim_node {
     sim_unit_t *unit;
     uint32_t index; // order of registration
     uint32_t timer_capacity;
-    uint32_t mail_count;          // arrivals of this window
+    uint32_t mail_count;          // how many arrivals this window brought
     struct sim_far *far;          // messages on long channels; NULL without any
     struct sim_sampler *samplers; // in order of registration
 
@@ -105,20 +107,20 @@ struct sim_node {
     uint32_t own_count;
     uint32_t own_capacity;
     uint32_t unit_position;
-    bool alone;      // the only one of its unit
-    bool one_source; // all that arrives comes over one channel
+    bool alone;      // the only node of its unit
+    bool one_source; // at most one channel leads here, so mail comes in order
 
     uint32_t kept_count;
-    uint64_t *kept; // ties by insertion: by port, the number kept for the wake there
+    uint64_t *kept; // ties by insertion: by port, the number kept for its next wake
 
     // background timers (kernel/timer.h)
     uint32_t background_armed;
-    uint64_t background_events; // 1 + events when the last one fired
-    sim_time_t event_ps;        // of the last event before it
-    uint64_t happened;          // sum over what sim_happened was told
+    uint64_t background_events; // 1 + events when the last background timer fired
+    sim_time_t event_ps;        // time of the last event before it
+    uint64_t happened;          // sum of what sim_happened was told
 };
 
-// Mailboxes of a window, by node, and where it begins.
+// The start of a window and its mailboxes, by node.
 typedef struct sim_row {
     sim_time_t start_ps;
     sim_mailbox_t *boxes;
@@ -126,42 +128,43 @@ typedef struct sim_row {
 
 // The part of a thread of execution that sending needs; the rest is in engine_internal.h.
 struct sim_worker {
-    sim_row_t ahead[2];              // of the next window, and the one after it
-    sim_time_t direct_ps;            // how wide they are; 0: all goes the slow way
-    sim_time_t window_start_ps;      // of the current window
-    sim_time_t window_ps;            // how wide any is
-    uint32_t slot;                   // of the current window
-    uint32_t stride;                 // from one window to the next of the same nodes
-    uint32_t index;                  // of this worker
-    sim_mailbox_t *boxes[SIM_SLOTS]; // by node: those of one slot lie together
-    uint64_t *active[SIM_SLOTS];     // a bit per unit that has something in that slot
+    sim_row_t ahead[2];              // the next window and the one after it
+    sim_time_t direct_ps;            // their width; 0: every message takes sim__send_slow
+    sim_time_t window_start_ps;      // start of the current window
+    sim_time_t window_ps;            // width of every window
+    uint32_t slot;                   // mail slot of the current window
+    uint32_t stride;                 // from one window of a node to its next: 1, or 2 with colours
+    uint32_t index;                  // of this worker, from 0
+    sim_mailbox_t *boxes[SIM_SLOTS]; // by slot and node; those of one slot lie together
+    uint64_t *active[SIM_SLOTS];     // by slot: a bit for each unit that has something to do
     bool slot_used[SIM_SLOTS];
-    uint8_t *box_class;       // by node: the size its mailboxes had lately
-    uint64_t progress;        // anything useful, see sim_progress
-    sim_time_t progress_ps;   // when, at the latest
-    int64_t work_count;       // begun less finished, by nodes of this worker
-    sim_time_t background_ps; // no background timer armed here is due before
+    uint8_t *box_class;       // by node: the size class of its latest mailbox
+    uint64_t progress;        // calls of sim_progress
+    sim_time_t progress_ps;   // the latest time of one
+    int64_t work_count;       // work begun less work finished, by nodes of this worker
+    sim_time_t background_ps; // background timers armed here are due then or later
 };
 
-// All that sending needs of a channel, four to a cache line; the rest is in engine_internal.h.
+// The part of a channel that sending reads, four to a cache line; the rest is in engine_internal.h.
 struct sim_channel {
-    uint32_t box_bytes;  // where the receiver's mailbox lies in a row; near: one always full
+    uint32_t box_bytes;  // offset of the receiver's mailbox in a row; near: of one always full
     uint16_t port;       // where messages arrive
     bool near;           // both ends run in one unit
-    uint32_t unit_index; // the receiver's
-    uint32_t index;      // of the channel
+    uint32_t unit_index; // of the receiver's unit
+    uint32_t index;      // of this channel, from 0
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");
 
-// The mailbox of the channel's receiver in a row of them, by node.
+// Returns the mailbox of the channel's receiver in a row of mailboxes.
 static SIM_ALWAYS_INLINE sim_mailbox_t *sim__mailbox_at(sim_mailbox_t *row,
                                                         const sim_channel_t *channel)
 {
     return (sim_mailbox_t *)(void *)((char *)row + channel->box_bytes);
 }
 
-// Ports that tie at one instant go in the order of this: a random one, new for every instant, so
-// that each of n ports is first, second or last equally often. Looked at only where ports do tie.
+// Returns the rank of a port among those that tie at one instant of a node; lower ranks go first.
+// The order is random and new for every instant: each port is first or last equally often. Only
+// the low 16 bits hold the port, so two ports never have one rank.
 static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint32_t port)
 {
     const uint64_t hash = sim_mix64((time_ps ^ tie_key) + port * UINT64_C(0x9e3779b97f4a7c15));
@@ -171,17 +174,18 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 #ifdef SIM_DEAR_CHECKS
 void sim__check_send(const sim_node_t *from, const sim_channel_t *channel, sim_time_t arrive_ps);
 #endif
-// Beyond the next two windows, or within this one. (A function that ends in such a call needs no
-// frame of its own: sending is short.)
+// Sends a message that arrives after the next two windows or within the current one, or needs a
+// number. Kept out of line, as a tail call: sim_send then needs no stack frame.
 void sim__send_slow(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-// Into a mailbox of the next two windows that was full, as each is before its first message: that
-// one says that its receiver has something to do.
+// Sends into a mailbox of the next two windows that is full. Every mailbox counts as full before
+// its first message, which also marks the receiver's unit as active.
 void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message);
-sim_timer_t *sim__timer_pop(sim_node_t *node); // also moves now_ps, and counts the event
-// There is no room for it, or ties go by insertion: their wakes have a queue of their own.
+// Takes the node's earliest timer, moves now_ps to its time and counts the event.
+sim_timer_t *sim__timer_pop(sim_node_t *node);
+// Adds a wake for which wakes[] has no room, as it never has where ties go by insertion.
 void sim__wake_slow(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 
-// Into a mailbox of the next two windows, which are so wide, or else by `otherwise`.
+// Sends into a mailbox of the next two windows, of width_ps each, or else through `otherwise`.
 static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
                                               sim_channel_t *channel,
                                               sim_time_t arrive_ps,
@@ -192,8 +196,8 @@ static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
                                                                 sim_time_t arrive_ps,
                                                                 void *message))
 {
-    // Mostly the next window or the one after it, as unpredictable as a coin: no branch for that.
-    // Wraps for arrivals inside the current window, which only near channels may have.
+    // Which of the two windows is as unpredictable as a coin, so no branch tells them apart. An
+    // arrival within the current window, which only near channels have, wraps to a large value.
     const sim_worker_t *const worker = from->worker;
     const sim_row_t *const row = &worker->ahead[arrive_ps >= worker->ahead[1].start_ps];
     const sim_time_t within_ps = arrive_ps - row->start_ps;
@@ -211,8 +215,8 @@ static SIM_ALWAYS_INLINE void sim__send_ahead(sim_node_t *from,
     mail->message = message;
 }
 
-// Sends message so that it arrives at arrive_ps, at least the channel's delay from now, and not
-// before anything sent on this channel earlier. The message belongs to the receiver from here on.
+// Sends message so that it arrives at arrive_ps: at least the channel's delay from now, and not
+// before any message sent earlier on this channel. The receiver owns the message from here on.
 static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
                                        sim_channel_t *channel,
                                        sim_time_t arrive_ps,
@@ -224,7 +228,7 @@ static SIM_ALWAYS_INLINE void sim_send(sim_node_t *from,
     sim__send_ahead(from, channel, arrive_ps, message, from->worker->direct_ps, sim__send_slow);
 }
 
-// Gives this node a wake event at `port` at time_ps >= now. Wakes cannot be cancelled.
+// Schedules a wake event of this node at `port` for time_ps >= now. Wakes cannot be cancelled.
 static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 {
     SIM_ASSERT(time_ps >= node->now_ps);
@@ -245,13 +249,13 @@ static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     node->wake_ps = wakes[node->wake_first].time_ps;
 }
 
-// The same for a node that never has two wakes at a time, and its own way to tell whose this one
-// is: sim_take_only_wake.
+// Schedules the only wake of a node that never has two at a time and knows its port by itself. The
+// node takes it with sim_take_only_wake.
 static inline void sim_wake_only(sim_node_t *node, sim_time_t time_ps)
 {
     node->wake_ps = time_ps;
 }
-// It is that time now. A wake that sim_wake has made is taken as well.
+// Takes the node's only wake, by whichever function it was scheduled; its time is now.
 static inline void sim_take_only_wake(sim_node_t *node)
 {
     node->now_ps = node->wake_ps;
@@ -271,33 +275,34 @@ struct sim_event {
     };
 };
 
-// The digest of a node says where and when messages arrived, in their order, and apart from that,
-// as a sum, what it decided and finished (sim_happened). How many wakes and timers it took to get
-// there, and in which order ports were looked at within that, cannot show.
+// Returns the digest of a node after one more arrival. A node's digest covers where and when
+// messages arrived, in order, and, as a sum, what the node decided and finished (sim_happened). How
+// many wakes and timers that took, and the order of ports within it, cannot show.
 static inline uint64_t sim__digest_arrival(uint64_t digest, sim_time_t time_ps, uint32_t port)
 {
     return (digest + (time_ps << SIM_PORT_BITS) + port) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-// The same for mail with this key of a window that begins at start_ps.
+// Returns the digest after an arrival given by its key in a window that begins at start_ps.
 static inline uint64_t sim__digest_key(uint64_t digest, sim_time_t start_ps, uint64_t key)
 {
     return (digest + (start_ps << SIM_PORT_BITS) + key) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-// Something was decided on this node, or came to its end: a kind (a letter that its room chose) and
-// what there is to say of it. It shows in the digest of the run.
+// Adds to the digest of the run that this node decided or finished something: its kind (a letter
+// that the calling room chose), its time and its value.
 static inline void sim_happened(sim_node_t *node, char kind, sim_time_t time_ps, uint64_t what)
 {
     node->happened += sim_mix64(sim_mix64(time_ps ^ ((uint64_t)(unsigned char)kind << 56)) ^ what);
 }
 
+// Returns when the node's next arrival of this window is due; far in the future: there is none.
 static inline sim_time_t sim__mail_time(const sim_node_t *node)
 {
     return node->window_start_ps + (node->mail->key >> SIM_PORT_BITS);
 }
 
-// The next mail, which is due at mail_ps, arrives.
+// Takes the node's next arrival, which is due at mail_ps; prefetches the message of a later one.
 static inline const sim_mail_t *sim__take_mail(sim_node_t *node, sim_time_t mail_ps)
 {
     const sim_mail_t *const mail = node->mail++;
@@ -308,7 +313,8 @@ static inline const sim_mail_t *sim__take_mail(sim_node_t *node, sim_time_t mail
     return mail;
 }
 
-// Takes the next event of the node; node->now_ps becomes its time. False: none before run_end_ps.
+// Takes the next event of the node and sets node->now_ps to its time. False: there is none before
+// run_end_ps.
 static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
 {
     const sim_time_t mail_ps = sim__mail_time(node);
@@ -348,14 +354,14 @@ static inline bool sim_node_next(sim_node_t *node, sim_event_t *event)
     return true;
 }
 
-// True when another arrival is due at this very instant.
+// Returns whether another arrival is due at this very instant.
 static inline bool sim_node_arrivals_tie(const sim_node_t *node)
 {
     return sim__mail_time(node) == node->now_ps;
 }
 
-// A program on this node begins (finishes) `count` pieces of work that the run should see through:
-// a run that ends with work outstanding has stalled.
+// Count `count` pieces of work that a program on this node begins or finishes. A run that ends with
+// work outstanding has stalled.
 static inline void sim_work_begin(sim_node_t *node, uint32_t count)
 {
     node->worker->work_count += count;
@@ -365,8 +371,8 @@ static inline void sim_work_end(sim_node_t *node, uint32_t count)
     node->worker->work_count -= count;
 }
 
-// Something useful happened (new data delivered, work finished): the stall detector starts anew. It
-// goes by the latest time: nodes run one after the other, so the last to say so need not be it.
+// Restarts the stall detector: something useful happened (new data delivered, work finished). It
+// counts from the latest such time, which need not be the last call's: nodes run one by one.
 static inline void sim_progress(sim_node_t *node)
 {
     sim_worker_t *const worker = node->worker;

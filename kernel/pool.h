@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/pool.h - fixed-size objects handed out and taken back without malloc.
+// kernel/pool.h - objects of a fixed size, handed out and taken back without malloc.
 //
-// Free objects wait in a last-in first-out list per worker, so the one just used is used next.
-// Objects may be returned by another worker than the one that took them; lists that grow long
-// are levelled through a shared one. Objects are 64 bytes or a multiple, each on its own cache
-// lines; a pool may add a cold part to each, kept in other memory so that the hot parts lie dense.
-// Memory grows by chunks and is given back when the pool is destroyed. Get and put: O(1).
+// Each worker has a last-in first-out list of free objects, so the one just used is used next. A
+// worker may return objects that another one took: a list that grows long gives its surplus to a
+// shared list. Objects are a multiple of 64 bytes, on cache lines of their own. A pool may add a
+// cold part to each, in other memory, so that the hot parts lie dense. Get and put cost O(1).
 #ifndef KERNEL_POOL_H
 #define KERNEL_POOL_H
 
@@ -21,14 +20,14 @@ typedef struct sim_pool_free {
 
 typedef struct sim_pool_cache {
     sim_pool_free_t *first;
-    uint64_t count;
+    uint64_t count; // free objects in this list
     uint64_t taken;
     uint64_t returned;
-    uint64_t spill_count; // a longer list is levelled
+    uint64_t spill_count; // a longer list gives its surplus to the shared one
     char pad[SIM_CACHE_LINE - 5 * sizeof(uint64_t)];
 } sim_pool_cache_t;
 
-// Stands at the start of each chunk, which is aligned to its size.
+// The header of each chunk, which is aligned to its size.
 typedef struct sim_pool_chunk {
     char *cold;
     size_t cold_bytes;
@@ -41,27 +40,32 @@ typedef struct sim_pool {
     sim_pool_cache_t caches[SIM_THREADS_MAX];
 } sim_pool_t;
 
-// hot_bytes is rounded up to a multiple of 64 and is at most 8192. cold_bytes is 0, or anything
-// where hot_bytes is at most 64.
-// Free with sim_pool_destroy; objects still out go with it.
+// Creates an empty pool. hot_bytes is rounded up to a multiple of 64 and is at most 8192.
+// cold_bytes must be 0 if hot_bytes exceeds 64. Free with sim_pool_destroy, which also frees
+// objects that were not returned.
 sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes);
 void sim_pool_destroy(sim_pool_t *pool);
-// Makes the cold part of every object larger, before the first is taken.
+// Makes the cold part of every object larger. Call before the first object is taken.
 void sim_pool_widen(sim_pool_t *pool, size_t cold_bytes);
-// Objects taken and not returned. Valid while no worker runs.
+// Returns how many objects are taken and not returned. Call while no worker runs.
 uint64_t sim_pool_live(const sim_pool_t *pool);
+// Returns the bytes of all chunks, cold parts included.
 uint64_t sim_pool_memory_bytes(const sim_pool_t *pool);
 
+// Adds free objects to an empty list: from the shared list, or else from a new chunk.
 void sim__pool_refill(sim_pool_t *pool, sim_pool_cache_t *cache);
+// Moves the surplus of a long list to the shared list, or lets the list of a worker that takes as
+// many objects as it returns grow longer.
 void sim__pool_spill(sim_pool_t *pool, sim_pool_cache_t *cache);
 #define SIM_POOL_SPILL_COUNT 8192u
 
-// In builds with dear checks an object that is free is full of 0xA5, its cold part too, and the
-// address sanitizer knows that nobody may look at it: only the pool, at the link it begins with.
+// In builds with SIM_DEAR_CHECKS: fills a free object and its cold part with 0xA5 and forbids, for
+// the address sanitizer, every access but the pool's to the link; allow takes that back.
 void sim__pool_forbid(const sim_pool_t *pool, void *object);
 void sim__pool_allow(const sim_pool_t *pool, void *object);
 
-// Not zeroed: what a former user left is still there (0xA5 in builds with dear checks).
+// Takes an object for the worker that runs node; return it with sim_pool_put. The object is not
+// zeroed: it holds what its former user left (0xA5 in builds with SIM_DEAR_CHECKS).
 static inline void *sim_pool_get(sim_pool_t *pool, const sim_node_t *node)
 {
     sim_pool_cache_t *const cache = &pool->caches[node->worker->index];
@@ -78,6 +82,7 @@ static inline void *sim_pool_get(sim_pool_t *pool, const sim_node_t *node)
     return object;
 }
 
+// Returns an object to the list of the worker that runs node.
 static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *memory)
 {
     sim_pool_cache_t *const cache = &pool->caches[node->worker->index];
@@ -93,7 +98,7 @@ static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *
     }
 }
 
-// The cold part of an object of a pool that has one.
+// Returns the cold part of an object whose pool has cold parts.
 static inline void *sim_pool_cold(const void *hot)
 {
     const uintptr_t address = (uintptr_t)hot;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/random.c - streams, exact bounded draws, an integer logarithm, shuffles.
+// kernel/random.c - random streams: exact bounded draws, an integer logarithm, shuffles.
 //
-// Everything is 64- and 128-bit integer arithmetic, so that a draw is the same bits on every
-// machine, compiler and optimisation level.
+// All arithmetic is on integers of 64 and 128 bits, so a draw has the same bits with every machine,
+// compiler and optimisation level.
 #include "kernel/random.h"
 
 void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const char *purpose)
@@ -13,8 +13,8 @@ void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const
     for (const char *at = purpose; *at != '\0'; ++at) {
         hash = (hash ^ (unsigned char)*at) * UINT64_C(0x100000001b3);
     }
-    // Mixed one after the other: no sum or difference of the three can be made equal by chance of
-    // small numbers, as seed + entity would be.
+    // The three are mixed one after the other, so that small numbers do not collide, as they would
+    // in seed + entity.
     uint64_t key = sim_mix64(seed + UINT64_C(0x9e3779b97f4a7c15));
     key = sim_mix64(key ^ entity) + UINT64_C(0x9e3779b97f4a7c15);
     random->key = sim_mix64(key ^ hash);
@@ -42,7 +42,7 @@ bool sim_random_chance(sim_random_t *random, sim_ratio_t ratio)
 #define LN2_Q96 (((sim_wide_t)UINT64_C(0xb17217f7) << 64) | UINT64_C(0xd1cf79abc9e3b398))
 #define SQRT_HALF_Q64 UINT64_C(0xb504f333f9de6484)
 
-// atanh(s) / s = 1 + s^2/3 + s^4/5 + ... in units of 2^-63, for square = s^2 in units of 2^-64.
+// Returns atanh(s) / s = 1 + s^2/3 + s^4/5 + ... in units of 2^-63, for s^2 in units of 2^-64.
 // Here s < 0.172, so the first term left out, s^28/29, is below 2^-76.
 static uint64_t atanh_factor_q63(uint64_t square_q64)
 {
@@ -54,7 +54,7 @@ static uint64_t atanh_factor_q63(uint64_t square_q64)
     return sum_q63;
 }
 
-// -ln((number + 1) / 2^64) in units of 2^-96: 0 .. 64 ln 2.
+// Returns -ln((number + 1) / 2^64) in units of 2^-96: from 0 to 64 ln 2.
 //
 // With u = m * 2^-n and m in [sqrt(1/2), sqrt(2)): -ln u = n ln 2 - ln m, and ln m is
 // 2 atanh((m - 1) / (m + 1)). The quotient is kept as a normalised 64-bit mantissa, so that the
@@ -91,7 +91,8 @@ uint64_t sim_random_exponential(sim_random_t *random, uint64_t mean)
 {
     SIM_CHECKF(mean >= 1 && mean <= UINT64_C(1) << 56, "mean %" PRIu64, mean);
     const sim_wide_t ln_q96 = minus_ln_q96(sim_random_u64(random));
-    // mean * ln is up to 158 bits: the low half of ln first, what remains has 32 fraction bits.
+    // mean * ln has up to 158 bits. The low half of ln is multiplied first; the result has 32
+    // fraction bits.
     const sim_wide_t low = ((sim_wide_t)mean * (uint64_t)ln_q96) >> 64;
     const sim_wide_t product_q32 = (sim_wide_t)mean * (uint64_t)(ln_q96 >> 64) + low;
     return (uint64_t)((product_q32 + (UINT64_C(1) << 31)) >> 32);
@@ -106,7 +107,7 @@ static void fill_identity(uint32_t *order, uint32_t count)
     }
 }
 
-// One step of Fisher-Yates: settles position i, of those up to i still open.
+// Does one step of Fisher-Yates: settles position i, where positions up to i are still open.
 static void settle(sim_random_t *random, uint32_t *order, uint32_t i)
 {
     const uint64_t j = sim_random_below(random, (uint64_t)i + 1);
@@ -123,9 +124,9 @@ void sim_random_permutation(sim_random_t *random, uint32_t *order, uint32_t coun
     }
 }
 
-// Shuffles until no position is its own, giving up a shuffle at its first fixed point: rejection
-// keeps the result uniform over all derangements, which a cyclic shuffle (Sattolo) would not be. A
-// shuffle succeeds with probability near 1/e and at least 1/3, so that all attempts fail with
+// Limits the shuffles for a derangement. A shuffle is given up at its first fixed point; this
+// rejection keeps the result uniform over all derangements, which a cyclic shuffle (Sattolo) would
+// not do. A shuffle succeeds with probability near 1/e and at least 1/3, so all attempts fail with
 // probability below 10^-176.
 #define DERANGEMENT_ATTEMPTS_MAX 1000
 

@@ -22,26 +22,28 @@ typedef struct sim_ratio {
     uint64_t num;
     uint64_t den;
 } sim_ratio_t;
-// Of the same terms: 1/2 and 2/4 are not.
+// Returns whether both ratios have equal terms: 1/2 and 2/4 do not.
 static inline bool sim_ratio_same(sim_ratio_t a, sim_ratio_t b)
 {
     return a.num == b.num && a.den == b.den;
 }
 
-// purpose is hashed once, here; entity is any number that names who draws (a node index...).
+// Starts the stream of (seed, entity, purpose). entity is any number that names who draws, such as
+// a node's index; purpose is hashed here and not kept.
 void sim_random_init(sim_random_t *random, uint64_t seed, uint64_t entity, const char *purpose);
 
+// Returns the next number of the stream: 64 uniform bits.
 static inline uint64_t sim_random_u64(sim_random_t *random)
 {
     random->counter += UINT64_C(0x9e3779b97f4a7c15);
     return sim_mix64(random->key ^ sim_mix64(random->counter));
 }
 
-// What is left of sim_random_below where the number drawn may make some results more frequent.
+// Completes sim_random_below where the number drawn might make some results more frequent.
 uint64_t sim__random_below_again(sim_random_t *random, uint64_t limit, uint64_t low, uint64_t high);
 
-// Uniform in [0, limit), limit >= 1, without modulo bias: the high half of number * limit, whose
-// low half tells which numbers would make some results more frequent (Lemire, "Fast random integer
+// Returns a uniform number in [0, limit), limit >= 1, without modulo bias. It is the high half of
+// number * limit; the low half tells which numbers to reject (Lemire, "Fast random integer
 // generation in an interval", ACM TOMACS 29(1), 2019).
 static inline uint64_t sim_random_below(sim_random_t *random, uint64_t limit)
 {
@@ -52,19 +54,20 @@ static inline uint64_t sim_random_below(sim_random_t *random, uint64_t limit)
     return SIM_LIKELY(low >= limit) ? high : sim__random_below_again(random, limit, low, high);
 }
 
-// True with probability ratio, exactly (num >= den: always; num == 0: never). Draws one number, and
-// another with probability below den / 2^64.
+// Returns true with exactly the probability `ratio` (num >= den: always; num == 0: never). Draws
+// one number, and another with probability below den / 2^64.
 bool sim_random_chance(sim_random_t *random, sim_ratio_t ratio);
 
-// Exponentially distributed with the given mean (1 .. 2^56), rounded to the nearest integer:
-// -mean * ln(u) by an integer logarithm whose relative error is below 2^-40.
+// Returns an exponentially distributed number with the given mean (1 .. 2^56), rounded to the
+// nearest integer: -mean * ln(u), by an integer logarithm whose relative error is below 2^-40.
 uint64_t sim_random_exponential(sim_random_t *random, uint64_t mean);
 
-// Shuffles 0..count-1 into order (Fisher-Yates).
+// Fills `order` with a uniform permutation of 0..count-1 (Fisher-Yates).
 void sim_random_permutation(sim_random_t *random, uint32_t *order, uint32_t count);
 
-// A permutation without fixed points: order[i] != i for every i; count >= 2. Uniform over all of
-// them; takes about e shuffles, and 1000 without success (probability below 10^-176) are a bug.
+// Fills `order` with a uniform permutation of 0..count-1 without fixed points: order[i] != i for
+// every i; count >= 2. Takes about e shuffles; 1000 without success (probability below 10^-176)
+// fail a check.
 void sim_random_derangement(sim_random_t *random, uint32_t *order, uint32_t count);
 
 // -- empirical distributions
@@ -79,37 +82,38 @@ typedef struct sim_cdf_point {
 
 #define SIM_CDF_VALUE_MAX ((UINT64_C(1) << 48) - 1)
 
-// Copies points (count >= 1; the last probability must be SIM_CDF_ONE; no value is above
-// SIM_CDF_VALUE_MAX). Values between points are interpolated linearly; a first point with
-// probability above zero is an atom at its value. A step, such as 30 % of 4096 and nothing near, is
-// two points: 4095 and 4096. Free with sim_cdf_destroy.
+// Creates a distribution from a copy of points: count >= 1, the last probability is SIM_CDF_ONE, no
+// value is above SIM_CDF_VALUE_MAX. Values between points are interpolated linearly. A first point
+// with probability above zero is an atom at its value. A step, such as 30 % at 4096 and nothing
+// near, is two points: 4095 and 4096. Free with sim_cdf_destroy.
 SIM_MUST_CHECK sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
                                         size_t count,
                                         sim_cdf_t **cdf,
                                         sim_message_t *message);
 void sim_cdf_destroy(sim_cdf_t *cdf); // NULL is allowed
 
-// The same from text: lines `value cumulative`, the latter in percent or as a fraction, which the
-// last line says by being 100 or 1. Blank lines and what follows a # are skipped. Numbers are exact
-// decimals; probabilities finer than 1 / SIM_CDF_ONE are rounded to it. On an error the message
-// begins "line 3 column 7: ". The format in full: docs/formats/flow-sizes.md.
+// Creates a distribution from text, of lines `value cumulative`. The last line says whether
+// probabilities are percentages (100) or fractions (1). Blank lines and comments from # on are
+// skipped. Numbers are exact decimals; probabilities are rounded to 1 / SIM_CDF_ONE. An error's
+// message begins "line 3 column 7: ". The whole format: docs/formats/flow-sizes.md.
 SIM_MUST_CHECK sim_err_t sim_cdf_parse(const char *text,
                                        size_t size_bytes,
                                        sim_cdf_t **cdf,
                                        sim_message_t *message);
 
-// A whole number, at least 1, of which the part up to each point's value has exactly the point's
-// probability; draws as sim_random_below.
+// Draws a whole number, at least 1. The probability that it is at most a point's value is exactly
+// the point's probability. Takes one number of the stream, as sim_random_below does.
 uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random);
 
-// Mean of the numbers drawn, in units of 1 / 2^16, exact but for rounding to that unit. Between two
-// points it is half above their middle: (v0, v1] has the whole numbers v0 + 1 to v1.
+// Returns the mean of the numbers drawn, in units of 1 / 2^16, rounded to that unit. Between points
+// v0 and v1 the mean is half above their middle, since the whole numbers there are v0 + 1 to v1.
 uint64_t sim_cdf_mean_q16(const sim_cdf_t *cdf);
 
-// Published flow-size distributions (bytes) by name: "websearch", "fbhadoop", "alistorage",
-// "googlerpc", "solar". NULL if unknown. Static. Sources: docs/formats/flow-sizes.md.
+// Returns a published distribution of flow sizes (bytes) by name: "websearch", "fbhadoop",
+// "alistorage", "googlerpc", "solar"; NULL if unknown. It is static. Sources:
+// docs/formats/flow-sizes.md.
 const sim_cdf_t *sim_cdf_builtin(const char *name);
-// Their names from index 0 up; NULL past the last.
+// Returns the name of a published distribution, by index from 0; NULL past the last.
 const char *sim_cdf_builtin_name(size_t index);
 
 SIM_C_END

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/record.c - gathers a window's records per thread and merges them in order.
 //
-// Each thread appends to memory of its own. After the window the entries of all threads are sorted
-// by (time, node) and, for one node, in the order written: a node runs on one thread, so that order
-// is the order of its entries there.
+// Each thread appends to memory of its own. After the window, the entries of all threads are sorted
+// by (time, node, order written). A node runs on one thread, so the order in which its records were
+// written is that of its entries there.
 #include "kernel/record.h"
 
 #include <stdlib.h>
@@ -13,8 +13,7 @@
 
 typedef struct entry {
     sim_time_t time_ps;
-    uint64_t
-        place; // the node's index, unless events of all nodes have one order (kernel/order/fifo.h)
+    uint64_t place; // the node's index, or as kernel/order/ops.h says if ties go by insertion
     uint32_t node_index;
     uint32_t thread;
     size_t offset; // of the record, growing with the order written
@@ -109,7 +108,7 @@ static int compare_entries(const void *a, const void *b)
     return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-// Where events of all nodes have one order they were written in it.
+// Returns whether the entries are sorted already, as they are where all events run from one list.
 static bool in_order(const entry_t *entries, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
@@ -120,7 +119,7 @@ static bool in_order(const entry_t *entries, size_t count)
     return true;
 }
 
-// From numbers that tell their order to each other to numbers that are in it.
+// Replaces places that only tell their order to each other by ranks.
 static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
 {
     sim_ranked_t *const items = sim_alloc_array(count, sizeof(*items));
@@ -136,7 +135,8 @@ static void rank_places(const sim_t *sim, entry_t *entries, size_t count)
     sim_free(items);
 }
 
-// Keeps the records of a thread from end_ps on, in the order they were written.
+// Removes the records of a thread before end_ps; the others keep the order in which they were
+// written.
 static void keep_later(part_t *part, sim_time_t end_ps)
 {
     size_t kept = 0;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/report.c - walks tables of rows over the structs they are about.
+// kernel/report.c - walks tables of rows over the structs that they describe.
 #include "kernel/report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX 8u // tables inside of each other
+#define DEPTH_MAX 8u // levels of tables within tables
 
 static void read_field(sim_report_kind_t kind,
                        const sim_report_table_t *table,
@@ -42,7 +42,7 @@ static void read_field(sim_report_kind_t kind,
     SIM_CHECKF(false, "kind %d", (int)kind);
 }
 
-// False: the row is left out.
+// Reads the value of a row. False: the row is left out.
 static bool read_row(const sim_report_row_t *row, const void *object, sim_report_value_t *value)
 {
     *value = (sim_report_value_t){0};
@@ -76,7 +76,7 @@ static size_t item_bytes(const sim_report_row_t *row)
     case SIM_REPORT_LIST:
         break;
     }
-    SIM_CHECKF(false, "%s: no list of that", row->name);
+    SIM_CHECKF(false, "%s: a list has no items of this kind", row->name);
     return 0;
 }
 
@@ -152,7 +152,7 @@ void sim_report_visit(const sim_report_table_t *table,
     visit_table(table, object, visitor, 0);
 }
 
-// -- one number of it
+// -- one number of a report
 
 typedef struct level {
     const char *rest; // of the path, inside this level; NULL: the path is not here
@@ -167,7 +167,7 @@ typedef struct seeker {
     bool found;
 } seeker_t;
 
-// What remains of the path behind this row or item; NULL: it is not on the path.
+// Returns the part of the path behind this row or item; NULL: the path does not go through it.
 static const char *step(level_t *level, const char *name)
 {
     if (level->is_list) {
@@ -250,14 +250,14 @@ bool sim_report_number(const sim_report_table_t *table,
 #define ROW(name_, help_, shown_) \
     {#name_, SIM_REPORT_REAL, "", help_, .offset = offsetof(sim_percentiles_t, name_), .shown = shown_}
 static const sim_report_row_t percentile_rows[] = {
-    {"count", SIM_REPORT_U64, "", "values", .offset = offsetof(sim_percentiles_t, count)},
-    ROW(mean, "of all values", true),
-    ROW(min, "the least value", false),
-    ROW(p50, "half of the values are not above it", true),
-    ROW(p90, "90 % of the values are not above it", false),
-    ROW(p99, "99 % of the values are not above it", true),
-    ROW(p999, "99.9 % of the values are not above it", false),
-    ROW(max, "the largest value", true),
+    {"count", SIM_REPORT_U64, "", "number of values in this distribution", .offset = offsetof(sim_percentiles_t, count)},
+    ROW(mean, "mean of all values", true),
+    ROW(min, "smallest of all values", false),
+    ROW(p50, "median: half of all values are at most this", true),
+    ROW(p90, "90 % of all values are at most this", false),
+    ROW(p99, "99 % of all values are at most this", true),
+    ROW(p999, "99.9 % of all values are at most this", false),
+    ROW(max, "largest of all values", true),
 };
 #undef ROW
 const sim_report_table_t sim_report_percentiles = {

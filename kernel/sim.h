@@ -6,9 +6,9 @@
 //
 //     (time, class, order)   class: 0 arrivals, 1 wakes, 2 timers
 //
-// where order is the port for arrivals and wakes, by a hash of (tie seed, node, time, port) so
-// that no port is favoured, and the node's own arming sequence for timers. Neither the partition
-// into windows and threads nor the order of nodes can therefore show in a result.
+// Arrivals and wakes are ordered by a hash of (tie seed, node, time, port), so that no port is
+// favoured, and timers by the node's own arming sequence. Hence neither the partition into windows
+// and threads nor the order of nodes can show in a result.
 //
 // The engine runs node by node in time windows no wider than the smallest delay between nodes run
 // apart, or twice that where nodes take turns by colour (conservative: Chandy and Misra 1979, Nicol
@@ -37,11 +37,11 @@ typedef struct sim_options {
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
     bool fifo_ties;      // ties go by insertion, as if events of all nodes ran one after the
                          // other: kernel/order/fifo.h
-    sim_time_t until_ps; // the run ends before the first event at or after this; SIM_TIME_END at
-                         // most, which is what NEVER means
-    sim_time_t
-        stall_ps; // events for this long without progress, with work outstanding, are a stall;
-                  // 1 ms at most counts of any time without events; 0: off
+    sim_time_t until_ps; // the run ends before the first event at or after this time; at most
+                         // SIM_TIME_END, which SIM_TIME_NEVER stands for
+    // The run has stalled when work is outstanding and events bring no progress for this long. Of
+    // a time without events at most 1 ms counts. 0: never.
+    sim_time_t stall_ps;
 } sim_options_t;
 
 typedef enum sim_ended {
@@ -51,27 +51,26 @@ typedef enum sim_ended {
     SIM_ENDED_STALLED,     // work is outstanding and nothing (or nothing useful) happens
 } sim_ended_t;
 
-// What a kind of node does. One table per kind, immutable.
+// The operations of a kind of node. One table per kind, immutable.
 typedef struct sim_node_ops {
     const char *kind; // "switch", "host": for messages
 
-    // Runs every event sim_node_next (kernel/event.h) gives, until it gives none. May send, wake
-    // and arm; may not touch another node.
+    // Runs every event that sim_node_next (kernel/event.h) gives, until it gives none. May send,
+    // wake and arm; may not touch another node.
     void (*run)(sim_node_t *node);
 
-    // One event that has been taken, an arrival or another: what run does with each. For ties by
-    // insertion; both may be NULL, and run is called for each event then, all nodes taking turns
-    // on one thread. The first 8 bytes of messages to a kind that has them are the engine's while
-    // they are on their way.
+    // Run one event, an arrival or another, as `run` does. Ties by insertion call them. If both
+    // are NULL, `run` is called for each event, and all nodes take turns on one thread. The engine
+    // uses the first 8 bytes of messages to such a kind while they are in flight.
     void (*arrive)(sim_node_t *node, uint32_t port, void *message);
     void (*take)(sim_node_t *node, const sim_event_t *event);
 
-    // Prefetches what run will need for so many arrivals: called while another node runs, a little
-    // ahead. Must not read far nor change anything. May be NULL.
+    // Prefetches what `run` will read for this many arrivals. Called shortly before, while another
+    // node runs. Must not read far nor change anything. May be NULL.
     void (*warm)(const sim_node_t *node, uint32_t arrivals);
 
-    // Adds the final counters of the node to the digest. Called once, after the run, and for nodes
-    // of several threads at a time: must only read, and no other node. May be NULL.
+    // Adds the final counters of the node to the digest. Called once, after the run, by several
+    // threads for different nodes: must only read, and only this node. May be NULL.
     void (*digest)(const sim_node_t *node, sim_digest_t *digest);
 
     // Frees the node's memory and what it owns. Called by sim_destroy.
@@ -82,42 +81,43 @@ typedef struct sim_node_ops {
 sim_t *sim_create(const sim_options_t *options);
 void sim_destroy(sim_t *sim);
 
-// Registers a node whose memory the caller allocated (its own struct starts with a sim_node_t,
-// see kernel/event.h); the simulation owns it from here. name is copied.
-// Node indices are given in order of registration, from 0. Nodes near each other in the network
-// should be registered near each other: it keeps a thread's work local.
+// Registers a node whose memory the caller allocated: a struct that starts with a sim_node_t (see
+// kernel/event.h). The simulation owns it from here on. name is copied.
+// Node indices are given in order of registration, from 0. Register nodes that are near each other
+// in the network one after the other: it keeps a thread's work local.
 void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name);
 
-// Makes a one-way channel into `to`, where messages arrive at `port`; delay_ps >= 1 is the least
-// time between sending and arrival, and the engine's lookahead. Owned by the simulation.
-// Messages on one channel must arrive in the order they are sent.
+// Creates a one-way channel into `to`, where messages arrive at `port` (below
+// SIM_PORTS_PER_NODE_MAX). delay_ps >= 1 is the least time between sending and arrival, and the
+// engine's lookahead. Messages on one channel must arrive in the order they are sent. The
+// simulation owns the channel.
 sim_channel_t *sim_channel_create(sim_t *sim,
                                   sim_node_t *from,
                                   sim_node_t *to,
                                   uint32_t port,
                                   sim_time_t delay_ps);
 
-// Runs until nothing is left, the time limit, an interruption or a stall. May be called once. Where
-// the system does not give all threads that the options ask for, fewer run it, to the same results.
+// Runs until nothing is left, the time limit, an interruption or a stall, and returns which. Call
+// it once. If the system gives fewer threads than the options ask for, results do not change.
 sim_ended_t sim_run(sim_t *sim);
-// How many threads ran it, at most; 0: as many as were asked for. After sim_run.
+// Returns, after sim_run, how many threads the system gave; 0: as many as were asked for.
 unsigned sim_threads_missed(const sim_t *sim);
 
-// Asks a running simulation to end at the next window. Safe in a signal handler.
+// Asks a running simulation to end at the next window. Safe to call in a signal handler.
 void sim_interrupt(sim_t *sim);
 
 // -- observers: never change what is simulated
 
-// Called in simulated-time order, between windows, by one thread at a time.
+// Called between windows, in the order of simulated time, by one thread at a time.
 typedef void (*sim_window_fn)(sim_time_t window_end_ps, void *ctx);
 // Calls fn after each window that was run; everything before window_end_ps has happened.
 void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx);
 
-// Reads one value of a node at time_ps, before any event of that time. Must only read.
+// Reads values of a node at time_ps, before any event of that time. Must only read.
 typedef void (*sim_sample_fn)(const sim_node_t *node, sim_time_t time_ps, void *ctx);
 // Calls fn at first_ps and every period_ps (>= 1) after it, while the simulation runs. Costs no
-// event and does not keep the simulation alive. Called by the thread that runs the node; calls of
-// different nodes may be concurrent.
+// event and does not keep the simulation alive. The thread that runs the node calls fn, so calls
+// for different nodes may be concurrent.
 void sim_sample(sim_t *sim,
                 sim_node_t *node,
                 sim_time_t first_ps,
@@ -127,24 +127,26 @@ void sim_sample(sim_t *sim,
 
 // -- inspection
 
-const sim_options_t *sim_options(const sim_t *sim);
+const sim_options_t *sim_options(const sim_t *sim); // as they were given to sim_create
 sim_time_t sim_end_time_ps(const sim_t *sim); // time of the last event run; the limit if reached
 sim_time_t sim_last_progress_ps(
     const sim_t *sim);                 // of sim_progress (kernel/event.h); after sim_run
 uint64_t sim_events(const sim_t *sim); // events run; valid between windows and after
 uint64_t sim_digest(const sim_t *sim); // valid after sim_run
 size_t sim_node_count(const sim_t *sim);
-// Work that a program on a node has begun and not finished (sim_work_begin in kernel/event.h).
+// Returns how many pieces of work programs have begun and not finished (sim_work_begin in
+// kernel/event.h).
 uint64_t sim_work_outstanding(const sim_t *sim);
 
 // -- digests
 
-// The digest of a run says what happened: when messages arrived where, what nodes decided and
-// finished (sim_happened in kernel/event.h), and their final counters. It does not say how many
-// events that took: a wake or a timer that the engine can do without is no difference.
+// The digest of a run covers when and where messages arrived, what nodes decided and finished
+// (sim_happened in kernel/event.h), and their final counters. It leaves out how many events that
+// took: a wake or a timer that the engine can do without makes no difference.
 struct sim_digest {
     uint64_t value;
 };
+// Mixes a value into the digest; the order of values matters.
 static inline void sim_digest_add(sim_digest_t *digest, uint64_t value)
 {
     digest->value = sim_mix64(digest->value ^ value) + UINT64_C(0x9e3779b97f4a7c15);

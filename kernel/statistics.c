@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/statistics.c - exact percentiles and means of integers.
 //
-// Values are held as they come, up to HELD_MAX of them; then they are sorted and become a run: the
-// differences from one to the next, seven bits a byte. Runs of one level are merged into one of the
-// next, as in a binary counter, so there are few and each value is merged a logarithm of times. The
-// more values there are, the nearer they lie, and the fewer bytes each takes.
+// Up to HELD_MAX values are held as they are. Then they are sorted and become a run: the
+// differences from one value to the next, with seven bits in each byte. Two runs of one level are
+// merged into one of the next level, as in a binary counter, so there are few runs and each value
+// is merged a logarithmic number of times. The more values there are, the fewer bytes a difference
+// takes.
 //
-// Sums are integers of 128 bits and turned into a double once, so that a mean does not depend on
-// the order in which values came.
+// Sums are integers of 128 bits and become a double once, so a mean does not depend on the order of
+// the values.
 #include "kernel/statistics.h"
 
 #include <stdlib.h>
@@ -17,7 +18,7 @@
 #define NUMBER_BYTES_MAX 10u
 #define MARK_VALUES ((size_t)4096) // from one mark to the next
 
-// Where to go on reading a run from: its value number MARK_VALUES x (place of the mark).
+// A place from which a run can be read on: mark i stands before its value i * MARK_VALUES.
 typedef struct run_mark {
     size_t at;
     uint64_t before; // the value before it
@@ -81,7 +82,7 @@ static uint8_t *shrink(uint8_t *bytes, size_t size)
     return sim_realloc_array(bytes, size + 1, 1);
 }
 
-// Of two runs: no longer than both, as differences only become smaller.
+// Merges two runs. The result takes no more bytes than both: differences only become smaller.
 static sim_sample_run_t merge(const sim_sample_run_t *a, const sim_sample_run_t *b)
 {
     sim_sample_run_t run = {
@@ -130,7 +131,8 @@ static int compare_values(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-// Counted byte by byte, from the lowest one in which they differ: many numbers, of few bytes.
+// Sorts by counting, byte by byte from the lowest, and skips bytes that are equal in all values.
+// Fast for many numbers of few bytes.
 static void sort_by_bytes(uint64_t *values, size_t count)
 {
     uint64_t *const space = sim_alloc_array(count, sizeof(*space));
@@ -164,7 +166,7 @@ static void sort_by_bytes(uint64_t *values, size_t count)
     sim_free(space);
 }
 
-#define BY_BYTES_MIN 256u // fewer are sorted faster by comparing them
+#define BY_BYTES_MIN 256u // fewer values are sorted faster by comparisons
 
 static void sort_held(sim_sample_set_t *set)
 {
@@ -179,7 +181,7 @@ static void sort_held(sim_sample_set_t *set)
     set->sorted = true;
 }
 
-// Makes a run of the values held.
+// Turns the values held into a run.
 static void pack(sim_sample_set_t *set)
 {
     sort_held(set);
@@ -203,7 +205,7 @@ static void pack(sim_sample_set_t *set)
     }
 }
 
-// Makes one run of all values.
+// Merges all values into one run.
 static void collapse(sim_sample_set_t *set)
 {
     if (set->held > 0) {
@@ -227,7 +229,7 @@ static void mark(sim_sample_run_t *run)
     }
 }
 
-// The value of that place, from 0, in order.
+// Returns the value at that place, from 0, in ascending order.
 static uint64_t value_at(sim_sample_set_t *set, size_t place)
 {
     if (set->run_count == 0) {
@@ -273,7 +275,7 @@ void sim_sample_set_add(sim_sample_set_t *set, uint64_t value)
             SIM_GROW(set->values, set->held, &set->capacity);
         }
     }
-    // Values that come in order need no sorting.
+    // Values that are added in ascending order need no sorting.
     set->sorted = set->held == 0 || (set->sorted && set->values[set->held - 1] <= value);
     set->values[set->held++] = value;
     set->count++;

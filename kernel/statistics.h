@@ -7,17 +7,16 @@
 
 SIM_C_BEGIN
 
-// Keeps every value added; percentiles are exact (nearest rank: the smallest value such that at
-// least p of all values are not above it). 8 bytes per value up to 65536 of them; of more, the
-// differences of sorted values: 1 to 3 bytes each where there are millions. Not to be copied by
-// assignment.
+// A set that keeps every value added, for exact percentiles. Up to 65536 values take 8 bytes each;
+// beyond that the set keeps differences of sorted values: 1 to 3 bytes each for millions of values.
+// Do not copy it by assignment.
 typedef struct sim_sample_set {
-    uint64_t *values; // added since the last run was made
-    size_t held;      // of them
+    uint64_t *values; // those added since the last run was made
+    size_t held;      // how many these are
     size_t capacity;
-    size_t count; // of all values
-    bool sorted;  // values
-    uint64_t sum_low;
+    size_t count;     // of all values added
+    bool sorted;      // `values` is
+    uint64_t sum_low; // of all values: the sum modulo 2^64
     uint64_t sum_high;
     struct sim_sample_run *runs;
     size_t run_count;
@@ -27,9 +26,11 @@ typedef struct sim_sample_set {
 void sim_sample_set_init(sim_sample_set_t *set);
 void sim_sample_set_fini(sim_sample_set_t *set);
 void sim_sample_set_add(sim_sample_set_t *set, uint64_t value);
-// Adds all values of another set.
+// Adds all values of `from`, which keeps them.
 void sim_sample_set_add_all(sim_sample_set_t *set, const sim_sample_set_t *from);
-// numerator/denominator in [0, 1]; 0 gives the minimum. An empty set gives 0. Sorts once.
+// Returns the percentile p = numerator / denominator in [0, 1] by nearest rank: the smallest value
+// such that at least p of all values are not above it. p = 0 gives the minimum, an empty set 0.
+// Sorts the set once.
 uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator);
 double sim_sample_set_mean(const sim_sample_set_t *set);  // 0 when empty
 uint64_t sim_sample_set_max(const sim_sample_set_t *set); // 0 when empty

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/words.h - text files of words between blanks, read word by word with their places.
+// kernel/words.h - reads text files of words between blanks, word by word, with their places.
 //
-// For the formats of other simulators, whose readers take the next word wherever it stands. Every
-// complaint begins with "NAME:LINE:COLUMN: " of the word it is about, so a person can go there.
-// Lines and columns count from 1, columns in bytes. Nothing is copied: words point into the text.
+// The formats of other simulators are read this way: their readers take the next word wherever it
+// stands. Every message begins with "NAME:LINE:COLUMN: " of the word it is about. Lines and columns
+// count from 1, columns in bytes. Nothing is copied: words point into the text.
 #ifndef KERNEL_WORDS_H
 #define KERNEL_WORDS_H
 
@@ -26,19 +26,19 @@ typedef struct sim_words {
     uint32_t line;
 } sim_words_t;
 
-// text must live as long as the reader and the words it gives. A byte order mark is passed over.
+// Starts a reader. text must live as long as the reader and its words. Skips a byte order mark.
 void sim_words_init(sim_words_t *words, const char *name, const char *text, size_t size_bytes);
 
-// The next word of the file, or of the line at which the reader stands. False: there is none; word
-// is then empty and its place is where the file, or the line, ends.
+// Take the next word of the file, or of the reader's line. False: there is none; word is then empty
+// and its place is where the file, or the line, ends.
 bool sim_words_next(sim_words_t *words, sim_word_t *word);
 bool sim_words_next_in_line(sim_words_t *words, sim_word_t *word);
-// Goes to the next line; what is left of this one is passed over. False: it was the last.
+// Skips the rest of the line and moves to the next one. False: this line was the last.
 bool sim_words_next_line(sim_words_t *words);
 
 bool sim_word_is(const sim_word_t *word, const char *text);
 
-// The word as messages show it: control characters as '?', long ones cut short.
+// A word as messages show it: control characters as '?', long words cut short.
 typedef struct sim_word_shown {
     char text[72];
 } sim_word_shown_t;
@@ -61,20 +61,21 @@ void sim_word_note(const sim_words_t *words,
                    const char *format,
                    ...) SIM_PRINTF(5, 6);
 
-// Takes the next word, which must exist; what names it for the message ("the number of links").
+// Takes the next word, which must exist. `what` names it in the message ("the number of links").
 SIM_MUST_CHECK sim_err_t sim_words_need(sim_words_t *words,
                                         sim_word_t *word,
                                         const char *what,
                                         sim_message_t *message);
 
-// How many words are left on this line; how many are on the first line, from this one on, that has
-// any. They look only: words is a copy.
+// Return how many words are left on this line, or on the first line, from this one on, that has
+// any. The caller's reader does not move: words is a copy.
 size_t sim_words_in_line(sim_words_t words);
 size_t sim_words_in_next_line(sim_words_t words);
 
-// -- words as values. All accept an exponent ("1e-5") as the readers they imitate do.
+// -- words as values. All accept an exponent ("1e-5"), as the readers of other simulators do.
+// `what` names the value in the message.
 
-// A whole number from min to max.
+// Reads a whole number from min to max.
 SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words,
                                         const sim_word_t *word,
                                         const char *what,
@@ -82,7 +83,7 @@ SIM_MUST_CHECK sim_err_t sim_word_count(const sim_words_t *words,
                                         uint64_t max,
                                         uint64_t *count,
                                         sim_message_t *message);
-// Takes the next word, which must be such a number.
+// Takes the next word, which must be a whole number from min to max.
 SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words,
                                               const char *what,
                                               uint64_t min,
@@ -90,33 +91,33 @@ SIM_MUST_CHECK sim_err_t sim_words_need_count(sim_words_t *words,
                                               uint64_t *count,
                                               sim_word_t *word,
                                               sim_message_t *message);
-// "100Gbps", "50Mb/s"; a bare number is bit/s. Above 0.
+// Reads a rate above 0, such as "100Gbps" or "50Mb/s"; a bare number is bit/s.
 SIM_MUST_CHECK sim_err_t sim_word_rate(const sim_words_t *words,
                                        const sim_word_t *word,
                                        const char *what,
                                        uint64_t *rate_bps,
                                        sim_message_t *message);
-// "1000ns", "0.001ms"; a bare number counts bare_unit ("s", "us"), to the picosecond (what is
-// finer is cut off).
+// Reads a time such as "1000ns" or "0.001ms"; a bare number counts bare_unit ("s", "us"). Digits
+// finer than a picosecond are cut off.
 SIM_MUST_CHECK sim_err_t sim_word_time(const sim_words_t *words,
                                        const sim_word_t *word,
                                        const char *what,
                                        const char *bare_unit,
                                        sim_time_t *time_ps,
                                        sim_message_t *message);
-// A probability, 0 to 1.
+// Reads a probability, from 0 to 1.
 SIM_MUST_CHECK sim_err_t sim_word_ratio(const sim_words_t *words,
                                         const sim_word_t *word,
                                         const char *what,
                                         sim_ratio_t *ratio,
                                         sim_message_t *message);
 
-// The number a word begins with as plain decimal text: no sign but '-', no exponent, at most
-// 19 decimals; *rest is what follows it in the word. False: it does not begin with a number, or
-// one that is too long for this.
 typedef struct sim_plain {
     char text[96];
 } sim_plain_t;
+// Rewrites the number that a word begins with as plain decimal text: no sign but '-', no exponent,
+// at most 19 decimals. *rest is what follows it in the word. False: the word does not begin with a
+// number, or that number is too long.
 bool sim_word_plain(const sim_word_t *word, sim_plain_t *plain, sim_word_t *rest);
 
 SIM_C_END

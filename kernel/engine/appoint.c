@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/appoint.c - when units want to run next, and which window that makes the next.
+// kernel/engine/appoint.c - notes when units run next, and finds the next window.
 //
-// What is due within the slots is a bit in their maps. What is due later is an appointment, in a
-// heap of the unit's thread.
+// A unit that is due within the mail slots has its bit set in the slot's map. One that is due later
+// has an appointment, in a heap of its thread.
 #include "kernel/engine_internal.h"
 
 static void appointment_push(sim_appointments_t *appointments, sim_appointment_t appointment)
@@ -99,15 +99,15 @@ static sim_time_t unit_next_ps(const sim_unit_t *unit)
     return next_ps;
 }
 
-// The window in which the unit wants to run next; NO_WINDOW: in none before the time limit.
+// Returns the window in which the unit is due next; SIM_NO_WINDOW: in none before the time limit.
 static uint64_t wanted_window(const sim_t *sim, const sim_unit_t *unit)
 {
     const sim_time_t next_ps = unit_next_ps(unit);
     return next_ps >= sim->options.until_ps ? SIM_NO_WINDOW : sim__window_of(sim, unit, next_ps);
 }
 
-// The first window before `next` that the thread has an appointment in, else `next`. One made for a
-// timer that was cancelled or moved since does not stand, and is put off.
+// Returns the first window before `next` in which the thread has an appointment, else `next`. An
+// appointment for a timer that was cancelled or moved meanwhile is put off.
 static uint64_t next_appointed(sim_thread_t *thread, uint64_t next)
 {
     sim_appointments_t *const appointments = &thread->appointments;
@@ -124,7 +124,7 @@ static uint64_t next_appointed(sim_thread_t *thread, uint64_t next)
     return next;
 }
 
-// The same of what it has sent to other threads by parcel.
+// Returns the first window before `next` that a parcel sent by the thread is for, else `next`.
 static uint64_t next_parcel(const sim_thread_t *thread, uint64_t next)
 {
     const sim_t *const sim = thread->sim;
@@ -142,12 +142,12 @@ void sim__publish_next(sim_thread_t *thread)
     const sim_t *const sim = thread->sim;
     uint64_t next = next_slot(thread);
     if (SIM_UNLIKELY(sim->clipped) && thread->worker.slot_used[thread->worker.slot]) {
-        next = sim->window; // its second half
+        next = sim->window; // its second half is still to be run
     }
     thread->next_window = next_parcel(thread, next_appointed(thread, next));
 }
 
-// The unit whose bit in the slots' maps this is, and whose it is.
+// Returns the unit that has this bit in the slots' maps.
 static sim_unit_t *unit_of(const sim_t *sim, uint32_t bit)
 {
     unsigned t = 0;
@@ -169,7 +169,8 @@ static bool has_mail(const sim_t *sim, const sim_unit_t *unit, uint32_t slot)
     return false;
 }
 
-// Whether one of the units in this part of a map has something to do; takes those out that do not.
+// Returns whether a unit in this word of a map has something to do, and removes units before it
+// that have not.
 static bool any_has_something(const sim_t *sim, uint64_t *map, uint32_t word, uint64_t window)
 {
     for (uint64_t left = map[word]; left != 0; left &= left - 1) {
@@ -189,7 +190,7 @@ bool sim__is_empty(const sim_t *sim, uint64_t window)
     const uint32_t slot = (uint32_t)window & (SIM_SLOTS - 1);
     const uint32_t words = (sim->threads[sim->thread_count - 1]->end_bit + 63) / 64;
     if (sim__in_one_list(sim) || window == sim->window || window - sim->window >= SIM_SLOTS) {
-        return false; // what is left of a window, or an appointment that stands
+        return false; // the rest of a clipped window, or an appointment that holds
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_thread_t *const thread = sim->threads[t];

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/barrier.c - meeting by a counter; sleeping where it takes long.
+// kernel/engine/barrier.c - threads meet by a counter, and sleep if a meeting takes long.
 //
-// To sleep and to be woken takes some ten microseconds, as long as a whole window of a few hundred
-// packets; to yield costs as much where somebody else wants the processor. So a thread first spins,
-// then yields, again and again, and sleeps only where the others stay away for long.
+// To sleep and be woken takes some ten microseconds, as long as a whole window of a few hundred
+// packets. To yield costs as much if another program wants the processor. So a thread first spins,
+// then yields again and again, and sleeps only if the others stay away for long.
 //
-// Nobody sleeps on: the last to arrive moves the phase and then looks for sleepers, a sleeper says
-// that it is one and then looks at the phase. In one order of all (memory_order_seq_cst) at least
-// one of the two sees the other.
+// No thread sleeps for ever. The last to arrive moves the phase and then looks for sleepers; a
+// sleeper announces itself and then looks at the phase. All four steps have one total order
+// (memory_order_seq_cst), so at least one of the two sees the other.
 #include "kernel/engine/barrier.h"
 
 #include <sched.h>
@@ -15,9 +15,9 @@
 #include "kernel/engine/jitter.h"
 #include "kernel/engine/processors.h"
 
-#define SPINS_OF_MANY 2048u // where each thread has a processor: some ten to a hundred microseconds
-#define SPINS_OF_FEW 64u
-#define YIELDS_BEFORE_SLEEP 512u // some hundred microseconds, where nobody else wants to run
+#define SPINS_OF_MANY 2048u      // ten to a hundred microseconds; where each thread has a processor
+#define SPINS_OF_FEW 64u         // where there are fewer processors than threads
+#define YIELDS_BEFORE_SLEEP 512u // some hundred microseconds, if nobody else wants to run
 
 void sim__barrier_init(sim__barrier_t *barrier)
 {
@@ -59,7 +59,8 @@ static void sleep_until_moved(sim__barrier_t *barrier, unsigned phase)
     pthread_mutex_unlock(&barrier->mutex);
 }
 
-// Written where it changed only: the line stays with all who read it.
+// Notes the processor that the thread runs on. Writes only a change, so that the cache line stays
+// shared.
 static void note_place(sim__barrier_t *barrier, unsigned thread)
 {
     atomic_int *const place = &barrier->places[thread];
@@ -69,8 +70,8 @@ static void note_place(sim__barrier_t *barrier, unsigned thread)
     }
 }
 
-// A wait took long. Where another thread came from the processor of this one, and there are enough
-// for all, it may be waiting for nothing but this one.
+// Moves this thread, which has waited long, to another processor if another thread was last seen on
+// its own: that thread may be waiting for this processor only.
 static void part(sim__barrier_t *barrier, unsigned thread, unsigned thread_count)
 {
     int places[SIM_THREADS_MAX];

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/deal.c - which thread runs which units.
 //
-// Threads wait for each other after each window, so each should have about as much to do in it, and
-// what one thread's units send should rarely be read by another: a packet that changes threads
-// costs the lines of its mail, its headers and its route, fetched from another core's cache.
+// Threads wait for each other after each window, so each should have equally much to do in it. And
+// messages should rarely change threads: such a packet costs the cache lines of its mail, its
+// headers and its route, which lie in another core's cache.
 //
-// Both follow from how networks are built: in tiers. Leaves (hosts) are those with few neighbours;
-// the tier of a unit is how far it is from the nearest leaf. Leaves are dealt in runs, in the order
-// in which they were registered, which is rack by rack; each tier above in the order of the threads
-// that its neighbours in the tier below went to. So a thread gets whole pods of a fat-tree, and its
-// share of the switches that join the pods; and since every tier is shared out evenly, so is each
-// window, whichever tier is busy and whatever colour runs.
+// Networks are built in tiers, and dealing follows them. Leaves (hosts) are units with few
+// neighbours; the tier of a unit is its distance from the nearest leaf. Leaves are dealt in runs,
+// in the order of registration, which is rack by rack. Each higher tier is dealt in the order of
+// the threads that its neighbours below went to. So a thread gets whole pods of a fat-tree and its
+// share of the switches that join them. Every tier is shared evenly, and hence every window,
+// whichever tier is busy and whichever colour runs.
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,14 +18,14 @@
 
 #define NO_TIER UINT32_MAX
 
-// A unit on its way to a thread.
+// A unit that is being dealt to a thread.
 typedef struct card {
     sim_unit_t *unit;
     uint64_t weight;
-    uint64_t pull;   // mean number of the threads that its neighbours below went to, times PULL_ONE
+    uint64_t pull;   // mean index of the threads that its neighbours below went to, times PULL_ONE
     uint32_t degree; // channels from other units
-    uint32_t tier;   // above the leaves
-    uint8_t colour;  // of units that run in the same windows
+    uint32_t tier;   // distance from the nearest leaf
+    uint8_t colour;  // units of one colour run in one window
     unsigned thread;
 } card_t;
 
@@ -34,10 +34,10 @@ typedef struct card {
 typedef struct table {
     sim_t *sim;
     card_t *cards;    // by number of the unit
-    card_t **order;   // by (colour, tier), then as described above
+    card_t **order;   // by (tier, colour), then as described above
     uint32_t *first;  // by number of the unit: where its neighbours begin; one more at the end
-    uint32_t *others; // numbers of units
-    uint32_t *seated; // by thread
+    uint32_t *others; // the neighbours, by number of the unit
+    uint32_t *seated; // by thread: how many units it has
 } table_t;
 
 static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
@@ -45,7 +45,7 @@ static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
     return (uint32_t)(node->unit - sim->units);
 }
 
-// Lists who sends to each unit, and weighs it by that.
+// Lists the units that send to each unit, and weighs each by the number of its channels.
 static void list_neighbours(table_t *table)
 {
     const sim_t *const sim = table->sim;
@@ -63,7 +63,7 @@ static void list_neighbours(table_t *table)
         const uint32_t to = number_of(sim, ends->to);
         const uint32_t from = number_of(sim, ends->from);
         if (from != to) {
-            // Fills backwards, so that the count is what is left to fill and comes back below.
+            // Fills backwards: degree counts what is left to fill, and is restored below.
             table->others[table->first[to] + --table->cards[to].degree] = from;
         }
     }
@@ -72,8 +72,8 @@ static void list_neighbours(table_t *table)
     }
 }
 
-// A leaf has fewer neighbours than any of those has, and no more than twice the fewest that any
-// unit has: one or two, where hosts are joined to one switch or two.
+// Returns whether a unit is a leaf: it has fewer channels than each of its neighbours, and at most
+// twice the fewest that any unit has (hosts may be joined to two switches instead of one).
 static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
 {
     const uint32_t degree = table->cards[unit].degree;
@@ -84,7 +84,8 @@ static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
     return leaf;
 }
 
-// The tier of each unit: breadth first from all leaves. Units that no leaf reaches are leaves too.
+// Finds the tier of each unit, breadth first from all leaves. A unit that no leaf reaches counts as
+// a leaf.
 static void find_tiers(table_t *table)
 {
     const uint32_t count = table->sim->unit_count;
@@ -155,8 +156,8 @@ static uint64_t pull_of(const table_t *table, const card_t *card)
     return count == 0 ? 0 : sum * PULL_ONE / count;
 }
 
-// Deals the cards of one tier and colour in runs. What threads got of the colour before counts, so
-// that what does not divide evenly goes to another thread each time.
+// Deals the cards of one tier and colour in runs. got[] holds the weight that each thread has of
+// this colour so far, so that remainders of different tiers go to different threads.
 static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *got)
 {
     const unsigned threads = table->sim->thread_count;
@@ -218,7 +219,8 @@ static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
 
 #define BOXES_OF_A_LINE (SIM_CACHE_LINE / sizeof(sim_mailbox_t))
 
-// Those of all slots lie in one piece: eight would each be rounded to huge pages.
+// Allocates the mailboxes of all slots in one piece, since each of eight would be rounded up to
+// huge pages.
 static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
 {
     const size_t row = (sim->node_count / BOXES_OF_A_LINE + 1) * BOXES_OF_A_LINE;
@@ -228,7 +230,8 @@ static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
     }
 }
 
-// Each thread starts on a word of the activity maps, so that no two clear bits of one word.
+// Gives units their bits and threads their units. Each thread starts on a word of the activity
+// maps, so that no two threads clear bits of one word.
 static void seat_units(table_t *table)
 {
     sim_t *const sim = table->sim;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/jitter.h - holds threads up at random, and has windows shared or not at random, in
-// builds that look for races (SIM_JITTER: ThreadSanitizer's). No result depends on when a thread
-// comes where; a test on several threads sees it here if one does, which on an idle machine may
-// take a thousand runs.
+// kernel/engine/jitter.h - random delays of threads, in builds that look for races.
+//
+// With SIM_JITTER (builds with ThreadSanitizer) threads stop at random, and windows are shared or
+// not at random. No result may depend on when a thread comes where. A test on several threads then
+// shows such a fault soon, which on an idle machine may take a thousand runs.
 #ifndef KERNEL_ENGINE_JITTER_H
 #define KERNEL_ENGINE_JITTER_H
 
@@ -14,14 +15,14 @@
 
 #include <sched.h>
 
-// Below `count`. The clock is what is random.
+// Returns a number below `count`. Its randomness comes from the clock.
 static inline uint32_t sim__jitter_below(uint32_t count)
 {
     const uint64_t here = (uint64_t)(uintptr_t)&count;
     return (uint32_t)(sim_mix64(sim__share_clock_ns() ^ here << 32) % count);
 }
 
-// Mostly not at all, at times for as long as a window, rarely for much longer.
+// Delays the calling thread: mostly not at all, sometimes by about as long as a window takes.
 static inline void sim__jitter(void)
 {
     const uint32_t drawn = sim__jitter_below(256);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/mail.c - messages on their way: from the sender to a node's sorted mail of a
-// window.
+// kernel/engine/mail.c - carries messages from their senders to a node's sorted mail of a window.
 //
-// sim_send (kernel/event.h) puts most messages into a mailbox itself. Here is what is left of
-// sending: a mailbox that is full, arrivals beyond the slots, arrivals within a unit; and the
-// other end: what reaches a node in a window, from all senders, in order of (time, tie rank).
+// sim_send (kernel/event.h) puts most messages into a mailbox itself. This file has the rare cases
+// of sending (a full mailbox, arrivals beyond the slots or within a unit) and the receiving end: it
+// gathers a node's messages of a window from all senders, in the order of (time, tie rank).
 #include <string.h>
 
 #include "kernel/engine/sort.h"
@@ -14,7 +13,7 @@
 
 // -- mailboxes
 
-// Of the smallest mailbox that holds so many: 16 << class.
+// Returns the class of the smallest mailbox that holds `count` messages: it holds 16 << class.
 static inline uint32_t class_of(uint32_t count)
 {
     return count <= 16 ? 0 : 28 - (uint32_t)__builtin_clz(count - 1);
@@ -26,7 +25,7 @@ static void put_free(sim_thread_t *thread, sim_mail_t *mail, uint32_t class)
     thread->free_mail[class] = mail;
 }
 
-// Takes back what other threads read up to the window before this one.
+// Takes back mailboxes that other threads have read, up to the window before this one.
 static void collect_returned(sim_thread_t *thread)
 {
     const sim_t *const sim = thread->sim;
@@ -58,7 +57,7 @@ static void give_mailbox(sim_thread_t *thread, sim_mail_t *mail, uint32_t room_b
     put_free(thread, mail, class_of(room_bytes / (uint32_t)sizeof(*mail)));
 }
 
-// The mailbox has this memory from here on, and its next message.
+// Gives the mailbox new memory and puts `message` behind those it holds.
 static inline void furnish(sim_worker_t *worker,
                            uint32_t slot,
                            sim_mailbox_t *box,
@@ -114,6 +113,7 @@ void sim__parcel_send(sim_thread_t *thread,
     parcels->items[parcels->count++] = (sim_parcel_t){channel, arrive_ps, message};
 }
 
+// Returns whether key a comes after key b, by (time, tie rank), in the node's current window.
 static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
 {
     if (((a ^ b) >> SIM_PORT_BITS) != 0) {
@@ -124,6 +124,7 @@ static bool comes_after(const sim_node_t *node, uint64_t a, uint64_t b)
            sim__tie_rank(node->tie_key, time_ps, (uint32_t)b & PORT_MASK);
 }
 
+// Inserts a message into the mail of a node of the same unit, within the current window.
 static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive_ps, void *message)
 {
     sim_node_t *const to = sim__ends(from->sim, channel)->to;
@@ -144,7 +145,7 @@ static void near_send(sim_node_t *from, sim_channel_t *channel, sim_time_t arriv
     to->own_count++;
     to->own_mail[to->own_count] = (sim_mail_t){UINT64_MAX, NULL};
     sim__heap_lower(unit, to);
-    // The receiver may answer: the sender must not run past the earliest answer.
+    // The receiver may answer, and the sender must not run past the earliest answer.
     if (from->run_end_ps > arrive_ps + unit->lookahead_ps) {
         from->run_end_ps = arrive_ps + unit->lookahead_ps;
     }
@@ -218,7 +219,7 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
     sim_thread_t *const thread = (sim_thread_t *)(void *)worker;
     const uint32_t class = worker->box_class[channel->box_bytes / sizeof(*box)];
     sim_mail_t *const mail = thread->free_mail[class];
-    // Mostly the first message, and memory of the size that the last mailbox had is there.
+    // This is mostly the first message, and memory of the last mailbox's class is free.
     if (SIM_LIKELY(mail != NULL && box->filled_bytes == 0)) {
         const sim_mail_t entry = {(within_ps << SIM_PORT_BITS) | channel->port, message};
         thread->free_mail[class] = mail->message;
@@ -228,7 +229,7 @@ void sim__send_first(sim_node_t *from, sim_channel_t *channel, sim_time_t arrive
     sim__mailbox_grow(worker, slot, box, channel, within_ps, message);
 }
 
-// Takes a parcel in: into the channel's fifo, which the node empties window by window.
+// Moves a parcel into its channel's ring, from which the node takes it when its window comes.
 static void parcel_receive(sim_thread_t *thread, const sim_parcel_t *parcel)
 {
     sim_channel_t *const channel = parcel->channel;
@@ -316,8 +317,8 @@ static void stage_far(sim_thread_t *thread, sim_node_t *node, size_t *count)
     }
 }
 
-// Makes room for count entries and the padding in the thread's batch, or in the node's own mail
-// where several nodes of a unit have mail at the same time.
+// Returns room for count entries and the padding: in the thread's batch or, for a unit of several
+// nodes, which have mail at the same time, in the node's own mail.
 static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count)
 {
     const size_t need = count + SIM_MAIL_PAD + 1;
@@ -337,9 +338,9 @@ static sim_mail_t *room_for(sim_thread_t *thread, sim_node_t *node, size_t count
     return node->own_mail;
 }
 
-// A mailbox of the current slot, in which nobody writes. Reused for the next one that fills, so
-// that the same few lines stay in cache; that of another thread goes back to it, or one that reads
-// more than it sends would gather all there are, and the other get new ones for ever.
+// Frees a mailbox of the current slot, which nobody writes to. The next mailbox that fills reuses
+// its memory, so that a few lines stay in the cache. Memory of another thread goes back to that
+// thread: otherwise one that reads more than it sends would collect it all.
 static inline void recycle(sim_thread_t *thread, unsigned owner, sim_mailbox_t *box)
 {
     if (box->mail == NULL) {
@@ -381,8 +382,9 @@ void sim__mail_return(sim_thread_t *thread, const sim_node_t *node)
     box->filled_bytes = count * (uint32_t)sizeof(*mail);
 }
 
-// Of far senders and of all threads, in thread->stage; returns how many messages these are. What of
-// a channel went the far way was sent before what did not, and one thread sends all of it.
+// Collects the node's messages into thread->stage, first from far rings, then from every thread's
+// mailbox; returns the count. For one channel, far messages are always older than near ones, and
+// one thread sends both, so order is preserved.
 static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
 {
     const sim_t *const sim = thread->sim;
@@ -400,8 +402,8 @@ static size_t stage_all(sim_thread_t *thread, sim_node_t *node)
     return count;
 }
 
-// The one mailbox that all of the node's mail of this window is in, and whose it is; NULL: it is in
-// several places.
+// Returns the mailbox that holds all of the node's mail of this window, and sets *owner to its
+// thread; NULL: the mail is in several places.
 static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, unsigned *owner)
 {
     const sim_t *const sim = thread->sim;
@@ -424,7 +426,7 @@ static sim_mailbox_t *only_box(sim_thread_t *thread, const sim_node_t *node, uns
     return only;
 }
 
-// The node reads the mailbox where it lies until sim__mail_done.
+// Makes the node read the mailbox in place, until sim__mail_done.
 static inline void lend(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box)
 {
     const uint32_t count = sim__mailbox_count(box);
@@ -436,7 +438,8 @@ static inline void lend(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
     thread->lent_by = owner;
 }
 
-// From one mailbox, whose owner it says, or from several places (NULL).
+// Gathers the node's mail from one mailbox of thread `owner` or, if box is NULL, from several
+// places.
 static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, sim_mailbox_t *box)
 {
     const sim_mail_t *source = NULL;
@@ -472,7 +475,8 @@ static __attribute__((noinline)) void gather(sim_thread_t *thread, sim_node_t *n
     gather_from(thread, node, owner, box);
 }
 
-// Ends in a call: mail of a single thread that is read where it lies needs no frame.
+// The usual case, one thread whose mail is read in place, needs no stack frame: all else is a tail
+// call.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
     node->window_start_ps = thread->worker.window_start_ps;

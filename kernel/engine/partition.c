@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/partition.c - how wide a window is, and which nodes run together.
 //
-// A window may be as wide as the least delay between nodes that run apart. Where the shortest link
-// gives a useful window every node is a unit of its own. Otherwise nodes joined by links shorter
-// than a window are merged, with the smallest width that is useful: the racks of a network with
-// 10 ns cables become units, and a network of nothing but such cables becomes a single one.
-// Where every node is a unit and no path leads back to a node over an odd number of links (trees,
-// fat-trees, leaf-spines), nodes have two colours, and those of one run while the others stand
-// still: each up to a link's delay beyond where the others are, so twice as far as before.
-// None of this can change a result (kernel/sim.h), so it may depend on the number of threads.
+// A window may be as wide as the least delay between nodes that run apart. If the shortest link
+// gives a useful window, every node is a unit of its own. Otherwise nodes joined by links shorter
+// than the smallest useful window are merged: the racks of a network with 10 ns cables become
+// units, and a network of nothing but such cables becomes a single one. If every node is a unit and
+// no cycle has an odd number of links (trees, fat-trees, leaf-spines), nodes get two colours. One
+// colour runs while the other stands still: up to one link delay beyond where the other stands, so
+// twice as far as without colours. None of this changes a result (kernel/sim.h), so it may depend
+// on the number of threads.
 #include "kernel/engine_internal.h"
 
 // A narrower window holds too few events per node to be worth the visit.
@@ -25,7 +25,8 @@ static uint32_t find_root(uint32_t *parent, uint32_t node)
     return node;
 }
 
-// Roots of the components joined by channels shorter than width_ps; the lowest index is the root.
+// Finds the components joined by channels shorter than width_ps, and returns their number. The root
+// of a component, in parent[], is its node of lowest index.
 static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
 {
     uint32_t components = (uint32_t)sim->node_count;
@@ -47,7 +48,7 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
     return components;
 }
 
-// The least delay that is not below bound_ps; NEVER: there is none.
+// Returns the least delay that is not below bound_ps; SIM_TIME_NEVER: there is none.
 static sim_time_t least_delay(const sim_t *sim, sim_time_t bound_ps)
 {
     sim_time_t least_ps = SIM_TIME_NEVER;
@@ -80,7 +81,7 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     return units;
 }
 
-// Units in order of their first node, with their members in order.
+// Creates the units in the order of their first nodes, with their members in order.
 static void make_units(sim_t *sim, uint32_t *parent)
 {
     uint32_t *const unit_of = sim_alloc_array(sim->node_count, sizeof(*unit_of));
@@ -115,7 +116,8 @@ static void make_units(sim_t *sim, uint32_t *parent)
 
 #define UNCOLOURED 2u
 
-// By node: where the list of those it sends to begins. Lists of them, one after the other.
+// Returns the lists of the nodes that each node sends to, one list after the other; first[i] is
+// where the list of node i begins.
 static uint32_t *list_others(const sim_t *sim, uint32_t *first)
 {
     uint32_t *const others = sim_alloc_array(sim->channel_count + 1, sizeof(*others));
@@ -132,8 +134,8 @@ static uint32_t *list_others(const sim_t *sim, uint32_t *first)
     return others;
 }
 
-// Gives units two colours so that each channel leads from one to the other; false: there is an odd
-// cycle. Each node is a unit.
+// Gives units two colours such that each channel leads from one to the other. Returns false if
+// there is an odd cycle. Each node must be a unit.
 static bool colour_units(sim_t *sim)
 {
     uint32_t *const first = sim_alloc_array(sim->node_count + 2, sizeof(*first));
@@ -169,8 +171,8 @@ static bool colour_units(sim_t *sim)
     return even;
 }
 
-// Those due in one width of time all fire, or none does (run.c): how wide it is must not depend
-// on colours.
+// Returns whether any node has a background timer armed. Those due within one window width all
+// fire, or none does (run.c), so the width must then not depend on colours.
 static bool any_background(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
@@ -181,7 +183,7 @@ static bool any_background(const sim_t *sim)
     return false;
 }
 
-// Mail from a single channel comes in its order.
+// Finds the nodes with at most one incoming channel, whose mail needs no sorting.
 static void find_single_sources(sim_t *sim)
 {
     uint8_t *const sources = sim_alloc_array(sim->node_count + 1, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/pool.c - where a pool's memory comes from, and how workers even out their free
-// lists.
+// kernel/engine/pool.c - allocates a pool's memory and levels the free lists of its workers.
+//
+// Chunks come in slabs: one by one at first, then as many as fill a huge page.
 #include "kernel/pool.h"
 
 #include <pthread.h>
@@ -8,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-// Chunks come in slabs: one by one at first, then as many as fill a huge page.
 #ifndef __has_feature
 #define __has_feature(feature) 0
 #endif
@@ -30,10 +30,10 @@ typedef struct slab {
 
 struct sim_pool_shared {
     pthread_mutex_t lock;
-    slab_t *slabs; // the newest first: chunks are cut from it
+    slab_t *slabs; // the newest first; chunks are cut from that
     uint64_t chunks_left;
     uint64_t chunk_count;
-    sim_pool_free_t *spare; // spilled by one worker, for any other
+    sim_pool_free_t *spare; // surplus of any worker, for any other
     uint64_t spare_count;
 };
 
@@ -126,7 +126,7 @@ static void add_slab(sim_pool_t *pool)
         sim_out_of_memory(1, bytes);
     }
     if (chunks > 1) {
-        (void)madvise(slab->hot, bytes, MADV_HUGEPAGE); // a wish
+        (void)madvise(slab->hot, bytes, MADV_HUGEPAGE); // small pages work as well
     }
     if (pool->cold_bytes > 0) {
         const size_t cold_bytes = bytes / SIM_CACHE_LINE * pool->cold_bytes; // whole lines
@@ -140,7 +140,7 @@ static void add_slab(sim_pool_t *pool)
     shared->chunks_left = chunks;
 }
 
-// Called with the lock held.
+// Adds the objects of a new chunk to the list. The caller holds the lock.
 static void add_chunk(sim_pool_t *pool, sim_pool_cache_t *cache)
 {
     struct sim_pool_shared *const shared = pool->shared;
@@ -193,7 +193,7 @@ void sim__pool_spill(sim_pool_t *pool, sim_pool_cache_t *cache)
 {
     pthread_mutex_lock(&pool->shared->lock);
     if (cache->taken >= cache->returned) {
-        // It gave out what came back: a worker that sends as much as it receives keeps its list.
+        // This worker takes as many objects as it returns, so it may keep a longer list.
         cache->spill_count *= 2;
         pthread_mutex_unlock(&pool->shared->lock);
         return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/processors.c - where threads run, by Linux's affinity masks.
+// kernel/engine/processors.c - asks and sets where a thread runs, by Linux's affinity masks.
 #define _GNU_SOURCE // sched_getcpu, CPU_SET NOLINT(bugprone-reserved-identifier)
 #include "kernel/engine/processors.h"
 
@@ -8,7 +8,7 @@
 unsigned sim__processors_allowed(void)
 {
     cpu_set_t allowed;
-    // Fails where the system has more processors than the set has room for.
+    // This fails if the system has more processors than the set has room for.
     return sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? (unsigned)CPU_COUNT(&allowed) : 0;
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/run.c - the loop over windows, on one thread or several, and how a run ends.
 //
-// Every thread runs its units through the same window, then all meet. Thread 0 alone then looks at
-// the whole: which window is next, whether the run ends, what observers want to see. A second
-// meeting hands out its decision. Two meetings cost well under a microsecond where the window holds
-// tens of them, and nothing else is shared.
+// All threads run their units through one window, then meet. Thread 0 alone then decides for the
+// whole: which window is next, whether the run ends, what observers are shown. At a second meeting
+// all learn its decision. Two meetings cost well under a microsecond, a window takes tens of
+// microseconds, and threads share nothing else.
 #include <pthread.h>
 
 #include "kernel/engine/jitter.h"
 #include "kernel/engine_internal.h"
 
 #define WAIT_COUNTED_PS SIM_PS_PER_MS
-// Nodes of two colours are not at the same time after a window; but where one colour stops in the
-// middle of its window the other has just come there, and a run that has stalled ends at that time.
+// Returns whether a run with two colours has stalled. After a window the colours stand at different
+// times; but the middle of one's window is the end of the other's, so a stalled run ends there.
 static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
 {
     const sim_time_t width_ps = sim->window_ps;
@@ -33,8 +33,8 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
     return end < next_window;
 }
 
-// Work is outstanding and, for stall_ps of busy time, nothing useful has come of it. A wait
-// for a timer or for what is on its way over a long link counts little: it is no sign of a stall.
+// Returns whether work is outstanding and brought no progress for stall_ps of busy time. A wait for
+// a timer or for a message on a long link counts 1 ms at most: it is no sign of a stall.
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
     uint64_t progress = 0;
@@ -66,7 +66,7 @@ static uint64_t earliest_window(const sim_t *sim)
     return next;
 }
 
-// Whether mail is on its way, or a node has something to do besides its background timers.
+// Returns whether mail is in flight or a node has something to do besides its background timers.
 static bool anything_to_come(const sim_t *sim)
 {
     if (sim->order->waiting != NULL && sim->order->waiting(sim)) {
@@ -114,9 +114,9 @@ static sim_time_t next_background_ps(const sim_t *sim)
     return next_ps;
 }
 
-// Whether background timers due in this cell, which is one width of time, fire is asked where all
-// nodes are at its beginning, and once: they all do, or none does. Of two colours one has come
-// further by then, so the next window is run up to its middle, which is that time.
+// Makes all nodes stand at the beginning of `cell` when it is decided whether the background timers
+// due in it fire: all of them or none. One colour is further than the other, so the next window is
+// run up to its middle, which is that beginning. A cell is one window width of time.
 static void come_level(sim_t *sim, uint64_t next_window, uint64_t cell)
 {
     if (cell == next_window && cell != sim->level_cell) {
@@ -127,8 +127,8 @@ static void come_level(sim_t *sim, uint64_t next_window, uint64_t cell)
     }
 }
 
-// Whether nothing is left but background timers, which nobody is waiting for. Looks closely only
-// where the next window may have one: what comes in any other window is something else.
+// Returns whether nothing is left but background timers, and no work waits for them. Looks closely
+// only if the next window may hold such a timer: in any other window something else is due.
 static bool only_background(sim_t *sim, uint64_t next_window)
 {
     sim_time_t due_ps = SIM_TIME_NEVER;
@@ -157,7 +157,7 @@ static bool only_background(sim_t *sim, uint64_t next_window)
     return false;
 }
 
-// The window to run next; NO_WINDOW, and sim->ended, when the run is over.
+// Returns the window to run next; SIM_NO_WINDOW: the run is over, and sim->ended tells why.
 static uint64_t choose_next(sim_t *sim)
 {
     const uint64_t next = earliest_window(sim);
@@ -187,20 +187,20 @@ static bool samples_due(const sim_t *sim, uint64_t next)
     return due;
 }
 
-// Thread 0, between the meetings.
+// Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
 static void decide(sim_t *sim)
 {
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
     uint64_t next = choose_next(sim);
-    // Samplers see time pass as long as events are to come, and no further.
+    // Samplers see time pass as long as events are to come, and no longer.
     while (next != SIM_NO_WINDOW && samples_due(sim, next) && sim__is_empty(sim, next)) {
         sim__pass_empty(sim, next);
         next = choose_next(sim);
     }
     if (next != SIM_NO_WINDOW) {
-        // Nothing happens before the next window, so nodes look the same up to its start.
+        // Nothing happens before the next window, so no node changes until its start.
         const sim_time_t before_ps = sim__window_start(sim, next);
         for (unsigned t = 0; t < sim->thread_count; t++) {
             sim__sample_until(sim->threads[t], before_ps);
@@ -223,7 +223,7 @@ static void go_on(sim_t *sim)
     sim->parity ^= 1;
 }
 
-// Thread 0, while the others wait at their meeting.
+// Runs windows on thread 0 alone while the others wait at their meeting.
 static void run_alone(sim_t *sim)
 {
     while (sim->share.alone && sim->decided_window != SIM_NO_WINDOW) {
@@ -249,7 +249,7 @@ static void judge(sim_t *sim, uint64_t began_ns)
     sim->share.alone = sim__jitter_alone(sim->share.alone);
 }
 
-// Of the nodes that were dealt to this thread, when the run is over.
+// Adds the digests of this thread's nodes to thread->digest, when the run is over.
 static void sum_digests(sim_thread_t *thread)
 {
     for (uint32_t u = thread->first_bit; u < thread->end_bit; u++) {
@@ -295,8 +295,8 @@ static void run_single(sim_t *sim)
     sum_digests(sim->threads[0]);
 }
 
-// Threads are made before units are shared out among them, since some may not start; they wait here
-// until that is done.
+// The threads of a run. They start before units are dealt to them, since some may fail to start,
+// and wait here until that is done.
 #define STACK_BYTES ((size_t)1 << 20)
 typedef struct crew {
     sim_t *sim;
@@ -304,8 +304,8 @@ typedef struct crew {
     pthread_cond_t may_go;
     bool go;
     bool needed;    // there is something to run
-    unsigned count; // of handles, from 1
-    unsigned kept;  // those from here on go home at once
+    unsigned count; // threads, thread 0 included, which has no handle
+    unsigned kept;  // threads from this number on end at once
     pthread_t handles[SIM_THREADS_MAX];
 } crew_t;
 
@@ -330,7 +330,8 @@ static void *thread_main(void *argument)
     return NULL;
 }
 
-// The system has no room for another thread: it shall have some for the run itself.
+// Ends seven of eight threads after one could not be started, so that the system has room left for
+// the run itself.
 static void keep_some(crew_t *crew)
 {
     pthread_mutex_lock(&crew->mutex);
@@ -344,14 +345,14 @@ static void keep_some(crew_t *crew)
     crew->sim->threads_missing = true;
 }
 
-// As many threads as the run may have and the system gives. Results do not depend on how many.
+// Starts as many threads as the run may have and the system gives. Results do not depend on it.
 static void recruit_threads(crew_t *crew, recruit_t *recruits)
 {
     sim_t *const sim = crew->sim;
     const size_t most =
         sim->options.threads < sim->node_count ? sim->options.threads : sim->node_count;
-    // Nothing here is deep; the system's default, 8 MB for each of 64, is more than some limits
-    // allow.
+    // The engine's calls are not deep. The system's default, 8 MB for each of 64 threads, is more
+    // than some limits allow.
     pthread_attr_t small;
     pthread_attr_init(&small);
     pthread_attr_setstacksize(&small, STACK_BYTES);
@@ -389,7 +390,8 @@ static void run_crew(crew_t *crew)
     }
 }
 
-// What nodes armed before the run puts their units into the windows they begin in.
+// Returns the first window and schedules all units for the windows in which their nodes begin;
+// SIM_NO_WINDOW: there is nothing to run.
 static uint64_t first_window(sim_t *sim)
 {
     const bool has_own = sim->order->next_ps != NULL;
@@ -418,8 +420,8 @@ static uint64_t first_window(sim_t *sim)
     return sim->window;
 }
 
-// Whether a node still had something to do when the limit was reached. Background timers count
-// where work might have waited for them.
+// Returns whether a node still had something to do when the limit was reached. Background timers
+// count if work might have waited for them.
 static bool anything_left(const sim_t *sim)
 {
     if (sim->order->waiting != NULL && sim->order->waiting(sim)) {
@@ -442,7 +444,7 @@ static bool anything_left(const sim_t *sim)
     return false;
 }
 
-// When the node did something last; background timers count where work waited for them.
+// Returns the time of the node's last event; background timers count if work waited for them.
 static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
 {
     return !waiting && node->background_events == node->events + 1 ? node->event_ps : node->now_ps;
@@ -467,7 +469,7 @@ static void finish(sim_t *sim)
         sim->digest += sim->threads[t]->digest;
         sim__sample_until(sim->threads[t], sim->end_ps);
     }
-    // Of background timers after the last event nothing is to be seen.
+    // Records of background timers after the last event are dropped.
     sim__streams_flush(sim, sim->end_ps + 1);
 }
 

@@ -5,12 +5,12 @@
 #include <time.h>
 
 #define WINDOWS_IN_A_ROW 64u
-#define LOSS_LIMIT_NS 100000u // ends a try at once
+#define LOSS_LIMIT_NS 100000u // a row of shared windows that loses more ends at once
 #define STAY_LEAST_NS 1000000u
 #define STAY_PER_LOSS 50u
-#define PATIENCE_WHEN_FULL 8u   // what seems to gain by sharing is doubted less often
-#define WINDOW_NARROW_NS 12000u // in wider ones what seems to gain by sharing does
-#define WINDOW_LEAST_NS 1000u   // no gain where one takes less: two meetings take a third of that
+#define PATIENCE_WHEN_FULL 8u   // where sharing seems to pay, running alone is tried less often
+#define WINDOW_NARROW_NS 12000u // in wider windows sharing does pay where it seems to
+#define WINDOW_LEAST_NS 1000u   // narrower windows never gain: two meetings take a third of this
 
 uint64_t sim__share_clock_ns(void)
 {
@@ -28,7 +28,7 @@ static void begin_row(sim__share_t *share, uint64_t now_ns)
     share->began_ns = now_ns;
 }
 
-// Goes on the same way or the other one; what finding out cost is paid before the next try.
+// Decides for one way, and waits with the next try in proportion to what this one lost.
 static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost_ns)
 {
     const uint64_t wait_ns = lost_ns * STAY_PER_LOSS * share->patience;
@@ -38,7 +38,7 @@ static void stay(sim__share_t *share, bool alone, uint64_t now_ns, uint64_t lost
     begin_row(share, now_ns);
 }
 
-// Takes the other way for windows in a row.
+// Runs the next row of windows the other way, to compare.
 static void try_other(sim__share_t *share, uint64_t window_ns, uint64_t now_ns, unsigned patience)
 {
     share->compares = true;
@@ -48,6 +48,7 @@ static void try_other(sim__share_t *share, uint64_t window_ns, uint64_t now_ns, 
     begin_row(share, now_ns);
 }
 
+// Returns by how much a exceeds b, at least 0.
 static uint64_t more(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -71,12 +72,13 @@ void sim__share_judge(sim__share_t *share, uint64_t now_ns, uint64_t took_ns, ui
     }
     const uint64_t window_ns = share->took_ns / (share->windows - 1);
     const uint64_t lost_ns = share->woke_ns + more(window_ns, share->other_ns) * share->windows;
-    // Work that another core began takes longer, sometimes twice as long: shares alone say little.
+    // Work on data from another core's cache takes up to twice as long, so a sum of shares that
+    // exceeds the wall time a little proves nothing.
     const bool full = share->took_ns * 8 <= share->shares_ns * 5;
     if (full && window_ns >= WINDOW_NARROW_NS) {
         share->compares = false;
         begin_row(share, now_ns);
-        share->windows = 1; // nobody needs to wake up
+        share->windows = 1; // no thread needs to wake up
     } else if (share->compares) {
         stay(share, window_ns >= share->other_ns, now_ns, lost_ns);
     } else if (now_ns >= share->until_ns) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/sim.c - the simulation object: nodes, channels and observers are registered here,
-// before the run; partition.c, window.c and run.c then run it.
+// kernel/engine/sim.c - creates the simulation, registers nodes, channels and observers before the
+// run, and destroys it. partition.c, window.c and run.c run it.
 #include "kernel/sim.h"
 
 #include "kernel/engine_internal.h"
@@ -84,7 +84,8 @@ void sim__thread_destroy(sim_thread_t *thread)
     sim_free(thread);
 }
 
-// What a node is made of goes after it: while it is destroyed it may still cancel its timers.
+// Destroys a node, then what the engine keeps for it: while it is destroyed the node may still
+// cancel its timers.
 static void node_destroy(sim_node_t *node)
 {
     node->now_ps = SIM_TIME_NEVER;

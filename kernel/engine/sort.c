@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/sort.c - a window's mail of one node, from the order in which it was sent to that
-// of (time, tie rank).
+// kernel/engine/sort.c - sorts a node's mail of one window, from the order in which it was sent to
+// that of (time, tie rank).
 #include "kernel/engine/sort.h"
 
 #include <string.h>
 
 #define RANK_SORT_MAX 8u
-#define INSERTION_SORT_MAX 48u // of what ties at one instant
+#define INSERTION_SORT_MAX 48u // messages of one instant; more are sorted by merging
 #define PORT_MASK ((1u << SIM_PORT_BITS) - 1)
 
-// Returns whether two entries are of one instant: each is then beside one of its instant as it
-// finds its place. The last entry so far is the latest, so its key needs no second look.
+// Sorts by key and returns whether two entries are of one instant. Such an entry is next to one of
+// its instant when it finds its place. The latest key so far is kept in a register.
 static bool insertion_sort(sim_mail_t *mail, size_t count)
 {
     const sim_mail_t *const end = mail + count;
-    uint64_t least = UINT64_MAX; // of what neighbours differ in
+    uint64_t least = UINT64_MAX; // the least difference (XOR) of neighbours
     uint64_t latest = mail->key;
     for (sim_mail_t *place = mail + 1; place < end; place++) {
         const uint64_t key = place->key;
@@ -39,9 +39,9 @@ static bool insertion_sort(sim_mail_t *mail, size_t count)
     return least <= PORT_MASK;
 }
 
-// Each entry's place is the number of those before it: more comparisons than insertion has, but
-// nothing for a branch predictor to guess, which is what sorting a few random keys costs otherwise.
-// Equal keys stay in the order in which they were sent, as with insertion.
+// Copies each entry to the place that is the number of entries before it. That takes more
+// comparisons than insertion but no branch that can be mispredicted, which is what sorting a few
+// random keys costs otherwise. Equal keys keep the order in which they were sent.
 static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     uint32_t rank[RANK_SORT_MAX] = {0};
@@ -62,7 +62,7 @@ static void rank_sort(const sim_mail_t *from, size_t count, sim_mail_t *to)
 
 #define ENTRY_BYTES ((uint32_t)sizeof(sim_mail_t))
 
-// Where the next entry of a bucket goes, in bytes, moves on.
+// Puts an entry at *at_bytes, where the next entry of a bucket goes, and moves that on.
 static SIM_ALWAYS_INLINE void put(sim_mail_t *to, uint32_t *at_bytes, sim_mail_t entry)
 {
     const uint32_t at = *at_bytes;
@@ -71,12 +71,12 @@ static SIM_ALWAYS_INLINE void put(sim_mail_t *to, uint32_t *at_bytes, sim_mail_t
 }
 
 // Sorts count entries from `from` into `to`: spreads them over about as many buckets as there are
-// entries, then straightens what is left by insertion. False: no two are of one instant.
+// entries, then sorts by insertion. Returns false if no two are of one instant.
 static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count, sim_mail_t *to)
 {
     if (count <= RANK_SORT_MAX) {
         rank_sort(from, count, to);
-        return true; // as far as this can tell
+        return true; // two may be of one instant
     }
     const unsigned needed_bits = 64 - (unsigned)__builtin_clzll(count - 1);
     const unsigned bucket_bits = needed_bits < 4 ? 4 : needed_bits > 16 ? 16 : needed_bits;
@@ -92,8 +92,8 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
     uint32_t *const starts = thread->histogram;
     memset(starts, 0, bucket_count * sizeof(*starts));
     const sim_mail_t *const even_end = from + (count & ~(size_t)1); // two at a time
-    // The messages are fetched as well: in the order of time they are needed in they come from all
-    // senders, so fetching the first of the mailbox, or a few ahead, brings them late.
+    // All messages are prefetched here. In order of time they come from all senders, so fetching
+    // the first of the mailbox, or a few ahead, would be too late.
     for (const sim_mail_t *mail = from; mail != even_end; mail += 2) {
         starts[mail[0].key >> shift] += ENTRY_BYTES;
         __builtin_prefetch(mail[0].message);
@@ -125,7 +125,7 @@ static bool sort_mail(sim_thread_t *thread, const sim_mail_t *from, size_t count
     return insertion_sort(to, count);
 }
 
-// For many: equal keys, which are of one channel, keep their order, as qsort does not promise.
+// Sorts many entries. Equal keys, which are of one channel, keep their order, unlike with qsort.
 static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
 {
     if (count <= INSERTION_SORT_MAX) {

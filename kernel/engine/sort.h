@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/sort.h - a window's mail of one node in its order.
+// kernel/engine/sort.h - sorts a node's mail of one window.
 #ifndef KERNEL_ENGINE_SORT_H
 #define KERNEL_ENGINE_SORT_H
 
 #include "kernel/engine_internal.h"
 
-// Puts `count` messages of the window that the thread runs from `from` into `to`, which does not
-// overlap it, in order of (time, tie rank at the node).
+// Copies `count` messages of the current window from `from` to `to`, which must not overlap, in the
+// order in which the node takes them: by time, then as sim->order says.
 void sim__sort_mail(sim_thread_t *thread,
                     const sim_node_t *node,
                     const sim_mail_t *from,

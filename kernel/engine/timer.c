@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/timer.c - a node's timers in a 4-ary heap of (time, arming sequence), and in its
-// wheel.
+// kernel/engine/timer.c - a node's timers: a 4-ary heap by (time, arming sequence), and a wheel.
 //
-// Four children per parent halve the depth of a binary heap, and an entry's key lies in the heap
+// Four children per parent halve the depth of a binary heap. An entry's key lies in the heap
 // itself, so sifting touches no timer but those it moves.
 #include "kernel/timer.h"
 
@@ -61,7 +60,7 @@ static void sift_down(sim_timer_entry_t *heap,
 static void set_earliest(sim_node_t *node)
 {
     if (sim__in_one_list(node->sim)) {
-        node->timer_ps = SIM_TIME_NEVER; // until it is its turn
+        node->timer_ps = SIM_TIME_NEVER; // set when the timer's turn comes
         return;
     }
     node->timer_ps = node->timer_count > 0 ? node->timers[0].time_ps : SIM_TIME_NEVER;
@@ -107,7 +106,7 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
     const sim_timer_entry_t entry = {time_ps, sequence, timer};
     if (sim_timer_armed(timer)) {
         const uint32_t position = timer->position;
-        // A later sequence: never before what it was at the same time.
+        // The new sequence is higher, so at an equal time the timer moves back.
         if (time_ps < node->timers[position].time_ps) {
             sift_up(node->timers, position, entry);
         } else {
@@ -131,7 +130,8 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
     }
 }
 
-// Into the wheel if it may be there. It is not armed, and an entry is free.
+// Adds a timer to the wheel. Returns false if it does not fit. The timer must not be armed, and an
+// entry must be free.
 __attribute__((always_inline)) static inline bool arm_in_wheel(sim_node_t *node,
                                                                sim_timer_t *timer,
                                                                sim_time_t time_ps)
@@ -150,6 +150,7 @@ __attribute__((always_inline)) static inline bool arm_in_wheel(sim_node_t *node,
     return true;
 }
 
+// Returns whether a timer may be in a wheel: not a background timer, nor one with an invalid time.
 static inline bool may_be_in_wheel(const sim_node_t *node,
                                    const sim_timer_t *timer,
                                    sim_time_t time_ps)
@@ -177,8 +178,7 @@ __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
                       by_hash ? node->timer_sequence++ : node->sim->order->timer_number(node));
 }
 
-// A function that ends in a call needs no frame of its own: the usual way of a node with a wheel is
-// short.
+// All but the usual case of a node with a wheel is a tail call, so that this needs no stack frame.
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
     const sim_wheel_t *const wheel = node->wheel;
@@ -194,7 +194,7 @@ void sim_timer_cancel(sim_node_t *node, sim_timer_t *timer)
         return;
     }
     if (SIM_UNLIKELY(node->now_ps == SIM_TIME_NEVER)) {
-        timer->position = SIM_TIMER_UNARMED; // the node is being destroyed: nothing is armed
+        timer->position = SIM_TIMER_UNARMED; // the node is being destroyed
         return;
     }
     if (in_wheel(timer)) {
@@ -251,7 +251,7 @@ void sim_expect_timers(sim_node_t *node)
     }
 }
 
-// The earliest timer is in the wheel: it leaves. NULL: it is in the heap.
+// Takes the earliest timer if it is in the wheel. NULL: it is in the heap.
 static inline sim_timer_t *pop_wheel(sim_node_t *node)
 {
     sim_wheel_t *const wheel = node->wheel;
@@ -267,7 +267,7 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
     }
     sim_timer_t *const timer = entry->timer;
     sim__wheel_pop(wheel);
-    // entries[0] is never due; the owner of what is next is fetched meanwhile.
+    // entries[0] is never due. Prefetches the owner of the next timer.
     const sim_wheel_entry_t *const next = &wheel->entries[wheel->earliest];
     const sim_time_t next_ps = next->time_ps;
     __builtin_prefetch(next->timer);
@@ -281,7 +281,7 @@ __attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
 {
     sim_timer_t *const timer = node->timers[0].timer;
     if (SIM_UNLIKELY(timer->background)) {
-        if (node->background_events != node->events + 1) { // none since the last event
+        if (node->background_events != node->events + 1) { // the first since the last event
             node->background_events = node->events + 1;
             node->event_ps = node->now_ps;
         }

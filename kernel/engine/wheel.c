@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/wheel.c - the memory of a node's wheel of timers due soon.
+// kernel/engine/wheel.c - allocates the wheel of a node's timers that are due soon.
 #include "kernel/engine/wheel.h"
 
 #define FIRST_ENTRIES 64u

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/wheel.h - a node's timers that are due soon: buckets of time, each a short sorted
-// list; and those due later that are armed in the order in which they are due, in one list.
+// kernel/engine/wheel.h - a node's timers that are due soon, in buckets, and later ones in a list.
 //
-// A detailed NIC arms a timer for almost everything it does, most of them a few hundred nanoseconds
-// ahead. A bucket is 4 ns of time, 512 of them turn round in 2.1 us, and a bit for each says
-// whether anything is in it, so that arming, cancelling and finding the next one touch a line or
-// two each. What is due later than that are retransmission timers, mostly: all take equally long,
-// so that each is due after those armed before it, and goes behind them. What would have to go
-// between them, or into a bucket that is too full, goes to the heap (kernel/engine/timer.c), which
-// takes the earlier of both: the order of timers is the same with a wheel and without.
+// A detailed NIC arms a timer for almost everything it does, mostly a few hundred nanoseconds
+// ahead. A bucket is a sorted list of timers due in the same 4 ns; 512 buckets make a turn of 2.1
+// us. A bit for each bucket tells whether it is empty. So arming, cancelling and finding the next
+// timer touch one or two cache lines each. Timers due after a turn are mostly retransmission
+// timers. They all run equally long, so each is due after those armed before and is appended to the
+// `late` list. A timer that fits neither (it is due before the end of that list, or its bucket is
+// too full) goes to the node's heap (kernel/engine/timer.c). The earlier of wheel and heap fires
+// first, so the order of timers is equal with a wheel and without.
 //
-// Every entry of a bucket is due within a turn of the node's present: time never runs past one, so
-// a bucket never holds entries of two turns. The functions are inline because
-// kernel/engine/timer.c is their one caller, once for each event.
+// Every entry of a bucket is due within a turn from the node's now, and no entry is ever overdue,
+// so a bucket never mixes two turns. Functions are inline because kernel/engine/timer.c is their
+// only caller, once for each event.
 #ifndef KERNEL_ENGINE_WHEEL_H
 #define KERNEL_ENGINE_WHEEL_H
 
@@ -20,26 +20,26 @@
 
 SIM_C_BEGIN
 
-#define SIM_WHEEL_BITS 12u // of picoseconds: a bucket
+#define SIM_WHEEL_BITS 12u // width of a bucket: 2^12 ps
 #define SIM_WHEEL_BUCKETS 512u
-#define SIM_WHEEL_LATE SIM_WHEEL_BUCKETS // the list of what is due later
-#define SIM_WHEEL_STEPS_MAX 32u          // along a bucket, to find a place in it
+#define SIM_WHEEL_LATE SIM_WHEEL_BUCKETS // index of the `late` list
+#define SIM_WHEEL_STEPS_MAX 32u          // along a bucket to find a place: beyond, it is too full
 
 typedef struct sim_wheel_entry {
     sim_time_t time_ps;
     uint64_t sequence;
     sim_timer_t *timer;
-    uint32_t next;     // in the bucket, in order; 0: none
-    uint32_t previous; // of the first: the last
+    uint32_t next;     // entry of the bucket; 0: this is the last
+    uint32_t previous; // likewise; in the first entry: the last one
     uint32_t bucket;
 } sim_wheel_entry_t;
 
 typedef struct sim_wheel {
-    sim_wheel_entry_t *entries; // [0]: of no timer, and due never
-    uint32_t earliest;          // entry of all; 0: none
-    uint32_t count;             // of all
-    uint32_t late_count;        // of those, of the list LATE
-    uint32_t free;              // entries not in use, linked by next
+    sim_wheel_entry_t *entries; // [0] has no timer and is never due
+    uint32_t earliest;          // entry that is due first; 0: the wheel is empty
+    uint32_t count;             // entries in use
+    uint32_t late_count;        // those of them in the `late` list
+    uint32_t free;              // entries not in use, linked by next; 0: none
     uint32_t entry_count;
     uint64_t occupied[SIM_WHEEL_BUCKETS / 64];
     uint32_t first[SIM_WHEEL_BUCKETS + 1];
@@ -47,8 +47,9 @@ typedef struct sim_wheel {
 
 sim_wheel_t *sim__wheel_create(void);
 void sim__wheel_destroy(sim_wheel_t *wheel); // NULL is allowed
-void sim__wheel_grow(sim_wheel_t *wheel);    // no entry is free
+void sim__wheel_grow(sim_wheel_t *wheel);    // adds entries; none may be free
 
+// Returns whether time_ps lies within a turn from now_ps.
 static inline bool sim__wheel_reaches(sim_time_t now_ps, sim_time_t time_ps)
 {
     return (time_ps >> SIM_WHEEL_BITS) - (now_ps >> SIM_WHEEL_BITS) < SIM_WHEEL_BUCKETS;
@@ -59,8 +60,8 @@ static inline uint32_t sim__wheel_bucket(sim_time_t time_ps)
     return (uint32_t)(time_ps >> SIM_WHEEL_BITS) & (SIM_WHEEL_BUCKETS - 1);
 }
 
-// The new entry's place in a bucket that has some: behind all that are not due later. False: that
-// is too far to look for.
+// Inserts an entry into a bucket that is not empty, behind all entries that are not due later.
+// Returns false if its place is more than SIM_WHEEL_STEPS_MAX entries from the end.
 static inline bool sim__wheel_insert(sim_wheel_t *wheel, uint32_t bucket, uint32_t index)
 {
     sim_wheel_entry_t *const entries = wheel->entries;
@@ -89,7 +90,7 @@ static inline bool sim__wheel_insert(sim_wheel_t *wheel, uint32_t bucket, uint32
     return true;
 }
 
-// Fills the next free entry in, which is not taken yet.
+// Fills the next free entry and returns its index; it stays free until sim__wheel_take.
 static inline uint32_t sim__wheel_fill(sim_wheel_t *wheel,
                                        sim_timer_t *timer,
                                        sim_time_t time_ps,
@@ -105,7 +106,7 @@ static inline uint32_t sim__wheel_fill(sim_wheel_t *wheel,
     return index;
 }
 
-// That entry is taken: behind it, `free` is the next one.
+// Takes the entry that was filled; `free` is the next free one.
 static inline void sim__wheel_take(sim_wheel_t *wheel, uint32_t index, uint32_t free)
 {
     const sim_wheel_entry_t *const entry = &wheel->entries[index];
@@ -117,7 +118,8 @@ static inline void sim__wheel_take(sim_wheel_t *wheel, uint32_t index, uint32_t 
     }
 }
 
-// An entry is free. False: its bucket is too full. The sequence is higher than any before.
+// Adds a timer due within a turn. Returns false if its bucket is too full. An entry must be free
+// and the sequence higher than all before.
 static inline bool sim__wheel_add(sim_wheel_t *wheel,
                                   sim_timer_t *timer,
                                   sim_time_t time_ps,
@@ -138,7 +140,8 @@ static inline bool sim__wheel_add(sim_wheel_t *wheel,
     return true;
 }
 
-// The same of what is due later than a turn. False: something in the list is due after it.
+// Appends a timer due more than one wheel turn ahead to the `late` list. Returns false if the
+// list's last timer is due later than this one (the caller then uses the heap).
 static inline bool sim__wheel_add_late(sim_wheel_t *wheel,
                                        sim_timer_t *timer,
                                        sim_time_t time_ps,
@@ -165,7 +168,7 @@ static inline bool sim__wheel_add_late(sim_wheel_t *wheel,
     return true;
 }
 
-// The first entry from this bucket on; there is one.
+// Returns the first entry of the first bucket, from this one on, that is not empty; one must be.
 static inline uint32_t sim__wheel_find(const sim_wheel_t *wheel, uint32_t bucket)
 {
     uint32_t word = bucket / 64;
@@ -177,6 +180,7 @@ static inline uint32_t sim__wheel_find(const sim_wheel_t *wheel, uint32_t bucket
     return wheel->first[word * 64 + (uint32_t)__builtin_ctzll(bits)];
 }
 
+// Frees an entry that is in no bucket any more.
 static inline void sim__wheel_forget(sim_wheel_t *wheel, uint32_t index)
 {
     sim_wheel_entry_t *const entry = &wheel->entries[index];
@@ -186,7 +190,7 @@ static inline void sim__wheel_forget(sim_wheel_t *wheel, uint32_t index)
     wheel->count--;
 }
 
-// The first of its bucket leaves it.
+// Removes an entry that is the first of its bucket from it.
 static inline void sim__wheel_shift(sim_wheel_t *wheel, uint32_t index)
 {
     const sim_wheel_entry_t *const entry = &wheel->entries[index];
@@ -201,7 +205,7 @@ static inline void sim__wheel_shift(sim_wheel_t *wheel, uint32_t index)
     wheel->late_count -= bucket == SIM_WHEEL_LATE;
 }
 
-// The earliest one leaves: the first of its bucket.
+// Removes the earliest timer, which is the first of its bucket, and finds the next earliest.
 static inline void sim__wheel_pop(sim_wheel_t *wheel)
 {
     const sim_wheel_entry_t *const entries = wheel->entries;
@@ -217,6 +221,7 @@ static inline void sim__wheel_pop(sim_wheel_t *wheel)
     wheel->earliest = later ? soon : late;
 }
 
+// Removes a timer that is in the wheel.
 static inline void sim__wheel_remove(sim_wheel_t *wheel, const sim_timer_t *timer)
 {
     const uint32_t index = timer->position & ~SIM_TIMER_IN_WHEEL;

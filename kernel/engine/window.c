@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/window.c - one thread's share of one window.
+// kernel/engine/window.c - runs one thread's share of one window.
 //
-// For each unit that has something to do: gather its mail (mail.c), run the unit, and note when it
-// wants to run next. What a unit sends lands in mailboxes of later windows, so units of one window
-// never meet, whatever thread runs them.
+// For each unit that has something to do, the thread gathers its mail (mail.c), runs the unit, and
+// notes when it is due next. Messages land in mailboxes of later windows, so units of one window
+// never affect each other, whichever threads run them.
 #include <string.h>
 
 #include "kernel/engine/jitter.h"
@@ -52,7 +52,7 @@ static inline void run_events(sim_node_t *node)
     }
 }
 
-// Runs a node up to end_ps, stopping at the times between its events that its samplers want to see.
+// Runs a node up to end_ps, and its samplers at their times between its events.
 static void run_node(sim_node_t *node, sim_time_t end_ps)
 {
     for (;;) {
@@ -68,15 +68,15 @@ static void run_node(sim_node_t *node, sim_time_t end_ps)
         node->run_end_ps = due->next_ps;
         run_events(node);
         if (node->run_end_ps < due->next_ps) {
-            return; // it must wait for an answer first
+            return; // an answer from its unit may come first
         }
         if (sim__node_next_ps(node) >= end_ps) {
-            break; // looked at later, when it is known that the run goes on that far
+            break; // sampled later, once it is known that the run goes on that far
         }
         due->fn(node, due->next_ps, due->ctx);
         due->next_ps += due->period_ps;
         if (node->unit->count > 1) {
-            return; // what it sent may have brought the limit nearer
+            return; // its messages may have brought the limit nearer
         }
     }
     node->run_end_ps = end_ps;
@@ -148,7 +148,8 @@ void sim__heap_lower(sim_unit_t *unit, sim_node_t *node)
     }
 }
 
-// Several nodes, always the one whose next event is earliest, as far as no other can reach it.
+// Runs the nodes of a unit: always the one whose next event is earliest, up to the time at which
+// another could affect it.
 static void run_together(sim_unit_t *unit, sim_time_t end_ps)
 {
     unit->heap_count = 0;
@@ -176,7 +177,8 @@ static void run_together(sim_unit_t *unit, sim_time_t end_ps)
     }
 }
 
-// Mail at or after end_ps is for the second half of the window, or for nobody.
+// Keeps mail that arrives at or after end_ps for the second half of a clipped window, or drops it
+// at the time limit.
 static void leave_mail(sim_thread_t *thread, const sim_node_t *node, sim_time_t end_ps)
 {
     if (end_ps == thread->sim->options.until_ps) {
@@ -235,12 +237,12 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
     thread->sample_next_ps = next_ps;
 }
 
-// What a unit will need is fetched in three steps, while units before it run: where its mail is,
-// the mail, the messages. Each step reads what the one before has brought.
+// The memory of a unit is prefetched in three steps while units before it run: its mailbox, its
+// mail, its messages. Each step reads what the step before has fetched.
 #define AHEAD 3u
 #define MESSAGES_AHEAD 16u
 
-// What thread t has sent to the unit's first node.
+// Returns the mailbox with what thread t has sent to the unit's first node.
 static inline const sim_mailbox_t *box_from(const sim_thread_t *thread,
                                             unsigned t,
                                             const sim_seat_t *seat)
@@ -263,7 +265,7 @@ static inline void prefetch_letters(const sim_mailbox_t *box)
     }
 }
 
-// Returns how many arrivals the mailbox holds.
+// Prefetches the first messages of a mailbox and returns how many it holds.
 static inline uint32_t prefetch_messages(const sim_mailbox_t *box)
 {
     const uint32_t arrivals = sim__mailbox_count(box);
@@ -283,7 +285,8 @@ static inline void warm(const sim_thread_t *thread, const sim_seat_t *seat)
     }
 }
 
-// Three units ahead, two, and one: what other threads have sent lies in another core's cache.
+// Prefetches, three, two and one unit ahead, what other threads have sent: it lies in other cores'
+// caches.
 static inline void prefetch_others(const sim_thread_t *thread,
                                    const sim_seat_t *const *at,
                                    size_t left)
@@ -305,7 +308,8 @@ static inline void prefetch_others(const sim_thread_t *thread,
     }
 }
 
-// The units that have something to do in this window, in order of their bits.
+// Fills thread->agenda with the units that have something to do in this window, in order of their
+// bits, and returns their number.
 static size_t list_active(sim_thread_t *thread)
 {
     const sim_t *const sim = thread->sim;

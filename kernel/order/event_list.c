@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/event_list.c - room for events, the turn of a bucket, and what is due later.
+// kernel/order/event_list.c - the rare cases of the event list: memory, turns of buckets, the heap.
 #include "kernel/order/event_list.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ void sim__list_destroy(sim_event_list_t *list)
     }
 }
 
-// -- later than a turn
+// -- the heap of events due later than a turn
 
 static inline bool is_before(const sim_list_late_t *a, const sim_list_late_t *b)
 {
@@ -108,7 +108,7 @@ static sim_list_chunk_t *take_chunk(sim_event_list_t *list)
     return chunk;
 }
 
-// Behind what its bucket has.
+// Appends an event to its bucket, in a new chunk if need be.
 static void append(sim_event_list_t *list, uint32_t bucket, const sim_list_event_t *event)
 {
     uintptr_t end = list->ends[bucket];
@@ -129,7 +129,7 @@ static void append(sim_event_list_t *list, uint32_t bucket, const sim_list_event
     list->ends[bucket] = end + sizeof(*event);
 }
 
-// To its place before `end`, not before `first`: behind all that come before it or have its number.
+// Inserts an event into the sorted events in [first, end), behind those of lower or equal order.
 static inline void insert(const sim_list_event_t *first,
                           sim_list_event_t *end,
                           sim_list_event_t event)
@@ -162,7 +162,7 @@ void sim__list_add_slow(sim_event_list_t *list,
 
 // -- taking
 
-// The next bucket with something in it, after this one; UINT64_MAX: none has.
+// Returns the next bucket after this one that is not empty; UINT64_MAX: all are.
 static uint64_t next_bucket(const sim_event_list_t *list, uint64_t bucket)
 {
     const uint32_t from = (uint32_t)((bucket + 1) % SIM_LIST_BUCKETS);
@@ -173,7 +173,7 @@ static uint64_t next_bucket(const sim_event_list_t *list, uint64_t bucket)
     if (list->words == 0) {
         return UINT64_MAX;
     }
-    // Words behind this one first; a word of lower number is of the next turn.
+    // Words behind this one come first; a word of lower index belongs to the next turn.
     const uint64_t behind = list->words & (~UINT64_C(1) << (from / 64));
     const uint32_t word = (uint32_t)__builtin_ctzll(behind != 0 ? behind : list->words);
     const uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(list->occupied[word]);
@@ -185,7 +185,7 @@ static inline sim_time_t block_of(uint64_t bucket)
     return bucket << SIM_LIST_BUCKET_BITS >> SIM_LIST_BLOCK_BITS << SIM_LIST_BLOCK_BITS;
 }
 
-// The earliest of the heap goes to its bucket.
+// Moves the earliest event of the heap to its bucket.
 static void recall(sim_event_list_t *list, uint32_t bucket)
 {
     const sim_list_late_t late = list->late[0];
@@ -193,7 +193,7 @@ static void recall(sim_event_list_t *list, uint32_t bucket)
     append(list, bucket, &(sim_list_event_t){late.order, late.what});
 }
 
-// What a bucket has goes behind what is in `now`, in order.
+// Copies the events of the bucket that ends at `end` behind those in `now`, and sorts them.
 static void gather(sim_event_list_t *list, uintptr_t end)
 {
     const sim_list_chunk_t *const last = chunk_of(end);
@@ -226,14 +226,14 @@ static void empty(sim_event_list_t *list, uint32_t bucket)
     }
 }
 
-// Also of the heap.
+// Returns the next bucket that is not empty or has events in the heap; UINT64_MAX: there is none.
 static inline uint64_t next_of_all(const sim_event_list_t *list)
 {
     const uint64_t bucket = next_bucket(list, list->bucket);
     return list->late_bucket < bucket ? list->late_bucket : bucket;
 }
 
-// Fetching the events' messages ahead and taking up an array pay from so many on.
+// The number of events from which a turn pays for itself: prefetching messages, filling the array.
 #define ENOUGH 8
 
 bool sim__list_turn(sim_event_list_t *list, sim_time_t end_ps)

@@ -1,24 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/fifo.h - events of one instant in the order they were asked for, across all nodes.
+// kernel/order/fifo.h - ties by insertion: events of one instant run as they were scheduled.
 //
-// An event list that breaks ties by insertion (the usual one of sequential simulators) gives every
-// event a number when it is scheduled. With sim_options_t.fifo_ties the engine does the same: all
-// events run as if one after the other in the order of (time, number). Results then depend on the
-// order in which nodes and programs were created, as they do there; it exists to agree with such
-// simulators to the last tie, and to the last random number that is drawn across nodes. The order
-// of streams (kernel/record.h) is that of events.
+// The event list of a sequential simulator usually numbers events as they are scheduled, across all
+// nodes. With sim_options_t.fifo_ties the engine gives results as if it did so, too: events run in
+// the order of (time, number), and so do records (kernel/record.h). This exists to agree with such
+// simulators down to each random number drawn. Results then depend on the order in which nodes and
+// programs are created.
 //
-// A transmitter that posts no event for its end of transmission unless something waits would
-// number it too late. So a message sent on a channel takes two numbers: the first is kept for the
-// wake that will tell the end of its transmission, the second is the arrival's.
+// A transmitter here posts an event for its end of transmission only if something waits, which
+// would be numbered too late. So a message takes two numbers: the first is kept for the wake at the
+// end of its transmission, the second is the arrival's.
 //
-// How: in windows, on any number of threads, each number tells which event took it
-// (kernel/order/lineage.h), and events that tie are compared by that. What needs more than the
-// order at each node (sim_need_one_list), nodes without sim_node_ops_t.arrive, and nodes nearer to
-// each other than a window run from one list of all events instead, on one thread
-// (kernel/order/one_list.c). Results are the same.
+// Nodes run in windows, on any number of threads: a number names the event that took it, and ties
+// are compared by that (kernel/order/lineage.h). One list of all events runs them instead, on one
+// thread and to equal results, if something needs more than the order at each node
+// (sim_need_one_list), a kind of node has no sim_node_ops_t.arrive, or nodes are nearer to each
+// other than a window.
 //
-// The first 8 bytes of a message are the engine's from sim_send until its receiver is handed it.
+// The engine uses the first 8 bytes of a message from sim_send until its receiver gets it.
 #ifndef KERNEL_ORDER_FIFO_H
 #define KERNEL_ORDER_FIFO_H
 
@@ -26,31 +25,32 @@
 
 SIM_C_BEGIN
 
-// Messages sent on this channel keep a number for the next wake of their sender, `from`, at `port`.
-// Before the run.
+// Makes each message sent on this channel keep a number for its sender's next wake at `port`.
+// `from` is the sender. Call before the run. Ties by hash: does nothing.
 void sim_channel_keeps_number(sim_node_t *from, sim_channel_t *channel, uint32_t port);
 
-// Whether the wake that the last message sent at `port` keeps a number for would, were it asked for
-// now, come before the event being run: at the instant it is due, the transmitter is free again.
+// Returns whether the wake for which the last message sent at `port` keeps a number would come
+// before the event being run. If so, the transmitter is free at the instant at which the wake is
+// due. Ties by hash: false.
 bool sim_fifo_passed(const sim_node_t *node, uint32_t port);
 
-// Before the run: sets aside so many numbers, for timers to be armed later with one of them each,
-// and returns the first. 0: ties go by hash.
+// Reserves `count` numbers, for timers that sim_fifo_arm arms later, and returns the first. Call
+// before the run. Ties by hash: returns 0.
 uint64_t sim_fifo_reserve(sim_t *sim, uint64_t count);
-// Arms a timer that is not armed with a number set aside.
+// Arms a timer, which is not armed, with a reserved number. Not for ties by hash.
 void sim_fifo_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number);
 
-// What must happen in the order of events of all nodes, such as drawing from one sequence of random
-// numbers: calls fn(node, subject, value) when all events before the one being run have had their
-// turn. That is now, or, in windows, before any node is handed what this event or a later one
-// sends; node->now_ps is as it is now. Samplers may see the node before it. Ties by hash: now.
+// Calls fn(node, subject, value) in the order of events of all nodes, as drawing from one sequence
+// of random numbers needs. That is at once or, in windows, before any node receives what this event
+// or a later one sends; node->now_ps is then as it is now. Samplers may see the node before that.
+// Ties by hash: calls fn at once.
 typedef void (*sim_turn_fn)(sim_node_t *node, void *subject, uint64_t value);
 void sim_take_turn(sim_node_t *node, sim_turn_fn fn, void *subject, uint64_t value);
 
-// Before the run, or again: what sim_take_turn does would come too late, so all events have one
-// list. Nothing where ties go by hash.
+// Makes all events run from one list, where sim_take_turn would come too late. Call before the run
+// (later only if it was called before). Ties by hash: does nothing.
 void sim_need_one_list(sim_t *sim);
-// After sim_run: whether ties by insertion took one list of events, and so one thread.
+// Returns, after sim_run, whether ties by insertion took one list of events, and so one thread.
 bool sim_had_one_list(const sim_t *sim);
 
 SIM_C_END

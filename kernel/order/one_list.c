@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/order/one_list.c - ties by insertion: the loop over one list of the events of all nodes.
+// kernel/order/one_list.c - ties by insertion: the row that runs all events from one list.
 //
-// Nodes take events one by one as their turn comes, in the order of (time, number). A kind that
-// only has a loop over sim_node_next, which knows another order, is shown one event at a time and
-// nothing else, so that it need not know.
+// Events run one by one in the order of (time, number). A kind of node that has only a loop over
+// sim_node_next, which sorts by another order, is shown one event at a time.
 //
-// A timer that is cancelled or moved stays in the list and is passed over there: its node knows by
-// the number of its earliest one.
+// A timer that is cancelled or moved stays in the list. It is skipped there if its number is not
+// that of the node's earliest timer.
 #include "kernel/order/event_list.h"
 #include "kernel/order/order_internal.h"
 
-// What the loop needs of a node before it touches it.
+// The facts about a node that the loop reads before it touches the node.
 typedef struct seat {
     sim_node_t *node;
     const sim_node_ops_t *ops; // NULL: it is shown events
@@ -138,7 +137,7 @@ static sim_time_t next_event_ps(const sim_t *sim)
     return sim__list_next_ps(sim->fifo->list->list, is_stale, sim);
 }
 
-// Shows the node one event, and nothing else.
+// Runs node->ops->run with one event and nothing else to take.
 static void show(struct sim_one_list *list,
                  sim_node_t *node,
                  sim_list_what_t what,

@@ -121,7 +121,7 @@ static void wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
 
 // -- mail of one instant
 
-// Returns the number of a message that is on its way.
+// Returns the number of a message that is in flight.
 static inline uint64_t stamp_of(const sim_mail_t *mail)
 {
     return *(const sim_stamp_t *)mail->message;
@@ -300,7 +300,7 @@ static void take_turn(sim_node_t *node, sim_turn_fn fn, void *subject, uint64_t 
         (sim_turn_t){line->next++, node, node->now_ps, fn, subject, value};
 }
 
-// Calls what waits for its turn (sim_take_turn), in the order of numbers.
+// Calls the functions that wait for their turn (sim_take_turn), in the order of their numbers.
 static void take_turns(sim_t *sim)
 {
     size_t count = 0;
@@ -333,8 +333,8 @@ static void take_turns(sim_t *sim)
 
 // -- life
 
-// Chooses one list if something needs it, a kind of node takes events only in its own loop, or
-// nodes are nearer to each other than a window.
+// Moves on to one list if a program needs it, a kind of node runs only its own loop, or nodes are
+// nearer to each other than a window.
 static void settle(sim_t *sim)
 {
     bool needed = sim->fifo->needs_list || sim->unit_count < sim->node_count;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/text/attribute.c - tables of parameters: defaults, parsing with ranges, printing.
 //
-// A value is parsed whole into a value_t, checked against the range, and only then stored: on an
-// error the field is what it was. Ranges and defaults are text in the user's words and go through
-// the same parsers; one that does not parse is a bug of the table and fails a SIM_CHECK.
+// A value is parsed into a value_t, checked against the range, and only then stored, so an error
+// leaves the field unchanged. Ranges and defaults are text in the user's syntax, read by the
+// parsers of values; one that does not parse is a bug of the table and fails a SIM_CHECK.
 #include "kernel/attribute.h"
 
 #include <stdio.h>
@@ -68,7 +68,7 @@ static void set_string_field(const sim_attr_t *attr, void *config, const char *t
     memcpy((char *)config + attr->offset, &copy, sizeof(copy));
 }
 
-// NULL: the type has no unit.
+// Returns the units of a type; NULL: its values are no numbers with units.
 static const sim__measure_t *measure_of(sim_attr_type_t type)
 {
     switch (type) {
@@ -95,7 +95,8 @@ static const sim__measure_t *measure_of(sim_attr_type_t type)
 
 // -- choices
 
-// The choices of an ENUM as names; buffer keeps them. Free buffer with sim_free.
+// Splits the choices of an ENUM into names, which lie in *buffer, and returns their number. Free
+// *buffer with sim_free.
 static size_t split_choices(const sim_attr_t *attr, char **buffer, const char **names)
 {
     SIM_CHECKF(attr->choices != NULL, "%s has no choices", attr->path);
@@ -204,7 +205,7 @@ static sim_err_t parse_name(sim__span_t span, sim_name_t *name, sim_message_t *m
     return SIM_OK;
 }
 
-// Parses without looking at the range or at "auto". STRING has no value_t.
+// Parses a value of any type but STRING. Looks neither at the range nor at "auto".
 static sim_err_t parse_value(const sim_attr_t *attr,
                              sim__span_t span,
                              value_t *value,
@@ -244,7 +245,7 @@ static sim_err_t parse_value(const sim_attr_t *attr,
 
 // -- ranges
 
-// One end of the range, as a ratio (numbers are over 1). False if the table has none.
+// Reads one end of the range as a ratio (of a number: over 1). False: the table has none.
 static bool read_bound(const sim_attr_t *attr, const char *text, sim_ratio_t *bound)
 {
     if (text == NULL) {
@@ -322,7 +323,7 @@ static void fail_range(const sim_attr_t *attr, sim__span_t span, sim_message_t *
                    attr->max_text == NULL ? "" : attr->max_text);
 }
 
-// Ends a message that says what was expected.
+// Appends ", or auto" to a message that says what was expected, if the attribute allows it.
 static void mention_auto(const sim_attr_t *attr, sim_message_t *message)
 {
     static const char or_auto[] = ", or auto";

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/text/attribute_internal.h - scalars of attributes as pieces of text, shared in this
-// folder.
+// kernel/text/attribute_internal.h - parses attributes from pieces of text; for this folder.
 #ifndef KERNEL_TEXT_ATTRIBUTE_INTERNAL_H
 #define KERNEL_TEXT_ATTRIBUTE_INTERNAL_H
 
@@ -12,12 +11,12 @@ typedef struct sim__span {
     const char *end;
 } sim__span_t;
 
-// The text without the blanks around it.
+// Return the text without the blanks around it.
 sim__span_t sim__span(const char *text);
 sim__span_t sim__span_trim(sim__span_t span);
 bool sim__span_is(sim__span_t span, const char *text);
 
-// The span as messages show it: control characters as '?', long text cut short.
+// A span as messages show it: control characters as '?', long text cut short.
 typedef struct sim__shown {
     char text[72];
 } sim__shown_t;
@@ -33,11 +32,11 @@ typedef struct sim__decimal {
     bool too_fine;     // places were cut off
 } sim__decimal_t;
 
-// Reads digits, or digits '.' digits, from the front of span. False if it does not begin so.
+// Takes digits, or digits '.' digits, from the front of span. False: it does not begin so.
 bool sim__take_decimal(sim__span_t *span, sim__decimal_t *decimal);
 uint64_t sim__power_of_ten(unsigned exponent); // at most SIM__PLACES_MAX
 
-// What a number counts: its units and the words for it.
+// The units of a kind of number, and the words for it in messages.
 typedef struct sim__measure sim__measure_t;
 extern const sim__measure_t sim__measure_bytes;
 extern const sim__measure_t sim__measure_time;
@@ -55,9 +54,11 @@ SIM_MUST_CHECK sim_err_t sim__parse_ratio(sim__span_t span,
                                           sim_ratio_t *ratio,
                                           sim_message_t *message);
 
-// number in the largest unit that needs no decimals; free with sim_free.
+// Writes the number without decimals, in the unit that leaves the fewest digits; free with
+// sim_free.
 char *sim__format_number(const sim__measure_t *measure, uint64_t number);
-// The shorter of "0.2" and "1/5" (the first when equally long); free with sim_free.
+// Writes the ratio in the shorter of the forms "0.2" and "1/5" (the first if they are equally
+// long); free with sim_free.
 char *sim__format_ratio(sim_ratio_t ratio);
 
 // -- attribute_list.c

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/text/attribute_list.c - attributes that are lists: priorities, weights, profiles by
-// rate.
+// kernel/text/attribute_list.c - parses and writes attributes that are lists: priorities, weights,
+// profiles by rate.
 #include <string.h>
 
 #include "kernel/text/attribute_internal.h"
 
-// The words of a list in messages.
+// The words for a kind of list in messages.
 typedef struct list_words {
     const char *noun; // "x" is not ...
     const char *expected;
@@ -17,7 +17,7 @@ static const list_words_t weight_words = {
     "a weight",
     "8 weights such as [1, 1, 1, 4, 1, 1, 1, 1], or one for all"};
 
-// The numbers of "[a, b]" or of the single "a", at most SIM__LIST_MAX.
+// Parses the numbers of "[a, b]" or of the single "a": at most SIM__LIST_MAX.
 static sim_err_t parse_list(sim__span_t span,
                             const list_words_t *words,
                             uint64_t *items,
@@ -48,7 +48,7 @@ static sim_err_t parse_list(sim__span_t span,
         if (*count == SIM__LIST_MAX) {
             return sim_fail(message,
                             SIM_ERR_RANGE,
-                            "\"%s\" lists too many: expected %s",
+                            "\"%s\" has too many items: expected %s",
                             shown.text,
                             words->expected);
         }
@@ -167,7 +167,7 @@ static const char profiles_expected[] =
     "1600KB 0.2], or []";
 #define PROFILE_FIELDS 4u
 
-// Splits at blanks; the number of fields, PROFILE_FIELDS + 1 for any more than that.
+// Splits a row at blanks. Returns the number of fields, or PROFILE_FIELDS + 1 if there are more.
 static size_t split_fields(sim__span_t row, sim__span_t *fields)
 {
     size_t count = 0;
@@ -194,7 +194,7 @@ static sim_err_t parse_profile(sim__span_t row, sim_profile_t *profile, sim_mess
     if (split_fields(row, fields) != PROFILE_FIELDS) {
         return sim_fail(message,
                         SIM_ERR_INVALID,
-                        "\"%s\" is no profile: expected %s",
+                        "\"%s\" is not a profile: expected %s",
                         sim__show(row).text,
                         profiles_expected);
     }
@@ -227,7 +227,7 @@ static sim_err_t add_profile(sim__span_t row, sim_profiles_t *profiles, sim_mess
     if (profiles->count == SIM_PROFILES_MAX) {
         return sim_fail(message,
                         SIM_ERR_RANGE,
-                        "more than %u profiles: expected fewer",
+                        "there are too many profiles: expected at most %u",
                         SIM_PROFILES_MAX);
     }
     sim_profile_t profile = {0};
@@ -239,7 +239,7 @@ static sim_err_t add_profile(sim__span_t row, sim_profiles_t *profiles, sim_mess
         if (profiles->rows[i].rate_bps == profile.rate_bps) {
             return sim_fail(message,
                             SIM_ERR_EXISTS,
-                            "\"%s\": a second profile of this rate, expected one",
+                            "\"%s\" has the rate of an earlier profile: expected each rate once",
                             sim__show(row).text);
         }
     }

@@ -3,8 +3,8 @@
 // tables.
 //
 // A draw takes t uniformly from 1 .. SIM_CDF_ONE and returns the smallest whole number whose
-// cumulative probability reaches t. Rounding up like this is what makes the probability of a number
-// up to a point's value exactly the point's probability, and a step of width one exact.
+// cumulative probability reaches t. Because of this rounding up, a number is at most a point's
+// value with exactly the point's probability, and a step of width one is exact.
 #include <string.h>
 
 #include "kernel/random.h"
@@ -15,7 +15,7 @@ struct sim_cdf {
     sim_cdf_point_t *own; // the same points where they were allocated; NULL: a static table
 };
 
-// Value and mean times 2^16 must fit 64 bits, and a doubled sum over all t, times 2^16, 128.
+// A value and a mean, times 2^16, must fit 64 bits; a doubled sum over all t, times 2^16, 128 bits.
 static_assert(SIM_CDF_VALUE_MAX <= UINT64_MAX >> 16, "means fit 64 bits");
 static_assert(SIM_CDF_ONE <= UINT64_C(1) << 40, "sums fit 128 bits");
 
@@ -103,7 +103,7 @@ static uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
-// Twice the sum of what all draws between two points return.
+// Returns twice the sum of the numbers that all draws between two points return.
 static sim_wide_t doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf_point_t *to)
 {
     const uint64_t draws = to->probability - from->probability;
@@ -111,7 +111,8 @@ static sim_wide_t doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf
     if (draws == 0) {
         return 0;
     }
-    // Sum over t = 1 .. draws of ceil(values * t / draws), doubled: lattice points under a line.
+    // The sum over t = 1 .. draws of ceil(values * t / draws), doubled, counts lattice points under
+    // a line.
     const sim_wide_t above =
         (sim_wide_t)values * draws + values + draws - greatest_common_divisor(values, draws);
     return (sim_wide_t)from->value * draws * 2 + above;
@@ -184,7 +185,7 @@ static const sim_cdf_point_t alistorage_points[] = {
     {2000000, PERCENT(100, 0)},
 };
 
-// 40 of the 843 points published.
+// This table has 40 of the 843 points published.
 static const sim_cdf_point_t googlerpc_points[] = {
     {0, 0},
     {3, TEN_MILLIONTHS(648826)},
@@ -228,7 +229,7 @@ static const sim_cdf_point_t googlerpc_points[] = {
     {15158197, TEN_MILLIONTHS(10000000)},
 };
 
-// Four sizes and nothing between them.
+// This distribution has four sizes and nothing between them.
 static const sim_cdf_point_t solar_points[] = {
     {4095, 0},
     {4096, PERCENT(30, 0)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/text/cdf_parse.c - empirical distributions from text: a value and a cumulative
-// probability on each line. The format is docs/formats/flow-sizes.md.
+// kernel/text/cdf_parse.c - reads an empirical distribution from text: a value and a cumulative
+// probability on each line. docs/formats/flow-sizes.md describes the format.
 #include <string.h>
 
 #include "kernel/random.h"
@@ -8,8 +8,8 @@
 
 #define POINTS_MAX ((size_t)1 << 20)
 
-// Probabilities as written, until the last line says what 100 % is: in units of 10^-14, which are
-// whole for every percentage in units of 1 / SIM_CDF_ONE.
+// Probabilities stay as written, in units of 10^-14, until the last line tells whether 100 % is
+// written as 100 or 1. Every percentage in units of 1 / SIM_CDF_ONE is a whole number of these.
 #define WRITTEN_PLACES 14
 #define WRITTEN_ONE UINT64_C(100000000000000)
 
@@ -38,7 +38,7 @@ static sim_err_t fail_at(reader_t *reader, sim_err_t error, sim__span_t token, c
                     problem);
 }
 
-// The next word of a line, empty at its end.
+// Takes the next word of a line; it is empty at the line's end.
 static sim__span_t take_word(sim__span_t *rest)
 {
     *rest = sim__span_trim(*rest);
@@ -50,7 +50,7 @@ static sim__span_t take_word(sim__span_t *rest)
     return word;
 }
 
-// All of word as a decimal number.
+// Reads all of word as a decimal number.
 static bool read_decimal(sim__span_t word, sim__decimal_t *decimal)
 {
     return sim__take_decimal(&word, decimal) && word.begin == word.end;
@@ -66,7 +66,10 @@ static sim_err_t read_value(reader_t *reader, sim__span_t word, uint64_t *value)
                        "is not a value: expected a whole number such as 10000");
     }
     if (decimal.places != 0) {
-        return fail_at(reader, SIM_ERR_INVALID, word, "is not whole: expected such as 10000");
+        return fail_at(reader,
+                       SIM_ERR_INVALID,
+                       word,
+                       "is not whole: expected a whole number such as 10000");
     }
     if (decimal.overflow || decimal.whole > SIM_CDF_VALUE_MAX) {
         return fail_at(reader, SIM_ERR_RANGE, word, "is too large: expected at most 2^48 - 1");
@@ -142,10 +145,16 @@ static sim_err_t read_line(reader_t *reader, sim__span_t line)
         return error;
     }
     if (extra_word.begin < extra_word.end) {
-        return fail_at(reader, SIM_ERR_INVALID, extra_word, "follows: expected two numbers a line");
+        return fail_at(reader,
+                       SIM_ERR_INVALID,
+                       extra_word,
+                       "is a third word: expected two numbers on a line");
     }
     if (reader->count == POINTS_MAX) {
-        return fail_at(reader, SIM_ERR_RANGE, value_word, "is one point more than 1048576");
+        return fail_at(reader,
+                       SIM_ERR_RANGE,
+                       value_word,
+                       "is one point too many: expected at most 1048576");
     }
     if (reader->count == reader->capacity) {
         SIM_GROW(reader->points, reader->count, &reader->capacity);
@@ -172,13 +181,13 @@ static sim_err_t read_lines(reader_t *reader)
     return SIM_OK;
 }
 
-// From what was written to units of 1 / SIM_CDF_ONE, to the nearest.
+// Converts the probabilities to units of 1 / SIM_CDF_ONE, rounding to the nearest.
 static sim_err_t scale_probabilities(reader_t *reader)
 {
     if (reader->count == 0) {
         return sim_fail(reader->message,
                         SIM_ERR_INVALID,
-                        "line %zu column 1: no point: expected lines such as \"10000 15\"",
+                        "line %zu column 1: there is no point: expected lines such as \"10000 15\"",
                         reader->line == 0 ? 1 : reader->line);
     }
     const uint64_t last = reader->points[reader->count - 1].probability;

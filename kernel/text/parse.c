@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/text/parse.c - numbers with units and ratios: text to exact integers and back.
+// kernel/text/parse.c - converts numbers with units and ratios: text to exact integers and back.
 //
-// A decimal number is read as two integers, what stands before and behind the point, and scaled by
-// its unit in 128 bits: what is no whole number of the base unit is refused, never rounded.
+// A decimal number is read as two integers, the digits before and behind the point, and scaled by
+// its unit in 128 bits. A value that is no whole number of base units is refused, never rounded.
 #include <string.h>
 
 #include "kernel/text/attribute_internal.h"
@@ -239,7 +239,7 @@ static bool is_negative(sim__span_t span)
 
 // -- numbers with units
 
-// The scale of the unit that span names, or 0.
+// Returns the scale of the unit that span names, or 0.
 static uint64_t find_scale(const sim__measure_t *measure, sim__span_t span)
 {
     for (size_t i = 0; i < measure->unit_count; ++i) {
@@ -250,7 +250,7 @@ static uint64_t find_scale(const sim__measure_t *measure, sim__span_t span)
     return 0;
 }
 
-// decimal * scale, which must be whole and at most SIM__NUMBER_MAX.
+// Computes decimal * scale, which must be whole and at most SIM__NUMBER_MAX.
 static sim_err_t apply_scale(const sim__decimal_t *decimal, uint64_t scale, uint64_t *number)
 {
     if (decimal->overflow) {
@@ -354,7 +354,7 @@ static sim_wide_t greatest_common_divisor(sim_wide_t a, sim_wide_t b)
     return a;
 }
 
-// num / den in lowest terms, if those fit.
+// Reduces num / den to lowest terms. Returns false if those do not fit.
 static bool reduce_ratio(sim_wide_t num, sim_wide_t den, sim_ratio_t *ratio)
 {
     const sim_wide_t divisor = greatest_common_divisor(num, den);
@@ -367,8 +367,8 @@ static bool reduce_ratio(sim_wide_t num, sim_wide_t den, sim_ratio_t *ratio)
     return true;
 }
 
-// "e-12" behind a number, as error rates are written: the power of ten that divides it. False: it
-// is none, or one that no ratio has.
+// Takes an exponent such as "e-12", as error rates are written, and gives the power of ten that
+// divides the number. False: there is no exponent, or no ratio can have it.
 static bool take_exponent(sim__span_t *span, sim_wide_t *divisor)
 {
     const char *p = span->begin;
@@ -448,8 +448,8 @@ static unsigned digit_count(uint64_t number)
     return count;
 }
 
-// The unit that leaves the fewest digits; powers of 1024 must save one to be chosen: 1024KB is not
-// 1000KiB, but 65536 is 64KiB.
+// Writes the number in the unit that leaves the fewest digits. A power of 1024 is chosen only if it
+// saves a digit: 1024KB is not written as 1000KiB, but 65536 is as 64KiB.
 char *sim__format_number(const sim__measure_t *measure, uint64_t number)
 {
     if (number == 0) {
@@ -470,7 +470,7 @@ char *sim__format_number(const sim__measure_t *measure, uint64_t number)
     return sim_format("%" PRIu64 "%s", number / best->scale, best->name);
 }
 
-// ratio as a decimal, or NULL if that never ends or needs too many digits.
+// Returns the ratio as a decimal, or NULL if that never ends or needs too many digits.
 static char *format_decimal(sim_ratio_t ratio)
 {
     for (unsigned places = 0; places < SIM__PLACES_MAX; ++places) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/text/words.c - words of text files with their places, and the values they stand for.
+// kernel/text/words.c - takes words of text files with their places, and reads values from them.
 #include "kernel/words.h"
 
 #include <stdarg.h>
@@ -158,7 +158,7 @@ typedef struct digits {
     int point; // digits before the point
 } digits_t;
 
-// Reads digits with a point; false: none, or too many.
+// Takes digits that may have a point. False: there are none, or too many.
 static bool take_digits(const char **at, const char *end, digits_t *digits)
 {
     bool point = false;
@@ -282,7 +282,8 @@ sim_err_t sim_words_need_count(sim_words_t *words,
     return error == SIM_OK ? sim_word_count(words, word, what, min, max, count, message) : error;
 }
 
-// The number with its unit, as the attributes' parsers take it. The number is cut to `places`.
+// Rewrites a number with its unit, or with bare_unit, as the parsers of attributes take it. False:
+// it is no number, is negative, or does not fit `size`.
 static bool with_unit(const sim_word_t *word, const char *bare_unit, char *text, size_t size)
 {
     sim_plain_t plain;
@@ -314,7 +315,7 @@ sim_err_t sim_word_rate(const sim_words_t *words,
     return SIM_OK;
 }
 
-// Cuts decimals that are finer than a picosecond, as integer time does: 0.0000000000001s.
+// Cuts off decimals that are finer than a picosecond, such as the last of 0.0000000000001s.
 static void cut_decimals(char *text)
 {
     static const struct {

@@ -681,7 +681,7 @@ static const struct {
     {LOSSLESS,
      SIM_ERR_RANGE,
      "[0, 1, 2, 3, 4, 5, 6, 7, 7]",
-     "\"[0, 1, 2, 3, 4, 5, 6, 7, 7]\" lists too many" EXPECTED_PRIORITIES},
+     "\"[0, 1, 2, 3, 4, 5, 6, 7, 7]\" has too many items" EXPECTED_PRIORITIES},
     {WEIGHTS, SIM_ERR_INVALID, "[5]", "\"[5]\" is a list of 1" EXPECTED_WEIGHTS},
     {WEIGHTS, SIM_ERR_INVALID, "[]", "\"[]\" is a list of 0" EXPECTED_WEIGHTS},
     {WEIGHTS,

@@ -83,20 +83,21 @@ static const char *const bad[][2] = {
     {"[", "\"[\" is not a list"},
     {"100Gbps 1 1 0", "\"100Gbps 1 1 0\" is not a list"},
     {"[100Gbps 1 1 0", "\"[100Gbps 1 1 0\" is not a list"},
-    {"[,]", "\"\" is no profile: expected rows"},
-    {"[100Gbps 1 1]", "\"100Gbps 1 1\" is no profile"},
-    {"[100Gbps 1 1 0 0]", "\"100Gbps 1 1 0 0\" is no profile"},
-    {"[100Gbps 1 1 0 25Gbps 1 1 0]", "\"100Gbps 1 1 0 25Gbps 1 1 0\" is no profile"},
+    {"[,]", "\"\" is not a profile: expected rows"},
+    {"[100Gbps 1 1]", "\"100Gbps 1 1\" is not a profile"},
+    {"[100Gbps 1 1 0 0]", "\"100Gbps 1 1 0 0\" is not a profile"},
+    {"[100Gbps 1 1 0 25Gbps 1 1 0]", "\"100Gbps 1 1 0 25Gbps 1 1 0\" is not a profile"},
     {"[100KB 1 1 0]", "\"100KB\""},
     {"[100Gbps 1us 1 0]", "\"1us\""},
     {"[100Gbps 1 1.5 0]", "\"1.5\""},
     {"[100Gbps 1 1 x]", "\"x\""},
     {"[100Gbps 2 1 0]", "\"100Gbps 2 1 0\": expected the first size to be at most the second"},
     {"[100Gbps 1 1 1.1]", "\"100Gbps 1 1 1.1\": expected"},
-    {"[100Gbps 1 1 0, 100000Mbps 2 2 0]", "\"100000Mbps 2 2 0\": a second profile of this rate"},
+    {"[100Gbps 1 1 0, 100000Mbps 2 2 0]",
+     "\"100000Mbps 2 2 0\" has the rate of an earlier profile"},
     {"[1Gbps 1 1 0, 2Gbps 1 1 0, 3Gbps 1 1 0, 4Gbps 1 1 0, 5Gbps 1 1 0, 6Gbps 1 1 0, 7Gbps 1 1 0, "
      "8Gbps 1 1 0, 9Gbps 1 1 0]",
-     "more than 8 profiles"},
+     "there are too many profiles: expected at most 8"},
 };
 
 START_TEST(anything_else_is_refused)

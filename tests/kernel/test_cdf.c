@@ -523,10 +523,12 @@ START_TEST(wrong_text_is_refused_with_its_place)
         const char *text;
         const char *message;
     } rows[] = {
-        {SIM_ERR_INVALID, "", "line 1 column 1: no point: expected lines such as \"10000 15\""},
+        {SIM_ERR_INVALID,
+         "",
+         "line 1 column 1: there is no point: expected lines such as \"10000 15\""},
         {SIM_ERR_INVALID,
          "# nothing\n\n",
-         "line 2 column 1: no point: expected lines such as \"10000 15\""},
+         "line 2 column 1: there is no point: expected lines such as \"10000 15\""},
         {SIM_ERR_INVALID,
          "0 0\nsize 15\n",
          "line 2 column 1: \"size\" is not a value: expected a whole number such as 10000"},
@@ -538,7 +540,7 @@ START_TEST(wrong_text_is_refused_with_its_place)
          "line 2 column 1: \"10KB\" is not a value: expected a whole number such as 10000"},
         {SIM_ERR_INVALID,
          "0 0\n10.5 15\n",
-         "line 2 column 1: \"10.5\" is not whole: expected such as 10000"},
+         "line 2 column 1: \"10.5\" is not whole: expected a whole number such as 10000"},
         {SIM_ERR_RANGE,
          "0 0\n281474976710656 100\n",
          "line 2 column 1: \"281474976710656\" is too large: expected at most 2^48 - 1"},
@@ -574,7 +576,7 @@ START_TEST(wrong_text_is_refused_with_its_place)
          "line 3 column 3: \"77\" stands alone: expected a value and its cumulative probability"},
         {SIM_ERR_INVALID,
          "0 0\n10000 15 20\n",
-         "line 2 column 10: \"20\" follows: expected two numbers a line"},
+         "line 2 column 10: \"20\" is a third word: expected two numbers on a line"},
         {SIM_ERR_INVALID,
          "0 0\n10000 15\n\n# end\n",
          "line 2 column 7: the last cumulative probability is 15: expected 100 (percent) or 1 "
