@@ -50,6 +50,7 @@ static sim_appointment_t appointment_pop(sim_appointments_t *appointments)
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps)
 {
     const sim_t *const sim = thread->sim;
+    SIM_ASSERT(sim__thread_of(unit->members[0]) == thread);
     if (time_ps == SIM_TIME_NEVER || time_ps >= sim->options.until_ps) {
         return;
     }
@@ -145,6 +146,7 @@ void sim__publish_next(sim_thread_t *thread)
         next = sim->window; // its second half is still to be run
     }
     thread->next_window = next_parcel(thread, next_appointed(thread, next));
+    SIM_CHECK(thread->next_window >= sim->window);
 }
 
 // Returns the unit that has this bit in the slots' maps.

@@ -251,6 +251,7 @@ static void seat_units(table_t *table)
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
+        SIM_CHECK(table->seated[t] == sim->threads[t]->end_bit - sim->threads[t]->first_bit);
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
         // Where messages need numbers, sim_send passes each to the order's `send`.

@@ -201,6 +201,7 @@ void sim__partition(sim_t *sim)
 {
     uint32_t *const parent = sim_alloc_array(sim->node_count + 1, sizeof(*parent));
     sim->unit_count = choose_width(sim, parent);
+    SIM_CHECK(sim->window_ps >= 1 && sim->unit_count <= sim->node_count);
     make_units(sim, parent);
     sim_free(parent);
     const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;

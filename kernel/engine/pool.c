@@ -106,6 +106,7 @@ uint64_t sim_pool_live(const sim_pool_t *pool)
         taken += pool->caches[i].taken;
         returned += pool->caches[i].returned;
     }
+    SIM_CHECK(taken >= returned);
     return taken - returned;
 }
 

@@ -219,6 +219,7 @@ static void decide(sim_t *sim)
 static void go_on(sim_t *sim)
 {
     decide(sim);
+    SIM_CHECK(sim->decided_window >= sim->window);
     sim->window = sim->decided_window;
     sim->parity ^= 1;
 }

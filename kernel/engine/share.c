@@ -91,6 +91,7 @@ void sim__share_judge(sim__share_t *share, uint64_t now_ns, uint64_t took_ns, ui
 
 void sim__share_reconsider(sim__share_t *share, uint64_t now_ns)
 {
+    SIM_CHECK(share->windows > 0 && now_ns >= share->began_ns);
     const uint64_t window_ns = (now_ns - share->began_ns) / share->windows;
     const uint64_t lost_ns = more(window_ns, share->other_ns) * share->windows;
     if (share->compares) {

@@ -169,6 +169,7 @@ static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
 {
     void (*const sort_ties)(const sim_node_t *, sim_mail_t *, size_t) = node->sim->order->sort_ties;
     for (size_t i = 1; i < count; i++) {
+        SIM_ASSERT(mail[i - 1].key <= mail[i].key);
         if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
             continue;
         }

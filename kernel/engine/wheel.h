@@ -211,6 +211,7 @@ static inline void sim__wheel_pop(sim_wheel_t *wheel)
     const sim_wheel_entry_t *const entries = wheel->entries;
     const uint32_t index = wheel->earliest;
     const uint32_t bucket = sim__wheel_bucket(entries[index].time_ps);
+    SIM_ASSERT(index != 0 && wheel->first[entries[index].bucket] == index);
     sim__wheel_shift(wheel, index);
     sim__wheel_forget(wheel, index);
     const uint32_t soon = wheel->count == wheel->late_count ? 0 : sim__wheel_find(wheel, bucket);

@@ -379,6 +379,7 @@ void sim__run_window(sim_thread_t *thread)
     sim_time_t end_ps =
         sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
+    SIM_CHECK(start_ps < end_ps);
     worker->window_start_ps = start_ps;
     thread->record_end_ps = end_ps;
     worker->slot = (uint32_t)sim->window & (SIM_SLOTS - 1);

@@ -336,6 +336,7 @@ static void replace(sim_t *sim)
         fifo->next_plain += i == 0 || census.items[i].number != census.items[i - 1].number;
         *(sim_stamp_t *)census.items[i].owner = fifo->next_plain;
     }
+    SIM_CHECK(fifo->next_plain < SIM_MADE_IN_RUN);
     fifo->live = census.items;
     fifo->live_capacity = census.capacity;
     fifo->replace_at = parents_until_next(sim, census.count);

@@ -225,6 +225,7 @@ static void run_window(sim_thread_t *thread, sim_time_t end_ps)
         if (SIM_UNLIKELY(time_ps >= seat.node->run_end_ps)) {
             sample(line, seat.node, time_ps);
         }
+        SIM_ASSERT(one->waiting > 0 || what.kind == SIM_EVENT_TIMER);
         one->waiting -= what.kind != SIM_EVENT_TIMER;
         if (SIM_UNLIKELY(seat.ops == NULL)) {
             show(one, seat.node, what, time_ps);
