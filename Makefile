@@ -45,7 +45,7 @@ test:
 	@tools/setup test
 	@tools/test-all
 
-# Long forms of tests: whole studies, long traces, every seed. Hours, not minutes.
+# Long forms of tests (whole studies, long traces, every seed), and every test in every build. Hours.
 test-slow:
 	@tools/setup test
 	@tools/test-all slow

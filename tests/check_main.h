@@ -22,12 +22,19 @@
 
 #include <check.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHECK_TIMEOUT_S 240 // of one test, under the slowest sanitizer on a busy machine
+
+// True in the long form of a test, which has the label `long` and which only `make test-slow` runs.
+static inline bool check_long(void)
+{
+    return getenv("TEST_LONG") != NULL;
+}
 
 typedef struct check_entry {
     const TTest *test;

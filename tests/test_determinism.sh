@@ -9,7 +9,7 @@
 # Method: whole runs of the program, diff of the result folders. Values that may differ have names
 # that start with wall_.
 # Does not pin: other compilers and optimisation levels, which tools/compare-builds looks at.
-# labels: threads
+# labels: threads clang
 set -eu
 
 scratch=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: slow
+# labels: slow plain
 # Goal: rates of READs between eleven machines, and of READs of many sizes between six, are near those
 # measured on ConnectX-3 and Connect-IB.
 # Method: scenarios/guidelines/all-to-all-reads.yaml for each row of the measurements, by the short

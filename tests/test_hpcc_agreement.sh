@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: clang
 # tests/test_hpcc_agreement.sh - rocesim hpcc computes what the HPCC project's simulator does.
 #
 # Goal: FCTs and pauses to the nanosecond and in its order, ties and random marks included.

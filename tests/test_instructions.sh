@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # tests/test_instructions.sh - what one packet costs on one link stays what it is.
 #
 # Goal: a packet-hop takes no more instructions than docs/performance.md says, with some room for other

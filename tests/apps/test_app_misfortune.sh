@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: long
 #
 # tests/apps/test_app_misfortune.sh - whatever the network does, every application ends.
 #
@@ -7,12 +8,12 @@
 # itself, with what failed in its summary; no signal, no failed check, no stall, no hang.
 # Method: each application in a small form, run under each misfortune, a bounded number of seconds; the
 # exit status, how the run says it ended, and that packets are conserved (a run fails that loses count).
-# tests/apps/test_app_misfortune_all.sh does it over all rates of loss and five seeds, and with all
+# The long form does it over all rates of loss and five seeds, and with all
 # transports.
 # Not pinned: how much gets done.
 set -u
 . tests/script.sh
-full=${MISFORTUNE_ALL:-no}
+full=${TEST_LONG:+yes}
 
 # scenario NAME ENTRY: an entry of `traffic`; 6 hosts.
 scenario() {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // Goal: quantities for people have four digits and the right unit, slowdowns are exact, a run's
 // share of progress is what it should be, CSV cells are quoted as RFC 4180 says.
 // Method: tables of values, with the edges where the unit changes and numbers beyond 2^53.

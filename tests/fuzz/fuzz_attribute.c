@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_attribute.c - values of attributes of any text and type: what is accepted prints
 // as text that is accepted and prints the same; what is refused says what was expected.
 //

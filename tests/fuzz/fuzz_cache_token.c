@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_cache_token.c - bytes as tokens and as contexts: what decodes encodes to the same
 // bytes, what does not fit is refused, nothing is read beyond its end.
 //

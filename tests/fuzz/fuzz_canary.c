@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_canary.c - a target with a planted bug, which tools/fuzz must find.
 //
 // Three bytes must be right one after another, so that blind chance (1 in 2^24) does not find it

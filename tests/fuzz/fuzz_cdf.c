@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_cdf.c - flow-size files of any bytes: refused with a place, or a distribution.
 #include "kernel/random.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_flow_file.c - any bytes as a flow file: refused with a place, or rows in range.
 #include "apps/flow_file.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_frame.c - fuzzes the frame parser, and the builder with what was parsed.
 //
 // The input is a frame from the Ethernet header on, taken twice: as it is, and with its Internet

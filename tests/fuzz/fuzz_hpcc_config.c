@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_hpcc_config.c - any bytes as a config of HPCC's simulator: refused with a place,
 // or values that are there.
 #include "tests/fuzz/fuzz.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_mooncake.c - bytes as descriptions of segments, handshakes, priority matrices and
 // traces: refused with a message, or what is written again reads back as the same text.
 //

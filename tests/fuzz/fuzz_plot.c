@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_plot.c - result files of any bytes: refused with a message, or a script.
 //
 // The first byte chooses the kind of figure, the rest is the file it reads. Scripts are written,

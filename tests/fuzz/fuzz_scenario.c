@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_scenario.c - any bytes as a scenario: refused with a place, or understood.
 //
 // What is understood is written with its defaults, read again and written again: both texts must be

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/fuzz/fuzz_topology_file.c - any bytes as a topology file: refused with a place, or a graph.
 #include "topologies/topology_file.h"
 

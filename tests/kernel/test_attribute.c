@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_attribute.c - numbers with units, ratios, tables and near names of
 // kernel/attribute.h.
 //

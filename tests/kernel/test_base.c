@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_base.c - errors, failed checks and memory of kernel/base.h.
 //
 // Goal: a failed check and exhausted memory end the program as promised, with the values on stderr;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_cdf.c - empirical distributions of kernel/random.h.
 //
 // Goal: a draw has exactly the distribution of its points, the mean is exactly that of the draws,

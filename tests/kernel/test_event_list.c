@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_event_list.c - the list of pending events gives them back by (time, number).
 //
 // Goal: whatever the times, near, in the same bucket, beyond a turn or far beyond, and whatever the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_fifo.c - what kernel/order/fifo.h adds to ties by insertion.
 //
 // Goal: a wake gets the number its transmission kept for it, whenever it is asked for; a wake whose

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels: threads
+// labels: threads clang
 // tests/kernel/test_lineage.c - ties by insertion in windows: what has gone in step for long.
 //
 // Goal: events that tie again and again are told apart by how they began, however long ago that was

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_random.c - streams and distributions of kernel/random.h.
 //
 // Goal: streams are the documented hash and independent of each other; bounded draws, chances,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels: threads
+// labels: threads clang
 // tests/kernel/test_record.c - records of any size reach their streams whole and in order.
 //
 // Goal: every record is handed on once, with its bytes as written, in the order (time, node,

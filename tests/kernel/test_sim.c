@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels: threads
+// labels: threads clang long
 // tests/kernel/test_sim.c - the engine executes what a naive global event list would.
 //
 // Goal: whatever the delays, the window, the units and the threads, every node executes its events
@@ -7,6 +7,7 @@
 // lost. Method: a random network of nodes whose behaviour is a hash of what they have seen is run
 // twice: by the engine, and by a reference that keeps all events in one unsorted list and takes the
 // least. Each node's history is hashed by the node itself, so any difference in order shows.
+// The long form has more seeds, and samples ten times as often.
 // Not pinned: speed, the width of windows, the value of any digest.
 #include "tests/check_main.h"
 
@@ -522,7 +523,7 @@ END_TEST
 
 START_TEST(fifo_ties_equal_reference)
 {
-    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= (check_long() ? SEEDS : SEEDS / 4); seed++) {
         for (way_t way = SHOWN; way < WAYS; way++) {
             compare_ties(_i, seed, 1 + (unsigned)seed % 3, SIM_TIME_NEVER, way);
             compare_ties(_i, seed, 1 + (unsigned)seed % 2, 3 * SIM_PS_PER_US + seed * 12345, way);
@@ -585,7 +586,7 @@ static told_t told_of(int style,
 START_TEST(long_fifo_runs_equal_one_list)
 {
     uint32_t replaced = 0;
-    for (uint64_t seed = 1; seed <= 4; seed++) {
+    for (uint64_t seed = 1; seed <= (check_long() ? 4 : 1); seed++) {
         const told_t listed = told_of(_i, seed, 3000, 1, LISTED, false);
         for (uint32_t i = 0; i < 4; i++) {
             const way_t way = i == 3 ? RENUMBERED : WINDOWS;
@@ -694,12 +695,13 @@ static void look(const sim_node_t *node, sim_time_t time_ps, void *ctx)
 
 START_TEST(samples_are_on_time)
 {
+    const sim_time_t period_ps = check_long() ? 333333 : 3333333;
     for (unsigned threads = 1; threads <= 2; threads++) {
         world_t world;
         world_build(&world, _i, 3, threads, SIM_TIME_NEVER, BY_HASH);
         watch_t watches[NODES_MAX];
         for (uint32_t i = 0; i < world.count; i++) {
-            watches[i] = (watch_t){i * 100, 333333 + i, 0};
+            watches[i] = (watch_t){i * 100, period_ps + i, 0};
             sim_sample(world.sim,
                        &world.toys[i]->node,
                        watches[i].expected_ps,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_sort.c - a window's mail of one node comes in order.
 //
 // Goal: mail is sorted by (time, tie rank), and messages of one channel that arrive at the same

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_statistics.c - percentiles, means and maxima of kernel/statistics.h.
 //
 // Goal: percentiles are the nearest rank's by definition, for any count, order and fraction.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_timer.c - arming, re-arming and cancelling timers, against a naive list.
 //
 // Goal: timers fire in the order (time, armed last), once, at their time; re-arming moves them;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/kernel/test_words.c - words of text files, their places and values (kernel/words.h).
 //
 // Goal: words and places are found whatever the blanks; values are exact, exponents included; each

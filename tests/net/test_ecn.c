@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_ecn.c - marking by RED as packets leave the queue, or as they join it.
 //
 // Goal: the probability of a mark is the piecewise linear function of the bytes left behind in the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_frame.c - the frame builder and the round trip through the parser (net/frame.h).
 //
 // Goal: frames are on the wire what the standards say, and come back as the same fields.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_frame_parse.c - what the frame parser refuses (net/frame.h).
 //
 // Goal: nothing but a right frame is taken for one, no byte beyond a frame is read, the ICRC covers

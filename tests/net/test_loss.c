@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_loss.c - losses in patterns and by lists, reordering, duplication.
 //
 // Goal: each model loses the share of frames that its closed form says, in events of the right

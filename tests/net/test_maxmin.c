@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: plain clang
 // tests/net/test_maxmin.c - how long flows share links: with PFC alone, and with DCQCN.
 //
 // Goal: where theory says that flows get max-min fair shares they do; where PFC is known not to be

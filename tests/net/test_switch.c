@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_switch.c - the shared-buffer switch: passing, queueing, admission, shares, ties.
 //
 // Goal: waiting times are those of queueing theory; the shared buffer obeys the fixed point of

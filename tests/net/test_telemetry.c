@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/net/test_telemetry.c - in-band telemetry: fields, digests, trailers, and what switches
 // write.
 //

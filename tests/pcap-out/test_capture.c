@@ -16,7 +16,7 @@
 #include "net/frame.h"
 #include "tests/check_main.h"
 
-// labels: threads
+// labels: threads clang
 
 #define PATH_BYTES 256
 #define PAIRS_MAX 8

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # tests/pcap-out/test_captures.sh - Wireshark finds nothing wrong with captures of a busy, lossy fabric.
 #
 # Goal: no malformed frame, no wrong checksum, no unknown opcode in any of the ways a network can be

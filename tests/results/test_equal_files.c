@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// labels: threads
+// labels: threads clang
 // tests/results/test_equal_files.c - what makes a run fast does not show in its files.
 //
 // Goal: flows.csv, ports.csv, series.csv, events.csv, apps.csv, captures and summary.json are the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // tests/results/test_json_text.c - JSON written as text is what jansson writes.
 //
 // Goal: results_json_text writes the same bytes as a tree that jansson prints with JSON_COMPACT.

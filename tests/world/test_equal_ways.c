@@ -11,7 +11,7 @@
 // parallel links, telemetry, marks, times in whole ns; each run every way, on one thread and on
 // two, with switches looked at every 777 ns and without.
 // Not pinned: that the digest sees everything; tools/compare-programs compares files.
-// labels: threads
+// labels: threads clang
 #include <string.h>
 
 #include "net/port.h"

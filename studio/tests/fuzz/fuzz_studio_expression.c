@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // studio/tests/fuzz/fuzz_studio_expression.c - fuzzes parsing and computing of expressions.
 //
 // What is accepted is computed on rows with missing values, infinities' neighbours and empty texts.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // studio/tests/fuzz/fuzz_studio_packet.c - fuzzes the layers of packets and their bytes.
 //
 // The input is a frame, shown whole and as a snap length of half of it would leave it, as each kind

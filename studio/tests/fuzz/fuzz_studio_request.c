@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // studio/tests/fuzz/fuzz_studio_request.c - fuzzes the parsers of requests: targets, routes,
 // ranges, host names, orders of runs in JSON.
 //

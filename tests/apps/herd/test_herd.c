@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // Goal: HERD over the verbs holds data: every operation ends, values are those that were put, also
 // where packets get lost; windows, gates and presets are kept.
 // Method: small worlds on ideal and detailed NICs, with losses and without, every system and way of

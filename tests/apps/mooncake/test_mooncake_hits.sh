@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 #
 # test_mooncake_hits.sh - traces that are not ours have the hits that another program counts.
 #

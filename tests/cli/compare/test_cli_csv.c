@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // Goal: CSV files are read back exactly: columns by name in any order, quotes, numbers without
 // rounding; what is no such file is refused with its place.
 // Method: files made here, cells and numbers compared; each kind of damage.

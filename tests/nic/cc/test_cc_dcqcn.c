@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cc_dcqcn.c - DCQCN's reaction point as a state machine (nic/cc/dcqcn.h).
 //
 // Goal: rate, target rate and alpha move by the published rules, at the exact picosecond.

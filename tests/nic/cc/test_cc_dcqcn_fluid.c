@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: plain
 // test_cc_dcqcn_fluid.c - DCQCN in a network against the fixed point of its fluid model.
 //
 // Goal: N long flows through one port settle at equal rates, and at the mark probability and the

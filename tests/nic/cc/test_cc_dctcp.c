@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cc_dctcp.c - the law of DCTCP on rates, ACK by ACK.
 //
 // Goal: rounds, alpha, cuts, increases and bounds against values worked out by hand.

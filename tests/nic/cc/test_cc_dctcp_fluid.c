@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: plain
 // test_cc_dctcp_fluid.c - DCTCP on rates in a network, against the same loop written
 // apart.
 //

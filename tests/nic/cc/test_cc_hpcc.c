@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cc_hpcc.c - the law of HPCC and of HPCC on PINT (nic/cc/hpcc_law.h,
 // nic/cc/cc_hpcc*.h).
 //

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cc_timely.c - the laws of TIMELY and patched TIMELY, update by update.
 //
 // Goal: every branch of both laws, what counts as an update, and the bounds, against values worked

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: plain
 // test_cc_timely_fluid.c - TIMELY and patched TIMELY in a network, against their
 // analysis.
 //

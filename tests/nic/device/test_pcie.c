@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_pcie.c - bytes and times of PCIe transactions.
 //
 // Goal: the closed forms of Kalia, Kaminsky, Andersen (USENIX ATC 2016: appendix A, 5.2.1) come out

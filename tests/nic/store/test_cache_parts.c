@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cache_parts.c - tokens, pages, windows, policies and Belady's bound, each alone.
 //
 // Goal: tokens come back as they were written and refuse what does not fit; n tokens take

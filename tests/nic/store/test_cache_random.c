@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_cache_random.c - the tiered cache in configurations that nobody would choose.
 //
 // Goal: whatever its attributes and whatever the load, no write is lost on its way between tiers,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // Goal: no mixture of verbs, options, losses and pauses breaks the promises: each request completes
 // once, in order, with success; each byte arrives once; nothing is left over.
 // Method: random programs (a stream per seed) of requests on several QPs in both directions, over

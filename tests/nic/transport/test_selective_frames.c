@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_selective_frames.c - the frames of selective transports, byte by byte.
 //
 // Goal: whatever packet a transport sends, its frame is as long as the link was told, is built and

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // test_transport_torture.c - what was written arrives, byte for byte, whatever the path
 // does to packets, with every transport.
 //

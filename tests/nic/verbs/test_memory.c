@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// labels: clang
 // Goal: what a program writes into a host's memory arrives at the peer's, byte for byte: by every
 // verb, over RC, UC and UD, on ideal and on detailed NICs, whatever is lost on the way; zeros
 // overwrite too; nothing outside a buffer changes; and memory nobody wrote costs nothing.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # test_wan_forms.sh - goodput over a lossy long link against closed forms, at some points.
 #
 # Goal: go-back-N takes what the losses that happened cost it, with repeated NAKs and with one NAK a

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: slow
+# labels: slow plain long
 # test_wan_work.sh - what a repair costs does not depend on window and loss.
 #
 # Goal: with adamap the steps of the NIC's control path, and the reads and writes of the knitting
@@ -8,16 +8,18 @@
 # nor are the program's own instructions for each data packet with 30 times the window, within
 # 15 %, and where one packet in a hundred is lost instead of one in ten thousand.
 # Method: scenarios/wan/goodput.yaml, 100 us to 12 ms; callgrind counts runs that differ in size only,
-# so that what is built once cancels out. WAN_WORK=all: every selective transport.
+# so that what is built once cancels out. The links have 25 Gbit/s there, 100 in the long form, which looks at
+# every selective transport.
 # Not pinned: what a packet costs (test_instructions, docs/performance.md).
 . tests/script.sh
 
 # run TRANSPORT RTT LOSS PACKETS [PROGRAM OF valgrind]...
 run() {
     "${@:5}" "$ROCESIM" run scenarios/wan/goodput.yaml --quiet -o "$work/out" --set "transport=$1" \
-        --set "rtt=$2" --set "loss=$3" --set "bytes=$(($4 * 4096))" > "$work/log" 2>&1 ||
+        --set "rtt=$2" --set "loss=$3" --set "rate=$rate" --set "bytes=$(($4 * 4096))" > "$work/log" 2>&1 ||
         fail "the run: $(tail -n 3 "$work/log")"
 }
+rate=100Gbps
 value() {
     sed -n "s/^ *\"$1\": \([0-9.]*\).*/\1/p" "$work/out/summary.json" | head -n 1
 }
@@ -42,14 +44,20 @@ fi
 # each TRANSPORT RTT LOSS: instructions for each data packet
 each() {
     local packets count=()
-    for packets in 40000 80000; do
-        run "$1" "$2" "$3" $packets valgrind --tool=callgrind --callgrind-out-file=/dev/null
+    for packets in $size $((2 * size)); do
+        run "$1" "$2" "$3" "$packets" valgrind --tool=callgrind --callgrind-out-file=/dev/null
         count+=("$(sed -n 's/.*Collected : \([0-9]*\).*/\1/p' "$work/log")")
     done
-    echo $(((count[1] - count[0]) / 40000))
+    echo $(((count[1] - count[0]) / size))
 }
 transports=adamap
-[[ ${WAN_WORK:-} != all ]] || transports="adamap irn sdr"
+rate=25Gbps
+size=10000
+if [[ -n ${TEST_LONG:-} ]]; then
+    transports="adamap irn sdr"
+    rate=100Gbps
+    size=40000
+fi
 for transport in $transports; do
     near=$(each $transport 400us 0.0001)
     far=$(each $transport 12ms 0.0001)
