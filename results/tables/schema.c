@@ -3,9 +3,9 @@
 #include "results/schema.h"
 
 #include "nic/reports.h"
-#include "results/json_text.h"
 #include "results/summary.h"
 #include "results/tables.h"
+#include "results/tables/json_text.h"
 #include "world/attributes.h"
 #include "world/choices.h"
 #include "world/scenario.h"

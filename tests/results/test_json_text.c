@@ -5,7 +5,7 @@
 // Goal: results_json_text writes the same bytes as a tree that jansson prints with JSON_COMPACT.
 // Method: every byte that needs an escape, UTF-8, nested and empty objects and lists; both ways.
 // Not pinned: numbers (added as text), bytes that are not UTF-8, how the text grows.
-#include "results/json_text.h"
+#include "results/tables/json_text.h"
 #include "tests/check_main.h"
 
 #include <jansson.h>

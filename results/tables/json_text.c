@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/json_text.c - writes JSON as text.
-#include "results/json_text.h"
+// results/tables/json_text.c - writes JSON as text.
+#include "results/tables/json_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// results/json_text.h - writes JSON as text, value by value, as jansson's JSON_COMPACT lays it out.
+// results/tables/json_text.h - writes JSON as text, value by value, laid out as jansson's
+// JSON_COMPACT does.
 //
 // Every run writes schema.json, which is large. Writing its text directly takes a fraction of the
 // time that building and printing a tree of jansson's objects takes.
-#ifndef RESULTS_JSON_TEXT_H
-#define RESULTS_JSON_TEXT_H
+#ifndef RESULTS_TABLES_JSON_TEXT_H
+#define RESULTS_TABLES_JSON_TEXT_H
 
 #include "kernel/base.h"
 
@@ -41,4 +42,4 @@ char *results_json_text_finish(results_json_text_t *json);
 
 SIM_C_END
 
-#endif // RESULTS_JSON_TEXT_H
+#endif // RESULTS_TABLES_JSON_TEXT_H
