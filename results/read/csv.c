@@ -197,7 +197,8 @@ sim_err_t results_csv_next(results_csv_t *csv, bool *end, world_error_t *error)
     }
     if (split_row(csv) != csv->column_count) {
         return fail(csv,
-                    "not as many cells as the first row, expected a file of `rocesim run`",
+                    "not as many cells as the first row, or quotes that do not end, expected a "
+                    "file of `rocesim run`",
                     error);
     }
     return SIM_OK;

@@ -127,10 +127,10 @@ START_TEST(what_is_no_table_is_refused)
         {"time_ns,path", ":1:1: the file ends within this row"},
         {"time_ns,pa", ":1:1: the file ends within this row"},
         {"time_ns,path\n1,a\n2,b", ":3:1: the file ends within this row"},
-        {"time_ns,path\n1\n", ":2:1: a row with fewer cells"},
-        {"time_ns,path\n1,\"x\n", NULL}, // a quote without its end is the rest of the row
-        {"time_ns,path\n1,\"x\"y\n", ":2:1: a row with fewer cells"},
-        {"time_ns,path\n1,a\n\n", ":3:1: a row with fewer cells"},
+        {"time_ns,path\n1\n", ":2:1: not as many cells"},
+        {"time_ns,path\n1,\"x\n", ":2:1: not as many cells as the first row, or quotes that"},
+        {"time_ns,path\n1,\"x\"y\n", ":2:1: not as many cells"},
+        {"time_ns,path\n1,a\n\n", ":3:1: not as many cells"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         results_csv_t *csv = NULL;
