@@ -19,7 +19,7 @@
 #define US SIM_PS_PER_US
 #define MS SIM_PS_PER_MS
 
-// What an algorithm is held to where it is not the common measure.
+// Bounds for an algorithm that does not meet the common ones.
 typedef struct expectation {
     const char *name;
     bool unfair;    // shares are not pinned
@@ -28,8 +28,8 @@ typedef struct expectation {
 } expectation_t;
 
 static const expectation_t expectations[] = {
-    // A round-trip time that rises by more than minRTT / beta from one update to the next makes it
-    // fall to its least rate, and 10 Mbit/s a segment is slow to come back at 25 Gbit/s.
+    // A round-trip time that rises by more than minRTT / beta between two updates makes TIMELY fall
+    // to its least rate, and 10 Mbit/s a segment is slow to come back at 25 Gbit/s.
     {"timely", true, 0.78, 0.28},
     {"timely-hpcc", true, 0.65, 0.28}, // likewise, and comes back once per round trip only
     {"timely-patched", false, 0.95, 0.4},
@@ -38,7 +38,7 @@ static const expectation_t expectations[] = {
 static const expectation_t *expected(const nic_cc_ops_t *ops)
 {
     static const expectation_t common = {NULL, false, 0.95, 0.45};
-    // HPCC's leave 5 % and the bytes of telemetry.
+    // The algorithms of HPCC leave 5 % and the bytes of telemetry.
     static const expectation_t telemetry = {NULL, false, 0.88, 0.4};
     for (size_t i = 0; i < SIM_COUNT_OF(expectations); i++) {
         if (strcmp(expectations[i].name, ops->name) == 0) {
@@ -48,8 +48,8 @@ static const expectation_t *expected(const nic_cc_ops_t *ops)
     return ops->telemetry == NET_TELEMETRY_NONE ? &common : &telemetry;
 }
 
-// 25 Gbit/s: what the defaults of adapters were made for. At 100 Gbit/s additive steps of 5 Mbit/s
-// need seconds.
+// Sets the rate of 25 Gbit/s, which the defaults of adapters were made for. At 100 Gbit/s additive
+// steps of 5 Mbit/s need seconds.
 static void use(star_config_t *config, const nic_cc_ops_t *ops)
 {
     star_config_init(config);
@@ -61,7 +61,7 @@ static void use(star_config_t *config, const nic_cc_ops_t *ops)
     }
 }
 
-// Payload per second that fills the bottleneck: full packets with all their headers.
+// Returns the payload per second that fills the bottleneck with full packets and all their headers.
 static double goodput_bps(const star_config_t *config)
 {
     const double payload = (double)config->nic.mtu_bytes;
@@ -69,7 +69,7 @@ static double goodput_bps(const star_config_t *config)
     return (double)config->link.rate_bps * payload / (payload + headers);
 }
 
-// The algorithm's parameter of the least rate; 1 bit/s where it has none.
+// Returns the least rate that the algorithm's parameter sets; 1 bit/s if it has none.
 static uint64_t least_rate_bps(star_config_t *config, const nic_cc_ops_t *ops)
 {
     const sim_attr_table_t *const table = ops->attrs;
@@ -99,7 +99,7 @@ static void check_rate(const nic_trace_t *trace, void *ctx)
     bounds->changes++;
 }
 
-// Runs, with an eye on every rate that any sender ever has.
+// Runs the star and checks every rate that any sender ever has.
 static sim_ended_t run_watched(star_t *star, const nic_cc_ops_t *ops)
 {
     bounds_t bounds = {least_rate_bps(&star->config, ops), star->config.link.rate_bps, 0};
@@ -113,7 +113,7 @@ static sim_ended_t run_watched(star_t *star, const nic_cc_ops_t *ops)
     return ended;
 }
 
-// Of the bottleneck, used by all senders together.
+// Returns the share of the bottleneck that all senders together use.
 static double filled(const star_t *star, sim_time_t from_ps, sim_time_t to_ps)
 {
     double sum_bps = 0.0;
@@ -167,7 +167,7 @@ START_TEST(equal_flows_get_equal_shares)
 }
 END_TEST
 
-// One flow alone, then two, then one again.
+// One flow runs alone, then two run, then one again.
 START_TEST(flow_comes_and_goes)
 {
     const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
@@ -196,7 +196,7 @@ START_TEST(flow_comes_and_goes)
 }
 END_TEST
 
-// The capacity halves for 0.1 s and comes back. Before, meanwhile and after it is used.
+// The capacity halves for 0.1 s and comes back. The senders use it before, meanwhile and after.
 START_TEST(capacity_steps_down_and_up)
 {
     const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
@@ -215,7 +215,7 @@ START_TEST(capacity_steps_down_and_up)
     ck_assert_double_ge(filled(star, 110 * MS, 190 * MS), expected(ops)->stepped);
     ck_assert_double_le(filled(star, 110 * MS, 190 * MS), 0.505);
     ck_assert_double_ge(filled(star, 450 * MS, 500 * MS), expected(ops)->fills);
-    // It is their rates that followed, not pauses alone.
+    // The senders' rates followed the capacity, not pauses alone.
     uint64_t rates_bps[2] = {0, 0}; // before, at its end
     for (uint32_t i = 0; i < config.sender_count; i++) {
         const star_sample_t *const samples = star->flows[i].samples;
@@ -232,7 +232,7 @@ START_TEST(capacity_steps_down_and_up)
 }
 END_TEST
 
-// A quarter of what the receiver sends is lost, ACKs and CNPs, and no data: the port stays busy.
+// A quarter of the receiver's ACKs and CNPs is lost, and no data: the port stays busy.
 START_TEST(lost_answers_alone_are_survived)
 {
     const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);
@@ -253,7 +253,7 @@ START_TEST(lost_answers_alone_are_survived)
 }
 END_TEST
 
-// Data, ACKs and CNPs are lost alike; everything still gets there.
+// Data, ACKs and CNPs are lost alike; every message still completes.
 START_TEST(lost_signals_are_survived)
 {
     const nic_cc_ops_t *const ops = algorithm_at((size_t)_i);

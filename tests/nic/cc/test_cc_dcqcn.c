@@ -100,7 +100,8 @@ START_TEST(vendor_cuts_at_the_end_of_a_monitor_period)
 }
 END_TEST
 
-// alpha by hand: at the end of each microsecond since the first CNP, up by 5/1024 if a CNP came.
+// alpha is computed by hand: at the end of each microsecond since the first CNP it rises by 5/1024
+// if a CNP came.
 START_TEST(vendor_alpha_follows_its_own_clock)
 {
     rig_t *const rig = rig_create(&vendor_config, LINE_BPS);
@@ -121,7 +122,8 @@ START_TEST(vendor_alpha_follows_its_own_clock)
     uint64_t rate_bps = cut_by(LINE_BPS, alpha);
     ck_assert_uint_eq(rate_at(rig, 14 * US), rate_bps);
     ck_assert_uint_eq(target_at(rig, 14 * US), LINE_BPS);
-    // One increase by time at 314 us; a CNP in period 520; the cut at the end of period 523.
+    // One increase by time comes at 314 us, a CNP in period 520, and the cut at the end of period
+    // 523.
     const uint64_t half_bps = half_way(rate_bps, LINE_BPS);
     ck_assert_uint_eq(rate_at(rig, 314 * US - 1), rate_bps);
     ck_assert_uint_eq(rate_at(rig, 314 * US), half_bps);
@@ -173,8 +175,8 @@ END_TEST
 
 // -- increases
 
-// F halvings of the way, then the target climbs: by R_AI, and from stage F + 1 on by R_HAI where
-// time is the only clock.
+// The rate halves its distance to the target F times; then the target climbs: by R_AI, and from
+// stage F + 1 on by R_HAI where time is the only clock.
 START_TEST(recovery_by_time)
 {
     const uint64_t threshold = (uint64_t)_i;
@@ -222,7 +224,8 @@ START_TEST(hyper_increase_needs_both_clocks)
     rig_cnp(rig, 11 * US);
     rig_step(rig, 300 * US, DO_SEND, 2000000); // bytes: stages 0 and 1, after 5 by time
     rig_run(rig, 400 * US);
-    // By time: one in fast recovery, four additive. By bytes: additive, for byte stages are 0, 1.
+    // By time, one increase is in fast recovery and four are additive. By bytes, they are additive,
+    // because the byte stages are 0 and 1.
     ck_assert_uint_eq(target_at(rig, 286 * US), 20000 * MBPS + 4 * 40 * MBPS);
     ck_assert_uint_eq(target_at(rig, 300 * US), 20000 * MBPS + 6 * 40 * MBPS);
     // Stages 5 by time and 2 by bytes: hyper, the first.
@@ -268,8 +271,8 @@ START_TEST(recovery_by_bytes)
 }
 END_TEST
 
-// Which cuts latch the target: rows of (clamp, clamp after time), columns of what came since the
-// last cut (nothing, an increase by time, one by bytes).
+// The table says which cuts latch the target. Rows: clamp, clamp after time; columns: the events
+// since the last cut (none, an increase by time, one by bytes).
 START_TEST(clamp_rules)
 {
     static const bool latches[4][3] = {
@@ -299,7 +302,7 @@ START_TEST(clamp_rules)
 }
 END_TEST
 
-// 36 halvings bring 40 Gbit/s back to the bit; then no clock runs.
+// 36 halvings restore 40 Gbit/s to the bit; then no clock runs.
 START_TEST(full_rate_is_reached_and_costs_nothing)
 {
     nic_dcqcn_config_t config = vendor_config;
@@ -315,7 +318,8 @@ START_TEST(full_rate_is_reached_and_costs_nothing)
     ck_assert_uint_eq(target_at(rig, 900000 * US), 30000 * MBPS);
     ck_assert_uint_lt(rig->timers_run, 45);
     ck_assert_uint_ge(rig->timers_run, 34);
-    // An adapter has forgotten the QP and cuts as at first; the paper's alpha has decayed away.
+    // An adapter has forgotten the QP and cuts as the first time; the paper's alpha has decayed to
+    // 0.
     const uint64_t last_bps = rate_at(rig, 1000005 * US);
     if (config.variant == NIC_DCQCN_VENDOR) {
         ck_assert_uint_eq(last_bps, rate_at(rig, 14 * US));
@@ -328,8 +332,8 @@ END_TEST
 
 // -- what a vendor's adapter did (25 Gbit/s; a rate read from a figure, in Mbit/s, to 0.1 Gbit/s)
 
-// Seven senders start on a long flow's receiver: cuts 4 us apart, then recovery by time. The last
-// rates of the trace are one or two digits of 0.01 Gbit/s.
+// Seven senders start towards a long flow's receiver: cuts come 4 us apart, then recovery by time.
+// The last rates of the trace have one or two digits of 0.01 Gbit/s.
 START_TEST(vendor_trace_of_an_incast)
 {
     static const uint64_t cuts_mbps[] = {12420, 6410, 3380, 1810, 970, 540, 300, 160, 90};

@@ -142,7 +142,7 @@ static void random_script(rig_t *rig, uint64_t seed, uint64_t gap_us)
     sim_time_t time_ps = 0;
     rig_step(rig, time_ps, DO_START, 0);
     for (int i = 0; i < 400; i++) {
-        // Every third instant on a microsecond, so that clocks and arrivals tie.
+        // One instant in three is on a microsecond, so that clocks and arrivals tie.
         time_ps += draw(&counter, gap_us * US) + 1;
         if (draw(&counter, 3) == 0) {
             time_ps += US - time_ps % US;
@@ -196,7 +196,7 @@ static void compare(uint64_t seed)
     for (size_t i = 0; i < rig->step_count; i++) {
         const state_t *const model = &rig->after[i];
         reference_step(&reference, &rig->steps[i]);
-        // At rest only what CNPs and starts bring up to date is visible.
+        // While the algorithm rests, its state is up to date only after CNPs and starts.
         if (!model->running && rig->steps[i].action != DO_CNP) {
             continue;
         }

@@ -27,7 +27,7 @@
 #define GAIN (1.0 / 256.0)
 #define PERIODS_MAX 4000 // in which a CNP comes, as good as surely
 
-// (1 - p)^x
+// Returns (1 - p)^x.
 static double survive(double p, double x)
 {
     return exp(x * log1p(-p));
@@ -38,7 +38,7 @@ static double fluid_alpha(double p, double packets_per_s)
     return 1.0 - survive(p, TIMER_S * packets_per_s);
 }
 
-// What marks take from a flow's rate less what the clocks give it; rises with p.
+// Returns the rate that marks take from a flow less the rate that the clocks give it; rises with p.
 static double fluid_loss(double p, double flows, double packet_bytes)
 {
     const double rate = CAPACITY_BPS / 8.0 / packet_bytes / flows;
@@ -53,9 +53,9 @@ static double fluid_loss(double p, double flows, double packet_bytes)
            CNP_INTERVAL_S * CNP_INTERVAL_S * increase * rate;
 }
 
-// Expected gain of a flow's rate from one CNP to the next, in packets/s; falls with p. The time
-// between them is the CNP interval and then exponential. In it alpha decays and the rate climbs
-// once per timer period; the stationary alpha is g E[kept] / (1 - (1 - g) E[kept]).
+// Returns the expected gain of a flow's rate from one CNP to the next, in packets/s; falls with p.
+// The time between CNPs is the CNP interval and then exponential. Meanwhile alpha decays and the
+// rate climbs once per timer period; the stationary alpha is g E[kept] / (1 - (1 - g) E[kept]).
 static double renewal_gain(double p, double flows, double packet_bytes)
 {
     const double rate = CAPACITY_BPS / 8.0 / packet_bytes / flows;
@@ -87,7 +87,7 @@ static double renewal_loss(double p, double flows, double packet_bytes)
     return -renewal_gain(p, flows, packet_bytes);
 }
 
-// Where loss, which rises with p, is zero.
+// Returns the p at which loss, which rises with p, is zero.
 static double balance(double (*loss)(double p, double flows, double packet_bytes),
                       double flows,
                       double packet_bytes)
@@ -165,8 +165,8 @@ typedef struct point {
     double queue_error;
 } point_t;
 
-// Looser where the queue leaves the straight part of the marking curve: below Kmin for much of the
-// time (2 flows, 10 %), above Kmax at times (8 flows, 1 %; 32 flows).
+// Bounds are looser where the queue leaves the straight part of the marking curve: below Kmin for
+// much of the time (2 flows, 10 %), above Kmax at times (8 flows, 1 %; 32 flows).
 static const point_t points[] = {
     {2, 1, 0.10, 0.10},
     {4, 1, 0.10, 0.10},

@@ -39,24 +39,25 @@ START_TEST(rounds_cuts_and_increases)
 {
     set_up();
     const uint64_t half = LINE_BPS / 2;
-    // The first ACK ends a round of nothing; the first mark halves, for the packets up to 10.
+    // The first ACK ends an empty round; the first mark halves the rate, for the packets up to 10.
     ck_assert_uint_eq(ack(1, 9, false), LINE_BPS);
     ck_assert_uint_eq(ack(2, 10, true), half);
     for (uint64_t psn = 3; psn <= 9; psn++) {
         ck_assert_uint_eq(ack(psn, psn + 8, true), half);
     }
     ck_assert_double_eq(dctcp.alpha, 1.0);
-    // PSN 10 ends the round of 1 + 8: nine ACKs, one of them clean. The cut still covers it.
+    // PSN 10 ends the round of 1 + 8: nine ACKs, one of them without a mark. The cut still covers
+    // it.
     ck_assert_uint_eq(ack(10, 18, false), half);
     double alpha = 15.0 / 16.0 + 8.0 / 9.0 / 16.0;
     ck_assert_double_eq_tol(dctcp.alpha, alpha, 1e-15);
-    // From 11 on a mark cuts again, by the new alpha.
+    // From PSN 11 on a mark cuts again, by the new alpha.
     const uint64_t second = (uint64_t)((double)half * (1.0 - dctcp.alpha / 2.0));
     ck_assert_uint_eq(ack(11, 19, true), second);
     for (uint64_t psn = 12; psn <= 18; psn++) {
         ck_assert_uint_eq(ack(psn, psn + 8, false), second);
     }
-    // 19 ends a round, covered by the cut; 27 and 35 end clean ones.
+    // PSN 19 ends a round that the cut covers; 27 and 35 end rounds without marks.
     ck_assert_uint_eq(ack(19, 27, false), second);
     alpha = alpha * 15.0 / 16.0 + 1.0 / 8.0 / 16.0; // 11 to 18, and 19
     ck_assert_double_eq_tol(dctcp.alpha, alpha, 0.001);
@@ -67,7 +68,7 @@ START_TEST(rounds_cuts_and_increases)
     for (uint64_t psn = 29; psn <= 36; psn++) {
         ck_assert_uint_eq(ack(psn, psn + 8, false), second + 615 * MBPS);
     }
-    // A round's end with a mark cuts instead.
+    // A round that ends with a mark cuts instead of increasing.
     ck_assert_uint_lt(ack(37, 45, true), second + 615 * MBPS);
     ck_assert_uint_eq(nic_cc_dctcp.metric(&dctcp.cc, 0), (uint64_t)(dctcp.alpha * 1e6 + 0.5));
 }
@@ -89,7 +90,7 @@ START_TEST(rates_have_bounds)
 }
 END_TEST
 
-// After going back N less is sent than the round and the cut wait for.
+// After going back N, fewer packets are sent than the round and the cut wait for.
 START_TEST(going_back_ends_rounds)
 {
     set_up();

@@ -108,7 +108,7 @@ static void answer(loop_t *loop, double now_s)
     } else if (round_over) {
         loop->rate_bps += loop->gain_bps;
     }
-    // What is left of a wait goes at the new rate.
+    // The rest of the wait is scaled to the new rate.
     loop->next_send_s = now_s + (loop->next_send_s - now_s) * before_bps / loop->rate_bps;
     if (now_s >= FROM_S && now_s < TO_S) {
         swing_t *const seen = &loop->seen;

@@ -61,13 +61,13 @@ static void rig_start(rig_t *rig, const nic_cc_ops_t *ops)
     ops->start(&rig->cc);
 }
 
-// A record by its fields as they are on the wire.
+// Returns a telemetry record made of its fields as they are on the wire.
 static uint64_t record(uint32_t code, uint64_t time_ns, uint64_t sent, uint64_t queue)
 {
     return (uint64_t)code << 60 | (time_ns & 0xffffff) << 36 | (sent & 0xfffff) << 16 | queue;
 }
 
-// The next packet's ACK; `ahead` packets are on their way behind it.
+// Delivers the next packet's ACK; `ahead` packets are in flight behind it.
 static void ack_path(rig_t *rig,
                      uint32_t ahead,
                      const uint64_t *hops,
@@ -106,8 +106,9 @@ static void ack_digest(rig_t *rig, uint32_t ahead, uint16_t digest)
 
 #define assert_near(value, expected) ck_assert_double_eq_tol((value), (expected), 1e-6)
 
-// Four ACKs of one hop, from wherever its counters stand: 1000 ns and 97 units later with 65 units
-// of queue, 500 ns and 40 units later with 10, 9000 ns and 600 units later without.
+// Delivers up to four ACKs of one hop, starting at the given counters. They are 1000 ns and 97
+// units later with 65 units of queue, 500 ns and 40 units later with 10, then 9000 ns and 600 units
+// later without a queue.
 static void feed(rig_t *rig, uint64_t time_ns, uint64_t sent, uint32_t count)
 {
     const uint64_t hops[] = {
@@ -138,7 +139,7 @@ START_TEST(windows_follow_the_law)
         assert_near(rig.hpcc.law.applied, windows[count - 1]);
         ck_assert_uint_eq(rig.cc.window_bytes, (uint64_t)windows[count - 1]);
         ck_assert_uint_eq(rig.cc.rate_bps, (uint64_t)(windows[count - 1] * 8e12 / RTT_PS + 1e-3));
-        // All of it from the reference of the start: nothing sent after it was acknowledged.
+        // All ACKs use the reference of the start: no packet sent after it was acknowledged.
         assert_near(rig.hpcc.law.current.value, BDP);
     }
 }
@@ -155,7 +156,7 @@ START_TEST(rates_follow_the_law_to_the_bit)
         rig_start(&rig, &nic_cc_hpcc);
         feed(&rig, 5000, 100, count);
         ck_assert_uint_eq(rig.cc.rate_bps, rates_bps[count - 1]);
-        // In proportion to the rate, in whole bytes.
+        // The window is in proportion to the rate, in whole bytes.
         ck_assert_uint_eq(rig.cc.window_bytes,
                           (uint64_t)((double)rates_bps[count - 1] * 52000.0 / 1e11));
     }
@@ -175,7 +176,7 @@ START_TEST(counters_may_wrap_anywhere)
 }
 END_TEST
 
-// Two records of the same nanosecond say nothing, rather than a rate without bounds.
+// Two records of the same nanosecond are skipped, because their rate would have no bound.
 START_TEST(records_of_one_instant_are_skipped)
 {
     rig_t rig;
@@ -188,7 +189,7 @@ START_TEST(records_of_one_instant_are_skipped)
 }
 END_TEST
 
-// Of four ACKs the second and third are lost: the fourth compares with the first.
+// The second and third of four ACKs are lost: the fourth compares with the first.
 START_TEST(lost_acks_widen_the_comparison)
 {
     rig_t rig;
@@ -197,12 +198,12 @@ START_TEST(lost_acks_widen_the_comparison)
     ack_hop(&rig, 40, record(CODE_100G, 5000, 100, 65));
     rig.psn += 2;
     ack_hop(&rig, 40, record(CODE_100G, 15500, 1137, 20));
-    // 1037 units in 10500 ns, and 20 units of queue: longer than T, so U is u.
+    // 1037 units came in 10500 ns, with 20 units of queue: this is longer than T, so U is u.
     assert_near(rig.hpcc.utilization, 1037 * 128 * 8 / 10500e-9 / 1e11 + 1600 / BDP);
 }
 END_TEST
 
-// The smaller queue counts: what only one of two packets saw is no congestion.
+// The smaller queue counts: a queue that only one of two packets saw is no congestion.
 START_TEST(smaller_queue_counts)
 {
     static const uint64_t queues[3][2] = {{0, 500}, {500, 0}, {500, 400}};
@@ -220,8 +221,8 @@ END_TEST
 
 // -- the reference
 
-// 40 packets are on their way whenever an ACK comes: W_c follows with the 42nd ACK, whose packet
-// was sent after the first ACK, and again 41 later.
+// 40 packets are in flight whenever an ACK comes: W_c follows with the 42nd ACK, whose packet was
+// sent after the first ACK, and again 41 ACKs later.
 START_TEST(reference_follows_once_a_round_trip)
 {
     rig_t rig;
@@ -230,14 +231,14 @@ START_TEST(reference_follows_once_a_round_trip)
     uint32_t changes = 0;
     for (uint32_t i = 1; i <= 124; i++) {
         const double before = rig.hpcc.law.current.value;
-        // 1.024 of the line, without a queue.
+        // The hop carries 1.024 of the line rate, without a queue.
         ack_hop(&rig, 40, record(CODE_100G, i * 1000, i * 100, 0));
         if (rig.hpcc.law.current.value < before || rig.hpcc.law.current.value > before) {
             changes++;
             ck_assert(i == 42 || i == 83 || i == 124);
             assert_near(rig.hpcc.law.current.value, rig.hpcc.law.applied);
         } else if (i > 1) {
-            // In between each ACK computes from the same reference.
+            // Between updates each ACK computes from the same reference.
             assert_near(rig.hpcc.law.applied,
                         before / (rig.hpcc.utilization / 0.95) + 80.0 > BDP
                             ? BDP
@@ -259,7 +260,7 @@ START_TEST(reactions_differ_as_they_say)
         {NIC_HPCC_BY_REFERENCE, 49487.592031985676, BDP, 0.9998463387573964},
         {NIC_HPCC_PER_RTT, BDP, BDP, 0.9998463387573964},
         {NIC_HPCC_PER_RTT_ONLY, BDP, BDP, 1.0},
-        // From the window of the second ACK: 48396.593 / (0.99985 / 0.95) + 80.
+        // The window follows from that of the second ACK: 48396.593 / (0.99985 / 0.95) + 80.
         {NIC_HPCC_PER_ACK, 46063.829578, 46063.829578, 0.9998463387573964},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
@@ -275,15 +276,15 @@ START_TEST(reactions_differ_as_they_say)
 }
 END_TEST
 
-// Below eta the window grows by W_AI, as many round trips as there are stages; then it is
-// multiplied. Every ACK is of a new round trip here: nothing else is on its way.
+// Below eta the window grows by W_AI for as many round trips as there are stages; then it is
+// multiplied. Every ACK belongs to a new round trip here, because nothing else is in flight.
 START_TEST(stages_are_additive_until_the_last)
 {
     rig_t rig;
     rig_init(&rig);
     rig.config.law.max_stage = 5;
     rig_start(&rig, &nic_cc_hpcc);
-    // 4 T at 1.9 of the line halve the window: U / eta is 2.
+    // 4 T at 1.9 of the line rate halve the window: U / eta is 2.
     ack_hop(&rig, 0, record(CODE_100G, 0, 0, 0));
     ack_hop(&rig, 0, record(CODE_100G, 16000, 29688, 0));
     const double halved = BDP / (29688.0 * 1024 / 1.6e-5 / 1e11 / 0.95) + 80.0;
@@ -351,12 +352,13 @@ START_TEST(another_path_begins_with_new_records)
         rig_init(&rig);
         rig_start(&rig, &nic_cc_hpcc);
         feed(&rig, 5000, 100, 2);
-        // A hop more, or other switches: counters of others say nothing.
+        // The path has one hop more, or other switches: counters of other switches are not
+        // compared.
         const uint64_t hops[2] = {record(CODE_100G, 777777, 5, 60000), record(CODE_100G, 1, 2, 3)};
         ack_path(&rig, 40, hops, kind == 0 ? 2 : 1, kind == 0 ? 7 : 8);
         assert_near(rig.hpcc.utilization, utilizations[1]);
         assert_near(rig.hpcc.law.applied, windows[1]);
-        // The next ACK on it compares: 8192 ns, u = 0.5.
+        // The next ACK on the new path compares: 8192 ns, u = 0.5.
         const uint64_t next[2] = {record(CODE_100G, 785969, 405, 0),
                                   record(CODE_100G, 8193, 202, 0)};
         ack_path(&rig, 40, next, kind == 0 ? 2 : 1, kind == 0 ? 7 : 8);
@@ -379,13 +381,14 @@ START_TEST(busiest_hop_counts)
                                record(CODE_100G, 8192, 500, 9)};
     ack_path(&rig, 40, before, 3, 1);
     ack_path(&rig, 40, after, 3, 1);
-    // 300 Gbit/s of 400, and 8000 bytes of the 208000 that 400 Gbit/s carry in T.
+    // The hop carries 300 Gbit/s of 400, and queues 8000 of the 208000 bytes that 400 Gbit/s carry
+    // in T.
     assert_near(rig.hpcc.utilization, 0.75 + 8000.0 / 208000.0);
 }
 END_TEST
 
-// Two hops: the second becomes busy while the first, measured over T, is idle. Each has its own
-// reference, so the first's is back at the line when the second's is down.
+// Of two hops the second becomes busy while the first, measured over T, is idle. Each has its own
+// reference, so the first's is back at the line rate when the second's is down.
 START_TEST(multi_rate_keeps_a_reference_per_hop)
 {
     rig_t rig;
@@ -409,7 +412,8 @@ START_TEST(multi_rate_keeps_a_reference_per_hop)
 }
 END_TEST
 
-// Sampled: between updates of the reference a hop without a queue is not read, nor its record kept.
+// With sampled feedback, a hop without a queue is not read between updates of the reference, and
+// its record is not kept.
 START_TEST(sampled_feedback_skips_empty_hops)
 {
     for (int sampled = 0; sampled < 2; sampled++) {
@@ -440,7 +444,7 @@ START_TEST(rest_of_a_round_trip_begins_anew)
         rig.node.now_ps += rests_ps[i];
         nic_cc_hpcc.start(&rig.cc);
         assert_near(rig.hpcc.law.applied, i == 0 ? windows[1] : BDP);
-        // The next ACK compares, or is the first.
+        // After a short rest the next ACK compares; after a long one it counts as the first.
         ack_hop(&rig, 40, record(CODE_100G, 14192, 597, 0));
         assert_near(rig.hpcc.utilization, i == 0 ? 400 * 1024 / 8192e-9 / 1e11 * 8192 / 8192 : 1.0);
     }
@@ -462,7 +466,7 @@ END_TEST
 
 // -- PINT
 
-// The same law from a digest: 1.05^k / 1024, averaged by the switch.
+// A digest drives the same law: 1.05^k / 1024, averaged by the switch.
 START_TEST(digests_drive_the_same_law)
 {
     rig_t rig;

@@ -23,12 +23,12 @@ static void use(star_config_t *config, const nic_cc_ops_t *ops, sim_time_t until
     config->message_bytes = 1 << 20;
     config->sample_ps = US;
     config->options.until_ps = until_ps;
-    // Both configs begin with the law's.
+    // The configs of both algorithms begin with the law's config.
     nic_hpcc_law_config_t *const law = star_cc_config(config, ops);
     law->window_ai_bytes = 25;
 }
 
-// The largest queue in KB, and the first sample in us after it with less than 20 KB.
+// Returns the largest queue in KB.
 static double peak_kb(const star_t *star)
 {
     uint64_t most = 0;
@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Of the samples from `from` on, in KB.
+// Returns a quantile of the queue in the samples from `from` on, in KB.
 static double queue_quantile_kb(const star_t *star, size_t from, double quantile)
 {
     const size_t count = star->sample_count - from;
@@ -110,7 +110,7 @@ START_TEST(burst_drains_as_published)
 }
 END_TEST
 
-// 5 bytes leave the shares that the collision made; 150 even them out within milliseconds.
+// With 5 bytes, shares stay as the collision left them; 150 even them out within milliseconds.
 START_TEST(increase_decides_shares)
 {
     static const struct {
@@ -128,7 +128,7 @@ START_TEST(increase_decides_shares)
     const double jain = jain_index(star, 1000 * US, 10000 * US);
     ck_assert_double_ge(jain, cases[_i].least);
     ck_assert_double_le(jain, cases[_i].most + 1e-9);
-    // A queue of a few packets (published: 5.5, 5.5 and 6.6 KB at the 99th percentile).
+    // The queue is a few packets long (published: 5.5, 5.5 and 6.6 KB at the 99th percentile).
     ck_assert_double_le(queue_quantile_kb(star, 300, 0.99), 14);
     ck_assert_double_le(queue_quantile_kb(star, 300, 0.5), 4);
     star_destroy(star);
@@ -136,8 +136,9 @@ START_TEST(increase_decides_shares)
 }
 END_TEST
 
-// PINT, its T three times the round trip by default: later than INT, then as short a queue. With
-// one digest in 256 the burst is still there when the others have forgotten it.
+// PINT, whose T is three times the round trip by default, drains the queue later than INT and then
+// keeps it as short. With one digest in 256 the burst is still there when the others have drained
+// it.
 START_TEST(digests_drain_it_too)
 {
     static const struct {
@@ -161,7 +162,7 @@ START_TEST(digests_drain_it_too)
 }
 END_TEST
 
-// A switch that writes nothing: senders stay at line rate, and only pauses hold them.
+// If a switch writes no telemetry, senders stay at line rate, and only pauses hold them.
 START_TEST(silent_switch_controls_nobody)
 {
     star_config_t config;

@@ -57,7 +57,7 @@ static void ack(uint64_t psn, sim_time_t rtt_ps, uint64_t next_psn)
     law->ack(&timely.cc, &what);
 }
 
-// The next segment completes, long after the one before.
+// Completes the next segment, long after the one before. Returns the rate.
 static uint64_t sample(sim_time_t rtt_ps)
 {
     node.now_ps += 100000 * US;
@@ -66,7 +66,7 @@ static uint64_t sample(sim_time_t rtt_ps)
     return timely.cc.rate_bps;
 }
 
-// Whole bit/s, rounded down from a double that may lie just below.
+// Checks a rate in whole bit/s, rounded down from a double that may lie just below.
 static void check_rate(uint64_t rate_bps, uint64_t expected_bps)
 {
     ck_assert_uint_le(rate_bps, expected_bps);
@@ -78,25 +78,26 @@ START_TEST(original_law)
     const uint64_t rate = 1000 * MBPS;
     set_up(&nic_cc_timely, rate);
     check_rate(sample(100 * US), rate); // nothing to be compared with
-    // diff 0.875 x 10 us, g 8.75 / 20, R (1 - 0.8 g)
+    // diff is 0.875 x 10 us, g is 8.75 / 20, and the rate becomes R (1 - 0.8 g).
     check_rate(sample(110 * US), 650 * MBPS);
-    // diff 8.75 / 8, g 1.09375 / 20, R (1 - 0.8 g)
+    // diff is 8.75 / 8, g is 1.09375 / 20, and the rate becomes R (1 - 0.8 g).
     check_rate(sample(110 * US), 621562500);
-    // diff negative: ten more, five times; then fifty
+    // While diff is negative, each sample adds ten Mbit/s, five times; then fifty.
     uint64_t expected = timely.cc.rate_bps;
     for (sim_time_t i = 1; i <= 8; i++) {
         expected += i <= 5 ? 10 * MBPS : 50 * MBPS;
         check_rate(sample((110 - i) * US), expected);
     }
-    // below T_low: ten, and the row is over
+    // Below T_low the sample adds ten Mbit/s and ends the row of increases.
     expected += 10 * MBPS;
     check_rate(sample(49 * US), expected);
-    // diff is still below 0 at a rise of 5 us to 54: 0.125 diff + 0.875 x 5. Reset by one far up.
+    // diff is still below 0 at a rise of 5 us to 54: 0.125 diff + 0.875 x 5. One sample far above
+    // T_high resets it.
     timely.cc.rate_bps = rate;
     check_rate(sample(600 * US), 866666666);
     timely.cc.rate_bps = rate;
     check_rate(sample(500 * US), rate + 10 * MBPS); // T_high itself is not above it
-    // a rise of 100 us: g > 1 / beta
+    // A rise of 100 us gives g > 1 / beta.
     check_rate(sample(100 * US), rate + 20 * MBPS);
     check_rate(sample(300 * US), 100 * MBPS);
 }
@@ -107,18 +108,18 @@ START_TEST(patched_law)
     const uint64_t rate = 1000 * MBPS;
     set_up(&nic_cc_timely_patched, rate);
     (void)sample(100 * US);
-    // steady at 100 us: w 1/2, error 1: 5 Mbps + R (1 - 0.004)
+    // The time is steady at 100 us: w is 1/2, error 1: 5 Mbps + R (1 - 0.004).
     check_rate(sample(100 * US), 1001 * MBPS);
     timely.cc.rate_bps = rate;
-    // diff 8.75 us, g 0.4375: w 1, error 1.2: R (1 - 0.0096)
+    // diff is 8.75 us, g 0.4375, w 1 and error 1.2: R (1 - 0.0096).
     check_rate(sample(110 * US), 990400000);
     timely.cc.rate_bps = rate;
-    // diff 1.09375, g 0.0546875: w 0.609375: 3.90625 Mbps + R (1 - 0.00585)
+    // diff is 1.09375, g 0.0546875, w 0.609375: 3.90625 Mbps + R (1 - 0.00585).
     check_rate(sample(110 * US), 998056250);
     timely.cc.rate_bps = rate;
-    // diff 0.13671875 - 0.875 x 20: g < -1/4: w 0
+    // diff is 0.13671875 - 0.875 x 20, so g < -1/4 and w is 0.
     check_rate(sample(90 * US), rate + 10 * MBPS);
-    // at the reference nothing is taken, whatever the gradient
+    // At the reference no sample decreases the rate, whatever the gradient.
     for (int i = 0; i < 40; i++) {
         (void)sample(50 * US);
     }
@@ -127,7 +128,7 @@ START_TEST(patched_law)
     timely.cc.rate_bps = rate;
     check_rate(sample(40 * US), rate + 10 * MBPS);
     timely.cc.rate_bps = rate;
-    // R (1 - 0.8 (1 - 500/1000)): above T_high nothing is patched
+    // Above T_high the original law applies: R (1 - 0.8 (1 - 500/1000)).
     check_rate(sample(1000 * US), 600 * MBPS);
     timely.cc.rate_bps = rate;
     config.beta_high = (sim_ratio_t){8, 1000};
@@ -170,12 +171,12 @@ START_TEST(updates_per_segment)
     node.now_ps += 1000 * US;
     ack(4 * SEGMENT - 1, 10 * US, 100); // the rest of the one before
     ck_assert_uint_eq(timely.cc.rate_bps, rate + 10 * MBPS);
-    // it rests: what there is of a segment counts
+    // When the QP rests, the part of a segment that has completed counts.
     law->stop(&timely.cc);
     ck_assert_uint_eq(timely.cc.rate_bps, rate + 20 * MBPS);
     law->stop(&timely.cc);
     ck_assert_uint_eq(timely.cc.rate_bps, rate + 20 * MBPS);
-    // at eight times the rate minRTT is longer than a segment
+    // At eight times the rate, minRTT is longer than a segment.
     timely.cc.rate_bps = 8000 * MBPS;
     node.now_ps += 19 * US;
     ack(5 * SEGMENT, 10 * US, 100);
@@ -186,7 +187,7 @@ START_TEST(updates_per_segment)
 }
 END_TEST
 
-// Once per round trip; increases below T_low are counted too.
+// The rate is updated once per round trip; increases below T_low are counted too.
 START_TEST(updates_per_rtt)
 {
     set_up(&nic_cc_timely, 1000 * MBPS);
@@ -205,14 +206,15 @@ START_TEST(updates_per_rtt)
         ack(20 * i + 20, 10 * US, 20 * i + 40);
         ck_assert_uint_eq(timely.cc.rate_bps, expected);
     }
-    // The QP went back to 100: it does not wait for 160 again.
+    // The QP went back to PSN 100: the next update does not wait for 160 again.
     ack(90, 10 * US, 100);
     ack(101, 10 * US, 120);
     ck_assert_uint_eq(timely.cc.rate_bps, expected + 50 * MBPS);
 }
 END_TEST
 
-// Each whole segment, with its own packets' time; the first is compared with a packet's.
+// Each whole segment updates the rate, with its own packets' time; the first is compared with the
+// time of one packet.
 START_TEST(updates_per_burst)
 {
     const sim_time_t packet_ps = (MTU + 82) * 800; // 0.8848 us
@@ -226,12 +228,14 @@ START_TEST(updates_per_burst)
     law->stop(&timely.cc); // what is no whole segment never counts
     ck_assert_uint_eq(timely.cc.rate_bps, 1000 * MBPS);
     ck_assert(!timely.measured);
-    // 20 us besides its own 15 packets and the last: below T_low although nothing was known
+    // The time is 20 us besides its own 15 packets and the last one: below T_low although nothing
+    // was known.
     ack(SEGMENT, 20 * US + packet_ps, 100);
     ck_assert_uint_eq(timely.rtt_ps, 20 * US + 15 * packet_ps);
     ck_assert_uint_eq(timely.cc.rate_bps, 1010 * MBPS);
-    // At the same instant: no distance is kept. Above T_low by its own packets: a step of 18 us,
-    // smoothed with the 32.388 before by 0.875, g 0.98993: R (1 - 0.8 g).
+    // The ACK comes at the same instant: updates need no distance. Its own packets lift it
+    // above T_low: a step of 18 us, smoothed with the 32.388 before by 0.875, g 0.98993: R (1 - 0.8
+    // g).
     ack(2 * SEGMENT, 38 * US + packet_ps, 100);
     const double smoothed_us = 0.125 * (0.875 * (33.272 - 0.8848)) + 0.875 * 18;
     check_rate(timely.cc.rate_bps, (uint64_t)(1010e6 * (1 - 0.8 * smoothed_us / 20)));
@@ -251,7 +255,7 @@ START_TEST(samples)
     config.exclude_serialisation = true;
     (void)sample(100 * US);
     ck_assert_uint_eq(timely.rtt_ps, 100 * US - (MTU + 82) * 800);
-    // A shorter last packet takes less; none takes more than there is.
+    // A shorter last packet takes less time; no time subtracted is larger than the sample.
     node.now_ps += 1000 * US;
     acked += SEGMENT;
     law->ack(&timely.cc,
@@ -259,7 +263,7 @@ START_TEST(samples)
     ck_assert_uint_eq(timely.rtt_ps, 100 * US - (100 + 82) * 800);
     (void)sample(1);
     ck_assert_uint_eq(timely.rtt_ps, 1);
-    // Neither a repeated packet's nor a NAK's.
+    // The time of a retransmitted packet or of a NAK is no sample.
     acked += SEGMENT;
     node.now_ps += 1000 * US;
     ack(acked, 0, acked);

@@ -37,7 +37,8 @@ static void ten_gigabit(star_config_t *config, const char *algorithm, uint32_t s
     config->sample_ps = 20 * US;
 }
 
-// Four links of delay, and everything sent but the first.
+// Returns the idle round trip: the delay of four links, and the time of all transmissions but the
+// first.
 static double idle_rtt_s(const star_config_t *config)
 {
     const double bits = (LINK_BYTES + 2.0 * ACK_LINK_BYTES) * 8.0;
@@ -103,8 +104,8 @@ static void begin_at(star_t *star, uint64_t first_bps)
     cc[1]->rate_bps = cc[1]->line_bps - first_bps;
 }
 
-// The larger share of two flows over the smaller, in the last fifth of 0.4 s, when the second began
-// at start_ps, the first with this rate and the second with the rest.
+// Returns the larger share of two flows over the smaller, in the last fifth of 0.4 s. The second
+// flow begins at start_ps; the first begins with the given rate, the second with the rest.
 static double ratio_of_two(const nic_cc_ops_t *ops, sim_time_t start_ps, uint64_t first_bps)
 {
     star_config_t config;
@@ -124,7 +125,7 @@ static double ratio_of_two(const nic_cc_ops_t *ops, sim_time_t start_ps, uint64_
 
 START_TEST(shares_depend_on_the_beginning_only_without_the_patch)
 {
-    // The published cases, in Gbit/s: 5 and 5 at once, 5 and 5 with 10 ms between, 7 and 3.
+    // Published cases, in Gbit/s: 5 and 5 at once, 5 and 5 with 10 ms between them, 7 and 3.
     static const struct {
         sim_time_t start_ps;
         uint64_t first_bps;
@@ -145,7 +146,8 @@ START_TEST(shares_depend_on_the_beginning_only_without_the_patch)
 }
 END_TEST
 
-// From 7 and 3 Gbit/s. The published bound of the time two flows need to become equal is 76.7 ms.
+// The flows begin at 7 and 3 Gbit/s. The published bound of the time until they are equal is 76.7
+// ms.
 START_TEST(patched_converges_in_the_published_time)
 {
     star_config_t config;

@@ -36,8 +36,8 @@ static int transport_count(void)
     return count;
 }
 
-// What a transport is set to: one bandwidth-delay product is so little here that its window would
-// leave congestion control nothing to do.
+// Sets a transport's own attribute: a window of one bandwidth-delay product is so small here that
+// congestion control would have nothing to do.
 static void set_own(nic_config_t *config, const nic_transport_ops_t *transport)
 {
     static const char *const own[][3] = {{"irn", "nic.irn.window", "256KiB"}};
@@ -90,7 +90,7 @@ static void hold_to_window(guard_t *guard, const nic_trace_t *trace)
 {
     const uint64_t in_flight_bytes = star_qp_metric(trace->qp, "in_flight_bytes");
     if (in_flight_bytes > guard->in_flight_bytes) { // it is new
-        // One packet always may; HPCC's may start with any room.
+        // One packet may always start; with HPCC a packet may start while the window has any room.
         const uint64_t over_bytes =
             (trace->qp->flags & NIC_QP_OVERSHOOT) != 0 ? guard->mtu_bytes - 1 : 0;
         ck_assert_msg(in_flight_bytes <= guard->mtu_bytes ||
@@ -108,7 +108,7 @@ static void hold_to_rate(guard_t *guard, const nic_trace_t *trace)
     const double gone_bytes =
         (double)(trace->time_ps - guard->sent_ps) * (double)guard->rate_bps / 8e12;
     guard->level_bytes -= gone_bytes < guard->level_bytes ? gone_bytes : guard->level_bytes;
-    // What lies in it must have left before the next packet; or, of bursts, the next burst.
+    // The bytes in the bucket must have drained before the next packet, or before the next burst.
     ck_assert_double_le(guard->level_bytes,
                         (double)guard->burst_bytes + 1e-3 * (double)guard->mtu_bytes);
     guard->level_bytes += (double)trace->value;

@@ -27,7 +27,7 @@ typedef struct slow {
     uint32_t posts;
 } slow_t;
 
-// Of a queue pair.
+// The device's state for one queue pair.
 typedef struct slow_qp {
     _Alignas(SIM_CACHE_LINE) sim_timer_t timer;
     nic_qp_t *qp;

@@ -26,7 +26,7 @@ START_TEST(ten_wqes)
 {
     const nic_pcie_config_t config = connect_ib();
     ck_assert_uint_eq(10 * nic_pcie_mmio_bytes(&config, 65), 1800);
-    // By Doorbell they lie in slots of 128 bytes, one behind the other.
+    // With Doorbells, WQEs lie in slots of 128 bytes, one behind the other.
     const uint64_t doorbell = nic_pcie_doorbell_bytes(&config);
     ck_assert_uint_eq(doorbell + nic_pcie_completion_bytes_at(&config, 0, 10 * 128), 1534);
 }
@@ -75,7 +75,7 @@ START_TEST(rates)
 }
 END_TEST
 
-// How many transfers of one kind the link takes in a millisecond, when it is never idle.
+// Returns how many transfers of one kind the link takes in a millisecond if it is never idle.
 static uint64_t taken(const nic_pcie_config_t *config, bool mmio, uint64_t bytes)
 {
     nic_pcie_t pcie;
@@ -95,7 +95,7 @@ START_TEST(rates_booked)
 {
     nic_pcie_config_t config = connect_ib();
     config.tags = 1 << 20;
-    // Within one transfer and the rounding of a byte's time to 2^-20 ps.
+    // The count is exact within one transfer and the rounding of a byte's time to 2^-20 ps.
     const uint64_t reads = read_rate_of(&config) / 128 / 1000;
     ck_assert_uint_le(taken(&config, false, 128), reads + 1);
     ck_assert_uint_ge(taken(&config, false, 128), reads - 1);
@@ -110,12 +110,12 @@ START_TEST(idle_latency)
     const nic_pcie_config_t config = connect_ib();
     nic_pcie_t pcie;
     nic_pcie_init(&pcie, &config);
-    // 86 bytes of completion take longer than 26 of request.
+    // 86 bytes of completion take longer than the 26 of the request.
     const sim_time_t bytes_ps = 86 * 8 * SIM_PS_PER_S / (config.lanes * config.lane_rate_bps);
     const sim_time_t done_ps = nic_pcie_read(&pcie, 1000, 64, NIC_PCIE_CONTEXT_READ);
     ck_assert_uint_ge(done_ps, 1000 + bytes_ps + config.read_latency_ps);
     ck_assert_uint_le(done_ps, 1001 + bytes_ps + config.read_latency_ps);
-    // A far answer does not keep the link: the next transfer goes at once.
+    // A long round trip does not occupy the link: the next transfer starts at once.
     const sim_time_t next_ps = nic_pcie_write(&pcie, 10000, 64, NIC_PCIE_CQE_WRITE);
     ck_assert_uint_lt(next_ps, 10000 + bytes_ps + config.write_latency_ps + 1000);
     nic_pcie_fini(&pcie);
@@ -152,7 +152,7 @@ START_TEST(tags)
     for (uint32_t i = 0; i < 40; i++) {
         done_ps = nic_pcie_read(&pcie, 0, 64, NIC_PCIE_CONTEXT_READ);
     }
-    // Four at a time: ten round trips at least, and not eleven.
+    // With four outstanding at a time it takes at least ten round trips, and fewer than eleven.
     ck_assert_uint_ge(done_ps, 10 * config.read_latency_ps);
     ck_assert_uint_lt(done_ps, 11 * config.read_latency_ps);
     nic_pcie_fini(&pcie);

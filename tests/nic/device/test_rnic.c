@@ -48,8 +48,8 @@ static void post_list(pair_t *self, void *ctx)
     ck_assert_int_eq(nic_post_send_list(qps.qp[0], list, NULL), SIM_OK);
 }
 
-// READs that wait for nothing but the sending side of who answers: each takes a response, the lines
-// that it touches, and more where it comes in several completions, which end at multiples of 128.
+// READs here are limited only by the responder's sending side. Each costs a response, the lines
+// that it touches, and more if it comes in several completions, which end at multiples of 128.
 START_TEST(payloads_pass_the_sending_side_by_lines)
 {
     static const struct {
@@ -90,8 +90,7 @@ START_TEST(payloads_pass_the_sending_side_by_lines)
 }
 END_TEST
 
-// ACKs of WRITEs that wait for nothing else: each takes its turn of the sending side, the first of
-// them at once.
+// ACKs of WRITEs are limited only by the sending side here: each takes its turn, the first at once.
 START_TEST(acks_take_turns_of_the_sending_side)
 {
     pair_config_init(&config);
@@ -117,8 +116,8 @@ START_TEST(acks_take_turns_of_the_sending_side)
 }
 END_TEST
 
-// READs that wait for the receiving side of who asked: what one PCIe write of 256 bytes does not
-// take needs a second piece of work, and lines of it.
+// READs here are limited only by the requester's receiving side. Bytes beyond one PCIe write of 256
+// bytes cost a second piece of work, and lines of it.
 START_TEST(long_responses_pass_the_receiving_side_twice)
 {
     static const struct {
@@ -144,7 +143,7 @@ START_TEST(long_responses_pass_the_receiving_side_twice)
 }
 END_TEST
 
-// And the CQE of each occupies the receiving side of who asked, as do those that ACKs complete.
+// Each READ's CQE occupies the requester's receiving side, as do the CQEs that ACKs complete.
 START_TEST(cqes_pass_the_receiving_side)
 {
     pair_config_init(&config);
@@ -187,8 +186,8 @@ START_TEST(inline_payloads_fill_lines_with_headers)
 }
 END_TEST
 
-// Table 1 and figure 4: a WRITE has a header of 36 bytes, so 28 bytes fit in its line and 29 do
-// not; a READ and a payload by pointer take one line, whatever their length.
+// A WRITE has a header of 36 bytes, so 28 bytes fit in its line and 29 do not; a READ and a payload
+// by pointer take one line, whatever their length (table 1, figure 4).
 START_TEST(lines_of_a_wqe)
 {
     static const struct {
@@ -224,7 +223,7 @@ START_TEST(lines_of_a_wqe)
 }
 END_TEST
 
-// Appendix A: ten WQEs of 65 bytes, once by MMIO and once by Doorbell.
+// Ten WQEs of 65 bytes are posted, once by MMIO and once by Doorbell (appendix A).
 START_TEST(ten_wqes_by_doorbell)
 {
     for (uint32_t batch = 0; batch < 2; batch++) {
@@ -251,7 +250,7 @@ START_TEST(ten_wqes_by_doorbell)
 }
 END_TEST
 
-// Figure 6: a receive writes payload and CQE apart, an inline or empty one the CQE alone.
+// A receive writes payload and CQE apart; an inline or empty one writes the CQE alone (figure 6).
 START_TEST(writes_of_a_receive)
 {
     static const uint64_t bytes[] = {32, 32, 0};
@@ -317,8 +316,8 @@ static bool poll_once(nic_core_t *core, void *ctx)
     return count != 0;
 }
 
-// WRITEs are posted from post_ps on, at distances that grow by 1 ns, to a host whose core polls
-// from the start.
+// Posts WRITEs from post_ps on, at distances that grow by 1 ns, to a host whose core polls from the
+// start.
 static uint64_t run_posts(sim_time_t post_ps, uint32_t posts, const loop_t *how, loop_t *loop)
 {
     pair_config_init(&config);
@@ -361,7 +360,7 @@ START_TEST(idle_polling_costs_no_events)
     ck_assert_uint_eq(early.steps, late.steps);
     ck_assert_uint_eq(early.found, 1);
     ck_assert_uint_eq(late.found, 1);
-    // One step finds nothing, one finds it, one more finds nothing.
+    // The first step finds nothing, the second finds the completion, the third finds nothing.
     ck_assert_uint_eq(early.steps, 3);
     // Polls lie on a grid: each costs 25 ns of its own and what looking costs.
     nic_detail_t detail;
@@ -373,7 +372,7 @@ START_TEST(idle_polling_costs_no_events)
 }
 END_TEST
 
-// A program that says that it only polls finds the same at the same times, in fewer steps.
+// A program that declares that it only polls finds the same at the same times, in fewer steps.
 START_TEST(polls_that_would_find_nothing_are_left_out)
 {
     loop_t asked;
@@ -436,7 +435,7 @@ END_TEST
 
 // -- caches
 
-// 100 WRITEs to as many pages of 4 KiB, twice over: in pages of 2 MiB all lie in one.
+// 100 WRITEs go to as many pages of 4 KiB, twice; with pages of 2 MiB all lie in one.
 START_TEST(larger_pages_need_fewer_translations)
 {
     static const uint64_t pages[] = {4096, UINT64_C(2) << 20};
@@ -456,7 +455,7 @@ START_TEST(larger_pages_need_fewer_translations)
             pair_run(pair);
             const nic_rnic_counters_t counters = counters_of(1);
             ck_assert_uint_eq(counters.translation_hits + counters.translation_misses, 200);
-            // All caches as one have room for them.
+            // A shared cache has room for the translations.
             const uint64_t misses = p == 1 ? 1 : (shared != 0 ? 100 : 200);
             ck_assert_uint_ge(counters.translation_misses, misses - misses / 10);
             ck_assert_uint_le(counters.translation_misses, misses);
@@ -468,8 +467,8 @@ END_TEST
 
 // -- memory behind PCIe
 
-// The time between the answers to two fetch-and-adds of one queue pair, after two that find
-// contexts still in host memory.
+// Returns the time between the answers to two fetch-and-adds of one queue pair. Two earlier ones
+// have fetched the contexts from host memory.
 static sim_time_t between_answers(uint64_t cache_bytes)
 {
     pair_config_init(&config);
@@ -489,19 +488,19 @@ static sim_time_t between_answers(uint64_t cache_bytes)
     return between_ps;
 }
 
-// A word that is not in the processor's cache comes later, and so does the line of the write before
-// it, which a read does not pass.
+// A word outside the processor's cache arrives later, and so does the line of the previous write,
+// which a read does not pass.
 START_TEST(words_beyond_the_cache_come_later)
 {
     nic_detail_t detail;
     nic_detail_profile(NIC_PROFILE_CONNECT_IB, &detail);
     const sim_time_t near_ps = between_answers(PAIR_MEMORY_BYTES);
-    // The read, and what the lock is held besides.
+    // The time is that of the read, plus the time for which the lock is held besides.
     ck_assert_uint_ge(near_ps, detail.read_latency_ps + detail.atomic_hold_ps);
     ck_assert_uint_lt(near_ps,
                       detail.read_latency_ps + detail.atomic_hold_ps + detail.rx_atomic_ps + 5000);
     const sim_time_t far_ps = between_answers(PAIR_MEMORY_BYTES - 1);
-    // The line of the write is fetched while the unit begins with the next one.
+    // The line of the write is fetched while the unit begins with the next operation.
     ck_assert_uint_eq(far_ps - near_ps, 2 * detail.memory_latency_ps - detail.rx_atomic_ps);
 }
 END_TEST
@@ -526,7 +525,7 @@ START_TEST(slow_nic_pauses_its_link)
     const nic_rnic_counters_t counters = counters_of(1);
     ck_assert_uint_gt(counters.pauses_sent, 3);
     ck_assert_uint_ge(counters.buffer_bytes_max, 64000);
-    // What was under way when the pause began: a round trip of the link of 1 us, and frames.
+    // The rest was in flight when the pause began: a round trip of the link of 1 us, and frames.
     ck_assert_uint_lt(counters.buffer_bytes_max, 64000 + 30000);
     ck_assert_uint_eq(nic_get_counters(pair->nic[0])->retransmitted_packets, 0);
     ck_assert_uint_gt(net_port_paused_ps(pair->port[0], 3, 0), 400 * SIM_PS_PER_US);

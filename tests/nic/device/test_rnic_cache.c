@@ -56,7 +56,7 @@ START_TEST(keys_at_random)
 }
 END_TEST
 
-// Any number of entries: all of them hold something, whatever the ways.
+// With any number of entries and ways, all entries can hold a key.
 START_TEST(entries_that_ways_do_not_divide)
 {
     static const uint64_t sizes[][2] = {{100, 64}, {15, 8}, {9, 8}, {1000, 7}, {3, 2}, {65, 64}};
@@ -68,7 +68,7 @@ START_TEST(entries_that_ways_do_not_divide)
         for (uint64_t key = 1; key <= 100 * entries; key++) {
             (void)nic_cache_insert(&cache, key);
         }
-        // Each key that is there leaves; then there is room for as many.
+        // Each key that is present is removed; then there is room for as many.
         for (uint64_t key = 1; key <= 100 * entries; key++) {
             uint32_t slot = nic_cache_set(&cache, key);
             const uint32_t end = slot + (uint32_t)cache.ways;

@@ -21,8 +21,8 @@ typedef struct row {
 } row_t;
 
 #define OUT .outbound = true, .cores = 14, .qps = 2
-// No more queue pairs than units at the server: what an overloaded NIC does whose units have
-// unequal work is not measured here.
+// The server has no more queue pairs than units: an overloaded NIC with unequal work per unit is
+// not measured here.
 #define IN .cores = 3, .qps = 1
 
 // clang-format off
@@ -56,7 +56,7 @@ static void measure(const char *profile,
         cluster_set(&config, set_path, set_text);
     }
     config.machines = 9;
-    // The NIC is to be the limit, not the link: frames on Ethernet are longer than on InfiniBand.
+    // The NIC shall be the limit, not the link: frames on Ethernet are longer than on InfiniBand.
     config.link_bps = UINT64_C(200000000000);
     config.warm_ps = 200 * SIM_PS_PER_US;
     config.until_ps = 600 * SIM_PS_PER_US;
@@ -80,7 +80,7 @@ START_TEST(measured_rates)
 }
 END_TEST
 
-// In lists, or each written by itself.
+// Returns the rate of one core that posts requests in lists, or each by itself.
 static double one_core(uint32_t qps, bool listed)
 {
     const cluster_load_t load = {

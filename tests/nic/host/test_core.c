@@ -35,7 +35,7 @@ static bool spend_and_wait(nic_core_t *core, void *ctx)
     return true;
 }
 
-// The first core makes twice as many steps as the others.
+// Runs cores, of which the first makes twice as many steps as the others.
 static void run(sim_name_t model, uint64_t clock_all_mhz, uint32_t count, loop_t *first)
 {
     pair_config_t config;
@@ -65,7 +65,7 @@ START_TEST(more_cores_have_a_slower_clock)
         const double step_ps = (double)(loop.time_ps[i] - loop.time_ps[i - 1]);
         ck_assert_double_eq_tol(step_ps, expected_ps, expected_ps / 1000);
     }
-    // The others have stopped by now.
+    // The other cores have stopped by now.
     const sim_time_t last_ps = loop.time_ps[2 * STEPS - 1] - loop.time_ps[2 * STEPS - 2];
     ck_assert_uint_eq(last_ps, SPENT + WAITED);
 }
@@ -79,7 +79,7 @@ START_TEST(ideal_hosts_have_no_clock)
 }
 END_TEST
 
-// The clock is the host's, whatever its NICs are, where someone says it: 3 GHz alone.
+// A host's clock may be set whatever its NICs are; a core that runs alone has 3 GHz.
 START_TEST(any_host_may_have_a_clock)
 {
     loop_t loop;

@@ -135,7 +135,7 @@ static rig_t *make(const nic_config_t *config, uint32_t nics)
     return rig;
 }
 
-// Host `from` posts on NIC n; the bounded host's part lies at `bound_address`.
+// Starts a flow of host `from` on NIC n; the bounded host's memory lies at `bound_address`.
 static void flow(rig_t *rig,
                  uint32_t from,
                  uint32_t n,
@@ -169,7 +169,7 @@ static void end(rig_t *rig)
     sim_free(rig);
 }
 
-// Goodput of `count` flows that ended at the same time or before the last, in Gbps.
+// Returns the goodput in Gbps of `count` flows that ended together or before the last of them.
 static double gbps(const rig_t *rig, uint32_t from, uint32_t first, uint32_t count)
 {
     sim_time_t end_ps = 0;
@@ -186,7 +186,7 @@ static double gbps(const rig_t *rig, uint32_t from, uint32_t first, uint32_t cou
                   (found),                                                \
                   (double)(expected))
 
-// Payload at the rate of the link: what is left of 200 Gbps after 82 bytes of each 4178.
+// Payload at the link's rate: of 200 Gbps, less 82 of every 4178 bytes.
 #define LINE_GBPS 196.0
 
 // Each way to move a payload from or to the bounded host.
@@ -203,8 +203,8 @@ static const struct {
 #define CASES (2 * WAYS)
 static const sim_name_t models[] = {{"ideal"}, {"detailed"}};
 
-// What a detailed NIC moves besides payloads, to memory and from it: CQEs of 64 bytes; WQEs that a
-// core writes in lines of 64, and a line of each context that it does not have.
+// Counts the bytes that a detailed NIC moves to and from memory besides payloads: CQEs of 64 bytes;
+// WQEs that a core writes in lines of 64, and a line of each context that is not cached.
 static void count_besides(const nic_t *nic, uint64_t bytes[2])
 {
     nic_rnic_counters_t counters;
@@ -235,7 +235,7 @@ START_TEST(nics_behind_one_switch_share_its_uplink)
     NEAR(gbps(rig, from, 0, 2), 100);
     NEAR(gbps(rig, from, 2, 1), 100);
     end(rig);
-    // One alone has it all.
+    // One flow alone gets the whole uplink.
     rig = make(&config, 4);
     flow(rig, from, 1, opcode, MEMORY);
     run(rig);
@@ -310,7 +310,7 @@ END_TEST
 
 // -- sockets
 
-// Of two NICs the second is on the second socket: to that socket's memory the first crosses over.
+// The second of two NICs is on the second socket; the first crosses over to that socket's memory.
 START_TEST(far_memory_is_behind_the_socket_link)
 {
     nic_config_t config;
@@ -358,8 +358,8 @@ END_TEST
 
 // -- GPUs
 
-// Two switches with two NICs and a GPU each. To its own GPU a NIC takes no uplink; to the other one
-// it takes both.
+// Two switches have two NICs and a GPU each. A NIC takes no uplink to its own GPU, and both uplinks
+// to the other GPU.
 START_TEST(a_gpu_behind_the_same_switch_needs_no_uplink)
 {
     nic_config_t config;
@@ -378,7 +378,7 @@ START_TEST(a_gpu_behind_the_same_switch_needs_no_uplink)
     flow(rig, ways[_i % WAYS].from, 3, ways[_i % WAYS].opcode, FAR_PLACE);
     run(rig);
     NEAR(gbps(rig, ways[_i % WAYS].from, 3, 1), 50);
-    // Until it is done the other one has what is left of the GPU's link.
+    // Until the near flow is done, the other one gets the rest of the GPU's link.
     const double near = gbps(rig, ways[_i % WAYS].from, 0, 1);
     ck_assert_msg(near > 65 && near < 121, "%.2f Gbps", near);
     end(rig);
@@ -428,7 +428,7 @@ START_TEST(nics_are_where_the_list_says)
     run(rig);
     NEAR(gbps(rig, from, 0, 1) + gbps(rig, from, 3, 1), 100);
     ck_assert_double_gt(gbps(rig, from, 1, 1), LINE_GBPS * 0.95);
-    // A detailed NIC's lanes carry headers, too: at most a sixth of it.
+    // A detailed NIC's lanes carry headers, too, which are at most a sixth of the bytes.
     const double lanes = gbps(rig, from, 2, 1);
     ck_assert_msg(lanes > 63 * 0.8 && lanes < 63 * 1.02, "%.2f Gbps", lanes);
     static const nic_distance_t distances[4][4] = {
@@ -449,7 +449,7 @@ START_TEST(nics_are_where_the_list_says)
 }
 END_TEST
 
-// A place that the rule gives as well changes nothing.
+// Listing the places that the rule would give changes nothing.
 START_TEST(the_even_places_may_be_listed)
 {
     sim_time_t ends_ps[2];
@@ -541,7 +541,7 @@ END_TEST
 
 // -- what is no payload
 
-// Of a small WRITE the memory has the payload and the CQE to move, 64 bytes each.
+// For a small WRITE, the memory moves the payload and the CQE, 64 bytes each.
 START_TEST(cqes_take_memory_bandwidth)
 {
     nic_config_t config;

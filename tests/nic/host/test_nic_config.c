@@ -65,7 +65,7 @@ START_TEST(copies_share_nothing)
 }
 END_TEST
 
-// A host like another has its configuration, and keeps it when the other goes.
+// A host that equals another shares its configuration, and keeps it when the other goes.
 START_TEST(hosts_share_equal_configurations)
 {
     sim_t *const sim = sim_create(&(sim_options_t){.seed = 1, .threads = 1, .until_ps = 1});

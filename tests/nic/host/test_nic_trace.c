@@ -71,7 +71,7 @@ static void tear_down(void)
     pair_config_fini(&config);
 }
 
-// The n-th moment of a host.
+// Checks the n-th trace record of a host.
 static void check(uint32_t host,
                   size_t n,
                   nic_trace_point_t point,
@@ -140,7 +140,7 @@ START_TEST(an_unsignaled_request_completes_without_a_completion)
 }
 END_TEST
 
-// Time 0 is a time like others.
+// Time 0 is a time like any other: a packet sent then has a round trip.
 START_TEST(a_packet_of_time_0_has_a_round_trip)
 {
     set_up("none");
@@ -156,7 +156,7 @@ START_TEST(a_packet_of_time_0_has_a_round_trip)
 }
 END_TEST
 
-// The second packet is lost: the third makes a NAK, and both are sent again.
+// The second packet is lost: the third causes a NAK, and both are retransmitted.
 START_TEST(a_nak_and_what_follows)
 {
     set_up("none");
@@ -176,7 +176,7 @@ START_TEST(a_nak_and_what_follows)
     check(0, 0, NIC_TRACE_ACK, known_ps, known_ps - third_ps, 0); // of the first packet
     check(0, 1, NIC_TRACE_NAK_RECEIVED, known_ps, syndrome, 0);
     check(0, 2, NIC_TRACE_RETRANSMIT, known_ps, 2, 0);
-    // What was sent again has no round trip.
+    // Retransmitted packets give no round-trip time.
     const sim_time_t done_ps = known_ps + pair_frame_ps(OTHER_BYTES) + pair_reach_ps(OTHER_BYTES) +
                                pair_reach_ps(PAIR_ACK_BYTES);
     check(0, 3, NIC_TRACE_ACK, done_ps, 0, 0);
@@ -184,7 +184,7 @@ START_TEST(a_nak_and_what_follows)
 }
 END_TEST
 
-// The last packet is lost: only the timer notices, counted from the first packet's sending.
+// The last packet is lost: only the timer, which starts with the first packet, notices it.
 START_TEST(a_timeout_and_what_follows)
 {
     set_up("none");
@@ -226,7 +226,7 @@ START_TEST(a_cnp_and_the_rate_it_sets)
     check(0, 0, NIC_TRACE_RATE, 0, line_bps, 0);
     check(0, 1, NIC_TRACE_CNP_RECEIVED, told_ps, 1, 0);
     check(0, 2, NIC_TRACE_RATE, told_ps, line_bps * 1025 / 2048, line_bps);
-    // Each change begins where the one before ended.
+    // Each change begins at the rate where the one before ended.
     uint64_t rate_bps = line_bps * 1025 / 2048;
     for (size_t n = 3; n < logs[0].count; n++) {
         if (logs[0].traces[n].point == NIC_TRACE_RATE) {
@@ -238,7 +238,7 @@ START_TEST(a_cnp_and_the_rate_it_sets)
 }
 END_TEST
 
-// Whoever begins to listen late is told changes from the rate at that time.
+// Adds a listener late: it hears later changes, beginning with the rate at that time.
 static void listen_late(pair_t *p, void *ctx)
 {
     (void)ctx;
@@ -291,7 +291,7 @@ static void destroy_first(pair_t *p, void *ctx)
     nic_qp_destroy(qps.qp[0]);
 }
 
-// A queue pair's end is told, then nobody listens to it any more; the NIC's own listeners stay.
+// A queue pair's end is reported, and then it has no listeners; the NIC's own listeners stay.
 START_TEST(states_and_ends)
 {
     set_up("none");

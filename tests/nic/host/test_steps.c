@@ -93,7 +93,8 @@ static void start(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-// A host whose NIC is detailed has lanes; their functions become the test's.
+// Makes a host whose NIC is detailed, so that it has lanes, and replaces their functions by the
+// test's.
 static pair_t *make_pair(book_t *book, sim_time_t spread_ps)
 {
     pair_config_t config;
@@ -119,14 +120,14 @@ static void check_order(sim_time_t spread_ps)
 {
     book_t *const book = sim_alloc(sizeof(*book));
     pair_t *const pair = make_pair(book, spread_ps);
-    // While the host is not running nothing would bring it back for a step.
+    // While the host is not running, no event would bring it back for a step.
     ck_assert(!nic__step_at(book->host, NIC_LANE_HOST, &book->entries[0].step, 5));
     sim_timer_arm(&book->host->node.sim, &book->start, 1000);
     pair_run(pair);
     ck_assert_uint_eq(book->happened, COUNT);
     ck_assert_uint_gt(book->by_timer, COUNT / 10);
     ck_assert_uint_lt(book->refused, COUNT);
-    // All times equal: no step is behind another's.
+    // If all times are equal, no step is behind another one.
     ck_assert(spread_ps != 1 || book->refused == 0);
     ck_assert(spread_ps < 1000 || book->refused > 0);
     const uint64_t events = book->host->node.sim.events;
