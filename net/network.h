@@ -314,7 +314,7 @@ static inline void net_packet_deliver(net_node_t *node, net_packet_t *packet)
 
 // Sums the counts of all nodes; in_flight is counted by the pool, independently of them.
 void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight);
-// Returns the bytes of memory that the pools of packets and payloads hold.
+// Returns the bytes of memory that the pools of packets and payloads hold, used and free.
 uint64_t net_packet_memory_bytes(const net_t *net);
 // Returns whether the sums agree and no lossless class with computed headroom dropped a packet. If
 // not, message says what is wrong.

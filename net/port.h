@@ -179,9 +179,8 @@ typedef struct net_port_rare {
     int64_t deficit_bytes[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
-    uint64_t drop_countdown; // net_port_drop_next; 0: off
-    uint64_t degraded_bps;   // rate during a `degraded` fault; 0: the link's own rate
-    sim_random_t random;     // losses
+    uint64_t degraded_bps; // rate during a `degraded` fault; 0: the link's own rate
+    sim_random_t random;   // losses
     bool random_seeded;
 } net_port_rare_t;
 
@@ -245,7 +244,7 @@ struct net_port {
     uint32_t link;              // number of the link
     uint8_t strict;             // classes served before the others, highest number first
     uint8_t long_queues;        // classes whose ring this port frees by itself
-    bool disturbed;             // rare->drop_countdown or rare->degraded_bps was set, once
+    bool disturbed;             // rare->degraded_bps has been set, and may be read
     // If a timing is set, ps_per_byte is 0 (net/models.h) unless the timing cuts to whole ns.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config
@@ -395,9 +394,6 @@ static inline void net_port_count_rx(net_port_t *port, const net_packet_t *packe
     net_port_count_rx_only(port, packet);
     net_port_trace(port, NET_TRACE_RX, packet, 0);
 }
-
-// Arms a one-time loss: the count-th RoCE packet sent from now on is lost (1: the next one).
-void net_port_drop_next(net_port_t *port, uint64_t count);
 
 // -- queues
 

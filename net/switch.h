@@ -54,7 +54,8 @@ typedef struct net_switch_config {
 
 extern const sim_attr_table_t net_switch_config_attrs; // "switch."
 
-// Cross-field rules (kmin <= kmax...); the message starts with the attribute at fault.
+// Checks values against each other (kmin <= kmax...). Fails with SIM_ERR_RANGE; the message begins
+// with the attribute at fault.
 SIM_MUST_CHECK sim_err_t net_switch_config_check(const net_switch_config_t *config,
                                                  sim_message_t *message);
 
@@ -82,8 +83,6 @@ uint64_t net_switch_buffer_bytes(const net_node_t *node);
 uint64_t net_switch_headroom_used_bytes(const net_node_t *node);
 // Returns the headroom of each lossless class of the port, given or computed. After net_build.
 uint64_t net_switch_headroom_limit_bytes(const net_node_t *node, uint32_t port);
-// Returns the bytes that one ingress (port, class) holds now.
-uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority);
 
 SIM_C_END
 

@@ -33,12 +33,32 @@ static inline uint64_t net_int_rate_bps(uint64_t record)
     return net__int_rates_bps[record >> NET_INT_RATE_SHIFT];
 }
 
-// multiplier: of the units of bytes, 1 or more; the network's (net_config_t.int_multiplier).
-uint64_t net_int_record(uint8_t rate_code,
-                        sim_time_t time_ps,
-                        uint64_t sent_bytes,
-                        uint64_t queue_bytes,
-                        uint32_t multiplier);
+// Converts bytes to units. Most networks have multiplier 1 and skip the division.
+static inline uint64_t net__int_units(uint64_t bytes, uint64_t unit_bytes, uint32_t multiplier)
+{
+    const uint64_t units = bytes / unit_bytes;
+    return SIM_LIKELY(multiplier == 1) ? units : units / multiplier;
+}
+
+// Returns a record. multiplier: of the units of bytes, >= 1, the network's
+// (net_config_t.int_multiplier).
+static inline uint64_t net_int_record(uint8_t rate_code,
+                                      sim_time_t time_ps,
+                                      uint64_t sent_bytes,
+                                      uint64_t queue_bytes,
+                                      uint32_t multiplier)
+{
+    const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
+    const uint64_t sent = net__int_units(sent_bytes, NET_INT_SENT_UNIT_BYTES, multiplier) &
+                          NET_INT_MASK(NET_INT_SENT_BITS);
+    uint64_t queue = net__int_units(queue_bytes, NET_INT_QUEUE_UNIT_BYTES, multiplier);
+    if (queue > NET_INT_MASK(NET_INT_QUEUE_BITS)) {
+        queue = NET_INT_MASK(NET_INT_QUEUE_BITS);
+    }
+    SIM_ASSERT(rate_code < NET_INT_RATE_CODES);
+    return (uint64_t)rate_code << NET_INT_RATE_SHIFT | time_ns << NET_INT_TIME_SHIFT |
+           sent << NET_INT_QUEUE_BITS | queue;
+}
 
 // Returns the time between two records of one port, which are at most 2^24 ns apart.
 static inline uint32_t net_int_elapsed_ns(uint64_t record, uint64_t before)

@@ -155,11 +155,6 @@ uint64_t pcap_out_capture_left_out(const pcap_out_capture_t *capture)
     return capture->left_out;
 }
 
-const char *pcap_out_capture_path(const pcap_out_capture_t *capture)
-{
-    return pcap_out_file_path(capture->file);
-}
-
 sim_err_t pcap_out_capture_close(pcap_out_capture_t *capture, sim_message_t *message)
 {
     const sim_err_t error = pcap_out_file_close(capture->file, message);

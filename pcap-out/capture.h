@@ -47,7 +47,6 @@ void pcap_out_capture_port(pcap_out_capture_t *capture, net_port_t *port);
 // into bytes_max: the first such frame and all later ones. Valid between windows and after the run.
 uint64_t pcap_out_capture_frames(const pcap_out_capture_t *capture);
 uint64_t pcap_out_capture_left_out(const pcap_out_capture_t *capture);
-const char *pcap_out_capture_path(const pcap_out_capture_t *capture);
 
 // Writes the remaining frames and frees the capture, also on failure. After the run; the simulation
 // may not run any further. Fails with SIM_ERR_IO and "path: reason" if the file is incomplete.

@@ -295,27 +295,9 @@ void pcap_out_file_append(pcap_out_file_t *file,
     pcap_dump((u_char *)file->dumper, &header, bytes);
 }
 
-bool pcap_out_file_write(pcap_out_file_t *file,
-                         sim_time_t time_ps,
-                         const uint8_t *bytes,
-                         uint32_t captured_bytes,
-                         uint32_t original_bytes)
-{
-    if (!pcap_out_file_matches(file, bytes, captured_bytes, original_bytes)) {
-        return false;
-    }
-    pcap_out_file_append(file, time_ps, bytes, captured_bytes, original_bytes);
-    return true;
-}
-
 uint64_t pcap_out_file_frames(const pcap_out_file_t *file)
 {
     return file->frames;
-}
-
-const char *pcap_out_file_path(const pcap_out_file_t *file)
-{
-    return file->path;
 }
 
 sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message)

@@ -49,16 +49,8 @@ void pcap_out_file_append(pcap_out_file_t *file,
                           uint32_t captured_bytes,
                           uint32_t original_bytes);
 
-// Writes a frame if the filter takes it; returns whether it did.
-bool pcap_out_file_write(pcap_out_file_t *file,
-                         sim_time_t time_ps,
-                         const uint8_t *bytes,
-                         uint32_t captured_bytes,
-                         uint32_t original_bytes);
-
 // Returns how many frames were appended, including those that an error kept out of the file.
 uint64_t pcap_out_file_frames(const pcap_out_file_t *file);
-const char *pcap_out_file_path(const pcap_out_file_t *file);
 
 // Writes the remaining bytes and frees file, also on failure. Fails with SIM_ERR_IO and
 // "path: reason" if anything could not be written since the file was opened.

@@ -454,3 +454,9 @@ sim_time_t fixture_bytes_ps(uint64_t bytes, uint64_t rate_bps)
 {
     return (sim_time_t)((sim_wide_t)bytes * 8 * SIM_PS_PER_S / rate_bps);
 }
+
+uint64_t fixture_ingress_bytes(const net_node_t *sw, uint32_t port, uint32_t priority)
+{
+    const net_received_t *const held = sw->ports[port].received[priority];
+    return held->stored_bytes + held->headroom_bytes;
+}

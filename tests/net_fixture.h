@@ -132,4 +132,7 @@ net_port_t *fixture_port(const net_node_t *a, const net_node_t *b);
 // Returns the time of `bytes` on a link: floor(bytes * 8e12 / rate).
 sim_time_t fixture_bytes_ps(uint64_t bytes, uint64_t rate_bps);
 
+// Returns the bytes that one ingress (port, class) of a switch holds now.
+uint64_t fixture_ingress_bytes(const net_node_t *sw, uint32_t port, uint32_t priority);
+
 #endif // TESTS_NET_FIXTURE_H

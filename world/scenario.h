@@ -337,9 +337,6 @@ SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,
                                             const world_tree_entry_t **entry,
                                             world_error_t *error);
 void world__graph_fini(world_graph_t *graph);
-// Checks that the values of a switch fit each other. The message begins with an attribute.
-SIM_MUST_CHECK sim_err_t world__check_switch(const net_switch_config_t *config,
-                                             sim_message_t *message);
 
 // Metrics of nodes that series can sample; each table ends with a NULL name.
 typedef struct world_switch_metric {

@@ -35,7 +35,7 @@ static void draw_mark(sim_node_t *node, void *packet, uint64_t where)
     const double above = (double)(queued - red->kmin_bytes);
     const double range = (double)(red->kmax_bytes - red->kmin_bytes);
     const bool marked =
-        compat_draws_next(compat__switch_rules(sw)->draws) < red->pmax * above / range;
+        compat_draws_next(compat__switch_state(sw)->rules->draws) < red->pmax * above / range;
     if (marked && ((net_packet_t *)packet)->ecn != NET_ECN_NOT_ECT) {
         net_switch_mark(egress, packet);
     }
@@ -66,5 +66,5 @@ static void skip_one(sim_node_t *node, void *draws, uint64_t value)
 
 void compat__identify_pause(net_switch_t *sw)
 {
-    sim_take_turn(&sw->node.sim, skip_one, compat__switch_rules(sw)->draws, 0);
+    sim_take_turn(&sw->node.sim, skip_one, compat__switch_state(sw)->rules->draws, 0);
 }

@@ -19,7 +19,32 @@ typedef struct compat_hpcc {
     uint32_t *address_words;       // used by balance.c, by interface; NULL: not made yet
 } compat_hpcc_t;
 
-compat_hpcc_t *compat__hpcc_of(const net_t *net);
+#define COMPAT_HPCC_EXTENSION "hpcc"
+static inline compat_hpcc_t *compat__hpcc_of(const net_t *net)
+{
+    return (compat_hpcc_t *)net_extension_state(net, COMPAT_HPCC_EXTENSION);
+}
+
+// The fields of a receiving port that each packet needs, four ports to a cache line.
+typedef struct compat_switch_row {
+    net_received_t (*received)[NET_RECEIVED_PORTS]; // net_port_t.received
+    uint64_t alpha;                                 // in units of 2^-NET_ALPHA_BITS
+} compat_switch_row_t;
+
+// State of a switch with the buffer "hpcc" (net_switch_t.buffer_state).
+typedef struct compat_switch_state {
+    compat_hpcc_t *rules;
+    compat_switch_row_t *rows; // by port
+    uint64_t reserved_bytes;
+    uint64_t free_min; // free shared buffer above which no threshold is 0; UINT64_MAX: not red
+    bool red;          // net_switch_marks_red
+    bool losses;       // some links lose arriving frames
+} compat_switch_state_t;
+
+static inline compat_switch_state_t *compat__switch_state(const net_switch_t *sw)
+{
+    return sw->buffer_state;
+}
 
 extern const net_buffer_ops_t compat__hpcc_buffer;   // switch.c
 extern const net_balance_ops_t compat__hpcc_balance; // balance.c
@@ -27,9 +52,6 @@ extern const net_routes_ops_t compat__hpcc_routes;   // routes.c
 extern const net_timing_ops_t compat__hpcc_timing;   // timing.c
 extern const net_framing_t compat__hpcc_framing;
 extern const nic_path_rtt_ops_t compat__hpcc_path_rtt;
-
-// switch.c: the port's alpha, like net_switch_t.pfc_alpha.
-uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port);
 
 // Returns whether a packet travels against its flow: the HPCC simulator swaps its ports then.
 static inline bool compat__is_answer(const net_packet_t *packet)
@@ -53,8 +75,5 @@ void compat__decisions_free(compat_hpcc_t *rules);
 void compat__mark_drawn(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 // Takes the number that a pause frame uses for its IP header.
 void compat__identify_pause(net_switch_t *sw);
-
-// switch.c: returns the rules of a switch that has the buffer "hpcc".
-compat_hpcc_t *compat__switch_rules(const net_switch_t *sw);
 
 #endif // COMPAT_HPCC_HPCC_INTERNAL_H

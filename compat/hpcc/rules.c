@@ -38,13 +38,6 @@ const sim_attr_table_t compat_hpcc_config_attrs = {
 };
 // clang-format on
 
-#define EXTENSION "hpcc"
-
-compat_hpcc_t *compat__hpcc_of(const net_t *net)
-{
-    return net_extension_state(net, EXTENSION);
-}
-
 // -- NICs
 
 const nic_extra_t compat_hpcc_nic_rows[] = {
@@ -126,7 +119,7 @@ void compat_hpcc_register(net_t *net, const compat_hpcc_config_t *config)
     };
     net_set_link_rules(net, &links);
     const net_extension_t extension = {
-        .name = EXTENSION,
+        .name = COMPAT_HPCC_EXTENSION,
         .state = rules,
         .before_build = before_build,
         .with_ports = with_ports,

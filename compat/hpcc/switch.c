@@ -12,29 +12,10 @@
 #include "compat/hpcc/hpcc_internal.h"
 #include "kernel/order/fifo.h"
 
-// The fields of a receiving port that each packet needs, four ports to a cache line.
-typedef struct row {
-    net_received_t (*received)[NET_RECEIVED_PORTS]; // net_port_t.received
-    uint64_t alpha;                                 // in units of 2^-NET_ALPHA_BITS
-} row_t;
-
-typedef struct state {
-    compat_hpcc_t *rules;
-    row_t *rows; // by port
-    uint64_t reserved_bytes;
-    uint64_t free_min; // free shared buffer above which no threshold is 0; UINT64_MAX: not red
-    bool red;          // net_switch_marks_red
-    bool losses;       // some links lose arriving frames
-} state_t;
-
-static inline state_t *state_of(const net_switch_t *sw)
-{
-    return sw->buffer_state;
-}
-
 static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in)
 {
-    return net_fraction_of(net_switch_shared_free(sw), state_of(sw)->rows[in->port->index].alpha);
+    return net_fraction_of(net_switch_shared_free(sw),
+                           compat__switch_state(sw)->rows[in->port->index].alpha);
 }
 
 static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
@@ -69,7 +50,7 @@ static __attribute__((noinline)) void send_pause(net_switch_t *sw,
                                                  bool stop)
 {
     in->port->received[priority]->stopped = stop;
-    if (state_of(sw)->rules->draws != NULL) {
+    if (compat__switch_state(sw)->rules->draws != NULL) {
         compat__identify_pause(sw);
     }
     net_port_pause_queue(in->port, priority, stop ? in->quanta : 0);
@@ -83,7 +64,7 @@ static inline uint64_t above(uint64_t bytes, uint64_t reserved_bytes)
 
 static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t bytes)
 {
-    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t reserved_bytes = compat__switch_state(sw)->reserved_bytes;
     const uint64_t from_headroom = held->headroom_bytes < bytes ? held->headroom_bytes : bytes;
     const uint64_t before = above(held->stored_bytes, reserved_bytes);
     held->headroom_bytes = (held->headroom_bytes - from_headroom) & NET_HEADROOM_MASK;
@@ -95,7 +76,7 @@ static inline void discharge(net_switch_t *sw, net_received_t *held, uint64_t by
 // Returns whether a peer that was stopped may go on.
 static bool may_resume(const net_switch_t *sw, const net_ingress_t *in, const net_received_t *held)
 {
-    const uint64_t shared = above(held->stored_bytes, state_of(sw)->reserved_bytes);
+    const uint64_t shared = above(held->stored_bytes, compat__switch_state(sw)->reserved_bytes);
     return held->headroom_bytes == 0 &&
            (shared == 0 || shared + sw->config.pfc_xon_bytes <= threshold(sw, in));
 }
@@ -110,7 +91,7 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
 
 static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
-    if (state_of(sw)->rules->draws != NULL) {
+    if (compat__switch_state(sw)->rules->draws != NULL) {
         compat__mark_drawn(sw, port, packet);
     } else if (sw->marking->leaves != NULL) {
         sw->marking->leaves(sw, port, packet);
@@ -124,13 +105,14 @@ static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_
     if (queue->bytes != 0) {
         __builtin_prefetch(net_queue_head(queue)->packet); // its line is likely evicted
     }
-    net_received_t *const held = state_of(sw)->rows[queued.ingress_port].received[priority];
+    net_received_t *const held =
+        compat__switch_state(sw)->rows[queued.ingress_port].received[priority];
     SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
     sw->held_bytes -= queued.frame_bytes;
     if (is_lossless(sw, priority)) {
         discharge(sw, held, queued.frame_bytes);
     }
-    if (queue->bytes > sw->mark_above_bytes || !state_of(sw)->red) {
+    if (queue->bytes > sw->mark_above_bytes || !compat__switch_state(sw)->red) {
         mark(sw, port, queued.packet);
     }
     if (SIM_UNLIKELY(held->stopped)) {
@@ -166,12 +148,12 @@ static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
 // Returns whether a packet fits into the reserve and the shared buffer without stopping anybody.
 // *taken: bytes of it that are shared.
 static inline bool fits_plainly(const net_switch_t *sw,
-                                const row_t *row,
+                                const compat_switch_row_t *row,
                                 const net_received_t *held,
                                 uint64_t bytes,
                                 uint64_t *taken)
 {
-    const uint64_t reserved_bytes = state_of(sw)->reserved_bytes;
+    const uint64_t reserved_bytes = compat__switch_state(sw)->reserved_bytes;
     const uint64_t before = above(held->stored_bytes, reserved_bytes);
     const uint64_t after = above(held->stored_bytes + bytes, reserved_bytes);
     const uint64_t free_bytes = net_switch_shared_free(sw);
@@ -226,7 +208,7 @@ static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
 
 static inline bool store(net_switch_t *sw, net_packet_t *packet)
 {
-    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    const compat_switch_row_t *const row = &compat__switch_state(sw)->rows[packet->ingress_port];
     net_received_t *const held = row->received[packet->priority];
     uint64_t taken = 0;
     if (!fits_plainly(sw, row, held, packet->frame_bytes, &taken)) {
@@ -245,7 +227,7 @@ static __attribute__((noinline)) void enqueue(net_switch_t *sw,
         return;
     }
     sw->held_bytes += packet->frame_bytes;
-    if (sw->marking->joins != NULL && (!state_of(sw)->red || sw->marks_early != 0)) {
+    if (sw->marking->joins != NULL && (!compat__switch_state(sw)->red || sw->marks_early != 0)) {
         sw->marking->joins(sw, egress, packet);
     }
     net_queue_push(egress, packet);
@@ -255,7 +237,7 @@ static __attribute__((noinline)) void enqueue(net_switch_t *sw,
 // Returns whether a packet fits into the reserve while no threshold is 0.
 static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *held, uint64_t bytes)
 {
-    const state_t *const state = state_of(sw);
+    const compat_switch_state_t *const state = compat__switch_state(sw);
     return held->crowded == 0 && held->stored_bytes + bytes <= state->reserved_bytes &&
            net_switch_shared_free(sw) >= state->free_min;
 }
@@ -264,7 +246,7 @@ static inline bool fits_reserve(const net_switch_t *sw, const net_received_t *he
 // its departure.
 static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *packet)
 {
-    const row_t *const row = &state_of(sw)->rows[packet->ingress_port];
+    const compat_switch_row_t *const row = &compat__switch_state(sw)->rows[packet->ingress_port];
     const net_received_t *const held = row->received[packet->priority];
     uint64_t taken;
     if (fits_reserve(sw, held, packet->frame_bytes)) {
@@ -302,7 +284,7 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
     const uint32_t against = egress->waiting | egress->controlled |
                              ((uint32_t)egress->paused >> packet->priority & 1u) |
                              (egress->trace_points & NET_TRACE_ENQUEUE);
-    if (against == 0 && is_free(sw, egress) && state_of(sw)->red &&
+    if (against == 0 && is_free(sw, egress) && compat__switch_state(sw)->red &&
         (!is_lossless(sw, packet->priority) || leaves_no_trace(sw, packet))) {
         go_straight(egress, packet);
     } else {
@@ -330,7 +312,7 @@ static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
     if (sw->node.one_by_one) {
         net_port_trace(ingress, NET_TRACE_RX, packet, 0);
     }
-    if (state_of(sw)->losses && net_port_lost_on_arrival(ingress)) {
+    if (compat__switch_state(sw)->losses && net_port_lost_on_arrival(ingress)) {
         net_port_drop(ingress, packet, NET_DROP_LINK_LOSS);
         return;
     }
@@ -372,7 +354,7 @@ static __attribute__((noinline)) void forward(net_switch_t *sw,
     }
     packet->ingress_port = (uint16_t)from;
     if (SIM_UNLIKELY(packet->priority != class)) {
-        held = state_of(sw)->rows[from].received[packet->priority];
+        held = compat__switch_state(sw)->rows[from].received[packet->priority];
     }
     // Most packets find their port free, nothing waiting there, and room in the reserve.
     net_port_t *const egress = &sw->node.ports[out];
@@ -387,7 +369,7 @@ static __attribute__((noinline)) void forward(net_switch_t *sw,
 
 static inline void arrival(net_switch_t *sw, uint32_t from, net_packet_t *packet)
 {
-    const state_t *const state = state_of(sw);
+    const compat_switch_state_t *const state = compat__switch_state(sw);
     net_received_t *const received = state->rows[from].received[packet->priority];
     received->packets++;
     received->bytes += packet->frame_bytes;
@@ -434,22 +416,12 @@ static void run(sim_node_t *node)
 
 // -- set-up
 
-compat_hpcc_t *compat__switch_rules(const net_switch_t *sw)
-{
-    return state_of(sw)->rules;
-}
-
-uint64_t compat__hpcc_alpha(const net_switch_t *sw, uint32_t port)
-{
-    return state_of(sw)->rows[port].alpha;
-}
-
 static void built(net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
     const uint64_t host_bps =
         net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
-    state_t *const state = state_of(sw);
+    compat_switch_state_t *const state = compat__switch_state(sw);
     state->rules = compat__hpcc_of(net);
     state->red = net_switch_marks_red(sw);
     state->losses = state->rules->losses != NULL;
@@ -485,7 +457,7 @@ static void built(net_switch_t *sw)
 
 static void fini(net_switch_t *sw)
 {
-    sim_free(state_of(sw)->rows);
+    sim_free(compat__switch_state(sw)->rows);
 }
 
 // The classes of a port share one headroom.
@@ -511,7 +483,7 @@ static const sim_node_ops_t loop = {.kind = "switch",
 const net_buffer_ops_t compat__hpcc_buffer = {
     .name = "hpcc",
     .loop = &loop,
-    .state_bytes = sizeof(state_t),
+    .state_bytes = sizeof(compat_switch_state_t),
     .built = built,
     .fini = fini,
     .dedicated = dedicated,

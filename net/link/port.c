@@ -177,13 +177,6 @@ void net_port_drop(net_port_t *port, net_packet_t *packet, net_drop_reason_t rea
     sim_pool_put(node->packets, &node->sim, packet);
 }
 
-void net_port_drop_next(net_port_t *port, uint64_t count)
-{
-    port->rare->drop_countdown = count;
-    port->disturbed = true;
-    net__port_update_special(port);
-}
-
 // -- queues
 
 #define ENTRY_BYTES ((uint32_t)sizeof(net_queued_t))
@@ -278,8 +271,7 @@ void net__port_update_special(net_port_t *port)
         NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
     // An untouched port's `rare` has no memory yet and must not be read: a page that is read before
     // its first write is copied then, for which the system stops all threads.
-    const bool disturbed =
-        port->disturbed && (port->rare->degraded_bps != 0 || port->rare->drop_countdown > 0);
+    const bool disturbed = port->disturbed && port->rare->degraded_bps != 0;
     const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
                          port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;

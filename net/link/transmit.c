@@ -45,10 +45,6 @@ static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 
 static bool is_lost(net_port_t *port, const net_packet_t *packet)
 {
-    if (port->rare->drop_countdown > 0 && packet->kind == NET_PACKET_ROCE &&
-        --port->rare->drop_countdown == 0) {
-        return true;
-    }
     if (SIM_UNLIKELY(port->loss != NULL)) {
         if (net__loss_decides(port->loss, packet)) {
             return true;

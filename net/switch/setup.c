@@ -172,7 +172,8 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "switch.ecn.kmin",
-                              " is above switch.ecn.kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                              ": %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
+                              "which is %" PRIu64,
                               config->ecn_kmin_bytes,
                               config->ecn_kmax_bytes);
     }
@@ -182,7 +183,8 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,
                                   "switch.ecn.profiles",
-                                  ": kmin is above kmax (%" PRIu64 " > %" PRIu64 " bytes)",
+                                  ": kmin is %" PRIu64
+                                  " bytes, expected at most kmax, which is %" PRIu64,
                                   row->low_bytes,
                                   row->high_bytes);
         }
@@ -192,7 +194,7 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,
                                   "switch.weights",
-                                  ": class %u has weight 0",
+                                  ": class %u has weight 0, expected 1 to 255",
                                   p);
         }
     }
@@ -275,12 +277,4 @@ uint64_t net_switch_headroom_used_bytes(const net_node_t *node)
         }
     }
     return bytes;
-}
-
-uint64_t net_switch_ingress_bytes(const net_node_t *node, uint32_t port, uint32_t priority)
-{
-    SIM_CHECK(node->kind == NET_NODE_SWITCH);
-    SIM_CHECK(port < node->port_count && priority < NET_PRIORITIES);
-    const net_received_t *const held = node->ports[port].received[priority];
-    return held->stored_bytes + held->headroom_bytes;
 }

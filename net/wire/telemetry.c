@@ -47,40 +47,6 @@ uint8_t net_int_rate_code(uint64_t rate_bps)
     return 0;
 }
 
-// Converts bytes to units. Most networks have multiplier 1 and skip the division.
-static inline uint64_t units_of(uint64_t bytes, uint64_t unit_bytes, uint32_t multiplier)
-{
-    const uint64_t units = bytes / unit_bytes;
-    return SIM_LIKELY(multiplier == 1) ? units : units / multiplier;
-}
-
-static inline uint64_t record_of(uint8_t rate_code,
-                                 sim_time_t time_ps,
-                                 uint64_t sent_bytes,
-                                 uint64_t queue_bytes,
-                                 uint32_t multiplier)
-{
-    const uint64_t time_ns = time_ps / SIM_PS_PER_NS & NET_INT_MASK(NET_INT_TIME_BITS);
-    const uint64_t sent =
-        units_of(sent_bytes, NET_INT_SENT_UNIT_BYTES, multiplier) & NET_INT_MASK(NET_INT_SENT_BITS);
-    uint64_t queue = units_of(queue_bytes, NET_INT_QUEUE_UNIT_BYTES, multiplier);
-    if (queue > NET_INT_MASK(NET_INT_QUEUE_BITS)) {
-        queue = NET_INT_MASK(NET_INT_QUEUE_BITS);
-    }
-    SIM_ASSERT(rate_code < NET_INT_RATE_CODES);
-    return (uint64_t)rate_code << NET_INT_RATE_SHIFT | time_ns << NET_INT_TIME_SHIFT |
-           sent << NET_INT_QUEUE_BITS | queue;
-}
-
-uint64_t net_int_record(uint8_t rate_code,
-                        sim_time_t time_ps,
-                        uint64_t sent_bytes,
-                        uint64_t queue_bytes,
-                        uint32_t multiplier)
-{
-    return record_of(rate_code, time_ps, sent_bytes, queue_bytes, multiplier);
-}
-
 static inline uint64_t queue_bytes_of(const net_port_t *port)
 {
     uint64_t bytes = 0;
@@ -102,11 +68,11 @@ static inline bool push_record(const net_port_t *port,
 {
     const uint32_t hop = packet->hop_count++;
     packet->path_id ^= meter->switch_id;
-    net_packet_telemetry(packet)[hop] = record_of(meter->rate_code,
-                                                  port->node->sim.now_ps,
-                                                  meter->tx_bytes,
-                                                  queue_bytes_of(port),
-                                                  meter->multiplier);
+    net_packet_telemetry(packet)[hop] = net_int_record(meter->rate_code,
+                                                       port->node->sim.now_ps,
+                                                       meter->tx_bytes,
+                                                       queue_bytes_of(port),
+                                                       meter->multiplier);
     return hop >= meter->reserved_hops;
 }
 

@@ -10,6 +10,7 @@
 // ns where 8384 and 4192 are meant: see compat_hpcc_time_ps.)
 // Not pinned: ties (tests/test_hpcc_agreement.sh), losses.
 #include "compat/hpcc/rules.h"
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define NS SIM_PS_PER_NS
@@ -254,7 +255,7 @@ START_TEST(duplicates_are_answered_or_not)
         pair = pair_create(&config);
         pair_qp_t qps;
         pair_connect(pair, &qps, NIC_QPT_RC, NULL);
-        net_port_drop_next(pair->port[1], 1);
+        test_drop_next(pair->port[1], 1);
         post(START_PS, &qps, 1000);
         pair_run(pair);
         ck_assert_uint_eq(pair->done_count[0], 1);

@@ -211,8 +211,7 @@ START_TEST(drops_what_fits_neither_headroom_nor_threshold)
     }
     ck_assert_uint_gt(drops, 10);
     ck_assert_uint_eq(sw->ports[0].drops[NET_DROP_HEADROOM_FULL], drops);
-    ck_assert_uint_eq(net_switch_ingress_bytes(sw, 0, FIXTURE_CLASS),
-                      walk.ingress + walk.in_headroom);
+    ck_assert_uint_eq(fixture_ingress_bytes(sw, 0, FIXTURE_CLASS), walk.ingress + walk.in_headroom);
     fixture_destroy(&fixture);
 }
 END_TEST
@@ -332,7 +331,7 @@ START_TEST(thresholds_follow_rates)
     uint64_t dedicated = 0;
     for (uint32_t p = 0; p < 3; p++) {
         ck_assert_uint_eq(net_switch_headroom_limit_bytes(a, p), headrooms[p]);
-        ck_assert_uint_eq(compat__hpcc_alpha(sw, p), NET_ALPHA_ONE / 8 * eighths[p]);
+        ck_assert_uint_eq(compat__switch_state(sw)->rows[p].alpha, NET_ALPHA_ONE / 8 * eighths[p]);
         dedicated += headrooms[p] + 4096;
     }
     ck_assert_uint_eq(sw->shared_limit, (64 << 20) - dedicated);

@@ -59,7 +59,7 @@ static void note_most(const net_trace_t *trace, void *ctx)
 {
     most_t *const most = ctx;
     (void)trace;
-    const uint64_t bytes = net_switch_ingress_bytes(most->sw, 0, FIXTURE_CLASS);
+    const uint64_t bytes = fixture_ingress_bytes(most->sw, 0, FIXTURE_CLASS);
     most->bytes = bytes > most->bytes ? bytes : most->bytes;
 }
 
@@ -308,7 +308,7 @@ typedef struct thresholds {
 static void note_threshold(const net_trace_t *trace, void *ctx)
 {
     thresholds_t *const t = ctx;
-    const uint64_t bytes = net_switch_ingress_bytes(t->sw, trace->port->index, trace->detail);
+    const uint64_t bytes = fixture_ingress_bytes(t->sw, trace->port->index, trace->detail);
     if (trace->point == NET_TRACE_XOFF) {
         t->first_xoff = t->xoffs++ == 0 ? bytes : t->first_xoff;
         t->xoff_least = bytes < t->xoff_least ? bytes : t->xoff_least;

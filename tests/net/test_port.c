@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "tests/check_main.h"
+#include "tests/drop_next.h"
 #include "tests/net_fixture.h"
 
 #define DELAY_PS UINT64_C(1000003)
@@ -593,12 +594,28 @@ START_TEST(drop_next_drops_exactly_one)
     pair_create(&pair, 1, &link);
     fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 20});
     pair_build(&pair);
-    net_port_drop_next(pair.a_port, 7);
+    test_drop_next(pair.a_port, 7);
     fixture_run(&pair.fixture);
     ck_assert_uint_eq(pair.b->arrival_count, 19);
     for (uint32_t i = 0; i < 19; i++) {
         ck_assert_uint_eq(pair.b->arrivals[i].psn, i < 6 ? i : i + 1);
     }
+    fixture_destroy(&pair.fixture);
+}
+END_TEST
+
+START_TEST(memory_of_packets_is_counted)
+{
+    const net_link_config_t link = fixture_link_config(100 * FIXTURE_GBPS, DELAY_PS);
+    pair_t pair;
+    pair_create(&pair, 1, &link);
+    fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 200});
+    pair_build(&pair);
+    const uint64_t before = net_packet_memory_bytes(pair.fixture.net);
+    fixture_run(&pair.fixture);
+    const uint64_t after = net_packet_memory_bytes(pair.fixture.net);
+    ck_assert_uint_gt(after, before);
+    ck_assert_uint_ge(after, sizeof(net_packet_t) + sizeof(net_packet_aside_t));
     fixture_destroy(&pair.fixture);
 }
 END_TEST
@@ -682,7 +699,7 @@ START_TEST(listeners_hear_what_they_asked_for)
     fixture_flow(pair.a, &(fixture_flow_t){.to = 1, .count = 100, .priority = 3});
     fixture_pause(pair.b, 3 * SIM_PS_PER_US, 1u << 3, 100);
     pair_build(&pair);
-    net_port_drop_next(pair.a_port, 10);
+    test_drop_next(pair.a_port, 10);
     heard_t all = {{0}, 0};
     heard_t some = {{0}, 0};
     heard_t there = {{0}, 0};
@@ -761,6 +778,7 @@ CHECK_MAIN(CHECK_LOOP(frames_back_to_back_do_not_drift, 0, SIM_COUNT_OF(rates_gb
            CHECK_TEST(loss_rate_is_kept),
            CHECK_TEST(bit_errors_hit_long_frames_more),
            CHECK_TEST(drop_next_drops_exactly_one),
+           CHECK_TEST(memory_of_packets_is_counted),
            CHECK_TEST(link_down_loses_what_is_on_it),
            CHECK_TEST(link_down_forgets_pause),
            CHECK_TEST(listeners_hear_what_they_asked_for),

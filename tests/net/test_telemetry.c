@@ -12,6 +12,7 @@
 #include "net/telemetry.h"
 
 #include "net/frame.h"
+#include "tests/drop_next.h"
 #include "tests/frame_reference.h"
 #include "tests/nic_pair.h"
 
@@ -487,7 +488,7 @@ START_TEST(naks_bring_telemetry)
     pair_config_t config;
     listen_through(&config, 100000000000, &ops, &listener);
     pair_t *const pair = pair_create(&config);
-    net_port_drop_next(pair->port[0], 5);
+    test_drop_next(pair->port[0], 5);
     pair_qp_t qps;
     pair_connect(pair, &qps, NIC_QPT_RC, NULL);
     const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 20 * 1024);

@@ -161,7 +161,6 @@ static pcap_out_capture_t *open_or_die(sim_t *sim, const pcap_out_config_t *conf
     ck_assert_msg(pcap_out_capture_open(sim, config, &capture, &message) == SIM_OK,
                   "%s",
                   message.text);
-    ck_assert_str_eq(pcap_out_capture_path(capture), config->path);
     return capture;
 }
 

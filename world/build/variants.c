@@ -99,7 +99,7 @@ static void fill_switch(world_variants_t *variants, variant_t *variant, const ch
         }
     }
     sim_message_t message;
-    const sim_err_t result = world__check_switch(&variant->switch_config, &message);
+    const sim_err_t result = net_switch_config_check(&variant->switch_config, &message);
     if (result != SIM_OK) {
         keep_error(variants, last, name, result, "switch", &message);
         variant->switch_config.ecn_kmin_bytes = variant->switch_config.ecn_kmax_bytes;

@@ -177,20 +177,6 @@ static sim_err_t take_link(world_scenario_t *scenario,
     return world_bind(map, "link", &targets, NULL, error);
 }
 
-sim_err_t world__check_switch(const net_switch_config_t *config, sim_message_t *message)
-{
-    if (config->ecn_kmin_bytes > config->ecn_kmax_bytes) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "switch.ecn.kmin",
-                              ": %" PRIu64 " bytes, expected at most switch.ecn.kmax, "
-                              "which is %" PRIu64,
-                              config->ecn_kmin_bytes,
-                              config->ecn_kmax_bytes);
-    }
-    return SIM_OK;
-}
-
 static sim_err_t take_switch(world_scenario_t *scenario,
                              const world_tree_t *map,
                              world_error_t *error)
@@ -200,7 +186,7 @@ static sim_err_t take_switch(world_scenario_t *scenario,
     sim_err_t result = world_bind(map, "switch", &targets, NULL, error);
     sim_message_t message;
     if (result == SIM_OK) {
-        result = world__check_switch(&scenario->switch_config, &message);
+        result = net_switch_config_check(&scenario->switch_config, &message);
         if (result != SIM_OK) {
             const world_place_t place = world_locate(map, "switch", message.about);
             return world_fail(error, result, &place, "%s", message.text);

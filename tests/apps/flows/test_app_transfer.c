@@ -12,6 +12,7 @@
 #include "net/port.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
+#include "tests/drop_next.h"
 
 enum { ETHERNET_IP_UDP_BTH_ICRC = 14 + 20 + 8 + 12 + 4, ON_LINK = 8 + 4 + 12, GAP = 12, ACK = 62 };
 
@@ -333,7 +334,7 @@ START_TEST(a_lost_packet_costs_time_only)
         app_t *const app = world_app(&world, "flows", settings);
         net_port_t *const port =
             net_interface_port(world.net, world_interface(&world, of_data ? "host0" : "host1", 0));
-        net_port_drop_next(port, which);
+        test_drop_next(port, which);
         world_run(&world);
         ck_assert_int_eq(world.ended, SIM_ENDED_DONE);
         world_flows(&world, app);

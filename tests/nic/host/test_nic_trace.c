@@ -5,6 +5,7 @@
 // Does not pin: the order of points within one instant where no cause orders them; cost.
 #include "nic/cc/dcqcn.h"
 #include "nic/trace.h"
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -163,7 +164,7 @@ START_TEST(a_nak_and_what_follows)
     start(NIC_TRACE_NAK_SENT | NIC_TRACE_NAK_RECEIVED | NIC_TRACE_RETRANSMIT | NIC_TRACE_TIMEOUT |
           NIC_TRACE_ACK);
     post(BYTES, NIC_SEND_SIGNALED);
-    net_port_drop_next(pair->port[0], 2);
+    test_drop_next(pair->port[0], 2);
     pair_run(pair);
 
     const uint64_t syndrome = ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE;
@@ -190,7 +191,7 @@ START_TEST(a_timeout_and_what_follows)
     set_up("none");
     start(NIC_TRACE_RETRANSMIT | NIC_TRACE_TIMEOUT);
     post(BYTES, NIC_SEND_SIGNALED);
-    net_port_drop_next(pair->port[0], 3);
+    test_drop_next(pair->port[0], 3);
     pair_run(pair);
     ck_assert_uint_eq(logs[0].count, 2);
     check(0, 0, NIC_TRACE_TIMEOUT, START_PS + (UINT64_C(4096000) << 4), 0, 0);
@@ -318,7 +319,7 @@ START_TEST(listening_changes_nothing)
         start(i == 0 ? 0 : (uint32_t)(NIC_TRACE_RECEIVE | NIC_TRACE_STATE | NIC_TRACE_WINDOW));
         net_port_listen(pair->port[0], NET_TRACE_TX, mark, NULL);
         post(100000, NIC_SEND_SIGNALED);
-        net_port_drop_next(pair->port[0], 5);
+        test_drop_next(pair->port[0], 5);
         pair_run(pair);
         digests[i] = sim_digest(pair->sim);
         tear_down();

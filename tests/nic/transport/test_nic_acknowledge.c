@@ -4,6 +4,7 @@
 // Method: the n-th packet of either host is dropped, for every n, with every kind of request in the
 // queue; retry limits against sums of timeouts (IBA vol. 1, 9.7.6.1.3 and 9.7.6.1.4, table 45).
 // Does not pin: which packets are sent again beyond their number and PSNs; random losses.
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -85,7 +86,7 @@ START_TEST(any_single_loss_is_repaired)
         set_up();
         post_mix(mix);
         if (n > 0) {
-            net_port_drop_next(pair->port[host], n);
+            test_drop_next(pair->port[host], n);
         }
         pair_run(pair);
         check_mix(mix);
@@ -123,7 +124,7 @@ START_TEST(sequence_nak_goes_back_to_the_gap)
 {
     set_up();
     post_mix("ww");
-    net_port_drop_next(pair->port[0], 3);
+    test_drop_next(pair->port[0], 3);
     pair_run(pair);
     check_mix("ww");
     const nic_counters_t *const requester = nic_get_counters(pair->nic[0]);
@@ -294,7 +295,7 @@ START_TEST(read_asks_again_for_the_missing_part)
 {
     set_up();
     post_mix("r");
-    net_port_drop_next(pair->port[1], 3);
+    test_drop_next(pair->port[1], 3);
     pair_run(pair);
     check_mix("r");
     const pair_packet_t *const again = pair_nth(pair, 0, 1);
@@ -313,7 +314,7 @@ START_TEST(lost_read_request_times_out)
 {
     set_up();
     post_mix("r");
-    net_port_drop_next(pair->port[0], 1);
+    test_drop_next(pair->port[0], 1);
     pair_run(pair);
     check_mix("r");
     ck_assert_uint_eq(pair_nth(pair, 0, 1)->time_ps, START_PS + TIMEOUT_PS);

@@ -8,6 +8,7 @@
 // al., RDMA over Commodity Ethernet at Scale, SIGCOMM 2016, section 4.1: messages of 4 MB with one
 // packet in 256 lost.
 // Not pinned: that any loss is repaired (test_single_loss).
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -88,7 +89,7 @@ START_TEST(message_or_chunk_starts_again)
     set_up(starts[_i].chunk_bytes);
     post(NIC_WR_RDMA_WRITE, 10 * MTU);
     post(NIC_WR_RDMA_WRITE, 10 * MTU);
-    net_port_drop_next(pair->port[0], 17);
+    test_drop_next(pair->port[0], 17);
     pair_run(pair);
     ck_assert_uint_eq(pair->done_count[0], 2);
     ck_assert_int_eq(pair->done[0][1].wc.status, NIC_WC_SUCCESS);
@@ -112,7 +113,7 @@ START_TEST(send_and_read_start_again)
     set_up(_i == 0 ? 0 : 2 * MTU);
     pair_post_recvs(pair, &qps, 2, 5 * MTU);
     post(NIC_WR_SEND, 5 * MTU);
-    net_port_drop_next(pair->port[0], 4);
+    test_drop_next(pair->port[0], 4);
     pair_run(pair);
     ck_assert_uint_eq(pair->done_count[1], 1);
     ck_assert_uint_eq(pair->done[1][0].wc.byte_len, 5 * MTU);
@@ -121,7 +122,7 @@ START_TEST(send_and_read_start_again)
 
     set_up(_i == 0 ? 0 : 2 * MTU);
     post(NIC_WR_RDMA_READ, 5 * MTU);
-    net_port_drop_next(pair->port[1], 4);
+    test_drop_next(pair->port[1], 4);
     pair_run(pair);
     const uint64_t kept = _i == 0 ? 0 : 2;
     const pair_packet_t *const again = pair_nth(pair, 0, 1);
@@ -143,8 +144,8 @@ START_TEST(timeout_starts_again_too)
 {
     set_up(0);
     post(NIC_WR_RDMA_WRITE, 10 * MTU);
-    net_port_drop_next(pair->port[0], 6);
-    net_port_drop_next(pair->port[1], 6); // five ACKs, then the NAK
+    test_drop_next(pair->port[0], 6);
+    test_drop_next(pair->port[1], 6); // five ACKs, then the NAK
     pair_run(pair);
     ck_assert_uint_eq(pair->done_count[0], 1);
     ck_assert_int_eq(pair->done[0][0].wc.status, NIC_WC_SUCCESS);

@@ -4,6 +4,7 @@
 // Method: requests with wrong keys, bounds, rights and sizes through the verbs; impossible packet
 // sequences injected on the link; ACKs held back by a paused class.
 // Source: IBA vol. 1, 9.7.4, 9.9.3. Does not pin: losses (test_nic_acknowledge).
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -370,7 +371,7 @@ START_TEST(waiting_acks_become_one)
     pair_call_at(pair, 1, 100, pause, NULL);
     pair_call_at(pair, 1, 100 * SIM_PS_PER_US, resume, NULL);
     if (_i == 1) {
-        net_port_drop_next(pair->port[0], 9);
+        test_drop_next(pair->port[0], 9);
     }
     pair_run(pair);
     ck_assert_uint_eq(pair_nth(pair, 1, 0)->time_ps, 100 * SIM_PS_PER_US);

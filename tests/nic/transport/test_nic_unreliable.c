@@ -2,6 +2,7 @@
 // Goal: UC delivers whole messages or nothing, UD packets with their source; neither answers.
 // Method: each packet of a UC message lost in turn; UD with wrong keys, sizes and numbers.
 // Source: IBA vol. 1, 9.8.2 (UC), 9.8.3 (UD). Does not pin: GRH, which completions do not count.
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -54,7 +55,7 @@ START_TEST(uc_loses_the_message_of_a_lost_packet_only)
         pair_post_at(pair, START_PS, qps.qp[0], &wr);
     }
     if (_i > 0) {
-        net_port_drop_next(pair->port[0], (uint64_t)_i);
+        test_drop_next(pair->port[0], (uint64_t)_i);
     }
     pair_run(pair);
     ck_assert_uint_eq(pair->done_count[0], 4);

@@ -15,6 +15,7 @@
 // labels: long
 #include "nic/transport.h"
 #include "tests/algorithms.h"
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS UINT64_C(5000)
@@ -180,7 +181,7 @@ static void run_mix(int index, const char *mix, const uint64_t drop[2], uint64_t
     set_up(index, mix);
     for (uint32_t h = 0; h < 2; h++) {
         if (drop[h] > 0) {
-            net_port_drop_next(pair->port[h], drop[h]);
+            test_drop_next(pair->port[h], drop[h]);
         }
     }
     pair_run(pair);

@@ -12,6 +12,7 @@
 // worst in their callbacks; counters of detailed NICs add up at the end of each.
 // Does not pin: applications (tests/apps/).
 #include "nic/core.h"
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define START_PS (10 * SIM_PS_PER_US)
@@ -307,7 +308,7 @@ START_TEST(what_is_sent_again_passes_the_nic_again)
 {
     set_up(1);
     pair_connect(pair, &qps, NIC_QPT_RC, NULL);
-    net_port_drop_next(pair->port[0], 1);
+    test_drop_next(pair->port[0], 1);
     const nic_send_wr_t wr = pair_wr(pair, NIC_WR_RDMA_WRITE, 1000);
     pair_post_at(pair, START_PS, qps.qp[0], &wr);
     pair_run(pair);

@@ -6,6 +6,7 @@
 // Method: two hosts, two or three queue pairs into one shared queue, on the ideal and on the
 // detailed NIC (IBA vol. 1, 10.2.9, 10.8.3.2).
 // Not pinned: times.
+#include "tests/drop_next.h"
 #include "tests/nic_pair.h"
 
 #define RECEIVES 8u
@@ -154,7 +155,7 @@ START_TEST(an_error_takes_what_was_taken)
 {
     set_up(_i, NIC_QPT_RC);
     post(3, 100);
-    net_port_drop_next(pair->port[0], 2);
+    test_drop_next(pair->port[0], 2);
     send_at(1000, 0, 5000);
     pair_call_at(pair, 1, 20 * SIM_PS_PER_US, fail_first, NULL);
     send_at(30 * SIM_PS_PER_US, 1, 10);
