@@ -44,10 +44,7 @@ static inline void serve_or_wait(net_switch_t *sw, net_port_t *port)
     }
 }
 
-static __attribute__((noinline)) void send_pause(net_switch_t *sw,
-                                                 net_ingress_t *in,
-                                                 uint32_t priority,
-                                                 bool stop)
+static void send_pause(net_switch_t *sw, net_ingress_t *in, uint32_t priority, bool stop)
 {
     in->port->received[priority]->stopped = stop;
     if (compat__switch_state(sw)->rules->draws != NULL) {
@@ -89,7 +86,7 @@ static uint32_t next_class(const net_port_t *port, uint8_t candidates)
     return (from + (uint32_t)__builtin_ctz(twice >> from)) % NET_PRIORITIES;
 }
 
-static __attribute__((noinline)) void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
+static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
     if (compat__switch_state(sw)->rules->draws != NULL) {
         compat__mark_drawn(sw, port, packet);
@@ -219,9 +216,7 @@ static inline bool store(net_switch_t *sw, net_packet_t *packet)
     return true;
 }
 
-static __attribute__((noinline)) void enqueue(net_switch_t *sw,
-                                              net_port_t *egress,
-                                              net_packet_t *packet)
+static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     if (is_lossless(sw, packet->priority) && !store(sw, packet)) {
         return;
@@ -255,12 +250,6 @@ static inline bool leaves_no_trace(const net_switch_t *sw, const net_packet_t *p
     return !held->stopped && fits_plainly(sw, row, held, packet->frame_bytes, &taken);
 }
 
-// Not inlined, so that the usual way through the switch needs no stack frame.
-static __attribute__((noinline)) void transmit_usual(net_port_t *egress, net_packet_t *packet)
-{
-    net_port_transmit(egress, packet);
-}
-
 // Sends a packet that stays in the queue for no time.
 static inline void go_straight(net_port_t *egress, net_packet_t *packet)
 {
@@ -272,13 +261,11 @@ static inline void go_straight(net_port_t *egress, net_packet_t *packet)
     if (SIM_LIKELY(egress->special)) {
         net__port_transmit_special(egress, packet); // the timing "hpcc" is special
     } else {
-        transmit_usual(egress, packet);
+        net_port_transmit(egress, packet);
     }
 }
 
-static __attribute__((noinline)) void pass(net_switch_t *sw,
-                                           net_port_t *egress,
-                                           net_packet_t *packet)
+static void pass(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     // Combined without branches: whether any of these holds is predictable, which one is not.
     const uint32_t against = egress->waiting | egress->controlled |
@@ -292,9 +279,7 @@ static __attribute__((noinline)) void pass(net_switch_t *sw,
     }
 }
 
-static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
-                                                    net_port_t *ingress,
-                                                    net_packet_t *packet)
+static void pause_arrived(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
 {
     const uint8_t released = net_port_pause_received(ingress, packet);
     net_packet_deliver(&sw->node, packet);
@@ -304,9 +289,7 @@ static __attribute__((noinline)) void pause_arrived(net_switch_t *sw,
 }
 
 // Handles a packet that brings no route, may be lost, has a listener, or is a pause.
-static __attribute__((noinline)) void arrive_otherwise(net_switch_t *sw,
-                                                       uint32_t from,
-                                                       net_packet_t *packet)
+static void arrive_otherwise(net_switch_t *sw, uint32_t from, net_packet_t *packet)
 {
     net_port_t *const ingress = &sw->node.ports[from];
     if (sw->node.one_by_one) {

@@ -141,7 +141,7 @@ static SIM_ALWAYS_INLINE void send_in_order(net_port_t *port, net_packet_t *pack
     sim__send_slow(&port->node->sim, port->channel, arrive_ps, packet);
 }
 
-__attribute__((noinline)) static void transmit_rounded(net_port_t *port, net_packet_t *packet)
+static void transmit_rounded(net_port_t *port, net_packet_t *packet)
 {
     send_in_order(port, packet, port->timing->time_ps(port, packet->frame_bytes));
 }
@@ -156,7 +156,7 @@ static SIM_ALWAYS_INLINE void transmit_cut(net_port_t *port, net_packet_t *packe
     }
 }
 
-__attribute__((noinline)) static void transmit_metered(net_port_t *port, net_packet_t *packet)
+static void transmit_metered(net_port_t *port, net_packet_t *packet)
 {
     net__port_meter(port, packet); // the frame may grow
     transmit_cut(port, packet);

@@ -14,10 +14,9 @@
 //
 // At one instant an arrival precedes a departure, and a departure precedes a timer. So a port
 // catches up with departures before now, and including now only before a timer fires.
-// port catches up with what is before now, and with what is at now where a timer fires.
 #include "net/switch/switch_internal.h"
 
-// Keeps a rarely used function out of the hot loop, which needs all registers.
+// Marks a function noinline, so that the hot loop keeps all registers.
 #define APART __attribute__((noinline))
 
 static inline void be_late(net_switch_t *sw, net_port_t *port)
@@ -34,7 +33,7 @@ static inline void be_on_time(net_switch_t *sw, net_port_t *port)
     sw->late[port->index] = 0;
 }
 
-APART static uint32_t choose(net_port_t *egress, uint8_t candidates)
+static uint32_t choose(net_port_t *egress, uint8_t candidates)
 {
     uint32_t head_bytes[NET_PRIORITIES];
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
@@ -90,7 +89,7 @@ static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 }
 
 // Replays a late port's departures before end_ps.
-APART static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
     while (port->busy_until_ps < end_ps && depart(sw, port)) {
     }
@@ -98,7 +97,7 @@ APART static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps
 // Replays the departures of all ports before end_ps and returns when the next one is due. now_ps
 // becomes the time of the latest departure if that is later. Each round replays one departure per
 // port, so that the next packet of each is prefetched meanwhile.
-APART static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
+static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_time_t now_ps = node->now_ps;
@@ -190,7 +189,7 @@ static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw,
 
 // Makes all ports catch up and tries again to queue a packet. If there still is no room, drops the
 // packet or stops its sender, as the exact loop does.
-APART static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t now_ps = node->now_ps;
@@ -220,10 +219,10 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
 
 // Takes a packet that does not enter the switch. Returns false if it was a pause frame, which may
 // have added a wake.
-static APART bool turn_away(net_switch_t *sw,
-                            net_port_t *ingress,
-                            net_packet_t *packet,
-                            net_entry_t entry)
+static bool turn_away(net_switch_t *sw,
+                      net_port_t *ingress,
+                      net_packet_t *packet,
+                      net_entry_t entry)
 {
     if (entry == NET_IS_PAUSE) {
         pause_arrives(sw, ingress, packet);

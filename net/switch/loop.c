@@ -101,7 +101,7 @@ static void enqueue_by_tables(net_switch_t *sw, net_port_t *egress, net_packet_t
     enqueue_any(sw, egress, packet, false);
 }
 
-static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *egress)
+static void serve(net_switch_t *sw, net_port_t *egress)
 {
     serve_any(sw, egress, true);
 }

@@ -41,10 +41,7 @@ void net__mark_late(net_switch_t *sw,
     }
 }
 
-// Not inlined into the switch's enqueue, which is shorter without it.
-__attribute__((noinline)) void net__mark_early(net_switch_t *sw,
-                                               net_port_t *egress,
-                                               net_packet_t *packet)
+void net__mark_early(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     const uint64_t queued = egress->classes[packet->priority]->bytes;
     if (((uint32_t)sw->marks_early >> packet->priority & 1u) != 0 &&

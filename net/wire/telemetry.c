@@ -140,7 +140,7 @@ const net_pint_t *net_pint_of(const net_t *net)
     return net->pint;
 }
 
-static __attribute__((noinline)) void take_into_pint(net_port_t *port, net_packet_t *packet)
+static void take_into_pint(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = port->meter;
     const net_pint_ops_t *const ops = meter->pint->ops;
