@@ -74,6 +74,7 @@ void topo__connect(const topo_plan_t *plan,
                    net_node_t *b,
                    const topo__cable_t *cable)
 {
+    SIM_CHECK(cable->count >= 1);
     for (uint64_t i = 0; i < cable->count; i++) {
         net_link_config_t config = cable->config;
         if (plan->link_config != NULL) {
@@ -93,6 +94,17 @@ void topo__hosts(const topo_plan_t *plan,
     for (uint64_t i = 0; i < count; i++) {
         topo__connect(plan, to, create_host(plan, first + i, &last), cable);
     }
+}
+
+topo__start_t topo__start(const topo_plan_t *plan)
+{
+    return (topo__start_t){net_node_count(plan->net), net_link_count(plan->net)};
+}
+
+void topo__check_added(const topo_plan_t *plan, topo__start_t start, const topo_size_t *size)
+{
+    SIM_CHECK(net_node_count(plan->net) - start.nodes == size->hosts + size->switches);
+    SIM_CHECK(net_link_count(plan->net) - start.links == size->links);
 }
 
 sim_err_t topo__check_interfaces(const char *name,

@@ -29,6 +29,15 @@ void topo__hosts(const topo_plan_t *plan,
                  uint64_t count,
                  const topo__cable_t *cable);
 
+// Counts of a network before a builder adds to it.
+typedef struct topo__start {
+    size_t nodes;
+    size_t links;
+} topo__start_t;
+topo__start_t topo__start(const topo_plan_t *plan);
+// SIM_CHECKs that a builder has added as many nodes and links since `start` as its size() says.
+void topo__check_added(const topo_plan_t *plan, topo__start_t start, const topo_size_t *size);
+
 // Fail with SIM_ERR_RANGE if the network would have too many interfaces, or a switch too many
 // ports. The message begins with the attribute's name and value.
 SIM_MUST_CHECK sim_err_t topo__check_interfaces(const char *name,

@@ -104,12 +104,14 @@ static void group_hosts(drawing_t *drawing, uint32_t hosts_max)
     }
     qsort(drawing->hosts, drawing->host_count, sizeof(*drawing->hosts), compare_hosts);
     size_t end = 0;
+    size_t grouped = 0;
     for (size_t first = 0; first < drawing->host_count; first = end) {
         const net_node_t *const stands = drawing->hosts[first];
         end = first + 1;
         while (end < drawing->host_count && compare_links(stands, drawing->hosts[end]) == 0) {
             end++;
         }
+        grouped += end - first;
         if (end - first <= hosts_max) {
             continue;
         }
@@ -119,6 +121,7 @@ static void group_hosts(drawing_t *drawing, uint32_t hosts_max)
         drawing->group_sizes[stands->sim.index] = end - first;
         drawing->group_ends[stands->sim.index] = drawing->hosts[end - 1];
     }
+    SIM_CHECK(grouped == drawing->host_count); // every host is in one group
 }
 
 // -- nodes

@@ -55,6 +55,13 @@ static sim_err_t dumbbell_check(const void *config, sim_message_t *message)
                              message);
 }
 
+static void dumbbell_size(const void *config, topo_size_t *size)
+{
+    const topo_dumbbell_config_t *const dumbbell = config;
+    const uint64_t hosts = dumbbell->left + dumbbell->right;
+    *size = (topo_size_t){hosts, 2, hosts * dumbbell->nics_per_host + 1};
+}
+
 static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
 {
     const topo_dumbbell_config_t *const dumbbell = config;
@@ -62,6 +69,7 @@ static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const topo__cable_t host_cable =
         topo__cable(dumbbell->host_rate_bps, dumbbell->host_delay_ps, dumbbell->nics_per_host);
     const topo__cable_t bottleneck =
@@ -71,14 +79,10 @@ static sim_err_t dumbbell_build(const topo_plan_t *plan, const void *config, sim
     net_node_t *const right = topo__switch(plan, "switch", 1);
     topo__hosts(plan, right, dumbbell->left, dumbbell->right, &host_cable);
     topo__connect(plan, left, right, &bottleneck);
+    topo_size_t size;
+    dumbbell_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void dumbbell_size(const void *config, topo_size_t *size)
-{
-    const topo_dumbbell_config_t *const dumbbell = config;
-    const uint64_t hosts = dumbbell->left + dumbbell->right;
-    *size = (topo_size_t){hosts, 2, hosts * dumbbell->nics_per_host + 1};
 }
 
 const topo_ops_t topo_dumbbell = {"dumbbell",

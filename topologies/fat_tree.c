@@ -89,6 +89,19 @@ static void build_pod(const topo_plan_t *plan,
     }
 }
 
+static void fat_tree_size(const void *config, topo_size_t *size)
+{
+    const topo_fat_tree_config_t *const tree = config;
+    const uint64_t half = tree->k / 2;
+    const uint64_t edges = tree->k * half;
+    const uint64_t hosts = edges * hosts_per_edge(tree);
+    *size = (topo_size_t){
+        .hosts = hosts,
+        .switches = 2 * edges + half * half,
+        .links = hosts * tree->nics_per_host + 2 * edges * half,
+    };
+}
+
 static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
 {
     const topo_fat_tree_config_t *const tree = config;
@@ -96,6 +109,7 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const uint64_t half = tree->k / 2;
     const topo__cable_t cable = topo__cable(tree->rate_bps, tree->delay_ps, 1);
     net_node_t **const aggregations = sim_alloc_array(tree->k * half, sizeof(net_node_t *));
@@ -109,20 +123,10 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
         }
     }
     sim_free(aggregations);
+    topo_size_t size;
+    fat_tree_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void fat_tree_size(const void *config, topo_size_t *size)
-{
-    const topo_fat_tree_config_t *const tree = config;
-    const uint64_t half = tree->k / 2;
-    const uint64_t edges = tree->k * half;
-    const uint64_t hosts = edges * hosts_per_edge(tree);
-    *size = (topo_size_t){
-        .hosts = hosts,
-        .switches = 2 * edges + half * half,
-        .links = hosts * tree->nics_per_host + 2 * edges * half,
-    };
 }
 
 const topo_ops_t topo_fat_tree = {"fat-tree",

@@ -330,6 +330,8 @@ sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
         error = read_links(reader, &header, degree);
     }
     if (error == SIM_OK) {
+        SIM_CHECK(reader->file->node_count == header.nodes);
+        SIM_CHECK(reader->file->link_count == header.links);
         note_more_links(reader, &header);
         error = check_degrees(reader, is_switch, degree);
     }

@@ -367,6 +367,7 @@ static void make(topo_file_t *file, const tree_t *tree)
     for (uint32_t i = 0; i < tree->core_count; i++) {
         topo__file_add_node(file, "core", i, NET_NODE_SWITCH);
     }
+    SIM_CHECK(file->node_count == first_core + tree->core_count);
     for (uint32_t i = 0; i < nodes; i++) {
         add_links(file, tree, 0, i, first_tor + i / hosts_per_tor);
     }

@@ -133,6 +133,7 @@ sim_err_t topo_graph_node(topo_graph_t *graph,
     graph->nodes[graph->node_count] = (graph_node_t){sim_strdup(name), kind, 0};
     graph->node_count++;
     *find_slot(graph, name) = graph->node_count;
+    SIM_CHECK(graph->node_count * 2 < graph->table_size); // the table always has a free slot
     return SIM_OK;
 }
 
@@ -262,6 +263,7 @@ sim_err_t topo_graph_build(const topo_graph_t *graph,
     }
     for (size_t i = 0; i < graph->link_count; i++) {
         const graph_link_t *const link = &graph->links[i];
+        SIM_CHECK(link->a < graph->node_count && link->b < graph->node_count);
         net_link_config_t config;
         sim_attrs_copy(&net_link_config_attrs, &config, &link->config);
         if (plan->link_config != NULL) {

@@ -110,6 +110,19 @@ static void build_group(const topo_plan_t *plan,
     }
 }
 
+static void leaf_spine_size(const void *config, topo_size_t *size)
+{
+    const topo_leaf_spine_config_t *const shape = config;
+    const uint64_t groups = shape->leaves / (shape->rails ? shape->nics_per_host : 1);
+    const uint64_t hosts = groups * shape->hosts_per_leaf;
+    *size = (topo_size_t){
+        .hosts = hosts,
+        .switches = shape->leaves + shape->spines,
+        .links =
+            hosts * shape->nics_per_host + shape->leaves * shape->spines * shape->links_per_spine,
+    };
+}
+
 static sim_err_t leaf_spine_build(const topo_plan_t *plan,
                                   const void *config,
                                   sim_message_t *message)
@@ -119,6 +132,7 @@ static sim_err_t leaf_spine_build(const topo_plan_t *plan,
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const uint64_t width = shape->rails ? shape->nics_per_host : 1;
     const topo__cable_t cable =
         topo__cable(shape->fabric_rate_bps,
@@ -135,20 +149,10 @@ static sim_err_t leaf_spine_build(const topo_plan_t *plan,
         }
     }
     sim_free(leaves);
+    topo_size_t size;
+    leaf_spine_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void leaf_spine_size(const void *config, topo_size_t *size)
-{
-    const topo_leaf_spine_config_t *const shape = config;
-    const uint64_t groups = shape->leaves / (shape->rails ? shape->nics_per_host : 1);
-    const uint64_t hosts = groups * shape->hosts_per_leaf;
-    *size = (topo_size_t){
-        .hosts = hosts,
-        .switches = shape->leaves + shape->spines,
-        .links =
-            hosts * shape->nics_per_host + shape->leaves * shape->spines * shape->links_per_spine,
-    };
 }
 
 const topo_ops_t topo_leaf_spine = {"leaf-spine",

@@ -247,6 +247,7 @@ static void lint_reachability(const lint_t *lint)
     }
     const uint64_t pairs = (interface_count * interface_count - own) / 2;
     const uint64_t lost = pairs - (reachable - own_reachable) / 2;
+    SIM_CHECK(own_reachable <= reachable && lost <= pairs);
     uint32_t from = 0;
     uint32_t to = 0;
     const bool found = find_unreachable(net, components, &from, &to);

@@ -32,6 +32,12 @@ static sim_err_t pair_check(const void *config, sim_message_t *message)
     return SIM_OK;
 }
 
+static void pair_size(const void *config, topo_size_t *size)
+{
+    const topo_pair_config_t *const pair = config;
+    *size = (topo_size_t){2, 0, pair->nics_per_host};
+}
+
 static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
 {
     const topo_pair_config_t *const pair = config;
@@ -39,16 +45,14 @@ static sim_err_t pair_build(const topo_plan_t *plan, const void *config, sim_mes
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const topo__cable_t cable = topo__cable(pair->rate_bps, pair->delay_ps, pair->nics_per_host);
     net_node_t *const first = topo__host(plan, 0);
     topo__connect(plan, first, topo__host(plan, 1), &cable);
+    topo_size_t size;
+    pair_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void pair_size(const void *config, topo_size_t *size)
-{
-    const topo_pair_config_t *const pair = config;
-    *size = (topo_size_t){2, 0, pair->nics_per_host};
 }
 
 const topo_ops_t topo_pair =

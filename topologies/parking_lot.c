@@ -58,6 +58,13 @@ static sim_err_t parking_lot_check(const void *config, sim_message_t *message)
                                   message);
 }
 
+static void parking_lot_size(const void *config, topo_size_t *size)
+{
+    const topo_parking_lot_config_t *const lot = config;
+    const uint64_t hosts = lot->switches * lot->hosts_per_switch;
+    *size = (topo_size_t){hosts, lot->switches, hosts * lot->nics_per_host + lot->switches - 1};
+}
+
 static sim_err_t parking_lot_build(const topo_plan_t *plan,
                                    const void *config,
                                    sim_message_t *message)
@@ -67,6 +74,7 @@ static sim_err_t parking_lot_build(const topo_plan_t *plan,
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const topo__cable_t host_cable =
         topo__cable(lot->host_rate_bps, lot->host_delay_ps, lot->nics_per_host);
     const topo__cable_t trunk = topo__cable(lot->trunk_rate_bps, lot->trunk_delay_ps, 1);
@@ -79,14 +87,10 @@ static sim_err_t parking_lot_build(const topo_plan_t *plan,
         }
         previous = node;
     }
+    topo_size_t size;
+    parking_lot_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void parking_lot_size(const void *config, topo_size_t *size)
-{
-    const topo_parking_lot_config_t *const lot = config;
-    const uint64_t hosts = lot->switches * lot->hosts_per_switch;
-    *size = (topo_size_t){hosts, lot->switches, hosts * lot->nics_per_host + lot->switches - 1};
 }
 
 const topo_ops_t topo_parking_lot = {"parking-lot",

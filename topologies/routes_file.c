@@ -210,6 +210,7 @@ static sim_err_t take_row(reader_t *reader, const sim_word_t *begin)
         error = take_hop(reader, row.node, row.host, &routes->ports[routes->port_count++]);
     }
     if (error == SIM_OK) {
+        SIM_CHECK(row.first + row.count == routes->port_count);
         SIM_GROW(routes->rows, routes->count, &routes->capacity);
         routes->rows[routes->count++] = row;
     }

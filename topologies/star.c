@@ -33,6 +33,12 @@ static sim_err_t star_check(const void *config, sim_message_t *message)
     return topo__check_ports("hosts", star->hosts, star->hosts * star->nics_per_host, message);
 }
 
+static void star_size(const void *config, topo_size_t *size)
+{
+    const topo_star_config_t *const star = config;
+    *size = (topo_size_t){star->hosts, 1, star->hosts * star->nics_per_host};
+}
+
 static sim_err_t star_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
 {
     const topo_star_config_t *const star = config;
@@ -40,15 +46,13 @@ static sim_err_t star_build(const topo_plan_t *plan, const void *config, sim_mes
     if (error != SIM_OK) {
         return error;
     }
+    const topo__start_t start = topo__start(plan);
     const topo__cable_t cable = topo__cable(star->rate_bps, star->delay_ps, star->nics_per_host);
     topo__hosts(plan, topo__switch(plan, "switch", 0), 0, star->hosts, &cable);
+    topo_size_t size;
+    star_size(config, &size);
+    topo__check_added(plan, start, &size);
     return SIM_OK;
-}
-
-static void star_size(const void *config, topo_size_t *size)
-{
-    const topo_star_config_t *const star = config;
-    *size = (topo_size_t){star->hosts, 1, star->hosts * star->nics_per_host};
 }
 
 const topo_ops_t topo_star =

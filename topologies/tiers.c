@@ -31,6 +31,7 @@ uint32_t *topo__tiers(const net_t *net)
             }
         }
     }
+    SIM_CHECK(queued <= node_count); // each node is queued at most once
     sim_free(queue);
     return tiers;
 }

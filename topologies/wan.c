@@ -369,33 +369,6 @@ static sim_err_t connect_all(const topo_plan_t *plan,
     return error;
 }
 
-static sim_err_t wan_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
-{
-    const topo_wan_config_t *const wan = config;
-    sim_err_t error = wan_check(wan, message);
-    if (error != SIM_OK) {
-        return error;
-    }
-    const sim_time_t delay_ps = wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps;
-    const topo_ops_t *ops = NULL;
-    void *site_config = NULL;
-    error = site_init(wan, &ops, &site_config, message);
-    net_node_t **const borders = sim_alloc_array(wan->sites, sizeof(net_node_t *));
-    for (uint64_t site = 0; site < wan->sites && error == SIM_OK; site++) {
-        if (site == 0 && wan->direct) {
-            continue;
-        }
-        borders[site] = make_border(plan, wan, site, delay_ps);
-        error = build_site(plan, wan, ops, site_config, site, borders[site], message);
-    }
-    if (error == SIM_OK) {
-        error = connect_all(plan, wan, borders, message);
-    }
-    sim_free(borders);
-    site_fini(ops, site_config);
-    return error;
-}
-
 static void wan_size(const void *config, topo_size_t *size)
 {
     const topo_wan_config_t *const wan = config;
@@ -417,6 +390,41 @@ static void wan_size(const void *config, topo_size_t *size)
     *size = (topo_size_t){wan->sites * inner.hosts,
                           wan->sites * (inner.switches + 1),
                           wan->sites * inner.links + pairs * wan->links};
+}
+
+static sim_err_t wan_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    const topo_wan_config_t *const wan = config;
+    sim_err_t error = wan_check(wan, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const topo__start_t start = topo__start(plan);
+    const sim_time_t delay_ps = wan->delay_ps == SIM_AUTO ? wan->rtt_ps / 2 : wan->delay_ps;
+    const topo_ops_t *ops = NULL;
+    void *site_config = NULL;
+    error = site_init(wan, &ops, &site_config, message);
+    net_node_t **const borders = sim_alloc_array(wan->sites, sizeof(net_node_t *));
+    for (uint64_t site = 0; site < wan->sites && error == SIM_OK; site++) {
+        if (site == 0 && wan->direct) {
+            continue;
+        }
+        borders[site] = make_border(plan, wan, site, delay_ps);
+        error = build_site(plan, wan, ops, site_config, site, borders[site], message);
+    }
+    if (error == SIM_OK) {
+        error = connect_all(plan, wan, borders, message);
+    }
+    if (error == SIM_OK) {
+        topo_size_t size;
+        wan_size(config,
+                 &size); // an upper limit: some switches of a site have no link to its border
+        SIM_CHECK(net_node_count(plan->net) - start.nodes <= size.hosts + size.switches);
+        SIM_CHECK(net_link_count(plan->net) - start.links <= size.links);
+    }
+    sim_free(borders);
+    site_fini(ops, site_config);
+    return error;
 }
 
 const topo_ops_t topo_wan = {"wan",

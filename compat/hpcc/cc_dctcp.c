@@ -32,6 +32,7 @@ static void end_round(compat_dctcp_hpcc_t *dctcp, const nic_cc_ack_t *ack, uint6
         dctcp->marked_packets = 0;
         dctcp->batch_packets = ack->next_psn - ack->acked_psn + 1;
     }
+    SIM_ASSERT(dctcp->batch_packets > 0 && dctcp->alpha <= 1.0);
     dctcp->round_psn = ack->next_psn;
 }
 

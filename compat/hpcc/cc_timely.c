@@ -38,6 +38,7 @@ static void decrease(compat_timely_hpcc_t *timely, double factor)
     const uint64_t rate_bps = (uint64_t)((double)cc->rate_bps * factor);
     const uint64_t least_bps = min_bps < cc->line_bps ? min_bps : cc->line_bps;
     cc->rate_bps = rate_bps < least_bps ? least_bps : rate_bps;
+    SIM_ASSERT(cc->rate_bps <= cc->line_bps);
     timely->increases = 0;
 }
 

@@ -94,6 +94,7 @@ static void start_component(component_t *component,
                             uint64_t run,
                             uint64_t first)
 {
+    SIM_CHECK(run >= 1); // RngRun
     *component = (component_t){.modulus = modulus, .state = {1, 1, 1}};
     component->to_next_stream = doubled(*step, STREAM_BITS, modulus);
     advance_times(component, doubled(*step, RUN_BITS, modulus), run);

@@ -20,6 +20,7 @@ typedef struct compat_losses {
 static bool is_lost(const net_port_t *port)
 {
     const turns_t *const turns = port->arrival_loss_ctx;
+    SIM_ASSERT(turns->stream != NULL);
     return compat_draws_stream_next(turns->stream) < turns->chance;
 }
 

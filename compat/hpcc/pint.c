@@ -239,6 +239,7 @@ compat_pint_hpcc_t *compat__pint_init(net_pint_t *pint, sim_ratio_t base, sim_ti
         own->powers[own->power_count++] = double_of(power);
         power = wide_product(power, step);
     }
+    SIM_CHECK(own->power_count >= 2 && own->rtt_ns > 0);
     // The digest is always two bytes on the wire, but with enough powers only 256 values are used.
     const bool narrow = own->power_count > 256 && own->powers[256] >= LEAST_UNITS * LEAST_UNITS;
     pint->digest_bytes = 2;

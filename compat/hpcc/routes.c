@@ -103,6 +103,7 @@ static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_rout
             search->ports[count++] = p;
         }
     }
+    SIM_CHECK(count <= node->port_count);
     order_by_position(search, node, count);
     if (count > 0) {
         net_routes_set(routes, node, leaf, search->ports, count);

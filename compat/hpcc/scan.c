@@ -104,6 +104,8 @@ static void stopped(nic_qp_t *qp)
     }
 }
 
+#define NONE UINT32_MAX
+
 // Removes finished queue pairs, from the first that the search met. Returns the new position of
 // `chosen`.
 static uint32_t compact(scan_t *scan, uint32_t first, uint32_t chosen)
@@ -122,10 +124,10 @@ static uint32_t compact(scan_t *scan, uint32_t first, uint32_t chosen)
         scan->list[to++] = scan->list[i];
     }
     scan->count = to;
+    SIM_CHECK(chosen == NONE || moved < to); // a queue pair that may send has not finished
     return moved;
 }
 
-#define NONE UINT32_MAX
 static uint32_t search(scan_t *scan)
 {
     const sim_time_t now_ps = scan->node->now_ps;

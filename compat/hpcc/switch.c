@@ -406,6 +406,7 @@ static void built(net_switch_t *sw)
         net_interface_count(net) > 0 ? net_interface_port(net, 0)->rate_bps : 0;
     compat_switch_state_t *const state = compat__switch_state(sw);
     state->rules = compat__hpcc_of(net);
+    SIM_CHECKF(state->rules != NULL, "%s: compat_hpcc_register was not called", sw->node.sim.name);
     state->red = net_switch_marks_red(sw);
     state->losses = state->rules->losses != NULL;
     state->reserved_bytes = sw->config.pfc_reserved_bytes;
@@ -456,6 +457,9 @@ static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t
 static void check(const net_switch_t *sw)
 {
     net_switch_check_sums(sw, false);
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        SIM_CHECK(compat__switch_state(sw)->rows[p].received == sw->node.ports[p].received);
+    }
 }
 
 static const sim_node_ops_t loop = {.kind = "switch",
