@@ -257,18 +257,22 @@ static inline void sim__mark_active(sim_thread_t *thread, uint32_t slot, const s
     thread->worker.slot_used[slot] = true;
 }
 
-// partition.c: makes sim->units, threads and window_ps from nodes and channels. Called once.
+// -- partition.c, deal.c
+
+// Makes sim->units, threads and window_ps from nodes and channels. Called once.
 void sim__partition(sim_t *sim);
 
-// deal.c: shares units, and the samplers of their nodes, out among the threads. Called once.
+// Deals units, and the samplers of their nodes, to the threads. Called once.
 void sim__deal(sim_t *sim);
 
-// sim.c
+// -- sim.c
+
 extern const sim_mail_t sim__no_mail[SIM_MAIL_PAD]; // mail of a node that has none in this window
 sim_thread_t *sim__thread_create(sim_t *sim, unsigned index);
 void sim__thread_destroy(sim_thread_t *thread);
 
-// mail.c
+// -- mail.c
+
 // Gathers a node's arrivals of this window in node->mail, sorted, with a sentinel (key UINT64_MAX)
 // behind them. Entries behind the sentinel are no messages: they may be prefetched, never read.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node);
@@ -297,7 +301,8 @@ bool sim__far_take(sim_thread_t *thread,
 // Puts the mail that the node has not taken back into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
-// mail.c, window.c, sort.c: slots of kernel/order/ops.h for which nodes' own queues are enough.
+// -- mail.c, window.c, sort.c: the slots of sim__order_by_hash (kernel/order/ops.h)
+
 void sim__send_by_slots(sim_node_t *from,
                         sim_channel_t *channel,
                         sim_time_t arrive_ps,
@@ -306,18 +311,24 @@ void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 void sim__run_units(sim_thread_t *thread, sim_time_t end_ps);
 void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count);
 
-// timer.c: arms a timer with a number that was taken for it.
+// -- timer.c
+
+// Arms a timer with a number that was taken for it.
 void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps, uint64_t number);
 
-// window.c: runs the thread's units through sim->window.
+// -- window.c
+
+// Runs the thread's units through sim->window.
 void sim__run_window(sim_thread_t *thread);
 // Runs all samplers of this thread's nodes that are due before bound_ps.
 void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps);
 // Puts a node whose next event may have become earlier into its place in its unit's heap.
 void sim__heap_lower(sim_unit_t *unit, sim_node_t *node);
 
-// appoint.c Schedules the unit, which this thread runs, for the window that holds time_ps: a later
-// one than the current, or any before the run has begun.
+// -- appoint.c
+
+// Schedules the unit, which this thread runs, for the window that holds time_ps: a later one than
+// the current, or any before the run has begun.
 void sim__appoint(sim_thread_t *thread, sim_unit_t *unit, sim_time_t time_ps);
 // Marks units with an appointment in sim->window as active, as it begins.
 void sim__keep_appointments(sim_thread_t *thread);
@@ -329,7 +340,8 @@ bool sim__is_empty(const sim_t *sim, uint64_t window);
 // Passes an empty window as if it had been run.
 void sim__pass_empty(sim_t *sim, uint64_t window);
 
-// record.c
+// -- record.c
+
 // Hands all records before end_ps to their streams and keeps the others.
 void sim__streams_flush(sim_t *sim, sim_time_t end_ps);
 void sim__stream_destroy(struct sim_stream *stream);

@@ -475,8 +475,8 @@ static __attribute__((noinline)) void gather(sim_thread_t *thread, sim_node_t *n
     gather_from(thread, node, owner, box);
 }
 
-// The usual case, one thread whose mail is read in place, needs no stack frame: all else is a tail
-// call.
+// Needs no stack frame in the usual case, one thread whose mail is read in place; the rest is a
+// tail call.
 void sim__gather_mail(sim_thread_t *thread, sim_node_t *node)
 {
     node->window_start_ps = thread->worker.window_start_ps;

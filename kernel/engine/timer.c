@@ -178,7 +178,7 @@ __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
                       by_hash ? node->timer_sequence++ : node->sim->order->timer_number(node));
 }
 
-// All but the usual case of a node with a wheel is a tail call, so that this needs no stack frame.
+// Needs no stack frame in the usual case, a node with a wheel; the rest is a tail call.
 void sim_timer_arm(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
     const sim_wheel_t *const wheel = node->wheel;

@@ -20,7 +20,7 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-// One more character of a (its i-th, from 1) against all of b. Rows are of i - 2, i - 1 and i.
+// Compares the i-th character of a, from 1, with all of b. rows[] are those of i - 2, i - 1 and i.
 static void next_row(const char *a,
                      size_t i,
                      const char *b,
