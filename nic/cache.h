@@ -92,7 +92,7 @@ typedef struct nic_cache_config {
     ATTR("policy", STRING, policy, "flat", NULL, NULL, "flat: the caches of an ordinary NIC; any other name: a tiered cache of compressed tokens, whose L1 evicts by this policy: hybrid, lru, lfu, fifo, sieve, random") \
     ATTR("compression", BOOL, compression, "true", NULL, NULL, "true: L1 and L2 hold compressed tokens; false: they hold whole contexts") \
     CHOICE("write", write, "back", "back|through", "when a change made in L1 reaches the host; back: when the token is evicted; through: at once") \
-    CHOICE("waiting", waiting, "wait", "wait|optimistic", "what an access to a token that is being moved does; wait: wait for the end of the move; optimistic: use the old copy and check it afterwards") \
+    CHOICE("waiting", waiting, "wait", "wait|optimistic", "behaviour of an access to a token that is being moved; wait: wait for the end of the move; optimistic: use the old copy and check it afterwards") \
     ATTR("l1.entries", COUNT, l1_entries, "8192", "1", "16777216", "number of L1 entries for queue pairs, 28 bytes each") \
     ATTR("l1.other-entries", COUNT, l1_other_entries, "1024", "3", "16777216", "number of L1 entries for protection domains, memory regions and completion queues, 28 bytes each") \
     ATTR("l1.latency", TIME, l1_latency_ps, "5ns", "1ps", "1ms", "time of a lookup in L1") \
@@ -133,7 +133,7 @@ typedef struct nic_cache_config {
     ATTR("batch.max", COUNT, batch_max, "256", "1", "65536", "largest number of misses that the batch worker takes at once") \
     ATTR("batch.wait", TIME, batch_wait_ps, "1us", "0ps", "1s", "longest time that a queued miss waits before the batch worker starts") \
     ATTR("batch.backlog", TIME, backlog_ps, "2us", "0ps", "1s", "waiting time for the link of L2 from which on the link counts as saturated") \
-    CHOICE("batch.saturated", saturated, "delay", "delay|drop", "what happens to neighbours (cluster) while the link of L2 is saturated; delay: they wait; drop: they are not prefetched") \
+    CHOICE("batch.saturated", saturated, "delay", "delay|drop", "treatment of neighbours (cluster) while the link of L2 is saturated; delay: they wait; drop: they are not prefetched") \
     ATTR("adaptive.on", BOOL, adaptive, "false", NULL, NULL, "true: the promotion thresholds are adapted to the load") \
     ATTR("adaptive.interval", TIME, adaptive_interval_ps, "100us", "1ns", "1000s", "time between two adaptations of the promotion thresholds") \
     ATTR("adaptive.saturation", RATIO, saturation, "0.8", "0", "1", "busy share of PCIe or L2 from which on thresholds rise, if the hit ratio is below adaptive.hits") \

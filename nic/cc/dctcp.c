@@ -139,7 +139,7 @@ static const sim_attr_t attrs[] = {
      .help = "alpha before the first round trip"},
     {.path = "nic.dctcp.ai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(ai_rate_bps),
      .default_text = "615Mbps", .min_text = "1Mbps",
-     .help = "what the rate gains in a round trip without marks"},
+     .help = "rate that a round trip without marks adds to the sending rate"},
     {.path = "nic.dctcp.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
      .default_text = "100Mbps", .min_text = "1Mbps",
      .help = "no cut goes below"},

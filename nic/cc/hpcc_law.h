@@ -102,7 +102,7 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
 #define NIC_HPCC_LAW_ATTRS(prefix)                                                              \
     {.path = prefix "law", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(form),           \
      .default_text = "window", .choices = "window|rate",                                        \
-     .help = "what the algorithm computes: a window, as published, or a rate, as the "          \
+     .help = "value that the algorithm computes: a window, as published, or a rate, as the "     \
              "authors' simulator does"},                                                        \
     {.path = prefix "reaction", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(reaction),  \
      .default_text = "reference", .choices = "reference|per-rtt|per-rtt-only|per-ack",          \
@@ -121,10 +121,10 @@ void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
              "multiplicative; the paper's text says 5, its results are of 0)"},                 \
     {.path = prefix "window-ai", .type = SIM_ATTR_BYTES,                                        \
      .offset = NIC_HPCC_LAW_FIELD(window_ai_bytes), .default_text = "80", .max_text = "1GB",    \
-     .help = "W_AI: what each change adds to the window (law: window)"},                        \
+     .help = "W_AI: bytes that each change adds to the window (law: window)"},                  \
     {.path = prefix "rate-ai", .type = SIM_ATTR_RATE, .offset = NIC_HPCC_LAW_FIELD(rate_ai_bps),\
      .default_text = "40Mbps", .min_text = "0bps",                                              \
-     .help = "what each change adds to the rate (law: rate)"},                                  \
+     .help = "rate that each change adds to the sending rate (law: rate)"},                     \
     {.path = prefix "min-rate", .type = SIM_ATTR_RATE,                                          \
      .offset = NIC_HPCC_LAW_FIELD(min_rate_bps), .default_text = "100Mbps",                     \
      .min_text = "1Mbps",                                                                       \

@@ -329,7 +329,7 @@ const nic_cc_ops_t nic_cc_timely_patched = {
      .help = "unit of the gradient, and least time between updates per segment"},                 \
     {.path = prefix ".ai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(ai_rate_bps),              \
      .default_text = "10Mbps",                                                                    \
-     .help = "what an increase adds to the rate"},                                                \
+     .help = "rate that an additive increase adds to the sending rate"},                                                \
     {.path = prefix ".min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),            \
      .default_text = "100Mbps", .min_text = "1Mbps",                                              \
      .help = "no decrease goes below"}
@@ -338,7 +338,7 @@ static const sim_attr_t attrs[] = {
     TIMELY_ATTRS("nic.timely", "16KB", "0.8"),
     {.path = "nic.timely.hai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hai_rate_bps),
      .default_text = "50Mbps",
-     .help = "what an increase adds after hai-threshold increases in a row"},
+     .help = "rate that an increase adds after hai-threshold increases in a row"},
     {.path = "nic.timely.hai-threshold", .type = SIM_ATTR_COUNT, .offset = FIELD(hai_threshold),
      .default_text = "5", .max_text = "1000",
      .help = "increases in a row at a falling round-trip time before hai-rate"},

@@ -28,15 +28,15 @@ typedef struct irn_config {
 #define AT(member) offsetof(irn_config_t, member)
 static const sim_attr_t attrs[] = {
     {PREFIX ".window", SIM_ATTR_BYTES, true, AT(window_bytes), "auto", "1", NULL, NULL,
-     "payload from the oldest packet not acknowledged to the newest, at most; auto: rate of the NIC x round trip of the path"},
+     "largest payload from the oldest unacknowledged packet to the newest; auto: rate of the NIC x round trip of the path"},
     {PREFIX ".bits", SIM_ATTR_COUNT, true, AT(bits), "auto", "1", "8388608", NULL,
-     "packets from the expected one on that a receiver's bitmap reaches; no more are under way; auto: those of the window"},
+     "packets that a receiver's bitmap covers from the expected one on, which limits the packets in flight; auto: those of the window"},
     {PREFIX ".rto-low", SIM_ATTR_TIME, true, AT(rto_low_ps), "auto", "1us", "100s", NULL,
-     "time-out while few packets are under way; auto: the path's round trip and 100 us"},
+     "time-out while few packets are in flight (rto-low-packets); auto: the path's round trip plus 100 us"},
     {PREFIX ".rto-high", SIM_ATTR_TIME, true, AT(rto_high_ps), "auto", "1us", "100s", NULL,
-     "time-out otherwise; auto: twice the path's round trip and 320 us"},
+     "time-out while more packets are in flight; auto: twice the path's round trip plus 320 us"},
     {PREFIX ".rto-low-packets", SIM_ATTR_COUNT, false, AT(rto_low_packets), "3", "0", "1000", NULL,
-     "so many packets under way are few"},
+     "number of packets in flight up to which rto-low applies"},
 };
 // clang-format on
 static const sim_attr_table_t attr_table = {PREFIX,
