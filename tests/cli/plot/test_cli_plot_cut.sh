@@ -60,6 +60,6 @@ sed '2s/^/"/' "$work/whole/ports.csv" >"$work/damaged/ports.csv"
 # Cut within the header, behind the columns that are read: damaged, and not empty.
 head -n 1 "$work/whole/ports.csv" | head -c -5 >"$work/damaged/ports.csv"
 "$ROCESIM" plot "$work/damaged" "$work/whole" --kind load -o "$work/two.gnuplot" >/dev/null 2>"$work/err"
-[ $? -eq 2 ] && grep -q "damaged/ports.csv:1:1: the file is cut" "$work/err" ||
+[ $? -eq 2 ] && grep -q "damaged/ports.csv:1:1: the file ends within this row" "$work/err" ||
     fail "a cut header: $(cat "$work/err")"
 exit $((failures > 0))
