@@ -56,7 +56,7 @@ for ((i = 0; i < 150; ++i)); do echo "h$i"; done >"$work/names"
 printf 'memory-max: 2MB\n%s\ntraffic: [all-to-all: {bytes: 1KB}]\n' 'topology: {star: {hosts: 200}}' \
     >"$work/flows.yaml"
 "$ROCESIM" check "$work/flows.yaml" >"$work/out.txt" 2>"$work/err"
-[ $? -eq 2 ] && grep -q "flows.yaml:3:.*more than 27397 transfers, of 73 bytes each" "$work/err" ||
+[ $? -eq 2 ] && grep -q "flows.yaml:3:.*more than 27397 transfers of 73 bytes each" "$work/err" ||
     fail "transfers: $(cat "$work/err")"
 printf 'topology: {fat-tree: {k: 4}}\ntraffic: [permutation: {bytes: 1TB, messages: %d}]\n' 100 \
     >"$work/long.yaml"
