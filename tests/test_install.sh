@@ -23,7 +23,8 @@ cmake --install "$BUILD_DIRECTORY" --prefix "$scratch/root" >/dev/null
 
 # Every command has its place in the manual page, and the page is well formed.
 page=$scratch/root/share/man/man1/rocesim.1
-for command in $("$scratch/root/bin/rocesim" --help | sed -n 's/^  rocesim \([a-z][a-z-]*\) .*/\1/p' | sort -u); do
+commands=$("$scratch/root/bin/rocesim" --help | sed -n 's/^  rocesim \([a-z][a-z-]*\) .*/\1/p')
+for command in $commands; do
     [ "$command" = COMMAND ] || grep -q "^\.B $command\$" "$page" || {
         echo "FAIL: cli/rocesim.1 does not have $command"
         exit 1
