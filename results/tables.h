@@ -50,15 +50,15 @@ typedef struct results_table {
 typedef struct results_file_column {
     const results_column_t *column;
     const net_port_metric_t *counter; // COUNTERS: which one; else NULL
-    unsigned class;                   // per_class: which one
+    unsigned priority;                // per_class: which class
     const char *name;                 // with "%u" for the class where per_class
     const char *unit;
     const char *help;
 } results_file_column_t;
 // Steps to the next column of the table's file; from all zeros, to the first. False: none is left.
 bool results_table_next(const results_table_t *table, results_file_column_t *at);
-// Returns the column's name with `class` in the place of "%u". Free it with sim_free.
-char *results_file_column_name(const results_file_column_t *at, const char *class);
+// Returns the column's name with `priority` in the place of "%u". Free it with sim_free.
+char *results_file_column_name(const results_file_column_t *at, const char *priority);
 
 // Rows of the tables.
 typedef struct results_flow_row {

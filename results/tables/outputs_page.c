@@ -13,7 +13,7 @@ static void print_table(const results_table_t *table, FILE *out)
     fprintf(out, "\n## %s\n\n%s\n\n", table->file_name, table->help);
     fputs("| column | unit | meaning |\n|---|---|---|\n", out);
     for (results_file_column_t at = {0}; results_table_next(table, &at);) {
-        if (at.class > 0) {
+        if (at.priority > 0) {
             continue;
         }
         char *const name = results_file_column_name(&at, "N");

@@ -170,7 +170,7 @@ static void put_table(results_json_text_t *json, const results_table_t *table)
     put(json, "help", table->help);
     results_json_text_begin(json, "columns", '[');
     for (results_file_column_t at = {0}; results_table_next(table, &at);) {
-        const char class[] = {(char)('0' + at.class), '\0'};
+        const char class[] = {(char)('0' + at.priority), '\0'};
         char *const name = results_file_column_name(&at, class);
         char *const help = at.column->per_class ? sim_format("%s; class %s alone", at.help, class)
                                                 : sim_strdup(at.help);

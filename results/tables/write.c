@@ -45,11 +45,11 @@ static void describe(results_file_column_t *at)
 
 bool results_table_next(const results_table_t *table, results_file_column_t *at)
 {
-    if (at->column != NULL && at->column->per_class && at->class + 1 < NET_PRIORITIES) {
-        at->class ++;
+    if (at->column != NULL && at->column->per_class && at->priority + 1 < NET_PRIORITIES) {
+        at->priority++;
         return true;
     }
-    at->class = 0;
+    at->priority = 0;
     at->counter = at->counter != NULL ? find_counter(at->column, at->counter + 1) : NULL;
     while (at->counter == NULL) {
         at->column = at->column == NULL ? table->columns : at->column + 1;
@@ -65,11 +65,12 @@ bool results_table_next(const results_table_t *table, results_file_column_t *at)
     return true;
 }
 
-char *results_file_column_name(const results_file_column_t *at, const char *class)
+char *results_file_column_name(const results_file_column_t *at, const char *priority)
 {
     const char *const mark = at->column->per_class ? strstr(at->name, "%u") : NULL;
-    return mark == NULL ? sim_strdup(at->name)
-                        : sim_format("%.*s%s%s", (int)(mark - at->name), at->name, class, mark + 2);
+    return mark == NULL
+               ? sim_strdup(at->name)
+               : sim_format("%.*s%s%s", (int)(mark - at->name), at->name, priority, mark + 2);
 }
 
 // -- writing
@@ -78,7 +79,7 @@ void results_table_put_header(const results_table_t *table, results_file_t *file
 {
     const char *separator = "";
     for (results_file_column_t at = {0}; results_table_next(table, &at); separator = ",") {
-        const char class[] = {(char)('0' + at.class), '\0'};
+        const char class[] = {(char)('0' + at.priority), '\0'};
         char *const name = results_file_column_name(&at, class);
         results_file_put(file, separator);
         results_file_put(file, name);
@@ -166,7 +167,7 @@ static void find_counters(const results_table_t *table, results_counter_columns_
 {
     counters->count = 0;
     for (results_file_column_t at = {0}; results_table_next(table, &at);) {
-        if (at.counter != NULL && at.class == 0) {
+        if (at.counter != NULL && at.priority == 0) {
             SIM_CHECK(counters->count < SIM_COUNT_OF(counters->items));
             counters->items[counters->count].column = at.column;
             counters->items[counters->count++].counter = at.counter;

@@ -69,7 +69,7 @@ START_TEST(columns_by_class_are_eight)
     size_t marked = 0;
     size_t sent = 0;
     for (results_file_column_t at = {0}; results_table_next(&results_port_table, &at);) {
-        const char class[] = {(char)('0' + at.class), '\0'};
+        const char class[] = {(char)('0' + at.priority), '\0'};
         char *const name = results_file_column_name(&at, class);
         marked += strncmp(name, "ecn_marked_prio", strlen("ecn_marked_prio")) == 0;
         sent += strcmp(name, "tx_packets") == 0;
