@@ -72,14 +72,14 @@ typedef struct sim_report_row {
     bool shown; // in the summary on the terminal, too
 } sim_report_row_t;
 
-// Where a run tells a counter's total, the sum over all parts that count it. Any member may be
-// NULL.
+// The places in which a run shows a counter's total, the sum over all parts that count it. Any
+// member may be NULL.
 typedef struct sim_total {
     const char *group; // totals of a group stand together, in the order of their table
     const char *field; // of summary.json, by dotted path: "pfc.pause_frames"
     const char *label; // of its row in `rocesim compare`; NULL: only in the comparison's CSV
     const char *line;  // of the summary on the terminal: "PFC"
-    const char *words; // what it counts, behind the number in that line: "pauses"
+    const char *words; // the words behind the number in that line: "pauses"
     bool swept;        // a column of sweeps that name no columns
 } sim_total_t;
 

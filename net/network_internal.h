@@ -7,7 +7,8 @@
 
 #define NET_NO_LEAF UINT32_MAX
 
-// Where an interface is attached. All forwarding nodes read the same array of these.
+// The node and port to which an interface is attached. All forwarding nodes read one array of
+// these.
 typedef struct net_attachment {
     uint32_t leaf; // number of the forwarding node that it is linked to; NO_LEAF: a host
     uint32_t port; // port of that node

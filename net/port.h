@@ -505,7 +505,7 @@ void net_port_pause_queue(net_port_t *port, uint32_t priority, uint16_t quanta);
 
 // -- metrics: what a port counts and what it can be asked, a row each
 
-// Where the field of a counter is.
+// The struct that holds the field of a counter.
 typedef enum net_counter_place {
     NET_COUNTER_READ,     // nowhere: `read` works it out
     NET_COUNTER_SENT,     // net_class_t of the class

@@ -18,7 +18,8 @@ SIM_C_BEGIN
 
 typedef struct results_pause_roots results_pause_roots_t;
 
-// What a port's node knows as it stops or releases its peer (NET_TRACE_XOFF, NET_TRACE_XON).
+// A pause or release that a port sends to its peer, as its node knows it (NET_TRACE_XOFF,
+// NET_TRACE_XON).
 typedef struct results_pause_word {
     const net_port_t *port;  // that sends the word
     const net_port_t *queue; // where the peer's packets wait; NULL: in the node itself

@@ -11,7 +11,7 @@
 // a queue pair that nobody resets.
 #include "apps/flows/transfer_internal.h"
 
-#define PRIORITIES 9u // eight classes, and "as the NIC"
+#define PRIORITIES 9u // the eight traffic classes, and one entry for the NIC's own priority
 #define RECEIVES_POSTED 16u
 
 struct app__connection {

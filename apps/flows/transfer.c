@@ -256,8 +256,8 @@ static void message_completed(const nic_wc_t *wc)
     }
 }
 
-// Where ties go by insertion, transfers of one instant start in the order of the plan, after all
-// other events scheduled for that instant, as if they had been scheduled just now.
+// Arms the source's timer for its next transfer. With ties by insertion, transfers of one instant
+// start in the order of the plan, after all other events of that instant.
 void app__source_arm(app__source_t *source)
 {
     const app__plan_t *const plan = source->plan;

@@ -54,7 +54,7 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".gate", ENUM, app__herd_config_t, gate,
              .default_text = "auto", .choices = "auto|poll|all|each",
              .help = "when a client takes answers; poll: after each window of sends, a window "
-                     "at most, without waiting; all: then waits for all; each: polls whenever "
+                     "at most, without waiting; all: waits for all answers of a window; each: polls whenever "
                      "the window is full; auto: the preset's (poll, all, each)"),
     SIM_ATTR(PREFIX ".postlist", COUNT, app__herd_config_t, postlist,
              .default_text = "auto", .min_text = "1", .max_text = "128", .auto_ok = true,

@@ -265,7 +265,8 @@ struct app__mc_endpoint {
     bool leaves;
 };
 
-// What connections and segments tell the transfers above them; set when an engine is created.
+// The calls by which connections and segments report to the transfers above them. An engine gets
+// the table when it is created.
 typedef struct app__mc_transfer_ops {
     // Chooses the NICs of a slice and queues it.
     void (*route)(app_mooncake_t *engine, app__mc_slice_t *slice);
@@ -273,7 +274,7 @@ typedef struct app__mc_transfer_ops {
     void (*retry)(app_mooncake_t *engine, app__mc_slice_t *slice, bool stale);
     // Routes the slices that waited for a segment's new description, or gives them up.
     void (*fetched)(app__mc_segment_t *segment, bool good);
-    void (*posted)(app__mc_slice_t *slice); // it is on a queue pair now
+    void (*posted)(app__mc_slice_t *slice); // the slice is on a queue pair now
     void (*done)(app_mooncake_t *engine, app__mc_slice_t *slice);
     void (*lost)(app_mooncake_t *engine, app__mc_slice_t *slice);
     void (*submit_file)(app_mooncake_t *engine, app__mc_task_t *task); // target: an NVMe-oF file

@@ -6,6 +6,7 @@
 // is a WRITE or READ on the queue pair that the pattern chooses. Operations begin at the host under
 // study (outbound), at the peer (inbound), or both. `outstanding` of them are in flight at a time;
 // each completion posts the next.
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -505,25 +506,37 @@ static sim_err_t contexts_create(const app_context_t *context,
     return SIM_OK;
 }
 
-static void write_record(const contexts_t *contexts)
+static sim_err_t contexts_save(const app_t *app, sim_message_t *message)
 {
+    const contexts_t *const contexts = (const contexts_t *)(const void *)app;
+    if (contexts->record_file == NULL) {
+        return SIM_OK;
+    }
+    errno = 0;
     FILE *const file = fopen(contexts->record_file, "w");
     bool failed = file == NULL;
     for (size_t i = 0; !failed && i < contexts->recorded_count; i++) {
         failed = fprintf(file, "%" PRIu32 "\n", contexts->recorded[i]) < 0;
     }
-    failed = (file != NULL && fclose(file) != 0) || failed;
-    if (failed) {
-        fprintf(stderr, "rocesim: %s: could not be written\n", contexts->record_file);
+    const int error = errno; // of the first failure; closing may set it anew
+    if (file != NULL && fclose(file) != 0 && !failed) {
+        return sim_fail(message,
+                        SIM_ERR_IO,
+                        "%s: cannot write: %s",
+                        contexts->record_file,
+                        strerror(errno));
     }
+    return failed ? sim_fail(message,
+                             SIM_ERR_IO,
+                             "%s: cannot write: %s",
+                             contexts->record_file,
+                             strerror(error))
+                  : SIM_OK;
 }
 
 static void contexts_destroy(app_t *app)
 {
     contexts_t *const contexts = (contexts_t *)(void *)app;
-    if (contexts->record_file != NULL) {
-        write_record(contexts);
-    }
     for (uint32_t s = 0; s < 2; s++) {
         side_t *const side = &contexts->sides[s];
         sim_free(side->qps);
@@ -617,6 +630,7 @@ const app_ops_t app_contexts = {
     .attrs = &attr_table,
     .create = contexts_create,
     .destroy = contexts_destroy,
+    .save = contexts_save,
     .progress = contexts_progress,
     .report = &report_table,
 };

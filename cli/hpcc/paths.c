@@ -62,7 +62,8 @@ cli_hpcc_paths_t *cli_hpcc_paths_create(const topo_file_t *file, uint64_t payloa
     }
     uint32_t *const next = sim_alloc_array(file->node_count + 1, sizeof(*next));
     memcpy(next, paths->first, file->node_count * sizeof(*next));
-    // Of parallel links the driver uses the last one. It comes first here, because the first wins.
+    // The driver uses the last of several parallel links. The search takes the first edge that it
+    // finds, so links are added from the last one to the first.
     for (size_t i = file->link_count; i-- > 0;) {
         const topo_file_link_t *const link = &file->links[i];
         const sim_wide_t bits = (sim_wide_t)payload_bytes * 8 * NS_PER_S;

@@ -254,7 +254,7 @@ static void seat_units(table_t *table)
         SIM_CHECK(table->seated[t] == sim->threads[t]->end_bit - sim->threads[t]->first_bit);
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
-        // Where messages need numbers, sim_send passes each to the order's `send`.
+        // If messages need numbers, sim_send passes each one to the order's `send`.
         worker->direct_ps = sim__ties_by_hash(sim) ? worker->window_ps : 0;
         worker->box_class = sim_alloc_array(sim->node_count + 1, sizeof(*worker->box_class));
         make_mailboxes(sim, worker);

@@ -31,10 +31,11 @@ typedef struct sim_order_ops {
     // anything else is destroyed. NULL: there is nothing to make.
     void (*create)(sim_t *sim);
     void (*destroy)(sim_t *sim);
-    // As the run begins, when nodes have units but no threads yet: may replace sim->order. NULL: it
-    // stays.
+    // Called when the run begins and nodes have units but no threads yet. May replace sim->order.
+    // NULL: sim->order stays.
     void (*settle)(sim_t *sim);
-    // As the run begins, when all threads are there: allocates what the run needs. NULL: nothing.
+    // Called when the run begins and all threads exist. Allocates the memory that the run needs.
+    // NULL: the run needs none.
     void (*seat)(sim_t *sim);
 
     // Sends a message that sim_send could not put into a mailbox of the next two windows.
@@ -55,8 +56,8 @@ typedef struct sim_order_ops {
     // Puts a node's messages of one instant, sorted by port, into their order. NULL in one list.
     void (*sort_ties)(const sim_node_t *node, sim_mail_t *mail, size_t count);
 
-    // Between windows, on one thread: before the next window is chosen, and after samplers and
-    // streams have been served. NULL: nothing to do.
+    // Called between windows on one thread, after samplers and streams were served and before the
+    // next window is chosen. NULL: nothing to do.
     void (*end_window)(sim_t *sim);
     void (*begin_window)(sim_t *sim);
     // Returns whether arrivals or wakes are to come, and when the next event is, timers included

@@ -272,7 +272,7 @@ static void sample_load(results__sampler_t *sampler, sim_time_t time_ps)
 {
     sim_time_t busy_ps = read_value(sampler, time_ps);
     if (sampler->begun) {
-        // Of a frame that one class began and will end later, the rest counts in the next sample.
+        // A frame may end after this sample; the rest of its time counts in the next sample.
         const sim_time_t span_ps = time_ps - sampler->load_ps;
         const sim_time_t took_ps = busy_ps - sampler->busy_ps;
         const sim_time_t counted_ps = took_ps < span_ps ? took_ps : span_ps;

@@ -175,6 +175,20 @@ static void write_files(results_run_t *run)
     }
 }
 
+// Lets the applications write files of their own, with or without a folder of results.
+static void save_apps(results_run_t *run)
+{
+    for (size_t i = 0; i < run->world->app_count; i++) {
+        const app_t *const app = run->world->apps[i];
+        sim_message_t message = {.text = ""};
+        if (app->ops->save != NULL && app->ops->save(app, &message) != SIM_OK) {
+            world_error_t error;
+            (void)world_fail(&error, SIM_ERR_IO, NULL, "%s", message.text);
+            file_failed(run, &error);
+        }
+    }
+}
+
 static void simulate(results_run_t *run)
 {
     const results_options_t *const options = run->options;
@@ -209,6 +223,7 @@ static void finish(results_run_t *run, bool begun)
     if (begun && options->end != NULL && options->end(run->world, options->ctx, &error) != SIM_OK) {
         file_failed(run, &error);
     }
+    save_apps(run);
     write_files(run);
 }
 

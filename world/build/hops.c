@@ -21,7 +21,7 @@ typedef struct groups {
     uint8_t *of; // by node
 } groups_t;
 
-// What a node does with the packets of a class that it transmits at a port.
+// A row: how a node treats the packets of a class that it transmits at a port.
 typedef struct hop_row {
     uint8_t from;
     uint8_t to;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SHOWN_BYTES_MAX 64u
-// Of more than NAMES_MAX names the first NAMES_SHOWN are listed.
+// A message that would list more than NAMES_MAX names lists the first NAMES_SHOWN.
 #define NAMES_MAX 10u
 #define NAMES_SHOWN 8u
 

@@ -13,7 +13,7 @@ typedef enum app__mc_scheduler {
     APP__MC_RANDOM,
 } app__mc_scheduler_t;
 
-// Where blocks are cached: in one store for all prefill nodes, or one in each.
+// The place of cached blocks: one store for all prefill nodes, or one store in each.
 typedef enum app__mc_store { APP__MC_STORE_GLOBAL, APP__MC_STORE_LOCAL } app__mc_store_t;
 
 typedef struct app__mc_replay_config {
@@ -48,7 +48,7 @@ extern const sim_attr_table_t app__mc_replay_attrs;
 
 typedef struct app__mc_replay app__mc_replay_t;
 
-// Where a block that a prompt needs is cached.
+// The place of a cached block that a prompt needs.
 typedef struct app__mc_place {
     uint64_t slot;
     uint32_t node;
