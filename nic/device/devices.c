@@ -2,10 +2,10 @@
 // nic/device/devices.c - the devices there are, and what nic/device.h offers to one.
 #include "nic/device.h"
 
+#include "nic/config/parts.h"
 #include "nic/device/calls.h"
 #include "nic/host/listen.h"
 #include "nic/host/objects.h"
-#include "nic/host/parts.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"

@@ -5,9 +5,9 @@
 // found by the first poll that starts at t or later, so the timer is armed for that one alone.
 #include "nic/core.h"
 
+#include "nic/config/parts.h"
 #include "nic/host/cores.h"
 #include "nic/host/objects.h"
-#include "nic/host/parts.h"
 #include "nic/host/steps.h"
 #include "nic/verbs/queues.h"
 

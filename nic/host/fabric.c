@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/config/parts.h"
 #include "nic/host/fabric_internal.h"
 #include "nic/host/layout.h"
 #include "nic/host/objects.h"
-#include "nic/host/parts.h"
 #include "nic/schedule/turn.h"
 
 #define FRACTION_BITS 20
@@ -53,6 +53,7 @@ typedef struct bound {
 
 struct nic_fabric {
     nic_host_t *host;
+    void (*read_over)(nic_t *nic); // see nic__fabric_build
     nic_layout_t layout;
     bool limits; // any server has a rate, or the socket link a latency
     server_t *servers;
@@ -130,33 +131,6 @@ static uint32_t gpu_server(const nic_host_t *host, uint32_t index, bool up)
 }
 
 // -- locations
-
-sim_err_t nic__location_of(const nic_host_config_t *config,
-                           const char *text,
-                           nic_location_t *location,
-                           sim_message_t *message)
-{
-    const bool gpu = strncmp(text, "cuda:", 5) == 0;
-    const char *const digits = text + (gpu ? 5 : strncmp(text, "cpu:", 4) == 0 ? 4 : 0);
-    uint64_t index = 0;
-    bool valid = digits != text && *digits != '\0';
-    for (const char *at = digits; *at != '\0' && valid; at++) {
-        valid = *at >= '0' && *at <= '9' && index < NIC_GPUS_MAX;
-        index = index * 10 + (uint64_t)(*at - '0');
-    }
-    if (!valid || index >= (gpu ? config->gpus : config->sockets)) {
-        return sim_fail_about(message,
-                              SIM_ERR_UNKNOWN,
-                              "location",
-                              " \"%s\": expected cpu:N of %" PRIu64 " sockets or cuda:N of %" PRIu64
-                              " GPUs",
-                              text,
-                              config->sockets,
-                              config->gpus);
-    }
-    *location = (nic_location_t){gpu, (uint32_t)index};
-    return SIM_OK;
-}
 
 sim_err_t nic_location_parse(const net_node_t *host,
                              const char *text,
@@ -346,7 +320,7 @@ static nic_fabric_t *fabric_create(nic_host_t *host)
     return fabric;
 }
 
-void nic__fabric_build(nic_host_t *host)
+void nic__fabric_build(nic_host_t *host, void (*read_over)(nic_t *nic))
 {
     const nic_host_config_t *const config = &host->config->host;
     const uint64_t rates[] = {config->memory_bps,
@@ -360,6 +334,9 @@ void nic__fabric_build(nic_host_t *host)
     }
     if (may_limit) {
         (void)fabric_create(host);
+    }
+    if (host->fabric != NULL) {
+        host->fabric->read_over = read_over;
     }
 }
 
@@ -528,8 +505,8 @@ bool nic__dma_holds_back(nic_t *nic)
 static void read_fired(sim_node_t *node, sim_timer_t *timer)
 {
     (void)node;
-    const bound_t *const bound = SIM_CONTAINER_OF(timer, bound_t, read_timer);
-    nic__kick(bound->nic);
+    nic_t *const nic = SIM_CONTAINER_OF(timer, bound_t, read_timer)->nic;
+    nic->host->fabric->read_over(nic);
 }
 
 // Arms the timer for the earlier of two times: less than half of the limit waits, or the pause

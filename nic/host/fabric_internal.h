@@ -6,13 +6,10 @@
 
 #include "nic/host/objects.h"
 
-void nic__fabric_build(nic_host_t *host);
+// Makes the host's fabric if a part of it has a limit. read_over is called when a NIC that had to
+// stop may send again, because enough of what it reads has arrived.
+void nic__fabric_build(nic_host_t *host, void (*read_over)(nic_t *nic));
 void nic__fabric_destroy(nic_host_t *host);
-// Reads the place in memory that a text names. The message says what was expected.
-sim_err_t nic__location_of(const nic_host_config_t *config,
-                           const char *text,
-                           nic_location_t *location,
-                           sim_message_t *message);
 // Returns true while an ideal NIC still reads what it sent last. The NIC is kicked afterwards.
 bool nic__dma_holds_back(nic_t *nic);
 // Books a write of an ideal NIC, and pauses `priority` on its link if memory falls behind.

@@ -2,9 +2,9 @@
 // nic/host/frames.c - how long the frames of a NIC's packets are. Page: docs/models/nic-ideal.md.
 #include "nic/frames.h"
 
+#include "nic/config/parts.h"
 #include "nic/host/objects.h"
 #include "nic/host/packets.h"
-#include "nic/host/parts.h"
 
 const nic_frames_ops_t nic_frames_standard = {.name = "standard"};
 

@@ -285,3 +285,30 @@ void nic__layout_destroy(nic_layout_t *layout)
     sim_free(layout->gpu_spots);
     *layout = (nic_layout_t){0};
 }
+
+sim_err_t nic__location_of(const nic_host_config_t *config,
+                           const char *text,
+                           nic_location_t *location,
+                           sim_message_t *message)
+{
+    const bool gpu = strncmp(text, "cuda:", 5) == 0;
+    const char *const digits = text + (gpu ? 5 : strncmp(text, "cpu:", 4) == 0 ? 4 : 0);
+    uint64_t index = 0;
+    bool valid = digits != text && *digits != '\0';
+    for (const char *at = digits; *at != '\0' && valid; at++) {
+        valid = *at >= '0' && *at <= '9' && index < NIC_GPUS_MAX;
+        index = index * 10 + (uint64_t)(*at - '0');
+    }
+    if (!valid || index >= (gpu ? config->gpus : config->sockets)) {
+        return sim_fail_about(message,
+                              SIM_ERR_UNKNOWN,
+                              "location",
+                              " \"%s\": expected cpu:N of %" PRIu64 " sockets or cuda:N of %" PRIu64
+                              " GPUs",
+                              text,
+                              config->sockets,
+                              config->gpus);
+    }
+    *location = (nic_location_t){gpu, (uint32_t)index};
+    return SIM_OK;
+}

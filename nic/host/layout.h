@@ -4,6 +4,7 @@
 #ifndef NIC_HOST_LAYOUT_H
 #define NIC_HOST_LAYOUT_H
 
+#include "nic/fabric.h"
 #include "nic/host.h"
 
 SIM_C_BEGIN
@@ -37,6 +38,11 @@ SIM_MUST_CHECK sim_err_t nic__layout_create(const nic_host_config_t *config,
                                             nic_layout_t *layout,
                                             sim_message_t *message);
 void nic__layout_destroy(nic_layout_t *layout);
+// Reads the place in memory that a text names. The message says what was expected.
+sim_err_t nic__location_of(const nic_host_config_t *config,
+                           const char *text,
+                           nic_location_t *location,
+                           sim_message_t *message);
 
 SIM_C_END
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/node.c - the host as a node: what it does with an event, its life, how it is found.
+// nic/host/node.c - the host as a node: how it runs events, and its life.
+#include "nic/config/parts.h"
 #include "nic/device/calls.h"
 #include "nic/host/contents.h"
 #include "nic/host/cores.h"
@@ -7,7 +8,6 @@
 #include "nic/host/listen.h"
 #include "nic/host/objects.h"
 #include "nic/host/packets.h"
-#include "nic/host/parts.h"
 #include "nic/host/steps.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
@@ -17,14 +17,6 @@
 #include "nic/verbs/region.h"
 
 #define APART __attribute__((noinline)) // what is rare
-
-static void host_built(net_node_t *node);
-
-nic_host_t *nic__host_of(const net_node_t *node)
-{
-    SIM_CHECKF(node->built == host_built, "%s is no host with NICs", node->sim.name);
-    return (nic_host_t *)(void *)(uintptr_t)node;
-}
 
 // -- events
 
@@ -354,7 +346,7 @@ static void host_built(net_node_t *node)
         host->nics[i].host = host;
         host->nics[i].port = &node->ports[i];
     }
-    nic__fabric_build(host); // devices ask it where they are
+    nic__fabric_build(host, nic__kick); // before devices, which ask it where they are
     nic__cores_set_clock(host);
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(&host->nics[i]);
@@ -446,7 +438,7 @@ static void host_destroy(sim_node_t *node)
 }
 
 static const sim_node_ops_t host_ops = {
-    .kind = "host",
+    .kind = nic__host_kind,
     .run = host_run,
     .arrive = host_arrive,
     .take = host_take,
@@ -505,62 +497,7 @@ net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host)
     return create(net, name, share(nic__host_of(host)->config));
 }
 
-// -- finding
-
-nic_memory_t *nic_host_memory(net_node_t *host)
-{
-    return &nic__host_of(host)->memory;
-}
-
-void nic__note_contents(nic_memory_t *memory)
-{
-    const nic_host_t *const host = SIM_CONTAINER_OF(memory, nic_host_t, memory);
-    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
-        host->nics[i].contents = true;
-    }
-}
-
-uint32_t nic_count(const net_node_t *host)
-{
-    return nic__host_of(host)->node.port_count;
-}
-
-nic_t *nic_at(const net_node_t *host, uint32_t index)
-{
-    SIM_CHECK(index < host->port_count);
-    return &nic__host_of(host)->nics[index];
-}
-
-nic_t *nic_of_interface(const net_t *net, uint32_t interface)
-{
-    const net_port_t *const port = net_interface_port(net, interface);
-    return nic_at(port->node, port->index);
-}
-
-uint64_t nic_rate_bps(const nic_t *nic)
-{
-    return nic->port->rate_bps;
-}
-
-const nic_config_t *nic_get_config(const nic_t *nic)
-{
-    return nic->host->config;
-}
-
-net_node_t *nic_node(const nic_t *nic)
-{
-    return &nic->host->node;
-}
-
-uint32_t nic_interface(const nic_t *nic)
-{
-    return nic->interface;
-}
-
-const nic_counters_t *nic_get_counters(const nic_t *nic)
-{
-    return &nic->counters;
-}
+// -- requests for unknown QPs
 
 void nic_on_unknown_qp(nic_t *nic, nic_accept_fn fn, void *ctx)
 {

@@ -6,10 +6,10 @@
 #include "nic/schedule/scheduler_internal.h"
 
 #include "nic/cc/control.h"
+#include "nic/config/parts.h"
 #include "nic/host/listen.h"
 #include "nic/host/objects.h"
 #include "nic/host/packets.h"
-#include "nic/host/parts.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/qp.h"

@@ -11,8 +11,14 @@
 #define NIC_QP_PAGE_BITS 6
 #define NIC_QP_PAGE (1u << NIC_QP_PAGE_BITS)
 
-// -- qp.c
+// -- numbers.c
 
+// Returns the place of a number in the table, which grows if it must.
+nic_qp_t **nic__qp_slot(nic_t *nic, uint32_t number);
+// Removes a number from the table, and notes that a QP of it existed.
+void nic__qp_forget_number(nic_t *nic, uint32_t number);
+// Returns the next unused number, or 0 if all are in use.
+uint32_t nic__qp_next_number(nic_t *nic);
 // Returns true if a QP of this number existed and does not exist any more.
 bool nic__qp_is_gone(const nic_t *nic, uint32_t number);
 // Returns the QP of this number, or NULL if there is none.
@@ -25,6 +31,9 @@ static inline nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number)
     }
     return nic->qp_pages[page][index & (NIC_QP_PAGE - 1)];
 }
+
+// -- qp.c
+
 void nic__free_dead(nic_host_t *host);
 void nic__qp_free(nic_qp_t *qp);
 

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/qp.c - queue pairs: their numbers, their life, and queries.
+// nic/verbs/qp.c - queue pairs: their life, and queries.
 //
-// Numbers are given in rising order and reused only after all others, so that a packet in flight to
-// a destroyed QP does not reach a new one. A QP destroyed during an event of its host keeps its
+// A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
 #include "nic/verbs/qp.h"
 
@@ -16,85 +15,6 @@
 #include "nic/verbs/queues.h"
 #include "nic/verbs/region.h"
 #include "nic/verbs/wqe.h"
-
-// -- numbers
-
-static nic_qp_t **slot_of(nic_t *nic, uint32_t number)
-{
-    const uint32_t index = number - ROCE_QPN_FIRST;
-    const uint32_t page = index >> NIC_QP_PAGE_BITS;
-    if (page >= nic->qp_page_capacity) {
-        uint32_t capacity = nic->qp_page_capacity == 0 ? 1 : nic->qp_page_capacity * 2;
-        while (capacity <= page) {
-            capacity *= 2;
-        }
-        nic->qp_pages = sim_realloc_array(nic->qp_pages, capacity, sizeof(*nic->qp_pages));
-        for (uint32_t i = nic->qp_page_capacity; i < capacity; i++) {
-            nic->qp_pages[i] = NULL;
-        }
-        nic->qp_gone = sim_realloc_array(nic->qp_gone, capacity, sizeof(*nic->qp_gone));
-        for (uint32_t i = nic->qp_page_capacity; i < capacity; i++) {
-            nic->qp_gone[i] = 0;
-        }
-        nic->qp_page_capacity = capacity;
-    }
-    if (page >= nic->qp_page_count) {
-        nic->qp_page_count = page + 1;
-    }
-    if (nic->qp_pages[page] == NULL) {
-        nic->qp_pages[page] = sim_alloc_array(NIC_QP_PAGE, sizeof(**nic->qp_pages));
-    }
-    return &nic->qp_pages[page][index & (NIC_QP_PAGE - 1)];
-}
-
-static void forget_number(nic_t *nic, uint32_t number)
-{
-    const uint32_t index = number - ROCE_QPN_FIRST;
-    nic_qp_t **const page = nic->qp_pages[index >> NIC_QP_PAGE_BITS];
-    page[index & (NIC_QP_PAGE - 1)] = NULL;
-    nic->latest[0] = nic->latest[1] = NULL;
-    nic->qp_gone[index >> NIC_QP_PAGE_BITS] |= UINT64_C(1) << (index & (NIC_QP_PAGE - 1));
-    for (uint32_t i = 0; i < NIC_QP_PAGE; i++) {
-        if (page[i] != NULL) {
-            return;
-        }
-    }
-    sim_free(page);
-    nic->qp_pages[index >> NIC_QP_PAGE_BITS] = NULL;
-}
-
-bool nic__qp_is_gone(const nic_t *nic, uint32_t number)
-{
-    static_assert(NIC_QP_PAGE == 64, "a page's numbers are the bits of a word");
-    const uint32_t index = number - ROCE_QPN_FIRST;
-    const uint32_t page = index >> NIC_QP_PAGE_BITS;
-    return page < nic->qp_page_count && nic__find_qp(nic, number) == NULL &&
-           (nic->qp_gone[page] >> (index & (NIC_QP_PAGE - 1)) & 1) != 0;
-}
-
-static uint32_t next_number(nic_t *nic)
-{
-    for (uint32_t tries = ROCE_QPN_FIRST; tries <= ROCE_QPN_MASK; tries++) {
-        const uint32_t number = nic->next_qp_num;
-        nic->next_qp_num = number == ROCE_QPN_MASK ? (uint32_t)ROCE_QPN_FIRST : number + 1;
-        if (nic__find_qp(nic, number) == NULL) {
-            return number;
-        }
-    }
-    return 0;
-}
-
-void nic_for_each_qp(const nic_t *nic, nic_qp_visit_fn fn, void *ctx)
-{
-    for (uint32_t page = 0; page < nic->qp_page_count; page++) {
-        for (uint32_t i = 0; nic->qp_pages[page] != NULL && i < NIC_QP_PAGE; i++) {
-            const nic_qp_t *const qp = nic->qp_pages[page][i];
-            if (qp != NULL) {
-                fn(qp, ctx);
-            }
-        }
-    }
-}
 
 // -- life
 
@@ -113,7 +33,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     SIM_CHECK(attr->send_cq->nic == nic && attr->recv_cq->nic == nic);
     uint32_t number = attr->qp_num;
     if (number == 0) {
-        number = next_number(nic);
+        number = nic__qp_next_number(nic);
         if (number == 0) {
             return SIM_ERR_FULL;
         }
@@ -148,7 +68,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
     sim_timer_init(&made->pace_timer, nic__pace_fired);
     sim_timer_init(&made->retry_timer, nic__retry_fired);
     nic__cc(made)->ops = nic->cc_ops;
-    *slot_of(nic, number) = made;
+    *nic__qp_slot(nic, number) = made;
     NIC_DEVICE(nic, qp_created, made);
     nic->counters.qps_created++;
     nic->counters.qps_live++;
@@ -185,7 +105,7 @@ void nic_qp_destroy(nic_qp_t *qp)
     SIM_CHECK((qp->flags & NIC_QP_DEAD) == 0);
     nic__silence(qp);
     NIC_DEVICE(nic, qp_destroyed, qp, qp->sq_posted - qp->sq_done);
-    forget_number(nic, qp->number);
+    nic__qp_forget_number(nic, qp->number);
     nic->counters.qps_live--;
     nic__trace(nic, qp, NIC_TRACE_LIFE, 0, 0);
     if (nic->listeners != NULL) {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/extra.c - parts of a NIC by name, the library's and a program's, and their configs.
+// nic/config/extra.c - parts of a NIC by name, the library's and a program's, and their configs.
 #include <stdio.h>
 #include <string.h>
 
 #include "nic/cache_policy.h"
+#include "nic/config/parts.h"
 #include "nic/extra.h"
-#include "nic/host/parts.h"
 #include "nic/transport.h"
 
 // -- kinds

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/parts.h - parts that a NIC's configuration names, and their own configurations
+// nic/config/parts.h - parts that a NIC's configuration names, and their own configurations
 // (nic/extra.h).
-#ifndef NIC_HOST_PARTS_H
-#define NIC_HOST_PARTS_H
+#ifndef NIC_CONFIG_PARTS_H
+#define NIC_CONFIG_PARTS_H
 
 #include "nic/device.h"
 #include "nic/frames.h"
@@ -26,4 +26,4 @@ const nic_frames_ops_t *nic__config_frames(const nic_config_t *config, const voi
 const nic_path_rtt_ops_t *nic__config_path_rtt(const nic_config_t *config);
 const nic_transport_ops_t *nic__config_transport(const nic_config_t *config);
 
-#endif // NIC_HOST_PARTS_H
+#endif // NIC_CONFIG_PARTS_H

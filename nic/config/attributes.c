@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/nic_config.c - attributes of a host's NICs, and the rules between them.
+// nic/config/attributes.c - attributes of a host's NICs, and the rules between them.
 #include <stdio.h>
 #include <string.h>
 
 #include "kernel/attribute.h"
+#include "nic/config/parts.h"
 #include "nic/extra.h"
-#include "nic/host/fabric_internal.h"
 #include "nic/host/layout.h"
-#include "nic/host/parts.h"
 #include "nic/transport.h"
 
 // clang-format off

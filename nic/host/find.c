@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/find.c - finds hosts, NICs and their parts by each other. It calls nothing above it.
+#include "nic/host/contents.h"
+#include "nic/host/objects.h"
+
+const char nic__host_kind[] = "host";
+
+nic_host_t *nic__host_of(const net_node_t *node)
+{
+    SIM_CHECKF(node->sim.ops->kind == nic__host_kind, "%s is no host with NICs", node->sim.name);
+    return (nic_host_t *)(void *)(uintptr_t)node;
+}
+
+nic_memory_t *nic_host_memory(net_node_t *host)
+{
+    return &nic__host_of(host)->memory;
+}
+
+void nic__note_contents(nic_memory_t *memory)
+{
+    const nic_host_t *const host = SIM_CONTAINER_OF(memory, nic_host_t, memory);
+    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+        host->nics[i].contents = true;
+    }
+}
+
+uint32_t nic_count(const net_node_t *host)
+{
+    return nic__host_of(host)->node.port_count;
+}
+
+nic_t *nic_at(const net_node_t *host, uint32_t index)
+{
+    SIM_CHECK(index < host->port_count);
+    return &nic__host_of(host)->nics[index];
+}
+
+nic_t *nic_of_interface(const net_t *net, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(net, interface);
+    return nic_at(port->node, port->index);
+}
+
+uint64_t nic_rate_bps(const nic_t *nic)
+{
+    return nic->port->rate_bps;
+}
+
+const nic_config_t *nic_get_config(const nic_t *nic)
+{
+    return nic->host->config;
+}
+
+net_node_t *nic_node(const nic_t *nic)
+{
+    return &nic->host->node;
+}
+
+uint32_t nic_interface(const nic_t *nic)
+{
+    return nic->interface;
+}
+
+const nic_counters_t *nic_get_counters(const nic_t *nic)
+{
+    return &nic->counters;
+}
