@@ -19,13 +19,13 @@
 
 SIM_C_BEGIN
 
-enum {
+typedef enum nic_profile {
     NIC_PROFILE_CONNECTX,
     NIC_PROFILE_CONNECTX_3,
     NIC_PROFILE_CONNECT_IB,
     NIC_PROFILE_CONNECTX_6,
     NIC_PROFILE_CONNECTX_5
-};
+} nic_profile_t;
 #define NIC_PROFILE_COUNT 5u
 #define NIC_PROFILE_CHOICES "connectx|connectx-3|connect-ib|connectx-6|connectx-5"
 

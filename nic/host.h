@@ -56,17 +56,17 @@ typedef struct nic_config {
     uint64_t cnp_dscp;          // SIM_AUTO: cnp_priority x 8
     uint64_t ack_priority;      // SIM_AUTO: as the data
     sim_time_t cnp_interval_ps; // at most one CNP per flow in it
-    uint32_t cnp_scope;         // nic_cnp_scope_t
-    bool ecn_capable;           // data packets are ECT(0)
-    uint64_t ack_interval;      // packets per ACK within a message, 1..256
-    uint64_t window_bytes;      // per QP; SIM_AUTO: none
-    uint32_t bdp_window;        // nic_bdp_window_t: besides
-    uint64_t bdp_bytes;         // of that window and of HPCC's; SIM_AUTO: base RTT x line rate
-    uint32_t retransmission;    // nic_retransmission_t
-    uint64_t ack_from_bytes;    // of a message: before it, only multiples of ack_chunk_bytes are
-    uint64_t ack_chunk_bytes;   // acknowledged, where each packet is; 0: none
-    uint64_t chunk_bytes;       // of a message, that go-back-0 goes back to; 0: the message
-    uint64_t timeout;           // exponent
+    nic_cnp_scope_t cnp_scope;
+    bool ecn_capable;            // data packets are ECT(0)
+    uint64_t ack_interval;       // packets per ACK within a message, 1..256
+    uint64_t window_bytes;       // per QP; SIM_AUTO: none
+    nic_bdp_window_t bdp_window; // a window besides window_bytes
+    uint64_t bdp_bytes;          // of that window and of HPCC's; SIM_AUTO: base RTT x line rate
+    nic_retransmission_t retransmission;
+    uint64_t ack_from_bytes;  // of a message: before it, only multiples of ack_chunk_bytes are
+    uint64_t ack_chunk_bytes; // acknowledged, where each packet is; 0: none
+    uint64_t chunk_bytes;     // of a message, that go-back-0 goes back to; 0: the message
+    uint64_t timeout;         // exponent
     uint64_t retry_count;
     uint64_t rnr_retry;
     uint64_t min_rnr_timer;
@@ -83,12 +83,12 @@ typedef struct nic_config {
     char *frames;          // how long frames are (nic/frames.h)
     sim_name_t path_rtt;   // whose way to count an idle path's round trip (nic/congestion.h)
     nic_host_config_t host;
-    sim_name_t model;     // the device (nic/device.h)
-    uint32_t profile;     // NIC_PROFILE_ of nic/detail.h
-    uint32_t replacement; // nic_replacement_t, of the detailed NIC's caches
-    bool sram_shared;     // all of them are one memory
-    nic_detail_t detail;  // SIM_AUTO: the profile's
-    char *store;          // "auto": as cache.policy asks for
+    sim_name_t model; // the device (nic/device.h)
+    nic_profile_t profile;
+    nic_replacement_t replacement; // of the detailed NIC's caches
+    bool sram_shared;              // all of them are one memory
+    nic_detail_t detail;           // SIM_AUTO: the profile's
+    char *store;                   // "auto": as cache.policy asks for
     nic_cache_config_t cache;
     // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
     // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.

@@ -31,8 +31,8 @@ typedef enum nic_dcqcn_feedback {
 
 // Attributes "nic.dcqcn.", with the vendor's names.
 typedef struct nic_dcqcn_config {
-    uint32_t variant;              // nic_dcqcn_variant_t
-    uint32_t feedback;             // nic_dcqcn_feedback_t
+    nic_dcqcn_variant_t variant;
+    nic_dcqcn_feedback_t feedback;
     sim_time_t rpg_time_reset_ps;  // T: between increases by time
     uint64_t rpg_byte_reset_bytes; // B: sent between increases by bytes; 0: none
     uint64_t rpg_threshold;        // F: increases of one kind that are fast recovery

@@ -127,22 +127,20 @@ const nic_cc_ops_t nic_cc_dctcp = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_dctcp_config_t, name)
-
 // clang-format off
 static const sim_attr_t attrs[] = {
-    {.path = "nic.dctcp.g", .type = SIM_ATTR_RATIO, .offset = FIELD(g),
-     .default_text = "0.0625", .max_text = "1",
-     .help = "weight of a round trip's share of marks in alpha"},
-    {.path = "nic.dctcp.initial-alpha", .type = SIM_ATTR_RATIO, .offset = FIELD(initial_alpha),
-     .default_text = "1", .max_text = "1",
-     .help = "alpha before the first round trip"},
-    {.path = "nic.dctcp.ai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(ai_rate_bps),
-     .default_text = "615Mbps", .min_text = "1Mbps",
-     .help = "rate that a round trip without marks adds to the sending rate"},
-    {.path = "nic.dctcp.min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),
-     .default_text = "100Mbps", .min_text = "1Mbps",
-     .help = "no cut goes below"},
+    SIM_ATTR("nic.dctcp.g", RATIO, nic_dctcp_config_t, g,
+             .default_text = "0.0625", .max_text = "1",
+             .help = "weight of a round trip's share of marks in alpha"),
+    SIM_ATTR("nic.dctcp.initial-alpha", RATIO, nic_dctcp_config_t, initial_alpha,
+             .default_text = "1", .max_text = "1",
+             .help = "alpha before the first round trip"),
+    SIM_ATTR("nic.dctcp.ai-rate", RATE, nic_dctcp_config_t, ai_rate_bps,
+             .default_text = "615Mbps", .min_text = "1Mbps",
+             .help = "rate that a round trip without marks adds to the sending rate"),
+    SIM_ATTR("nic.dctcp.min-rate", RATE, nic_dctcp_config_t, min_rate_bps,
+             .default_text = "100Mbps", .min_text = "1Mbps",
+             .help = "no cut goes below"),
 };
 // clang-format on
 

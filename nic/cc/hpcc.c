@@ -255,20 +255,18 @@ const nic_cc_ops_t nic_cc_hpcc = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_hpcc_config_t, name)
-
 // clang-format off
 static const sim_attr_t attrs[] = {
     NIC_HPCC_LAW_ATTRS("nic.hpcc."),
-    {.path = "nic.hpcc.multi-rate", .type = SIM_ATTR_BOOL, .offset = FIELD(multi_rate),
-     .default_text = "false",
-     .help = "a reference per hop, the lowest counts, instead of one for the path"},
-    {.path = "nic.hpcc.sample-feedback", .type = SIM_ATTR_BOOL, .offset = FIELD(sample_feedback),
-     .default_text = "false",
-     .help = "hops without a queue are read only where the reference is updated"},
-    {.path = "nic.hpcc.check-path", .type = SIM_ATTR_BOOL, .offset = FIELD(check_path),
-     .default_text = "true",
-     .help = "records of another path are not compared with those before"},
+    SIM_ATTR("nic.hpcc.multi-rate", BOOL, nic_hpcc_config_t, multi_rate,
+             .default_text = "false",
+             .help = "a reference per hop, the lowest counts, instead of one for the path"),
+    SIM_ATTR("nic.hpcc.sample-feedback", BOOL, nic_hpcc_config_t, sample_feedback,
+             .default_text = "false",
+             .help = "hops without a queue are read only where the reference is updated"),
+    SIM_ATTR("nic.hpcc.check-path", BOOL, nic_hpcc_config_t, check_path,
+             .default_text = "true",
+             .help = "records of another path are not compared with those before"),
 };
 // clang-format on
 

@@ -35,9 +35,9 @@ typedef enum nic_hpcc_limit {
 } nic_hpcc_limit_t;
 
 typedef struct nic_hpcc_law_config {
-    uint32_t form;     // nic_hpcc_form_t
-    uint32_t reaction; // nic_hpcc_reaction_t
-    uint32_t limit;    // nic_hpcc_limit_t
+    nic_hpcc_form_t form;
+    nic_hpcc_reaction_t reaction;
+    nic_hpcc_limit_t limit;
     sim_ratio_t eta;
     uint64_t max_stage;
     uint64_t window_ai_bytes; // W_AI
@@ -97,38 +97,37 @@ nic_hpcc_reference_t nic__hpcc_law_next(const nic_hpcc_law_t *law,
 void nic__hpcc_law_apply(nic_hpcc_law_t *law, nic_cc_t *cc, double value);
 
 // Rows of an attribute table for a config struct that begins with the law's.
-#define NIC_HPCC_LAW_FIELD(name) offsetof(nic_hpcc_law_config_t, name)
 // clang-format off
-#define NIC_HPCC_LAW_ATTRS(prefix)                                                              \
-    {.path = prefix "law", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(form),           \
-     .default_text = "window", .choices = "window|rate",                                        \
-     .help = "value that the algorithm computes: a window, as published, or a rate, as the "     \
-             "authors' simulator does"},                                                        \
-    {.path = prefix "reaction", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(reaction),  \
-     .default_text = "reference", .choices = "reference|per-rtt|per-rtt-only|per-ack",          \
-     .help = "each ACK reacts from a reference that follows once a round trip; or one ACK a "   \
-             "round trip reacts; or one is read at all; or each moves the reference"},          \
-    {.path = prefix "limit", .type = SIM_ATTR_ENUM, .offset = NIC_HPCC_LAW_FIELD(limit),        \
-     .default_text = "scaled", .choices = "scaled|fixed|none",                                  \
-     .help = "bytes in flight: in proportion to the rate, the bandwidth-delay product, or "     \
-             "whatever the queue pair's own window is"},                                        \
-    {.path = prefix "eta", .type = SIM_ATTR_RATIO, .offset = NIC_HPCC_LAW_FIELD(eta),           \
-     .default_text = "95%", .min_text = "1%", .max_text = "100%",                               \
-     .help = "the utilization it steers for"},                                                  \
-    {.path = prefix "max-stage", .type = SIM_ATTR_COUNT,                                        \
-     .offset = NIC_HPCC_LAW_FIELD(max_stage), .default_text = "0", .max_text = "1000",          \
-     .help = "round trips of additive increase before a multiplicative one (0: always "         \
-             "multiplicative; the paper's text says 5, its results are of 0)"},                 \
-    {.path = prefix "window-ai", .type = SIM_ATTR_BYTES,                                        \
-     .offset = NIC_HPCC_LAW_FIELD(window_ai_bytes), .default_text = "80", .max_text = "1GB",    \
-     .help = "W_AI: bytes that each change adds to the window (law: window)"},                  \
-    {.path = prefix "rate-ai", .type = SIM_ATTR_RATE, .offset = NIC_HPCC_LAW_FIELD(rate_ai_bps),\
-     .default_text = "40Mbps", .min_text = "0bps",                                              \
-     .help = "rate that each change adds to the sending rate (law: rate)"},                     \
-    {.path = prefix "min-rate", .type = SIM_ATTR_RATE,                                          \
-     .offset = NIC_HPCC_LAW_FIELD(min_rate_bps), .default_text = "100Mbps",                     \
-     .min_text = "1Mbps",                                                                       \
-     .help = "no rate is lower, nor a window than this rate fills in a round trip"}
+#define NIC_HPCC_LAW_ATTRS(prefix)                                                                \
+    SIM_ATTR(prefix "law", ENUM, nic_hpcc_law_config_t, form,                                     \
+             .default_text = "window", .choices = "window|rate",                                  \
+             .help = "value that the algorithm computes: a window, as published, or a rate, as "  \
+                     "the authors' simulator does"),                                              \
+    SIM_ATTR(prefix "reaction", ENUM, nic_hpcc_law_config_t, reaction,                            \
+             .default_text = "reference", .choices = "reference|per-rtt|per-rtt-only|per-ack",    \
+             .help = "each ACK reacts from a reference that follows once a round trip; or one "   \
+                     "ACK a round trip reacts; or one is read at all; or each moves the "         \
+                     "reference"),                                                                \
+    SIM_ATTR(prefix "limit", ENUM, nic_hpcc_law_config_t, limit,                                  \
+             .default_text = "scaled", .choices = "scaled|fixed|none",                            \
+             .help = "bytes in flight: in proportion to the rate, the bandwidth-delay product, "  \
+                     "or whatever the queue pair's own window is"),                               \
+    SIM_ATTR(prefix "eta", RATIO, nic_hpcc_law_config_t, eta,                                     \
+             .default_text = "95%", .min_text = "1%", .max_text = "100%",                         \
+             .help = "the utilization it steers for"),                                            \
+    SIM_ATTR(prefix "max-stage", COUNT, nic_hpcc_law_config_t, max_stage,                         \
+             .default_text = "0", .max_text = "1000",                                             \
+             .help = "round trips of additive increase before a multiplicative one (0: always "   \
+                     "multiplicative; the paper's text says 5, its results are of 0)"),           \
+    SIM_ATTR(prefix "window-ai", BYTES, nic_hpcc_law_config_t, window_ai_bytes,                   \
+             .default_text = "80", .max_text = "1GB",                                             \
+             .help = "W_AI: bytes that each change adds to the window (law: window)"),            \
+    SIM_ATTR(prefix "rate-ai", RATE, nic_hpcc_law_config_t, rate_ai_bps,                          \
+             .default_text = "40Mbps", .min_text = "0bps",                                        \
+             .help = "rate that each change adds to the sending rate (law: rate)"),               \
+    SIM_ATTR(prefix "min-rate", RATE, nic_hpcc_law_config_t, min_rate_bps,                        \
+             .default_text = "100Mbps", .min_text = "1Mbps",                                      \
+             .help = "no rate is lower, nor a window than this rate fills in a round trip")
 // clang-format on
 
 SIM_C_END

@@ -133,10 +133,9 @@ const nic_cc_ops_t nic_cc_hpcc_pint = {
 // clang-format off
 static const sim_attr_t attrs[] = {
     NIC_HPCC_LAW_ATTRS("nic.hpcc-pint."),
-    {.path = "nic.hpcc-pint.probability", .type = SIM_ATTR_RATIO,
-     .offset = offsetof(nic_hpcc_pint_config_t, probability),
-     .default_text = "1", .min_text = "1/65536", .max_text = "1",
-     .help = "share of packets whose digest is one of utilization"},
+    SIM_ATTR("nic.hpcc-pint.probability", RATIO, nic_hpcc_pint_config_t, probability,
+             .default_text = "1", .min_text = "1/65536", .max_text = "1",
+             .help = "share of packets whose digest is one of utilization"),
 };
 // clang-format on
 

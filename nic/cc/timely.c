@@ -289,59 +289,59 @@ const nic_cc_ops_t nic_cc_timely_patched = {
 
 // -- parameters
 
-#define FIELD(name) offsetof(nic_timely_config_t, name)
-
 // clang-format off
 #define TIMELY_ATTRS(prefix, segment_default, beta_default)                                       \
-    {.path = prefix ".update", .type = SIM_ATTR_ENUM, .offset = FIELD(update),                    \
-     .default_text = "segment", .choices = "segment|rtt|burst",                                   \
-     .help = "the rate is updated for each segment acknowledged, once per round trip, or as "      \
-             "burst: for each whole segment, whose own packets count as delay"},                  \
-    {.path = prefix ".start", .type = SIM_ATTR_ENUM, .offset = FIELD(start),                      \
-     .default_text = "share", .choices = "share|line",                                            \
-     .help = "first rate of a queue pair: line rate / (active ones of the NIC + 1), or line rate"}, \
-    {.path = prefix ".segment", .type = SIM_ATTR_BYTES, .offset = FIELD(segment_bytes),           \
-     .default_text = segment_default, .min_text = "1", .max_text = "512KB",                       \
-     .help = "payload of a segment; rounded up to packets"},                                      \
-    {.path = prefix ".burst", .type = SIM_ATTR_BOOL, .offset = FIELD(burst),                      \
-     .default_text = "true",                                                                      \
-     .help = "a segment leaves at line rate, pauses make the rate; false: packets are paced"},    \
-    {.path = prefix ".exclude-serialisation", .type = SIM_ATTR_BOOL,                              \
-     .offset = FIELD(exclude_serialisation), .default_text = "true",                              \
-     .help = "round-trip times do not count the packet's own time on the first link"},            \
-    {.path = prefix ".alpha", .type = SIM_ATTR_RATIO, .offset = FIELD(alpha),                     \
-     .default_text = "0.875", .max_text = "1",                                                    \
-     .help = "weight of the newest difference of round-trip times in the gradient"},              \
-    {.path = prefix ".beta", .type = SIM_ATTR_RATIO, .offset = FIELD(beta),                       \
-     .default_text = beta_default, .max_text = "1",                                               \
-     .help = "strength of a decrease between t-low and t-high"},                                                           \
-    {.path = prefix ".beta-high", .type = SIM_ATTR_RATIO, .offset = FIELD(beta_high),             \
-     .default_text = "0.8", .max_text = "1",                                                      \
-     .help = "strength of a decrease above t-high"},                                              \
-    {.path = prefix ".t-low", .type = SIM_ATTR_TIME, .offset = FIELD(t_low_ps),                   \
-     .default_text = "50us", .min_text = "1ns", .max_text = "1s",                                 \
-     .help = "below this round-trip time the rate always increases"},                             \
-    {.path = prefix ".t-high", .type = SIM_ATTR_TIME, .offset = FIELD(t_high_ps),                 \
-     .default_text = "500us", .min_text = "1ns", .max_text = "1s",                                \
-     .help = "above this round-trip time the rate always decreases"},                             \
-    {.path = prefix ".min-rtt", .type = SIM_ATTR_TIME, .offset = FIELD(min_rtt_ps),               \
-     .default_text = "20us", .min_text = "1ns", .max_text = "1s",                                 \
-     .help = "unit of the gradient, and least time between updates per segment"},                 \
-    {.path = prefix ".ai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(ai_rate_bps),              \
-     .default_text = "10Mbps",                                                                    \
-     .help = "rate that an additive increase adds to the sending rate"},                                                \
-    {.path = prefix ".min-rate", .type = SIM_ATTR_RATE, .offset = FIELD(min_rate_bps),            \
-     .default_text = "100Mbps", .min_text = "1Mbps",                                              \
-     .help = "no decrease goes below"}
+    SIM_ATTR(prefix ".update", ENUM, nic_timely_config_t, update,                                 \
+             .default_text = "segment", .choices = "segment|rtt|burst",                           \
+             .help = "the rate is updated for each segment acknowledged, once per round trip, or "\
+                     "as burst: for each whole segment, whose own packets count as delay"),       \
+    SIM_ATTR(prefix ".start", ENUM, nic_timely_config_t, start,                                   \
+             .default_text = "share", .choices = "share|line",                                    \
+             .help = "first rate of a queue pair: line rate / (active ones of the NIC + 1), or "  \
+                     "line rate"),                                                                \
+    SIM_ATTR(prefix ".segment", BYTES, nic_timely_config_t, segment_bytes,                        \
+             .default_text = segment_default, .min_text = "1", .max_text = "512KB",               \
+             .help = "payload of a segment; rounded up to packets"),                              \
+    SIM_ATTR(prefix ".burst", BOOL, nic_timely_config_t, burst,                                   \
+             .default_text = "true",                                                              \
+             .help = "a segment leaves at line rate, pauses make the rate; false: packets are "   \
+                     "paced"),                                                                    \
+    SIM_ATTR(prefix ".exclude-serialisation", BOOL, nic_timely_config_t, exclude_serialisation,   \
+             .default_text = "true",                                                              \
+             .help = "round-trip times do not count the packet's own time on the first link"),    \
+    SIM_ATTR(prefix ".alpha", RATIO, nic_timely_config_t, alpha,                                  \
+             .default_text = "0.875", .max_text = "1",                                            \
+             .help = "weight of the newest difference of round-trip times in the gradient"),      \
+    SIM_ATTR(prefix ".beta", RATIO, nic_timely_config_t, beta,                                    \
+             .default_text = beta_default, .max_text = "1",                                       \
+             .help = "strength of a decrease between t-low and t-high"),                          \
+    SIM_ATTR(prefix ".beta-high", RATIO, nic_timely_config_t, beta_high,                          \
+             .default_text = "0.8", .max_text = "1",                                              \
+             .help = "strength of a decrease above t-high"),                                      \
+    SIM_ATTR(prefix ".t-low", TIME, nic_timely_config_t, t_low_ps,                                \
+             .default_text = "50us", .min_text = "1ns", .max_text = "1s",                         \
+             .help = "below this round-trip time the rate always increases"),                     \
+    SIM_ATTR(prefix ".t-high", TIME, nic_timely_config_t, t_high_ps,                              \
+             .default_text = "500us", .min_text = "1ns", .max_text = "1s",                        \
+             .help = "above this round-trip time the rate always decreases"),                     \
+    SIM_ATTR(prefix ".min-rtt", TIME, nic_timely_config_t, min_rtt_ps,                            \
+             .default_text = "20us", .min_text = "1ns", .max_text = "1s",                         \
+             .help = "unit of the gradient, and least time between updates per segment"),         \
+    SIM_ATTR(prefix ".ai-rate", RATE, nic_timely_config_t, ai_rate_bps,                           \
+             .default_text = "10Mbps",                                                            \
+             .help = "rate that an additive increase adds to the sending rate"),                  \
+    SIM_ATTR(prefix ".min-rate", RATE, nic_timely_config_t, min_rate_bps,                         \
+             .default_text = "100Mbps", .min_text = "1Mbps",                                      \
+             .help = "no decrease goes below")
 
 static const sim_attr_t attrs[] = {
     TIMELY_ATTRS("nic.timely", "16KB", "0.8"),
-    {.path = "nic.timely.hai-rate", .type = SIM_ATTR_RATE, .offset = FIELD(hai_rate_bps),
-     .default_text = "50Mbps",
-     .help = "rate that an increase adds after hai-threshold increases in a row"},
-    {.path = "nic.timely.hai-threshold", .type = SIM_ATTR_COUNT, .offset = FIELD(hai_threshold),
-     .default_text = "5", .max_text = "1000",
-     .help = "increases in a row at a falling round-trip time before hai-rate"},
+    SIM_ATTR("nic.timely.hai-rate", RATE, nic_timely_config_t, hai_rate_bps,
+             .default_text = "50Mbps",
+             .help = "rate that an increase adds after hai-threshold increases in a row"),
+    SIM_ATTR("nic.timely.hai-threshold", COUNT, nic_timely_config_t, hai_threshold,
+             .default_text = "5", .max_text = "1000",
+             .help = "increases in a row at a falling round-trip time before hai-rate"),
 };
 
 static const sim_attr_t patched_attrs[] = {

@@ -24,8 +24,8 @@ typedef enum nic_timely_start {
 
 // Attributes "nic.timely." and, with defaults of their own, "nic.timely-patched.".
 typedef struct nic_timely_config {
-    uint32_t update; // nic_timely_update_t
-    uint32_t start;  // nic_timely_start_t
+    nic_timely_update_t update;
+    nic_timely_start_t start;
     uint64_t segment_bytes;
     bool burst;                 // a segment leaves at line rate, then the QP pauses
     bool exclude_serialisation; // of the packet itself, from its round-trip time

@@ -10,155 +10,396 @@
 #include "nic/transport.h"
 
 // clang-format off
-#define ATTR(path_, type_, field, default_, min_, max_, help_)                                \
-    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
-     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_}
+// A constant of nic/detail.h; left at auto it has the value of nic.profile.
 #define DETAIL(field, path_, ...) PROFILED(field, "nic.detailed." path_, __VA_ARGS__)
 #define CLOCK(field, path_, ...) PROFILED(field, "nic.host." path_, __VA_ARGS__)
-#define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_)      \
-    {.path = path_, .type = SIM_ATTR_##type_,                                 \
-     .offset = offsetof(nic_config_t, detail.field), .default_text = "auto",                  \
-     .min_text = min_, .max_text = max_, .help = help_ "; auto: the value of nic.profile", .auto_ok = true},
-#define ATTR_AUTO(path_, type_, field, default_, min_, max_, help_)                           \
-    {.path = "nic." path_, .type = SIM_ATTR_##type_, .offset = offsetof(nic_config_t, field), \
-     .default_text = default_, .min_text = min_, .max_text = max_, .help = help_,             \
-     .auto_ok = true}
-
-#define CACHE(path_, type_, field, default_, min_, max_, help_)                                   \
-    {.path = "nic.cache." path_, .type = SIM_ATTR_##type_,                                        \
-     .offset = offsetof(nic_config_t, cache.field), .default_text = default_, .min_text = min_,   \
-     .max_text = max_, .help = help_},
-#define CACHE_CHOICE(path_, field, default_, choices_, help_)                                     \
-    {.path = "nic.cache." path_, .type = SIM_ATTR_ENUM,                                           \
-     .offset = offsetof(nic_config_t, cache.field), .default_text = default_,                     \
-     .choices = choices_, .help = help_},
-#define CACHE_AUTO(path_, type_, field, min_, max_, help_)                                        \
-    {.path = "nic.cache." path_, .type = SIM_ATTR_##type_,                                        \
-     .offset = offsetof(nic_config_t, cache.field), .default_text = "auto", .min_text = min_,     \
-     .max_text = max_, .help = help_, .auto_ok = true},
+#define PROFILED(field, path_, type_, min_, max_, cx_, cx3_, cib_, cx6_, cx5_, origin_, help_) \
+    SIM_ATTR(path_, type_, nic_config_t, detail.field, .auto_ok = true,                        \
+             .default_text = "auto", .min_text = min_, .max_text = max_,                       \
+             .help = help_ "; auto: the value of nic.profile"),
 
 static const sim_attr_t attrs[] = {
-    ATTR("mtu", BYTES, mtu_bytes, "4096", "256", "4096",
-         "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; any with nic.frames bare"),
-    ATTR("congestion-control", STRING, congestion_control, "dcqcn", NULL, NULL,
-         "algorithm that sets each queue pair's rate and window"),
-    ATTR("priority", COUNT, priority, "3", "0", "7",
-         "802.1p class of data packets"),
-    ATTR_AUTO("dscp", COUNT, dscp, "auto", "0", "63",
-              "DSCP of data packets; auto: priority x 8"),
-    ATTR("cnp-priority", COUNT, cnp_priority, "6", "0", "7",
-         "802.1p class of CNPs, sent before all others"),
-    ATTR_AUTO("cnp-dscp", COUNT, cnp_dscp, "auto", "0", "63",
-              "DSCP of CNPs; auto: cnp-priority x 8"),
-    ATTR_AUTO("ack-priority", COUNT, ack_priority, "auto", "0", "7",
-              "802.1p class of ACKs and NAKs; auto: that of the data"),
-    ATTR("cnp-interval", TIME, cnp_interval_ps, "4us", "0ps", "1s",
-         "least time between two CNPs for one flow (min_time_between_cnps)"),
-    {.path = "nic.cnp-scope", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, cnp_scope),
-     .default_text = "qp", .choices = "qp|destination|port",
-     .help = "flow for which cnp-interval holds: one queue pair, one destination, or all flows of the port"},
-    ATTR("ecn", BOOL, ecn_capable, "true", NULL, NULL,
-         "whether data packets are ECT(0), so that switches may mark them"),
-    ATTR("ack-interval", COUNT, ack_interval, "1", "1", "256",
-         "packets per requested ACK within a message; its last packet always requests one"),
-    ATTR("ack-from", BYTES, ack_from_bytes, "0", NULL, NULL,
-         "with one ACK per packet: first position in a message from which each packet is acknowledged"),
-    ATTR("ack-chunk", BYTES, ack_chunk_bytes, "0", NULL, NULL,
-         "before ack-from, only packets that end at a multiple of this are acknowledged; 0: none"),
-    ATTR_AUTO("window", BYTES, window_bytes, "auto", "1", NULL,
-              "largest unacknowledged payload of a queue pair; auto: no limit"),
-    ATTR_AUTO("bdp", BYTES, bdp_bytes, "auto", "0", NULL,
-              "bandwidth-delay product for windows and HPCC; auto: base RTT x line rate; 0: none, which HPCC divides by"),
-    {.path = "nic.bdp-window", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, bdp_window),
-     .default_text = "none", .choices = "none|fixed|scaled",
-     .help = "a window of base RTT x line rate (fixed) or x current rate (scaled), with any algorithm"},
-    ATTR("transport", STRING, transport, "go-back-n", NULL, NULL,
-         "transport by which reliable connections repair losses; it must be equal at both ends"),
-    {.path = "nic.retransmission", .type = SIM_ATTR_ENUM,
-     .offset = offsetof(nic_config_t, retransmission),
-     .default_text = "go-back-n", .choices = "go-back-n|go-back-0",
-     .help = "place from which go-back-n sends again: the missing packet, or the start of its message (or chunk)"},
-    ATTR("retransmission-chunk", BYTES, chunk_bytes, "0", NULL, "2147483648",
-         "go-back-0 goes back to a multiple of it in the message, rounded down to packets; 0: to the start"),
-    ATTR("timeout", COUNT, timeout, "14", "0", "31",
-         "retransmission timeout is 4.096 us x 2^this; 0: never"),
-    ATTR("retry-count", COUNT, retry_count, "7", "0", "7",
-         "retransmissions without progress before a request fails"),
-    ATTR("rnr-retry", COUNT, rnr_retry, "7", "0", "7",
-         "retries after receiver-not-ready before a request fails; 7: no limit"),
-    ATTR("min-rnr-timer", COUNT, min_rnr_timer, "12", "0", "31",
-         "code of the wait that a receiver without a posted receive asks for; 12: 0.64 ms"),
-    ATTR("max-rd-atomic", COUNT, max_rd_atomic, "16", "1", "128",
-         "largest number of outstanding READs of a queue pair, in each role"),
-    ATTR("nak-ends", BOOL, nak_ends, "off", NULL, NULL,
-         "whether the last packet of a message behind a gap causes a NAK, even within nak-interval"),
-    ATTR("nak-once", BOOL, nak_once, "off", NULL, NULL,
-         "whether several NAKs of one packet within a round trip of the idle path make the sender go back only once"),
-    ATTR("recovery-delay", TIME, recovery_delay_ps, "0ps", "0ps", "1s",
-         "time from a sequence NAK until the sender goes back: cards need far more than a round trip"),
-    ATTR("nak-interval", TIME, nak_interval_ps, "0ps", "0ps", "1s",
-         "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
-    ATTR("scheduler", STRING, scheduler, "ring", NULL, NULL,
-         "rule for the next queue pair of a class: ring takes those that can send in turn; scan takes the first in a "
-         "list of all, as the HPCC simulator does; or a program's own"),
-    ATTR("window-overshoot", BOOL, window_overshoot, "false", NULL, NULL,
-         "whether a packet may start while less than the window is in flight, even if it does not fit"),
-    ATTR("ack-duplicates", BOOL, ack_duplicates, "true", NULL, NULL,
-         "whether a duplicate request is acknowledged again"),
-    ATTR("frames", STRING, frames, "standard", NULL, NULL,
-         "length of frames on links: standard, that of their headers; infiniband, that of InfiniBand frames; bare, one header of fixed size and the "
-         "payload, of any path MTU; or a program's own"),
-    ATTR_AUTO("base-rtt", TIME, base_rtt_ps, "auto", "1ps", "10s",
-              "round-trip time without queueing, for congestion control; auto: that of each queue pair's path"),
-    {.path = "nic.path-rtt", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, path_rtt),
-     .default_text = "frames",
-     .help = "round trip of an idle path if base-rtt is auto: frames: that of a full packet and its ACK; hpcc: delays and "
-             "the payload, one way, and the slowest link's rate; or a program's own"},
-    ATTR("host.sockets", COUNT, host.sockets, "1", "1", "8", "number of sockets of a host, each with memory"),
-    ATTR_AUTO("host.memory-bandwidth", RATE, host.memory_bps, "auto", "1Mbps", NULL,
-              "rate of a socket's memory, reads and writes together; auto: no limit"),
-    ATTR_AUTO("host.socket-link", RATE, host.socket_link_bps, "auto", "1Mbps", NULL,
-              "rate of the link between two sockets, in each direction; auto: no limit"),
-    ATTR("host.socket-link-latency", TIME, host.socket_link_ps, "0ps", "0ps", "1ms",
-         "additional time for a payload in another socket's memory, with the detailed NIC"),
-    ATTR("host.nics-per-switch", COUNT, host.nics_per_switch, "0", "0", "64",
-         "NICs behind one PCIe switch; 0: each NIC has its own root port"),
-    ATTR("host.nic-places", STRING, host.nic_places, "even", NULL, NULL,
-         "where each NIC is, in order of the host's links: a list of cpu:N, a root port of that socket, and switch:N, "
-         "behind that PCIe switch, with lanes of its own after it (switch:0/x8); even: as nics-per-switch says, spread "
-         "over sockets"),
-    ATTR("host.switch-places", STRING, host.switch_places, "even", NULL, NULL,
-         "the socket of each PCIe switch, a list of cpu:N; even: spread over sockets"),
-    ATTR("host.gpu-places", STRING, host.gpu_places, "even", NULL, NULL,
-         "where each GPU is, a list of cpu:N and switch:N; even: spread over switches, or sockets where there are none"),
-    ATTR_AUTO("host.switch-uplink", RATE, host.uplink_bps, "auto", "1Mbps", NULL,
-              "rate of the link from a PCIe switch to its socket, in each direction; auto: no limit"),
-    ATTR_AUTO("host.nic-link", RATE, host.nic_bps, "auto", "1Mbps", NULL,
-              "rate of a NIC's own PCIe link, in each direction, besides nic.detailed.pcie; auto: no limit"),
-    ATTR("host.gpus", COUNT, host.gpus, "0", "0", "64", "number of GPUs of a host, whose memory the NICs reach directly"),
-    ATTR_AUTO("host.gpu-link", RATE, host.gpu_bps, "auto", "1Mbps", NULL,
-              "rate of a GPU's PCIe link, in each direction; auto: no limit"),
-    ATTR("host.location", STRING, host.location, "cpu:0", NULL, NULL,
-         "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, the N-th GPU"),
+    SIM_ATTR("nic.mtu", BYTES, nic_config_t, mtu_bytes,
+             .default_text = "4096", .min_text = "256", .max_text = "4096",
+             .help = "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; any with "
+                     "nic.frames bare"),
+    SIM_ATTR("nic.congestion-control", STRING, nic_config_t, congestion_control,
+             .default_text = "dcqcn",
+             .help = "algorithm that sets each queue pair's rate and window"),
+    SIM_ATTR("nic.priority", COUNT, nic_config_t, priority,
+             .default_text = "3", .min_text = "0", .max_text = "7",
+             .help = "802.1p class of data packets"),
+    SIM_ATTR("nic.dscp", COUNT, nic_config_t, dscp,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "63",
+             .help = "DSCP of data packets; auto: priority x 8"),
+    SIM_ATTR("nic.cnp-priority", COUNT, nic_config_t, cnp_priority,
+             .default_text = "6", .min_text = "0", .max_text = "7",
+             .help = "802.1p class of CNPs, sent before all others"),
+    SIM_ATTR("nic.cnp-dscp", COUNT, nic_config_t, cnp_dscp,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "63",
+             .help = "DSCP of CNPs; auto: cnp-priority x 8"),
+    SIM_ATTR("nic.ack-priority", COUNT, nic_config_t, ack_priority,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "7",
+             .help = "802.1p class of ACKs and NAKs; auto: that of the data"),
+    SIM_ATTR("nic.cnp-interval", TIME, nic_config_t, cnp_interval_ps,
+             .default_text = "4us", .min_text = "0ps", .max_text = "1s",
+             .help = "least time between two CNPs for one flow (min_time_between_cnps)"),
+    SIM_ATTR("nic.cnp-scope", ENUM, nic_config_t, cnp_scope,
+             .default_text = "qp", .choices = "qp|destination|port",
+             .help = "flow for which cnp-interval holds: one queue pair, one destination, or all "
+                     "flows of the port"),
+    SIM_ATTR("nic.ecn", BOOL, nic_config_t, ecn_capable,
+             .default_text = "true",
+             .help = "whether data packets are ECT(0), so that switches may mark them"),
+    SIM_ATTR("nic.ack-interval", COUNT, nic_config_t, ack_interval,
+             .default_text = "1", .min_text = "1", .max_text = "256",
+             .help = "packets per requested ACK within a message; its last packet always requests "
+                     "one"),
+    SIM_ATTR("nic.ack-from", BYTES, nic_config_t, ack_from_bytes,
+             .default_text = "0",
+             .help = "with one ACK per packet: first position in a message from which each packet "
+                     "is acknowledged"),
+    SIM_ATTR("nic.ack-chunk", BYTES, nic_config_t, ack_chunk_bytes,
+             .default_text = "0",
+             .help = "before ack-from, only packets that end at a multiple of this are "
+                     "acknowledged; 0: none"),
+    SIM_ATTR("nic.window", BYTES, nic_config_t, window_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "1",
+             .help = "largest unacknowledged payload of a queue pair; auto: no limit"),
+    SIM_ATTR("nic.bdp", BYTES, nic_config_t, bdp_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "0",
+             .help = "bandwidth-delay product for windows and HPCC; auto: base RTT x line rate; 0: "
+                     "none, which HPCC divides by"),
+    SIM_ATTR("nic.bdp-window", ENUM, nic_config_t, bdp_window,
+             .default_text = "none", .choices = "none|fixed|scaled",
+             .help = "a window of base RTT x line rate (fixed) or x current rate (scaled), with "
+                     "any algorithm"),
+    SIM_ATTR("nic.transport", STRING, nic_config_t, transport,
+             .default_text = "go-back-n",
+             .help = "transport by which reliable connections repair losses; it must be equal at "
+                     "both ends"),
+    SIM_ATTR("nic.retransmission", ENUM, nic_config_t, retransmission,
+             .default_text = "go-back-n", .choices = "go-back-n|go-back-0",
+             .help = "place from which go-back-n sends again: the missing packet, or the start of "
+                     "its message (or chunk)"),
+    SIM_ATTR("nic.retransmission-chunk", BYTES, nic_config_t, chunk_bytes,
+             .default_text = "0", .max_text = "2147483648",
+             .help = "go-back-0 goes back to a multiple of it in the message, rounded down to "
+                     "packets; 0: to the start"),
+    SIM_ATTR("nic.timeout", COUNT, nic_config_t, timeout,
+             .default_text = "14", .min_text = "0", .max_text = "31",
+             .help = "retransmission timeout is 4.096 us x 2^this; 0: never"),
+    SIM_ATTR("nic.retry-count", COUNT, nic_config_t, retry_count,
+             .default_text = "7", .min_text = "0", .max_text = "7",
+             .help = "retransmissions without progress before a request fails"),
+    SIM_ATTR("nic.rnr-retry", COUNT, nic_config_t, rnr_retry,
+             .default_text = "7", .min_text = "0", .max_text = "7",
+             .help = "retries after receiver-not-ready before a request fails; 7: no limit"),
+    SIM_ATTR("nic.min-rnr-timer", COUNT, nic_config_t, min_rnr_timer,
+             .default_text = "12", .min_text = "0", .max_text = "31",
+             .help = "code of the wait that a receiver without a posted receive asks for; 12: 0.64 "
+                     "ms"),
+    SIM_ATTR("nic.max-rd-atomic", COUNT, nic_config_t, max_rd_atomic,
+             .default_text = "16", .min_text = "1", .max_text = "128",
+             .help = "largest number of outstanding READs of a queue pair, in each role"),
+    SIM_ATTR("nic.nak-ends", BOOL, nic_config_t, nak_ends,
+             .default_text = "off",
+             .help = "whether the last packet of a message behind a gap causes a NAK, even within "
+                     "nak-interval"),
+    SIM_ATTR("nic.nak-once", BOOL, nic_config_t, nak_once,
+             .default_text = "off",
+             .help = "whether several NAKs of one packet within a round trip of the idle path make "
+                     "the sender go back only once"),
+    SIM_ATTR("nic.recovery-delay", TIME, nic_config_t, recovery_delay_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
+             .help = "time from a sequence NAK until the sender goes back: cards need far more "
+                     "than a round trip"),
+    SIM_ATTR("nic.nak-interval", TIME, nic_config_t, nak_interval_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
+             .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    SIM_ATTR("nic.scheduler", STRING, nic_config_t, scheduler,
+             .default_text = "ring",
+             .help = "rule for the next queue pair of a class: ring takes those that can send in "
+                     "turn; scan takes the first in a list of all, as the HPCC simulator does; or "
+                     "a program's own"),
+    SIM_ATTR("nic.window-overshoot", BOOL, nic_config_t, window_overshoot,
+             .default_text = "false",
+             .help = "whether a packet may start while less than the window is in flight, even if "
+                     "it does not fit"),
+    SIM_ATTR("nic.ack-duplicates", BOOL, nic_config_t, ack_duplicates,
+             .default_text = "true",
+             .help = "whether a duplicate request is acknowledged again"),
+    SIM_ATTR("nic.frames", STRING, nic_config_t, frames,
+             .default_text = "standard",
+             .help = "length of frames on links: standard, that of their headers; infiniband, that "
+                     "of InfiniBand frames; bare, one header of fixed size and the payload, of any "
+                     "path MTU; or a program's own"),
+    SIM_ATTR("nic.base-rtt", TIME, nic_config_t, base_rtt_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1ps", .max_text = "10s",
+             .help = "round-trip time without queueing, for congestion control; auto: that of each "
+                     "queue pair's path"),
+    SIM_ATTR("nic.path-rtt", NAME, nic_config_t, path_rtt,
+             .default_text = "frames",
+             .help = "round trip of an idle path if base-rtt is auto: frames: that of a full "
+                     "packet and its ACK; hpcc: delays and the payload, one way, and the slowest "
+                     "link's rate; or a program's own"),
+    SIM_ATTR("nic.host.sockets", COUNT, nic_config_t, host.sockets,
+             .default_text = "1", .min_text = "1", .max_text = "8",
+             .help = "number of sockets of a host, each with memory"),
+    SIM_ATTR("nic.host.memory-bandwidth", RATE, nic_config_t, host.memory_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
+             .help = "rate of a socket's memory, reads and writes together; auto: no limit"),
+    SIM_ATTR("nic.host.socket-link", RATE, nic_config_t, host.socket_link_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
+             .help = "rate of the link between two sockets, in each direction; auto: no limit"),
+    SIM_ATTR("nic.host.socket-link-latency", TIME, nic_config_t, host.socket_link_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1ms",
+             .help = "additional time for a payload in another socket's memory, with the detailed "
+                     "NIC"),
+    SIM_ATTR("nic.host.nics-per-switch", COUNT, nic_config_t, host.nics_per_switch,
+             .default_text = "0", .min_text = "0", .max_text = "64",
+             .help = "NICs behind one PCIe switch; 0: each NIC has its own root port"),
+    SIM_ATTR("nic.host.nic-places", STRING, nic_config_t, host.nic_places,
+             .default_text = "even",
+             .help = "where each NIC is, in order of the host's links: a list of cpu:N, a root "
+                     "port of that socket, and switch:N, behind that PCIe switch, with lanes of "
+                     "its own after it (switch:0/x8); even: as nics-per-switch says, spread over "
+                     "sockets"),
+    SIM_ATTR("nic.host.switch-places", STRING, nic_config_t, host.switch_places,
+             .default_text = "even",
+             .help = "the socket of each PCIe switch, a list of cpu:N; even: spread over sockets"),
+    SIM_ATTR("nic.host.gpu-places", STRING, nic_config_t, host.gpu_places,
+             .default_text = "even",
+             .help = "where each GPU is, a list of cpu:N and switch:N; even: spread over switches, "
+                     "or sockets where there are none"),
+    SIM_ATTR("nic.host.switch-uplink", RATE, nic_config_t, host.uplink_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
+             .help = "rate of the link from a PCIe switch to its socket, in each direction; auto: "
+                     "no limit"),
+    SIM_ATTR("nic.host.nic-link", RATE, nic_config_t, host.nic_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
+             .help = "rate of a NIC's own PCIe link, in each direction, besides nic.detailed.pcie; "
+                     "auto: no limit"),
+    SIM_ATTR("nic.host.gpus", COUNT, nic_config_t, host.gpus,
+             .default_text = "0", .min_text = "0", .max_text = "64",
+             .help = "number of GPUs of a host, whose memory the NICs reach directly"),
+    SIM_ATTR("nic.host.gpu-link", RATE, nic_config_t, host.gpu_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps",
+             .help = "rate of a GPU's PCIe link, in each direction; auto: no limit"),
+    SIM_ATTR("nic.host.location", STRING, nic_config_t, host.location,
+             .default_text = "cpu:0",
+             .help = "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, "
+                     "the N-th GPU"),
     NIC_CLOCK_MAP(CLOCK)
-    {.path = "nic.model", .type = SIM_ATTR_NAME, .offset = offsetof(nic_config_t, model),
-     .default_text = "ideal",
-     .help = "the device: ideal, whose inside takes no time; detailed, where what happens in the NIC and its host "
-             "takes time; or a program's own"},
-    {.path = "nic.profile", .type = SIM_ATTR_ENUM, .offset = offsetof(nic_config_t, profile),
-     .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
-     .help = "the card whose constants a detailed NIC has where nic.detailed does not say"},
-    {.path = "nic.detailed.replacement", .type = SIM_ATTR_ENUM,
-     .offset = offsetof(nic_config_t, replacement), .default_text = "lru", .choices = "lru|random",
-     .help = "rule by which a cache of the detailed NIC evicts an entry of a set"},
-    {.path = "nic.detailed.sram-shared", .type = SIM_ATTR_BOOL,
-     .offset = offsetof(nic_config_t, sram_shared), .default_text = "false",
-     .help = "contexts, translations, WQEs and completion queues compete for one cache of all entries"},
+    SIM_ATTR("nic.model", NAME, nic_config_t, model,
+             .default_text = "ideal",
+             .help = "the device: ideal, whose inside takes no time; detailed, where what happens "
+                     "in the NIC and its host takes time; or a program's own"),
+    SIM_ATTR("nic.profile", ENUM, nic_config_t, profile,
+             .default_text = "connect-ib", .choices = NIC_PROFILE_CHOICES,
+             .help = "the card whose constants a detailed NIC has where nic.detailed does not say"),
+    SIM_ATTR("nic.detailed.replacement", ENUM, nic_config_t, replacement,
+             .default_text = "lru", .choices = "lru|random",
+             .help = "rule by which a cache of the detailed NIC evicts an entry of a set"),
+    SIM_ATTR("nic.detailed.sram-shared", BOOL, nic_config_t, sram_shared,
+             .default_text = "false",
+             .help = "contexts, translations, WQEs and completion queues compete for one cache of "
+                     "all entries"),
     NIC_DETAIL_MAP(DETAIL)
-    {.path = "nic.detailed.store", .type = SIM_ATTR_STRING, .offset = offsetof(nic_config_t, store),
-     .default_text = "auto",
-     .help = "store of contexts and memory keys: flat, tiered, or a program's own; auto: tiered if nic.cache.policy is not flat"},
-    NIC_CACHE_MAP(CACHE, CACHE_CHOICE, CACHE_AUTO)
+    SIM_ATTR("nic.detailed.store", STRING, nic_config_t, store,
+             .default_text = "auto",
+             .help = "store of contexts and memory keys: flat, tiered, or a program's own; auto: "
+                     "tiered if nic.cache.policy is not flat"),
+    SIM_ATTR("nic.cache.policy", STRING, nic_config_t, cache.policy,
+             .default_text = "flat",
+             .help = "flat: the caches of an ordinary NIC; any other name: a tiered cache of "
+                     "compressed tokens, whose L1 evicts by this policy: hybrid, lru, lfu, fifo, "
+                     "sieve, random"),
+    SIM_ATTR("nic.cache.compression", BOOL, nic_config_t, cache.compression,
+             .default_text = "true",
+             .help = "true: L1 and L2 hold compressed tokens; false: they hold whole contexts"),
+    SIM_ATTR("nic.cache.write", ENUM, nic_config_t, cache.write,
+             .default_text = "back", .choices = "back|through",
+             .help = "when a change made in L1 reaches the host; back: when the token is evicted; "
+                     "through: at once"),
+    SIM_ATTR("nic.cache.waiting", ENUM, nic_config_t, cache.waiting,
+             .default_text = "wait", .choices = "wait|optimistic",
+             .help = "behaviour of an access to a token that is being moved; wait: wait for the "
+                     "end of the move; optimistic: use the old copy and check it afterwards"),
+    SIM_ATTR("nic.cache.l1.entries", COUNT, nic_config_t, cache.l1_entries,
+             .default_text = "8192", .min_text = "1", .max_text = "16777216",
+             .help = "number of L1 entries for queue pairs, 28 bytes each"),
+    SIM_ATTR("nic.cache.l1.other-entries", COUNT, nic_config_t, cache.l1_other_entries,
+             .default_text = "1024", .min_text = "3", .max_text = "16777216",
+             .help = "number of L1 entries for protection domains, memory regions and completion "
+                     "queues, 28 bytes each"),
+    SIM_ATTR("nic.cache.l1.latency", TIME, nic_config_t, cache.l1_latency_ps,
+             .default_text = "5ns", .min_text = "1ps", .max_text = "1ms",
+             .help = "time of a lookup in L1"),
+    SIM_ATTR("nic.cache.l1.cas", TIME, nic_config_t, cache.cas_ps,
+             .default_text = "2ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time of a compare-and-swap of an L1 entry's fields"),
+    SIM_ATTR("nic.cache.l1.cas-retries", COUNT, nic_config_t, cache.cas_retries,
+             .default_text = "3", .min_text = "0", .max_text = "1000",
+             .help = "how often a failed compare-and-swap is tried again before the NIC reads the "
+                     "token directory"),
+    SIM_ATTR("nic.cache.l1.staging", COUNT, nic_config_t, cache.staging_entries,
+             .default_text = "64", .min_text = "0", .max_text = "1048576",
+             .help = "entries of the staging area beside L1, which holds copies of tokens that are "
+                     "not promoted; for policies with thresholds"),
+    SIM_ATTR("nic.cache.l1.doorbells", COUNT, nic_config_t, cache.doorbells,
+             .default_text = "256", .min_text = "1", .max_text = "65536",
+             .help = "number of Doorbells that L1 holds while the NIC reads their WQEs; a further "
+                     "Doorbell waits until one is done"),
+    SIM_ATTR("nic.cache.directory", ENUM, nic_config_t, cache.directory,
+             .default_text = "auto", .choices = "auto|sram|cxl|host",
+             .help = "where the NIC reads the token directory after a miss of L1; auto: in L2 "
+                     "where there is one, else with the host"),
+    SIM_ATTR("nic.cache.l2.bytes", BYTES, nic_config_t, cache.l2_bytes,
+             .default_text = "16MiB", .min_text = "0", .max_text = "1TiB",
+             .help = "size of L2, in CXL memory, for tokens of queue pairs; 0: there is no L2"),
+    SIM_ATTR("nic.cache.l2.other-bytes", BYTES, nic_config_t, cache.l2_other_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "1TiB",
+             .help = "size of L2 for tokens of protection domains, memory regions and completion "
+                     "queues; auto: a quarter of l2.bytes"),
+    SIM_ATTR("nic.cache.l2.page-table", BYTES, nic_config_t, cache.l2_table_bytes,
+             .default_text = "0", .min_text = "0", .max_text = "1TiB",
+             .help = "size of L2 for page tables, kept in lines of 64 bytes with the translations "
+                     "of 8 pages; a missing translation is read there first, else from the host, "
+                     "and its line is kept; 0: always from the host"),
+    SIM_ATTR("nic.cache.l2.slots", COUNT, nic_config_t, cache.l2_slots,
+             .default_text = "16", .min_text = "1", .max_text = "16",
+             .help = "number of tokens in one page of L2"),
+    SIM_ATTR("nic.cache.l2.latency", TIME, nic_config_t, cache.l2_latency_ps,
+             .default_text = "250ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "latency of a load from idle CXL memory"),
+    SIM_ATTR("nic.cache.l2.rate", RATE, nic_config_t, cache.l2_rate_bps,
+             .default_text = "208Gbps", .min_text = "1Mbps", .max_text = "100000Gbps",
+             .help = "rate of CXL memory in each direction, in lines of 64 bytes"),
+    SIM_ATTR("nic.cache.l2.access", ENUM, nic_config_t, cache.l2_access,
+             .default_text = "load", .choices = "load|dma",
+             .help = "how the NIC accesses L2; load: by loads and stores; dma: by a light DMA "
+                     "engine"),
+    SIM_ATTR("nic.cache.l2.setup", TIME, nic_config_t, cache.l2_setup_ps,
+             .default_text = "100ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "additional time of a DMA access to L2, compared with a load (l2.access: "
+                     "dma)"),
+    SIM_ATTR("nic.cache.l2.path", ENUM, nic_config_t, cache.l2_path,
+             .default_text = "direct", .choices = "direct|batch",
+             .help = "how a token in L2 is fetched; direct: alone; batch: together with other "
+                     "misses, cluster by cluster"),
+    SIM_ATTR("nic.cache.l2.pressure", RATIO, nic_config_t, cache.l2_pressure,
+             .default_text = "0.9", .min_text = "0", .max_text = "1",
+             .help = "used share of L2 from which on idle tokens are demoted to the host"),
+    SIM_ATTR("nic.cache.expand.asynchronous", BOOL, nic_config_t, cache.expand_asynchronous,
+             .default_text = "false",
+             .help = "true: a work request that waits for its context delays its own queue pair "
+                     "only; false: it delays the whole processing unit"),
+    SIM_ATTR("nic.cache.expand.answer", ENUM, nic_config_t, cache.expand_answer,
+             .default_text = "nic", .choices = "nic|cxl",
+             .help = "how the driver answers a request for a context; nic: the NIC reads it from "
+                     "host memory; cxl: the driver writes it into L2 and the NIC loads it"),
+    SIM_ATTR("nic.cache.expand.on-nic", BOOL, nic_config_t, cache.decompress_on_nic,
+             .default_text = "false",
+             .help = "true: the NIC compresses contexts into tokens and back; false: the driver "
+                     "does"),
+    SIM_ATTR("nic.cache.expand.decompress", TIME, nic_config_t, cache.decompress_ps,
+             .default_text = "20ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time to compress a context into a token, or to expand it"),
+    SIM_ATTR("nic.cache.driver.work", TIME, nic_config_t, cache.driver_ps,
+             .default_text = "300ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "work of the driver's core for one request of the NIC"),
+    SIM_ATTR("nic.cache.driver.iommu", TIME, nic_config_t, cache.iommu_ps,
+             .default_text = "250ns", .min_text = "0ps", .max_text = "1ms",
+             .help = "time to check the rights and addresses of a driver's request in the IOMMU"),
+    SIM_ATTR("nic.cache.promote.l1", COUNT, nic_config_t, cache.promote_l1,
+             .default_text = "128", .min_text = "1", .max_text = "4294967295",
+             .help = "uses within the window from which on a token belongs into L1; for policies "
+                     "with thresholds"),
+    SIM_ATTR("nic.cache.promote.l2", COUNT, nic_config_t, cache.promote_l2,
+             .default_text = "16", .min_text = "1", .max_text = "4294967295",
+             .help = "uses within the window from which on a token belongs into L2; for policies "
+                     "with thresholds"),
+    SIM_ATTR("nic.cache.demote.l1-idle", TIME, nic_config_t, cache.demote_l1_ps,
+             .default_text = "1ms", .min_text = "0ps", .max_text = "1000s",
+             .help = "idle time after which a token is demoted from L1"),
+    SIM_ATTR("nic.cache.demote.l2-idle", TIME, nic_config_t, cache.demote_l2_ps,
+             .default_text = "10ms", .min_text = "0ps", .max_text = "1000s",
+             .help = "idle time after which a token is demoted from L2, if L2 is nearly full "
+                     "(l2.pressure)"),
+    SIM_ATTR("nic.cache.window", TIME, nic_config_t, cache.window_ps,
+             .default_text = "10ms", .min_text = "4ps", .max_text = "1000s",
+             .help = "length of the window in which uses of a token are counted for the "
+                     "thresholds"),
+    SIM_ATTR("nic.cache.sample-every", COUNT, nic_config_t, cache.sample_every,
+             .default_text = "1", .min_text = "1", .max_text = "65536",
+             .help = "one access in this many is counted, and stands for all of them"),
+    SIM_ATTR("nic.cache.aging", TIME, nic_config_t, cache.aging_ps,
+             .default_text = "1ms", .min_text = "1ns", .max_text = "1000s",
+             .help = "time between two halvings of the counts of uses in L1"),
+    SIM_ATTR("nic.cache.alpha", RATIO, nic_config_t, cache.alpha,
+             .default_text = "1", .min_text = "0", .max_text = "1000000",
+             .help = "weight of recency (0 oldest, 1 newest) against one use in the scores of "
+                     "policy hybrid"),
+    SIM_ATTR("nic.cache.cluster", BYTES, nic_config_t, cache.cluster_bytes,
+             .default_text = "64KiB", .min_text = "0", .max_text = "1GiB",
+             .help = "largest part of host memory or L2 that one transfer of neighbouring tokens "
+                     "covers"),
+    SIM_ATTR("nic.cache.neighbours", COUNT, nic_config_t, cache.neighbours,
+             .default_text = "4", .min_text = "0", .max_text = "63",
+             .help = "number of following tokens that are prefetched with one that moves to L2, if "
+                     "they lie in its cluster"),
+    SIM_ATTR("nic.cache.maintenance.interval", TIME, nic_config_t, cache.maintenance_ps,
+             .default_text = "100us", .min_text = "1ns", .max_text = "1000s",
+             .help = "time between two runs of the maintenance worker, which demotes idle tokens"),
+    SIM_ATTR("nic.cache.maintenance.tokens", COUNT, nic_config_t, cache.maintenance_tokens,
+             .default_text = "64", .min_text = "0", .max_text = "16777216",
+             .help = "tokens that the maintenance worker examines per run"),
+    SIM_ATTR("nic.cache.batch.threshold", COUNT, nic_config_t, cache.batch_threshold,
+             .default_text = "32", .min_text = "1", .max_text = "65536",
+             .help = "number of queued misses at which the batch worker starts"),
+    SIM_ATTR("nic.cache.batch.max", COUNT, nic_config_t, cache.batch_max,
+             .default_text = "256", .min_text = "1", .max_text = "65536",
+             .help = "largest number of misses that the batch worker takes at once"),
+    SIM_ATTR("nic.cache.batch.wait", TIME, nic_config_t, cache.batch_wait_ps,
+             .default_text = "1us", .min_text = "0ps", .max_text = "1s",
+             .help = "longest time that a queued miss waits before the batch worker starts"),
+    SIM_ATTR("nic.cache.batch.backlog", TIME, nic_config_t, cache.backlog_ps,
+             .default_text = "2us", .min_text = "0ps", .max_text = "1s",
+             .help = "waiting time for the link of L2 from which on the link counts as saturated"),
+    SIM_ATTR("nic.cache.batch.saturated", ENUM, nic_config_t, cache.saturated,
+             .default_text = "delay", .choices = "delay|drop",
+             .help = "treatment of neighbours (cluster) while the link of L2 is saturated; delay: "
+                     "they wait; drop: they are not prefetched"),
+    SIM_ATTR("nic.cache.adaptive.on", BOOL, nic_config_t, cache.adaptive,
+             .default_text = "false",
+             .help = "true: the promotion thresholds are adapted to the load"),
+    SIM_ATTR("nic.cache.adaptive.interval", TIME, nic_config_t, cache.adaptive_interval_ps,
+             .default_text = "100us", .min_text = "1ns", .max_text = "1000s",
+             .help = "time between two adaptations of the promotion thresholds"),
+    SIM_ATTR("nic.cache.adaptive.saturation", RATIO, nic_config_t, cache.saturation,
+             .default_text = "0.8", .min_text = "0", .max_text = "1",
+             .help = "busy share of PCIe or L2 from which on thresholds rise, if the hit ratio is "
+                     "below adaptive.hits"),
+    SIM_ATTR("nic.cache.adaptive.hits", RATIO, nic_config_t, cache.adaptive_hits,
+             .default_text = "0.5", .min_text = "0", .max_text = "1",
+             .help = "hit ratio of L1 or L2 below which thresholds are adapted"),
+    SIM_ATTR("nic.cache.adaptive.cpu", RATIO, nic_config_t, cache.adaptive_cpu,
+             .default_text = "0.5", .min_text = "0", .max_text = "1",
+             .help = "busy share of the driver's core from which on thresholds fall, if the hit "
+                     "ratio of L1 is below adaptive.hits"),
+    SIM_ATTR("nic.cache.pinned", COUNT, nic_config_t, cache.pinned,
+             .default_text = "0", .min_text = "0", .max_text = "16777216",
+             .help = "number of queue pairs, the first ones created, whose tokens always stay in "
+                     "L1"),
+    SIM_ATTR("nic.cache.reset-at", TIME, nic_config_t, cache.reset_ps,
+             .default_text = "never", .min_text = "0ps",
+             .help = "time at which the NIC is reset: it loses what it holds, and changes that "
+                     "nobody else has are lost"),
+    SIM_ATTR("nic.cache.record", BOOL, nic_config_t, cache.record,
+             .default_text = "false",
+             .help = "true: records all accesses and reports the hits of Belady's optimal policy "
+                     "for comparison"),
 };
 // clang-format on
 

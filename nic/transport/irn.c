@@ -25,18 +25,26 @@ typedef struct irn_config {
 } irn_config_t;
 
 // clang-format off
-#define AT(member) offsetof(irn_config_t, member)
 static const sim_attr_t attrs[] = {
-    {PREFIX ".window", SIM_ATTR_BYTES, true, AT(window_bytes), "auto", "1", NULL, NULL,
-     "largest payload from the oldest unacknowledged packet to the newest; auto: rate of the NIC x round trip of the path"},
-    {PREFIX ".bits", SIM_ATTR_COUNT, true, AT(bits), "auto", "1", "8388608", NULL,
-     "packets that a receiver's bitmap covers from the expected one on, which limits the packets in flight; auto: those of the window"},
-    {PREFIX ".rto-low", SIM_ATTR_TIME, true, AT(rto_low_ps), "auto", "1us", "100s", NULL,
-     "time-out while few packets are in flight (rto-low-packets); auto: the path's round trip plus 100 us"},
-    {PREFIX ".rto-high", SIM_ATTR_TIME, true, AT(rto_high_ps), "auto", "1us", "100s", NULL,
-     "time-out while more packets are in flight; auto: twice the path's round trip plus 320 us"},
-    {PREFIX ".rto-low-packets", SIM_ATTR_COUNT, false, AT(rto_low_packets), "3", "0", "1000", NULL,
-     "number of packets in flight up to which rto-low applies"},
+    SIM_ATTR(PREFIX ".window", BYTES, irn_config_t, window_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "1",
+             .help = "largest payload from the oldest unacknowledged packet to the newest; auto: "
+                     "rate of the NIC x round trip of the path"),
+    SIM_ATTR(PREFIX ".bits", COUNT, irn_config_t, bits,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "8388608",
+             .help = "packets that a receiver's bitmap covers from the expected one on, which "
+                     "limits the packets in flight; auto: those of the window"),
+    SIM_ATTR(PREFIX ".rto-low", TIME, irn_config_t, rto_low_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
+             .help = "time-out while few packets are in flight (rto-low-packets); auto: the path's "
+                     "round trip plus 100 us"),
+    SIM_ATTR(PREFIX ".rto-high", TIME, irn_config_t, rto_high_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
+             .help = "time-out while more packets are in flight; auto: twice the path's round trip "
+                     "plus 320 us"),
+    SIM_ATTR(PREFIX ".rto-low-packets", COUNT, irn_config_t, rto_low_packets,
+             .default_text = "3", .min_text = "0", .max_text = "1000",
+             .help = "number of packets in flight up to which rto-low applies"),
 };
 // clang-format on
 static const sim_attr_table_t attr_table = {PREFIX,

@@ -15,22 +15,29 @@
 #define PREFIX "nic.sdr"
 
 // clang-format off
-#define AT(member) offsetof(nic_sdr_config_t, member)
 static const sim_attr_t attrs[] = {
-    {PREFIX ".chunk", SIM_ATTR_BYTES, false, AT(chunk_bytes), "4KiB", "1", "64MiB", NULL,
-     "payload of a chunk, rounded up to packets"},
-    {PREFIX ".rto", SIM_ATTR_RATIO, false, AT(rto), "3", "1", "1000", NULL,
-     "a chunk not heard of for so many round trips of the path is sent again"},
-    {PREFIX ".nack", SIM_ATTR_BOOL, false, AT(nack), "off", NULL, NULL, NULL,
-     "the receiver asks for a chunk, once, when a later one is whole; not with a code"},
-    {PREFIX ".code", SIM_ATTR_ENUM, false, AT(code), "none", NULL, NULL, "none|xor|mds",
-     "parity behind each group of chunks of a WRITE without contents"},
-    {PREFIX ".code-data", SIM_ATTR_COUNT, false, AT(data_chunks), "32", "1", "1024", NULL,
-     "chunks of a group (k)"},
-    {PREFIX ".code-parity", SIM_ATTR_COUNT, false, AT(parity_chunks), "8", "1", "64", NULL,
-     "parity chunks behind it (m)"},
-    {PREFIX ".fallback", SIM_ATTR_RATIO, false, AT(fallback), "0.5", "0", "1000", NULL,
-     "round trips after which the receiver asks for what parity did not give"},
+    SIM_ATTR(PREFIX ".chunk", BYTES, nic_sdr_config_t, chunk_bytes,
+             .default_text = "4KiB", .min_text = "1", .max_text = "64MiB",
+             .help = "payload of a chunk, rounded up to packets"),
+    SIM_ATTR(PREFIX ".rto", RATIO, nic_sdr_config_t, rto,
+             .default_text = "3", .min_text = "1", .max_text = "1000",
+             .help = "a chunk not heard of for so many round trips of the path is sent again"),
+    SIM_ATTR(PREFIX ".nack", BOOL, nic_sdr_config_t, nack,
+             .default_text = "off",
+             .help = "the receiver asks for a chunk, once, when a later one is whole; not with a "
+                     "code"),
+    SIM_ATTR(PREFIX ".code", ENUM, nic_sdr_config_t, code,
+             .default_text = "none", .choices = "none|xor|mds",
+             .help = "parity behind each group of chunks of a WRITE without contents"),
+    SIM_ATTR(PREFIX ".code-data", COUNT, nic_sdr_config_t, data_chunks,
+             .default_text = "32", .min_text = "1", .max_text = "1024",
+             .help = "chunks of a group (k)"),
+    SIM_ATTR(PREFIX ".code-parity", COUNT, nic_sdr_config_t, parity_chunks,
+             .default_text = "8", .min_text = "1", .max_text = "64",
+             .help = "parity chunks behind it (m)"),
+    SIM_ATTR(PREFIX ".fallback", RATIO, nic_sdr_config_t, fallback,
+             .default_text = "0.5", .min_text = "0", .max_text = "1000",
+             .help = "round trips after which the receiver asks for what parity did not give"),
 };
 // clang-format on
 static const sim_attr_table_t attr_table = {PREFIX,

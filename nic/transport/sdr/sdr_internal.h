@@ -20,7 +20,7 @@ typedef struct nic_sdr_config {
     uint64_t chunk_bytes;
     sim_ratio_t rto; // of round trips
     bool nack;
-    uint32_t code; // nic_sdr_code_t
+    nic_sdr_code_t code;
     uint64_t data_chunks;
     uint64_t parity_chunks;
     sim_ratio_t fallback; // of round trips
