@@ -59,12 +59,6 @@ void sim__stream_destroy(sim_stream_t *stream)
     sim_free(stream);
 }
 
-// Returns where a record of the node stands among those of one time.
-static inline uint64_t place_of(const sim_node_t *node)
-{
-    return sim__ties_by_hash(node->sim) ? node->index : node->sim->order->record_place(node);
-}
-
 void *sim_stream_put(sim_stream_t *stream,
                      const sim_node_t *node,
                      sim_time_t time_ps,
@@ -85,7 +79,7 @@ void *sim_stream_put(sim_stream_t *stream,
     }
     SIM_GROW(part->entries, part->entry_count, &part->entry_capacity);
     part->entries[part->entry_count++] = (entry_t){.time_ps = time_ps,
-                                                   .place = place_of(node),
+                                                   .place = node->sim->order->record_place(node),
                                                    .node_index = node->index,
                                                    .thread = node->worker->index,
                                                    .offset = part->count,

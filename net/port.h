@@ -78,7 +78,7 @@ typedef enum net_wake {
     NET_WAKE_NONE,  // not at all
     NET_WAKE_EVENT, // by a wake event of its node
     NET_WAKE_LATE,  // its node replays the departure later (net/switch/late.c,
-                    // nic/steps_internal.h)
+                    // nic/host/steps.h)
 } net_wake_t;
 
 // The per-class state of ports lies in arrays apart from the ports. One page of such an array holds

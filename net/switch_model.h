@@ -153,6 +153,7 @@ static SIM_ALWAYS_INLINE net_entry_t net_switch_classify(net_switch_t *sw,
     if (trust_dscp) {
         packet->priority = (uint8_t)((uint32_t)packet->dscp >> 3);
     }
+    SIM_ASSERT(way != NET_NO_PORT);
     *out = way;
     return NET_ENTERS;
 }

@@ -22,8 +22,8 @@
 // program brings its own in nic_config_t.custom_device. Operations run in events of the host. A
 // device makes time pass by timers of its own, in its state.
 //
-// Devices of this tree also read positions in queues inline, through nic/device_view_internal.h:
-// that saves them calls for every packet, and gives them nothing else.
+// The devices of this tree also use nic/device_view_internal.h, which saves them calls for every
+// packet: positions in queues, steps of the host, and memory to prefetch.
 #ifndef NIC_DEVICE_H
 #define NIC_DEVICE_H
 

@@ -170,7 +170,7 @@ typedef struct nic_counter_info {
     const char *name;
     const char *help;
     size_t offset;     // in nic_counters_t, uint64_t
-    const char *unit;  // NULL: as the end of the name says (_packets, _bytes, _ps), or none
+    const char *unit;  // "packets"; "" for a plain number
     sim_total_t total; // over all NICs, where a run tells it by a name of its own, too
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name

@@ -84,8 +84,6 @@ SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *tab
                                                  size_t run,
                                                  const json_t *summary,
                                                  world_error_t *error);
-// Returns the value at a dotted path ("flows.slowdown.p99"), NULL if there is none.
-const json_t *results_comparison_find(const json_t *object, const char *path);
 
 // Reads the folders and fills the table: names, parameters, summaries, columns. Free it with
 // results_comparison_close, also on error.

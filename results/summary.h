@@ -59,9 +59,6 @@ typedef struct results_summary_field {
 // them. Free the array with sim_free.
 results_summary_field_t *results_summary_fields(size_t *count);
 
-// Returns the unit of a NIC's counter, "" if it has none.
-const char *results_counter_unit(const nic_counter_info_t *info);
-
 // Returns the whole object of summary.json, to be given back with json_decref. Sorts the sample
 // sets of results.
 json_t *results_summary_json(const world_t *world, results_t *results);

@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LATE UINT64_C(10000)
-
 typedef struct worker_report {
     uint64_t answered;
     double mops;

@@ -125,16 +125,14 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
         node->worker->background_ps = time_ps;
     }
     set_earliest(node);
-    if (SIM_UNLIKELY(node->sim->order->timer_armed != NULL)) {
+    if (SIM_UNLIKELY(sim__in_one_list(node->sim))) {
         node->sim->order->timer_armed(node, time_ps, sequence);
     }
 }
 
 // Adds a timer to the wheel. Returns false if it does not fit. The timer must not be armed, and an
 // entry must be free.
-__attribute__((always_inline)) static inline bool arm_in_wheel(sim_node_t *node,
-                                                               sim_timer_t *timer,
-                                                               sim_time_t time_ps)
+static SIM_ALWAYS_INLINE bool arm_in_wheel(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
     sim_wheel_t *const wheel = node->wheel;
     const bool added = sim__wheel_reaches(node->now_ps, time_ps)

@@ -5,10 +5,16 @@
 // node and the time alone. So the engine needs nothing beyond what it does for every event.
 #include "kernel/engine_internal.h"
 
+static uint64_t record_place(const sim_node_t *node)
+{
+    return node->index;
+}
+
 const sim_order_ops_t sim__order_by_hash = {
     .by_hash = true,
     .send = sim__send_by_slots,
     .wake = sim__wake_with_room,
     .run_window = sim__run_units,
     .sort_ties = sim__sort_by_rank,
+    .record_place = record_place,
 };

@@ -66,7 +66,6 @@ typedef struct sim_order_ops {
     sim_time_t (*next_ps)(const sim_t *sim);
 
     // Returns the place of a record that is being put: of two of one instant the lower is first.
-    // NULL by hash: the node's index.
     uint64_t (*record_place)(const sim_node_t *node);
     // Sorts places that only tell their order to each other; equal ones keep theirs. NULL: places
     // are in order as they are.

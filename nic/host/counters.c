@@ -9,39 +9,40 @@
 #include "nic/verbs/qp.h"
 
 // clang-format off
-#define COUNTER(field, help_) {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field)}
+#define COUNTER(field, unit_, help_) \
+    {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field), .unit = unit_}
 #define COUNTER_AND_TOTAL(field, help_, ...)                                                   \
     {.name = #field, .help = help_, .offset = offsetof(nic_counters_t, field), .unit = "packets", \
      .total = {__VA_ARGS__}}
 const nic_counter_info_t nic_counter_infos[] = {
-    COUNTER(tx_packets, "RoCE packets sent, CNPs and retransmissions included"),
-    COUNTER(rx_packets, "RoCE packets that the NIC received"),
-    COUNTER(tx_data_bytes, "payload bytes sent, retransmissions included"),
-    COUNTER(rx_data_bytes, "payload bytes accepted in order"),
-    COUNTER(rx_restarted_bytes, "payload bytes accepted and then discarded by go-back-0"),
+    COUNTER(tx_packets, "packets", "RoCE packets sent, CNPs and retransmissions included"),
+    COUNTER(rx_packets, "packets", "RoCE packets that the NIC received"),
+    COUNTER(tx_data_bytes, "bytes", "payload bytes sent, retransmissions included"),
+    COUNTER(rx_data_bytes, "bytes", "payload bytes accepted in order"),
+    COUNTER(rx_restarted_bytes, "bytes", "payload bytes accepted and then discarded by go-back-0"),
     COUNTER_AND_TOTAL(np_cnp_sent, "notification point: CNPs sent",
                       .group = "cnp", .field = "cnp_sent", .label = "CNPs sent",
                       .line = "ECN", .words = "CNPs sent"),
-    COUNTER(np_ecn_marked_roce_packets, "notification point: data packets received with CE"),
+    COUNTER(np_ecn_marked_roce_packets, "packets", "notification point: data packets received with CE"),
     COUNTER_AND_TOTAL(rp_cnp_handled, "reaction point: CNPs given to congestion control",
                       .group = "cnp", .field = "cnp_handled"),
-    COUNTER(rp_cnp_ignored, "reaction point: CNPs ignored, because the algorithm does not use them or the queue pair is idle"),
+    COUNTER(rp_cnp_ignored, "packets", "reaction point: CNPs ignored, because the algorithm does not use them or the queue pair is idle"),
     COUNTER_AND_TOTAL(retransmitted_packets, "packets sent again: requests and READ responses",
                       .group = "retransmission", .field = "retransmitted_packets",
                       .label = "packets retransmitted"),
-    COUNTER(out_of_sequence, "responder: requests ahead of the expected PSN"),
-    COUNTER(duplicate_request, "responder: requests behind the expected PSN"),
-    COUNTER(packet_seq_err, "requester: sequence NAKs received"),
-    COUNTER(implied_nak_seq_err, "requester: gaps in READ responses"),
-    COUNTER(local_ack_timeout_err, "requester: expirations of the retransmission timer"),
-    COUNTER(rnr_nak_retry_err, "requester: receiver-not-ready NAKs received"),
-    COUNTER(req_remote_access_errors, "requester: remote access NAKs received"),
-    COUNTER(resp_local_length_error, "responder: messages longer than their receive"),
-    COUNTER(out_of_buffer, "responder: messages without a posted receive, answered by an RNR NAK or dropped"),
-    COUNTER(late_answers, "ACKs, READ responses and CNPs for a queue pair that is gone"),
-    COUNTER(qps_created, "queue pairs created so far"),
-    COUNTER(qps_peak, "largest number of queue pairs that existed at once"),
-    COUNTER(qps_live, "queue pairs that exist at this time"),
+    COUNTER(out_of_sequence, "packets", "responder: requests ahead of the expected PSN"),
+    COUNTER(duplicate_request, "packets", "responder: requests behind the expected PSN"),
+    COUNTER(packet_seq_err, "packets", "requester: sequence NAKs received"),
+    COUNTER(implied_nak_seq_err, "", "requester: gaps in READ responses"),
+    COUNTER(local_ack_timeout_err, "", "requester: expirations of the retransmission timer"),
+    COUNTER(rnr_nak_retry_err, "packets", "requester: receiver-not-ready NAKs received"),
+    COUNTER(req_remote_access_errors, "packets", "requester: remote access NAKs received"),
+    COUNTER(resp_local_length_error, "", "responder: messages longer than their receive"),
+    COUNTER(out_of_buffer, "", "responder: messages without a posted receive, answered by an RNR NAK or dropped"),
+    COUNTER(late_answers, "packets", "ACKs, READ responses and CNPs for a queue pair that is gone"),
+    COUNTER(qps_created, "", "queue pairs created so far"),
+    COUNTER(qps_peak, "", "largest number of queue pairs that existed at once"),
+    COUNTER(qps_live, "", "queue pairs that exist at this time"),
     {.name = NULL},
 };
 // clang-format on

@@ -36,12 +36,12 @@ static void add_feedback(nic_t *nic, net_packet_t *answer, const net_packet_t *c
 }
 
 // Always inline, because it runs twice for each packet and its ACK.
-__attribute__((always_inline)) static inline net_packet_t *build_answer(nic_qp_t *qp,
-                                                                        uint32_t psn,
-                                                                        uint32_t aeth,
-                                                                        sim_time_t sent_ps,
-                                                                        const net_packet_t *cause,
-                                                                        uint32_t extra_bytes)
+static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp,
+                                                    uint32_t psn,
+                                                    uint32_t aeth,
+                                                    sim_time_t sent_ps,
+                                                    const net_packet_t *cause,
+                                                    uint32_t extra_bytes)
 {
     nic_t *const nic = qp->nic;
     // A QP that answers READs too keeps all answers in one class, which keeps their order.
@@ -76,11 +76,11 @@ net_packet_t *nic__build_answer(nic_qp_t *qp, const nic_answer_t *answer, uint32
     return build_answer(qp, answer->psn, answer->aeth, answer->sent_ps, answer->cause, extra_bytes);
 }
 
-__attribute__((always_inline)) static inline void send_any(nic_qp_t *qp,
-                                                           uint32_t psn,
-                                                           uint32_t aeth,
-                                                           sim_time_t sent_ps,
-                                                           const net_packet_t *cause)
+static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp,
+                                       uint32_t psn,
+                                       uint32_t aeth,
+                                       sim_time_t sent_ps,
+                                       const net_packet_t *cause)
 {
     nic_t *const nic = qp->nic;
     if (is_ack(aeth) && nic__ack_still_queued(qp) && cause == NULL) {

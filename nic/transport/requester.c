@@ -270,11 +270,11 @@ static inline piece_t piece_of(const nic_qp_t *qp,
 }
 
 // Builds a packet of a SEND or WRITE, without what its ACK needs.
-__attribute__((always_inline)) static inline net_packet_t *build_data(nic_t *nic,
-                                                                      nic_qp_t *qp,
-                                                                      const piece_t *piece,
-                                                                      bool first,
-                                                                      bool last)
+static SIM_ALWAYS_INLINE net_packet_t *build_data(nic_t *nic,
+                                                  nic_qp_t *qp,
+                                                  const piece_t *piece,
+                                                  bool first,
+                                                  bool last)
 {
     const nic_wqe_t *const wqe = piece->wqe;
     const uint32_t payload_bytes = piece->bytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/read/comparison_rows.c - from the summary of a run to rows of the comparison.
 #include "results/comparison.h"
+#include "results/runner.h"
 #include "results/summary.h"
 
 #include <math.h>
@@ -10,18 +11,6 @@
 #define PORTS_SHOWN 3u
 #define ITEMS_MAX 64u // of a list, beyond which it is not compared item by item
 #define PATH_SIZE_MAX 256u
-
-const json_t *results_comparison_find(const json_t *object, const char *path)
-{
-    while (object != NULL && *path != '\0') {
-        const size_t size = strcspn(path, ".");
-        char *const key = sim_format("%.*s", (int)size, path);
-        object = json_object_get(object, key);
-        sim_free(key);
-        path += size + (path[size] == '.');
-    }
-    return object;
-}
 
 // -- rows
 
@@ -109,7 +98,7 @@ static void put_path(const taker_t *taker,
                      const char *path,
                      const char *label)
 {
-    put_json(taker, unit, path, label, results_comparison_find(taker->summary, path));
+    put_json(taker, unit, path, label, results_json_at(taker->summary, path));
 }
 
 static void put_text(const taker_t *taker, const char *key, const char *label, const char *text)
@@ -123,7 +112,7 @@ static void put_text(const taker_t *taker, const char *key, const char *label, c
 
 static void put_text_path(const taker_t *taker, const char *path, const char *label)
 {
-    put_text(taker, path, label, json_string_value(results_comparison_find(taker->summary, path)));
+    put_text(taker, path, label, json_string_value(results_json_at(taker->summary, path)));
 }
 
 // Puts a number of flows.by_size as a row for each size and one for all; `what` begins their
@@ -143,13 +132,13 @@ static void put_by_size(const taker_t *taker,
         }
         char *const key = sim_format("flows.by_size[%s].%s", size, path);
         char *const label = what != NULL ? sim_format("%s, flows of %s", what, size) : NULL;
-        put_json(taker, unit, key, label, results_comparison_find(bin, path));
+        put_json(taker, unit, key, label, results_json_at(bin, path));
         sim_free(key);
         sim_free(label);
     }
     char *const key = sim_format("flows.%s", path);
     char *const label = what != NULL ? sim_format("%s, all flows", what) : NULL;
-    put_json(taker, unit, key, label, results_comparison_find(flows, path));
+    put_json(taker, unit, key, label, results_json_at(flows, path));
     sim_free(key);
     sim_free(label);
 }

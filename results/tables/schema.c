@@ -376,7 +376,7 @@ static void each_metric(metric_fn fn, void *ctx)
         fn("switch", m->name, m->unit, m->help, false, ctx);
     }
     for (const nic_counter_info_t *m = nic_counter_infos; m->name != NULL; m++) {
-        fn("nic", m->name, results_counter_unit(m), m->help, false, ctx);
+        fn("nic", m->name, m->unit, m->help, false, ctx);
     }
     for (const nic_cache_metric_t *m = nic_cache_metrics; m->name != NULL; m++) {
         fn("nic", m->name, m->unit, m->help, false, ctx);

@@ -151,26 +151,11 @@ static size_t add_totals(const char *group, results_summary_field_t *into)
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         if (is_of(&info->total, group)) {
             const size_t offset = offsetof(results_t, nics) + info->offset;
-            into[count] = field_of(&info->total, results_counter_unit(info), offset);
+            into[count] = field_of(&info->total, info->unit, offset);
             into[count++].help = info->help;
         }
     }
     return count;
-}
-
-const char *results_counter_unit(const nic_counter_info_t *info)
-{
-    static const char *const ends[][2] = {{"_packets", "packets"},
-                                          {"_bytes", "bytes"},
-                                          {"_ps", "ps"}};
-    const size_t size = strlen(info->name);
-    for (size_t i = 0; info->unit == NULL && i < SIM_COUNT_OF(ends); i++) {
-        const size_t end = strlen(ends[i][0]);
-        if (size > end && strcmp(info->name + size - end, ends[i][0]) == 0) {
-            return ends[i][1];
-        }
-    }
-    return info->unit != NULL ? info->unit : "";
 }
 
 static size_t nic_counter_count(void)

@@ -383,16 +383,16 @@ bool nic__rnic_conserved(const nic_t *nic)
 
 // clang-format off
 #define COUNTER(field, help_) \
-    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field)}
+    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field), .unit = ""}
 // A counter that comparisons tell by a label: per operation; as a share of hits; as a sum.
 #define COMPARED(group_, label_, field, help_)                                            \
-    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field),       \
+    {.name = #field, .help = help_, .offset = offsetof(nic_rnic_counters_t, field), .unit = "", \
      .total = {.group = group_, .label = label_}}
 const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(wqes_posted, "send work requests posted"),
-    COUNTER(wqes_completed, "send work requests done with: acknowledged, failed, flushed or gone with their queue pair"),
+    COUNTER(wqes_completed, "send work requests that ended: acknowledged, failed, flushed or gone with their queue pair"),
     COUNTER(cqes_written, "completions written to completion queues"),
-    COUNTER(cqes_polled, "completions taken out of them"),
+    COUNTER(cqes_polled, "completions that programs took out of completion queues"),
     COMPARED("operation", "Doorbells per operation", doorbells, "Doorbells rung"),
     COMPARED("operation", "MMIO lines per operation", mmio_lines, "lines of 64 bytes of WQEs written by the CPU"),
     COMPARED("operation", "PCIe reads per operation", pcie_reads, "read requests of the NIC"),
@@ -409,10 +409,10 @@ const nic_counter_info_t nic_rnic_counter_infos[] = {
     COUNTER(cq_misses, "contexts of completion queues read from the host"),
     COUNTER(key_hits, "memory keys found on the NIC"),
     COUNTER(key_misses, "memory keys read from the host"),
-    COUNTER(buffer_bytes_max, "bytes in the receive buffer, at most"),
+    COUNTER(buffer_bytes_max, "largest number of bytes in the receive buffer"),
     COMPARED("sum", "pauses by NICs", pauses_sent, "times the NIC asked its link to pause"),
     COUNTER(atomics, "atomics executed"),
-    COUNTER(atomics_waited, "of those, how many waited for their lock"),
+    COUNTER(atomics_waited, "atomics that waited for their lock"),
     {.name = NULL},
 };
 // clang-format on

@@ -206,7 +206,6 @@ typedef struct tiered {
     uint32_t *queue;
     size_t queue_count;
     size_t queue_capacity;
-    sim_time_t queued_ps; // its oldest
     sim_timer_t batch_timer;
     tiered_waiter_t *free_waiters;
     uint32_t last; // token of the lookup that waits

@@ -18,7 +18,6 @@
 #define QUEUE (2 * MAPS)
 #define RUBBISH 99u
 #define STATES_MAX (1u << 20)
-#define READ_NOTHING 100u
 
 typedef enum mistake { NO_MISTAKE, TRUSTS_NONE, FREES_ITSELF, LINKS_FIRST } mistake_t;
 
