@@ -21,7 +21,7 @@
 typedef struct flows_config {
     char *file;
     char *list;
-    uint32_t format;    // app_flow_format_t
+    app_flow_format_t format;
     sim_time_t stop_ps; // SIM_AUTO: none
     uint64_t qps;
     app__shape_t shape;

@@ -11,7 +11,7 @@ uint64_t app__plan_count(const app__plan_t *plan)
 
 app__verb_t app__plan_verb(const app__plan_t *plan)
 {
-    return (app__verb_t)plan->shape.verb;
+    return plan->shape.verb;
 }
 
 const app__transfer_t *app__plan_at(const app__plan_t *plan, uint64_t index)

@@ -26,8 +26,8 @@ typedef enum app__service { APP__RC, APP__UC, APP__UD } app__service_t;
 typedef struct app__shape {
     uint64_t priority; // SIM_AUTO: the NIC's
     uint64_t dscp;     // SIM_AUTO: priority x 8, or the NIC's
-    uint32_t verb;     // app__verb_t
-    uint32_t service;  // app__service_t
+    app__verb_t verb;
+    app__service_t service;
     bool reuse;        // transfers between the same two interfaces share one QP
     uint64_t messages; // number of messages of a transfer
     uint64_t depth;    // most messages that are posted and not completed

@@ -53,7 +53,7 @@ struct app__mooncake_kept {
 };
 
 typedef struct app__mooncake_keep {
-    uint32_t policy; // app_mooncake_endpoint_store_t
+    app_mooncake_endpoint_store_t policy;
     uint64_t capacity;
     uint64_t count;
     uint64_t pinned_count;

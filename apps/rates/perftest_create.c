@@ -5,7 +5,7 @@
 #define PREFIX "traffic.perftest"
 
 typedef struct perftest_config {
-    uint32_t test; // app__perftest_kind_t
+    app__perftest_kind_t test;
     char *from;
     char *to;
     uint64_t size_bytes; // SIM_AUTO: the default of the tool

@@ -8,8 +8,8 @@
 typedef struct rate_config {
     char *from;
     char *to;
-    uint32_t verb;      // app__rate_verb_t
-    uint32_t transport; // nic_qp_type_t
+    app__rate_verb_t verb;
+    nic_qp_type_t transport;
     uint64_t bytes;
     uint64_t align;
     bool inlined;
@@ -270,7 +270,7 @@ static app__rate_t *make(const app_context_t *context,
     rate->app = (app_t){&app_verbs_rate, context->net, context->index};
     rate->span = config->span;
     rate->verb = (app__rate_verb_t)config->verb;
-    rate->transport = (nic_qp_type_t)config->transport;
+    rate->transport = config->transport;
     rate->whole_window = config->whole_window;
     rate->random_peer = config->random_peer;
     rate->bytes = config->bytes;

@@ -13,7 +13,7 @@ typedef enum app__sequencer_version {
 } app__sequencer_version_t;
 
 typedef struct app__sequencer_config {
-    uint32_t version; // app__sequencer_version_t
+    app__sequencer_version_t version;
     uint64_t first_number;
     sim_time_t count_ps;
     sim_time_t move_ps;

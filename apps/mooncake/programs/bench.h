@@ -25,7 +25,7 @@ typedef struct app__mc_bench_config {
     uint64_t threads;
     uint64_t batch;
     uint64_t block_bytes;
-    uint32_t operation; // app_mooncake_opcode_t
+    app_mooncake_opcode_t operation;
     sim_time_t start_ps;
     sim_time_t warm_ps;
     sim_time_t duration_ps;
