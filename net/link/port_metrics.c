@@ -164,7 +164,7 @@ const net_port_metric_t net_port_metrics[] = {
      .column = "pfcwd_detected_prio%u", .total = {.group = "watchdog"}},
     {.name = "pfcwd_restored", .unit = "storms", RARE(watchdog, watchdog[0].restored),
      .points = NET_TRACE_WATCHDOG,
-     .help = "times that the PFC watchdog found such a pause over",
+     .help = "times that a pause ended which the PFC watchdog had detected",
      .column = "pfcwd_restored_prio%u", .total = {.group = "watchdog"}},
     {.name = "pfcwd_dropped", .unit = "packets", RARE(watchdog, watchdog[0].dropped),
      .points = NET_TRACE_WATCHDOG | NET_TRACE_DROP,
