@@ -86,7 +86,7 @@ static const results_summary_field_t fields[] = {
     TOTALS("ecn"),
     TOTALS("cnp"),
     TOTALS("pfc"),
-    MADE("pfc.roots", "", "list of ports where pauses began, the longest first: port (more comes in for it than its link carries; or a host's, whose NIC is slow), first_ps (when), pauses (that it and the ports it stopped sent), paused_ps (sum of those), ports (stopped by them), hosts (how many of those are of hosts), links_away (the farthest; 1 is a neighbour)", results_make_pause_roots),
+    MADE("pfc.roots", "", "list of ports where chains of pauses began, the longest first: port (its link is overloaded, or its host's NIC is slow), first_ps (time of the first pause), pauses (pauses in its chains), paused_ps (total time of these pauses), ports (ports that they stopped), hosts (stopped ports of hosts), links_away (distance of the farthest stopped port; 1 is a neighbour)", results_make_pause_roots),
     MADE("drops", "packets", "number of dropped packets by reason", results_make_drops),
     TOTALS("retransmission"),
     TOTALS("traffic"),
