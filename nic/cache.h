@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cache.h - the tiered cache of the detailed NIC: attributes nic.cache.*, and what it tells at
-// the end (docs/models/tiered-cache.md).
+// nic/cache.h - the tiered cache of the detailed NIC: its attributes nic.cache.*, metrics and
+// report (docs/models/tiered-cache.md).
 #ifndef NIC_CACHE_H
 #define NIC_CACHE_H
 
@@ -27,7 +27,7 @@ typedef enum nic_cache_answer { NIC_CACHE_TO_NIC, NIC_CACHE_TO_CXL } nic_cache_a
 #define NIC_TABLE_LINE_BYTES 64u // of a page table
 #define NIC_TABLE_LINE_PAGES 8u
 
-// Attributes "nic.cache."
+// The config struct of the attributes "nic.cache.".
 typedef struct nic_cache_config {
     char *policy; // "flat": no tiered cache
     bool compression;
@@ -82,29 +82,30 @@ typedef struct nic_cache_config {
     uint64_t pinned;
     sim_time_t reset_ps;
     bool record;
-    // A policy of the program's own instead of the one `policy` names; borrowed. NULL: by name.
+    // A policy of the program's own, borrowed; NULL: the one that `policy` names.
     const nic_policy_ops_t *custom_policy;
 } nic_cache_config_t;
 
-// Rules between attributes; the message begins with one.
+// Checks the rules between attributes. The message begins with an attribute.
 SIM_MUST_CHECK sim_err_t nic_cache_check(const nic_cache_config_t *config, sim_message_t *message);
 
 // The report "cache" of a NIC whose policy is not flat.
 extern const sim_report_table_t nic_cache_report;
-// What the tiered cache tells while it runs: series "nic[HOST].cache.NAME" (observe).
+// A metric of the tiered cache while it runs: series "nic[HOST].cache.NAME" (observe).
 typedef struct nic_cache_metric {
     const char *name; // with the prefix "cache."
     const char *unit;
     const char *help;
-    uint32_t offset; // of the number, of so many bytes
-    uint32_t bytes;
+    uint32_t offset; // of the number
+    uint32_t bytes;  // size of the number
 } nic_cache_metric_t;
 extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name
-// 0 where the NIC has no tiered cache.
+// Returns the metric's value, 0 if the NIC has no tiered cache.
 uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric);
 
-// What counts begins with this counted access (of a queue pair's context, by an operation that
-// begins): the ones before warm the tiers up. Before the run. False: the NIC has no tiered cache.
+// Starts the statistics at the given access: accesses are those of a queue pair's context by an
+// operation that begins, and earlier ones only warm the tiers up. To be called before the run.
+// Returns false if the NIC has no tiered cache.
 bool nic_cache_count_from(nic_t *nic, uint64_t access);
 
 SIM_C_END

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cache_policy.h - which entry of a full L1 gives way: policies of the tiered store, by name
-// and from a program of one's own (docs/models/tiered-cache.md).
+// nic/cache_policy.h - policies of the tiered store, by name and from a program of one's own: which
+// entry a full L1 evicts (docs/models/tiered-cache.md).
 //
 // A policy ranks slots. The store tells it which slot was filled, used, emptied, and asks for a
-// victim when it needs a slot; what is pinned is never told to it. All calls are made in the order
-// of the NIC's accesses, and may not call back.
+// victim when it needs a slot; it never tells of pinned slots. All calls are made in the order of
+// the NIC's accesses, and may not call back.
 #ifndef NIC_CACHE_POLICY_H
 #define NIC_CACHE_POLICY_H
 
@@ -24,31 +24,31 @@ typedef struct nic_policy_place {
 typedef struct nic_policy_ops {
     const char *name;
     const char *help;
-    // Every object that missed gets a slot. False: the store's thresholds say which do
-    // (nic.cache.promote-*).
+    // True: every object that missed gets a slot. False: the store's thresholds say which do
+    // (nic.cache.promote.*).
     bool installs_on_miss;
-    // Uses before an object had its slot count: its count is kept while it is not in L1.
+    // True: uses before an object had its slot count too: its count is kept while it is not in L1.
     bool remembers;
     void *(*create)(const nic_policy_place_t *place);
     void (*destroy)(void *policy);
-    // The slot holds this object now, which was used so often.
+    // Called when the slot was filled with this object, which was used `uses` times.
     void (*insert)(void *policy, uint32_t slot, uint32_t handle, uint64_t uses);
-    // It was used again: so often now.
+    // Called when the object in the slot was used again, `uses` times now.
     void (*use)(void *policy, uint32_t slot, uint64_t uses);
-    // The slot that is to give way; NIC_POLICY_NONE: it has none.
+    // Returns the slot to evict, or NIC_POLICY_NONE if the policy has none.
     uint32_t (*victim)(void *policy);
-    // The slot is empty from now on.
+    // Called when the slot was emptied.
     void (*remove)(void *policy, uint32_t slot);
-    // All counts of uses were halved. NULL: they do not matter to it.
+    // Called when all counts of uses were halved. NULL: they do not matter to the policy.
     void (*age)(void *policy);
 } nic_policy_ops_t;
 
-// "hybrid", "lru", "lfu", "fifo", "sieve", "random"; ends with NULL.
+// The library's policies: "hybrid", "lru", "lfu", "fifo", "sieve", "random"; ends with NULL.
 extern const nic_policy_ops_t *const nic_policy_all[];
 const nic_policy_ops_t *nic_policy_find(const char *name);
 
-// Belady's bound: how many of accesses[from..count) a cache of `capacity` equal entries that knows
-// the future, and need not take everything, finds. Entries are numbers below `objects`.
+// Returns Belady's bound: the hits among accesses[from..count) of a cache of `capacity` equal
+// entries that knows the future, and need not take everything. Entries are numbers below `objects`.
 // O(count log capacity).
 uint64_t nic_belady_hits(const uint32_t *accesses,
                          size_t count,

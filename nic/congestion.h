@@ -28,7 +28,8 @@ typedef enum nic_bdp_window {
     NIC_BDP_WINDOW_SCALED, // current rate x base RTT
 } nic_bdp_window_t;
 
-// What the NIC and the algorithm share about one QP. The algorithm's own state follows in memory.
+// The part of a QP's state that the NIC and the algorithm share. The algorithm's own state follows
+// in memory.
 struct nic_cc {
     const nic_cc_ops_t *ops;
     const void *config; // the algorithm's config struct for this NIC
@@ -42,7 +43,7 @@ struct nic_cc {
     sim_time_t base_rtt_ps;
     uint64_t id;             // names the QP among all of the network
     uint32_t int_multiplier; // of the units in INT's records
-    const net_pint_t *pint;  // what PINT's digests stand for; NULL: nobody wanted PINT
+    const net_pint_t *pint;  // the meaning of PINT's digests; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload
     // Copied from nic_cc_ops_t before init(); init() may change them if a parameter decides.
     bool hears_acks;
@@ -55,7 +56,7 @@ struct nic_cc {
     uint32_t burst_bytes;
     uint32_t burst_sent_bytes; // set by the NIC, like burst_start_ps
     sim_time_t burst_start_ps;
-    // HPCC's law assigned rate_bps, possibly an equal value. compat/hpcc reads it: the HPCC
+    // True: HPCC's law assigned rate_bps, possibly an equal value. compat/hpcc reads it: the HPCC
     // simulator looks at the QP again after every assignment.
     bool rate_set;
     const struct net_dice *dice; // net/models.h; NULL: algorithms draw from streams of their own
@@ -71,8 +72,8 @@ typedef struct nic_cc_ack {
     bool nak;             // a sequence error NAK
     bool ecn_echo;        // the packet it answers was marked CE (where echoes_ecn)
     const net_packet_t *packet;
-    // What the packet it answers brought along; NONE: not asked for, or that packet's ACK had to
-    // wait behind READ responses. Valid during the call.
+    // The telemetry that the answered packet collected. NONE: nobody asked for it, or that packet's
+    // ACK had to wait behind READ responses. Valid during the call.
     net_telemetry_t telemetry;
     uint32_t hop_count;   // INT: records, in the order of the path
     uint16_t path_id;     // another one: other switches
@@ -88,33 +89,39 @@ struct nic_cc_ops {
     // "ai-rate"; NULL: rates rise another way.
     const char *increase;
 
-    // What the algorithm needs to hear, on reliable connections. It is the sender's algorithm that
-    // counts, whatever the receiver's: each packet says how it is to be answered, as the ends
-    // would have agreed when they connected. READ requests and responses say nothing.
+    // The next three fields say what the algorithm needs to hear on reliable connections. The
+    // sender's algorithm counts, whatever the receiver's is: each packet says how it is to be
+    // answered, as if the ends had agreed when they connected. READ requests and responses say
+    // nothing.
     net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
     bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
     bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
-    // Packets carry the time they were sent at: the ACK of a repeated one gives a round trip, too.
+    // Packets carry their send time, so that the ACK of a repeated packet gives a round trip, too.
     bool stamps_packets;
-    // A packet may start while less than the window is unacknowledged, and go beyond it; else only
-    // if it fits. For windows of a few packets, which pacing is to tell apart.
+    // True: a packet may start while less than the window is unacknowledged, and go beyond it.
+    // False: a packet starts only if it fits. True suits windows of a few packets, which pacing is
+    // to tell apart.
     bool window_overshoots;
 
-    // The QP got connected: rate_bps is line_bps, window_bytes the QP's own. May change both.
+    // Called when the QP got connected: rate_bps is line_bps, window_bytes the QP's own. It may
+    // change both.
     void (*init)(nic_cc_t *cc);
-    // The QP had nothing to send nor unacknowledged and gets something: a chance to start timers.
+    // Called when the QP had nothing unsent or unacknowledged, and gets something. It may start
+    // timers.
     void (*start)(nic_cc_t *cc);
-    // Everything is sent and acknowledged, or the QP dies: cancel timers. start may follow.
+    // Called when everything is sent and acknowledged, or the QP dies. It cancels timers. start may
+    // follow.
     void (*stop)(nic_cc_t *cc);
-    // A data packet starts on the wire; bytes are on the link (frame and overhead).
+    // Called when a data packet starts on the wire; bytes: its length on the link, frame and
+    // overhead.
     void (*sent)(nic_cc_t *cc, uint32_t bytes);
-    // A CNP for this QP arrived.
+    // Called when a CNP for this QP arrived.
     void (*cnp)(nic_cc_t *cc);
-    // An ACK or sequence NAK arrived, after the QP's own accounting.
+    // Called when an ACK or sequence NAK arrived, after the QP's own accounting.
     void (*ack)(nic_cc_t *cc, const nic_cc_ack_t *ack);
-    // The retransmission timer expired.
+    // Called when the retransmission timer expired.
     void (*timeout)(nic_cc_t *cc);
-    // For time series and traces: names (NULL-terminated) and values of the algorithm's own state,
+    // Names (NULL-terminated) and values of the algorithm's own state, for time series and traces:
     // e.g. "alpha" in millionths.
     const char *const *metric_names;
     uint64_t (*metric)(const nic_cc_t *cc, uint32_t index);
@@ -123,8 +130,8 @@ struct nic_cc_ops {
 // A way to compute the round trip of an idle path, chosen by nic.path-rtt (nic/extra.h).
 typedef struct nic_path_rtt_ops {
     const char *name;
-    // Returns the round trip. NULL: that of a full packet and its ACK. *rate_bps is the rate of the
-    // bandwidth-delay product, and may be lowered.
+    // Returns the round trip. If the slot is NULL, it is that of a full packet and its ACK.
+    // *rate_bps is the rate of the bandwidth-delay product, and may be lowered.
     sim_time_t (*rtt_ps)(const net_path_t *path, uint32_t payload_bytes, uint64_t *rate_bps);
 } nic_path_rtt_ops_t;
 extern const nic_path_rtt_ops_t *const nic_path_rtt_all[]; // ends with NULL

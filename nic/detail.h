@@ -2,11 +2,11 @@
 // nic/detail.h - the constants of the detailed NIC and of the machine around it: attributes
 // nic.detailed.* and nic.host.clock*, and their profiles.
 //
-// One row per constant: field, path, type, range, its value in each profile, where that is from,
-// what it is. An attribute left at "auto" has its profile's value. Origins: M measured on the card
-// by the paper of nic/pcie.h or by its benchmark suite; P published by the vendor or in
-// a standard; F fitted, so that rates measured on the card come out (docs/models/rnic.md says
-// which). Letters stand for the profiles in order.
+// One row per constant: field, path, type, range, its value in each profile, the origins of these
+// values, help. An attribute left at "auto" has its profile's value. Origins: M measured on the
+// card by the paper of nic/pcie.h or by its benchmark suite; P published by the vendor or in a
+// standard; F fitted, so that rates measured on the card come out (docs/models/rnic.md says which).
+// Letters stand for the profiles in order.
 //
 // Profiles: connectx (PCIe 2.0 x8, 20 Gbps), connectx-3 (PCIe 3.0 x8, 56 Gbps), connect-ib (PCIe
 // 3.0 x16, 2 x 56 Gbps), connectx-6 (PCIe 4.0 x16, 200 Gbps), connectx-5 (PCIe 3.0 x16, 100 Gbps:
@@ -132,16 +132,16 @@ typedef struct nic_detail {
 } nic_detail_t;
 
 struct nic_config;
-// The constants of a host: those set, and the profile's for the rest.
+// Fills in the constants of a host: those that are set, and the profile's for the rest.
 void nic_detail_resolve(const struct nic_config *config, nic_detail_t *detail);
-// Of a profile alone. profile < NIC_PROFILE_COUNT.
+// Fills in the constants of a profile alone. profile < NIC_PROFILE_COUNT.
 void nic_detail_profile(uint32_t profile, nic_detail_t *detail);
 void nic_detail_pcie(const nic_detail_t *detail, nic_pcie_config_t *pcie);
-// Rules between constants. The message names the attribute.
+// Checks the rules between constants. The message names the attribute.
 SIM_MUST_CHECK sim_err_t nic_detail_check(const nic_detail_t *detail, sim_message_t *message);
 
-// The value that a profile has for the attribute of that path, as it is written in the table above;
-// NULL: no constant of the detailed NIC.
+// Returns a profile's value for the attribute of that path, as the table above writes it, or NULL
+// if it is no constant of the detailed NIC.
 const char *nic_detail_text(const char *path, uint32_t profile);
 
 SIM_C_END

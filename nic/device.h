@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device.h - what happens inside a NIC between a program's verbs and the wire, as a table of
-// operations: what posting, packets, payloads, completions and responses cost, and when they are
-// done.
+// nic/device.h - the inside of a NIC, between a program's verbs and the wire, as a table of
+// operations: the costs of posting, packets, payloads, completions and responses, and when they
+// are done.
 //
 // The protocol (queue pairs, transports, congestion control) is the same in every NIC. A device
 // delays it: work requests still travel to the NIC, packets wait for a processing unit, completions
@@ -47,8 +47,8 @@ struct nic_device_ops {
     void (*qp_changed)(nic_qp_t *qp); // its state, and so its context in host memory, has changed
     void (*qp_closed)(nic_qp_t *qp);  // an error, a reset or its end: it does nothing any more
     void (*qp_flushed)(nic_qp_t *qp); // its send queue is empty
-    // The queue pair is as new: what is still in flight to or from it has no effect. `unfinished`
-    // of its work requests were not finished.
+    // Called when the queue pair is as new: packets still in flight to or from it have no effect.
+    // `unfinished` of its work requests were not finished.
     void (*qp_reset)(nic_qp_t *qp, uint32_t unfinished);
     void (*qp_destroyed)(nic_qp_t *qp, uint32_t unfinished);
     void (*cq_created)(nic_cq_t *cq);
@@ -57,7 +57,8 @@ struct nic_device_ops {
     void (*mr_deregistered)(nic_t *nic, uint32_t key);
 
     // -- sending
-    // The last `count` work requests of the send queue were posted, by a Doorbell or one by one.
+    // Called when the last `count` work requests of the send queue were posted, by a Doorbell or
+    // one by one.
     void (*post)(nic_qp_t *qp, uint32_t count, bool doorbell);
     void (*post_receive)(nic_t *nic, uint32_t count);
     uint32_t (*inline_max)(const nic_t *nic); // largest inline payload in bytes; NULL: any
@@ -65,8 +66,8 @@ struct nic_device_ops {
     void (*moved)(nic_qp_t *qp);   // the send position went ahead
     void (*rewound)(nic_qp_t *qp); // it went back: packets are sent again
     void (*done)(nic_qp_t *qp);    // the oldest work request is finished
-    // The protocol has executed an atomic, or a READ whose first data are `bytes` at `address`. It
-    // is not answered before nic_device_respond.
+    // Called when the protocol has executed an atomic, or a READ whose first data are `bytes` at
+    // `address`. The protocol answers it when the device calls nic_device_respond.
     void (*respond)(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atomic);
     // Takes an ACK or NAK. It goes to nic_device_answer, at once or later, in order.
     void (*answer)(nic_qp_t *qp, net_packet_t *packet);
@@ -75,7 +76,8 @@ struct nic_device_ops {
     // Takes a packet that has arrived. It goes to nic_device_receive.
     void (*arrive)(nic_t *nic, net_packet_t *packet);
     void (*payload)(nic_t *nic, uint32_t bytes);
-    // In a host with limits (nic/fabric.h): memory has what came last from time_ps on.
+    // Called in a host with limits (nic/fabric.h): memory has the data that came last from time_ps
+    // on.
     void (*lands)(nic_t *nic, sim_time_t time_ps);
     void (*atomic_done)(nic_t *nic, uint32_t rkey);
     void (*wrote)(nic_qp_t *qp, uint64_t address, uint32_t bytes);
@@ -85,8 +87,8 @@ struct nic_device_ops {
     void (*completed)(nic_t *nic); // a completion is in its queue
 
     // -- the host's side
-    // A program took `count` completions out of a queue. The device may make `core` spend time on
-    // that; NULL: no core did it.
+    // Called when a program took `count` completions out of a queue. The device may make `core`
+    // spend time on that; NULL: no core did it.
     void (*polled)(nic_t *nic, nic_core_t *core, uint32_t count);
     // Each reads or writes host memory from now on, and returns when that is done.
     sim_time_t (*host_read_ps)(nic_t *nic, uint32_t bytes);
@@ -110,12 +112,12 @@ void *nic_device_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is n
 sim_node_t *nic_device_node(nic_t *nic);       // for timers and the time
 net_port_t *nic_device_port(const nic_t *nic); // to drop packets, and to pause the link
 
-// -- for devices: what the NIC knows
+// -- for devices: the NIC's knowledge
 
 // Returns the queue pair of that number, or NULL.
 nic_qp_t *nic_device_find_qp(const nic_t *nic, uint32_t number);
 
-// What the context of a queue pair says, in the NIC and in host memory.
+// The content of a queue pair's context, in the NIC and in host memory.
 typedef struct nic_device_context {
     nic_qp_type_t type;
     nic_qp_state_t state;
@@ -140,7 +142,7 @@ bool nic_device_find_region(const nic_t *nic, uint32_t key, nic_device_region_t 
 // Returns how many completions wait in the NIC's queues, for `conserved`.
 uint64_t nic_device_waiting_completions(const nic_t *nic);
 
-// -- for devices: what they do to the protocol
+// -- for devices: calls into the protocol
 
 // Holds the send queue: no request leaves before the release.
 void nic_device_hold(nic_qp_t *qp);
@@ -151,7 +153,8 @@ void nic_device_schedule(nic_qp_t *qp);
 void nic_device_respond(nic_qp_t *qp);
 // Sends an ACK or NAK, now or when the port is free. Takes the packet.
 void nic_device_answer(nic_t *nic, net_packet_t *packet);
-// Gives the protocol a packet. Takes it. The second is for a packet whose queue pair is known.
+// Each gives the protocol a packet, and takes it. The second is for a packet whose queue pair is
+// known.
 void nic_device_receive(nic_t *nic, net_packet_t *packet);
 void nic_device_receive_for(nic_qp_t *qp, net_packet_t *packet);
 // Puts a completion into its queue. A core that polls the queue sees it from seen_ps on; programs
@@ -162,7 +165,7 @@ void nic_device_wrote(nic_qp_t *qp, uint64_t address, uint32_t bytes);
 
 // Returns true if somebody listens to one of the points (nic_trace_point_t bits).
 bool nic_device_traced(const nic_t *nic, uint32_t points);
-// Tells listeners a value, and what it was before; qp may be NULL.
+// Tells listeners a value, and the value before; qp may be NULL.
 void nic_device_trace(const nic_t *nic,
                       const nic_qp_t *qp,
                       nic_trace_point_t point,
@@ -175,8 +178,8 @@ void nic_device_trace(const nic_t *nic,
 bool nic_device_bound(const nic_t *nic);
 // Books a read or write of payload from now on. Returns when it is done.
 sim_time_t nic_device_dma(nic_t *nic, uint64_t address, uint64_t bytes, bool to_memory);
-// Books a read or write of what the driver keeps for the NIC in the memory of the NIC's socket:
-// rings and contexts. Returns when it is done.
+// Books a read or write of the rings and contexts that the driver keeps for the NIC in the memory
+// of the NIC's socket. Returns when it is done.
 sim_time_t nic_device_dma_own(nic_t *nic, sim_time_t now_ps, uint64_t bytes, bool to_memory);
 // Books a write of a core of the NIC's socket into the NIC. Returns when it is done.
 sim_time_t nic_device_dma_from_core(nic_t *nic, sim_time_t now_ps, uint64_t bytes);

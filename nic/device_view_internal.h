@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device_view_internal.h - what a device of this tree sees of a queue pair, inline.
+// nic/device_view_internal.h - a device's view of its NIC and queue pairs, inline.
 //
 // A device reads its NIC through this header and nic/device.h only. The structs behind it may
 // change as long as these functions say the same.

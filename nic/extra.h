@@ -33,23 +33,23 @@ typedef struct nic_extra {
 
 const char *nic_extra_kind_text(nic_extra_kind_t kind);      // "congestion control"
 const char *nic_extra_kind_attribute(nic_extra_kind_t kind); // "nic.congestion-control"
-// The library's rows of a kind, tables of operations; ends with NULL.
+// Returns the library's rows of a kind, tables of operations; ends with NULL.
 const void *const *nic_extra_library(nic_extra_kind_t kind);
 
 // Fills config with defaults, those of the extras included. The extras are borrowed and must
 // outlive config and its copies.
 void nic_config_init_with(nic_config_t *config, const nic_extra_t *extras, size_t extra_count);
 
-// Returns the config struct that belongs to a part's table; NULL: there is no such part.
+// Returns the config struct that belongs to a part's table, or NULL if there is no such part.
 void *nic_config_part(const nic_config_t *config, const sim_attr_table_t *table);
-// Returns the table of that index (from 0) and its struct. False: there is none of that index.
+// Fills in the table of that index (from 0) and its struct. Returns false if there is none.
 bool nic_config_part_at(const nic_config_t *config,
                         size_t index,
                         const sim_attr_table_t **table,
                         void **part);
 
-// Returns the operations of that kind and name, and in *part their config struct (NULL: they have
-// none). NULL: the config knows none.
+// Returns the operations of that kind and name, or NULL if the config knows none. *part is their
+// config struct, NULL if they have none.
 const void *nic_config_find(const nic_config_t *config,
                             nic_extra_kind_t kind,
                             const char *name,

@@ -12,9 +12,9 @@
 // occupies each part of its way: its own link (with the detailed NIC those are its lanes,
 // nic.detailed.pcie), the uplink of its switch, the socket link, and the memory of a socket, which
 // reads and writes share, or the link of a GPU. To a GPU behind its own switch it takes no uplink.
-// What a detailed NIC reads and writes besides payloads (WQEs, CQEs, contexts) lies in the memory
-// of its own socket. Each part is a FIFO server that books a transfer when it is asked for; the
-// slowest says when it is done. docs/models/host.md
+// WQEs, CQEs and contexts of a detailed NIC lie in the memory of its own socket. Each part is a
+// FIFO server that books a transfer when it is asked for; the slowest says when it is done.
+// docs/models/host.md
 #ifndef NIC_FABRIC_H
 #define NIC_FABRIC_H
 
@@ -25,7 +25,7 @@ SIM_C_BEGIN
 
 #define NIC_GPUS_MAX 64u
 
-// Where a piece of memory lies.
+// The place of a piece of memory: a socket, or a GPU.
 typedef struct nic_location {
     bool gpu;
     uint32_t index; // of the socket or the GPU
@@ -36,7 +36,7 @@ typedef struct nic_location {
 // the attribute.
 SIM_MUST_CHECK sim_err_t nic_host_check(const net_node_t *host, sim_message_t *message);
 
-// Parses "cpu:N" or "cuda:N". SIM_ERR_UNKNOWN with a message: the host has no such part.
+// Parses "cpu:N" or "cuda:N". Returns SIM_ERR_UNKNOWN with a message if the host has no such part.
 SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host,
                                             const char *text,
                                             nic_location_t *location,
@@ -51,7 +51,7 @@ void nic_memory_place(net_node_t *host,
 // Returns where the byte at an address lies.
 nic_location_t nic_memory_location(const net_node_t *host, uint64_t address);
 
-// How far a NIC is from memory, for programs that choose among NICs.
+// The distance from a NIC to a place of memory, for programs that choose among NICs.
 typedef enum nic_distance {
     NIC_SAME_SWITCH, // a GPU behind the NIC's own
     NIC_SAME_SOCKET,
@@ -59,15 +59,15 @@ typedef enum nic_distance {
 } nic_distance_t;
 nic_distance_t nic_distance(const nic_t *nic, nic_location_t location);
 
-// Fills in the part of that index, among those that have a limit; false: there is none. Names are
-// "cpu:0", "cpu:0->1", "switch:0 up" (towards the socket), "switch:0 down", "nic:0 up", "cuda:0
-// down"...
+// The use of one part that has a limit. Names are "cpu:0", "cpu:0->1", "switch:0 up" (towards the
+// socket), "switch:0 down", "nic:0 up", "cuda:0 down"...
 typedef struct nic_part {
     char name[32];
     uint64_t rate_bps;
     uint64_t bytes;
     sim_time_t busy_ps;
 } nic_part_t;
+// Fills in the part of that index, among those that have a limit. Returns false if there is none.
 bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part);
 
 SIM_C_END

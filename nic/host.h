@@ -18,8 +18,8 @@ typedef enum nic_cnp_scope {
     NIC_CNP_PER_PORT
 } nic_cnp_scope_t;
 
-// Where a requester sends again from after a loss, and what a responder keeps of the message that
-// has the gap. Both ends must agree.
+// The packet from which a requester sends again after a loss, and the part that a responder keeps
+// of the message that has the gap. Both ends must agree.
 typedef enum nic_retransmission {
     NIC_GO_BACK_N, // from the packet that is missing
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
@@ -29,7 +29,7 @@ typedef enum nic_retransmission {
 #define NIC_DETAILED ((sim_name_t){"detailed"}) // PCIe, units, caches (docs/models/rnic.md)
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
-// What a host is made of besides NICs: nic/fabric.h. Rates are SIM_AUTO where nothing limits.
+// The parts of a host besides its NICs (nic/fabric.h). A rate is SIM_AUTO where nothing limits it.
 typedef struct nic_host_config {
     uint64_t sockets;
     uint64_t memory_bps;      // of a socket, reads and writes together
@@ -46,7 +46,7 @@ typedef struct nic_host_config {
     char *location;   // of memory that nobody placed
 } nic_host_config_t;
 
-// Attributes "nic.". One config per host, for all its NICs.
+// The attributes "nic.": one config per host, for all its NICs.
 typedef struct nic_config {
     uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
     char *congestion_control;
@@ -54,7 +54,7 @@ typedef struct nic_config {
     uint64_t dscp;     // SIM_AUTO: priority x 8
     uint64_t cnp_priority;
     uint64_t cnp_dscp;          // SIM_AUTO: cnp_priority x 8
-    uint64_t ack_priority;      // SIM_AUTO: as the data
+    uint64_t ack_priority;      // SIM_AUTO: the class of the data
     sim_time_t cnp_interval_ps; // at most one CNP per flow in it
     nic_cnp_scope_t cnp_scope;
     bool ecn_capable;            // data packets are ECT(0)
@@ -74,38 +74,39 @@ typedef struct nic_config {
     sim_time_t
         nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
     bool nak_ends; // the end of a message ahead is answered by a NAK whatever nak_interval_ps says
-    bool nak_once; // a NAK of the same gap goes back again after a round trip only
+    bool nak_once; // the sender goes back again for a NAK of the same gap after a round trip only
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
     sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
-    // for agreement with other simulators: docs/models/hpcc-compat.md
+    // The next four fields are for agreement with other simulators (docs/models/hpcc-compat.md).
     bool window_overshoot; // a packet may start as long as less than the window is in flight
     bool ack_duplicates;   // a request that came before is acknowledged again
     char *frames;          // how long frames are (nic/frames.h)
-    sim_name_t path_rtt;   // whose way to count an idle path's round trip (nic/congestion.h)
+    sim_name_t path_rtt;   // the way to count an idle path's round trip (nic/congestion.h)
     nic_host_config_t host;
     sim_name_t model; // the device (nic/device.h)
     nic_profile_t profile;
     nic_replacement_t replacement; // of the detailed NIC's caches
     bool sram_shared;              // all of them are one memory
     nic_detail_t detail;           // SIM_AUTO: the profile's
-    char *store;                   // "auto": as cache.policy asks for
+    char *store;                   // "auto": the store that cache.policy asks for
     nic_cache_config_t cache;
-    // An algorithm of the program's own instead of the one congestion_control names; NULL: by name.
-    // Both are borrowed and must outlive the network; its QPs find the config in nic_cc_t.
+    // An algorithm of the program's own; NULL: the one that congestion_control names. Both pointers
+    // are borrowed and must outlive the network; QPs find the config in nic_cc_t.
     const nic_cc_ops_t *custom_cc;
     const void *custom_cc_config;
-    // A store of the program's own for detailed NICs, likewise; NULL: the one that store names.
+    // A store of the program's own for detailed NICs, borrowed likewise; NULL: the one that store
+    // names.
     const struct nic_store_ops *custom_store;
     const void *custom_store_config;
     char *transport; // of RC queue pairs that do not say (nic/transport.h)
-    // A transport of the program's own instead, likewise borrowed.
+    // A transport of the program's own, borrowed likewise; NULL: the one that transport names.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
     char *scheduler; // of queue pairs (nic/scheduler.h)
-    // A scheduler of the program's own instead, likewise.
+    // A scheduler of the program's own, borrowed likewise; NULL: the one that scheduler names.
     const nic_scheduler_ops_t *custom_scheduler;
     const void *custom_scheduler_config;
-    // A device of the program's own instead of the one that model names, likewise.
+    // A device of the program's own, borrowed likewise; NULL: the one that model names.
     const nic_device_ops_t *custom_device;
     const void *custom_device_config;
     // Rows that a program added to the library's, and the config structs of all that have one
@@ -120,18 +121,20 @@ extern const sim_attr_table_t nic_config_attrs; // "nic."
 // Fills config with defaults, those of its parts included; free with nic_config_fini.
 void nic_config_init(nic_config_t *config);
 void nic_config_copy(nic_config_t *to, const nic_config_t *from);
-// Whether hosts of the two can share one. False at worst where they say the same.
+// Returns whether hosts of the two configs can share one config. It may return false for configs
+// that say the same, never true for others.
 bool nic_config_equal(const nic_config_t *a, const nic_config_t *b);
 void nic_config_fini(nic_config_t *config);
-// Cross-field rules (MTU a power of two, known algorithm...). The CLI calls it before building.
+// Checks the rules between fields (MTU a power of two, known algorithm...). The CLI calls it before
+// building.
 SIM_MUST_CHECK sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message);
 
 // Adds a host to the network, which owns it. config is copied.
 net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *config);
-// The same with the configuration of a host of that network, without comparing the two.
+// Adds a host with the configuration of a host of that network, without comparing the two.
 net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host);
 
-// After net_build: the host's NICs in order of its links.
+// Returns the number of a host's NICs, after net_build. NICs are in order of the host's links.
 uint32_t nic_count(const net_node_t *host);
 nic_t *nic_at(const net_node_t *host, uint32_t index);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
@@ -144,7 +147,7 @@ typedef struct nic_counters {
     uint64_t rx_packets;
     uint64_t tx_data_bytes;      // payload, retransmissions included
     uint64_t rx_data_bytes;      // payload accepted in order
-    uint64_t rx_restarted_bytes; // of that, given up by going back to zero
+    uint64_t rx_restarted_bytes; // accepted payload given up by going back to zero
     uint64_t np_cnp_sent;
     uint64_t np_ecn_marked_roce_packets;
     uint64_t rp_cnp_handled;
@@ -171,11 +174,11 @@ typedef struct nic_counter_info {
     const char *help;
     size_t offset;     // in nic_counters_t, uint64_t
     const char *unit;  // "packets"; "" for a plain number
-    sim_total_t total; // over all NICs, where a run tells it by a name of its own, too
+    sim_total_t total; // the sum over all NICs, where a run tells it by a name of its own, too
 } nic_counter_info_t;
 extern const nic_counter_info_t nic_counter_infos[]; // ends with a NULL name
 
-// What happened inside a detailed NIC.
+// The counters of a detailed NIC's inside.
 typedef struct nic_rnic_counters {
     uint64_t wqes_posted;
     uint64_t wqes_completed; // sent and acknowledged, failed or flushed
@@ -202,37 +205,38 @@ typedef struct nic_rnic_counters {
     uint64_t atomics;
     uint64_t atomics_waited; // for their lock
 } nic_rnic_counters_t;
-// False, and nothing filled in: the NIC is an ideal one.
+// Fills in the counters. Returns false, and fills in nothing, if the NIC is an ideal one.
 bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters);
 extern const nic_counter_info_t nic_rnic_counter_infos[]; // offsets in nic_rnic_counters_t
-// True where what was posted, written and sent over PCIe adds up: WQEs posted are completed or
-// still queued, CQEs written are polled or still in their queues, PCIe bytes are those of its uses.
+// Returns true if the counters add up: WQEs posted are completed or still queued, CQEs written are
+// polled or still in their queues, and PCIe bytes are those of all uses together.
 bool nic_conserved(const nic_t *nic);
 
-// What one QP is doing, for time series.
+// A metric of one QP, for time series.
 typedef struct nic_qp_metric {
     const char *name; // "rate_bps", "window_bytes", "in_flight_bytes", "alpha"...
     const char *unit;
     const char *help;
-    // NULL: what its trace point told last.
+    // Returns the present value. If it is NULL, the value is what its trace point told last.
     uint64_t (*read)(const nic_qp_t *qp);
     uint32_t points; // nic_trace_point_t bits after which it may have changed
     bool of_all;     // it says something of a QP that only answers, too (nic_qp_sends)
 } nic_qp_metric_t;
 extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
 
-// Whether this queue pair ever had something to send in its state: a work request posted, or a READ
-// or atomic to answer. One that only acknowledges has a rate and a window, which say nothing.
+// Returns whether this queue pair ever had something to send in its state: a work request posted,
+// or a READ or atomic to answer. A queue pair that only acknowledges has a rate and a window too,
+// but they say nothing.
 bool nic_qp_sends(const nic_qp_t *qp);
 
-// A number of the QP's congestion control (nic_cc_ops_t.metric) by its name. False: it has none of
-// that name. It may have changed after NIC_TRACE_CONTROL.
+// Reads a number of the QP's congestion control (nic_cc_ops_t.metric) by its name. Returns false if
+// there is none of that name. The number may change at NIC_TRACE_CONTROL.
 bool nic_qp_cc_metric(const nic_qp_t *qp, const char *name, uint64_t *value);
 
-// Why a QP with unfinished work does not move, for stall reports: "class 3 paused by leaf0",
+// Says why a QP with unfinished work does not move, for stall reports: "class 3 paused by leaf0",
 // "window full", "waits for ACK"... Returns false if the QP has nothing unfinished.
 bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why);
-// Memory of a QP: its struct, the algorithm's state, and its rings as they are now.
+// Returns the memory of a QP: its struct, the algorithm's state, and its rings as they are now.
 size_t nic_qp_memory_bytes(const nic_qp_t *qp);
 // Calls fn for each live QP of the NIC, in order of QP number.
 typedef void (*nic_qp_visit_fn)(const nic_qp_t *qp, void *ctx);

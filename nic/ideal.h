@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/ideal.h - how long work requests take on an idle network: the closed form that completion
-// times are compared with.
+// nic/ideal.h - the time that work requests take on an idle network: the closed form that
+// completion times are compared with.
 //
-// From posting to the last completion at the requester. WRITE and SEND: the data frames, back to
-// back, until the last bit of the last one is received; then, of RC, the acknowledgement frame on
-// its way back. READ: the request frame there, then the response frames back to back. Store and
-// forward at each hop, exact to the picosecond, remainders of inexact rates included. Nothing else
-// is in the way: no window, no pacing, enough work posted, acknowledgements of earlier messages
-// never wait.
+// The time runs from posting to the last completion at the requester. A WRITE or SEND takes its
+// data frames, back to back, until the last bit of the last one is received; with RC also the
+// acknowledgement frame on its way back. A READ takes its request frame, then the response frames
+// back to back. Each hop stores and forwards, exact to the picosecond, remainders of inexact rates
+// included. Nothing else delays the messages: there is no window and no pacing, enough work is
+// posted, and acknowledgements of earlier messages never wait.
 #ifndef NIC_IDEAL_H
 #define NIC_IDEAL_H
 
@@ -29,12 +29,11 @@ typedef struct nic_ideal {
     nic_qp_type_t service; // UC, UD: until the last bit is received, nothing answers
 } nic_ideal_t;
 
-// NEVER: there is no path, or it takes longer than half of what simulated time can say (106 days).
-// Cost: O(hops x (frames of a piece's ends)), whatever the length and number of messages: what
-// repeats itself is counted (nic/device/ideal/closed_form.c). At rates of more than ten
-// significant digits, whose
-// frames do not repeat within a hundred thousand, a few parts in 10^9 short for messages of more
-// frames than that.
+// Returns the time, or NEVER if there is no path, or if it is longer than half of what simulated
+// time can say (106 days). It costs O(hops x (frames of a piece's ends)), whatever the length and
+// number of messages, since repeating frames are counted (nic/device/ideal/closed_form.c). At rates
+// of more than ten significant digits the frames do not repeat within a hundred thousand; for
+// messages of more frames than that the result is a few parts in 10^9 short.
 sim_time_t nic_ideal_ps(const nic_ideal_t *ideal);
 
 SIM_C_END

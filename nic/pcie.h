@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/pcie.h - the PCIe link between a host and its NIC: what crosses it, how long that
-// takes.
+// nic/pcie.h - the PCIe link between a host and its NIC: its transactions, and how long they take.
 //
-// Two directions, each a FIFO server of the link's rate. A transfer is booked at the moment it is
-// asked for, which gives the bandwidth away in that order, and a latency is added behind it: so
-// no event belongs to a transaction, and waiting for a far answer never blocks the link.
+// Each of the two directions is a FIFO server of the link's rate. A transfer is booked at the
+// moment it is asked for, which gives the bandwidth away in that order, and a latency is added
+// behind it: so no event belongs to a transaction, and waiting for a far answer never blocks the
+// link.
 // Transactions are those of the transaction layer (PCI Express Base Specification, ch. 2): posted
 // writes (MMIO by the CPU in lines of 64 bytes, DMA by the NIC), and reads, whose data come back in
 // completions of at most completion_max_bytes. Acknowledgements and flow control of the link layer
@@ -35,10 +35,10 @@ typedef struct nic_pcie_config {
     sim_time_t read_latency_ps;       // request to first data, idle link
     sim_time_t write_latency_ps;      // of a posted write, either way
     uint64_t overhead_permille;       // link layer
-    uint64_t mmio_overhead_permille;  // write-combined lines take so much longer still
+    uint64_t mmio_overhead_permille;  // additional overhead of write-combined lines
 } nic_pcie_config_t;
 
-// What a transaction is for.
+// The purpose of a transaction.
 typedef enum nic_pcie_use {
     NIC_PCIE_WQE_MMIO,      // CPU writes WQEs
     NIC_PCIE_DOORBELL,      // CPU writes a Doorbell
@@ -65,8 +65,8 @@ typedef struct nic_pcie_counters {
     uint64_t bytes[NIC_PCIE_USE_COUNT];        // both directions, headers included
 } nic_pcie_counters_t;
 
-// What lies between the link and the host's memory or cores, where that is slow: `bytes` of data
-// for that use occupy it from now_ps on; returns when it is through with them.
+// Books a transfer on the parts between the link and the host's memory or cores, where they are
+// slow: `bytes` of data for that use occupy them from now_ps on. Returns when they are through.
 typedef sim_time_t (*nic_pcie_beyond_fn)(void *ctx,
                                          sim_time_t now_ps,
                                          uint64_t bytes,
@@ -74,7 +74,8 @@ typedef sim_time_t (*nic_pcie_beyond_fn)(void *ctx,
 
 typedef struct nic_pcie {
     nic_pcie_config_t config;
-    // Not called for payloads: whoever moves them knows where they lie. NULL: nothing is slow.
+    // beyond is not called for payloads: whoever moves them knows where they lie. NULL: nothing is
+    // slow.
     nic_pcie_beyond_fn beyond;
     void *beyond_ctx;
     nic_pcie_link_t down; // host to NIC
@@ -89,11 +90,11 @@ typedef struct nic_pcie {
 
 // -- closed forms: bytes on the link, headers included
 
-// CPU to NIC, by MMIO: ceil(bytes / 64) lines of 64 + Pr.
+// Returns the bytes from CPU to NIC, by MMIO: ceil(bytes / 64) lines of 64 + Pr.
 uint64_t nic_pcie_mmio_bytes(const nic_pcie_config_t *config, uint64_t bytes);
-// CPU to NIC: a Doorbell.
+// Returns the bytes from CPU to NIC of a Doorbell.
 uint64_t nic_pcie_doorbell_bytes(const nic_pcie_config_t *config);
-// NIC to host: the requests of a read.
+// Returns the bytes from NIC to host of the requests of a read.
 uint64_t nic_pcie_request_bytes(const nic_pcie_config_t *config, uint64_t bytes);
 
 // -- the link in time
@@ -104,14 +105,15 @@ void nic_pcie_fini(nic_pcie_t *pcie);
 #define NIC_PCIE_FRACTION_BITS 20
 #define NIC_PCIE_FRACTION_MASK ((UINT64_C(1) << NIC_PCIE_FRACTION_BITS) - 1)
 
-// A transfer of no bytes is one transaction too; most are one, and need no division.
+// Returns the transactions of a transfer. A transfer of no bytes is one transaction too. Most
+// transfers are one, and need no division.
 static inline uint64_t nic__pcie_chunks(uint64_t bytes, uint64_t chunk_bytes)
 {
     return SIM_LIKELY(bytes <= chunk_bytes) ? 1 : (bytes + chunk_bytes - 1) / chunk_bytes;
 }
 
-// Completions of a read of what lies anywhere: each but the last ends at a multiple of their
-// largest size (PCI Express, 2.3.1.1).
+// Returns the bytes of all completions of a read. Each completion but the last ends at a multiple
+// of their largest size (PCI Express, 2.3.1.1).
 static inline uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *config,
                                                     uint64_t address,
                                                     uint64_t bytes)
@@ -121,7 +123,7 @@ static inline uint64_t nic_pcie_completion_bytes_at(const nic_pcie_config_t *con
                        config->completion_header_bytes;
 }
 
-// Gives `bytes` of the link away from now_ps on; returns when the last of them is through.
+// Books `bytes` of the link from now_ps on; returns when the last of them is through.
 static inline sim_time_t nic__pcie_book(nic_pcie_link_t *link,
                                         sim_time_t now_ps,
                                         uint64_t bytes,
@@ -146,7 +148,8 @@ static inline void nic__pcie_count(nic_pcie_t *pcie,
     pcie->counters.bytes[use] += bytes;
 }
 
-// A transfer that the link is through with at link_ps, and what is beyond it when it is.
+// Books the parts beyond the link for a transfer that the link ends at link_ps. Returns when link
+// and parts are through.
 static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie,
                                               sim_time_t now_ps,
                                               uint64_t bytes,
@@ -166,13 +169,14 @@ static inline sim_time_t nic__pcie_and_beyond(nic_pcie_t *pcie,
 // now_ps may lie a little ahead of the simulation's time (a core in the middle of its step).
 sim_time_t nic_pcie_doorbell(nic_pcie_t *pcie, sim_time_t now_ps);
 sim_time_t nic_pcie_read(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes, nic_pcie_use_t use);
-// A read whose request went ahead in time: no latency but that of the link's own queue.
+// Books a read whose request went ahead in time. It has no latency but that of the link's own
+// queue.
 sim_time_t nic_pcie_prefetched(nic_pcie_t *pcie,
                                sim_time_t now_ps,
                                uint64_t address,
                                uint64_t bytes);
 
-// CPU to NIC: WQEs, in lines.
+// Books WQEs from CPU to NIC, in lines.
 static inline sim_time_t nic_pcie_mmio(nic_pcie_t *pcie, sim_time_t now_ps, uint64_t bytes)
 {
     const uint64_t lines = nic__pcie_chunks(bytes, NIC_PCIE_LINE_BYTES);
@@ -190,10 +194,11 @@ static inline uint64_t nic__pcie_next_tag(const nic_pcie_t *pcie, uint64_t tag)
     return tag + 1 == pcie->config.tags ? 0 : tag + 1;
 }
 
-// A tag for each of several requests: when the last of them is free, and when they are again.
+// Returns when the next tags, one for each of several requests, are all free: now_ps at least.
 sim_time_t nic__pcie_take_tags(const nic_pcie_t *pcie, sim_time_t now_ps, uint64_t requests);
+// Occupies these tags until free_ps.
 void nic__pcie_give_tags(nic_pcie_t *pcie, sim_time_t free_ps, uint64_t requests);
-// A read of what lies at an address.
+// Books a read of `bytes` at an address.
 static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
                                                      sim_time_t now_ps,
                                                      uint64_t address,
@@ -222,7 +227,7 @@ static SIM_ALWAYS_INLINE sim_time_t nic_pcie_read_at(nic_pcie_t *pcie,
     return done_ps;
 }
 
-// A posted write.
+// Books a posted write of the NIC.
 static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie,
                                         sim_time_t now_ps,
                                         uint64_t bytes,
@@ -235,14 +240,14 @@ static inline sim_time_t nic_pcie_write(nic_pcie_t *pcie,
     return nic__pcie_and_beyond(pcie, now_ps, bytes, use, link_ps) + pcie->config.write_latency_ps;
 }
 
-// From when on no more than config.posted_bytes of the NIC's writes wait for the link: who is to
-// write more has to wait until then.
+// Returns from when on no more than config.posted_bytes of the NIC's writes wait for the link. The
+// NIC waits until then before it writes more.
 static inline sim_time_t nic_pcie_room_ps(const nic_pcie_t *pcie)
 {
     return pcie->up.free_ps > pcie->posted_ps ? pcie->up.free_ps - pcie->posted_ps : 0;
 }
 
-// True where the bytes of both directions are those of all uses together.
+// Returns true if the bytes of both directions are those of all uses together.
 bool nic_pcie_conserved(const nic_pcie_t *pcie);
 
 SIM_C_END

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/reports.h - what the parts of a NIC tell about themselves at the end.
+// nic/reports.h - the reports that the parts of a NIC give at the end of a run.
 //
 // A part of a NIC (its caches, a transport, a unit) adds its report where it is made; it is then
 // `nics[i].NAME` in summary.json and a line on the terminal, which adds the NICs up: whole numbers
@@ -12,8 +12,8 @@
 
 SIM_C_BEGIN
 
-// name: "cache"; it and the object must live as long as the NIC, and no two parts of a NIC have the
-// same name. The object is read after the run.
+// Adds a part's report. name ("cache") and object must live as long as the NIC, and no two parts of
+// a NIC have the same name. The object is read after the run.
 void nic_add_report(nic_t *nic,
                     const char *name,
                     const sim_report_table_t *table,
@@ -23,7 +23,7 @@ typedef struct nic_report {
     const char *name;
     sim_report_part_t part;
 } nic_report_t;
-// In the order they were added; NULL and a count of 0 where there are none.
+// Returns the reports in the order they were added; NULL and a count of 0 if there are none.
 const nic_report_t *nic_reports(const nic_t *nic, size_t *count);
 
 // The reports that a NIC can have, for the reference in docs/.

@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/scheduler.h - who of a NIC's queue pairs sends next, as a table of operations.
+// nic/scheduler.h - the choice of a NIC's queue pair that sends next, as a table of operations.
 //
 // Packets of data do not exist before the moment they are sent: a NIC whose port is free asks its
-// scheduler for a queue pair, and that one's transport for a packet. Acknowledgements and CNPs are
-// built at once and wait in the port's queues. The NIC chooses the class (PFC frames, the class of
-// CNPs, the others by deficit round robin; in a class what waits in its queue first) and keeps
-// queue pairs to their rates; of those of a class that may send now the scheduler chooses one:
+// scheduler for a queue pair, and that queue pair's transport for a packet. Acknowledgements and
+// CNPs are built at once and wait in the port's queues. The NIC chooses the class: PFC frames, the
+// class of CNPs, the others by deficit round robin; in a class waiting packets of the port's queue
+// go first. The NIC also keeps queue pairs to their rates. The scheduler chooses among the queue
+// pairs of a class that may send now:
 //
-//     join    it may send now: work, window and rate allow it
-//     leave   it may not any more
-//     next    whose turn it is
-//     sent    a packet of it has left, and it may send another one now
+//     join    a queue pair may send now: work, window and rate allow it
+//     leave   it may not send any more
+//     next    the scheduler names the queue pair that sends
+//     sent    a packet of the queue pair has left, and it may send another one now
 //
 // A scheduler with a `loop` does all of that itself, classes and rates included: its NICs call the
 // loop and nothing else. compat/hpcc/scan.c is one.
 //
-// It is chosen by name, nic.scheduler, from nic_scheduler_all and what programs add (nic/extra.h),
-// or is a program's own: nic_config_t.custom_scheduler. examples/custom_scheduler.c is one.
-// Operations run in events of the host and must not post, wait or call other queue pairs.
+// nic.scheduler chooses a scheduler by name from nic_scheduler_all and from those that programs add
+// (nic/extra.h); or a program sets its own in nic_config_t.custom_scheduler, as
+// examples/custom_scheduler.c does. Operations run in events of the host and must not post, wait or
+// call other queue pairs.
 #ifndef NIC_SCHEDULER_H
 #define NIC_SCHEDULER_H
 
@@ -28,24 +30,26 @@
 SIM_C_BEGIN
 
 typedef struct nic_schedule_loop {
-    // The queue pair may be able to send (nic_scheduler_can_send says so now): work was posted, an
-    // acknowledgement came, READs are to be answered.
+    // Called when the queue pair may be able to send (nic_scheduler_can_send says so now): work was
+    // posted, an acknowledgement came, READs are to be answered.
     void (*ready)(nic_qp_t *qp);
-    // It does not work any more, or drains: forget it. It may be no longer there afterwards.
+    // Called when the queue pair does not work any more, or drains. The loop forgets it: it may be
+    // freed afterwards.
     void (*stopped)(nic_qp_t *qp);
-    // Its congestion control was called: rate or window may be others.
+    // Called when the queue pair's congestion control was called: rate or window may have changed.
     void (*controlled)(nic_qp_t *qp);
-    // The port is free: send what is next. Called when the port wakes, and after
-    // nic_scheduler_kick.
+    // Called when the port is free, because it wakes or after nic_scheduler_kick. Sends the next
+    // packet.
     void (*port_free)(nic_t *nic);
-    // A packet of the queue pair, `bytes` long on the link without preamble and gap, was handed to
-    // the port; what else follows from it comes after. In nic_scheduler_transmit.
+    // Called in nic_scheduler_transmit when a packet of the queue pair, `bytes` long on the link
+    // without preamble and gap, was handed to the port. All other effects of the packet come later.
     void (*sent)(nic_qp_t *qp, uint32_t bytes);
-    // A packet has arrived; to nic_scheduler_receive, or net_port_pause_received and consumed.
+    // Takes a packet that has arrived. It goes to nic_scheduler_receive, or to
+    // net_port_pause_received and is consumed.
     void (*arrived)(nic_t *nic, net_packet_t *packet);
-    // The queue of the port in which acknowledgements wait that are sent in class `priority`.
+    // Returns the queue of the port in which acknowledgements of class `priority` wait.
     uint8_t (*answer_queue)(const nic_t *nic, uint8_t priority);
-    // Acknowledgements of what is acknowledged already go to congestion control, too.
+    // True: ACKs that acknowledge nothing new go to congestion control, too.
     bool hears_late_acks;
 } nic_schedule_loop_t;
 
@@ -54,7 +58,8 @@ struct nic_scheduler_ops {
     const sim_attr_table_t *attrs; // "nic.<name>."; NULL: no parameters
     size_t state_bytes;            // of a NIC, zeroed; 0: none
     size_t qp_state_bytes;         // of a queue pair, zeroed; a multiple of SIM_CACHE_LINE
-    // config: of attrs, or nic_config_t.custom_scheduler_config. NULL: nothing to do.
+    // Prepares the zeroed state. config is that of attrs, or nic_config_t.custom_scheduler_config.
+    // May be NULL.
     void (*create)(nic_t *nic, const void *config);
     void (*destroy)(nic_t *nic); // frees what create and others made, but for the state itself
 
@@ -62,13 +67,15 @@ struct nic_scheduler_ops {
     void (*leave)(nic_t *nic, nic_qp_t *qp);          // it has joined
     nic_qp_t *(*next)(nic_t *nic, uint32_t priority); // of those that have joined: there is one
     void (*sent)(nic_t *nic, nic_qp_t *qp, uint32_t bytes); // NULL: nothing to do
-    // Instead of the four above; with the ideal NIC only. NULL: the NIC's own.
+    // A loop that replaces the four operations above, with the ideal NIC only. NULL: the NIC's own
+    // loop.
     const nic_schedule_loop_t *loop;
 };
 
-// By name; ends with NULL.
+// All schedulers of the library, found by name; ends with NULL.
 extern const nic_scheduler_ops_t *const nic_scheduler_all[];
-// Those of a class in turn, a packet each: in the order in which they joined. O(1) a packet.
+// The scheduler that serves the queue pairs of a class in turn, a packet each, in the order in
+// which they joined. O(1) a packet.
 extern const nic_scheduler_ops_t nic_scheduler_ring;
 
 // -- for schedulers
@@ -76,8 +83,8 @@ extern const nic_scheduler_ops_t nic_scheduler_ring;
 void *nic_scheduler_state(const nic_t *nic);      // only where state_bytes is not 0
 void *nic_scheduler_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is not 0
 uint32_t nic_scheduler_class(const nic_qp_t *qp);
-// What is left of the message it sends next, in bytes of payload. 0: nothing, or it only answers
-// READs.
+// Returns the rest of the message that the queue pair sends next, in bytes of payload. It is 0 if
+// nothing is left, or if the queue pair only answers READs.
 uint64_t nic_scheduler_left_bytes(const nic_qp_t *qp);
 
 // -- for loops
@@ -90,11 +97,12 @@ bool nic_scheduler_finished(const nic_qp_t *qp);      // all is acknowledged, no
 const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp); // its rate
 void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes); // to its congestion control
 bool nic_scheduler_take_rate_set(nic_qp_t *qp);             // nic_cc_t.rate_set, which is reset
-// The port is free: a packet of it leaves. False: none was built, because a work request failed.
+// Sends a packet of the queue pair; the port is free. Returns false if no packet was built, because
+// a work request failed.
 bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp);
-// The port is free: the first packet that waits in a queue of it leaves.
+// Sends the first packet that waits in a queue of the port; the port is free.
 void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue);
-// port_free is called when the event is over, or when the port is free.
+// Makes the NIC call port_free when the event is over, or when the port is free.
 void nic_scheduler_kick(nic_t *nic);
 void nic_scheduler_receive(nic_t *nic, net_packet_t *packet); // the protocol's turn
 void nic_scheduler_consume(nic_t *nic, net_packet_t *packet); // it has reached its end

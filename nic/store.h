@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store.h - where a detailed NIC keeps the objects that its work needs: contexts of queue pairs
-// and completion queues, memory keys, page translations, WQEs.
+// nic/store.h - the store in which a detailed NIC keeps the objects that its work needs: contexts
+// of queue pairs and completion queues, memory keys, page translations, WQEs.
 //
 // A store answers a lookup of (kind, key): how long the lookup occupies its side of the NIC, and
 // when the object is there. The store alone decides what a miss costs, where the object comes from,
 // and which other object is evicted. "flat" is the store of an ordinary NIC: a set-associative
-// cache per kind in front of host memory (nic.detailed.context.* and so on). "tiered" is that of
-// docs/models/tiered-cache.md. A program brings its own in nic_config_t.custom_store; kinds that it
-// does not answer for stay with the flat caches.
+// cache per kind in front of host memory (nic.detailed.context.* and so on). "tiered" is described
+// in docs/models/tiered-cache.md. A program brings its own in nic_config_t.custom_store; kinds that
+// it does not answer for stay with the flat caches.
 //
 // All calls of one store happen in events of its host, in the order of time.
 #ifndef NIC_STORE_H
@@ -45,7 +45,7 @@ typedef struct nic_store nic_store_t;
 struct nic_pcie;
 struct nic_config;
 
-// What a store is created with. All of it outlives the store.
+// The surroundings of a store, given when it is created. All of them outlive the store.
 typedef struct nic_store_place {
     nic_t *nic;
     sim_node_t *node;      // its host: timers of the store fire there
@@ -88,7 +88,7 @@ typedef struct nic_store_ops {
     bool (*check)(const nic_store_t *store, sim_message_t *message);
 } nic_store_ops_t;
 
-// First member of every store.
+// The first member of every store.
 struct nic_store {
     const nic_store_ops_t *ops;
     nic_t *nic;
@@ -96,10 +96,10 @@ struct nic_store {
 
 // Stores by name; ends with NULL.
 extern const nic_store_ops_t *const nic_store_all[];
-// The store of a detailed NIC; NULL: the NIC is an ideal one.
+// Returns the store of a detailed NIC, or NULL if the NIC is an ideal one.
 nic_store_t *nic_store_of(const nic_t *nic);
-// Returns the store that a configuration chooses, and that store's own configuration; NULL: the
-// configuration knows no store of the name it gives.
+// Returns the store that a configuration chooses, and that store's own configuration, or NULL if
+// the configuration knows no store of that name.
 const nic_store_ops_t *nic_config_store(const struct nic_config *config, const void **store_config);
 
 SIM_C_END

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/trace.h - the moments of a NIC and its queue pairs that a program can listen to.
 //
-// The same habit as net_port_listen (net/port.h): a callback per NIC or per queue pair, called in
-// the event in which the moment happens, by the thread that runs the host. Listeners only read;
+// Listening works as with net_port_listen (net/port.h): a callback per NIC or per queue pair runs
+// in the event in which the moment happens, by the thread that runs the host. Listeners only read;
 // results and digests are the same with and without them. Where nobody listens a moment costs a
 // branch on a bit that lies in a cache line the NIC has loaded anyway.
 #ifndef NIC_TRACE_H
@@ -12,7 +12,8 @@
 
 SIM_C_BEGIN
 
-// What value and before mean is said at each point; they are 0 where nothing is said.
+// The points in a NIC's work. Each says what nic_trace_t.value and before mean there; they are 0
+// where it says nothing.
 typedef enum nic_trace_point {
     // A work request was posted and its doorbell rung. value: its bytes; wr: itself.
     NIC_TRACE_POST = 1 << 0,
@@ -47,15 +48,15 @@ typedef enum nic_trace_point {
     // The QP's state changed. value and before: nic_qp_state_t. When it is connected, this is the
     // last point told: rate, window and congestion control are set.
     NIC_TRACE_STATE = 1 << 14,
-    // value: 1 created, 0 to be destroyed.
+    // A QP was created, or is to be destroyed. value: 1 created, 0 to be destroyed.
     NIC_TRACE_LIFE = 1 << 15,
     // A detailed NIC with a tiered cache looked a context up. value: the way it took, 0 L1 (hot
-    // inline), 1 L2 (prefetched batch), 2 the host (on-demand expand); before: ps until it is
-    // there, 0 where it joined a batch.
+    // inline), 1 L2 (prefetched batch), 2 the host (on-demand expand); before: ps until the context
+    // is there, 0 where it joined a batch.
     NIC_TRACE_CACHE = 1 << 16,
-    // A queue pair's token went from one tier of the cache to another, or what changed in it was
-    // written where it goes. Told when the next lookup makes up for what is due. value: from * 4 +
-    // to, each 1 to 3 (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
+    // A queue pair's token moved from one tier of the cache to another, or its changes were written
+    // back. The next lookup, which replays due moves, tells of it. value: from * 4 + to, each 1 to
+    // 3 (NIC_TRACE_TIER_WRITTEN: written back); before: ps that it took.
     NIC_TRACE_TIER = 1 << 17,
     // A READ or an atomic is to be answered by this QP. value: bytes of its responses.
     NIC_TRACE_ANSWER = 1 << 18,
@@ -74,15 +75,16 @@ typedef struct nic_trace {
     const nic_send_wr_t *wr; // POST
 } nic_trace_t;
 
-// Called while the host runs, by its thread (and before the run, for what is set up there). Must
+// Called while the host runs, by its thread, and before the run for moments of the set-up. It must
 // only read: it may not post, poll, connect or destroy. trace is valid during the call.
 typedef void (*nic_trace_fn)(const nic_trace_t *trace, void *ctx);
 
-// Calls fn at the points of the mask, for all QPs of the NIC. Several listeners per NIC, called in
-// the order of listening; kept until the NIC is destroyed.
+// Calls fn at the points of the mask, for all QPs of the NIC. A NIC may have several listeners,
+// which are called in the order of listening and kept until the NIC is destroyed.
 void nic_listen(nic_t *nic, uint32_t points, nic_trace_fn fn, void *ctx);
 
-// The same for one QP; kept until the QP is destroyed. RECEIVE has no QP and cannot be asked for.
+// Calls fn at the points of the mask, for one QP, until the QP is destroyed. RECEIVE has no QP and
+// cannot be asked for.
 void nic_qp_listen(nic_qp_t *qp, uint32_t points, nic_trace_fn fn, void *ctx);
 
 SIM_C_END

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport.h - reliable transports as a table of operations: what is sent next, what is made
-// of packets that come, and of those that do not.
+// nic/transport.h - reliable transports as a table of operations: which packet is sent next, how
+// packets that arrive are handled, and how losses are repaired.
 //
 // The NIC owns a queue pair's work: send queue, receives, completions, READs to be answered,
 // congestion control, the turn to send. A transport owns the order in which packets leave and are
-// taken, what is acknowledged how, and what is sent again when. Both ends of a connection must run
-// the same one. It is chosen by name ("nic.transport"), or by queue pair
+// taken, the way of acknowledging, and the time of retransmissions. Both ends of a connection must
+// run the same transport. It is chosen by name ("nic.transport"), or by queue pair
 // (nic_qp_init_attr_t.transport), where a program may bring its own: examples/custom_transport.c.
 //
 //     sending                                      receiving
@@ -31,12 +31,12 @@
 // nic_transport_execute or nic_transport_accept, is kept, or ends in nic_transport_consume. Time is
 // made by timers of one's own, in the state, cancelled by `close`.
 //
-// What the transports that are not go-back-N need from here:
+// Transports other than go-back-N need from here:
 // - Out of order (IRN, SDR-RDMA, OmniDMA's Adamap): a request ahead of expected_psn is kept, packet
 //   and all: its payload goes to memory when it comes (nic_transport_place, which needs the address
 //   in the packet: NIC_PACKET_ADDRESSED), the rest when the gap is closed, by executing what was
-//   kept in order of the PSNs. The kept packets are the simulator's form of what a NIC knows by
-//   bits; what those bits take of the NIC's memory is the transport's to count.
+//   kept in order of the PSNs. The kept packets are the simulator's form of a NIC's bitmaps; the
+//   transport counts the memory of the NIC that these bitmaps take.
 // - Selective retransmission: queues of PSNs are the transport's own; nic_transport_repeat_packet
 //   builds any packet in [una_psn, next_psn) again, in O(log of the work requests under way).
 // - Feedback: an ACK or NAK may carry words beyond its AETH (nic_transport_answer), or only its
@@ -44,7 +44,8 @@
 // - Timers: nic_transport_timer_* are the queue pair's one timer with the standard's time-out; RTO
 //   low and high, scans and deadlines are sim_timer_t's in the state.
 // - State on both sides: one struct per queue pair, state_bytes, beginning with nic_transport_t.
-//   What queue pairs of a NIC share (a buffer, a free list) is another one, nic_state_bytes.
+//   The state that queue pairs of a NIC share (a buffer, a free list) is another one,
+//   nic_state_bytes.
 // - Costs: a read of the host's memory, nic_transport_host_read_ps; a core's work, nic/core.h.
 // - Numbers: rows of counters over the NIC's shared state, shown with the NIC's others.
 #ifndef NIC_TRANSPORT_H
@@ -55,7 +56,7 @@
 
 SIM_C_BEGIN
 
-// The start of a transport's state of a queue pair. Set by the NIC.
+// The start of a transport's state of a queue pair, set by the NIC.
 typedef struct nic_transport {
     const nic_transport_ops_t *ops;
     const void *config; // the transport's config struct for this host; NULL: it has none
@@ -64,26 +65,28 @@ typedef struct nic_transport {
     nic_qp_t *qp;
 } nic_transport_t;
 
-// What transports did, added up over NICs: for reports of applications.
+// The work that transports did, added up over NICs, for reports of applications.
 typedef struct nic_transport_totals {
     uint64_t retransmitted;
     uint64_t by_round[16]; // first, second... retransmissions; the last: or more
     uint64_t rounds_max;
     uint64_t nodes_max;  // records of losses held by the queue pairs of a NIC, as sampled
-    uint64_t nodes_peak; // the same, at any time
-    double nodes_p50;    // of the samples from the start to the last progress, both included;
-    double nodes_p95;    // between two samples on the straight line
+    uint64_t nodes_peak; // records held at any time, at most
+    // Percentiles of the samples from the start to the last progress, both included; between two
+    // samples on the straight line.
+    double nodes_p50;
+    double nodes_p95;
     double nodes_p99;
     double nodes_mean;
-    // Mean from two round trips after the first packet to the last new one; 0: there is none.
+    // The mean from two round trips after the first packet to the last new one; 0: there is none.
     double nodes_steady;
-    uint64_t core_ps;    // time that hosts' cores took to insert them
-    uint64_t blocks_max; // of a host's memory that hold them
+    uint64_t core_ps;    // time that hosts' cores took to insert records of losses
+    uint64_t blocks_max; // blocks of a host's memory that hold records of losses
     uint64_t host_bytes_max;
     uint64_t host_grown; // times that memory grew, and was refused
     uint64_t host_refused;
     uint64_t nic_bytes_per_qp;     // of the NIC's memory for repairs
-    uint64_t nic_bytes_per_qp_max; // where it is not constant, what was used
+    uint64_t nic_bytes_per_qp_max; // memory that was used, where it is not constant
     uint64_t prefetch_hits;
     uint64_t prefetch_stalls;
     uint64_t stalled_ps;
@@ -92,29 +95,29 @@ typedef struct nic_transport_totals {
     uint64_t table_access;
     uint64_t table_hits;
     uint64_t duplicates;
-    uint64_t dropped; // arrived, but could not be recorded, and so not taken
+    uint64_t dropped; // packets that arrived, but could not be recorded, and so were not taken
     uint64_t timeouts;
     uint64_t went_back; // sequence NAKs after which go-back-N went back
     uint64_t parity;    // packets of an erasure code
-    uint64_t decoded;   // packets that they stood for
-    uint64_t fallbacks; // groups of them that did not suffice
-    uint64_t repaired;  // packets that were missed
-    uint64_t repair_ps; // until they came, summed
+    uint64_t decoded;   // packets made from parity
+    uint64_t fallbacks; // groups whose parity did not suffice
+    uint64_t repaired;  // packets that were missed and came
+    uint64_t repair_ps; // sum of the times for which they were missed
     uint64_t repair_ps_max;
-    uint64_t work; // steps of the NIC's control path for them
+    uint64_t work; // steps of the NIC's control path for repairs
 } nic_transport_totals_t;
 
-// What transports hold now, added up over queue pairs: for series.
+// The packets and memory that transports hold now, added up over queue pairs, for series.
 typedef struct nic_transport_gauges {
-    uint64_t missing_packets; // receivers: a later one has come
-    uint64_t ahead_packets;   // that wait for those
+    uint64_t missing_packets; // receivers: packets missing although a later one has come
+    uint64_t ahead_packets;   // receivers: packets that wait for missing ones
     uint64_t list_maps;       // adamap: closed maps
-    uint64_t chain_maps;      // of them, in the host
-    uint64_t table_maps;      // entries of look-up tables
-    uint64_t used_blocks;     // of the host's memory for them
+    uint64_t chain_maps;      // adamap: closed maps in the host
+    uint64_t table_maps;      // adamap: entries of look-up tables
+    uint64_t used_blocks;     // adamap: blocks of the host's memory for maps
     uint64_t free_blocks;
     uint64_t host_bytes;
-    uint64_t resend_packets;  // senders: that wait to be sent again
+    uint64_t resend_packets;  // senders: packets that wait to be sent again
     uint64_t again_stretches; // responders: answers to be given again
 } nic_transport_gauges_t;
 
@@ -123,62 +126,66 @@ struct nic_transport_ops {
     size_t state_bytes;            // of a queue pair, a nic_transport_t first; 0: it keeps none
     size_t nic_state_bytes;        // of a NIC; 0: none
     const sim_attr_table_t *attrs; // "nic.irn."; NULL: no parameters
-    // It sends again by time-outs of its own, which know the path: nic.timeout, however short for
-    // that path, is no reason to.
+    // True: the transport retransmits by time-outs of its own, which know the path; nic.timeout,
+    // however short for that path, causes none.
     bool own_timeouts;
     const nic_counter_info_t
         *counters; // offsets in the NIC's state; ends with a NULL name; or NULL
 
-    // The shared state of a NIC, zeroed: called when its first queue pair of this transport is
-    // made.
+    // Called when the first queue pair of this transport is made on a NIC, with the NIC's shared
+    // state, zeroed.
     void (*nic_create)(nic_t *nic, void *nic_state, const void *config);
     void (*nic_destroy)(nic_t *nic, void *nic_state);
-    // The queue pair got connected: its PSNs are known, its state is zeroed but for
+    // Called when the queue pair got connected: its PSNs are known, its state is zeroed but for
     // nic_transport_t.
     void (*open)(nic_qp_t *qp);
-    // It sends and takes nothing any more (error, reset, destroyed): cancel timers, free what the
-    // state owns, consume packets kept. Follows each open once.
+    // Called when the queue pair sends and takes nothing any more (error, reset, destroyed), once
+    // after each open. It cancels timers, frees what the state owns and consumes the packets kept.
     void (*close)(nic_qp_t *qp);
 
-    // Whether a packet of a request may leave now. Called often, must not change anything. Whatever
-    // makes it true later calls nic_transport_schedule.
+    // Returns whether a packet of a request may leave now. It is called often and must not change
+    // anything. An operation that makes it true later calls nic_transport_schedule.
     bool (*ready)(const nic_qp_t *qp);
-    // The packet that leaves now; ready was true when it last was asked or made so by
-    // nic_transport_schedule. NULL: nothing after all (an ACK took away what was to be sent, or a
-    // work request failed: nic_transport_new_packet returned NULL); ready says so too then.
+    // Returns the packet that leaves now; ready was true when it was asked last, or became true at
+    // nic_transport_schedule. Returns NULL if there is none after all: an ACK came for it, or a
+    // work request failed (nic_transport_new_packet returned NULL). Then ready is false too.
     net_packet_t *(*next_packet)(nic_t *nic, nic_qp_t *qp);
-    // An ACK or NAK came, or a READ's or atomic's response. The queue pair may be closed: consume
-    // it.
+    // Each takes a packet: an ACK or NAK, or the response to a READ or atomic. If the queue pair is
+    // closed, the packet is only consumed.
     void (*acknowledged)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
     void (*responded)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-    // The timer of nic_transport_timer_arm fired.
+    // Called when the timer of nic_transport_timer_arm fired.
     void (*timeout)(nic_qp_t *qp);
 
-    // A request came, in whatever order.
+    // Takes a request of the peer, which may come in any order.
     void (*request)(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
-    // The request whose turn it is was refused for now, as no receive is posted: its RNR NAK is
-    // made, expected_psn stays.
+    // Called when the request whose turn it is was refused for now, since no receive is posted. Its
+    // RNR NAK is made, expected_psn stays.
     void (*not_ready)(nic_qp_t *qp);
 
-    // Bytes of the NIC's memory that a queue pair takes for repairs, where that is a constant.
+    // Returns the bytes of the NIC's memory that a queue pair takes for repairs, where that is a
+    // constant.
     uint64_t (*nic_bytes)(const void *config);
 
-    // Adds what queue pairs of the NIC did to the totals; open ones count as far as they have come.
+    // Adds the work of the NIC's queue pairs to the totals; open ones count as far as they have
+    // come.
     void (*totals)(const nic_t *nic, const void *nic_state, nic_transport_totals_t *totals);
 
-    // Adds what a queue pair, or its NIC for all of them, holds now.
+    // Each adds what is held now: by a queue pair, or by its NIC for all of them.
     void (*gauges)(const nic_qp_t *qp, nic_transport_gauges_t *sums);
     void (*nic_gauges)(const void *nic_state, nic_transport_gauges_t *sums);
 
-    // For stall reports: why nothing moves. False: nothing to say, the NIC says what it knows.
+    // Says why nothing moves, for stall reports. Returns false if the transport has nothing to say;
+    // then the NIC says what it knows.
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
-    // Called after each event of the host in builds with dear checks: SIM_CHECKs what must hold.
+    // Called after each event of the host in builds with dear checks. It SIM_CHECKs the invariants.
     void (*check)(const nic_qp_t *qp);
-}; // NULL where there is nothing to do: nic_create to close, timeout, not_ready, nic_bytes, totals,
-    // gauges, explain, check
+    // May be NULL if there is nothing to do: nic_create to close, timeout, not_ready, nic_bytes,
+    // totals, gauges, explain, check.
+};
 
-// By name; ends with NULL.
+// All transports of the library, found by name; ends with NULL.
 extern const nic_transport_ops_t *const nic_transport_all[];
 
 extern const nic_transport_ops_t nic_transport_gbn;
@@ -188,7 +195,7 @@ extern const nic_transport_ops_t nic_transport_sdr;
 
 // -- looking at a queue pair
 
-// Its state; only of transports with state_bytes.
+// Each returns the transport's state of a queue pair. The transport must have state_bytes.
 nic_transport_t *nic_transport_of(nic_qp_t *qp);
 const nic_transport_t *nic_transport_of_const(const nic_qp_t *qp);
 
@@ -209,63 +216,67 @@ typedef struct nic_transport_view {
 } nic_transport_view_t;
 nic_transport_view_t nic_transport_look(const nic_qp_t *qp);
 sim_node_t *nic_transport_node(const nic_qp_t *qp); // for timers and the time
-// The 64-bit PSN nearest to `near_psn` that a packet's 24 bits stand for.
+// Returns the 64-bit PSN nearest to `near_psn` that a packet's 24 bits stand for.
 uint64_t nic_transport_psn(uint32_t wire_psn, uint64_t near_psn);
 
 // -- sending
 
-// Whether something never sent may be: work is posted, window, fences and limits of READs allow it,
-// congestion control and RNR waits too.
+// Returns whether a packet that was never sent may leave: work is posted, and window, fences,
+// limits of READs, congestion control and RNR waits allow it.
 bool nic_transport_new_ready(const nic_qp_t *qp);
 enum { NIC_PACKET_ADDRESSED = 1 << 0 }; // each packet of a WRITE has its own RETH, 16 bytes more
-// The next packet never sent: moves next_psn, and the send queue's position. NULL: the work request
-// failed before its first packet (protection); nothing was built.
+// Builds the next packet that was never sent, and moves next_psn and the send queue's position.
+// Returns NULL, and builds nothing, if the work request failed before its first packet
+// (protection).
 net_packet_t *nic_transport_new_packet(nic_qp_t *qp, uint32_t flags);
-// A packet in [una_psn, next_psn) once more. Of a READ: a request for the rest of it from psn on.
-// It asks for an ACK. NULL: its work request is done with, there is no such packet.
+// Builds a packet in [una_psn, next_psn) once more; for a READ, a request for the rest of it from
+// psn on. The packet asks for an ACK. Returns NULL if there is no such packet, since its work
+// request is finished.
 net_packet_t *nic_transport_repeat_packet(nic_qp_t *qp, uint64_t psn, uint32_t flags);
-// ready may have changed: the queue pair gets its turn, or loses it. To be called when an operation
-// is done with what changes it.
+// Gives the queue pair its turn, or takes it away, since ready may have changed. To be called at
+// the end of an operation that changes it.
 void nic_transport_schedule(nic_qp_t *qp);
 
-// Everything before end_psn has arrived: moves una_psn, completes work requests, stops at a READ or
-// atomic without all its responses. Resets the retry counts. cause: the ACK, told to congestion
-// control with what was new (nak: a sequence error); NULL: none. Afterwards una_psn tells how far.
+// Acknowledges everything before end_psn: moves una_psn and completes work requests, but stops at a
+// READ or atomic without all its responses. Resets the retry counts. cause: the ACK, which
+// congestion control hears of with what was new (nak: a sequence error); NULL: none. Afterwards
+// una_psn tells how far it came.
 void nic_transport_advance(nic_qp_t *qp, uint64_t end_psn, const net_packet_t *cause, bool nak);
-// The response of una_psn, which must be a READ's or an atomic's: moves una_psn by one. Takes the
-// packet. placed: as for nic_transport_execute.
+// Accepts the response of una_psn, which must be a READ's or an atomic's, and moves una_psn by one.
+// Takes the packet. placed: see nic_transport_execute.
 void nic_transport_accept(nic_qp_t *qp, net_packet_t *packet, bool placed);
-// Whether una_psn belongs to a READ or atomic, which only responses acknowledge.
+// Returns whether una_psn belongs to a READ or atomic, which only responses acknowledge.
 bool nic_transport_expects_response(const nic_qp_t *qp);
-// An ACK's payload-carrying NAK codes: RNR waits and errors. True: dealt with; false: a sequence
-// error or a positive ACK, which are the transport's.
+// Handles the NAK codes that stand for RNR waits and errors. Returns false for a sequence error or
+// a positive ACK, which are the transport's to handle.
 bool nic_transport_refused(nic_qp_t *qp, const net_packet_t *packet);
-// One retry is used up. False: none was left, and the queue pair has failed.
+// Uses up one retry. Returns false if none was left; the queue pair has failed then.
 bool nic_transport_retry(nic_qp_t *qp);
 void nic_transport_fail(nic_qp_t *qp, nic_wc_status_t status);
-// The queue pair's timer. It is cancelled when nothing is left to be acknowledged.
+// Each arms or cancels the queue pair's timer. It is also cancelled when nothing is left to be
+// acknowledged.
 void nic_transport_timer_arm(nic_qp_t *qp, sim_time_t time_ps);
 void nic_transport_timer_cancel(nic_qp_t *qp);
 
 // -- receiving
 
 // Executes the request that has the PSN expected_psn: checks, memory, receives, completion, READs.
-// Takes the packet. placed: nic_transport_place was called for it. Acknowledges nothing. False: it
-// was refused, a NAK is on its way, and expected_psn stays.
+// Takes the packet. placed: nic_transport_place was called for it. Acknowledges nothing. Returns
+// false if the request was refused: a NAK is on its way, and expected_psn stays.
 bool nic_transport_execute(nic_qp_t *qp, net_packet_t *packet, bool placed);
-// The payload of a request or response ahead of its turn goes to memory. False: it must wait for
-// its turn (a SEND, whose receive is not known yet; a WRITE without an address, or where it may not
-// write).
+// Writes the payload of a request or response ahead of its turn to memory. Returns false if it must
+// wait for its turn: a SEND, whose receive is not known yet; a WRITE without an address, or where
+// it may not write.
 bool nic_transport_place(nic_qp_t *qp, net_packet_t *packet);
-// A request before expected_psn: a READ or atomic is answered again. others_too: and all that was
-// to be answered after it is forgotten, since the requester goes back. False: neither of the two.
+// Answers a READ or atomic request before expected_psn again. others_too: forgets all later
+// answers, since the requester goes back. Returns false if the request is neither of the two.
 bool nic_transport_repeat_answer(nic_qp_t *qp, const net_packet_t *packet, bool others_too);
 // Sends an ACK of everything before expected_psn. cause: the packet that made it necessary, for
 // congestion control and round trips; may be NULL.
 void nic_transport_acknowledge(nic_qp_t *qp, const net_packet_t *cause);
-// An acknowledgement with a PSN and syndrome of the transport's own (ROCE_SYNDROME_...), and
-// extra_bytes behind its AETH that belong to the frame. It passes READ responses. Returned to be
-// filled in (net_packet_aside), then sent by nic_transport_send.
+// Builds an acknowledgement with a PSN and syndrome of the transport's own (ROCE_SYNDROME_...), and
+// extra_bytes behind its AETH that belong to the frame. It passes READ responses. The caller fills
+// it in (net_packet_aside), then sends it by nic_transport_send.
 net_packet_t *nic_transport_answer(nic_qp_t *qp,
                                    uint64_t psn,
                                    uint32_t syndrome,
@@ -276,21 +287,23 @@ void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet);
 
 // -- numbers
 
-// Calls fn for each counter of each transport that the NIC's queue pairs use. False: there is none.
+// Calls fn for each counter of each transport that the NIC's queue pairs use. Returns false if
+// there is none.
 typedef void (*nic_transport_counter_fn)(const nic_transport_ops_t *ops,
                                          const nic_counter_info_t *info,
                                          uint64_t value,
                                          void *ctx);
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx);
 
-// The transport of queue pairs that do not say; what each takes of the NIC's memory for repairs:
-// 0: that depends on the path, or it keeps nothing.
+// Returns the transport of queue pairs that choose none. *nic_bytes is the NIC's memory that each
+// of them takes for repairs; 0: it depends on the path, or there is none.
 const nic_transport_ops_t *nic_transport_usual(const nic_t *nic, uint64_t *nic_bytes);
 
-// Adds what the NIC's transports did.
+// Adds the work of the NIC's transports to the totals.
 void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals);
 
-// What they hold now: series "nic[HOST].transport.NAME" (observe). O(queue pairs) a reading.
+// A metric of what transports hold now: series "nic[HOST].transport.NAME" (observe). A reading
+// costs O(queue pairs).
 typedef struct nic_transport_metric {
     const char *name; // with the prefix "transport."
     const char *unit;
@@ -301,14 +314,14 @@ extern const nic_transport_metric_t nic_transport_metrics[]; // ends with a NULL
 uint64_t nic_transport_metric_read(const nic_t *nic, const nic_transport_metric_t *metric);
 uint64_t nic_qp_resend_packets(const nic_qp_t *qp); // that wait to be sent again
 
-// Frames lost on the network's links so far, and in how many events: where a link has no model of
-// its own each loss is one.
+// Counts the frames lost on the network's links so far, and the events in which they were lost. On
+// a link without a model of its own each loss is one event.
 void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events);
 
 // -- costs
 
-// The NIC reads or writes so much of the host's memory from now on: when it has it. Over PCIe in a
-// detailed NIC; now in an ideal one.
+// Each lets the NIC read or write `bytes` of the host's memory from now on, and returns when that
+// is done: over PCIe in a detailed NIC, now in an ideal one.
 sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint32_t bytes);
 sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint32_t bytes);
 

@@ -163,7 +163,7 @@ SIM_MUST_CHECK sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *a
 // Destroys a QP. Outstanding work ends without completions; packets in flight to it are dropped.
 void nic_qp_destroy(nic_qp_t *qp);
 
-// What ibv_modify_qp sets on the way to RTS.
+// The attributes that ibv_modify_qp sets on the way to RTS.
 typedef struct nic_qp_attr {
     uint32_t dest_interface;     // RC, UC
     uint32_t dest_qp_num;        // RC, UC

@@ -58,7 +58,7 @@ typedef struct irn {
     uint64_t window_packets;
     uint64_t bits;
     uint64_t recovery_psn; // the recovery ends when this is acknowledged
-    uint64_t looked_psn;   // what is missing before it is queued
+    uint64_t looked_psn;   // missing packets before it are queued
     sim_time_t rto_low_ps;
     sim_time_t rto_high_ps;
     bool recovering;

@@ -2,8 +2,8 @@
 // nic/transport/requester_internal.h - steps of the requester that reliable transports are made of.
 //
 // The position to send from is (sq_send, send_offset, next_psn): nic__cursor_ready and
-// nic__cursor_packet look at it and move it. What is acknowledged is (sq_done, una_offset,
-// una_psn): nic__advance and nic__accept_response move that, and complete what they pass.
+// nic__cursor_packet look at it and move it. The position acknowledged is (sq_done, una_offset,
+// una_psn): nic__advance and nic__accept_response move it, and complete the WQEs that they pass.
 #ifndef NIC_TRANSPORT_REQUESTER_INTERNAL_H
 #define NIC_TRANSPORT_REQUESTER_INTERNAL_H
 
@@ -32,7 +32,7 @@ void nic__address_packet(const nic_qp_t *qp,
                          const nic_wqe_t *wqe,
                          uint32_t offset);
 
-// What one packet from the peer has acknowledged.
+// The progress that one packet from the peer has acknowledged.
 typedef struct nic_progress {
     uint64_t bytes; // payload of SENDs and WRITEs
     bool blocked;   // a READ without all its responses stands in the way
@@ -75,7 +75,8 @@ static inline void nic__note_progress(nic_t *nic, nic_qp_t *qp)
     sim_progress(node);
 }
 
-// sent_ps: of the packet that caused the acknowledgement; NEVER: unknown.
+// Tells listeners of an acknowledgement. sent_ps: when the packet that caused it was sent; NEVER:
+// unknown.
 static inline void nic__trace_ack(nic_t *nic, const nic_qp_t *qp, sim_time_t sent_ps)
 {
     nic__trace(nic,

@@ -41,8 +41,9 @@ void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_
 void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps);
 void nic__fail_when_answered(nic_qp_t *qp);
 
-// execute.c Executes a request with the expected PSN that is no READ, and acknowledges it if it
-// asks for that. Takes the packet.
+// execute.c
+// Executes a request with the expected PSN that is no READ, and acknowledges it if it asks for
+// that. Takes the packet.
 void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 // Executes such a request without acknowledging it. placed: its payload is in memory already.
 void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);

@@ -456,7 +456,7 @@ net_packet_t *nic_transport_answer(nic_qp_t *qp,
 
 void nic_transport_send(nic_qp_t *qp, net_packet_t *answer)
 {
-    qp->queued_ack = NULL; // what waits before it is not brought up to date any more
+    qp->queued_ack = NULL; // ACKs queued before it are not updated any more
     nic__send_answer(qp, answer);
 }
 

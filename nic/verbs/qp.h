@@ -37,7 +37,7 @@ typedef struct nic_atomic_done {
     uint64_t original;
 } nic_atomic_done_t;
 
-// What every packet of a QP carries.
+// The addresses and header fields that every packet of a QP carries.
 typedef struct nic_path {
     uint64_t route;       // net_packet_t.route; 0 for a UD queue pair
     uint32_t destination; // interface

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/queues.h - completion queues, shared receive queues, and what programs are
-// told at the end of an event.
+// nic/verbs/queues.h - completion queues, shared receive queues, and notices to programs at the end
+// of an event.
 #ifndef NIC_VERBS_QUEUES_H
 #define NIC_VERBS_QUEUES_H
 
@@ -81,7 +81,7 @@ static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
 
 // -- notice.c
 
-// Something to tell a program when the event is over: of a completion queue, of a shared receive
+// A notice that a program gets when the event is over: of a completion queue, of a shared receive
 // queue, or else of a WRITE to a queue pair. With `rests` nobody is told; the NIC checks whether
 // the queue pair has come to rest.
 typedef struct nic_notice {
@@ -96,7 +96,7 @@ typedef struct nic_notice {
 } nic_notice_t;
 
 struct nic_host;
-// Notes what a program is to be told.
+// Adds a notice for the end of the event.
 void nic__notice(struct nic_host *host, const nic_notice_t *notice);
 // Tells programs all that was noted, at the end of an event.
 void nic__hand_over(struct nic_host *host);

@@ -25,7 +25,7 @@ typedef struct nic_wqe {
 #define NIC_WQE_HELD 0x80u
 #define NIC_WQE_LIST 0x40u // the payload lies in several places
 
-// What only few work requests need. It lies in a second ring, at the index of its WQE.
+// The data that only few work requests need. It lies in a second ring, at the index of its WQE.
 typedef struct nic_wqe_more {
     uint64_t compare_add; // operands of an atomic
     uint64_t swap;
@@ -35,7 +35,7 @@ typedef struct nic_wqe_more {
     nic_sge_t *list;        // NULL: one place
 } nic_wqe_more_t;
 
-// Where a message lies in a host's memory: in one place, or in several.
+// The place of a message in a host's memory, or its several places.
 typedef struct nic_place {
     uint64_t address;
     uint32_t key;

@@ -25,7 +25,7 @@ typedef enum nic_layer {
     NIC_LAYER_END
 } nic_layer_t;
 
-// Where a token is; the first three equal its layer.
+// The place of a token. The first three values equal its layer.
 typedef enum nic_token_state {
     NIC_TOKEN_IN_L1 = NIC_LAYER_L1,
     NIC_TOKEN_IN_L2 = NIC_LAYER_L2,

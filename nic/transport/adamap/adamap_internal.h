@@ -7,7 +7,7 @@
 //                           the NIC, the rest a chain in the host's knitting buffer
 //                table      pieces of maps whose packets were asked for again: by index, in blocks
 //                           of the same buffer, the latest `table-cache` on the NIC
-//     sender     queue      of what maps say is missing, sent before anything new
+//     sender     queue      the packets that maps miss, sent before anything new
 //
 // Packets carry the round they are sent in (0: first) and the index of the table's entry.
 #ifndef NIC_TRANSPORT_ADAMAP_ADAMAP_INTERNAL_H
@@ -59,8 +59,8 @@ typedef struct nic_adamap_late {
     uint8_t round;
 } nic_adamap_late_t;
 
-// How many maps there were over time: the area below the curve, at whole steps since the first
-// packet. A step is a round trip, and twice as long whenever there are FLIGHT_MARKS.
+// The number of maps over time: the area below the curve, at whole steps since the first packet. A
+// step is a round trip at first, and doubles whenever there are FLIGHT_MARKS.
 #define NIC_ADAMAP_FLIGHT_MARKS 1024u
 typedef struct nic_adamap_flight {
     sim_time_t first_ps; // first packet; 0: none yet
@@ -73,14 +73,14 @@ typedef struct nic_adamap_flight {
     uint32_t mark_count;
 } nic_adamap_flight_t;
 
-// What the queue pairs of a NIC share, and their counters.
+// The state that all queue pairs of one NIC share, and their counters.
 typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
     sim_time_t read_busy_ps; // the channels of the DMA engine
     sim_time_t write_busy_ps;
     nic_core_t *core;   // that inserts; NULL before the first map
     uint64_t table_now; // entries of tables now
-    // maps held now, by all queue pairs; what was seen at whole multiples of the sampling interval
+    // maps held now, by all queue pairs; samples of it at whole multiples of the sampling interval
     uint64_t nodes_now;
     uint64_t nodes_peak;
     sim_time_t sample_ps;
@@ -111,8 +111,8 @@ typedef struct nic_adamap_shared {
         uint64_t table_expired;
         uint64_t resent_at_once; // entries left behind, asked for at once
         uint64_t duplicates;
-        uint64_t late_dropped;     // no map knew them any more, or not yet
-        uint64_t no_block_dropped; // there was no block for what they would have made
+        uint64_t late_dropped;     // packets that no map knew any more, or not yet
+        uint64_t no_block_dropped; // packets that needed a block when there was none
         uint64_t probes;
         uint64_t repaired;
         uint64_t repair_ps;
@@ -129,7 +129,7 @@ typedef struct nic_adamap_state {
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
     sim_time_t active_ps; // of the last packet sent, or control packet received
-    sim_time_t quiet_ps;  // silent: nothing was heard since then
+    sim_time_t quiet_ps;  // where silent is not 0: nothing was heard since then
     uint32_t silent;      // time-outs since the peer was last heard
     // receiver
     uint32_t unheard; // scans that asked again since a packet of the peer came
@@ -141,7 +141,7 @@ typedef struct nic_adamap_state {
     nic_knitting_chain_t chain;
     uint32_t arriving; // of the chain: being read into the NIC
     sim_time_t arriving_ready_ps;
-    sim_time_t list_ready_ps; // what came before is dealt with then
+    sim_time_t list_ready_ps; // when the list has dealt with everything that came before
     uint64_t list_pieces;
     uint32_t next_id;
     nic_adamap_entry_t *entries; // ring by index
@@ -199,11 +199,11 @@ bool nic__adamap_list_room(const nic_adamap_state_t *state);
 // Adds a closed map to the list, which has room. Returns when the map is stored; its request waits
 // until then.
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map);
-// The first retransmission of psn: false if no map of the list misses it, or nothing can be done
-// for want of blocks; nothing changes then.
+// Takes the first retransmission of psn. Returns false, and changes nothing, if no map of the list
+// misses it, or if blocks are lacking.
 bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span);
-// After a scan of a list or table that still has something (expired: it asked for some of it
-// again): whether it looks again. A peer that answered none of so many scans is gone or waits for a
+// Returns whether another scan follows a scan of a list or table that still has something (expired:
+// it asked for some of it again). A peer that answered none of so many scans is gone or waits for a
 // time-out of its own; its next packet wakes the scans.
 #define NIC_ADAMAP_UNHEARD_MAX 64u
 static inline bool nic__adamap_asks_on(nic_adamap_state_t *state, bool expired)

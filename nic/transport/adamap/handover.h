@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/adamap/handover.h - a chain of blocks between the NIC and a core of its host: who
-// writes what, and in which order.
+// nic/transport/adamap/handover.h - a chain of blocks that the NIC and a core of its host share,
+// and the order of their writes.
 //
 // One fifo of entries leads from the NIC to the core: a map to be inserted, a block that is done
 // with. The core links maps at the tail and keeps the free list; the NIC moves the head. They share
@@ -27,9 +27,9 @@
 
 typedef struct nic_knitting_chain {
     uint32_t head;  // block, the NIC's; NIC_KNITTING_NONE: it has come to the end
-    uint32_t tail;  // block, the core's; likewise
-    uint32_t given; // maps, by the NIC; both run freely
-    uint32_t taken; // likewise
+    uint32_t tail;  // block, the core's; NIC_KNITTING_NONE: there is none
+    uint32_t given; // maps that the NIC gave; given and taken run freely
+    uint32_t taken; // maps that the NIC took back
 } nic_knitting_chain_t;
 
 // Returns the number of maps in the chain, or on their way into it.
@@ -43,8 +43,8 @@ static inline void nic__chain_give(nic_knitting_chain_t *chain)
     chain->given++;
 }
 
-// Core: links a block with its map and without a next one. tail_next: the tail's word, if there is
-// a tail.
+// Links a block with its map and without a next one: the core's step. tail_next: the tail's word,
+// if there is a tail.
 static inline void nic__chain_link(nic_knitting_chain_t *chain, uint32_t *tail_next, uint32_t block)
 {
     if (chain->tail == NIC_KNITTING_NONE) {
@@ -55,8 +55,8 @@ static inline void nic__chain_link(nic_knitting_chain_t *chain, uint32_t *tail_n
     chain->tail = block;
 }
 
-// NIC: takes the head's map; next is what its word said. Returns false if the word must be read
-// again, because an insertion is in flight.
+// Takes the head's map: the NIC's step. next is what the head's word said. Returns false if the
+// word must be read again, because an insertion is in flight.
 static inline bool nic__chain_advance(nic_knitting_chain_t *chain, uint32_t next)
 {
     SIM_ASSERT(chain->head != NIC_KNITTING_NONE && nic__chain_count(chain) > 0);
@@ -68,7 +68,7 @@ static inline bool nic__chain_advance(nic_knitting_chain_t *chain, uint32_t next
     return true;
 }
 
-// Core: frees a block that the NIC returned.
+// Frees a block that the NIC returned: the core's step.
 static inline void nic__chain_returned(nic_knitting_chain_t *chain, uint32_t block)
 {
     if (chain->tail == block) {

@@ -4,7 +4,7 @@
 //
 // A block is an Adamap and the 8-byte physical address of the next block, aligned. A chain has a
 // head that the NIC reads and moves, and a tail that only the CPU knows. Blocks are numbered from
-// 1; what a block's number stands for, its address, is number x block_bytes.
+// 1; a block's address is its number x block_bytes.
 // Invariant: every block is on the free list or in use, by a chain, a table or in between;
 // free_count + used_count == block_count.
 // The buffer grows by chunks up to a limit, and gives a chunk back when all of it is free and as
@@ -63,8 +63,8 @@ nic_knitting_block_t *nic__knitting_at(const nic_knitting_t *knitting, uint32_t 
 // Checks the invariant by walking all blocks, for tests and builds with dear checks.
 void nic__knitting_check(const nic_knitting_t *knitting);
 
-// -- a chain of blocks, handed over as nic/transport/adamap/handover.h has it: here each of the two
-// does all of its steps at once, and what they take is time (linked_ps).
+// -- a chain of blocks, by the steps of nic/transport/adamap/handover.h: here core and NIC each do
+// all of their steps at once, and the steps take time (linked_ps).
 
 // Makes the CPU write the map into a free block and link it to the tail. Returns false if there was
 // no block.

@@ -4,9 +4,9 @@
 //
 // First retransmissions come in the order of the maps, and within them of the PSNs, because the
 // sender sends them so and a path keeps order. So the list is only ever looked at near its head; a
-// packet of a later map, or of a later piece of a map, shows that what is missing before it was
-// lost again, which then goes to the table. Maps follow from the host's memory when no more than
-// the watermark are left on the NIC: a read of as many as there is room for, beside the packets.
+// packet of a later map, or of a later piece of a map, shows that the packets still missing before
+// it were lost again: they go to the table. When no more maps than the watermark are left on
+// the NIC, it reads as many from the host's memory as there is room for, beside the packets.
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/host/objects.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/adamap/node.h - an Adamap: what came of a stretch of packets, in a few bytes.
+// nic/transport/adamap/node.h - an Adamap: which packets of a stretch came, in a few bytes.
 //
-// A map of `length` packets from first_psn on. Of the first NIC_ADAMAP bits of them a bit says
-// which came; a longer map ends in a run of losses, of which only the length is kept. With b bits a
-// map of single losses is closed b packets after its first one, so that maps begin 1 / p + b
-// packets apart where each packet is lost with probability p.
+// A map covers `length` packets from first_psn on. Each of the first b packets (nic.adamap.bits)
+// has a bit that says whether it came; a longer map ends in a run of losses, of which only the
+// length is kept. With b bits a map of single losses is closed b packets after its first one, so
+// that maps begin 1 / p + b packets apart where each packet is lost with probability p.
 // Source: OmniDMA (APNet 2025) and the description of its context management; docs/models/adamap.md
 #ifndef NIC_TRANSPORT_ADAMAP_NODE_H
 #define NIC_TRANSPORT_ADAMAP_NODE_H
@@ -22,7 +22,8 @@ typedef struct nic_adamap {
     uint64_t bits[NIC_ADAMAP_WORDS]; // offset o came: bit o % 64 of word o / 64
 } nic_adamap_t;
 
-// Bytes of a map in memory and on the wire: first PSN, length, round and index (id), bitmap.
+// Returns the bytes of a map in memory and on the wire: first PSN, length, round and index (id),
+// bitmap.
 static inline uint32_t nic__adamap_bytes(uint32_t bits)
 {
     return 12 + (bits + 7) / 8;
@@ -120,7 +121,7 @@ static inline void nic__adamap_open(nic_adamap_open_t *open, uint32_t bits, uint
     *open = (nic_adamap_open_t){.map = {.first_psn = first_psn}, .bits = bits};
 }
 
-// Everything that has its place before it came in order.
+// Returns true if the map is empty: every packet before its first PSN came, or is in an older map.
 static inline bool nic__adamap_idle(const nic_adamap_open_t *open)
 {
     return open->map.length == 0;
@@ -132,7 +133,7 @@ typedef enum nic_adamap_verdict {
     NIC_ADAMAP_BEYOND, // the map has to be closed before it can be taken
 } nic_adamap_verdict_t;
 
-// A packet that takes `span` PSNs from psn on (one but for READs).
+// Notes a packet that takes `span` PSNs from psn on (one but for READs).
 static inline nic_adamap_verdict_t nic__adamap_arrive(nic_adamap_open_t *open,
                                                       uint64_t psn,
                                                       uint32_t span)

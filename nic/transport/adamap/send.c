@@ -3,8 +3,8 @@
 // numbers.
 //
 // Selective repeat without a window of its own: the receiver remembers what is missing in Adamaps,
-// most of them in its host's memory, and asks for it; the sender keeps nothing but what it was
-// asked for. docs/models/adamap.md
+// most of them in its host's memory, and asks for it; the sender keeps nothing but the packets it
+// was asked for. docs/models/adamap.md
 // Source: OmniDMA (APNet 2025), and the description of its context management.
 #include "nic/transport/adamap/adamap_internal.h"
 

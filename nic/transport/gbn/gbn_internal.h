@@ -19,7 +19,7 @@ typedef struct nic_gbn {
     sim_time_t nak_ps; // when it last did
 } nic_gbn_t;
 
-// What the queue pairs of a NIC share.
+// The state that all queue pairs of one NIC share.
 typedef struct nic_gbn_shared {
     uint64_t went_back; // sequence NAKs after which a sender went back
 } nic_gbn_shared_t;

@@ -75,7 +75,7 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
         const bool again = (operation & IS_READ) != 0 ? nic__repeat_read(qp, packet, psn)
                                                       : nic__repeat_atomic(qp, packet, psn);
         if (again) {
-            // A gap that is still there when the rest has come again is told of again.
+            // A gap that is still there when the rest has come again causes another NAK.
             nic__gbn(qp)->nak_psn = NIC_GBN_NO_PSN;
         }
     } else if (packet->ack_request && nic->host->config->ack_duplicates) {

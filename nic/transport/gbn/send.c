@@ -232,7 +232,7 @@ static void responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint64_t psn = qp->una_psn + (uint64_t)nic__psn_distance(packet->psn, qp->una_psn);
     if ((qp->flags & NIC_QP_CLOSED) == 0 && (int64_t)(psn - qp->una_psn) >= 0 &&
         psn < qp->max_psn) {
-        // It acknowledges what came before its READ.
+        // The response acknowledges everything before its READ.
         const uint64_t una_psn = qp->una_psn;
         const nic_progress_t progress =
             SIM_LIKELY(psn == una_psn) ? (nic_progress_t){0} : nic__advance(nic, qp, psn);

@@ -66,7 +66,7 @@ static void sdr_open(nic_qp_t *qp)
     const nic_sdr_config_t *const config = sdr->held.base.config;
     nic__held_open(&sdr->held);
     sdr->packets = (uint32_t)((config->chunk_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes);
-    // In 1/1000 round trips: exact enough, and in range.
+    // Units of 1/1000 round trip are exact enough, and stay in range.
     const uint64_t permille = config->rto.num * 1000 / config->rto.den;
     sim_time_t rto_ps =
         sdr->held.rtt_ps / 1000 * permille + sdr->held.rtt_ps % 1000 * permille / 1000;
@@ -96,7 +96,7 @@ static void sdr_close(nic_qp_t *qp)
     nic__held_close(&sdr->held);
 }
 
-// The receiver's bitmap has one bit a chunk, in host memory; the NIC keeps none.
+// Adds the counters. The receiver's bitmap has one bit a chunk, in host memory; the NIC keeps none.
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
 {
     (void)nic;
@@ -137,7 +137,7 @@ static void push_wait(nic_sdr_t *sdr, uint64_t chunk, sim_time_t sent_ps)
     sdr->waits[sdr->wait_end++ & (sdr->wait_capacity - 1)] = (nic_sdr_wait_t){chunk, sent_ps};
 }
 
-// From now on.
+// Starts the time-out of a chunk, from now on.
 static void await(nic_sdr_t *sdr, uint64_t chunk)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
@@ -168,8 +168,8 @@ static bool is_told_of(const nic_sdr_t *sdr, uint64_t psn)
            (*nic__resend_of(&sdr->held.resend, psn) & NIC_SENT_HELD) != 0;
 }
 
-// The stretches of a chunk that are no READ's: what READs wait for are responses. False: there are
-// none that the receiver did not tell of. `again`: they are sent again.
+// Goes through the stretches of a chunk that are no READ's, since READs wait for responses. Returns
+// true if the receiver did not tell of all of them. `again`: retransmits these stretches.
 static bool look_through(nic_sdr_t *sdr, uint64_t psn, uint64_t end_psn, bool again)
 {
     nic_qp_t *const qp = sdr->held.base.qp;
@@ -248,7 +248,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             break;
         }
         sdr->wait_first++;
-        // All that is due counts as one time-out of a silent peer.
+        // All chunks that are due count as one time-out of a silent peer.
         if (node->now_ps >= sdr->held.active_ps + rto_of(sdr)) {
             if (!nic__held_silent(&sdr->held)) {
                 return;
@@ -256,7 +256,7 @@ static void chunk_due(sim_node_t *node, sim_timer_t *timer)
             sdr->held.active_ps = node->now_ps;
         }
         if (psn == qp->una_psn) {
-            // Even if only its ACK is missing.
+            // The packet is sent again even if only its ACK is missing.
             *nic__resend_of(&sdr->held.resend, psn) &= (uint8_t)~NIC_SENT_HELD;
         }
         (void)look_through(sdr, psn, psn + count, true);
@@ -298,19 +298,20 @@ static net_packet_t *next_packet(nic_t *nic, nic_qp_t *qp)
         sdr->held.active_ps = now_ps;
     }
     await_fetches(sdr);
-    // The last packet of its chunk, or of what is to be sent. A READ ends the chunk it begins in.
-    // Of what is sent again, the last before a READ: what is behind that may not follow.
+    // The packet is the last of its chunk, or the last to be sent. A READ ends the chunk it begins
+    // in. Among retransmissions the last one before a READ counts, since those behind it may not
+    // follow.
     const uint64_t chunk = (sent.psn - sdr->origin_psn) / sdr->packets;
     const uint64_t chunk_end_psn = begin_of(sdr->origin_psn, sdr, chunk + 1);
     if (sent.end_psn >= chunk_end_psn ||
         (sent.end_psn == qp->next_psn && qp->sq_send == qp->sq_posted) ||
         (sent.again && !waits_again(sdr, sent.end_psn))) {
         await(sdr, chunk);
-        // A chunk that is whole is told of, whatever nic.ack-interval says.
+        // The receiver tells of a whole chunk, whatever nic.ack-interval says.
         sent.packet->ack_request = true;
     }
     if (!sim_timer_armed(&sdr->timer)) {
-        // The rest of its chunk may not be allowed to follow (a fence, limits of READs).
+        // The rest of the chunk may not be allowed to follow (a fence, limits of READs).
         await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
     return sent.packet;
@@ -334,7 +335,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic__resend_trim(&sdr->held.resend, qp);
     }
     if (qp->una_psn != qp->next_psn && sdr->wait_first == sdr->wait_end) {
-        // What was refused, or is not whole, is waited for again.
+        // Waits again for chunks that were refused, or are not whole.
         await(sdr, (qp->una_psn - sdr->origin_psn) / sdr->packets);
     }
     nic_transport_schedule(qp);

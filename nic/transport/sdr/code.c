@@ -2,10 +2,10 @@
 // nic/transport/sdr/code.c - the erasure codes of SDR-RDMA: parity behind each group of chunks.
 //
 // XOR(k, m): parity chunk j is the exclusive or of the chunks c with c % m == j, and stands for one
-// of them. MDS(k, m): any k of the k + m chunks give all. What is not to be made from parity is
-// asked for when nic.sdr.fallback round trips have passed (the paper's fallback time-out).
-// The simulator has no bytes to compute with: a packet that parity stands for is made anew from
-// what the group's RETH says. Where packets have contents there is no parity.
+// of them. MDS(k, m): any k of the k + m chunks give all. The receiver asks for the packets that
+// parity cannot replace when nic.sdr.fallback round trips have passed (the paper's fallback
+// time-out). The simulator has no bytes to compute with: it makes a packet that parity stands for
+// anew from the group's RETH. Where packets have contents there is no parity.
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on erasure coding and its model.
 #include "nic/transport/sdr/sdr_internal.h"
 

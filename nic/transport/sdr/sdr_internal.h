@@ -26,12 +26,12 @@ typedef struct nic_sdr_config {
     sim_ratio_t fallback; // of round trips
 } nic_sdr_config_t;
 
-// Of a NIC.
+// The state that all queue pairs of one NIC share.
 typedef struct nic_sdr_shared {
     nic_held_shared_t held; // first
     uint64_t parity;        // packets sent
     uint64_t decoded;       // packets made from parity
-    uint64_t fallbacks;     // groups that could not be
+    uint64_t fallbacks;     // groups whose parity did not suffice
 } nic_sdr_shared_t;
 
 // A group as its parity packets describe it, which suffices to build any of its packets.
@@ -44,7 +44,7 @@ typedef struct nic_sdr_group {
     bool begins; // the message begins with it
     bool has_immediate;
     bool solicited;
-    sim_time_t due_ps;                 // what is missing then is asked for
+    sim_time_t due_ps;                 // when the receiver asks for what is missing
     uint32_t next_number;              // of its parity packets
     uint16_t rows[NIC_SDR_PARITY_MAX]; // packets that came of each parity chunk
 } nic_sdr_group_t;
@@ -58,16 +58,16 @@ typedef struct nic_sdr_wait {
 typedef struct nic_sdr {
     nic_held_t held;       // first
     uint32_t packets;      // of a chunk
-    uint64_t origin_psn;   // of chunk 0 of what is sent
-    uint64_t source_psn;   // of chunk 0 of what is received
+    uint64_t origin_psn;   // of chunk 0, sending
+    uint64_t source_psn;   // of chunk 0, receiving
     nic_sdr_wait_t *waits; // ring, in order of sent_ps
     uint32_t wait_capacity;
     uint32_t wait_first;
     uint32_t wait_end;
     uint64_t asked; // receiver: chunks before it were asked for
     sim_timer_t timer;
-    sim_timer_t fetch_timer; // nothing was heard of READs
-    sim_time_t fetch_ps;     // since then
+    sim_timer_t fetch_timer; // fires when nothing was heard of READs for a time-out
+    sim_time_t fetch_ps;     // start of the time without news of READs
     // sender: the group that is being sent, or whose parity is
     nic_sdr_group_t sending;
     uint32_t sent_packets; // of it

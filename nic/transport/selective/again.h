@@ -5,7 +5,7 @@
 // A READ request with a PSN that was executed asks for the responses from there on, as many as its
 // length has: the standard's repeated READ (IBA vol. 1, 9.7.5.1.2), but it replaces nothing, and
 // may be a part. Such stretches are answered first come first served, before READs that begin and
-// before requests; so what comes of them at the requester is in the order in which it asked.
+// before requests; so their responses reach the requester in the order in which it asked.
 #ifndef NIC_TRANSPORT_SELECTIVE_AGAIN_H
 #define NIC_TRANSPORT_SELECTIVE_AGAIN_H
 

@@ -3,11 +3,11 @@
 // any order, and those that are missing are asked for one by one.
 //
 // A response is written where its READ wants it when it comes; requests complete in their order.
-// Responses leave the peer in the order of the PSNs, so a later one, or an ACK of what was posted
-// later, shows that those before it were lost: each stretch of them is asked for by a READ request
-// of its own, with the first missing PSN and the stretch's address and length. What is asked for
-// comes back in the order of asking, so a response of a later stretch, or a later one of the same,
-// shows that what was asked before it was lost again. What is asked for last is found missing by a
+// Responses leave the peer in the order of the PSNs. So a later response, or an ACK of a request
+// posted later, shows that those before it were lost: a READ request of its own asks for each
+// stretch of them, with the first missing PSN and the stretch's address and length. Answers come
+// back in the order of asking, so a response of a later stretch, or a later one of the same, shows
+// that those asked for before it were lost again. The stretch asked for last is found missing by a
 // time-out. A path that reorders packets makes responses come twice, nothing worse.
 // Source: the idea of IRN's read (N)ACKs (Mittal et al., SIGCOMM 2018, section 5.1), with the
 // standard's repeated READ request (IBA vol. 1, 9.7.5.1.2) as the message.
@@ -61,12 +61,14 @@ void nic__fetch_responded(nic_resend_t *resend, nic_qp_t *qp, net_packet_t *pack
 // Notes that the peer has executed everything before end_psn. passed: its word came behind all its
 // answers.
 void nic__fetch_acknowledged(nic_resend_t *resend, nic_qp_t *qp, uint64_t end_psn, bool passed);
-// Nothing was heard for long, `silent` times in a row: whatever is not answered is asked for. After
-// the first time only of the oldest request that misses something, since the answers may wait in a
-// queue that asking makes longer; of that more, as for nic__resend_oldest.
+// Asks for everything that is not answered, after `silent` time-outs in a row without a word of the
+// peer. After the first time-out it asks only for the oldest request that misses something, since
+// the answers may wait in a queue that asking makes longer; of that request it asks for more each
+// time, like nic__resend_oldest.
 void nic__fetch_all(nic_resend_t *resend, nic_qp_t *qp, uint32_t silent);
-// PSNs of a READ that one request may ask for, from *psn on, which is not answered: *psn moves to
-// where it has to begin. Beyond what is known to have been executed it asks for all.
+// Returns the PSNs of a READ that one request may ask for, from *psn on, which is not answered;
+// moves *psn to where the request has to begin. Beyond the PSNs that the peer is known to have
+// executed, the request asks for all.
 uint32_t nic__fetch_stretch(const nic_resend_t *resend,
                             const nic_qp_t *qp,
                             uint64_t *psn,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/held.c - selective acknowledgement, as IRN and SDR-RDMA share it.
+// nic/transport/selective/held.c - selective acknowledgement, shared by IRN and SDR-RDMA.
 #include "nic/transport/selective/held.h"
 
 #include "nic/cc/control.h"

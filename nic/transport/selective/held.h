@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/held.h - what transports share that acknowledge single packets: IRN,
-// SDR-RDMA.
+// nic/transport/selective/held.h - the shared part of transports that acknowledge single packets:
+// IRN, SDR-RDMA.
 //
-// The receiver keeps what comes ahead of its turn and tells of stretches it holds; the sender marks
-// them and sends again what it takes for lost. Which that is, and when, is each transport's own.
+// The receiver keeps packets that come ahead of their turn and tells of stretches it holds; the
+// sender marks them and retransmits those it takes for lost. Each transport decides which these
+// are, and when it retransmits.
 #ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
 #define NIC_TRANSPORT_SELECTIVE_HELD_H
 
@@ -18,11 +19,11 @@ typedef struct nic_held {
     sim_time_t rtt_ps;    // of the idle path
     sim_time_t active_ps; // the time-out runs from here
     uint64_t span_max;    // PSNs between the oldest gap and the newest packet, at most
-    sim_time_t quiet_ps;  // silent: nothing was heard since then
+    sim_time_t quiet_ps;  // where silent is not 0: nothing was heard since then
     uint32_t silent;      // time-outs since the peer was last heard
 } nic_held_t;
 
-// Of a NIC.
+// The counters that all queue pairs of one NIC share.
 typedef struct nic_held_shared {
     uint64_t by_round[NIC_RESEND_ROUNDS];
     uint64_t rounds_max;
@@ -65,7 +66,8 @@ typedef struct nic_held_news {
     uint64_t psn;
     uint32_t count;
 } nic_held_news_t;
-// An ACK or NAK: advances, marks what is held, deals with refusals. Takes the packet.
+// Handles an ACK or NAK: advances, marks the packets that the peer holds, deals with refusals.
+// Takes the packet.
 nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet);
 // Returns true if repeated answers or retransmissions wait, which go before new packets; *may says
 // whether they may leave. False: *may is not set.
@@ -84,8 +86,8 @@ static inline bool nic__held_waits(const nic_held_t *held, bool *may)
 }
 void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
-// The next packet: a repeated answer (which has no PSNs of this side), a retransmission, or
-// a new one. psn, end_psn: its PSNs; again: it was sent before.
+// The next packet to be sent: a repeated answer (which has no PSNs of this side), a retransmission,
+// or a new packet. psn, end_psn: its PSNs; again: it was sent before.
 typedef struct nic_held_sent {
     net_packet_t *packet;
     uint64_t psn;

@@ -5,8 +5,9 @@
 #include "nic/host/objects.h"
 #include "nic/verbs/qp.h"
 
-// A slot: MISSING, with the time since when it is missed; a packet, placed or not; or COVERED by
-// the packet before it, a READ. Packets are aligned, so that their low bits are free.
+// The low bits of a slot say what it holds: MISSING, the time since when its packet is missed; 0 or
+// PLACED, a packet, whose payload is placed or not; COVERED, a PSN of the READ before it. Packets
+// are aligned, so that their low bits are free.
 enum { MISSING = 1, PLACED = 2, COVERED = 3, TAG = 3 };
 #define FIRST_CAPACITY 64u
 
@@ -156,7 +157,7 @@ bool nic__kept_execute(nic_kept_t *kept, nic_qp_t *qp)
         }
         kept->packets--;
         const uint32_t placed_bytes = (slot & TAG) == PLACED ? packet->payload_bytes : 0;
-        // Should it be refused, it is missing again.
+        // If the packet is refused, it is missing again.
         *slot_of(kept, kept->first_psn) = nic_transport_node(qp)->now_ps << 2 | MISSING;
         if (!nic_transport_execute(qp, packet, (slot & TAG) == PLACED)) {
             for (uint64_t at = 1; at < span; at++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/selective/kept.h - what came ahead of its turn: packets by PSN, and since when what
-// is missing is missed.
+// nic/transport/selective/kept.h - packets that came ahead of their turn, by PSN, and since when
+// each missing packet is missed.
 //
 // A NIC that places data out of order keeps a few bits of such a packet; the simulator keeps the
 // packet, since executing it in order needs its opcode and addresses. Which bits a NIC keeps, and
 // where, is each transport's own.
-// Invariant: nothing is known of PSNs from end_psn on; slots of [first_psn, end_psn) say what is
-// known; the slot of first_psn is missing or the ring is empty (first_psn == end_psn).
+// Invariant: nothing is known of PSNs from end_psn on; the slots of [first_psn, end_psn) describe
+// the others; the slot of first_psn is missing or the ring is empty (first_psn == end_psn).
 // Cost: O(1) amortised each. Memory is the span from the oldest gap to the newest packet, 8 bytes
 // a PSN, and shrinks with it.
 #ifndef NIC_TRANSPORT_SELECTIVE_KEPT_H

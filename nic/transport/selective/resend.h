@@ -3,8 +3,8 @@
 // each packet in [una_psn, next_psn), and a queue of retransmissions.
 //
 // A packet has a byte: how often it was sent again, whether the peer has it, whether it waits in
-// the queue. What is acknowledged by the time its turn comes is left out. Of READs and atomics the
-// queue asks for responses (nic/transport/selective/fetch.h).
+// the queue. A packet that is acknowledged before its turn comes is left out. For READs and atomics
+// the queue asks for responses (nic/transport/selective/fetch.h).
 // Cost: O(1) a packet; memory a byte for each in flight, and 24 for each stretch in the queue.
 #ifndef NIC_TRANSPORT_SELECTIVE_RESEND_H
 #define NIC_TRANSPORT_SELECTIVE_RESEND_H
@@ -14,17 +14,17 @@
 #define NIC_RESEND_ROUNDS 16u // retransmissions are counted by round, the last is "or more"
 
 enum {
-    NIC_SENT_TIMES = 0x1f,    // sent again so often, at most
+    NIC_SENT_TIMES = 0x1f,    // number of retransmissions, this at most
     NIC_SENT_ANSWERED = 0x20, // of a READ or atomic: the response has come
     NIC_SENT_QUEUED = 0x40,
-    NIC_SENT_HELD = 0x80, // the peer has it; of a READ or atomic: its request
+    NIC_SENT_HELD = 0x80, // the peer has the packet; of a READ or atomic: its request
 };
 
 typedef struct nic_resend_item {
     uint64_t psn;
     uint32_t count;
-    uint32_t index; // of the transport's own
-    uint8_t round;  // likewise
+    uint32_t index; // for the transport's own use
+    uint8_t round;  // for the transport's own use
 } nic_resend_item_t;
 
 struct nic_resend {
@@ -73,9 +73,9 @@ static inline uint32_t nic__resend_wide(uint32_t silent)
     return silent < 2 ? 1 : 1u << (silent - 1 < 8 ? silent - 1 : 8);
 }
 // Returns true if a peer that was silent for `silent` time-outs in a row, since quiet_ps, is gone.
-// The time-outs of these transports are of the idle path; on one that is busy or paused, and where
-// many queue pairs take turns, answers need longer: so it takes what the standard's retries would,
-// too.
+// The time-outs of these transports are for the idle path. On a path that is busy or paused, or
+// that many queue pairs share, answers need longer: so the silence must also last as long as the
+// standard's retries would.
 bool nic__is_gone(const nic_qp_t *qp, uint32_t silent, sim_time_t quiet_ps);
 
 static inline bool nic__resend_waits(const nic_resend_t *resend)
@@ -86,7 +86,8 @@ static inline bool nic__resend_waits(const nic_resend_t *resend)
 // or the peer was found to hold packets.
 void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp);
 
-// Builds the next packet of the queue; NULL: nothing of it was left. item says why it was queued.
+// Builds the next packet of the queue, or returns NULL if nothing of it was left. item says why it
+// was queued.
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);
 
 // Finds the work request that a PSN in flight belongs to, and the PSNs it takes.
