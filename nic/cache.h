@@ -24,7 +24,7 @@ typedef enum nic_cache_path { NIC_CACHE_DIRECT, NIC_CACHE_BATCH } nic_cache_path
 typedef enum nic_cache_saturated { NIC_CACHE_DELAY, NIC_CACHE_DROP } nic_cache_saturated_t;
 typedef enum nic_cache_answer { NIC_CACHE_TO_NIC, NIC_CACHE_TO_CXL } nic_cache_answer_t;
 
-#define NIC_TABLE_LINE_BYTES 64u // of a page table
+#define NIC_TABLE_LINE_BYTES 64u // one line of a page table
 #define NIC_TABLE_LINE_PAGES 8u
 
 // The config struct of the attributes "nic.cache.".
@@ -33,7 +33,7 @@ typedef struct nic_cache_config {
     bool compression;
     nic_cache_write_t write;
     nic_cache_waiting_t waiting;
-    uint64_t l1_entries; // of queue pairs
+    uint64_t l1_entries; // for queue pairs
     uint64_t l1_other_entries;
     sim_time_t l1_latency_ps;
     sim_time_t cas_ps;
@@ -96,7 +96,7 @@ typedef struct nic_cache_metric {
     const char *name; // with the prefix "cache."
     const char *unit;
     const char *help;
-    uint32_t offset; // of the number
+    uint32_t offset; // place of the number in the store's state
     uint32_t bytes;  // size of the number
 } nic_cache_metric_t;
 extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name

@@ -42,7 +42,7 @@ struct nic_cc {
     uint64_t bdp_bytes;    // for windows: as configured, or base RTT x line rate; 0: unknown
     sim_time_t base_rtt_ps;
     uint64_t id;             // names the QP among all of the network
-    uint32_t int_multiplier; // of the units in INT's records
+    uint32_t int_multiplier; // factor of the units in INT's records
     const net_pint_t *pint;  // the meaning of PINT's digests; NULL: nobody wanted PINT
     uint32_t overhead_bytes; // on the link, of a data packet besides its payload
     // Copied from nic_cc_ops_t before init(); init() may change them if a parameter decides.
@@ -65,7 +65,7 @@ struct nic_cc {
 #define NIC_CC_BURST_BYTES_MAX (UINT32_C(1) << 20)
 
 typedef struct nic_cc_ack {
-    sim_time_t rtt_ps;    // of the packet that caused the ACK; 0: unknown (see stamps_packets)
+    sim_time_t rtt_ps; // round trip of the packet that caused the ACK; 0: unknown (stamps_packets)
     uint64_t acked_bytes; // newly acknowledged payload
     uint64_t acked_psn;   // 64-bit count of packets acknowledged so far
     uint64_t next_psn;    // 64-bit count of packets sent so far
@@ -93,7 +93,7 @@ struct nic_cc_ops {
     // sender's algorithm counts, whatever the receiver's is: each packet says how it is to be
     // answered, as if the ends had agreed when they connected. READ requests and responses say
     // nothing.
-    net_telemetry_t telemetry; // that packets of SENDs and WRITEs collect, and ACKs bring back
+    net_telemetry_t telemetry; // packets of SENDs and WRITEs collect it, ACKs bring it back
     bool acks_every_packet;    // each asks for an ACK, and ACKs that wait are not merged
     bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
     // Packets carry their send time, so that the ACK of a repeated packet gives a round trip, too.

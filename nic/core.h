@@ -11,8 +11,8 @@
 // and costs rise, but not what a program waits for in memory, nic_core_wait.
 //
 // A step that finds nothing returns false: then the core polls on, as long as the step took each
-// time, but no events happen until something it polls changes. What changes is seen by the first
-// poll that starts after it.
+// time, but no events happen until something it polls changes. The first poll that starts
+// after a change sees it.
 //
 //     static bool serve(nic_core_t *core, void *ctx)
 //     {

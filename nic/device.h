@@ -35,18 +35,20 @@ SIM_C_BEGIN
 
 struct nic_device_ops {
     const char *name;      // "ideal"
-    size_t qp_state_bytes; // of a queue pair, a multiple of SIM_CACHE_LINE; 0: none
+    size_t qp_state_bytes; // state of a queue pair, a multiple of SIM_CACHE_LINE; 0: none
 
     // -- life
     // Returns the NIC's state, which nic_device_state returns from then on. config is that of the
     // device's row, or nic_config_t.custom_device_config.
     void *(*create)(nic_t *nic, const void *config);
     void (*destroy)(nic_t *nic);
-    void (*qp_created)(nic_qp_t *qp); // its device state is zeroed
+    void (*qp_created)(nic_qp_t *qp); // the QP's device state is zeroed
     void (*qp_connected)(nic_qp_t *qp);
-    void (*qp_changed)(nic_qp_t *qp); // its state, and so its context in host memory, has changed
-    void (*qp_closed)(nic_qp_t *qp);  // an error, a reset or its end: it does nothing any more
-    void (*qp_flushed)(nic_qp_t *qp); // its send queue is empty
+    void (*qp_changed)(
+        nic_qp_t *qp); // the QP's state, and so its context in host memory, has changed
+    void (*qp_closed)(
+        nic_qp_t *qp); // after an error, a reset or its end the QP does nothing any more
+    void (*qp_flushed)(nic_qp_t *qp); // the QP's send queue is empty
     // Called when the queue pair is as new: packets still in flight to or from it have no effect.
     // `unfinished` of its work requests were not finished.
     void (*qp_reset)(nic_qp_t *qp, uint32_t unfinished);
@@ -64,7 +66,7 @@ struct nic_device_ops {
     uint32_t (*inline_max)(const nic_t *nic); // largest inline payload in bytes; NULL: any
     void (*sent)(nic_t *nic, nic_qp_t *qp, bool response);
     void (*moved)(nic_qp_t *qp);   // the send position went ahead
-    void (*rewound)(nic_qp_t *qp); // it went back: packets are sent again
+    void (*rewound)(nic_qp_t *qp); // the send position went back: packets are sent again
     void (*done)(nic_qp_t *qp);    // the oldest work request is finished
     // Called when the protocol has executed an atomic, or a READ whose first data are `bytes` at
     // `address`. The protocol answers it when the device calls nic_device_respond.

@@ -13,9 +13,9 @@
 SIM_C_BEGIN
 
 typedef struct nic_frame_sizes {
-    uint32_t header_bytes; // of a frame without extension headers, payload and pad; ICRC included
+    uint32_t header_bytes; // frame without extension headers, payload and pad; with ICRC
     uint32_t least_bytes;  // shorter frames are padded to this
-    uint32_t answer_bytes; // of an ACK's or NAK's frame; 0: its headers make it
+    uint32_t answer_bytes; // frame of an ACK or NAK; 0: its headers make it
 } nic_frame_sizes_t;
 
 typedef struct nic_frames_ops {

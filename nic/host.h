@@ -25,25 +25,25 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
-#define NIC_IDEAL ((sim_name_t){"ideal"})       // its inside takes no time
+#define NIC_IDEAL ((sim_name_t){"ideal"})       // the device whose inside takes no time
 #define NIC_DETAILED ((sim_name_t){"detailed"}) // PCIe, units, caches (docs/models/rnic.md)
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
 
 // The parts of a host besides its NICs (nic/fabric.h). A rate is SIM_AUTO where nothing limits it.
 typedef struct nic_host_config {
     uint64_t sockets;
-    uint64_t memory_bps;      // of a socket, reads and writes together
-    uint64_t socket_link_bps; // between two sockets, each direction
+    uint64_t memory_bps;      // rate of a socket's memory, reads and writes together
+    uint64_t socket_link_bps; // rate between two sockets, each direction
     sim_time_t socket_link_ps;
     uint64_t nics_per_switch; // 0: no PCIe switches
     char *nic_places;         // "even", or a list of places (nic/host/layout.c)
     char *switch_places;
     char *gpu_places;
-    uint64_t uplink_bps; // of a switch, each direction
-    uint64_t nic_bps;    // of a NIC's own link, each direction, besides a detailed one's lanes
+    uint64_t uplink_bps; // rate of a switch's uplink, each direction
+    uint64_t nic_bps;    // rate of a NIC's own link, each direction, besides a detailed NIC's lanes
     uint64_t gpus;
-    uint64_t gpu_bps; // of a GPU's link, each direction
-    char *location;   // of memory that nobody placed
+    uint64_t gpu_bps; // rate of a GPU's link, each direction
+    char *location;   // place of memory that nobody placed
 } nic_host_config_t;
 
 // The attributes "nic.": one config per host, for all its NICs.
@@ -61,7 +61,7 @@ typedef struct nic_config {
     uint64_t ack_interval;       // packets per ACK within a message, 1..256
     uint64_t window_bytes;       // per QP; SIM_AUTO: none
     nic_bdp_window_t bdp_window; // a window besides window_bytes
-    uint64_t bdp_bytes;          // of that window and of HPCC's; SIM_AUTO: base RTT x line rate
+    uint64_t bdp_bytes;          // for bdp_window and HPCC; SIM_AUTO: base RTT x line rate
     nic_retransmission_t retransmission;
     uint64_t ack_from_bytes;  // of a message: before it, only multiples of ack_chunk_bytes are
     uint64_t ack_chunk_bytes; // acknowledged, where each packet is; 0: none
@@ -98,11 +98,11 @@ typedef struct nic_config {
     // names.
     const struct nic_store_ops *custom_store;
     const void *custom_store_config;
-    char *transport; // of RC queue pairs that do not say (nic/transport.h)
+    char *transport; // transport of RC queue pairs that choose none (nic/transport.h)
     // A transport of the program's own, borrowed likewise; NULL: the one that transport names.
     const nic_transport_ops_t *custom_transport;
     const void *custom_transport_config;
-    char *scheduler; // of queue pairs (nic/scheduler.h)
+    char *scheduler; // rule for the next queue pair to send (nic/scheduler.h)
     // A scheduler of the program's own, borrowed likewise; NULL: the one that scheduler names.
     const nic_scheduler_ops_t *custom_scheduler;
     const void *custom_scheduler_config;
@@ -139,7 +139,7 @@ uint32_t nic_count(const net_node_t *host);
 nic_t *nic_at(const net_node_t *host, uint32_t index);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
-uint64_t nic_rate_bps(const nic_t *nic); // of its link
+uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link
 
 // Counters, with the vendor's names where they have one (docs/formats/counters.md).
 typedef struct nic_counters {
@@ -198,7 +198,7 @@ typedef struct nic_rnic_counters {
     uint64_t wqe_misses;
     uint64_t cq_hits;
     uint64_t cq_misses;
-    uint64_t key_hits; // of nic.detailed.key.*; 0 where all keys are at hand, or in another store
+    uint64_t key_hits; // of the key cache; 0: all keys are at hand, or in another store
     uint64_t key_misses;
     uint64_t buffer_bytes_max; // waiting to be processed, at most
     uint64_t pauses_sent;
@@ -220,7 +220,7 @@ typedef struct nic_qp_metric {
     // Returns the present value. If it is NULL, the value is what its trace point told last.
     uint64_t (*read)(const nic_qp_t *qp);
     uint32_t points; // nic_trace_point_t bits after which it may have changed
-    bool of_all;     // it says something of a QP that only answers, too (nic_qp_sends)
+    bool of_all;     // true: also valid for a QP that only answers (nic_qp_sends)
 } nic_qp_metric_t;
 extern const nic_qp_metric_t nic_qp_metrics[]; // ends with a NULL name
 

@@ -19,7 +19,7 @@ typedef struct nic_ideal {
     const net_t *net;
     uint32_t requester; // interface that posts
     uint32_t responder;
-    uint16_t udp_source_port; // of both directions: names the paths
+    uint16_t udp_source_port; // port of both directions: names the paths
     uint16_t hashed_port;     // nic_qp_attr_t's of both queue pairs: names them, too
     nic_wr_opcode_t opcode;
     uint32_t mtu_bytes;

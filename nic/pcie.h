@@ -28,12 +28,12 @@ typedef struct nic_pcie_config {
     uint64_t request_header_bytes;    // Pr: of a read request or a write
     uint64_t completion_header_bytes; // Pc
     uint64_t completion_max_bytes;    // Crc: data of one completion
-    uint64_t payload_max_bytes;       // of one write of the NIC
-    uint64_t read_max_bytes;          // of one read request
+    uint64_t payload_max_bytes;       // data of one write of the NIC
+    uint64_t read_max_bytes;          // data of one read request
     uint64_t tags;                    // reads outstanding, of read_max_bytes each
     uint64_t posted_bytes;            // writes of the NIC waiting for the link (nic_pcie_room_ps)
     sim_time_t read_latency_ps;       // request to first data, idle link
-    sim_time_t write_latency_ps;      // of a posted write, either way
+    sim_time_t write_latency_ps;      // latency of a posted write, either way
     uint64_t overhead_permille;       // link layer
     uint64_t mmio_overhead_permille;  // additional overhead of write-combined lines
 } nic_pcie_config_t;
@@ -55,7 +55,7 @@ typedef enum nic_pcie_use {
 
 typedef struct nic_pcie_link {
     sim_time_t free_ps;
-    uint64_t fraction; // of a picosecond, in units of 2^-20
+    uint64_t fraction; // fraction of a picosecond after free_ps, in units of 2^-20
     uint64_t bytes;    // headers included
     sim_time_t busy_ps;
 } nic_pcie_link_t;
@@ -80,9 +80,9 @@ typedef struct nic_pcie {
     void *beyond_ctx;
     nic_pcie_link_t down; // host to NIC
     nic_pcie_link_t up;
-    uint64_t byte_time;      // of one byte, in the unit of `fraction`
-    sim_time_t posted_ps;    // of config.posted_bytes
-    uint64_t mmio_byte_time; // the same within a write-combined line
+    uint64_t byte_time;      // time of one byte, in the unit of `fraction`
+    sim_time_t posted_ps;    // time of config.posted_bytes on the link
+    uint64_t mmio_byte_time; // time of one byte within a write-combined line
     sim_time_t *tag_free_ps; // ring, in the order they were taken
     uint64_t tag_next;
     nic_pcie_counters_t counters;

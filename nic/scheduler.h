@@ -56,16 +56,16 @@ typedef struct nic_schedule_loop {
 struct nic_scheduler_ops {
     const char *name;              // "ring"
     const sim_attr_table_t *attrs; // "nic.<name>."; NULL: no parameters
-    size_t state_bytes;            // of a NIC, zeroed; 0: none
-    size_t qp_state_bytes;         // of a queue pair, zeroed; a multiple of SIM_CACHE_LINE
+    size_t state_bytes;            // state of a NIC, zeroed; 0: none
+    size_t qp_state_bytes;         // state of a queue pair, zeroed; a multiple of SIM_CACHE_LINE
     // Prepares the zeroed state. config is that of attrs, or nic_config_t.custom_scheduler_config.
     // May be NULL.
     void (*create)(nic_t *nic, const void *config);
     void (*destroy)(nic_t *nic); // frees what create and others made, but for the state itself
 
     void (*join)(nic_t *nic, nic_qp_t *qp);
-    void (*leave)(nic_t *nic, nic_qp_t *qp);          // it has joined
-    nic_qp_t *(*next)(nic_t *nic, uint32_t priority); // of those that have joined: there is one
+    void (*leave)(nic_t *nic, nic_qp_t *qp);          // qp has joined
+    nic_qp_t *(*next)(nic_t *nic, uint32_t priority); // returns one that has joined; there is one
     void (*sent)(nic_t *nic, nic_qp_t *qp, uint32_t bytes); // NULL: nothing to do
     // A loop that replaces the four operations above, with the ideal NIC only. NULL: the NIC's own
     // loop.
@@ -90,12 +90,13 @@ uint64_t nic_scheduler_left_bytes(const nic_qp_t *qp);
 // -- for loops
 
 net_port_t *nic_scheduler_port(const nic_t *nic);
-bool nic_scheduler_in_event(const nic_t *nic);        // of its host; else before the run
+bool nic_scheduler_in_event(
+    const nic_t *nic); // true: in an event of its host; false: before the run
 bool nic_scheduler_can_send(const nic_qp_t *qp);      // as far as work and windows go
 bool nic_scheduler_unsent(const nic_qp_t *qp);        // something posted is not sent
 bool nic_scheduler_finished(const nic_qp_t *qp);      // all is acknowledged, no READ to be answered
-const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp); // its rate
-void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes); // to its congestion control
+const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp); // holds the rate
+void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes); // tells congestion control
 bool nic_scheduler_take_rate_set(nic_qp_t *qp);             // nic_cc_t.rate_set, which is reset
 // Sends a packet of the queue pair; the port is free. Returns false if no packet was built, because
 // a work request failed.
@@ -105,7 +106,7 @@ void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue);
 // Makes the NIC call port_free when the event is over, or when the port is free.
 void nic_scheduler_kick(nic_t *nic);
 void nic_scheduler_receive(nic_t *nic, net_packet_t *packet); // the protocol's turn
-void nic_scheduler_consume(nic_t *nic, net_packet_t *packet); // it has reached its end
+void nic_scheduler_consume(nic_t *nic, net_packet_t *packet); // the packet has reached its end
 
 SIM_C_END
 

@@ -18,19 +18,19 @@
 SIM_C_BEGIN
 
 typedef enum nic_store_kind {
-    NIC_STORE_CONTEXT,     // of a queue pair; key: its number
-    NIC_STORE_TRANSLATION, // of a page; key: address / page size
+    NIC_STORE_CONTEXT,     // context of a queue pair; key: its number
+    NIC_STORE_TRANSLATION, // translation of a page; key: address / page size
     NIC_STORE_WQE,         // key: queue pair number << 32 | index
-    NIC_STORE_CQ,          // its number; of a shared receive queue: its number << 32
-    NIC_STORE_KEY,         // lkey or rkey of a memory region
-    NIC_STORE_PD,          // number of a protection domain
+    NIC_STORE_CQ,          // key: a CQ's number; a shared receive queue's number << 32
+    NIC_STORE_KEY,         // key: lkey or rkey of a memory region
+    NIC_STORE_PD,          // key: number of a protection domain
     NIC_STORE_KIND_COUNT
 } nic_store_kind_t;
 
 // A lookup, and its answer.
 typedef struct nic_store_lookup {
     nic_store_kind_t kind;
-    uint8_t side; // of the NIC: 0 sending, 1 receiving
+    uint8_t side; // side of the NIC: 0 sending, 1 receiving
     bool begins;  // an operation begins with it; false: the operation has begun already
     bool urgent;  // the queue pair can do nothing else before the object is there
     uint64_t key;
@@ -38,7 +38,7 @@ typedef struct nic_store_lookup {
     // The answer. The store adds to stall_ps and moves ready_ps to a later time, or sets waits.
     sim_time_t stall_ps; // time that the side of the NIC is occupied
     sim_time_t ready_ps; // when the object is there
-    bool waits;          // that is not known yet: nic_store_ops_t.wait tells it
+    bool waits;          // ready_ps is not known yet: nic_store_ops_t.wait tells it
 } nic_store_lookup_t;
 
 typedef struct nic_store nic_store_t;
@@ -48,9 +48,9 @@ struct nic_config;
 // The surroundings of a store, given when it is created. All of them outlive the store.
 typedef struct nic_store_place {
     nic_t *nic;
-    sim_node_t *node;      // its host: timers of the store fire there
+    sim_node_t *node;      // the NIC's host: timers of the store fire there
     struct nic_pcie *pcie; // between the two (nic/pcie.h)
-    uint64_t page_bytes;   // of registered memory, in translations
+    uint64_t page_bytes;   // page size of registered memory, in translations
     // Lets the NIC process what has arrived by now. A timer of the store's own calls it first.
     void (*begin)(nic_t *nic);
     uint64_t seed;

@@ -62,7 +62,7 @@ typedef enum nic_trace_point {
     NIC_TRACE_ANSWER = 1 << 18,
 } nic_trace_point_t;
 
-#define NIC_TRACE_TIER_WRITTEN 16u // of values of NIC_TRACE_TIER
+#define NIC_TRACE_TIER_WRITTEN 16u // bit in values of NIC_TRACE_TIER
 
 typedef struct nic_trace {
     nic_trace_point_t point;

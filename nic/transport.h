@@ -85,7 +85,7 @@ typedef struct nic_transport_totals {
     uint64_t host_bytes_max;
     uint64_t host_grown; // times that memory grew, and was refused
     uint64_t host_refused;
-    uint64_t nic_bytes_per_qp;     // of the NIC's memory for repairs
+    uint64_t nic_bytes_per_qp;     // the NIC's memory for repairs
     uint64_t nic_bytes_per_qp_max; // memory that was used, where it is not constant
     uint64_t prefetch_hits;
     uint64_t prefetch_stalls;
@@ -123,8 +123,8 @@ typedef struct nic_transport_gauges {
 
 struct nic_transport_ops {
     const char *name;              // "go-back-n"
-    size_t state_bytes;            // of a queue pair, a nic_transport_t first; 0: it keeps none
-    size_t nic_state_bytes;        // of a NIC; 0: none
+    size_t state_bytes;            // state of a queue pair, a nic_transport_t first; 0: none
+    size_t nic_state_bytes;        // shared state of a NIC; 0: none
     const sim_attr_table_t *attrs; // "nic.irn."; NULL: no parameters
     // True: the transport retransmits by time-outs of its own, which know the path; nic.timeout,
     // however short for that path, causes none.
@@ -207,9 +207,9 @@ typedef struct nic_transport_view {
     uint64_t window_bytes;    // congestion control's; nic_transport_new_ready keeps to it
     uint32_t mtu_bytes;
     uint32_t retry_count;
-    sim_time_t timeout_ps; // of the standard; NEVER: none
-    sim_time_t since_ps;   // of the last progress, or when the first packet left after a rest
-    sim_time_t rtt_ps;     // of the idle path, where an algorithm or a window asked for it; else 0
+    sim_time_t timeout_ps; // time-out of the standard; NEVER: none
+    sim_time_t since_ps;   // time of the last progress, or of the first packet after a rest
+    sim_time_t rtt_ps;     // round trip of the idle path; 0: no algorithm or window asked for it
     bool blocked;          // nothing may be sent now: the receiver was not ready, or failed
     bool failed;           // the send queue does not work any more
     bool refused;          // the receiving side said no for good: it takes nothing more
@@ -312,7 +312,7 @@ typedef struct nic_transport_metric {
 } nic_transport_metric_t;
 extern const nic_transport_metric_t nic_transport_metrics[]; // ends with a NULL name
 uint64_t nic_transport_metric_read(const nic_t *nic, const nic_transport_metric_t *metric);
-uint64_t nic_qp_resend_packets(const nic_qp_t *qp); // that wait to be sent again
+uint64_t nic_qp_resend_packets(const nic_qp_t *qp); // packets that wait to be sent again
 
 // Counts the frames lost on the network's links so far, and the events in which they were lost. On
 // a link without a model of its own each loss is one event.

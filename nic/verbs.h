@@ -28,7 +28,7 @@ typedef struct nic_scheduler_ops nic_scheduler_ops_t; // nic/scheduler.h
 
 // -- hosts (nic/host.h makes them); a NIC per network port, in order of the host's links
 net_node_t *nic_node(const nic_t *nic);
-uint32_t nic_interface(const nic_t *nic); // its address
+uint32_t nic_interface(const nic_t *nic); // the NIC's address
 
 // -- protection domains and memory regions
 
@@ -153,8 +153,8 @@ typedef struct nic_qp_init_attr {
     nic_srq_t *srq;                       // queue that receives come from; NULL: the QP's own
     bool sq_sig_all;                      // every send work request completes with a CQE
     uint32_t qp_num;                      // 0: the NIC chooses the next free one
-    void *ctx;                            // of the program, for nic_qp_ctx
-    const nic_transport_ops_t *transport; // of an RC queue pair; NULL: the NIC's
+    void *ctx;                            // the program's, for nic_qp_ctx
+    const nic_transport_ops_t *transport; // transport of an RC queue pair; NULL: the NIC's
 } nic_qp_init_attr_t;
 
 // Creates a QP in the state RESET. SIM_ERR_EXISTS: qp_num is in use; SIM_ERR_FULL: no number is
@@ -180,7 +180,7 @@ typedef struct nic_qp_attr {
     uint32_t access;             // nic_access_t bits a peer may use
     uint32_t qkey;               // UD
     uint8_t priority;            // 802.1p class of all packets that this QP sends, except CNPs
-    uint8_t dscp;                // of the same packets
+    uint8_t dscp;                // DSCP of the same packets
     uint16_t hashed_port;        // port that load balancers hash as well; 0: none
     uint16_t udp_source_port;    // 0: derived from the two QP numbers, 0xc000 or above
     uint64_t rate_max_bps;       // SIM_AUTO: line rate
@@ -269,7 +269,7 @@ typedef struct nic_sge {
     uint32_t lkey;
 } nic_sge_t;
 
-#define NIC_SGES_MAX 30u // of a work request
+#define NIC_SGES_MAX 30u // places of a work request, at most
 
 typedef struct nic_send_wr {
     uint64_t wr_id;
@@ -294,7 +294,7 @@ typedef struct nic_send_wr {
         uint64_t swap;
         uint32_t rkey;
     } atomic;                       // sge: 8 bytes for the original value
-    const struct nic_send_wr *next; // of a list, see nic_post_send_list
+    const struct nic_send_wr *next; // next of a list, see nic_post_send_list
 } nic_send_wr_t;
 
 typedef struct nic_recv_wr {

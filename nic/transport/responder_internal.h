@@ -15,8 +15,8 @@ static inline uint32_t nic__ack_aeth(uint32_t msn)
 typedef struct nic_answer {
     uint32_t psn;
     uint32_t aeth;
-    sim_time_t sent_ps;        // of the packet it answers; NEVER: unknown
-    const net_packet_t *cause; // that packet, if it wants feedback
+    sim_time_t sent_ps;        // when the answered packet was sent; NEVER: unknown
+    const net_packet_t *cause; // the answered packet, if it wants feedback
 } nic_answer_t;
 
 // answer.c

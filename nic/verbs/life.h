@@ -7,7 +7,7 @@
 #include "nic/host/objects.h"
 #include "nic/verbs/qp.h"
 
-// Queue pairs are found by number, in pages of this many.
+// The number of queue pairs in a page of the table that finds them by number.
 #define NIC_QP_PAGE_BITS 6
 #define NIC_QP_PAGE (1u << NIC_QP_PAGE_BITS)
 

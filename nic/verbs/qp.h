@@ -21,11 +21,11 @@
 // A READ or atomic to be answered.
 typedef struct nic_read {
     uint64_t next_psn;
-    uint64_t address; // of the next byte to be sent
+    uint64_t address; // address of the next byte to be sent
     uint32_t left_bytes;
     uint32_t msn;
-    bool started;        // its first response is sent
-    bool retransmission; // it repeats an earlier READ or atomic
+    bool started;        // the first response is sent
+    bool retransmission; // repeats an earlier READ or atomic
     bool atomic;
     uint64_t original; // an atomic's word before the operation
 } nic_read_t;
@@ -45,13 +45,13 @@ typedef struct nic_path {
     uint32_t destination_qp;
     uint16_t udp_source_port;
     uint8_t dscp;
-    uint8_t ecn; // of data packets
+    uint8_t ecn; // ECN field of data packets
 } nic_path_t;
 
 enum {
-    NIC_QP_READY = 1 << 0,      // it has joined the scheduler: it can send a packet now
-    NIC_QP_PACING = 1 << 1,     // it waits for pace_timer
-    NIC_QP_PACED = 1 << 2,      // its rate is below the port's
+    NIC_QP_READY = 1 << 0,      // the QP has joined the scheduler: it can send a packet now
+    NIC_QP_PACING = 1 << 1,     // the QP waits for pace_timer
+    NIC_QP_PACED = 1 << 2,      // the QP's rate is below the port's
     NIC_QP_CC_SENT = 1 << 3,    // the algorithm wants to hear of each packet sent
     NIC_QP_ACTIVE = 1 << 4,     // the algorithm was started
     NIC_QP_RNR_WAIT = 1 << 5,   // retry_timer holds back the send queue
@@ -116,7 +116,7 @@ struct nic_qp {
     sim_time_t cnp_next_ps;   // no CNP before this time
     nic_t *nic;               // verbs
     uint32_t msn;
-    uint32_t rx_left_bytes; // of the WRITE being received
+    uint32_t rx_left_bytes; // rest of the WRITE being received
     uint32_t rx_bytes;      // received of the current message
     uint32_t number;        // verbs
     uint16_t rx_mtu_bytes;
@@ -131,7 +131,7 @@ struct nic_qp {
     // -- line 3: pacing and time-outs
     // schedule
     sim_time_t next_send_ps;
-    uint64_t pace_remainder; // of the division by the rate
+    uint64_t pace_remainder; // remainder of the division by the rate
     uint64_t pace_bps;       // rate that next_send_ps was computed with
     sim_timer_t pace_timer;
     // transport

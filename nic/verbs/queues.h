@@ -8,7 +8,7 @@
 #include "nic/verbs/qp.h"
 
 struct nic_cq {
-    // line 0: what completing and polling need
+    // line 0: read by completing and polling
     nic_t *nic;
     nic_wc_t *ring;
     sim_time_t *seen_ps;     // parallel to ring, with a core: when the core can see the completion
@@ -27,7 +27,7 @@ struct nic_cq {
     nic_cq_t *next_of_core;
     uint32_t capacity;
     bool overflowed;
-    bool noted; // its program will be told at the end of the event
+    bool noted; // the program will be told at the end of the event
 };
 
 static_assert(offsetof(nic_cq_t, fn) == SIM_CACHE_LINE, "a poll needs one line of a CQ");
@@ -89,7 +89,7 @@ typedef struct nic_notice {
     nic_srq_t *srq;
     nic_qp_t *qp;
     nic_srq_limit_fn limit_fn;
-    void *ctx; // of limit_fn
+    void *ctx; // argument of limit_fn
     uint64_t address;
     uint32_t bytes;
     bool rests;

@@ -45,7 +45,7 @@ typedef struct nic_adamap_entry {
     uint32_t block;
     uint32_t older; // indices, in the list by time
     uint32_t newer;
-    uint8_t round; // of the latest packet that filled it, or of its latest request
+    uint8_t round; // round of the latest packet that filled it, or of its latest request
     bool live;
 } nic_adamap_entry_t;
 
@@ -78,7 +78,7 @@ typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
     sim_time_t read_busy_ps; // the channels of the DMA engine
     sim_time_t write_busy_ps;
-    nic_core_t *core;   // that inserts; NULL before the first map
+    nic_core_t *core;   // the core that inserts maps; NULL before the first map
     uint64_t table_now; // entries of tables now
     // maps held now, by all queue pairs; samples of it at whole multiples of the sampling interval
     uint64_t nodes_now;
@@ -128,7 +128,7 @@ typedef struct nic_adamap_state {
     nic_kept_t kept;
     sim_time_t base_rtt_ps;
     sim_time_t timeout_ps;
-    sim_time_t active_ps; // of the last packet sent, or control packet received
+    sim_time_t active_ps; // time of the last packet sent, or control packet received
     sim_time_t quiet_ps;  // where silent is not 0: nothing was heard since then
     uint32_t silent;      // time-outs since the peer was last heard
     // receiver
@@ -139,7 +139,7 @@ typedef struct nic_adamap_state {
     uint32_t cached_first;
     uint32_t cached_count;
     nic_knitting_chain_t chain;
-    uint32_t arriving; // of the chain: being read into the NIC
+    uint32_t arriving; // maps of the chain that are being read into the NIC
     sim_time_t arriving_ready_ps;
     sim_time_t list_ready_ps; // when the list has dealt with everything that came before
     uint64_t list_pieces;
@@ -151,7 +151,7 @@ typedef struct nic_adamap_state {
     uint32_t oldest;
     uint32_t newest;
     uint32_t live_count;
-    uint32_t latest_index;                    // that a packet filled
+    uint32_t latest_index;                    // the latest entry that a packet filled
     uint32_t lru[NIC_ADAMAP_TABLE_CACHE_MAX]; // the latest first
     nic_adamap_late_t *late;                  // ring
     uint32_t late_capacity;

@@ -42,7 +42,7 @@ typedef struct nic_knitting {
     uint64_t used_count;
     // so far
     uint64_t used_max;
-    uint64_t bytes_max; // of chunks
+    uint64_t bytes_max; // size of all chunks, at most
     uint64_t grown;     // chunks added
     uint64_t shrunk;
     uint64_t refused; // allocations without a block

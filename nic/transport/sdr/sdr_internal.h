@@ -18,12 +18,12 @@ typedef enum nic_sdr_code { NIC_SDR_PLAIN, NIC_SDR_XOR, NIC_SDR_MDS } nic_sdr_co
 
 typedef struct nic_sdr_config {
     uint64_t chunk_bytes;
-    sim_ratio_t rto; // of round trips
+    sim_ratio_t rto; // time-out, in round trips
     bool nack;
     nic_sdr_code_t code;
     uint64_t data_chunks;
     uint64_t parity_chunks;
-    sim_ratio_t fallback; // of round trips
+    sim_ratio_t fallback; // fallback time-out, in round trips
 } nic_sdr_config_t;
 
 // The state that all queue pairs of one NIC share.
@@ -36,8 +36,8 @@ typedef struct nic_sdr_shared {
 
 // A group as its parity packets describe it, which suffices to build any of its packets.
 typedef struct nic_sdr_group {
-    uint64_t psn;     // of its first packet
-    uint64_t address; // of its first byte
+    uint64_t psn;     // PSN of the group's first packet
+    uint64_t address; // address of the group's first byte
     uint32_t rkey;
     uint32_t left_bytes; // from there to the message's end
     uint32_t immediate;
@@ -45,7 +45,7 @@ typedef struct nic_sdr_group {
     bool has_immediate;
     bool solicited;
     sim_time_t due_ps;                 // when the receiver asks for what is missing
-    uint32_t next_number;              // of its parity packets
+    uint32_t next_number;              // number of the next parity packet
     uint16_t rows[NIC_SDR_PARITY_MAX]; // packets that came of each parity chunk
 } nic_sdr_group_t;
 
@@ -57,9 +57,9 @@ typedef struct nic_sdr_wait {
 
 typedef struct nic_sdr {
     nic_held_t held;       // first
-    uint32_t packets;      // of a chunk
-    uint64_t origin_psn;   // of chunk 0, sending
-    uint64_t source_psn;   // of chunk 0, receiving
+    uint32_t packets;      // packets of a chunk
+    uint64_t origin_psn;   // first PSN of chunk 0, sending
+    uint64_t source_psn;   // first PSN of chunk 0, receiving
     nic_sdr_wait_t *waits; // ring, in order of sent_ps
     uint32_t wait_capacity;
     uint32_t wait_first;
@@ -70,7 +70,7 @@ typedef struct nic_sdr {
     sim_time_t fetch_ps;     // start of the time without news of READs
     // sender: the group that is being sent, or whose parity is
     nic_sdr_group_t sending;
-    uint32_t sent_packets; // of it
+    uint32_t sent_packets; // packets of `sending` that were sent
     uint32_t parity_next;
     uint32_t parity_end; // 0: none is due
     bool sending_open;

@@ -38,12 +38,12 @@ typedef struct nic_fetch {
     uint32_t asked_capacity;  // power of two
     uint32_t asked_first;     // both run freely
     uint32_t asked_end;
-    nic_fetch_original_t *originals; // of atomics whose answers came ahead
+    nic_fetch_original_t *originals; // original values of atomics whose answers came ahead
     size_t original_count;
     size_t original_capacity;
-    nic_rto_t rto;       // of the queue pair
+    nic_rto_t rto;       // time-out of the queue pair
     uint64_t timed_psn;  // the READ or atomic whose answer is timed
-    sim_time_t timed_ps; // it was sent then, or what was answered before it came; 0: none is
+    sim_time_t timed_ps; // when it was sent, or the answer before it came; 0: nothing is timed
 } nic_fetch_t;
 
 void nic__fetch_fini(nic_fetch_t *fetch);

@@ -16,7 +16,7 @@ typedef struct nic_held {
     nic_transport_t base; // first
     nic_resend_t resend;
     nic_kept_t kept;
-    sim_time_t rtt_ps;    // of the idle path
+    sim_time_t rtt_ps;    // round trip of the idle path
     sim_time_t active_ps; // the time-out runs from here
     uint64_t span_max;    // PSNs between the oldest gap and the newest packet, at most
     sim_time_t quiet_ps;  // where silent is not 0: nothing was heard since then

@@ -35,7 +35,7 @@ struct nic_resend {
     uint32_t item_first;    // both run freely
     uint32_t item_end;
     uint64_t waiting;  // packets in the queue
-    uint64_t left_out; // of the queue: the peer had it when its turn came
+    uint64_t left_out; // packets left out, since the peer had them when their turn came
     uint64_t by_round[NIC_RESEND_ROUNDS];
     uint32_t rounds_max;
     nic_fetch_t fetch; // responses
