@@ -31,7 +31,7 @@ typedef struct cluster {
     uint64_t operations;
 } cluster_t;
 
-// What one core does.
+// The work of one core.
 typedef struct worker {
     cluster_t *cluster;
     machine_t *machine;

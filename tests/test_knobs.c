@@ -56,7 +56,7 @@ static const context_t contexts[] = {
     {.nic = "timeout=5; ack-from=20KB", .sw = "", .algorithm = "hpcc"},
 };
 
-// What makes parameters of an algorithm matter within a run as short as these.
+// The settings under which an algorithm's parameters have an effect in such a short run.
 static const struct {
     const char *algorithm;
     const char *settings;
@@ -163,8 +163,9 @@ static void die(sim_node_t *node, sim_timer_t *timer)
     port->special = NET_SPECIAL_OTHERWISE;
 }
 
-// What each flow does: two writers beside each other, one from the other host, a reader, a sender,
-// a writer of another class, and one the other way.
+// The flows: two writers beside each other, one from the other host, a reader, a sender, a writer
+// of
+// another class, and a writer in the opposite direction.
 static const struct {
     uint32_t from;
     uint32_t to;
@@ -327,7 +328,7 @@ static void *config_of(world_t *world, const sim_attr_table_t *table)
                                                : nic_config_part(&world->nic, table);
 }
 
-// The digest of a run; false: such a configuration is not allowed.
+// Computes the digest of a run. Returns false if the configuration is not allowed.
 static bool digest_of(const way_t *way, const change_t *change, uint64_t *digest)
 {
     world_t *const world = sim_alloc(sizeof(*world));
@@ -400,7 +401,7 @@ static void add_choices(values_t *values, const sim_attr_t *attr, uint32_t now)
     values->each = true;
 }
 
-// The other rows of the kind that the attribute chooses from.
+// Adds the other rows of the kind that the attribute chooses from.
 static void add_rows(values_t *values, const sim_attr_t *attr)
 {
     for (nic_extra_kind_t kind = 0; kind < NIC_EXTRA_KIND_COUNT; kind++) {
@@ -498,7 +499,7 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
 
 // -- the test
 
-// What changes no run by itself, or not one of these: beginnings of paths.
+// Beginnings of paths of attributes that change no run by themselves, or none of these runs.
 static const char *const exceptions[] = {
     "nic.profile",         // these two: tests/test_knobs_detailed.c
     "nic.cache.",          // tests/test_knobs_cache.c
@@ -526,7 +527,7 @@ typedef struct ways {
     size_t count;
 } ways_t;
 
-// algorithm NULL: the contexts'.
+// Measures the unchanged runs; algorithm NULL: that of each context.
 static void measure_unchanged(ways_t *ways, const char *algorithm)
 {
     const change_t nothing = {0};
@@ -556,7 +557,7 @@ static bool changes_something(const ways_t *ways, const change_t *change)
     return false;
 }
 
-// Whether some value of the attribute, and each where it is one of few, changes something.
+// Returns whether some value of the attribute, and each one if they are few, changes some run.
 static bool matters(const ways_t *ways, const sim_attr_table_t *table, const void *config, size_t i)
 {
     const sim_attr_t *const attr = &table->attrs[i];

@@ -91,7 +91,7 @@ static void ignore_list(const sim_report_row_t *row, size_t count, void *ctx)
     (void)ctx;
 }
 
-// What a run and its report come to; false: such a configuration is not allowed.
+// Computes a sum of a run and its report. Returns false if the configuration is not allowed.
 static bool sum_of(const context_t *context, const change_t *change, uint64_t *sum)
 {
     world_t world;

@@ -58,7 +58,7 @@ typedef struct change {
     char value[64];
 } change_t;
 
-// The digest of a run; false: such a configuration is not allowed.
+// Computes the digest of a run. Returns false if the configuration is not allowed.
 static bool digest_of(const context_t *context, const change_t *change, uint64_t *digest)
 {
     world_t world;
@@ -105,7 +105,7 @@ static bool changes_a_run(const change_t *change)
     return false;
 }
 
-// The value that a context's NICs have.
+// Returns the value that a context's NICs have.
 static uint64_t value_in(const context_t *context, const sim_attr_t *attr)
 {
     nic_config_t config;

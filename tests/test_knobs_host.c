@@ -77,7 +77,7 @@ typedef struct change {
     const char *value;
 } change_t;
 
-// Whether the places of a list are those of the NICs there are.
+// Returns whether the places of a list are those of the NICs there are.
 static bool fits(const context_t *context, const nic_config_t *config)
 {
     nic_layout_t layout;
@@ -89,7 +89,7 @@ static bool fits(const context_t *context, const nic_config_t *config)
     return true;
 }
 
-// The digest of a run; false: such a configuration is not allowed.
+// Computes the digest of a run. Returns false if the configuration is not allowed.
 static bool digest_of(const context_t *context, const change_t *change, uint64_t *digest)
 {
     world_t world;

@@ -5,8 +5,8 @@
 #include "net/port.h"
 #include "net/switch.h"
 
-// A channel between two neighbours of one node, on which nothing is ever sent: with it nodes have
-// no two colours.
+// Adds a channel, without messages, between two neighbours of a node, so that nodes have no two
+// colours.
 static void add_odd_cycle(const world_t *world)
 {
     net_node_t *const hub = net_link_at(world->net, 0)->a;

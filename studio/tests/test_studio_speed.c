@@ -28,7 +28,8 @@ static char result_folder[96];
 static char index_folder[96];
 static studio_sources_t sources;
 
-// Of this process, which has one thread: what it takes where nothing else runs.
+// Returns the processor time of this process, which has one thread. It is independent of other
+// load.
 static double cpu_seconds(void)
 {
     struct timespec now;

@@ -410,7 +410,7 @@ START_TEST(damaged_folders_end_in_a_message)
 }
 END_TEST
 
-// What a crash left behind is no index; a file cut short is told.
+// An index that a crash left incomplete is imported again; a file that was cut is reported.
 START_TEST(a_cut_index_is_imported_again)
 {
     set_up();

@@ -120,7 +120,7 @@ START_TEST(order_is_expanded)
 }
 END_TEST
 
-// What would make the same run twice, or give way without a word.
+// An order that would make a run twice, or override a setting silently, is refused.
 START_TEST(order_has_each_run_once)
 {
     static const struct {

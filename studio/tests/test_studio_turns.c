@@ -11,7 +11,7 @@
 
 #include "studio/server/data/turns.h"
 
-// As studio/server/data/turns.c has them.
+// The limits of studio/server/data/turns.c.
 enum { AT_ONCE = 4, OF_A_USER = 2, WAITING = 32 };
 
 typedef struct asking {

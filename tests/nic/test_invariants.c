@@ -64,7 +64,7 @@ static void nothing(void)
 {
 }
 
-// A completion's callback saw the send queue between two moves of it, and posted.
+// Breaks the indices as if a completion's callback had posted between two moves of the send queue.
 static void indices_half_moved(void)
 {
     qps.qp[0]->sq_send++;
@@ -95,7 +95,7 @@ static void classes_without_queue_pairs(void)
     pair->nic[0]->ready_classes = 1 << 3;
 }
 
-// Its ring had grown before a core came to poll it.
+// Removes the times of a completion queue that has a core.
 static void core_without_times(void)
 {
     static nic_core_t *const some = (nic_core_t *)(void *)&config;
@@ -109,7 +109,7 @@ static void more_completions_than_room(void)
     pair->cq[0]->count = pair->cq[0]->capacity + 1;
 }
 
-// What is given back twice.
+// Lets the shared bytes wrap, as if some had been given back twice.
 static void shared_bytes_wrapped(void)
 {
     the_switch()->shared_bytes -= 1;

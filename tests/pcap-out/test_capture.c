@@ -230,7 +230,7 @@ static sim_time_t sent_ps(uint32_t packet)
     return (packet + 1) * (sim_time_t)PERIOD_PS;
 }
 
-// Preamble, frame and FCS, and the way.
+// Returns when a frame has arrived: preamble, frame and FCS, and the delay.
 static sim_time_t arrival_ps(sim_time_t first_bit_ps, uint32_t frame_bytes)
 {
     return first_bit_ps + (8 + frame_bytes + 4) * (sim_time_t)PS_PER_BYTE + DELAY_PS;
@@ -378,7 +378,7 @@ static size_t read_file(const char *path, uint8_t *bytes, size_t capacity)
     return size;
 }
 
-// All ports of pairs that run in step, so that every instant has a tie between nodes.
+// Captures all ports of pairs that run in step, so that every instant has a tie between nodes.
 static uint64_t run_pairs(unsigned threads, const char *path)
 {
     rig_t rig;

@@ -77,7 +77,7 @@ START_TEST(json)
 }
 END_TEST
 
-// What a function prints.
+// Captures the output of a print function in a buffer.
 #define PRINTED(buffer, ...)                                     \
     do {                                                         \
         FILE *const out = fmemopen(buffer, sizeof(buffer), "w"); \

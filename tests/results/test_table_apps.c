@@ -108,7 +108,7 @@ static void walk(reader_t *reader,
     }
 }
 
-// What the summary says of an application besides its own report.
+// Returns whether the summary has this key for every application, besides its own report.
 static bool is_of_all(const char *key)
 {
     static const char *const of_all[] = {"kind",

@@ -42,7 +42,7 @@ START_TEST(rows_become_ports)
     const sim_err_t error =
         parse("5 0 1 7:4\n0 2 1 4:1\n4 2 2 7:4\n 6:3\n4 1 1 1:2", &routes, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
-    // Of switches only, by node and host.
+    // Only routes of switches remain, sorted by node and host.
     ck_assert_uint_eq(routes.count, 3);
     static const uint32_t expected[][5] = {{4, 1, 1, 1, 0}, {4, 2, 2, 3, 2}, {5, 0, 1, 3, 0}};
     for (size_t i = 0; i < 3; i++) {

@@ -91,7 +91,7 @@ static const char *const scenarios[] = {
     "  - {part: host5, kind: pause-storm, at: 20us}\n",
 };
 
-// What switches looked like, one after the other; by node.
+// A digest of each node's appearance over time, by node.
 #define NODES_MAX 512u
 static uint64_t looks[NODES_MAX];
 

@@ -387,8 +387,8 @@ START_TEST(busiest_hop_counts)
 }
 END_TEST
 
-// Of two hops the second becomes busy while the first, measured over T, is idle. Each has its own
-// reference, so the first's is back at the line rate when the second's is down.
+// The second of two hops becomes busy while the first one is idle over T. Each hop has its own
+// reference, so the first one is back at the line rate when the second one is down.
 START_TEST(multi_rate_keeps_a_reference_per_hop)
 {
     rig_t rig;

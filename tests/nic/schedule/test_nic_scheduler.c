@@ -272,7 +272,8 @@ END_TEST
 
 // -- schedulers that a program brings
 
-// What two queue pairs with a class each and two with one send, by the time of each packet.
+// Returns a digest of the times at which four queue pairs send: two share a class, two have their
+// own.
 static uint64_t digest_with(const nic_scheduler_ops_t *ops, uint32_t *first_packets_of)
 {
     pair_config_init(&config);

@@ -61,7 +61,7 @@ START_TEST(tokens_are_packed_as_written)
 }
 END_TEST
 
-// What a token has comes back; what it has not stays as it was in the context.
+// The fields of a token return into the context; the other fields stay as they were in it.
 START_TEST(tokens_come_back)
 {
     sim_random_t random = random_of("tokens");
@@ -239,7 +239,7 @@ typedef struct model_slot {
     bool visited;
 } model_slot_t;
 
-// hybrid's score, in units of 1 / (den x (count - 1)).
+// Returns hybrid's choice by its score, in units of 1 / (den x (count - 1)).
 static uint32_t hybrid_model(const model_slot_t *slots, uint32_t count, sim_ratio_t alpha)
 {
     uint32_t best = NIC_POLICY_NONE;
@@ -253,7 +253,7 @@ static uint32_t hybrid_model(const model_slot_t *slots, uint32_t count, sim_rati
             rank += slots[k].object != OBJECTS && slots[k].used_at < slots[i].used_at;
         }
         const uint64_t score = slots[i].uses * alpha.den * (count - 1) + rank * alpha.num;
-        // Of equal scores the less used one, then the older.
+        // If scores are equal, the entry with fewer uses goes first, then the older one.
         const bool first =
             best != NIC_POLICY_NONE && score == best_score &&
             (slots[i].uses != slots[best].uses ? slots[i].uses < slots[best].uses
@@ -418,7 +418,7 @@ END_TEST
 
 // -- Belady
 
-// Most hits from accesses[i] on with this content: every choice is tried.
+// Returns the most hits possible from accesses[i] on with this content, trying every choice.
 static uint64_t search(const uint32_t *accesses,
                        size_t count,
                        size_t i,

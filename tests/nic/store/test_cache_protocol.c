@@ -76,7 +76,7 @@ static void check(search_t *search, bool right, const char *what)
     }
 }
 
-// What is in a tier that does not own the token may be anything.
+// Overwrites the copies in tiers that do not own the token: they may hold anything.
 static void spoil(nic_cell_t *cell)
 {
     for (uint32_t layer = 1; layer <= 3; layer++) {
@@ -87,7 +87,7 @@ static void spoil(nic_cell_t *cell)
     }
 }
 
-// A step of a reader: enter, read, look again. False: it can do nothing now.
+// Does a reader's next step: enter, read, look again. Returns false if it can do nothing now.
 static bool step_reader(search_t *search, world_t *world, actor_t *actor)
 {
     if (actor->step == 0) {
@@ -252,7 +252,7 @@ START_TEST(mistakes_are_found)
 }
 END_TEST
 
-// What is pinned does not move, and one move at a time.
+// A pinned token does not move, and only one move goes on at a time.
 START_TEST(moves_are_refused)
 {
     nic_cell_t cell;

@@ -123,7 +123,7 @@ static void check_counts(world_t *world)
     }
 }
 
-// False: the configuration is one that is refused.
+// Returns false if the configuration is refused.
 static bool run_one(uint64_t seed)
 {
     sim_random_t random;

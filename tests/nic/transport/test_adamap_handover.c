@@ -102,7 +102,7 @@ static uint32_t take_free(world_t *world, uint32_t blocks)
 
 static bool give(search_t *search, world_t *world)
 {
-    // As many as there are blocks for: what the NIC knows of the buffer's size.
+    // The NIC knows the buffer's size, so it gives only as many maps as there are blocks.
     uint32_t returning = 0;
     for (uint32_t i = world->queue_first; i < world->queue_end; i++) {
         returning += (world->queue[i] & 0x100) != 0;

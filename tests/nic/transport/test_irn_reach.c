@@ -16,7 +16,8 @@
 
 static const uint32_t reaches[] = {1, 2, 7, 64, 100, 250};
 
-// A WRITE of PACKETS with nothing lost, sent again or timed out; when it completed.
+// Runs a WRITE of PACKETS; nothing may be lost, retransmitted or timed out. Returns when it
+// completed.
 static sim_time_t time_of_write(uint32_t bits, uint32_t ack_interval)
 {
     char text[16];
@@ -64,7 +65,7 @@ static void check_time(uint32_t bits, sim_time_t took_ps, sim_time_t want_ps)
                   want_ps);
 }
 
-// From a packet to its ACK.
+// Returns the time from a packet to its ACK.
 static sim_time_t round_ps(void)
 {
     return (sim_time_t)(FRAME_BYTES + PAIR_ACK_BYTES + 24) * PAIR_BYTE_PS + 2 * DELAY_PS;

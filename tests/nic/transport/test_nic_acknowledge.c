@@ -47,7 +47,7 @@ static void post_mix(const char *mix)
     pair_post_recvs(pair, &qps, receives, BYTES);
 }
 
-// All done once and in order, all bytes delivered once.
+// Checks that all requests completed once and in order, and that all bytes were delivered once.
 static void check_mix(const char *mix)
 {
     const size_t count = strlen(mix);

@@ -137,8 +137,8 @@ static void destroy_one(pair_t *self, void *ctx)
     nic_qp_destroy(*(nic_qp_t **)ctx);
 }
 
-// What comes for a QP that is gone: answers have arrived, too late. Requests, and anything for a QP
-// that never was, are dropped.
+// Late answers for a destroyed QP count as received. Requests for it, and any packet for a QP that
+// never existed, are dropped.
 START_TEST(late_answers_are_no_drops)
 {
     static const struct {

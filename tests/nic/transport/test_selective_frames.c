@@ -21,7 +21,7 @@
 #define ADDRESSED 0x40u // of byte 8 of the BTH
 #define SELECTIVE 0x20u
 
-// What was met.
+// Counts of the kinds of frames met.
 typedef struct met {
     uint64_t frames;
     uint64_t again; // with a round
@@ -40,7 +40,7 @@ static bool is_request(uint8_t opcode)
     return opcode < ROCE_READ_RESPONSE_FIRST || opcode > ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
-// What lies at `extra`, written from docs/formats/frames.md.
+// Checks the bytes at `extra` by docs/formats/frames.md.
 static void check_extra(const net_packet_t *packet, const uint8_t *bth, const uint8_t *extra)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);

@@ -99,7 +99,7 @@ static int variant_count(void)
     return algorithm_count() * MODES;
 }
 
-// Each transport besides the first, on an ideal and on a detailed NIC.
+// Returns how many transports there are besides the first.
 static int transport_variants(void)
 {
     int count = 0;

@@ -115,7 +115,7 @@ static void set_number(const sim_attr_table_t *table,
     set_attr(table, config, path, text);
 }
 
-// What is the transport's own: small enough that its limits are met.
+// Draws the transport's own attributes, small enough that its limits are reached.
 static void randomize_transport(nic_config_t *config, uint32_t t)
 {
     const nic_transport_ops_t *const ops = nic_transport_all[t];
@@ -268,7 +268,8 @@ static void show(const pair_t *pair, const pair_config_t *config)
     }
 }
 
-// The bytes where a request that succeeded put them are those of its source.
+// Checks that a successful request's bytes equal those of its source, and that none beyond them
+// changed.
 static void compare(const pair_t *pair, uint32_t q, uint32_t end, uint32_t i)
 {
     static uint8_t want[SLOT];
@@ -298,14 +299,14 @@ static bool is_answer(const net_packet_t *packet)
     return packet->opcode >= ROCE_READ_RESPONSE_FIRST && packet->opcode <= ROCE_ATOMIC_ACKNOWLEDGE;
 }
 
-// Sent by this end to the other one's queue pair: its requests, or what answers the other's.
+// Returns whether this end sent the packet to the other's queue pair, as a request or as an answer.
 static bool is_sent(const pair_packet_t *at, uint32_t q, uint32_t end, bool answer)
 {
     return at->host == end && at->packet.destination_qp == nic_qp_num(qps[q].qp[1 - end]) &&
            is_answer(&at->packet) == answer;
 }
 
-// PSNs from b to a.
+// Returns the signed distance in PSNs from b to a.
 static int32_t psns_behind(uint32_t a, uint32_t b)
 {
     return (int32_t)((a - b) << 8) >> 8;
@@ -322,7 +323,7 @@ static bool is_answered(const pair_t *pair, uint32_t q, uint32_t end, size_t i, 
     return false;
 }
 
-// The packet that go-back-N went back to last.
+// Returns the packet that go-back-N went back to last.
 static const pair_packet_t *went_back_to(const pair_t *pair, uint32_t q, uint32_t end)
 {
     const pair_packet_t *first = NULL;
@@ -339,8 +340,8 @@ static const pair_packet_t *went_back_to(const pair_t *pair, uint32_t q, uint32_
     return first;
 }
 
-// When an end last got its retries back: with any answer, but go-back-N wants progress
-// (IBA vol. 1, 9.7.6.1.1), which was the first answer that says all before the packet had come.
+// Returns when an end last got its retries back: with any answer, but go-back-N needs progress (IBA
+// vol. 1, 9.7.6.1.1), which is the first answer that acknowledges all packets before `went_back`.
 static sim_time_t heard_last(const pair_t *pair,
                              uint32_t q,
                              uint32_t end,
@@ -366,8 +367,8 @@ static sim_time_t heard_last(const pair_t *pair,
     return heard_ps;
 }
 
-// Whether the path alone made this end give up at that time: since its peer was last heard each
-// transmission of the oldest packet was lost, or all the answers to it, as often as it may retry.
+// Returns whether the path alone made this end give up: since it last heard its peer, each
+// transmission of the oldest packet, or all answers to it, were lost, as often as it may retry.
 static bool path_was_dead(const pair_t *pair, uint32_t q, uint32_t end, sim_time_t gave_up_ps)
 {
     const bool gbn = strcmp(nic_get_config(pair->nic[end])->transport, "go-back-n") == 0;
@@ -408,7 +409,7 @@ static uint32_t queue_pair_of(const nic_wc_t *wc, uint32_t end)
     return q;
 }
 
-// What failed first of each queue pair did so since the path was dead for too long. Fills which.
+// Checks that each queue pair failed first because the path was dead for too long. Fills `failed`.
 static void check_failures(const pair_t *pair, uint32_t torn, bool failed[QPS])
 {
     for (uint32_t q = 0; q < QPS; q++) {
@@ -436,8 +437,8 @@ static void check_failures(const pair_t *pair, uint32_t torn, bool failed[QPS])
     }
 }
 
-// All there is to say of completions. torn: the queue pair that may end anyhow, or QPS; whole: the
-// came to its end.
+// Checks all completions. torn: the queue pair that may end anyhow, or QPS; whole: the run came to
+// its end.
 static void check(const pair_t *pair, uint32_t torn, bool whole)
 {
     bool failed[QPS];
@@ -490,8 +491,8 @@ static void tear_down(pair_t *pair, void *ctx)
     nic_qp_to_error(qps[what / 2].qp[what % 2]);
 }
 
-// One seed of one transport; a queue pair may be torn down in the middle. Returns whether the run
-// came to its end.
+// Runs one seed of one transport; a queue pair may be torn down in the middle. Returns whether the
+// run came to its end.
 static bool run(uint32_t transport, uint32_t seed, bool tears)
 {
     pair_config_t config;

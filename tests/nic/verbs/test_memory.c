@@ -156,8 +156,8 @@ typedef struct wire {
     uint64_t without;
 } wire_t;
 
-// The bytes of a frame that leaves host 0 carry what its memory has: a WRITE's first packet says
-// from where, as both ends use the same addresses here.
+// Checks that the bytes of a frame leaving host 0 equal its memory: a WRITE's first packet says
+// where, because both ends use the same addresses here.
 static void on_frame(const net_trace_t *trace, void *ctx)
 {
     wire_t *const wire = ctx;
@@ -271,7 +271,7 @@ static void put_shadow_word(uint8_t *at, uint64_t value)
     }
 }
 
-// The effect of an atomic whose word lies at `remote` and whose original goes to `local`.
+// Applies an atomic to the shadow: its word lies at `remote`, and its original goes to `local`.
 static void atomic_on_shadow(program_t *program,
                              const nic_send_wr_t *wr,
                              uint64_t local,
@@ -404,7 +404,7 @@ END_TEST
 
 // -- several places of a work request
 
-// The places lie apart, some empty; pieces of one packet come from several.
+// Cuts a buffer into places that lie apart, some of them empty; one packet takes pieces of several.
 static uint32_t cut(program_t *program,
                     uint64_t base,
                     uint64_t bytes,
@@ -707,7 +707,7 @@ END_TEST
 
 // -- what contents must not do
 
-// The time of each packet and completion, with and without contents.
+// Returns a digest of the time of each packet and completion, with or without contents.
 static uint64_t digest_of(bool contents, sim_name_t model)
 {
     pair_config_t config;

@@ -146,7 +146,7 @@ static nic_send_wr_t datagram(uint64_t wr_id, bool bad)
     return wr;
 }
 
-// At the completion of the datagram with this number.
+// Moves the queue on when the datagram with this number has completed.
 static void go_on(pair_t *self, void *ctx)
 {
     const uint64_t when = *(const uint64_t *)ctx;
@@ -202,7 +202,8 @@ static void destroy_both(pair_t *self, void *ctx)
     }
 }
 
-// What was acknowledged with it completes all the same: it was before the program did it.
+// A callback destroys its queue pair. Requests acknowledged by the same packet complete all the
+// same.
 START_TEST(a_callback_may_destroy_its_queue_pair)
 {
     set_up(_i);
