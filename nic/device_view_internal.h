@@ -10,8 +10,8 @@
 #include "nic/device.h"
 #include "nic/host/cores.h"
 #include "nic/host/steps.h"
+#include "nic/objects/queues.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/queues.h"
 
 // -- the NIC
 

@@ -36,7 +36,7 @@ typedef struct nic_host_config {
     uint64_t socket_link_bps; // rate between two sockets, each direction
     sim_time_t socket_link_ps;
     uint64_t nics_per_switch; // 0: no PCIe switches
-    char *nic_places;         // "even", or a list of places (nic/host/layout.c)
+    char *nic_places;         // "even", or a list of places (nic/config/layout.c)
     char *switch_places;
     char *gpu_places;
     uint64_t uplink_bps; // rate of a switch's uplink, each direction

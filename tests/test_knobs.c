@@ -16,7 +16,7 @@
 #include "compat/hpcc/rules.h"
 #include "net/switch.h"
 #include "nic/host.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 #include "tests/algorithms.h"
 #include "tests/check_main.h"
 

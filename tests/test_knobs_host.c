@@ -9,7 +9,7 @@
 // Not pinned: that what it changes is right (test_fabric.c and test_core.c in tests/nic/host).
 #include <string.h>
 
-#include "nic/host/layout.h"
+#include "nic/config/layout.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

@@ -14,10 +14,10 @@
 #include "nic/compare_internal.h"
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_none,

@@ -3,7 +3,7 @@
 #ifndef NIC_CC_CONTROL_H
 #define NIC_CC_CONTROL_H
 
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 // Starts the algorithm's state of a QP that gets connected.
 void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes);

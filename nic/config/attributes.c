@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "kernel/attribute.h"
+#include "nic/config/layout.h"
 #include "nic/config/parts.h"
 #include "nic/extra.h"
-#include "nic/host/layout.h"
 #include "nic/transport.h"
 
 // clang-format off

@@ -3,15 +3,15 @@
 #include "nic/device.h"
 
 #include "nic/config/parts.h"
-#include "nic/device/calls.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
 
 // The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md
 const nic_device_ops_t nic_device_ideal = {.name = "ideal"};

@@ -3,8 +3,8 @@
 #ifndef NIC_HOST_CONTENTS_H
 #define NIC_HOST_CONTENTS_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // Frees the contents of a host's memory.
 void nic__memory_fini(nic_memory_t *memory);

@@ -7,9 +7,9 @@
 
 #include "nic/config/parts.h"
 #include "nic/host/cores.h"
-#include "nic/host/objects.h"
 #include "nic/host/steps.h"
-#include "nic/verbs/queues.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/queues.h"
 
 // The least time of a turn of a core's loop, even if nothing in it has a cost.
 #define LEAST_STEP_PS SIM_PS_PER_NS

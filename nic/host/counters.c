@@ -5,8 +5,8 @@
 
 #include "nic/transport.h"
 
+#include "nic/objects/qp.h"
 #include "nic/trace.h"
-#include "nic/verbs/qp.h"
 
 // clang-format off
 #define COUNTER(field, unit_, help_) \

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "nic/config/layout.h"
 #include "nic/config/parts.h"
-#include "nic/host/fabric_internal.h"
-#include "nic/host/layout.h"
-#include "nic/host/objects.h"
+#include "nic/host/dma.h"
+#include "nic/objects/objects.h"
 #include "nic/schedule/turn.h"
 
 #define FRACTION_BITS 20

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/find.c - finds hosts, NICs and their parts by each other. It calls nothing above it.
 #include "nic/host/contents.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 const char nic__host_kind[] = "host";
 

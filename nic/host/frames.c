@@ -3,8 +3,8 @@
 #include "nic/frames.h"
 
 #include "nic/config/parts.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
 
 const nic_frames_ops_t nic_frames_standard = {.name = "standard"};
 

@@ -3,7 +3,7 @@
 #ifndef NIC_HOST_LISTEN_H
 #define NIC_HOST_LISTEN_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 // Tells all listeners of the point.
 void nic__trace_tell(const nic_trace_t *trace);

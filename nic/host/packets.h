@@ -4,8 +4,8 @@
 #define NIC_HOST_PACKETS_H
 
 #include "net/frame.h"
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // Sets the NIC's frame lengths from its configuration.
 void nic__frames_create(nic_t *nic);

@@ -6,13 +6,13 @@
 // what is there.
 #include <string.h>
 
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
-#include "nic/host/fabric_internal.h"
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/wqe.h"
+#include "nic/host/dma.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/wqe.h"
 
 // Books the reading of a payload on a host whose fabric has limits.
 static void read_for(nic_t *nic, const nic_place_t *place, uint64_t offset, uint64_t bytes)

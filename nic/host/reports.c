@@ -2,7 +2,7 @@
 // nic/host/reports.c - the reports of a NIC's parts.
 #include "nic/reports.h"
 #include "nic/cache.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 #include <string.h>
 

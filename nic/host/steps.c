@@ -2,7 +2,7 @@
 // nic/host/steps.c - lanes of steps: their life, finding a place between others, leaving it.
 #include "nic/host/steps.h"
 #include "nic/host/cores.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 // The largest number of steps that a new step of a lane may overtake.
 #define STEPS_PASSED_MAX 8u

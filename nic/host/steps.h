@@ -19,7 +19,7 @@
 #ifndef NIC_HOST_STEPS_H
 #define NIC_HOST_STEPS_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 typedef struct nic_step {
     sim_time_t time_ps;

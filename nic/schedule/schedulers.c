@@ -3,16 +3,16 @@
 // Page: docs/models/scheduler.md.
 #include <string.h>
 
-#include "nic/schedule/scheduler_internal.h"
+#include "nic/schedule/ring.h"
 
 #include "nic/cc/control.h"
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
 
 // -- ring, for those who call it through its table
 

@@ -3,8 +3,8 @@
 #ifndef NIC_SCHEDULE_TURN_H
 #define NIC_SCHEDULE_TURN_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // -- scheduler.c
 

@@ -8,16 +8,16 @@
 
 #include "nic/cc/control.h"
 #include "nic/compare_internal.h"
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 static __attribute__((noinline)) void rest_when_told(nic_qp_t *qp)
 {

@@ -9,10 +9,10 @@
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
 
 static inline bool is_ack(uint32_t aeth)
 {

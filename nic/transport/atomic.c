@@ -7,11 +7,11 @@
 // them (IBA vol. 1, 9.4.5, 9.7.5.1.3). Memory changes at once when the request is executed.
 #include "nic/transport/responder_internal.h"
 
-#include "nic/device/calls.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/region.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/region.h"
 
 // -- responder
 

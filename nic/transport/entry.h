@@ -6,8 +6,8 @@
 #ifndef NIC_TRANSPORT_ENTRY_H
 #define NIC_TRANSPORT_ENTRY_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // Returns how far a wire PSN is from a 64-bit one, within half of the 24-bit space.
 static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)

@@ -4,16 +4,16 @@
 // Requests are executed in the order of their PSNs, whatever order they arrive in.
 // Source: IBA vol. 1, 9.7.4 (responder), 9.9.3 (responder's errors).
 #include "nic/cc/control.h"
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 // -- checking a request that is in order
 

@@ -4,8 +4,8 @@
 
 #include "nic/transport.h"
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // clang-format off
 #define METRIC(field, unit_, help_) \

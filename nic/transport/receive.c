@@ -6,12 +6,12 @@
 // one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
 
 // -- notification point
 

@@ -10,13 +10,13 @@
 #include "nic/cc/control.h"
 #include "nic/compare_internal.h"
 #include "nic/host/contents.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 static inline bool is_fetch(const nic_wqe_t *wqe)
 {

@@ -7,13 +7,13 @@
 #ifndef NIC_TRANSPORT_REQUESTER_INTERNAL_H
 #define NIC_TRANSPORT_REQUESTER_INTERNAL_H
 
-#include "nic/device/calls.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
 
 static inline bool nic__is_write(const nic_wqe_t *wqe)
 {

@@ -3,9 +3,9 @@
 #ifndef NIC_TRANSPORT_RESPONDER_INTERNAL_H
 #define NIC_TRANSPORT_RESPONDER_INTERNAL_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
-#include "nic/verbs/qp.h"
 
 static inline uint32_t nic__ack_aeth(uint32_t msn)
 {

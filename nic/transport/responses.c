@@ -8,12 +8,12 @@
 #include "nic/compare_internal.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/region.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/region.h"
 
 // Returns true if the device decides when a READ or atomic may be answered.
 static inline bool responses_wait(const nic_t *nic)

@@ -6,21 +6,21 @@
 
 #include "net/loss.h"
 #include "nic/cc/control.h"
-#include "nic/device/calls.h"
 #include "nic/extra.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/responder_internal.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_gbn,

@@ -6,17 +6,17 @@
 // received, and the next FIRST or ONLY starts over from its PSN (IBA vol. 1, 9.8.2). The receive of
 // an unfinished message serves the next one. UD checks its Q_Key (9.8.3); immediate data and
 // source come with the completion, the 40 bytes of GRH do not.
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 static const nic_recv_wqe_t *posted_receive(nic_t *nic, nic_qp_t *qp)
 {

@@ -4,8 +4,8 @@
 #ifndef NIC_VERBS_LIFE_H
 #define NIC_VERBS_LIFE_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // The number of queue pairs in a page of the table that finds them by number.
 #define NIC_QP_PAGE_BITS 6

@@ -4,9 +4,9 @@
 // A key is index << 8 | generation. The generation changes whenever the index is used again, so
 // that a key of a deregistered region is detected (10.6.3: the region's R_Key is no longer valid).
 // The local and the remote key of a region are equal.
-#include "nic/device/calls.h"
-#include "nic/host/objects.h"
-#include "nic/verbs/region.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/region.h"
 
 nic_pd_t *nic_pd_alloc(nic_t *nic)
 {

@@ -5,11 +5,11 @@
 #include "nic/cc/control.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
 
 #define FIRST_SQ_CAPACITY 2u // at least two, a power of it
 

@@ -3,18 +3,18 @@
 //
 // A QP destroyed during an event of its host keeps its
 // memory until the event is over, so that the code that called the application can look at it.
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 // -- life
 

@@ -3,15 +3,15 @@
 //
 // Builds with dear checks check them after each event, other builds when a queue pair changes its
 // state and at the end of a run. Each line is one property.
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 #include "nic/compare_internal.h"
-#include "nic/device/calls.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/wqe.h"
 
 // -- queue pairs
 

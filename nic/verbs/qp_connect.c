@@ -2,12 +2,12 @@
 // nic/verbs/qp_connect.c - connecting a queue pair: its attributes, checked and taken over.
 //
 // Source: IBA vol. 1, 10.2.4, 11.2.5 (modify queue pair).
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 #include "nic/cc/control.h"
-#include "nic/device/calls.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
 

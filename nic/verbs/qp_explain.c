@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/verbs/qp_explain.c - why a queue pair with unfinished work does not move, in words.
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 
 static void explain_outstanding(const nic_qp_t *qp, sim_message_t *why)
 {

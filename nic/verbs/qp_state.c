@@ -4,17 +4,17 @@
 // Source: IBA vol. 1, 10.3.1 (states of queue pairs).
 #include <string.h>
 
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 #include "nic/cc/control.h"
-#include "nic/device/calls.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/wqe.h"
 
 void nic__silence(nic_qp_t *qp)
 {

@@ -5,7 +5,7 @@
 // rules that requests are checked by.
 // Does not pin: the addresses themselves.
 #include "apps/app_internal.h"
-#include "nic/verbs/region.h"
+#include "nic/objects/region.h"
 #include "tests/app_fixture.h"
 #include "tests/check_main.h"
 

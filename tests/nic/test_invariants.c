@@ -8,16 +8,16 @@
 // Method: after a run in which all holds, one field is made wrong in a child process, and its
 // check is called.
 // Not pinned: caches (test_cache_parts), transports' own checks (test_adamap_*), that builds with
-// dear checks call them (nic/host/node.c, net/switch_model.h).
+// dear checks call them (nic/node.c, net/switch_model.h).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/switch_model.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
 #include "tests/nic_pair.h"
 
 static pair_config_t config;

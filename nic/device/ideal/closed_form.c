@@ -21,8 +21,8 @@
 
 #include "net/frame.h"
 #include "net/models.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
 
 #define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
 

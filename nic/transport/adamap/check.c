@@ -2,7 +2,7 @@
 // nic/transport/adamap/check.c - invariants between events, and the NIC's counters by name.
 #include "nic/transport/adamap/adamap_internal.h"
 
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 #define LOOK_MAX 2048u // a longer stretch is looked at in part
 

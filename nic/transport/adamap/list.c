@@ -9,7 +9,7 @@
 // the NIC, it reads as many from the host's memory as there is room for, beside the packets.
 #include "nic/transport/adamap/adamap_internal.h"
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 static inline nic_adamap_t *cached_at(const nic_adamap_state_t *state, uint32_t position)
 {

@@ -5,9 +5,9 @@
 // A packet is taken if the maps can say that it came: new ones by the open map, retransmissions by
 // the list or the table; the expected packet always. Others are dropped as if they had been lost:
 // they are asked for again. So nothing depends on the host having blocks to spare but time.
+#include "nic/objects/qp.h"
 #include "nic/transport/adamap/adamap_internal.h"
 #include "nic/transport/selective/cause.h"
-#include "nic/verbs/qp.h"
 
 // -- requests
 

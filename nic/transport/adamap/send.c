@@ -10,9 +10,9 @@
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
 
 // clang-format off
 static const sim_attr_t attrs[] = {

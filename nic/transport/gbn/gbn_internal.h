@@ -3,7 +3,7 @@
 #ifndef NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 #define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 #define NIC_GBN_NO_PSN UINT64_MAX
 

@@ -6,13 +6,13 @@
 // packet that came before is acknowledged, or answered, again.
 // Source: IBA vol. 1, 9.7.4.1 (sequence errors), 9.7.5.1.2 (duplicates).
 #include "nic/cc/control.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
-#include "nic/verbs/qp.h"
 
 // Gives up the part of the message (or chunk) that came before the gap, where the sender goes back
 // to zero.

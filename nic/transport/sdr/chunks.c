@@ -6,11 +6,11 @@
 // sender sends a chunk again that it did not hear of for RTO = a x RTT since its last packet left.
 // With nack on the receiver asks for a chunk as soon as a later one is whole. docs/models/sdr.md
 // Source: "SDR-RDMA", SC 2025 (arXiv 2505.05366), sections on reliability and its model.
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/sdr/sdr_internal.h"
 #include "nic/transport/selective/cause.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
 
 #define PREFIX "nic.sdr"
 

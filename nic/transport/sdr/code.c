@@ -10,10 +10,10 @@
 #include "nic/transport/sdr/sdr_internal.h"
 
 #include "nic/compare_internal.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 
 #define BEGINS (1u << 23)
 #define HAS_IMMEDIATE (1u << 22)

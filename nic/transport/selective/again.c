@@ -4,11 +4,11 @@
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
 
 #define FIRST_CAPACITY 8u
 

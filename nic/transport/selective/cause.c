@@ -3,8 +3,8 @@
 #include "nic/transport/selective/cause.h"
 
 #include "nic/cc/control.h"
+#include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
-#include "nic/verbs/qp.h"
 
 void nic__cause_acknowledge(nic_qp_t *qp, nic_cause_t *cause)
 {

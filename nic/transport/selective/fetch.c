@@ -2,11 +2,11 @@
 // nic/transport/selective/fetch.c - taking responses in any order, and asking for missing ones.
 #include "nic/transport/selective/fetch.h"
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/selective/resend.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
 
 #define FIRST_ASKED 16u
 

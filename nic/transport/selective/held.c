@@ -4,9 +4,9 @@
 
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
 
 static nic_held_shared_t *shared_of(const nic_held_t *held)
 {

@@ -8,9 +8,9 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_HELD_H
 #define NIC_TRANSPORT_SELECTIVE_HELD_H
 
+#include "nic/objects/qp.h"
 #include "nic/transport/selective/kept.h"
 #include "nic/transport/selective/resend.h"
-#include "nic/verbs/qp.h"
 
 typedef struct nic_held {
     nic_transport_t base; // first

@@ -2,8 +2,8 @@
 // nic/transport/selective/kept.c - the ring of packets that came ahead of their turn.
 #include "nic/transport/selective/kept.h"
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // The low bits of a slot say what it holds: MISSING, the time since when its packet is missed; 0 or
 // PLACED, a packet, whose payload is placed or not; COVERED, a PSN of the READ before it. Packets

@@ -3,11 +3,11 @@
 #include "nic/transport/selective/resend.h"
 
 #include "nic/compare_internal.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport/requester_internal.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/wqe.h"
 
 #define FIRST_CAPACITY 256u
 #define FIRST_ITEMS 16u

@@ -16,7 +16,7 @@
 #ifndef NIC_TRANSPORT_SELECTIVE_RTO_H
 #define NIC_TRANSPORT_SELECTIVE_RTO_H
 
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 typedef struct nic_rto {
     sim_time_t own_ps;    // the transport's, of the idle path

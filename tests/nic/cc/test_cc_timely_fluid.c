@@ -11,7 +11,7 @@
 // authors' data: 2 flows just below zero, 10 and 20 well above, 40 about zero, 64 far below.
 // Not pinned: how they oscillate; the tables of flow completion times, which are scenarios.
 #include "nic/cc/timely.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

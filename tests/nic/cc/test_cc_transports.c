@@ -12,9 +12,9 @@
 // against rate and window of the moments before it. Not pinned: shares and dynamics
 // (test_cc_conformance, without losses); what is repaired how (test_single_loss,
 // test_transport_torture).
+#include "nic/objects/qp.h"
 #include "nic/trace.h"
 #include "nic/transport.h"
-#include "nic/verbs/qp.h"
 #include "tests/cc_star.h"
 
 #define US SIM_PS_PER_US

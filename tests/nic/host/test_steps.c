@@ -8,8 +8,8 @@
 // as timers; each writes down its number when it happens. A step books the next one, too.
 #include "tests/nic_pair.h"
 
-#include "nic/host/objects.h"
 #include "nic/host/steps.h"
+#include "nic/objects/objects.h"
 
 #define COUNT 3000u
 

@@ -7,7 +7,7 @@
 // algorithm of the test's own, to the picosecond; counters of both ends.
 // Not pinned: what windows are good for.
 #include "nic/cc/dcqcn.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 #include "tests/cc_star.h"
 #include "tests/nic_pair.h"
 

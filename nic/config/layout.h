@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/layout.h - where a host's NICs, PCIe switches and GPUs are: behind which switch, at
+// nic/config/layout.h - where a host's NICs, PCIe switches and GPUs are: behind which switch, at
 // which socket. From the attributes nic.host.*: evenly, or as lists of places say.
-#ifndef NIC_HOST_LAYOUT_H
-#define NIC_HOST_LAYOUT_H
+#ifndef NIC_CONFIG_LAYOUT_H
+#define NIC_CONFIG_LAYOUT_H
 
 #include "nic/fabric.h"
 #include "nic/host.h"
@@ -46,4 +46,4 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
 
 SIM_C_END
 
-#endif // NIC_HOST_LAYOUT_H
+#endif // NIC_CONFIG_LAYOUT_H

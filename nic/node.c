@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/node.c - the host as a node: how it runs events, and its life.
+// nic/node.c - the host as a node: how it runs events, and its life.
 #include "nic/config/parts.h"
-#include "nic/device/calls.h"
 #include "nic/host/contents.h"
 #include "nic/host/cores.h"
-#include "nic/host/fabric_internal.h"
+#include "nic/host/dma.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/packets.h"
 #include "nic/host/steps.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
 
 #define APART __attribute__((noinline)) // what is rare
 

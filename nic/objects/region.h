@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/region.h - protection domains and memory regions, and the check of every
+// nic/objects/region.h - protection domains and memory regions, and the check of every
 // access against them.
-#ifndef NIC_VERBS_REGION_H
-#define NIC_VERBS_REGION_H
+#ifndef NIC_OBJECTS_REGION_H
+#define NIC_OBJECTS_REGION_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/wqe.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/wqe.h"
 
 struct nic_pd {
     nic_t *nic;
@@ -58,4 +58,4 @@ static inline bool nic__place_ok(const nic_pd_t *pd,
                : nic__list_ok(pd, place->list, place->count, access);
 }
 
-#endif // NIC_VERBS_REGION_H
+#endif // NIC_OBJECTS_REGION_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/layout.c - reads lists of places, and spreads evenly what has none.
+// nic/config/layout.c - reads lists of places, and spreads evenly what has none.
 //
 // A list is "[cpu:0, switch:1/x8, ...]": one place for each thing, in order. `cpu:N` is a root port
 // of socket N; NICs and GPUs may also be behind `switch:N`. Where nobody says it, the i-th of n
 // things has the floor(i x places / n)-th place: of switches where there are some, of sockets where
 // there are none.
-#include "nic/host/layout.h"
+#include "nic/config/layout.h"
 
 #include <string.h>
 

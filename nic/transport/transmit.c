@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/schedule/scheduler.c - which packet leaves a NIC next, and when a queue pair may send.
+// nic/transport/transmit.c - which packet leaves a NIC next, and when a queue pair may send.
 //
 // Data packets do not exist before the moment they are sent: a QP that could send one now has
 // joined the scheduler, and the port draws from it. So a scheduler knows exactly the QPs with work,
@@ -11,18 +11,18 @@
 //
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
-#include "nic/schedule/scheduler_internal.h"
+#include "nic/schedule/ring.h"
 
 #include "nic/cc/control.h"
-#include "nic/device/calls.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
 #include "nic/host/steps.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/wqe.h"
 
 static inline uint8_t candidates(const nic_t *nic)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/host/objects.h - the structs of a host and of a NIC, and how a host is found.
-#ifndef NIC_HOST_OBJECTS_H
-#define NIC_HOST_OBJECTS_H
+// nic/objects/objects.h - the structs of a host and of a NIC, and how a host is found.
+#ifndef NIC_OBJECTS_OBJECTS_H
+#define NIC_OBJECTS_OBJECTS_H
 
 #include "net/port.h"
 #include "nic/device.h"
@@ -67,7 +67,7 @@ struct nic {
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
     bool any_mtu;
     bool odd_answers;                // answers use routes or queues of their own
-    const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/schedule/scheduler.c
+    const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/transport/transmit.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;
     // ACKs, NAKs and CNPs that had to wait, by class: how many came, and how many have left.
@@ -132,7 +132,7 @@ struct nic_host {
     nic_t *kicked;   // NICs that may have something to send; looked at when the event is over
     nic_qp_t *dead;  // destroyed QPs, freed when the event is over
     bool in_event;
-    bool one_port;      // one port and no events but the node's: nic/host/node.c has a loop for it
+    bool one_port;      // one port and no events but the node's: nic/node.c has a loop for it
     bool one_stepping;  // like one_port, for a host whose NIC has steps
     bool unsettled;     // something of the event is left to be done
     bool ending;        // packets go with their network
@@ -148,7 +148,7 @@ struct nic_host {
     nic_fabric_t *fabric;
     nic_steps_t *steps;         // NULL: timers do it all
     nic_steps_t *lanes;         // steps while the host runs, else NULL
-    struct nic_notice *notices; // in order; nic/verbs/notice.c
+    struct nic_notice *notices; // in order; nic/queue/notices.c
     uint32_t notice_count;
     uint32_t notice_capacity;
     const nic_config_t *config; // shared with hosts that have an equal one
@@ -164,4 +164,4 @@ extern const char nic__host_kind[];
 // Returns the host that a node is. Aborts if the node is no host.
 nic_host_t *nic__host_of(const net_node_t *node);
 
-#endif // NIC_HOST_OBJECTS_H
+#endif // NIC_OBJECTS_OBJECTS_H

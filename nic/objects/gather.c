@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/gather.c - work requests whose message lies in several places.
+// nic/objects/gather.c - work requests whose message lies in several places.
 //
 // A message is the concatenation of its places; places of no bytes are ignored. Each place has a
 // key of its own. All keys are checked before the first byte moves, since a protection error
 // completes the request before anything is sent or received (IBA vol. 1, 10.6.7, 10.8.3).
-#include "nic/verbs/qp.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 
 nic_sge_t *nic__copy_list(const nic_sge_t *list, uint32_t count)
 {

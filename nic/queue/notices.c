@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/notice.c - callbacks of programs, called in order at the end of the event.
+// nic/queue/notices.c - callbacks of programs, called in order at the end of the event.
 //
 // Every queue pair is consistent then, so a callback may do anything. It may cause further notices
 // in the same event. Whether a queue pair rests is checked after them, since they may give it work.
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
 
 void nic__notice(nic_host_t *host, const nic_notice_t *notice)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/numbers.c - numbers of queue pairs, and the table that finds a queue pair by number.
+// nic/objects/numbers.c - numbers of queue pairs, and the table that finds a queue pair by number.
 //
 // Numbers are given in rising order and reused only after all others, so that a packet in flight to
 // a destroyed QP does not reach a new one.

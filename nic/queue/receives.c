@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/receive_queue.c - queues of receives: of one queue pair, or shared by several.
+// nic/queue/receives.c - queues of receives: of one queue pair, or shared by several.
 //
 // A queue pair takes the oldest receive of its shared queue when a message needs one, and keeps it
 // until a message completes (IBA vol. 1, 10.2.9, 10.8.3.2). An error flushes only that receive; the
 // shared queue keeps the others.
-#include "nic/device/calls.h"
-#include "nic/host/objects.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
 #include "nic/verbs/life.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/region.h"
-#include "nic/verbs/wqe.h"
 
 // -- of a queue pair
 

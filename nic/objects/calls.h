@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/device/calls.h - how the protocol calls a NIC's device (nic/device.h).
-#ifndef NIC_DEVICE_CALLS_H
-#define NIC_DEVICE_CALLS_H
+// nic/objects/calls.h - how the protocol calls a NIC's device (nic/device.h).
+#ifndef NIC_OBJECTS_CALLS_H
+#define NIC_OBJECTS_CALLS_H
 
-#include "nic/host/objects.h"
-#include "nic/verbs/queues.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/queues.h"
 
 // Calls an operation of the device, if it has that one.
 #define NIC_DEVICE(nic_, operation, ...)                                           \
@@ -36,4 +36,4 @@ static inline void nic__tell_write(nic_qp_t *qp)
     }
 }
 
-#endif // NIC_DEVICE_CALLS_H
+#endif // NIC_OBJECTS_CALLS_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/completion.c - completion queues: a ring of completions that grows up to its capacity.
+// nic/queue/completions.c - completion queues: a ring of completions that grows up to its capacity.
 #include "nic/compare_internal.h"
-#include "nic/device/calls.h"
 #include "nic/host/cores.h"
 #include "nic/host/listen.h"
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
-#include "nic/verbs/queues.h"
-#include "nic/verbs/wqe.h"
+#include "nic/objects/calls.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
+#include "nic/objects/wqe.h"
 
 #define FIRST_CAPACITY 4u
 

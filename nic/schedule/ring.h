@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/schedule/scheduler_internal.h - the scheduler "ring", for the file that it is compiled into.
+// nic/schedule/ring.h - the scheduler "ring", for the file that it is compiled into.
 //
 // A ring per class: the queue pairs that have joined, in turn. Joining is behind all others, which
 // is before the one whose turn it is.
-#ifndef NIC_SCHEDULE_SCHEDULER_INTERNAL_H
-#define NIC_SCHEDULE_SCHEDULER_INTERNAL_H
+#ifndef NIC_SCHEDULE_RING_H
+#define NIC_SCHEDULE_RING_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 #include "nic/scheduler.h"
-#include "nic/verbs/qp.h"
 
 static inline void nic__ring_join(nic_t *nic, nic_qp_t *qp)
 {
@@ -45,4 +45,4 @@ static inline void nic__ring_turn(nic_t *nic, const nic_qp_t *qp)
     nic->ready[qp->priority] = qp->ready_next;
 }
 
-#endif // NIC_SCHEDULE_SCHEDULER_INTERNAL_H
+#endif // NIC_SCHEDULE_RING_H

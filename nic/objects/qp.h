@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/qp.h - the queue pair.
+// nic/objects/qp.h - the queue pair.
 //
 // Its fields are sorted by cache line, so that each step of a packet reads few lines. Within a line
 // each group of fields says which part of nic/ writes it. The scheduler's and the device's state
 // lie before the struct, congestion control's and the transport's behind it.
-#ifndef NIC_VERBS_QP_H
-#define NIC_VERBS_QP_H
+#ifndef NIC_OBJECTS_QP_H
+#define NIC_OBJECTS_QP_H
 
 #include "kernel/event.h"
 #include "nic/congestion.h"
+#include "nic/objects/wqe.h"
 #include "nic/transport.h"
-#include "nic/verbs/wqe.h"
 
 #define NIC_MESSAGE_BYTES_MAX (UINT64_C(1) << 31)
 // Largest number of outstanding PSNs: half of the 24-bit space, so that comparisons are unambiguous
@@ -241,4 +241,4 @@ static inline sim_time_t nic__timeout_ps(const nic_qp_t *qp)
     return UINT64_C(4096000) << qp->timeout;
 }
 
-#endif // NIC_VERBS_QP_H
+#endif // NIC_OBJECTS_QP_H

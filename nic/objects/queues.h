@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/queues.h - completion queues, shared receive queues, and notices to programs at the end
-// of an event.
-#ifndef NIC_VERBS_QUEUES_H
-#define NIC_VERBS_QUEUES_H
+// nic/objects/queues.h - completion queues, shared receive queues, and notices to programs at the
+// end of an event.
+#ifndef NIC_OBJECTS_QUEUES_H
+#define NIC_OBJECTS_QUEUES_H
 
 #include "nic/core.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/qp.h"
 
 struct nic_cq {
     // line 0: read by completing and polling
@@ -103,4 +103,4 @@ void nic__hand_over(struct nic_host *host);
 // Does the same for a call that a program makes before the run.
 void nic__hand_over_outside(struct nic_host *host);
 
-#endif // NIC_VERBS_QUEUES_H
+#endif // NIC_OBJECTS_QUEUES_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/wqe.h - work requests as the NIC keeps them, and the places in memory that
+// nic/objects/wqe.h - work requests as the NIC keeps them, and the places in memory that
 // they name.
-#ifndef NIC_VERBS_WQE_H
-#define NIC_VERBS_WQE_H
+#ifndef NIC_OBJECTS_WQE_H
+#define NIC_OBJECTS_WQE_H
 
 #include "nic/verbs.h"
 
@@ -92,4 +92,4 @@ bool nic__list_length(const nic_sge_t *sge, const nic_sge_t *list, uint32_t coun
 // Returns the first piece of at most `bytes` bytes from `offset` on that lies in one place.
 nic_sge_t nic__first_piece(const nic_place_t *place, uint64_t offset, uint64_t bytes);
 
-#endif // NIC_VERBS_WQE_H
+#endif // NIC_OBJECTS_WQE_H
