@@ -99,6 +99,10 @@ typedef struct app_ops {
     const sim_report_table_t *report;
     // Prints a table for the terminal in the style of the tool that it imitates; NULL: no table.
     void (*print)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
+    bool prints_rows; // the shown rows of `report` stand on the terminal, too, below that table
+    // Writes a line that begins with "warning: " for each problem that did not end the run. Called
+    // after the run. NULL: no warnings.
+    void (*warn)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
     // Writes the files that the application's own attributes name. Called once, after the run.
     // Returns SIM_ERR_IO with a message that begins with the file's name. NULL: no such files.
     SIM_MUST_CHECK sim_err_t (*save)(const app_t *app, sim_message_t *message);

@@ -459,6 +459,7 @@ typedef struct app_mooncake_counters {
     uint64_t verified_bytes;
     uint64_t unverified_bytes; // bytes of completed transfers that are not the bytes sent
     uint64_t file_operations;  // file operations served
+    uint64_t copied_bytes;     // bytes of completed copies within the engine's host
 } app_mooncake_counters_t;
 const app_mooncake_counters_t *app_mooncake_get_counters(const app_mooncake_t *engine);
 // Returns the payload bytes of completed slices that a NIC carried.

@@ -209,6 +209,8 @@ typedef struct app__mc_worker {
     nic_core_t *core;
     app__mc_lane_t *active; // ring of lanes with slices to post: the one served last
     uint32_t active_count;
+    uint64_t posted_bytes; // payload of the slices that it posted, retries included
+    uint64_t polled_bytes; // payload of the completed slices that it polled
 } app__mc_worker_t;
 
 struct app__mc_context { // a NIC of an engine

@@ -425,7 +425,8 @@ static bool has_wide(const nic_memory_t *memory, uint64_t address, uint64_t leng
 bool nic_memory_has(const nic_memory_t *memory, uint64_t address, uint64_t length_bytes)
 {
     check_range(address, length_bytes);
-    if (memory->page_count != 0 && is_wide(memory, length_bytes)) {
+    // Pages that nobody wrote may still be filled in: the scan of written pages misses them.
+    if (memory->page_count != 0 && memory->fills == NULL && is_wide(memory, length_bytes)) {
         return has_wide(memory, address, length_bytes);
     }
     while ((memory->page_count != 0 || memory->fills != NULL) && length_bytes != 0) {

@@ -36,7 +36,7 @@ static void print_other_rates(const world_t *world, bool ended_later, FILE *out)
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
         double rate = 0;
-        programs = programs || app->ops->print != NULL;
+        programs = programs || app->ops->print != NULL || app->ops->warn != NULL;
         transfers = transfers || (app->ops->print == NULL && app->ops->report != NULL &&
                                   sim_report_number(app->ops->report, app, "goodput_gbps", &rate));
     }
@@ -444,6 +444,26 @@ static void write_text(const char *text, void *ctx)
     fputs(text, ctx);
 }
 
+// Prints what the application number `number` has done and the shown rows of its report.
+static void print_rows(const app_t *app, size_t number, uint64_t failed, FILE *out)
+{
+    uint64_t done = 0;
+    uint64_t planned = 0;
+    app->ops->progress(app, &done, &planned);
+    failed = failed < done ? failed : done; // progress counts them as done
+    const int width = fprintf(out,
+                              "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
+                              number,
+                              app->ops->name,
+                              done - failed,
+                              planned) +
+                      (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
+    if (app->ops->report != NULL) {
+        results_part_print(app->ops->report, app, out, width > 0 ? (size_t)width : 0);
+    }
+    fputc('\n', out);
+}
+
 static void print_apps(const world_t *world, const results_t *results, FILE *out)
 {
     for (size_t i = 0; i < world->app_count; i++) {
@@ -451,24 +471,13 @@ static void print_apps(const world_t *world, const results_t *results, FILE *out
         if (app->ops->print != NULL) {
             fputc('\n', out);
             app->ops->print(app, write_text, out);
-            continue;
         }
-        uint64_t done = 0;
-        uint64_t planned = 0;
-        app->ops->progress(app, &done, &planned);
-        uint64_t failed = results->app_flows[i].failed;
-        failed = failed < done ? failed : done; // progress counts them as done
-        const int width = fprintf(out,
-                                  "  traffic   %zu, %s: %" PRIu64 " of %" PRIu64 " transfers done",
-                                  i,
-                                  app->ops->name,
-                                  done - failed,
-                                  planned) +
-                          (failed > 0 ? fprintf(out, ", %" PRIu64 " FAILED", failed) : 0);
-        if (app->ops->report != NULL) {
-            results_part_print(app->ops->report, app, out, width > 0 ? (size_t)width : 0);
+        if (app->ops->print == NULL || app->ops->prints_rows) {
+            print_rows(app, i, results->app_flows[i].failed, out);
         }
-        fputc('\n', out);
+        if (app->ops->warn != NULL) {
+            app->ops->warn(app, write_text, out);
+        }
     }
 }
 

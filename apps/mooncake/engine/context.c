@@ -91,6 +91,7 @@ static uint32_t post_some(app__mc_lane_t *lane)
         slice->qp = (uint16_t)qp;
         context->engine->ops->posted(slice);
         endpoint->posted[qp]++;
+        lane->worker->posted_bytes += slice->length;
         endpoint->outstanding++;
         context->outstanding++;
         count++;
@@ -160,6 +161,7 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
     const uint32_t qp = slice->qp;
     if (wc->status == NIC_WC_SUCCESS) {
         context->bytes += slice->length;
+        context->workers[0].polled_bytes += slice->length;
         app__mc_rail_t *const rail = endpoint->leaves ? NULL : app__mc_lane_rail(endpoint->lane);
         if (rail != NULL) {
             rail->failures = 0;

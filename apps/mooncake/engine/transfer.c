@@ -159,6 +159,10 @@ static void copy_contents(app_mooncake_t *engine, uint64_t from, uint64_t to, ui
 {
     nic_memory_t *const memory = engine->station->memory;
     uint8_t bytes[COPY_BYTES];
+    if (!nic_memory_has(memory, from, length)) {
+        nic_memory_clear(memory, to, length);
+        return;
+    }
     while (length > 0) {
         const size_t count = length < COPY_BYTES ? (size_t)length : COPY_BYTES;
         if (nic_memory_has(memory, from, count)) {
@@ -184,6 +188,7 @@ static void copied(sim_node_t *node, sim_timer_t *timer)
                   writes ? request->target_offset : request->source,
                   request->length);
     task->transferred = request->length;
+    task->engine->counters.copied_bytes += request->length;
     app__mc_task_end(task, APP_MOONCAKE_COMPLETED);
 }
 

@@ -9,12 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+// Returns the bytes of completed requests. A file on the submitting host is served by its engine,
+// whose own copies are not requests of the benchmark.
+static uint64_t completed_bytes(const app__mc_bench_t *bench)
+{
+    const app_mooncake_counters_t *const counters = &bench->engine->counters;
+    return counters->bytes - (bench->file_bytes > 0 ? counters->copied_bytes : 0);
+}
+
 static uint64_t bytes_now(const app__mc_bench_t *bench)
 {
     if (bench->file_bytes > 0) {
-        return bench->engine->counters.bytes; // the NICs of other engines move them
+        return completed_bytes(bench); // the NICs of other engines move them
     }
-    uint64_t bytes = 0;
+    uint64_t bytes = bench->engine->counters.copied_bytes;
     for (uint32_t i = 0; i < bench->engine->context_count; i++) {
         bytes += bench->engine->contexts[i].bytes;
     }
@@ -243,7 +251,7 @@ static sim_time_t measured_ps(const app__mc_bench_t *bench, uint64_t *bytes)
         return 0;
     }
     if (bench->total_bytes != SIM_AUTO) {
-        *bytes = bench->engine->counters.bytes;
+        *bytes = completed_bytes(bench);
         return active_ps(bench);
     }
     if (!bench->measuring) {
@@ -263,6 +271,9 @@ static void bench_fill(const void *object, void *report_void)
     const sim_time_t busy_ps = bench->begun_ps == SIM_TIME_NEVER ? 0 : active_ps(bench);
     app__mc_report_parts(report, bench->engine, busy_ps);
     for (uint32_t i = 0; i < bench->target_count; i++) {
+        if (bench->targets[i].engine == bench->engine) {
+            continue; // a target on the submitting host
+        }
         report->handshakes += bench->targets[i].engine->counters.handshakes;
         report->memory_bytes_max += bench->targets[i].engine->memory_bytes_max;
         app__mc_report_lanes(report, bench->targets[i].engine);
@@ -292,14 +303,14 @@ static void bench_fill(const void *object, void *report_void)
 }
 
 static const sim_report_table_t report_table = {
-    .rows = app__mc_report_rows,
+    .rows = app__mc_bench_rows,
     .count = APP__MC_REPORT_ROWS,
     .bytes = sizeof(app__mc_report_t),
     .fill = bench_fill,
     .fini = app__mc_report_fini,
 };
 
-// Prints the last line of transfer_engine_bench, and warnings.
+// Writes the last line of transfer_engine_bench, in its words.
 static void bench_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     app__mc_report_t report = {0};
@@ -314,6 +325,13 @@ static void bench_print(const app_t *app, void (*write)(const char *text, void *
              report.gbytes_per_s,
              report.failed);
     write(line, ctx);
+    app__mc_report_fini(&report);
+}
+
+static void bench_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    app__mc_report_t report = {0};
+    bench_fill(app, &report);
     app__mc_report_warn(&report, write, ctx);
     app__mc_report_fini(&report);
 }
@@ -327,4 +345,6 @@ const app_ops_t app_mooncake_bench = {
     .progress = bench_progress,
     .report = &report_table,
     .print = bench_print,
+    .prints_rows = true,
+    .warn = bench_warn,
 };

@@ -60,6 +60,7 @@ typedef struct app__mc_bench_target {
     app__mc_bench_t *bench;
     app_mooncake_t *engine;
     app_mooncake_segment_id_t id;
+    uint64_t address; // of its first blocks
     sim_timer_t crash_timer;
     sim_timer_t unregister_timer;
 } app__mc_bench_target_t;

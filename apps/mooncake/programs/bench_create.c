@@ -12,7 +12,8 @@ static const sim_attr_t attrs[] = {
              .help = "host that submits the requests"),
     SIM_ATTR(PREFIX ".to", STRING, app__mc_bench_config_t, to,
              .default_text = "host1",
-             .help = "hosts that are the targets; threads take them in turn"),
+             .help = "hosts that are the targets; threads take them in turn; the submitting host "
+                     "may be one: then engine.copy-rate limits it"),
     SIM_ATTR(PREFIX ".metadata.host", STRING, app__mc_bench_config_t, metadata_host,
              .default_text = "host2",
              .help = "host that keeps the metadata"),
@@ -101,7 +102,7 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
     (void)node;
     app__mc_bench_target_t *const target =
         SIM_CONTAINER_OF(timer, app__mc_bench_target_t, unregister_timer);
-    uint64_t address = app__mc_bench_address(target->bench->app.index);
+    uint64_t address = target->address;
     while (app_mooncake_unregister_local_memory(target->engine, address, NULL, NULL) == SIM_OK) {
         address += APP__MC_BENCH_AREA_BYTES;
     }
@@ -109,9 +110,9 @@ static void unregister_fired(sim_node_t *node, sim_timer_t *timer)
 
 // -- creation
 
-// Registers the memory of a host: each location has room for all threads.
+// Registers memory of a host from an address on: each location has room for all threads.
 static sim_err_t add_memory(app_mooncake_t *engine,
-                            uint32_t index,
+                            uint64_t address,
                             const app__mc_bench_config_t *config,
                             const char *locations,
                             sim_message_t *message)
@@ -124,13 +125,12 @@ static sim_err_t add_memory(app_mooncake_t *engine,
                               " x batch x block x 2 is above 64 TiB, expected less");
     }
     for (uint32_t i = 0; i < app__mc_location_count(locations); i++) {
-        const sim_err_t error =
-            app__mc_register_location(engine,
-                                      locations,
-                                      i,
-                                      app__mc_bench_address(index) + i * APP__MC_BENCH_AREA_BYTES,
-                                      blocks * config->block_bytes,
-                                      message);
+        const sim_err_t error = app__mc_register_location(engine,
+                                                          locations,
+                                                          i,
+                                                          address + i * APP__MC_BENCH_AREA_BYTES,
+                                                          blocks * config->block_bytes,
+                                                          message);
         if (error != SIM_OK) {
             return error;
         }
@@ -167,7 +167,25 @@ static sim_err_t make_engine(app__mc_bench_t *bench,
         return error;
     }
     (*engine)->verify = config->verify;
-    return add_memory(*engine, bench->app.index, config, locations, message);
+    return add_memory(*engine, app__mc_bench_address(bench->app.index), config, locations, message);
+}
+
+// Makes the submitting engine a target, too. Its target blocks lie behind its source blocks.
+static sim_err_t share_engine(app__mc_bench_t *bench,
+                              const app__mc_bench_config_t *config,
+                              app__mc_bench_target_t *target,
+                              sim_message_t *message)
+{
+    const uint64_t skipped_bytes =
+        app__mc_location_count(config->source_location) * APP__MC_BENCH_AREA_BYTES;
+    target->engine = bench->engine;
+    target->address += skipped_bytes;
+    for (uint32_t i = 0; i < bench->thread_count; i++) {
+        if (&bench->targets[i % bench->target_count] == target) {
+            bench->threads[i].target += skipped_bytes;
+        }
+    }
+    return add_memory(bench->engine, target->address, config, config->target_location, message);
 }
 
 static sim_err_t make_targets(app__mc_bench_t *bench,
@@ -178,13 +196,18 @@ static sim_err_t make_targets(app__mc_bench_t *bench,
     const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         app__mc_bench_target_t *const target = &bench->targets[i];
+        const uint32_t interface = to->list.interfaces[i * nics];
+        const net_node_t *const host = nic_node(nic_of_interface(bench->app.net, interface));
         target->bench = bench;
-        const sim_err_t error = make_engine(bench,
-                                            config,
-                                            to->list.interfaces[i * nics],
-                                            config->target_location,
-                                            &target->engine,
-                                            message);
+        target->address = app__mc_bench_address(bench->app.index);
+        const sim_err_t error = host == app_mooncake_host(bench->engine)
+                                    ? share_engine(bench, config, target, message)
+                                    : make_engine(bench,
+                                                  config,
+                                                  interface,
+                                                  config->target_location,
+                                                  &target->engine,
+                                                  message);
         if (error != SIM_OK) {
             return error;
         }
@@ -259,7 +282,10 @@ static sim_err_t make_cluster(app__mc_bench_t *bench,
     size_t count = 0;
     hosts[count++] = nic_node(nic_of_interface(context->net, ends[0]));
     for (uint32_t i = 0; i < bench->target_count; i++) {
-        hosts[count++] = nic_node(nic_of_interface(context->net, to->list.interfaces[i * nics]));
+        net_node_t *const host =
+            nic_node(nic_of_interface(context->net, to->list.interfaces[i * nics]));
+        hosts[count] = host;
+        count += host != hosts[0];
     }
     net_node_t *const metadata = nic_node(nic_of_interface(context->net, ends[1]));
     bool known = false;

@@ -100,7 +100,7 @@ static void replay_fill(const void *object, void *report_void)
         report->fetched_blocks += prefill->fetched_blocks;
         report->fetches_failed += prefill->fetches_failed;
         not_reused += prefill->not_reused;
-        report->bytes += prefill->engine->counters.bytes;
+        report->bytes += prefill->engine->counters.bytes - prefill->engine->counters.copied_bytes;
     }
     for (uint32_t i = 0; i < replay->decode_count; i++) {
         const app__mc_decode_t *const decode = &replay->decodes[i];
@@ -148,7 +148,7 @@ static void replay_fill(const void *object, void *report_void)
     sim_sample_set_fini(&transfers);
 }
 
-void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+void app__mc_replay_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     app__mc_report_t report = {0};
     replay_fill(app, &report);
@@ -157,7 +157,7 @@ void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void
 }
 
 const sim_report_table_t app__mc_replay_report = {
-    .rows = app__mc_report_rows,
+    .rows = app__mc_trace_rows,
     .count = APP__MC_REPORT_ROWS,
     .bytes = sizeof(app__mc_report_t),
     .fill = replay_fill,

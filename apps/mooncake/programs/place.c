@@ -159,10 +159,13 @@ void app__mc_report_parts(app__mc_report_t *report,
             if (busy_ps == 0) {
                 continue;
             }
+            const app__mc_worker_t *const worker = &context->workers[w];
+            const uint64_t bytes = w == 0 ? worker->polled_bytes : worker->posted_bytes;
             const app__mc_part_t row = {
                 .engine = engine->name,
                 .part = sim_format("%s worker %u", context->name, w),
-                .bytes = context->bytes,
+                .gbytes_per_s = (double)bytes * 1e3 / (double)busy_ps,
+                .bytes = bytes,
                 .busy_percent = (double)busy_ps * percent,
             };
             add_part(report, &row);

@@ -2,7 +2,8 @@
 // apps/mooncake/programs/prefill.c - prefill nodes that compute prompts, and decode nodes
 // (docs/models/mooncake.md).
 //
-// A prefill node fetches the blocks that other nodes have as soon as a prompt arrives. It computes
+// A prefill node reads cached blocks into the prompt's memory as soon as a prompt arrives: from
+// other nodes, or from its own store by a copy within the host. It computes
 // prompts in order of arrival, each when its blocks are there. After each group of layers it writes
 // their KV data to the decode node while it computes the next group. When all data has arrived, a
 // message tells the decode node, which gives the first token a decoding step later.
@@ -26,7 +27,8 @@ struct app__mc_job {
     app_mooncake_segment_id_t target;
     app_mooncake_request_t *fetches;
     size_t fetch_count;
-    size_t opening; // segments still to be looked up
+    size_t far_count; // fetches from other nodes; the others are copies within the host
+    size_t opening;   // segments still to be looked up
     bool fetched;
     bool computed;
     bool failed;
@@ -245,7 +247,7 @@ static void fetch_done(app_mooncake_batch_id_t batch_id, void *ctx)
         compute_in_full(job);
         return;
     }
-    job->prefill->fetched_blocks += job->fetch_count;
+    job->prefill->fetched_blocks += job->far_count;
     job->fetched = true;
     compute_next(job->prefill);
 }
@@ -304,6 +306,10 @@ static void open_segments(app__mc_job_t *job)
     app_mooncake_t *const engine = job->prefill->engine;
     job->opening = 1 + job->fetch_count;
     for (size_t i = 0; i < job->fetch_count; i++) {
+        if (job->fetches[i].target_id == APP_MOONCAKE_LOCAL_SEGMENT) {
+            job->opening--;
+            continue;
+        }
         const app_mooncake_t *const peer = replay->prefills[-1 - job->fetches[i].target_id].engine;
         if (i > 0 && job->fetches[i].target_id == job->fetches[i - 1].target_id) {
             job->opening--; // same node as the block before
@@ -325,9 +331,7 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         const uint64_t slot = app__mc_get64(places + i * PLACE_BYTES);
         const uint64_t node = app__mc_get64(places + i * PLACE_BYTES + 8);
         SIM_CHECK(node < replay->prefill_count);
-        if (node == job->prefill->index) {
-            continue;
-        }
+        const bool own = node == job->prefill->index;
         // The last block may be only partly the prompt's; blocks after its input are not needed.
         const uint64_t first = i * replay->block_tokens;
         if (first >= prompt_of(job)->input_tokens) {
@@ -335,10 +339,11 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
         }
         const uint64_t left = prompt_of(job)->input_tokens - first;
         const uint64_t tokens = left < replay->block_tokens ? left : replay->block_tokens;
+        job->far_count += !own;
         job->fetches[job->fetch_count++] = (app_mooncake_request_t){
             .opcode = APP_MOONCAKE_READ,
             .source = stage_of(replay, APP__MC_STAGE_AREA, job->number) + i * replay->block_bytes,
-            .target_id = -1 - (int32_t)node,
+            .target_id = own ? APP_MOONCAKE_LOCAL_SEGMENT : -1 - (int32_t)node,
             .target_offset = app__mc_place_of(replay,
                                               APP__MC_STORE_AREA,
                                               replay->store_locations,

@@ -34,7 +34,7 @@ typedef struct app__mc_points {
 typedef struct app__mc_part {
     const char *engine;
     char *part;
-    double gbytes_per_s; // 0: a thread
+    double gbytes_per_s; // that it can carry; of a thread: bytes per busy time
     uint64_t bytes;
     double busy_percent;
 } app__mc_part_t;
@@ -83,6 +83,7 @@ typedef struct app__mc_report {
     uint64_t blocks;
     uint64_t evictions;
     uint64_t fetched_blocks;
+    uint64_t copied_bytes;
     uint64_t fetches_failed;
     uint64_t reused_tokens;
     uint64_t late;
@@ -113,8 +114,10 @@ typedef struct app__mc_report {
     app__mc_told_prompt_t *prompts;
     size_t prompt_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 43u
-extern const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS];
+#define APP__MC_REPORT_ROWS 44u
+// The same rows; the terminal shows those that the application fills.
+extern const sim_report_row_t app__mc_bench_rows[APP__MC_REPORT_ROWS];
+extern const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);
 // Adds the counters of an engine and the shares of its NICs.
 void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engine);

@@ -512,5 +512,5 @@ const app_ops_t app_mooncake_replay = {
     .destroy = replay_destroy,
     .progress = replay_progress,
     .report = &app__mc_replay_report,
-    .print = app__mc_replay_print,
+    .warn = app__mc_replay_warn,
 };

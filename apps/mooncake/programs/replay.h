@@ -198,7 +198,7 @@ void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
 // Rows that are reported after the run.
 extern const sim_report_table_t app__mc_replay_report;
-void app__mc_replay_print(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
+void app__mc_replay_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
 // -- conductor.c
 

@@ -41,8 +41,10 @@ static const sim_report_table_t point_table = {
 static const sim_report_row_t part_rows[] = {
     PART(engine, STRING, "", "name of the engine on the host of this part"),
     PART(part, STRING, "", "a part of nic.host (cpu:0, switch:1 up), or a worker thread of a NIC"),
-    PART(gbytes_per_s, REAL, "GB/s", "rate that the part can carry; 0: a thread"),
-    PART(bytes, U64, "bytes", "payload that went through the part; of a thread: that of its NIC"),
+    PART(gbytes_per_s, REAL, "GB/s", "rate that the part can carry; of a thread: bytes per time in "
+                                     "which it was busy"),
+    PART(bytes, U64, "bytes", "payload that went through the part; of a thread: of the slices that "
+                              "it posted, or of the completions that it polled"),
     PART(busy_percent, REAL, "%", "share of the time from the first transfer to the last in which "
                                   "the part was busy"),
 };
@@ -130,74 +132,79 @@ static bool get_moments(const void *object, sim_report_value_t *value)
 
 #define ROW(name_, kind_, unit_, shown_, help_) \
     {#name_, SIM_REPORT_##kind_, unit_, help_, .offset = offsetof(app__mc_report_t, name_), .shown = shown_}
-const sim_report_row_t app__mc_report_rows[APP__MC_REPORT_ROWS] = {
-    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, divided by the time it took"),
-    ROW(requests, U64, "", true, "requests that were completed"),
-    ROW(token_hit_rate, REAL, "", true, "share of all input tokens whose blocks were cached"),
-    ROW(block_hit_rate, REAL, "", true, "share of all blocks that were cached"),
-    ROW(verified_bytes, U64, "bytes", true, "bytes that arrived with the contents that were sent"),
-    ROW(unverified_bytes, U64, "bytes", true,
-     "bytes that arrived with wrong contents, or could not be checked"),
-    ROW(failed, U64, "", true, "requests that failed after all retries"),
-    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer"),
-    ROW(retried, U64, "", true, "retries of slices, each on other NICs"),
-    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "time from the arrival of a prompt to its first token",
-     .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = true},
-    {"transfer_ms", SIM_REPORT_OBJECT, "ms",
-     "bench: time of a batch; trace: time in which KV data of a prompt is in flight",
-     .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true},
-    ROW(wait_ms, REAL, "ms", false, "mean part of ttft_ms before a prompt is computed: earlier "
-                                    "prompts, and fetching its blocks"),
-    ROW(compute_ms, REAL, "ms", false, "mean part of ttft_ms in which a prompt is computed"),
-    ROW(send_ms, REAL, "ms", false, "mean part of ttft_ms until the decode node knows that all KV "
-                                    "data has arrived"),
-    ROW(decode_ms, REAL, "ms", false, "mean part of ttft_ms for a decoding step"),
-    ROW(seconds, REAL, "s", false, "time over which gbytes_per_s is computed"),
-    ROW(bytes, U64, "bytes", false, "payload from which gbytes_per_s is computed"),
-    ROW(token_hits, U64, "", false, "input tokens whose blocks were cached"),
-    ROW(tokens, U64, "", false, "input tokens of all admitted prompts"),
-    ROW(block_hits, U64, "", false, "leading blocks of prompts that were cached"),
-    ROW(blocks, U64, "", false, "blocks of all admitted prompts"),
-    ROW(evictions, U64, "", false, "blocks that were evicted for others"),
-    ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"),
-    ROW(fetches_failed, U64, "", false,
-     "prompts computed in full because fetching their blocks failed"),
-    ROW(reused_tokens, U64, "", false, "tokens of token_hits that were not computed again"),
-    ROW(late, U64, "", false, "prompts with a timestamp before an earlier one's; they are admitted "
-                              "right after it"),
-    ROW(slices, U64, "", false, "work requests that were posted"),
-    ROW(handshakes, U64, "", false, "endpoints that were connected, both sides counted"),
-    ROW(endpoints_evicted, U64, "", false, "endpoints that were evicted for others"),
-    ROW(endpoints_disconnected, U64, "", false, "connections that were given up"),
-    ROW(rails_paused, U64, "", false, "times that a pair of NICs was paused after failures"),
-    ROW(timed_out, U64, "", false, "requests of which a slice exceeded the timeout"),
-    ROW(invalid, U64, "", false, "requests outside of registered memory"),
-    ROW(metadata_failures, U64, "", false, "requests that the metadata node did not serve"),
-    ROW(memory_bytes_max, U64, "bytes", false,
-     "highest size of the simulated memory contents of hosts, summed over the hosts"),
-    ROW(recovery_ms, REAL, "ms", false, "longest time in which nothing arrived"),
-    {"nics", SIM_REPORT_LIST, "",
-     "bytes that each NIC "
-     "carried", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table},
-    {"ttft_cdf", SIM_REPORT_LIST, "",
-     "distribution of ttft_ms over all "
-     "prompts", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"transfer_cdf", SIM_REPORT_LIST, "",
-     "distribution of transfer_ms over all "
-     "transfers", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table},
-    {"parts", SIM_REPORT_LIST, "",
-     "utilisation of the hosts' parts and of the engines' "
-     "threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table},
-    {"records", SIM_REPORT_LIST, "",
-     "records of the metadata node at the end of the "
-     "run", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table},
-    {"prompts", SIM_REPORT_LIST, "",
-     "each prompt that was admitted, if log is "
-     "on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table},
-    {"bandwidth", SIM_REPORT_LIST, "",
-     "bandwidth over time, if interval is "
-     "set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table},
-};
+// The rows of both applications. trace_: whether rows that only mooncake-trace fills are shown.
+#define ROWS(trace_) \
+    ROW(gbytes_per_s, REAL, "GB/s", true, "payload that arrived, divided by the time it took"), \
+    ROW(requests, U64, "", true, "requests that were completed"), \
+    ROW(token_hit_rate, REAL, "", trace_, "share of all input tokens whose blocks were cached"), \
+    ROW(block_hit_rate, REAL, "", trace_, "share of all blocks that were cached"), \
+    ROW(verified_bytes, U64, "bytes", true, "bytes that arrived with the contents that were sent"), \
+    ROW(unverified_bytes, U64, "bytes", true, \
+     "bytes that arrived with wrong contents, or could not be checked"), \
+    ROW(failed, U64, "", true, "requests that failed after all retries"), \
+    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer"), \
+    ROW(retried, U64, "", true, "retries of slices, each on other NICs"), \
+    {"ttft_ms", SIM_REPORT_OBJECT, "ms", "time from the arrival of a prompt to its first token", \
+     .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = trace_}, \
+    {"transfer_ms", SIM_REPORT_OBJECT, "ms", \
+     "bench: time of a batch; trace: time in which KV data of a prompt is in flight", \
+     .offset = offsetof(app__mc_report_t, transfer_ms), .table = &sim_report_percentiles, .shown = true}, \
+    ROW(wait_ms, REAL, "ms", trace_, "mean part of ttft_ms before a prompt is computed: earlier " \
+                                    "prompts, and fetching its blocks"), \
+    ROW(compute_ms, REAL, "ms", trace_, "mean part of ttft_ms in which a prompt is computed"), \
+    ROW(send_ms, REAL, "ms", trace_, "mean part of ttft_ms until the decode node knows that all KV " \
+                                    "data has arrived"), \
+    ROW(decode_ms, REAL, "ms", trace_, "mean part of ttft_ms for a decoding step"), \
+    ROW(seconds, REAL, "s", false, "time over which gbytes_per_s is computed"), \
+    ROW(bytes, U64, "bytes", false, "payload from which gbytes_per_s is computed"), \
+    ROW(token_hits, U64, "", false, "input tokens whose blocks were cached"), \
+    ROW(tokens, U64, "", false, "input tokens of all admitted prompts"), \
+    ROW(block_hits, U64, "", false, "leading blocks of prompts that were cached"), \
+    ROW(blocks, U64, "", false, "blocks of all admitted prompts"), \
+    ROW(evictions, U64, "", false, "blocks that were evicted for others"), \
+    ROW(fetched_blocks, U64, "", false, "blocks read from another node's store"), \
+    ROW(copied_bytes, U64, "bytes", false, \
+     "payload of copies within hosts, at engine.copy-rate: cached blocks of the node itself, or a " \
+     "target on the submitting host"), \
+    ROW(fetches_failed, U64, "", false, \
+     "prompts computed in full because fetching their blocks failed"), \
+    ROW(reused_tokens, U64, "", false, "tokens of token_hits that were not computed again"), \
+    ROW(late, U64, "", false, "prompts with a timestamp before an earlier one's; they are admitted " \
+                              "right after it"), \
+    ROW(slices, U64, "", false, "work requests that were posted"), \
+    ROW(handshakes, U64, "", false, "endpoints that were connected, both sides counted"), \
+    ROW(endpoints_evicted, U64, "", false, "endpoints that were evicted for others"), \
+    ROW(endpoints_disconnected, U64, "", false, "connections that were given up"), \
+    ROW(rails_paused, U64, "", false, "times that a pair of NICs was paused after failures"), \
+    ROW(timed_out, U64, "", false, "requests of which a slice exceeded the timeout"), \
+    ROW(invalid, U64, "", false, "requests outside of registered memory"), \
+    ROW(metadata_failures, U64, "", false, "requests that the metadata node did not serve"), \
+    ROW(memory_bytes_max, U64, "bytes", false, \
+     "highest size of the simulated memory contents of hosts, summed over the hosts"), \
+    ROW(recovery_ms, REAL, "ms", false, "longest time in which nothing arrived"), \
+    {"nics", SIM_REPORT_LIST, "", \
+     "bytes that each NIC " \
+     "carried", .get = get_shares, .of = SIM_REPORT_OBJECT, .table = &share_table}, \
+    {"ttft_cdf", SIM_REPORT_LIST, "", \
+     "distribution of ttft_ms over all " \
+     "prompts", .get = get_ttft, .of = SIM_REPORT_OBJECT, .table = &point_table}, \
+    {"transfer_cdf", SIM_REPORT_LIST, "", \
+     "distribution of transfer_ms over all " \
+     "transfers", .get = get_transfer, .of = SIM_REPORT_OBJECT, .table = &point_table}, \
+    {"parts", SIM_REPORT_LIST, "", \
+     "utilisation of the hosts' parts and of the engines' " \
+     "threads", .get = get_parts, .of = SIM_REPORT_OBJECT, .table = &part_table}, \
+    {"records", SIM_REPORT_LIST, "", \
+     "records of the metadata node at the end of the " \
+     "run", .get = get_records, .of = SIM_REPORT_OBJECT, .table = &record_table}, \
+    {"prompts", SIM_REPORT_LIST, "", \
+     "each prompt that was admitted, if log is " \
+     "on", .get = get_prompts, .of = SIM_REPORT_OBJECT, .table = &prompt_table}, \
+    {"bandwidth", SIM_REPORT_LIST, "", \
+     "bandwidth over time, if interval is " \
+     "set", .get = get_moments, .of = SIM_REPORT_OBJECT, .table = &moment_table}
+const sim_report_row_t app__mc_bench_rows[APP__MC_REPORT_ROWS] = {ROWS(false)};
+const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS] = {ROWS(true)};
 // clang-format on
 
 void app__mc_report_fini(void *report_void)
@@ -305,6 +312,7 @@ void app__mc_report_engine(app__mc_report_t *report, const app_mooncake_t *engin
     report->retried += counters->retried;
     report->memory_bytes_max += engine->memory_bytes_max;
     report->slices += counters->slices;
+    report->copied_bytes += counters->copied_bytes;
     report->handshakes += counters->handshakes;
     report->endpoints_evicted += counters->endpoints_evicted;
     report->endpoints_disconnected += counters->endpoints_disconnected;

@@ -797,6 +797,9 @@ START_TEST(what_nobody_wrote_is_what_the_fill_says)
     ck_assert_uint_eq(nic_memory_bytes(memory), 0);
     // A page that someone writes keeps the rest of the fill; what is forgotten is as before.
     nic_memory_write64(memory, (1 << 20) + 128, 5);
+    // A long range of pages that nobody wrote is still filled in.
+    ck_assert(nic_memory_has(memory, (1 << 20) + 65536, 1 << 19));
+    ck_assert(!nic_memory_has(memory, 1 << 21, 1 << 19));
     ck_assert_uint_eq(nic_memory_read64(memory, 1 << 20), word_of(1 << 20, &seed));
     ck_assert_uint_eq(nic_memory_read64(memory, (1 << 20) + 128), 5);
     nic_memory_write64(memory, 1 << 20, 6);
