@@ -16,7 +16,8 @@ value() {
     sed -n 's/^ *"'"$1"'": \([0-9.]*\),*$/\1/p' "$work/out/summary.json" | head -n 1
 }
 near() { # WHAT GOT EXPECTED PERCENT
-    awk -v a="$2" -v b="$3" -v p="$4" 'BEGIN { d = a - b; d = d < 0 ? -d : d; exit !(a != "" && d <= b * p / 100) }' ||
+    awk -v a="$2" -v b="$3" -v p="$4" \
+        'BEGIN { d = a - b; d = d < 0 ? -d : d; exit !(a != "" && d <= b * p / 100) }' ||
         fail "$1: $2, expected $3 within $4 %"
 }
 run() { # SCENARIO SETTINGS...
@@ -50,8 +51,8 @@ for rate in 1 10; do
     value wait_ms >>"$work/waits"
     [ "$(value copied_bytes)" = 2097152 ] || fail "copied $(value copied_bytes) bytes"
 done
-# The second prompt waits for 2 MiB at the rate; the mean is over two. The look-up of segments takes as long in
-# both runs.
+# The second prompt waits for 2 MiB at the rate; the mean is over two. The look-up of segments takes as long
+# in both runs.
 near "waits for copies differ by" "$(awk 'NR == 1 { slow = $1 } END { print slow - $1 }' "$work/waits")" \
     "$(awk 'BEGIN { print 16.777216 * (1 - 0.1) / 2 }')" 0.1
 
@@ -81,7 +82,8 @@ for nic in 0 1; do
     [ "$posters" = 2 ] || fail "mlx5_$nic: $posters posting threads: $(cat "$work/parts")"
     [ "$sum" -ge "$polled" ] && [ "$most" -lt "$polled" ] || fail "mlx5_$nic: $polled polled, $posted posted"
 done
-while read -r rate; do near "a posting thread" "$rate" 65.536 0.1; done < <(awk '$3 > 0 { print $4 }' "$work/parts")
-while read -r rate; do near "a polling thread" "$rate" 655.36 0.1; done < <(awk '$3 == 0 { print $4 }' "$work/parts")
+while read -r worker rate; do
+    near "worker $worker" "$rate" "$([ "$worker" = 0 ] && echo 655.36 || echo 65.536)" 0.1
+done < <(awk '{ print $3, $4 }' "$work/parts")
 echo "$failures failures"
 [ "$failures" -eq 0 ]
