@@ -96,8 +96,9 @@ typedef struct nic_cache_metric {
     const char *name; // with the prefix "cache."
     const char *unit;
     const char *help;
-    uint32_t offset; // place of the number in the store's state
-    uint32_t bytes;  // size of the number
+    uint32_t offset;                            // place of the number in the store's state
+    uint32_t bytes;                             // size of the number
+    uint64_t (*read)(const nic_store_t *store); // of a number that is computed; else NULL
 } nic_cache_metric_t;
 extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name
 // Returns the metric's value, 0 if the NIC has no tiered cache.

@@ -83,6 +83,10 @@ typedef struct nic_store_ops {
     // Returns true if a context that is missing keeps only its own queue pair waiting, and not the
     // unit that sends. NULL: the unit waits.
     bool (*asynchronous)(const nic_store_t *store);
+    // Returns when an object that was looked up without urgency is there, as far as the store knows
+    // at at_ps: the NIC asks again at that time. A time that has passed: it is there. NULL: what
+    // look_up told holds.
+    sim_time_t (*here)(nic_store_t *store, nic_store_kind_t kind, uint64_t key, sim_time_t at_ps);
     // Checks invariants, at the end of a run, and in builds with dear checks after lookups. Returns
     // false and says why if one does not hold. May be NULL.
     bool (*check)(const nic_store_t *store, sim_message_t *message);

@@ -73,6 +73,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".interval", TIME, app__contexts_config_t, interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "least time between the starts of two operations"),
+    SIM_ATTR(PREFIX ".arrivals", ENUM, app__contexts_config_t, arrivals,
+             .default_text = "even", .choices = "even|poisson",
+             .help = "starts of operations; even: interval apart; poisson: at random, interval "
+                     "apart on average; both wait while `outstanding` are in flight"),
     SIM_ATTR(PREFIX ".churn", COUNT, app__contexts_config_t, churn,
              .default_text = "0", .min_text = "0", .max_text = "1000000000000",
              .help = "operations after which a queue pair is destroyed and made anew; 0: "
@@ -128,6 +132,7 @@ typedef struct side {
     uint32_t free_count;
     app__choice_t choice;
     sim_random_t region_random;
+    sim_random_t arrival_random;
     sim_timer_t timer;
     sim_time_t next_ps;
     uint64_t posted;
@@ -284,7 +289,10 @@ static void post_more(side_t *side)
                 }
                 return;
             }
-            side->next_ps = now_ps + interval_ps;
+            const bool poisson = contexts->config.arrivals == APP__POISSON;
+            side->next_ps =
+                now_ps + (poisson ? sim_random_exponential(&side->arrival_random, interval_ps)
+                                  : interval_ps);
         }
         post_one(side);
     }
@@ -357,6 +365,7 @@ static void make_side(contexts_t *contexts, uint32_t s, const app_context_t *con
     sim_timer_init(&side->timer, timer_fired);
     app__random_init(&side->choice.random, context, s, "contexts");
     app__random_init(&side->region_random, context, s, "contexts regions");
+    app__random_init(&side->arrival_random, context, s, "contexts arrivals");
     if (side->begins) {
         sim_timer_arm(side->node, &side->timer, config->start_ps);
     }

@@ -18,6 +18,7 @@ typedef enum app__pattern {
 
 typedef enum app__side { APP__OUTBOUND, APP__INBOUND, APP__BOTH_WAYS } app__side_t;
 typedef enum app__access { APP__ACCESS_WRITE, APP__ACCESS_READ } app__access_t;
+typedef enum app__arrivals { APP__EVEN, APP__POISSON } app__arrivals_t;
 typedef enum app__carrier { APP__CARRIER_RC, APP__CARRIER_UC } app__carrier_t;
 
 typedef struct app__contexts_config {
@@ -37,6 +38,7 @@ typedef struct app__contexts_config {
     uint64_t bytes;
     uint64_t outstanding;
     sim_time_t interval_ps;
+    app__arrivals_t arrivals;
     uint64_t churn;
     uint64_t regions;
     uint64_t region_bytes;

@@ -2,13 +2,25 @@
 // nic/device/rnic/items.c - what is under way inside a detailed NIC has come where it goes.
 #include "nic/device/rnic/rnic.h"
 
+// Lets a WQE be sent, unless the store has learnt since that its context comes later.
+static void ready_step(const nic_item_t *item, nic_qp_t *qp)
+{
+    const sim_time_t here_ps =
+        nic__rnic_context_here_ps(nic__rnic(item->nic), nic__device_number(qp));
+    if (SIM_LIKELY(here_ps <= nic__device_now_ps(item->nic))) {
+        nic__rnic_make_ready(qp);
+    } else {
+        nic__item_at(nic__item_new(item->nic, NIC_ITEM_READY, qp), here_ps);
+    }
+}
+
 static void qp_step(nic_item_t *item, nic_qp_t *qp)
 {
     const bool open = !nic__device_closed(qp);
     switch ((nic_item_kind_t)item->kind) {
     case NIC_ITEM_READY:
         if (open && item->lap == nic__rnic_qp(qp)->lap) {
-            nic__rnic_make_ready(qp);
+            ready_step(item, qp);
         }
         break;
     case NIC_ITEM_SEGMENT:

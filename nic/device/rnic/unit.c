@@ -96,11 +96,14 @@ static inline void wqe_served(const nic_tx_unit_t *unit, nic_qp_t *qp, uint32_t 
         return;
     }
     const sim_time_t now_ps = nic__device_now_ps(nic);
-    sim_time_t ready_ps = unit->here_ps;
+    const sim_time_t here_ps =
+        nic__later(unit->here_ps,
+                   nic__rnic_context_here_ps(nic__rnic(nic), nic__device_number(qp)));
+    sim_time_t ready_ps = here_ps;
     if (unit->carries) {
         const nic_wqe_t *const wqe = nic__device_wqe(qp, index);
         const uint32_t bytes = nic__min(wqe->length, nic__device_mtu_bytes(qp));
-        const sim_time_t late_ps = nic__later(unit->here_ps, now_ps) - now_ps;
+        const sim_time_t late_ps = nic__later(here_ps, now_ps) - now_ps;
         ready_ps = late_ps + nic__read_payload_ps(nic, wqe, 0, bytes, false);
     }
     // WQEs are sent in order, so a WQE waits for the payload of the one before.

@@ -79,48 +79,71 @@ sim_time_t nic__tiered_read_directory(tiered_t *tiered)
     return nic__tiered_dma_read(tiered, sizeof(nic_directory_entry_t));
 }
 
-// -- the driver: one core that takes requests in order
+// -- the driver: one core that serves urgent requests before those in the background
 
-static sim_time_t drive(tiered_t *tiered, sim_time_t work_ps)
+sim_time_t nic__tiered_mailbox(tiered_t *tiered)
 {
-    const sim_time_t now_ps = tiered->now_ps;
-    const sim_time_t queue_ps =
-        tiered->driver_free_ps > now_ps ? tiered->driver_free_ps - now_ps : 0;
-    tiered->driver_free_ps = now_ps + queue_ps + work_ps;
-    tiered->counters.driver_busy_ps += work_ps;
-    tiered->counters.driver_requests++;
-    return queue_ps + work_ps;
+    return nic_pcie_write(tiered->pcie, tiered->now_ps, MAILBOX_BYTES, NIC_PCIE_CONTEXT_WRITE) -
+           tiered->now_ps;
 }
 
-sim_time_t nic__tiered_expand(tiered_t *tiered,
-                              const tiered_token_t *token,
+static sim_time_t unpack_ps(const tiered_t *tiered, const tiered_token_t *token, uint32_t count)
+{
+    return token->compressed ? tiered->config.decompress_ps * count : 0;
+}
+
+sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered,
+                                      const tiered_token_t *token,
+                                      uint32_t count)
+{
+    const nic_cache_config_t *const config = &tiered->config;
+    return config->driver_ps + config->iommu_ps +
+           (config->decompress_on_nic ? 0 : unpack_ps(tiered, token, count));
+}
+
+sim_time_t nic__tiered_answer(tiered_t *tiered,
+                              nic_token_type_t type,
+                              const uint32_t *tokens,
                               uint32_t count,
                               bool stage)
 {
     const nic_cache_config_t *const config = &tiered->config;
-    const uint64_t context_bytes =
-        (uint64_t)count * nic_context_bytes((nic_token_type_t)token->type);
-    const sim_time_t unpack_ps = token->compressed ? config->decompress_ps * count : 0;
-    // The request costs the write to the mailbox and the driver's work, with its check of rights.
-    sim_time_t took_ps =
-        nic_pcie_write(tiered->pcie, tiered->now_ps, MAILBOX_BYTES, NIC_PCIE_CONTEXT_WRITE) -
-        tiered->now_ps;
-    took_ps +=
-        drive(tiered,
-              config->driver_ps + config->iommu_ps + (config->decompress_on_nic ? 0 : unpack_ps));
+    uint64_t context_bytes = 0;
+    uint64_t bytes = 0;
+    sim_time_t on_nic_ps = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (tokens[i] != TIERED_NONE) {
+            const tiered_token_t *const token = &tiered->tokens[tokens[i]];
+            context_bytes += nic_context_bytes(type);
+            bytes += nic__tiered_bytes(token);
+            on_nic_ps += config->decompress_on_nic ? unpack_ps(tiered, token, 1) : 0;
+        }
+    }
+    sim_time_t took_ps = 0;
     if (tiered->has_l2 && (stage || config->expand_answer == NIC_CACHE_TO_CXL)) {
         // The driver writes the context into L2. The NIC reads it from there if it needs it at
         // once.
-        took_ps += nic__tiered_cxl_write(tiered, (uint64_t)count * nic__tiered_bytes(token));
+        took_ps += nic__tiered_cxl_write(tiered, bytes);
         if (stage) {
             return took_ps;
         }
-        took_ps += nic__tiered_cxl_read(tiered, (uint64_t)count * nic__tiered_bytes(token));
+        took_ps += nic__tiered_cxl_read(tiered, bytes);
     } else {
         took_ps += tiered->pcie->config.write_latency_ps; // "it lies there"
         took_ps += nic__tiered_dma_read(tiered, context_bytes);
     }
-    return took_ps + (config->decompress_on_nic ? unpack_ps : 0);
+    return took_ps + on_nic_ps;
+}
+
+sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token)
+{
+    const uint32_t number = nic__tiered_number(tiered, token);
+    const sim_time_t work_ps = nic__tiered_driver_work_ps(tiered, token, 1);
+    const sim_time_t mailbox_ps = nic__tiered_mailbox(tiered);
+    nic__tiered_drive(tiered);
+    const sim_time_t wait_ps = nic_server_urgent(&tiered->driver, tiered->now_ps, work_ps);
+    return mailbox_ps + wait_ps + work_ps +
+           nic__tiered_answer(tiered, (nic_token_type_t)token->type, &number, 1, false);
 }
 
 // -- L1

@@ -15,6 +15,7 @@
 typedef struct serving {
     tiered_path_t path;
     sim_time_t took_ps;
+    bool late; // its order to the driver tells how long it takes
 } serving_t;
 
 // Loads one token from L2, after a look-up in the directory. Returns the time it takes.
@@ -24,64 +25,85 @@ static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
            nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
 }
 
-static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
+// Requests a context for which only a queue pair waits. Returns the least time that it takes.
+static serving_t order_context(tiered_t *tiered, const tiered_token_t *token, sim_time_t before_ps)
+{
+    const uint32_t number = nic__tiered_number(tiered, token);
+    before_ps += nic__tiered_mailbox(tiered);
+    nic__tiered_order(tiered, TIERED_ORDER_CONTEXT, &number, 1, before_ps, true);
+    const sim_time_t here_ps = nic__tiered_here_ps(tiered, token);
+    return (serving_t){TIERED_EXPAND, here_ps - tiered->now_ps, true};
+}
+
+// `patient`: only the queue pair waits, so that an expand may be done in the background.
+static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t layer, bool patient)
 {
     const sim_time_t l1_ps = tiered->config.l1_latency_ps;
     if (layer == NIC_LAYER_L1) {
         const sim_time_t swap_ps =
             token->type == NIC_TOKEN_QP ? nic__tiered_swap(tiered, token, l1_ps) : 0;
-        return (serving_t){TIERED_L1, l1_ps + swap_ps};
+        return (serving_t){TIERED_L1, l1_ps + swap_ps, false};
     }
     if (layer == NIC_LAYER_L2) {
-        return (serving_t){TIERED_L2, load(tiered, token)};
+        return (serving_t){TIERED_L2, load(tiered, token), false};
     }
-    const sim_time_t directory_ps = nic__tiered_read_directory(tiered);
-    return (serving_t){TIERED_EXPAND,
-                       l1_ps + directory_ps + nic__tiered_expand(tiered, token, 1, false)};
+    const sim_time_t before_ps = l1_ps + nic__tiered_read_directory(tiered);
+    if (patient && token->order == TIERED_NONE) {
+        return order_context(tiered, token, before_ps);
+    }
+    return (serving_t){TIERED_EXPAND, before_ps + nic__tiered_expand(tiered, token), false};
 }
 
 // Serves an access to a token that is moving: the access waits for the end of the move, or reads
 // the
 // old copy and validates it afterwards.
-static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token)
+static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token, bool patient)
 {
+    if (tiered->config.waiting == NIC_CACHE_WAIT) {
+        nic__tiered_hurry(tiered, token);
+    }
     const sim_time_t end_ps = tiered->moves[token->move].end_ps;
     const sim_time_t left_ps = end_ps > tiered->now_ps ? end_ps - tiered->now_ps : 0;
     const uint32_t to = nic_move_target(&token->cell);
     if (tiered->config.waiting == NIC_CACHE_WAIT) {
         tiered->counters.waits++;
-        serving_t serving = serve_from(tiered, token, to);
+        serving_t serving = serve_from(tiered, token, to, patient);
         serving.took_ps += left_ps;
         return serving;
     }
-    serving_t serving = serve_from(tiered, token, token->cell.entry.layer);
+    serving_t serving = serve_from(tiered, token, token->cell.entry.layer, patient);
     if (serving.took_ps > left_ps && serving.path != TIERED_L1) {
         tiered->counters.version_retries++; // the version is another one now
-        const serving_t again = serve_from(tiered, token, to);
+        const serving_t again = serve_from(tiered, token, to, patient);
         serving.took_ps += again.took_ps;
         serving.path = again.path > serving.path ? again.path : serving.path;
     }
     return serving;
 }
 
-static serving_t serve(tiered_t *tiered, tiered_token_t *token)
+static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
 {
     const sim_time_t now_ps = tiered->now_ps;
     serving_t serving;
     if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
-        serving = serve_from(tiered, token, NIC_LAYER_L1);
+        serving = serve_from(tiered, token, NIC_LAYER_L1, patient);
         tiered->counters.staging_hits++;
         tiered->counters.prefetches_used += token->prefetched;
         token->prefetched = false;
     } else if (nic_cell_moving(&token->cell)) {
-        serving = serve_moving(tiered, token);
+        serving = serve_moving(tiered, token, patient);
     } else {
-        serving = serve_from(tiered, token, token->cell.entry.layer);
+        serving = serve_from(tiered, token, token->cell.entry.layer, patient);
     }
     // An earlier access has requested the token, which is still in flight; this access waits for
-    // it.
-    if (token->here_ps > now_ps + serving.took_ps) {
-        serving.took_ps = token->here_ps - now_ps;
+    // it. Its order becomes urgent if this access cannot wait.
+    if (!patient && !nic_cell_moving(&token->cell)) {
+        nic__tiered_hurry(tiered, token);
+    }
+    const sim_time_t here_ps =
+        nic_cell_moving(&token->cell) ? token->here_ps : nic__tiered_here_ps(tiered, token);
+    if (here_ps > now_ps + serving.took_ps) {
+        serving.took_ps = here_ps - now_ps;
     }
     return serving;
 }
@@ -133,6 +155,8 @@ static void begin_counting(tiered_t *tiered)
     }
     nic_histogram_clear(&tiered->all);
     nic_histogram_clear(&tiered->move_times);
+    nic_server_clear_statistics(&tiered->driver);
+    tiered->driver_busy_at_adaptation_ps = 0;
     tiered->cxl.read_bytes = 0;
     tiered->cxl.write_bytes = 0;
     tiered->cxl.busy_ps = 0;
@@ -206,14 +230,15 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
         lookup->waits = true;
         tiered->last = number;
     } else {
-        const serving_t serving = serve(tiered, token);
+        const bool patient = type == NIC_TOKEN_QP && lookup->begins && !lookup->urgent;
+        const serving_t serving = serve(tiered, token, patient);
         count_path(tiered, token, lookup, serving.path);
         trace(tiered, token, serving.path, serving.took_ps);
-        if (counted) {
+        if (counted && !serving.late) {
             count_time(tiered, serving.path, serving.took_ps);
         }
         lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + serving.took_ps);
-        if (serving.path != TIERED_L1) {
+        if (serving.path != TIERED_L1 && !serving.late) {
             token->here_ps = nic__later(token->here_ps, tiered->now_ps + serving.took_ps);
         }
     }
@@ -248,6 +273,23 @@ static sim_time_t tiered_fetch(nic_store_t *store,
     }
     tiered->counters.wqe_reads++;
     return tiered->now_ps + nic__tiered_cxl_read(tiered, WQE_BYTES);
+}
+
+// Returns when the context of a queue pair is on the NIC, as far as that is known.
+static sim_time_t tiered_here(nic_store_t *store,
+                              nic_store_kind_t kind,
+                              uint64_t key,
+                              sim_time_t at_ps)
+{
+    tiered_t *const tiered = (tiered_t *)(void *)store;
+    nic__tiered_move_time_on(tiered, at_ps);
+    nic__tiered_catch_up(tiered);
+    const uint32_t number = nic__tiered_find(tiered, nic__tiered_type_of(kind), key);
+    if (number == TIERED_NONE) {
+        return 0;
+    }
+    const tiered_token_t *const token = &tiered->tokens[number];
+    return nic_cell_moving(&token->cell) ? token->here_ps : nic__tiered_here_ps(tiered, token);
 }
 
 // Places are taken in turn, so the next one is the first to be free.
@@ -288,6 +330,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->next_adaptation_ps = config->adaptive ? config->adaptive_interval_ps : SIM_TIME_NEVER;
     tiered->reset_ps = config->reset_ps;
     tiered->last = TIERED_NONE;
+    tiered->free_order = TIERED_NONE;
     tiered->staging = sim_alloc_array(config->staging_entries + 1, sizeof(*tiered->staging));
     for (uint64_t i = 0; i < config->staging_entries; i++) {
         tiered->staging[i] = TIERED_NONE;
@@ -307,6 +350,7 @@ static void tiered_destroy(nic_store_t *store)
     nic__tiered_parts_fini(tiered);
     nic__tiered_batch_fini(tiered);
     nic__tiered_table_fini(tiered);
+    nic__tiered_orders_fini(tiered);
     for (uint32_t path = 0; path < TIERED_PATH_COUNT; path++) {
         nic_histogram_fini(&tiered->paths[path]);
     }
@@ -412,6 +456,7 @@ const nic_store_ops_t nic__store_tiered = {
     .fetch = tiered_fetch,
     .hold_doorbell = tiered_hold_doorbell,
     .asynchronous = tiered_asynchronous,
+    .here = tiered_here,
     .check = tiered_check,
 };
 

@@ -57,13 +57,22 @@ static tiered_move_t take_move(tiered_t *tiered, size_t place)
 void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token)
 {
     if (token->move != TIERED_NONE) {
+        nic__tiered_forget_order(tiered, token);
         (void)take_move(tiered, token->move);
         nic_move_give_up(&token->cell);
     }
 }
 
+void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps)
+{
+    SIM_CHECK(token->move != TIERED_NONE);
+    tiered->moves[token->move].end_ps = end_ps;
+    sift(tiered, token->move);
+}
+
 // -- moves
 
+// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at tells its end.
 static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
 {
     if (token->staging != TIERED_NONE) {
@@ -78,7 +87,7 @@ static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim
              place,
              (tiered_move_t){
                  .begin_ps = tiered->now_ps,
-                 .end_ps = tiered->now_ps + took_ps,
+                 .end_ps = took_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : tiered->now_ps + took_ps,
                  .token = nic__tiered_number(tiered, token),
              });
     sift(tiered, place);
@@ -107,7 +116,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
 
 static bool may_move(const tiered_token_t *token)
 {
-    return !nic_cell_moving(&token->cell) && !token->queued &&
+    return !nic_cell_moving(&token->cell) && !token->queued && token->order == TIERED_NONE &&
            (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0;
 }
 
@@ -130,9 +139,14 @@ static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t coun
     }
     const bool near = token->cell.entry.layer == NIC_LAYER_L2;
     tiered->counters.fills += !near;
-    const sim_time_t took_ps = near ? nic__tiered_cxl_read(tiered, nic__tiered_bytes(token))
-                                    : nic__tiered_expand(tiered, token, 1, false);
-    begin_move(tiered, token, NIC_LAYER_L1, took_ps);
+    if (near) {
+        const sim_time_t took_ps = nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
+        begin_move(tiered, token, NIC_LAYER_L1, took_ps);
+        return;
+    }
+    const uint32_t number = nic__tiered_number(tiered, token);
+    begin_move(tiered, token, NIC_LAYER_L1, SIM_TIME_NEVER);
+    nic__tiered_order(tiered, TIERED_ORDER_L1, &number, 1, nic__tiered_mailbox(tiered), false);
 }
 
 static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
@@ -176,10 +190,10 @@ static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
         }
     }
     tiered->counters.fills++;
-    const sim_time_t took_ps = nic__tiered_expand(tiered, token, count, true);
     for (uint32_t i = 0; i < count; i++) {
-        begin_move(tiered, &tiered->tokens[batch[i]], NIC_LAYER_L2, took_ps);
+        begin_move(tiered, &tiered->tokens[batch[i]], NIC_LAYER_L2, SIM_TIME_NEVER);
     }
+    nic__tiered_order(tiered, TIERED_ORDER_L2, batch, count, nic__tiered_mailbox(tiered), false);
 }
 
 static uint64_t count_of(tiered_t *tiered, tiered_token_t *token)
@@ -236,8 +250,8 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
         return;
     }
     if (nic__tiered_part(tiered, token)->policy->installs_on_miss) {
-        const sim_time_t took_ps =
-            token->here_ps > tiered->now_ps ? token->here_ps - tiered->now_ps : 0;
+        const sim_time_t here_ps = nic__tiered_here_ps(tiered, token);
+        const sim_time_t took_ps = here_ps > tiered->now_ps ? here_ps - tiered->now_ps : 0;
         nic__tiered_move_now(tiered, token, NIC_LAYER_L1, took_ps);
         return;
     }
@@ -313,6 +327,12 @@ static bool at_least(uint64_t part, uint64_t whole, sim_ratio_t ratio)
     return (sim_wide_t)part * ratio.den >= (sim_wide_t)whole * ratio.num;
 }
 
+static sim_time_t driver_busy_ps(const tiered_t *tiered)
+{
+    return tiered->driver.busy_ps[NIC_SERVER_URGENT] +
+           tiered->driver.busy_ps[NIC_SERVER_BACKGROUND];
+}
+
 static void adapt(tiered_t *tiered)
 {
     const nic_cache_config_t *const config = &tiered->config;
@@ -322,7 +342,7 @@ static void adapt(tiered_t *tiered)
     const uint64_t l2 = now->l2_hits - then->l2_hits;
     const uint64_t expands = now->expands_urgent + now->expands_background - then->expands_urgent -
                              then->expands_background;
-    const sim_time_t driver_ps = now->driver_busy_ps - then->driver_busy_ps;
+    const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
     const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
     const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
     const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
@@ -351,6 +371,7 @@ static void adaptation_over(tiered_t *tiered)
 {
     tiered->at_adaptation = tiered->counters;
     tiered->cxl_busy_at_adaptation_ps = tiered->cxl.busy_ps;
+    tiered->driver_busy_at_adaptation_ps = driver_busy_ps(tiered);
     tiered->up_busy_ps = tiered->pcie->up.busy_ps;
     tiered->down_busy_ps = tiered->pcie->down.busy_ps;
 }
@@ -365,7 +386,9 @@ void nic__tiered_catch_up(tiered_t *tiered)
         const sim_time_t move_ps =
             tiered->move_count != 0 ? tiered->moves[0].end_ps : SIM_TIME_NEVER;
         sim_time_t due_ps = move_ps;
-        const sim_time_t others_ps[] = {tiered->reset_ps,
+        const sim_time_t driver_ps = nic_server_next_ps(&tiered->driver);
+        const sim_time_t others_ps[] = {driver_ps,
+                                        tiered->reset_ps,
                                         tiered->next_aging_ps,
                                         tiered->next_maintenance_ps,
                                         tiered->next_adaptation_ps};
@@ -379,6 +402,8 @@ void nic__tiered_catch_up(tiered_t *tiered)
         if (due_ps == move_ps) {
             const tiered_move_t move = take_move(tiered, 0);
             end_move(tiered, &move);
+        } else if (due_ps == driver_ps) {
+            nic__tiered_drive(tiered);
         } else if (due_ps == tiered->reset_ps) {
             tiered->reset_ps = SIM_TIME_NEVER;
             nic__tiered_reset(tiered);

@@ -162,6 +162,7 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         .l1_slot = TIERED_NONE,
         .staging = TIERED_NONE,
         .move = TIERED_NONE,
+        .order = TIERED_NONE,
         // Indices of a pool are given out in order, and again when they are free.
         .index = tiered->type_live[type],
         .last_access_ps = tiered->now_ps,
@@ -213,6 +214,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     }
     tiered_token_t *const token = &tiered->tokens[number];
     nic__tiered_forget_move(tiered, token);
+    nic__tiered_forget_order(tiered, token);
     if (token->staging != TIERED_NONE) {
         tiered->staging[token->staging] = TIERED_NONE;
     }

@@ -17,6 +17,17 @@ typedef struct expands {
     uint64_t background;
 } expands_t;
 
+typedef struct driver_class {
+    uint64_t requests;
+    sim_percentiles_t wait_ns;
+} driver_class_t;
+
+typedef struct driver_report {
+    driver_class_t classes[NIC_SERVER_CLASS_COUNT];
+    uint64_t hurried;
+    uint64_t waiting_max;
+} driver_report_t;
+
 typedef struct type_report {
     const char *type;
     uint64_t objects;
@@ -59,6 +70,7 @@ typedef struct cache_report {
     double dma_utilisation;
     double cxl_utilisation;
     double driver_utilisation;
+    driver_report_t driver;
     double mops;
     uint64_t promote_l1;
     uint64_t promote_l2;
@@ -137,7 +149,17 @@ static void fill_use(const tiered_t *tiered, cache_report_t *report)
     report->dma_utilisation = dma < 1.0 ? dma : 1.0;
     const double cxl = share(tiered->cxl.busy_ps, 2 * span_ps); // of two directions
     report->cxl_utilisation = cxl < 1.0 ? cxl : 1.0;
-    const double driver = share(counters->driver_busy_ps, span_ps);
+    const nic_server_t *const server = &tiered->driver;
+    const double driver =
+        share(server->busy_ps[NIC_SERVER_URGENT] + server->busy_ps[NIC_SERVER_BACKGROUND], span_ps);
+    for (uint32_t class = 0; class < NIC_SERVER_CLASS_COUNT; class ++) {
+        report->driver.classes[class] = (driver_class_t){
+            server->requests[class],
+            nic_histogram_percentiles(&server->waits[class], SIM_PS_PER_NS),
+        };
+    }
+    report->driver.hurried = counters->hurried;
+    report->driver.waiting_max = server->waiting_max;
     report->driver_utilisation = driver < 1.0 ? driver : 1.0;
     report->mops = span_ps == 0 ? 0 : (double)counters->accesses / seconds / 1e6;
 }
@@ -207,6 +229,20 @@ static const sim_report_row_t expand_rows[] = {
     {.name = "background", .kind = SIM_REPORT_U64, .unit = "", .help = "expands for which only the queue pair waited (expand.asynchronous)", .offset = offsetof(expands_t, background), .shown = true},
 };
 static const sim_report_table_t expand_table = {.rows = expand_rows, .count = SIM_COUNT_OF(expand_rows), .bytes = sizeof(expands_t)};
+
+static const sim_report_row_t driver_class_rows[] = {
+    {.name = "requests", .kind = SIM_REPORT_U64, .unit = "", .help = "requests of this class that the driver took up", .offset = offsetof(driver_class_t, requests), .shown = true},
+    {.name = "wait_ns", .kind = SIM_REPORT_OBJECT, .unit = "ns", .help = "time that a request of this class waits before the driver takes it up", .offset = offsetof(driver_class_t, wait_ns), .table = &sim_report_percentiles, .shown = true},
+};
+static const sim_report_table_t driver_class_table = {.rows = driver_class_rows, .count = SIM_COUNT_OF(driver_class_rows), .bytes = sizeof(driver_class_t)};
+
+static const sim_report_row_t driver_rows[] = {
+    {.name = "urgent", .kind = SIM_REPORT_OBJECT, .unit = "", .help = "requests that a processing unit waits for; they overtake those in the background", .offset = offsetof(driver_report_t, classes[NIC_SERVER_URGENT]), .table = &driver_class_table, .shown = true},
+    {.name = "background", .kind = SIM_REPORT_OBJECT, .unit = "", .help = "requests of asynchronous expands and of moves, which the driver takes up when no urgent one waits", .offset = offsetof(driver_report_t, classes[NIC_SERVER_BACKGROUND]), .table = &driver_class_table, .shown = true},
+    {.name = "hurried", .kind = SIM_REPORT_U64, .unit = "", .help = "background requests that became urgent because an access needed their token", .offset = offsetof(driver_report_t, hurried)},
+    {.name = "queue_peak", .kind = SIM_REPORT_U64, .unit = "", .help = "largest number of background requests that waited at a time", .offset = offsetof(driver_report_t, waiting_max)},
+};
+static const sim_report_table_t driver_table = {.rows = driver_rows, .count = SIM_COUNT_OF(driver_rows), .bytes = sizeof(driver_report_t)};
 
 static const sim_report_row_t migration_rows[] = {
     {.name = "to_l1", .kind = SIM_REPORT_U64, .unit = "", .help = "tokens that moved to L1 by promotion or after a miss", .offset = offsetof(migrations_t, to_l1), .shown = true},
@@ -296,6 +332,7 @@ static const sim_report_row_t rows[] = {
     REAL("dma_utilisation", dma_utilisation, "", "dma_bytes as a share of what PCIe could carry", false),
     REAL("cxl_utilisation", cxl_utilisation, "", "share of the time that L2's link was busy, as the mean of both directions", false),
     REAL("driver_utilisation", driver_utilisation, "", "share of the time that the driver's core was busy", true),
+    OBJECT("driver", driver, "requests to the driver by class, and how long they wait for its core", driver_table),
     REAL("accesses_mops", mops, "M/s", "accesses per second, in millions", true),
     {.name = "belady_hits", .kind = SIM_REPORT_U64, .unit = "", .help = "L1 hits of an optimal policy that knows the future, for the same L1 (record)", .get = get_belady},
     {.name = "belady_hit_rate", .kind = SIM_REPORT_REAL, .unit = "", .help = "share of accesses that the optimal policy hits: belady_hits / accesses", .get = get_belady_rate},
@@ -312,8 +349,41 @@ const sim_report_table_t nic_cache_report = {
 
 // -- while it runs
 
+static uint64_t driver_busy(const nic_store_t *store)
+{
+    const nic_server_t *const driver = &((const tiered_t *)(const void *)store)->driver;
+    return driver->busy_ps[NIC_SERVER_URGENT] + driver->busy_ps[NIC_SERVER_BACKGROUND];
+}
+
+static uint64_t wait_of(const nic_store_t *store, nic_server_class_t class, uint64_t percentile)
+{
+    const nic_server_t *const driver = &((const tiered_t *)(const void *)store)->driver;
+    return nic_histogram_percentile(&driver->waits[class], percentile, 100);
+}
+
+static uint64_t urgent_p50(const nic_store_t *store)
+{
+    return wait_of(store, NIC_SERVER_URGENT, 50);
+}
+
+static uint64_t urgent_p99(const nic_store_t *store)
+{
+    return wait_of(store, NIC_SERVER_URGENT, 99);
+}
+
+static uint64_t background_p50(const nic_store_t *store)
+{
+    return wait_of(store, NIC_SERVER_BACKGROUND, 50);
+}
+
+static uint64_t background_p99(const nic_store_t *store)
+{
+    return wait_of(store, NIC_SERVER_BACKGROUND, 99);
+}
+
 // clang-format off
-#define METRIC(name_, field, unit_, help_) {"cache." name_, unit_, help_, offsetof(tiered_t, field), sizeof(((tiered_t *)NULL)->field)}
+#define DERIVED(name_, function_, unit_, help_) {.name = "cache." name_, .unit = unit_, .help = help_, .read = function_}
+#define METRIC(name_, field, unit_, help_) {"cache." name_, unit_, help_, offsetof(tiered_t, field), sizeof(((tiered_t *)NULL)->field), NULL}
 const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("accesses", counters.accesses, "", "look-ups of queue pairs' contexts by operations that begin; starts at 0 again when counting begins"),
     METRIC("l1_hits", counters.l1_hits, "", "accesses that found the context in L1 or staged; starts at 0 again when counting begins"),
@@ -334,7 +404,18 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("dma_write_bytes", counters.dma_write_bytes, "bytes", "bytes of changes written to the host"),
     METRIC("cxl_read_bytes", cxl.read_bytes, "bytes", "bytes that the NIC read from L2"),
     METRIC("cxl_write_bytes", cxl.write_bytes, "bytes", "bytes that the NIC wrote to L2"),
-    METRIC("driver_busy_ps", counters.driver_busy_ps, "ps", "time that the driver's core was busy"),
+    METRIC("driver_urgent", driver.requests[NIC_SERVER_URGENT], "", "urgent requests that the driver took up so far"),
+    METRIC("driver_urgent_wait_ps", driver.waited_ps[NIC_SERVER_URGENT], "ps", "time that urgent requests waited for the driver, all together"),
+    METRIC("driver_urgent_busy_ps", driver.busy_ps[NIC_SERVER_URGENT], "ps", "time that the driver's core worked on urgent requests"),
+    METRIC("driver_background", driver.requests[NIC_SERVER_BACKGROUND], "", "background requests that the driver took up so far"),
+    METRIC("driver_background_wait_ps", driver.waited_ps[NIC_SERVER_BACKGROUND], "ps", "time that background requests waited for the driver, all together"),
+    METRIC("driver_background_busy_ps", driver.busy_ps[NIC_SERVER_BACKGROUND], "ps", "time that the driver's core worked on background requests"),
+    METRIC("driver_queue", driver.waiting, "", "background requests that wait for the driver at this time"),
+    DERIVED("driver_busy_ps", driver_busy, "ps", "time that the driver's core was busy"),
+    DERIVED("driver_urgent_wait_p50_ps", urgent_p50, "ps", "median time that urgent requests waited for the driver so far"),
+    DERIVED("driver_urgent_wait_p99_ps", urgent_p99, "ps", "99th percentile of the time that urgent requests waited for the driver so far"),
+    DERIVED("driver_background_wait_p50_ps", background_p50, "ps", "median time that background requests waited for the driver so far"),
+    DERIVED("driver_background_wait_p99_ps", background_p99, "ps", "99th percentile of the time that background requests waited for the driver so far"),
     METRIC("l1_entries", parts[0].slots_used, "", "queue pairs in L1 at this time"),
     METRIC("l2_tokens", parts[0].pages[NIC_TOKEN_QP].used_slots, "", "queue pairs in L2 at this time"),
     METRIC("l2_bytes", parts[0].l2_used_bytes, "bytes", "bytes of L2 pages that tokens use at this time"),
@@ -342,7 +423,7 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("queue", queue_count, "", "misses that wait for a batch at this time"),
     METRIC("promote_l1", promote_l1, "", "uses from which on a token is promoted to L1, at the end of the run"),
     METRIC("promote_l2", promote_l2, "", "uses from which on a token is promoted to L2, at the end of the run"),
-    {NULL, NULL, NULL, 0, 0},
+    {NULL, NULL, NULL, 0, 0, NULL},
 };
 // clang-format on
 
@@ -351,6 +432,9 @@ uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metri
     const nic_store_t *const store = nic_store_of(nic);
     if (store == NULL || store->ops != &nic__store_tiered) {
         return 0;
+    }
+    if (metric->read != NULL) {
+        return metric->read(store);
     }
     const char *const at = (const char *)store + metric->offset;
     if (metric->bytes == sizeof(uint32_t)) {

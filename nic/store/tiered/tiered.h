@@ -9,6 +9,7 @@
 //     lookup.c          lookups, life, invariants
 //     object.c   tokens by key: made, changed, removed
 //     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
+//     orders.c   requests that the driver takes up when it has nothing urgent to do
 //     place.c    L1 and L2: what is put where, and what gives way
 //     move.c     the thresholds' moves, the maintenance worker, adaptive thresholds
 //     batch.c    the miss queue, and the staging area
@@ -24,6 +25,7 @@
 #include "nic/reports.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
+#include "nic/store/tiered/driver/server.h"
 #include "nic/store/tiered/histogram.h"
 #include "nic/store/tiered/pages.h"
 #include "nic/store/tiered/protocol.h"
@@ -57,6 +59,7 @@ typedef struct tiered_token {
     uint32_t newer;     // in L2, by last use
     uint32_t older;
     uint32_t move;  // in the heap of moves; TIERED_NONE: none
+    uint32_t order; // that the driver has not taken up yet; TIERED_NONE: none
     uint32_t index; // in the pool of its type
     uint8_t type;   // nic_token_type_t
     bool live;
@@ -97,9 +100,28 @@ typedef struct tiered_cxl {
     sim_time_t own_ps; // of reads that the access at hand has booked
 } tiered_cxl_t;
 
+// What a background request to the driver is for.
+typedef enum tiered_order_kind {
+    TIERED_ORDER_CONTEXT, // the token's context, for which a queue pair waits
+    TIERED_ORDER_L1,      // a move to L1
+    TIERED_ORDER_L2,      // a move to L2
+} tiered_order_kind_t;
+
+typedef struct tiered_order {
+    uint8_t kind;   // tiered_order_kind_t
+    bool counted;   // its time is that of an access
+    uint8_t type;   // of its tokens
+    uint32_t count; // of tokens; one that has gone is TIERED_NONE
+    uint32_t *tokens;
+    sim_time_t begin_ps;
+    sim_time_t before_ps; // time that passes until the driver has it, added at the end
+    sim_time_t work_ps;
+    uint32_t next; // in the list of free orders
+} tiered_order_t;
+
 typedef struct tiered_move {
     sim_time_t begin_ps;
-    sim_time_t end_ps;
+    sim_time_t end_ps; // SIM_TIME_NEVER: the driver has not taken it up yet
     uint32_t token;
 } tiered_move_t;
 
@@ -148,12 +170,11 @@ typedef struct tiered_counters {
     uint64_t dirty_lost; // tokens
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
-    uint64_t driver_requests;
+    uint64_t hurried; // orders that became urgent
     uint64_t doorbell_waits;
     uint64_t wqe_reads;
     uint64_t table_hits;
     uint64_t table_misses;
-    sim_time_t driver_busy_ps;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
 } tiered_counters_t;
 
@@ -170,7 +191,11 @@ typedef struct tiered {
     bool directory_on_nic;
     uint64_t cxl_byte_time; // in units of 2^-20 ps
     tiered_cxl_t cxl;
-    sim_time_t driver_free_ps;
+    nic_server_t driver;
+    tiered_order_t *orders;
+    size_t order_count; // ever
+    size_t order_capacity;
+    uint32_t free_order;
     tiered_token_t *tokens;
     size_t token_count; // ever
     size_t token_capacity;
@@ -200,6 +225,7 @@ typedef struct tiered {
     sim_time_t next_adaptation_ps;
     tiered_counters_t at_adaptation;
     sim_time_t cxl_busy_at_adaptation_ps;
+    sim_time_t driver_busy_at_adaptation_ps;
     sim_time_t up_busy_ps; // of PCIe, at the last adaptation
     sim_time_t down_busy_ps;
     // The miss queue of L2.
@@ -265,17 +291,44 @@ static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_read_directory(tiered_t *tiered);
-// Expands a token: a request to the driver, the driver's work, and the transfer of the context to
-// the
-// NIC, or to L2 with `stage`. Returns the time it takes.
-sim_time_t nic__tiered_expand(tiered_t *tiered,
-                              const tiered_token_t *token,
+// Writes a request to the driver's mailbox.
+sim_time_t nic__tiered_mailbox(tiered_t *tiered);
+// Returns how long the driver's core works on a request for `count` tokens like this one.
+sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered,
+                                      const tiered_token_t *token,
+                                      uint32_t count);
+// Transfers the contexts of tokens (TIERED_NONE: none) from the host to the NIC, or to L2 with
+// `stage`.
+sim_time_t nic__tiered_answer(tiered_t *tiered,
+                              nic_token_type_t type,
+                              const uint32_t *tokens,
                               uint32_t count,
                               bool stage);
+// Expands a token for which an access waits: an urgent request to the driver, the driver's work,
+// and the transfer of the context to the NIC.
+sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token);
 sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
 // Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
 sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
+
+// -- orders.c
+
+// Queues a background request for tokens of one type. It reaches the driver before_ps from now on.
+// `counted`: the time that it takes is that of an access.
+void nic__tiered_order(tiered_t *tiered,
+                       tiered_order_kind_t kind,
+                       const uint32_t *tokens,
+                       uint32_t count,
+                       sim_time_t before_ps,
+                       bool counted);
+void nic__tiered_drive(tiered_t *tiered); // takes up what the driver starts by now
+// Makes the order of a token urgent, if the driver has not taken it up yet.
+void nic__tiered_hurry(tiered_t *tiered, const tiered_token_t *token);
+// Returns when a token is on the NIC, or the earliest such time if its order waits for the driver.
+sim_time_t nic__tiered_here_ps(const tiered_t *tiered, const tiered_token_t *token);
+void nic__tiered_forget_order(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_orders_fini(tiered_t *tiered);
 
 // -- place.c
 
@@ -304,6 +357,7 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
 void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether it is to be promoted
 void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
 void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
+void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps);
 
 // -- batch.c
 
