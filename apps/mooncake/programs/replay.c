@@ -19,8 +19,16 @@ static const sim_attr_t attrs[] = {
                      "decode nodes; further hosts are not used"),
     SIM_ATTR(PREFIX ".trace", STRING, app__mc_replay_config_t, trace,
              .default_text = "",
-             .help = "file of prompts, one JSON object per line: timestamp (ms), "
-                     "input_length, output_length, hash_ids"),
+             .help = "file of prompts, one JSON object per line: input_length, output_length, "
+                     "and perhaps timestamp and hash_ids"),
+    SIM_ATTR(PREFIX ".timestamp-unit", ENUM, app__mc_replay_config_t, unit,
+             .default_text = "auto", .choices = "auto|ms|s",
+             .help = "unit of the trace's timestamps; auto: ms, or s if they have decimals and "
+                     "would be above 100 prompts per second as ms"),
+    SIM_ATTR(PREFIX ".arrival-interval", TIME, app__mc_replay_config_t, interval_ps,
+             .default_text = "auto", .min_text = "0s", .max_text = "1000s", .auto_ok = true,
+             .help = "time between two prompts, instead of the trace's timestamps; auto: those "
+                     "timestamps"),
     SIM_ATTR(PREFIX ".requests", COUNT, app__mc_replay_config_t, requests,
              .default_text = "auto", .min_text = "1", .auto_ok = true,
              .help = "number of prompts, from the first on; auto: all prompts of the trace"),
@@ -156,6 +164,16 @@ static sim_err_t read_trace(app__mc_replay_t *replay,
     const uint64_t most = config->requests == SIM_AUTO ? UINT64_MAX : config->requests;
     error = app__mooncake_trace_read(config->trace, text, size, most, &replay->trace, message);
     sim_free(text);
+    if (error == SIM_OK) {
+        error = app__mooncake_trace_arrivals(&replay->trace,
+                                             config->trace,
+                                             config->unit,
+                                             config->interval_ps,
+                                             config->block_tokens,
+                                             context->note,
+                                             context->ctx,
+                                             message);
+    }
     return error;
 }
 

@@ -21,6 +21,8 @@ typedef struct app__mc_replay_config {
     char *trace;
     char *capacity;
     uint64_t requests; // SIM_AUTO: all
+    app__mooncake_unit_t unit;
+    sim_time_t interval_ps; // SIM_AUTO: as the trace says
     uint64_t prefill;
     uint64_t decode;
     app__mc_store_t store;

@@ -93,7 +93,8 @@ static sim_err_t take_number(reader_t *reader, uint64_t limit, uint64_t *value)
     return error;
 }
 
-// Reads milliseconds; decimals count down to the picosecond.
+// Reads a time as milliseconds; decimals count down to the picosecond. The file arrivals.c scales
+// seconds.
 static sim_err_t take_timestamp(reader_t *reader, app__mooncake_prompt_t *prompt)
 {
     skip_space(reader);
@@ -108,12 +109,13 @@ static sim_err_t take_timestamp(reader_t *reader, app__mooncake_prompt_t *prompt
             prompt->timestamp_rest_ps += (sim_time_t)(next(reader) - '0') * one_ps;
             reader->at++;
         }
+        reader->trace->with_decimals = true;
         if (reader->at == point) {
-            return wrong(reader, start, "expected milliseconds, such as 12 or 12.5");
+            return wrong(reader, start, "expected a time, such as 12 or 12.5");
         }
     }
     if (error == SIM_OK && (next(reader) == 'e' || next(reader) == 'E')) {
-        return wrong(reader, start, "expected milliseconds, such as 12 or 12.5");
+        return wrong(reader, start, "expected a time, such as 12 or 12.5");
     }
     return error;
 }
@@ -263,17 +265,28 @@ static sim_err_t take_prompt(reader_t *reader, app__mooncake_prompt_t *prompt)
             return wrong(reader, reader->at, "expected ',' or '}'");
         }
     }
-    for (unsigned i = 0; i < MEMBERS; i++) {
+    for (unsigned i = INPUT; i <= OUTPUT; i++) {
         if ((has & 1u << i) == 0) {
             sim_message_t text;
             (void)sim_fail(&text,
                            SIM_ERR_INVALID,
-                           "the request has no %s, expected timestamp, input_length, "
-                           "output_length and hash_ids",
+                           "the request has no %s, expected input_length and output_length",
                            members[i]);
             return wrong(reader, start, text.text);
         }
     }
+    app__mooncake_trace_t *const trace = reader->trace;
+    const bool timed = (has & 1u << TIMESTAMP) != 0;
+    if (trace->count > 0 && timed == (trace->untimed > 0)) {
+        return wrong(reader,
+                     start,
+                     timed ? "the request has a timestamp and earlier ones have none, expected one "
+                             "in each request or in none"
+                           : "the request has no timestamp and earlier ones have one, expected "
+                             "one in each request or in none");
+    }
+    trace->untimed += !timed;
+    trace->unhashed += (has & 1u << IDS) == 0;
     return SIM_OK;
 }
 

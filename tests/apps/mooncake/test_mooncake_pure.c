@@ -366,9 +366,155 @@ START_TEST(times_that_fall_keep_the_order)
 }
 END_TEST
 
-#define GOOD "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}\n"
+// -- traces of other projects
 
-#define MEMBERS ", expected timestamp, input_length, output_length and hash_ids"
+#define GOOD "{\"timestamp\": 5, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]}\n"
+#define MS SIM_PS_PER_MS
+
+static const struct {
+    const char *times[3]; // NULL: no timestamp
+    app__mooncake_unit_t unit;
+    sim_time_t interval_ps;
+    sim_time_t expected_ps[3];
+    const char *told; // part of the note, or of the error; NULL: nothing is told
+} arrivals[] = {
+    {{"0", "27", "3000"}, APP__MOONCAKE_UNIT_AUTO, SIM_AUTO, {0, 27 * MS, 3000 * MS}, NULL},
+    {{"0.5", "27.25", "90"},
+     APP__MOONCAKE_UNIT_AUTO,
+     SIM_AUTO,
+     {MS / 2, 27 * MS + MS / 4, 90 * MS},
+     NULL},
+    {{"0.0", "1.114", "2.5"},
+     APP__MOONCAKE_UNIT_AUTO,
+     SIM_AUTO,
+     {0, 1114 * MS, 2500 * MS},
+     "t.jsonl: timestamps have decimals and lie 1.25 apart on average, so they are taken as "
+     "seconds"},
+    {{"0.0", "1.114", "2.5"},
+     APP__MOONCAKE_UNIT_MS,
+     SIM_AUTO,
+     {0, MS + 114 * (MS / 1000), 2 * MS + MS / 2},
+     NULL},
+    {{"0", "1", "3"},
+     APP__MOONCAKE_UNIT_AUTO,
+     SIM_AUTO,
+     {0, MS, 3 * MS},
+     "t.jsonl: 667 prompts arrive per second"},
+    {{"0", "1", "3"}, APP__MOONCAKE_UNIT_S, SIM_AUTO, {0, 1000 * MS, 3000 * MS}, NULL},
+    {{"7", "7", "7"}, APP__MOONCAKE_UNIT_AUTO, SIM_AUTO, {7 * MS, 7 * MS, 7 * MS}, NULL},
+    {{"5", "6", "7"}, APP__MOONCAKE_UNIT_S, 5 * MS / 4, {0, 5 * MS / 4, 5 * MS / 2}, NULL},
+    {{NULL, NULL, NULL}, APP__MOONCAKE_UNIT_AUTO, 5 * MS / 4, {0, 5 * MS / 4, 5 * MS / 2}, NULL},
+    {{NULL, NULL, NULL},
+     APP__MOONCAKE_UNIT_AUTO,
+     SIM_AUTO,
+     {SIM_TIME_NEVER},
+     "t.jsonl:1:1: the requests have no timestamp, expected one in each, or arrival-interval"},
+    {{"0", "1", "4000001"},
+     APP__MOONCAKE_UNIT_S,
+     SIM_AUTO,
+     {SIM_TIME_NEVER},
+     "timestamp-unit: the last timestamp is after 46 days"},
+    {{"0", "1", "2"},
+     APP__MOONCAKE_UNIT_S,
+     UINT64_C(2000000000) * MS,
+     {SIM_TIME_NEVER},
+     "arrival-interval: the last prompt arrives after 46 days"},
+};
+
+static void keep_note(const char *text, void *ctx)
+{
+    snprintf(ctx, sizeof(((sim_message_t *)0)->text), "%s", text);
+}
+
+// Timestamps in milliseconds or seconds, or none at all, give the arrivals that they mean, or a
+// message.
+START_TEST(traces_of_others_arrive_in_time)
+{
+    char text[1000] = "";
+    size_t size = 0;
+    for (size_t i = 0; i < 3; i++) {
+        const char *const time = arrivals[_i].times[i];
+        size += (size_t)snprintf(
+            text + size,
+            sizeof(text) - size,
+            "{%s%s%s\"input_length\": 512, \"output_length\": 1, \"hash_ids\": [1]}\n",
+            time != NULL ? "\"timestamp\": " : "",
+            time != NULL ? time : "",
+            time != NULL ? ", " : "");
+    }
+    app__mooncake_trace_t trace;
+    sim_message_t message = {.text = ""};
+    ck_assert_msg(read_text(text, &trace, &message) == SIM_OK, "%s", message.text);
+    sim_message_t note = {.text = ""};
+    const sim_err_t error = app__mooncake_trace_arrivals(&trace,
+                                                         "t.jsonl",
+                                                         arrivals[_i].unit,
+                                                         arrivals[_i].interval_ps,
+                                                         512,
+                                                         keep_note,
+                                                         note.text,
+                                                         &message);
+    const bool refused = arrivals[_i].expected_ps[0] == SIM_TIME_NEVER;
+    ck_assert_msg((error != SIM_OK) == refused, "%s", message.text);
+    for (size_t i = 0; i < 3 && !refused; i++) {
+        ck_assert_uint_eq(trace.prompts[i].timestamp_ms * MS + trace.prompts[i].timestamp_rest_ps,
+                          arrivals[_i].expected_ps[i]);
+    }
+    const char *const told = refused ? message.text : note.text;
+    const char *const expected = arrivals[_i].told;
+    ck_assert_msg(expected == NULL ? told[0] == '\0'
+                                   : strncmp(told, expected, strlen(expected)) == 0,
+                  "%s",
+                  told);
+    app__mooncake_trace_fini(&trace);
+}
+END_TEST
+
+// Prompts without hash ids, and ids of another size than block-tokens, are told.
+START_TEST(ids_that_do_not_fit_are_told)
+{
+    app__mooncake_trace_t trace;
+    sim_message_t message = {.text = ""};
+    sim_message_t note = {.text = ""};
+    ck_assert_int_eq(
+        read_text("{\"timestamp\": 5, \"input_length\": 999, \"output_length\": 1}\n" GOOD,
+                  &trace,
+                  &message),
+        SIM_OK);
+    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace,
+                                                  "t",
+                                                  APP__MOONCAKE_UNIT_MS,
+                                                  SIM_AUTO,
+                                                  1,
+                                                  keep_note,
+                                                  note.text,
+                                                  &message),
+                     SIM_OK);
+    ck_assert_str_eq(note.text, "t: 1 of 2 prompts have no hash_ids: nothing of them is cached");
+    ck_assert_uint_eq(trace.prompts[0].id_count, 0);
+    app__mooncake_trace_fini(&trace);
+    ck_assert_int_eq(read_text("{\"timestamp\": 5, \"input_length\": 64, \"output_length\": 1, "
+                               "\"hash_ids\": [1, 2, 3, 4]}",
+                               &trace,
+                               &message),
+                     SIM_OK);
+    ck_assert_int_eq(app__mooncake_trace_arrivals(&trace,
+                                                  "t",
+                                                  APP__MOONCAKE_UNIT_MS,
+                                                  SIM_AUTO,
+                                                  512,
+                                                  keep_note,
+                                                  note.text,
+                                                  &message),
+                     SIM_OK);
+    ck_assert_str_eq(note.text,
+                     "t: a hash id stands for 16 tokens on average, and block-tokens is 512: hits "
+                     "are counted in blocks of block-tokens");
+    app__mooncake_trace_fini(&trace);
+}
+END_TEST
+
+#define MEMBERS ", expected input_length and output_length"
 
 static const struct {
     const char *text;
@@ -379,8 +525,8 @@ static const struct {
      "t.jsonl:1:1: the trace has no request, expected a JSON object in each line"},
     {"\xef\xbb\xbf" GOOD "[1]", "t.jsonl:2:1: expected a JSON object, '{'"},
     {GOOD "{\"timestamp\": -5", "t.jsonl:2:15: expected a whole number that is not negative"},
-    {GOOD "{\"timestamp\": 5.", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
-    {GOOD "{\"timestamp\": 5e3", "t.jsonl:2:15: expected milliseconds, such as 12 or 12.5"},
+    {GOOD "{\"timestamp\": 5.", "t.jsonl:2:15: expected a time, such as 12 or 12.5"},
+    {GOOD "{\"timestamp\": 5e3", "t.jsonl:2:15: expected a time, such as 12 or 12.5"},
     {GOOD "{\"input_length\": 5.5", "t.jsonl:2:18: expected a whole number that is not negative"},
     {GOOD "{\"timestamp\": 99999999999999999999}",
      "t.jsonl:2:15: the number is too large, expected at most 4000000000"},
@@ -395,10 +541,16 @@ static const struct {
     {GOOD "{\"hash_ids\": [7 8", "t.jsonl:2:17: expected ',' or ']'"},
     {GOOD "{\"other\": }", "t.jsonl:2:11: expected a value after ':'"},
     {GOOD "{\"other\": [1, ", "t.jsonl:2:11: expected a value after ':'"},
-    {GOOD "{} x", "t.jsonl:2:1: the request has no timestamp" MEMBERS},
+    {GOOD "{} x", "t.jsonl:2:1: the request has no input_length" MEMBERS},
     {GOOD "{\"hash_ids\": [18446744073709551616",
      "t.jsonl:2:15: the number is too large, expected at most 18446744073709551615"},
     {GOOD "{\"hash_ids\": [-1", "t.jsonl:2:15: expected a whole number that is not negative"},
+    {GOOD "{\"input_length\": 1, \"output_length\": 1}",
+     "t.jsonl:2:1: the request has no timestamp and earlier ones have one, expected one in each "
+     "request or in none"},
+    {"{\"input_length\": 1, \"output_length\": 1}\n" GOOD,
+     "t.jsonl:2:1: the request has a timestamp and earlier ones have none, expected one in each "
+     "request or in none"},
     {"{\"timestamp\": 4, \"input_length\": 1, \"output_length\": 1, \"hash_ids\": [1]} x",
      "t.jsonl:1:74: expected the end of the line"},
 };
@@ -424,4 +576,6 @@ CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
            CHECK_TEST(a_trace_is_read),
            CHECK_TEST(times_that_fall_keep_the_order),
+           CHECK_LOOP(traces_of_others_arrive_in_time, 0, (int)SIM_COUNT_OF(arrivals)),
+           CHECK_TEST(ids_that_do_not_fit_are_told),
            CHECK_LOOP(a_broken_trace_is_refused, 0, (int)SIM_COUNT_OF(bad)))
