@@ -56,28 +56,29 @@ static uint16_t worker_of(const app__herd_client_t *client, const app__herd_draw
     return (uint16_t)(server * herd->worker_count + worker);
 }
 
-// Replaces each drawn key by the key at that place of the client's order.
-static void permute_draws(app__herd_client_t *client, uint64_t seed)
+// Replaces the drawn key of each new draw by the key at that place of the client's order.
+static void permute_draws(app__herd_client_t *client, app__herd_draw_t *draws, uint64_t seed)
 {
     const uint32_t keys = client->herd->key_count;
     const bool few = client->chunk < keys / FEW;
     uint32_t *const order = sim_alloc_array(few ? client->chunk : keys, sizeof(*order));
     if (few) {
         for (uint32_t i = 0; i < client->chunk; i++) {
-            order[i] = client->draws[i].key;
+            order[i] = draws[i].key;
         }
         app_herd_permute_places(&seed, order, client->chunk, keys);
     } else {
         app_herd_permute(&seed, order, keys);
     }
     for (uint32_t i = 0; i < client->chunk; i++) {
-        client->draws[i].key = few ? order[i] : order[client->draws[i].key];
+        draws[i].key = few ? order[i] : order[draws[i].key];
     }
     sim_free(order);
 }
 
-// Draws a chunk of operations. The client's order of keys depends only on its number, so it is
-// computed again for each chunk and not kept. Chunks grow, so this stays a small part of the work.
+// Draws a chunk of operations behind those that are left. The client's order of keys depends only
+// on its number, so it is computed again for each chunk and not kept. Chunks grow, so this stays a
+// small part of the work.
 void app__herd_draw_chunk(app__herd_client_t *client)
 {
     const app__herd_t *const herd = client->herd;
@@ -86,7 +87,7 @@ void app__herd_draw_chunk(app__herd_client_t *client)
         wanted = herd->config.requests == SIM_AUTO ? CHUNK_FIRST : herd->config.requests;
     }
     client->chunk = (uint32_t)(wanted < CHUNK_MAX ? wanted : CHUNK_MAX);
-    uint64_t seed = APP_HERD_SEED; // seed of the order
+    uint64_t seed = herd->first_seed; // seed of the order
     const bool permute = herd->config.permute && herd->zipf == NULL;
     if (permute) {
         app_herd_fastrand_skip(&seed, (uint64_t)client->index * herd->key_count);
@@ -94,19 +95,25 @@ void app__herd_draw_chunk(app__herd_client_t *client)
         app_herd_fastrand_skip(&behind, herd->key_count - 1);
         client->seed = client->drawn == 0 ? behind : client->seed;
     }
-    sim_free(client->draws);
-    client->draws = sim_alloc_array(client->chunk, sizeof(*client->draws));
+    const uint32_t left = client->draw_count - client->draw_next;
+    app__herd_draw_t *const all = sim_alloc_array(left + client->chunk, sizeof(*all));
+    app__herd_draw_t *const draws = &all[left];
+    for (uint32_t i = 0; i < left; i++) {
+        all[i] = client->draws[client->draw_next + i];
+    }
     for (uint32_t i = 0; i < client->chunk; i++) {
-        draw_one(client, &client->draws[i]);
+        draw_one(client, &draws[i]);
     }
     if (permute) {
-        permute_draws(client, seed);
+        permute_draws(client, draws, seed);
     }
     for (uint32_t i = 0; i < client->chunk; i++) {
-        client->draws[i].worker = worker_of(client, &client->draws[i]);
+        draws[i].worker = worker_of(client, &draws[i]);
     }
+    sim_free(client->draws);
+    client->draws = all;
     client->drawn += client->chunk;
-    client->draw_count = client->chunk;
+    client->draw_count = left + client->chunk;
     client->draw_next = 0;
 }
 
@@ -386,6 +393,13 @@ static bool belongs(app__herd_client_t *client,
     return app_herd_check_value(key, value, value_bytes, &stamp);
 }
 
+// Returns whether a look now is one at a gate: after a whole window of requests, or the last one.
+static bool is_at_gate(const app__herd_client_t *client)
+{
+    const app__herd_t *const herd = client->herd;
+    return client->sent % herd->window == 0 || client->sent == herd->config.requests;
+}
+
 void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes, uint64_t address)
 {
     const app__herd_t *const herd = client->herd;
@@ -403,6 +417,7 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
     }
     client->outstanding--;
     client->answered++;
+    client->outside_gates += !is_at_gate(client);
     client->puts += op->put;
     client->gets += !op->put;
     client->hits += !op->put && bytes != 0;
@@ -427,11 +442,23 @@ void app__herd_answered(app__herd_client_t *client, uint32_t at, uint32_t bytes,
     }
 }
 
+// Counts the answers that wait at a look, for the size of the receive queue.
+static void count_waiting(app__herd_client_t *client)
+{
+    const uint64_t waiting = (uint64_t)nic_cq_waiting(client->cq) + client->arrived_count;
+    if (waiting != 0 && app__herd_measured(client->herd, nic_core_now_ps(client->thread.core))) {
+        client->looks++;
+        client->waiting_sum += waiting;
+        client->waiting_max = waiting > client->waiting_max ? waiting : client->waiting_max;
+    }
+}
+
 // Polls completions, and answers up to `most`; returns how many completions there were.
 static uint32_t harvest(app__herd_client_t *client, uint32_t most)
 {
     const app__herd_t *const herd = client->herd;
     nic_wc_t wc[POLL_MAX];
+    count_waiting(client);
     uint32_t count = nic_poll_cq(client->cq, most < POLL_MAX ? most : POLL_MAX, wc);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t low = (uint32_t)wc[i].wr_id;
@@ -581,6 +608,103 @@ static bool is_gate_open(app__herd_client_t *client)
     return client->outstanding == 0;
 }
 
+// Sends the next operation at its place.
+static void send_next(app__herd_client_t *client, uint32_t at)
+{
+    const app__herd_t *const herd = client->herd;
+    const app__herd_draw_t *const draw = &client->draws[client->draw_next++];
+    const uint32_t ring = ring_of(herd, draw);
+    client->ring[ring] = (client->ring[ring] + 1) % herd->window;
+    begin_op(client, at, draw);
+    draw_arrival(client);
+}
+
+// Polls completions of requests apart from answers; returns how many there were. A connection that
+// also carries READs has both in one queue, so the client has to take answers, too.
+static uint32_t take_sends(app__herd_client_t *client)
+{
+    if (client->sends_cq == client->cq) {
+        const uint32_t taken = is_at_gate(client) ? 0 : harvest(client, client->herd->window);
+        refill(client);
+        return taken;
+    }
+    nic_wc_t wc[POLL_MAX];
+    const uint32_t count = nic_poll_cq(client->sends_cq, POLL_MAX, wc);
+    for (uint32_t i = 0; i < count; i++) {
+        if (app__thread_succeeded(&client->thread, &wc[i])) {
+            client->signaled--;
+        } else {
+            client->stopped_asking = true;
+        }
+    }
+    return count;
+}
+
+// Returns whether all requests of the next window have free slots, so that no full ring stops the
+// client before the next gate. A slot that was found free stays free until the client uses it, so
+// each look continues where the last one stopped.
+static bool has_free_window(app__herd_client_t *client)
+{
+    const app__herd_t *const herd = client->herd;
+    const uint64_t left = herd->config.requests - client->sent;
+    const uint32_t wanted = left < herd->window ? (uint32_t)left : herd->window;
+    if (herd->config.window_per == APP__HERD_PER_CLIENT && client->outstanding != 0) {
+        return false;
+    }
+    if (client->draw_count - client->draw_next < wanted) {
+        app__herd_draw_chunk(client);
+    }
+    while (client->found < wanted) {
+        const app__herd_draw_t *const draw = &client->draws[client->draw_next + client->found];
+        const uint32_t ring = ring_of(herd, draw);
+        const uint32_t slot = (client->ring[ring] + client->ahead[ring]) % herd->window;
+        if (client->ahead[ring] == herd->window ||
+            client->ops[ring * herd->window + slot].state != APP__HERD_OP_FREE) {
+            return false;
+        }
+        client->ahead[ring]++;
+        client->found++;
+    }
+    for (uint32_t i = 0; i < wanted; i++) {
+        client->ahead[ring_of(herd, &client->draws[client->draw_next + i])] = 0;
+    }
+    client->found = 0;
+    return true;
+}
+
+// Runs a step of a client with a strict gate: it looks for answers only after each window of
+// requests, and after the last one. Between gates it polls completions of requests alone.
+static bool ask_strictly(app__herd_client_t *client)
+{
+    const app__herd_t *const herd = client->herd;
+    const bool last = client->sent == herd->config.requests || client->stopped_asking;
+    if (!client->gate_due && !last) {
+        uint32_t at = 0;
+        if (!may_send(client, &at)) {
+            return take_sends(client) != 0;
+        }
+        send_next(client, at);
+        client->gate_due = client->sent % herd->window == 0;
+        return true;
+    }
+    uint32_t count = take_sends(client);
+    uint32_t answers = 0;
+    uint32_t now = POLL_MAX;
+    while (now == POLL_MAX && answers < herd->window) {
+        now = harvest(client, herd->window - answers);
+        answers += now;
+    }
+    count += answers;
+    if (answers != 0) {
+        refill(client);
+    }
+    if (!last && has_free_window(client)) {
+        client->gate_due = false;
+        return true;
+    }
+    return count != 0;
+}
+
 bool app__herd_ask(nic_core_t *core, void *ctx)
 {
     (void)core;
@@ -591,13 +715,12 @@ bool app__herd_ask(nic_core_t *core, void *ctx)
         look_at_timeouts(client);
         return true;
     }
+    if (app__herd_is_strict(&herd->config)) {
+        return ask_strictly(client);
+    }
     uint32_t at = 0;
     if (!client->gate_due && may_send(client, &at)) {
-        const app__herd_draw_t *const draw = &client->draws[client->draw_next++];
-        const uint32_t ring = ring_of(herd, draw);
-        client->ring[ring] = (client->ring[ring] + 1) % herd->window;
-        begin_op(client, at, draw);
-        draw_arrival(client);
+        send_next(client, at);
         client->gate_due = open_loop || (client->sent % herd->window == 0 &&
                                          herd->config.gate != APP__HERD_GATE_EACH);
         return true;

@@ -4,6 +4,8 @@
 
 #define INTERVALS_MAX 1000000u
 #define PREFIX "traffic.herd"
+#define VALUE_BYTES 32u    // of the publications
+#define VALUE_BYTES_MIN 4u // a value identifies itself by a stamp
 
 // clang-format off
 static const sim_attr_t attrs[] = {
@@ -52,10 +54,12 @@ static const sim_attr_t attrs[] = {
              .help = "scope of the window; worker: requests in flight at each worker; client: "
                      "at all workers together; auto: the preset's (worker, client, client)"),
     SIM_ATTR(PREFIX ".gate", ENUM, app__herd_config_t, gate,
-             .default_text = "auto", .choices = "auto|poll|all|each",
-             .help = "when a client takes answers; poll: after each window of sends, a window "
-                     "at most, without waiting; all: waits for all answers of a window; each: polls whenever "
-                     "the window is full; auto: the preset's (poll, all, each)"),
+             .default_text = "auto", .choices = "auto|strict|ring|all|each",
+             .help = "when a client takes answers; strict: only after each window of sends, a "
+                     "window at most per look, until the next window's slots are free; ring: "
+                     "there without waiting, and whenever a full ring stops the client; all: "
+                     "waits for all answers of a window; each: whenever the window is full; "
+                     "auto: the preset's (strict, all, each)"),
     SIM_ATTR(PREFIX ".postlist", COUNT, app__herd_config_t, postlist,
              .default_text = "auto", .min_text = "1", .max_text = "128", .auto_ok = true,
              .help = "most requests that a worker takes at a time and answers together; auto: "
@@ -93,8 +97,9 @@ static const sim_attr_t attrs[] = {
              .default_text = "16", .min_text = "16", .max_text = "16",
              .help = "size of a key; HERD's keys are hashes of 16 bytes"),
     SIM_ATTR(PREFIX ".value", BYTES, app__herd_config_t, value_bytes,
-             .default_text = "32", .min_text = "4", .max_text = "1024", .auto_ok = true,
-             .help = "size of a value; auto: depends on the key, 8 to 46"),
+             .default_text = "auto", .min_text = "0", .max_text = "1024", .auto_ok = true,
+             .help = "size of a value, at least 4; 0: depends on the key, 8 to 46; auto: the "
+                     "preset's for system herd (0, 32, 32), 32 for the others"),
     SIM_ATTR(PREFIX ".keys", COUNT, app__herd_config_t, keys,
              .default_text = "auto", .min_text = "1", .max_text = "67108864", .auto_ok = true,
              .help = "number of keys, all of which every worker holds; auto: the preset's "
@@ -107,6 +112,10 @@ static const sim_attr_t attrs[] = {
              .default_text = "on",
              .help = "each client has its own random order of the keys, shuffled like the "
                      "benchmark's"),
+    SIM_ATTR(PREFIX ".draws", ENUM, app__herd_config_t, draws,
+             .default_text = "fixed", .choices = "fixed|seed",
+             .help = "where the clients' random draws begin; fixed: at the benchmark's seed; "
+                     "seed: at a place that the scenario's seed selects, so seeds differ"),
     SIM_ATTR(PREFIX ".worker-by-key", BOOL, app__herd_config_t, by_key,
              .default_text = "off",
              .help = "each key belongs to one worker; off: requests go to random workers, all "
@@ -203,7 +212,12 @@ static const sim_attr_t attrs[] = {
              .help = "service model: time of each PUT (t_mica_put)"),
     SIM_ATTR(PREFIX ".model.batch", TIME, app__herd_config_t, model_batch_ps,
              .default_text = "0ns", .min_text = "0ps", .max_text = "100us",
-             .help = "service model: time of a batch per operation in it (f_batch)"),
+             .help = "service model: time of a batch per operation in it (f_batch, linear)"),
+    SIM_ATTR(PREFIX ".model.batch-table", STRING, app__herd_config_t, model_batch_table,
+             .default_text = "",
+             .help = "service model: time of a batch by its size, added to the other times "
+                     "(f_batch as a table), such as \"1 0ns, 8 60ns, 32 150ns\"; sizes rise "
+                     "from 1 to at least postlist, times between are linear; empty: no table"),
     SIM_ATTR(PREFIX ".model.hit", RATIO, app__herd_config_t, model_hit,
              .default_text = "1", .min_text = "0", .max_text = "1",
              .help = "service model: share of GETs that hit"),
@@ -227,6 +241,7 @@ typedef struct preset {
     uint64_t memory_ps;
     uint64_t get_head;
     uint64_t put_answer;
+    uint64_t value_bytes;       // 0: by the key
     uint64_t buckets_numerator; // buckets per key
     uint64_t buckets_denominator;
 } preset_t;
@@ -243,7 +258,7 @@ static const preset_t presets[] = {
             .clients = 70,
             .window = 32,
             .window_per = APP__HERD_PER_WORKER,
-            .gate = APP__HERD_GATE_POLL,
+            .gate = APP__HERD_GATE_STRICT,
             .postlist = 32,
             .ports = 2,
             .keys = 1u << 20,
@@ -262,6 +277,7 @@ static const preset_t presets[] = {
             .ports = 2,
             .keys = 1u << 23,
             .memory_ps = HASWELL_PS,
+            .value_bytes = VALUE_BYTES,
             .buckets_numerator = 1,
             .buckets_denominator = 4,
         },
@@ -279,6 +295,7 @@ static const preset_t presets[] = {
             .memory_ps = APT_PS,
             .get_head = 2,
             .put_answer = 1,
+            .value_bytes = VALUE_BYTES,
             .buckets_numerator = 4,
             .buckets_denominator = 1,
         },
@@ -318,31 +335,33 @@ static void resolve_ways(app__herd_config_t *config)
     }
 }
 
-sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
+// Chooses the size of values and reads the service model's table.
+static sim_err_t resolve_values(app__herd_config_t *config, sim_message_t *message)
 {
     const preset_t *const preset = &presets[config->preset];
-    config->workers = preset_of(config->workers, preset->workers);
-    config->clients = preset_of(config->clients, preset->clients);
-    config->window = preset_of(config->window, preset->window);
-    config->postlist = preset_of(config->postlist, preset->postlist);
-    config->ports = preset_of(config->ports, preset->ports);
-    config->keys = preset_of(config->keys, preset->keys);
-    config->pipeline = preset_of(config->pipeline, preset->pipeline);
-    config->memory_ps = preset_of(config->memory_ps, preset->memory_ps);
-    config->inline_max = preset_of(config->inline_max, 143);
-    config->get_head = preset_of(config->get_head, preset->get_head);
-    // FaRM's answers to PUTs are messages that take as many lines as 32-byte echoes.
-    const bool farm = config->system == APP__HERD_FARM || config->system == APP__HERD_FARM_VAR;
-    config->put_answer = preset_of(config->put_answer, farm ? 31 : preset->put_answer);
-    if (config->window_per == APP__HERD_PER_AUTO) {
-        config->window_per = preset->window_per;
+    config->value_bytes =
+        preset_of(config->value_bytes,
+                  config->system == APP__HERD_HERD ? preset->value_bytes : VALUE_BYTES);
+    if (config->value_bytes != 0 && config->value_bytes < VALUE_BYTES_MIN) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "value",
+                              " is %" PRIu64 " bytes, expected at least %u, or 0 for sizes that "
+                              "depend on the key",
+                              config->value_bytes,
+                              VALUE_BYTES_MIN);
     }
-    if (config->gate == APP__HERD_GATE_AUTO) {
-        config->gate = preset->gate;
-    }
-    resolve_ways(config);
-    const uint64_t value =
-        config->value_bytes == SIM_AUTO ? APP_HERD_SMALL_VALUE_MAX : config->value_bytes;
+    return app__herd_read_batch_table(config->model_batch_table,
+                                      config->postlist,
+                                      &config->batch_table,
+                                      message);
+}
+
+// Chooses the sizes of the index and the log.
+static sim_err_t resolve_store(app__herd_config_t *config, sim_message_t *message)
+{
+    const preset_t *const preset = &presets[config->preset];
+    const uint64_t value = app__herd_longest_value(config);
     const bool large = value > APP_HERD_SMALL_VALUE_MAX;
     const uint64_t entry =
         (app_herd_request_bytes(true, (uint32_t)value, large) + 7) & ~UINT64_C(7);
@@ -367,6 +386,39 @@ sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
                               " bytes",
                               config->log_bytes,
                               entry);
+    }
+    return SIM_OK;
+}
+
+sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message)
+{
+    const preset_t *const preset = &presets[config->preset];
+    config->workers = preset_of(config->workers, preset->workers);
+    config->clients = preset_of(config->clients, preset->clients);
+    config->window = preset_of(config->window, preset->window);
+    config->postlist = preset_of(config->postlist, preset->postlist);
+    config->ports = preset_of(config->ports, preset->ports);
+    config->keys = preset_of(config->keys, preset->keys);
+    config->pipeline = preset_of(config->pipeline, preset->pipeline);
+    config->memory_ps = preset_of(config->memory_ps, preset->memory_ps);
+    config->inline_max = preset_of(config->inline_max, 143);
+    config->get_head = preset_of(config->get_head, preset->get_head);
+    // FaRM's answers to PUTs are messages that take as many lines as 32-byte echoes.
+    const bool farm = config->system == APP__HERD_FARM || config->system == APP__HERD_FARM_VAR;
+    config->put_answer = preset_of(config->put_answer, farm ? 31 : preset->put_answer);
+    if (config->window_per == APP__HERD_PER_AUTO) {
+        config->window_per = preset->window_per;
+    }
+    if (config->gate == APP__HERD_GATE_AUTO) {
+        config->gate = preset->gate;
+    }
+    resolve_ways(config);
+    sim_err_t error = resolve_values(config, message);
+    if (error == SIM_OK) {
+        error = resolve_store(config, message);
+    }
+    if (error != SIM_OK) {
+        return error;
     }
     if (config->by_key && config->request == APP__HERD_BY_SEND_RC) {
         return sim_fail_about(message,

@@ -54,11 +54,27 @@ static inline bool app__herd_is_reliable(uint32_t by)
 typedef enum { APP__HERD_PER_AUTO, APP__HERD_PER_WORKER, APP__HERD_PER_CLIENT } app__herd_per_t;
 typedef enum {
     APP__HERD_GATE_AUTO,
-    // after each window of sends: takes the answers that are there, at most a window
-    APP__HERD_GATE_POLL,
+    // only after each window of sends: takes the answers that are there, at most a window a look,
+    // and stays until all requests of the next window have free slots
+    APP__HERD_GATE_STRICT,
+    // after each window of sends, without waiting; and whenever a full ring stops the client
+    APP__HERD_GATE_RING,
     APP__HERD_GATE_ALL,  // after each window of sends: waits until all are answered
     APP__HERD_GATE_EACH, // polls whenever the window is full
 } app__herd_gate_t;
+
+typedef enum { APP__HERD_DRAWS_FIXED, APP__HERD_DRAWS_SEED } app__herd_draws_t;
+
+// The service model's time of a batch by its size, linear between the rows (docs/models/herd.md).
+#define APP__HERD_BATCH_ROWS 16u
+typedef struct app__herd_batch_row {
+    uint64_t size;
+    sim_time_t time_ps;
+} app__herd_batch_row_t;
+typedef struct app__herd_batch_table {
+    app__herd_batch_row_t rows[APP__HERD_BATCH_ROWS];
+    uint32_t count; // 0: no table
+} app__herd_batch_table_t;
 
 typedef struct app__herd_config {
     char *server;
@@ -87,6 +103,7 @@ typedef struct app__herd_config {
     uint64_t keys;
     sim_ratio_t skew;
     bool permute;
+    uint32_t draws;
     bool by_key;
     uint64_t buckets;
     uint64_t log_bytes;
@@ -114,13 +131,35 @@ typedef struct app__herd_config {
     sim_time_t model_get_ps;
     sim_time_t model_put_ps;
     sim_time_t model_batch_ps;
+    char *model_batch_table; // text of batch_table
     sim_ratio_t model_hit;
     app__span_t span;
+    app__herd_batch_table_t batch_table; // of model_batch_table, from app__herd_resolve
 } app__herd_config_t;
 
 extern const sim_attr_table_t app__herd_attrs;
 // Fills in the values of the preset and the system. SIM_ERR_RANGE: values contradict each other.
 SIM_MUST_CHECK sim_err_t app__herd_resolve(app__herd_config_t *config, sim_message_t *message);
+// Reads a table "SIZE TIME, SIZE TIME, ..." with sizes that rise from 1 to at least postlist.
+SIM_MUST_CHECK sim_err_t app__herd_read_batch_table(const char *text,
+                                                    uint64_t postlist,
+                                                    app__herd_batch_table_t *table,
+                                                    sim_message_t *message);
+// Returns the time of a batch of `size` requests, from 1 to the table's last size.
+sim_time_t app__herd_batch_ps(const app__herd_batch_table_t *table, uint64_t size);
+
+// Returns whether clients keep the strict gate. Open arrivals have no windows of sends: a client
+// looks for answers whenever it has nothing to send.
+static inline bool app__herd_is_strict(const app__herd_config_t *config)
+{
+    return config->gate == APP__HERD_GATE_STRICT && config->interval_ps == 0;
+}
+
+// Returns the largest value; sizes that depend on the key go up to 46 bytes.
+static inline uint64_t app__herd_longest_value(const app__herd_config_t *config)
+{
+    return config->value_bytes == 0 ? APP_HERD_SMALL_VALUE_MAX : config->value_bytes;
+}
 
 typedef struct app__herd app__herd_t;
 
@@ -175,6 +214,7 @@ typedef struct app__herd_client {
     uint64_t memory_address; // of its part of the machine's region
     nic_memory_t *memory;
     nic_cq_t *cq;
+    nic_cq_t *sends_cq;     // of requests; the same as cq unless the gate is strict
     nic_qp_t **request_qps; // by server
     nic_qp_t **read_qps;    // by server; NULL: the client does not READ
     nic_qp_t *datagrams;    // for answers, and requests by SEND; NULL: not used
@@ -187,7 +227,9 @@ typedef struct app__herd_client {
     uint64_t drawn;
     app__herd_op_t *ops; // by worker, then slot
     uint32_t *ring;      // next slot at each worker
-    uint32_t first;      // list of waiting and lingering operations, by the time they were sent
+    uint32_t *ahead; // strict gate: slots at each worker that the next window was found free for
+    uint32_t found;  // strict gate: requests of the next window whose slots were found free
+    uint32_t first;  // list of waiting and lingering operations, by the time they were sent
     uint32_t last;
     sim_timer_t timer; // timeout of the first operation in the list
     sim_timer_t arrival_timer;
@@ -204,6 +246,10 @@ typedef struct app__herd_client {
     uint32_t arrived_count;
     uint64_t sent;
     uint64_t answered;
+    uint64_t outside_gates; // answers taken at looks between two gates
+    uint64_t looks;         // within the span: looks that found answers
+    uint64_t waiting_sum;   // answers that waited at these looks
+    uint64_t waiting_max;
     uint64_t gets;
     uint64_t puts;
     uint64_t hits;
@@ -230,6 +276,7 @@ typedef struct app__herd_peer {
     uint32_t server;
     uint32_t client;
     nic_qp_t *qp;
+    uint32_t answers; // posted on qp, modulo 2^32
 } app__herd_peer_t;
 
 typedef struct app__herd_call {
@@ -293,6 +340,8 @@ typedef struct app__herd_worker {
     uint64_t queue_max;
     uint64_t lists;
     uint64_t listed;
+    uint64_t send_sum; // over these lists: answers in the send queue after posting
+    uint64_t send_max;
     app__herd_bins_t series;
     sim_time_t busy_seen_ps;    // busy time of its core that the series already contains
     app__herd_counts_t batches; // turns by number of requests taken
@@ -320,6 +369,7 @@ struct app__herd {
     uint32_t value_bytes; // 0: depends on the key
     uint32_t key_count;
     uint32_t skew_permille;
+    uint64_t first_seed; // of all clients' draws and orders of keys
     bool large;
     bool reads;                          // GETs are READs
     uint32_t read_bytes;                 // most bytes that a GET's READs bring

@@ -68,7 +68,13 @@ typedef struct herd_report {
     uint64_t full_queue_waits;
     uint64_t unsent_answers;
     double pcie_bytes_per_operation;
-    double elapsed_us;
+    uint64_t measured_operations;
+    double measured_us;
+    uint64_t answers_outside_gates;
+    double client_queue_mean;
+    uint64_t client_queue_max;
+    double send_queue_mean;
+    uint64_t send_queue_max;
     uint64_t index_evictions;
     uint64_t tag_overwrites;
     uint64_t updated_in_place;
@@ -139,11 +145,12 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
     sim_sample_set_init(&all);
     uint64_t request_bytes = 0;
     uint64_t answer_bytes = 0;
-    uint64_t counted = 0;
+    uint64_t looks = 0;
+    uint64_t waiting = 0;
     for (uint32_t c = 0; c < herd->client_count; c++) {
         const app__herd_client_t *const client = &herd->clients[c];
         sim_sample_set_add_all(&all, &client->latencies);
-        counted += client->thread.counted;
+        report->measured_operations += client->thread.counted;
         report->requests += client->sent;
         report->responses += client->answered;
         report->gets += client->gets;
@@ -156,14 +163,21 @@ static void take_clients(const app__herd_t *herd, herd_report_t *report)
         report->failed += client->thread.failed;
         report->reads += client->reads;
         report->reads_again += client->reads_again;
+        report->answers_outside_gates += client->outside_gates;
+        looks += client->looks;
+        waiting += client->waiting_sum;
+        if (client->waiting_max > report->client_queue_max) {
+            report->client_queue_max = client->waiting_max;
+        }
         request_bytes += client->request_bytes;
         answer_bytes += client->answer_bytes;
     }
     const sim_time_t span_ps = measured_ps(herd);
     report->latency_us = sim_percentiles(&all, SIM_PS_PER_US);
     take_latencies(herd, &all, report);
-    report->mops = (double)counted * (double)SIM_PS_PER_US / (double)span_ps;
-    report->elapsed_us = (double)span_ps / (double)SIM_PS_PER_US;
+    report->mops = (double)report->measured_operations * (double)SIM_PS_PER_US / (double)span_ps;
+    report->measured_us = (double)span_ps / (double)SIM_PS_PER_US;
+    report->client_queue_mean = ratio((double)waiting, (double)looks);
     report->get_hit_rate = hit_rate(report->hits, report->gets);
     report->request_bytes_mean = ratio((double)request_bytes, (double)report->requests);
     report->response_bytes_mean = ratio((double)answer_bytes, (double)report->responses);
@@ -194,6 +208,7 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
     uint64_t queue_sum = 0;
     uint64_t lists = 0;
     uint64_t listed = 0;
+    uint64_t send_sum = 0;
     for (uint32_t w = 0; w < count; w++) {
         const app__herd_worker_t *const worker = &herd->workers[w];
         take_worker(worker, span_ps, run_ps, &rows[w]);
@@ -202,6 +217,10 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
         taken += worker->taken;
         lists += worker->lists;
         listed += worker->listed;
+        send_sum += worker->send_sum;
+        if (worker->send_max > report->send_queue_max) {
+            report->send_queue_max = worker->send_max;
+        }
         queue_sum += worker->queue_sum;
         report->queue_max =
             worker->queue_max > report->queue_max ? worker->queue_max : report->queue_max;
@@ -223,6 +242,7 @@ static void take_workers(const app__herd_t *herd, herd_report_t *report)
     report->batch_mean = ratio((double)taken, (double)turns);
     report->responses_per_batch = ratio((double)listed, (double)lists);
     report->queue_mean = ratio((double)queue_sum, (double)turns);
+    report->send_queue_mean = ratio((double)send_sum, (double)lists);
     report->workers = (sim_report_list_t){rows, count};
 }
 
@@ -435,7 +455,13 @@ static const sim_report_table_t interval_table = {
 
 static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, mops, REAL, "M/s", true,
-     "operations per second that clients saw done within the measured time"),
+     "operations per second that clients saw done within the measured time: "
+     "measured_operations / measured_us"),
+    ROW(herd_report_t, measured_operations, U64, "", false,
+     "operations that clients saw done within the measured time"),
+    ROW(herd_report_t, measured_us, REAL, "us", false,
+     "measured time, over which rates are computed: `measure`, or shorter if all `requests` were "
+     "done before its end"),
     {"latency_us", SIM_REPORT_OBJECT, "us",
      "latency of operations, from the request's post or arrival to the poll that found the "
      "answer", .offset = offsetof(herd_report_t, latency_us), .table = &sim_report_percentiles, .shown = true},
@@ -445,11 +471,24 @@ static const sim_report_row_t report_rows[] = {
      "mean number of answers posted together, one port's share of a turn"),
     ROW(herd_report_t, get_hit_rate, REAL, "", true,
      "share of GETs that found their key; null without GETs"),
-    ROW(herd_report_t, requests, U64, "", false, "operations that clients began"),
-    ROW(herd_report_t, responses, U64, "", false, "operations that clients saw done"),
-    ROW(herd_report_t, gets, U64, "", false, "GETs that clients saw done"),
-    ROW(herd_report_t, puts, U64, "", false, "PUTs that clients saw done"),
-    ROW(herd_report_t, hits, U64, "", false, "GETs that found their key"),
+    ROW(herd_report_t, requests, U64, "", false,
+     "operations that clients began in the whole run, warm-up included"),
+    ROW(herd_report_t, responses, U64, "", false,
+     "operations that clients saw done in the whole run, warm-up included"),
+    ROW(herd_report_t, gets, U64, "", false, "GETs that clients saw done in the whole run"),
+    ROW(herd_report_t, puts, U64, "", false, "PUTs that clients saw done in the whole run"),
+    ROW(herd_report_t, hits, U64, "", false, "GETs that found their key in the whole run"),
+    ROW(herd_report_t, answers_outside_gates, U64, "", false,
+     "answers that clients took between two gates, in the whole run; a gate is after each window "
+     "of requests and after the last request"),
+    ROW(herd_report_t, client_queue_mean, REAL, "", false,
+     "mean number of answers that wait in a client's receive queue when it looks and finds any"),
+    ROW(herd_report_t, client_queue_max, U64, "", false,
+     "highest number of answers that waited in a client's receive queue at a look"),
+    ROW(herd_report_t, send_queue_mean, REAL, "", false,
+     "mean number of answers in a server's send queue after a worker posted to it"),
+    ROW(herd_report_t, send_queue_max, U64, "", false,
+     "highest number of answers in a server's send queue after a worker posted to it"),
     ROW(herd_report_t, lost, U64, "", true, "operations given up after all retries"),
     ROW(herd_report_t, retried, U64, "", true, "requests that were written again after a timeout"),
     ROW(herd_report_t, duplicates, U64, "", false,
@@ -479,7 +518,6 @@ static const sim_report_row_t report_rows[] = {
      "acknowledged; the client asks again"),
     ROW(herd_report_t, pcie_bytes_per_operation, REAL, "bytes", false,
      "bytes over the servers' PCIe per operation, both ways, headers included; 0 with ideal NICs"),
-    ROW(herd_report_t, elapsed_us, REAL, "us", false, "time over which rates are computed"),
     ROW(herd_report_t, index_evictions, U64, "", false,
      "entries lost to full buckets in all workers' indexes, population included"),
     ROW(herd_report_t, tag_overwrites, U64, "", false,

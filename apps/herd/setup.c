@@ -201,11 +201,12 @@ static void connect_client(app__herd_t *herd, app__herd_client_t *client, uint32
         const nic_qp_type_t type = is_reliable(herd) ? NIC_QPT_RC : NIC_QPT_UC;
         const bool receives = config->answer == APP__HERD_BY_SEND_RC;
         client->request_qps[server] =
-            app__machine_qp(client->thread.machine,
-                            type,
-                            client->cq,
-                            depth,
-                            receives ? herd->receives / herd->server_count : 0);
+            app__machine_qp_apart(client->thread.machine,
+                                  type,
+                                  client->sends_cq,
+                                  client->cq,
+                                  depth,
+                                  receives ? herd->receives / herd->server_count : 0);
         if (config->request == APP__HERD_BY_SEND_RC) {
             receive_requests(herd, peer);
         } else {
@@ -242,7 +243,9 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     client->memory = memory_of(machine);
     client->memory_address = herd->memory_address + index / machines * app__herd_client_bytes(herd);
     client->cq = app__thread_cq(&client->thread);
-    client->seed = APP_HERD_SEED;
+    const bool apart = app__herd_is_strict(config) && !(herd->reads && is_reliable(herd));
+    client->sends_cq = apart ? app__thread_cq(&client->thread) : client->cq;
+    client->seed = herd->first_seed;
     app_herd_fastrand_skip(&client->seed, (uint64_t)index * herd->key_count);
     app__random_init(&client->random, context, index, "herd");
     client->first = client->last = APP__HERD_NONE;
@@ -251,6 +254,7 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     const uint32_t workers = herd->server_count * herd->worker_count;
     client->ops = sim_alloc_array(herd->ops_per_client, sizeof(*client->ops));
     client->ring = sim_alloc_array(workers + herd->server_count, sizeof(*client->ring));
+    client->ahead = sim_alloc_array(workers + herd->server_count, sizeof(*client->ahead));
     client->request_qps = sim_alloc_array(herd->server_count, sizeof(nic_qp_t *));
     client->arrived = sim_alloc_array(2 * (size_t)herd->ops_per_client, sizeof(uint32_t));
     client->free_receives = sim_alloc_array(herd->receives, sizeof(uint32_t));
@@ -265,13 +269,14 @@ static void make_client(app__herd_t *herd, const app_context_t *context, uint32_
     }
     if (config->request == APP__HERD_BY_SEND || config->answer == APP__HERD_BY_SEND) {
         client->datagrams =
-            app__machine_qp(machine,
-                            NIC_QPT_UD,
-                            client->cq,
-                            config->request == APP__HERD_BY_SEND
-                                ? 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client
-                                : 1,
-                            herd->receives);
+            app__machine_qp_apart(machine,
+                                  NIC_QPT_UD,
+                                  client->sends_cq,
+                                  client->cq,
+                                  config->request == APP__HERD_BY_SEND
+                                      ? 12 * (uint32_t)config->unsignaled + 2 * herd->ops_per_client
+                                      : 1,
+                                  herd->receives);
     }
     if (app__herd_sends(config->answer)) {
         app__herd_first_receives(client);
@@ -325,9 +330,8 @@ static sim_err_t find_machines(app__herd_t *herd,
 static void choose_sizes(app__herd_t *herd)
 {
     const app__herd_config_t *const config = &herd->config;
-    const bool by_key = config->value_bytes == SIM_AUTO && config->system != APP__HERD_ECHO;
-    const uint32_t longest =
-        config->value_bytes == SIM_AUTO ? APP_HERD_SMALL_VALUE_MAX : (uint32_t)config->value_bytes;
+    const bool by_key = config->value_bytes == 0 && config->system != APP__HERD_ECHO;
+    const uint32_t longest = (uint32_t)app__herd_longest_value(config);
     herd->reads = config->system == APP__HERD_PILAF || config->system == APP__HERD_FARM ||
                   config->system == APP__HERD_FARM_VAR;
     herd->worker_count = (uint32_t)config->workers;
@@ -465,8 +469,14 @@ static sim_err_t herd_create(const app_context_t *context,
         sim_free(herd);
         return error;
     }
-    config.server = config.clients_on = NULL; // the strings belong to the scenario
+    // the strings belong to the scenario
+    config.server = config.clients_on = config.model_batch_table = NULL;
     herd->config = config;
+    herd->first_seed = APP_HERD_SEED;
+    if (config.draws == APP__HERD_DRAWS_SEED) {
+        const uint64_t seed = sim_options(net_sim(context->net))->seed;
+        app_herd_fastrand_skip(&herd->first_seed, sim_mix64(seed));
+    }
     herd->memory_address = app__machine_address(context);
     choose_sizes(herd);
     if (herd->skew_permille != 0) {
@@ -508,6 +518,7 @@ static void free_client(app__herd_client_t *client)
     sim_free(client->draws);
     sim_free(client->ops);
     sim_free(client->ring);
+    sim_free(client->ahead);
     sim_free(client->request_qps);
     sim_free(client->read_qps);
     sim_free(client->arrived);

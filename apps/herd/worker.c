@@ -367,9 +367,12 @@ static void spend_on_memory(const app__herd_worker_t *worker, uint64_t misses)
 static void spend_by_model(const app__herd_worker_t *worker, uint64_t gets, uint64_t puts)
 {
     const app__herd_config_t *const config = &worker->herd->config;
+    const app__herd_batch_table_t *const table = &config->batch_table;
+    const sim_time_t batch_ps = table->count == 0 ? 0 : app__herd_batch_ps(table, gets + puts);
     nic_core_spend(worker->thread.core,
                    config->model_base_ps + gets * config->model_get_ps +
-                       puts * config->model_put_ps + (gets + puts) * config->model_batch_ps);
+                       puts * config->model_put_ps + (gets + puts) * config->model_batch_ps +
+                       batch_ps);
 }
 
 static void serve(app__herd_worker_t *worker)
@@ -432,11 +435,21 @@ static void fill_answer(const app__herd_worker_t *worker,
     }
 }
 
-static void count_list(app__herd_worker_t *worker, uint32_t answers)
+// Counts a list of answers just posted, and the answers that are then in its send queue.
+static void count_list(app__herd_worker_t *worker, uint32_t answers, uint32_t in_queue)
 {
-    const bool within = app__herd_measured(worker->herd, nic_core_now_ps(worker->thread.core));
-    worker->lists += within;
-    worker->listed += within ? answers : 0;
+    if (app__herd_measured(worker->herd, nic_core_now_ps(worker->thread.core))) {
+        worker->lists++;
+        worker->listed += answers;
+        worker->send_sum += in_queue;
+        worker->send_max = in_queue > worker->send_max ? in_queue : worker->send_max;
+    }
+}
+
+// Returns how many of the answers posted on a queue pair are not completed.
+static uint32_t answers_in_queue(const nic_qp_t *qp, uint64_t posted)
+{
+    return (uint32_t)posted - nic_qp_sends_done(qp);
 }
 
 // Requests a completion for the first of each `unsignaled` answers of a queue pair.
@@ -467,21 +480,25 @@ static void post_lists(app__herd_worker_t *worker)
         }
         if (size > 0) {
             app__post(worker->qps[q], list);
-            count_list(worker, size);
+            count_list(worker, size, answers_in_queue(worker->qps[q], worker->answered[q]));
         }
     }
 }
 
 // Posts an answer, or drops it if the send queue is full: the client does not acknowledge answers
 // but goes on asking, and must not block other clients.
-static void post_if_room(app__herd_worker_t *worker, nic_qp_t *qp, const nic_send_wr_t *wr)
+static void post_if_room(app__herd_worker_t *worker,
+                         app__herd_peer_t *peer,
+                         const nic_send_wr_t *wr)
 {
-    const sim_err_t error = nic_post_send(qp, wr);
+    const sim_err_t error = nic_post_send(peer->qp, wr);
     SIM_CHECKF(error == SIM_OK || error == SIM_ERR_FULL,
                "QP %u: %s",
-               nic_qp_num(qp),
+               nic_qp_num(peer->qp),
                sim_err_text(error));
     worker->unsent += error == SIM_ERR_FULL;
+    peer->answers += error == SIM_OK;
+    count_list(worker, 1, answers_in_queue(peer->qp, peer->answers));
 }
 
 static void post_one_by_one(app__herd_worker_t *worker)
@@ -495,12 +512,12 @@ static void post_one_by_one(app__herd_worker_t *worker)
             const uint32_t q = queue_of(worker, call->client);
             sign(worker, q, &wr, worker->answered);
             app__post(worker->qps[q], &wr);
+            count_list(worker, 1, answers_in_queue(worker->qps[q], worker->answered[q]));
         } else {
             const uint64_t peer = (uint64_t)worker->server * herd->client_count + call->client;
             wr.send_flags |= herd->config.signal_all ? (uint32_t)NIC_SEND_SIGNALED : 0u;
-            post_if_room(worker, herd->peers[peer].qp, &wr);
+            post_if_room(worker, &herd->peers[peer], &wr);
         }
-        count_list(worker, 1);
     }
 }
 

@@ -67,6 +67,20 @@ uint32_t nic_poll_cq(nic_cq_t *cq, uint32_t count, nic_wc_t *wc)
     return taken;
 }
 
+uint32_t nic_cq_waiting(const nic_cq_t *cq)
+{
+    if (cq->core == NULL) {
+        return cq->count;
+    }
+    const sim_time_t now_ps = nic__posting_ps(cq->nic->host);
+    uint32_t waiting = 0;
+    while (waiting < cq->count &&
+           cq->seen_ps[(cq->first + waiting) & (cq->ring_capacity - 1)] <= now_ps) {
+        waiting++;
+    }
+    return waiting;
+}
+
 bool nic_cq_overflowed(const nic_cq_t *cq)
 {
     return cq->overflowed;

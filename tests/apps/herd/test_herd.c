@@ -61,6 +61,9 @@ static const char *const systems[] = {
     "preset=sigcomm-2014",
     "preset=sigcomm-2014; service=model",
     "preset=guide; gate=all",
+    "preset=guide; gate=ring; value=32",
+    "preset=guide; unsignaled=1; window=100",
+    "preset=guide; window-per=client; value=32",
     "preset=guide; window-per=client; gate=each",
     "preset=public-code; keys=20000; postlist=1; batch=off; qps-per-port=3",
     "preset=sigcomm-2014; value=200",
@@ -78,6 +81,7 @@ static const char *const systems[] = {
     "preset=sigcomm-2014; system=echo; request=send-rc; answer=send-rc; signal-all=on",
     "preset=guide; request=send-rc; answer=send",
     "preset=guide; request=write-rc; answer=send-rc",
+    "preset=guide; system=farm; request=write-rc; answer=write-rc; value=16",
     "preset=sigcomm-2014; system=pilaf; value=1024",
     "preset=sigcomm-2014; system=farm; value=13",
     "preset=sigcomm-2014; system=pilaf",
@@ -197,7 +201,7 @@ START_TEST(counts_of_clients_workers_and_store_agree)
                                  true,
                                  0,
                                  "workers=2; clients=5; requests=1000; keys=3000; "
-                                 "update-percentage=50; index-buckets=256");
+                                 "update-percentage=50; index-buckets=256; value=32");
     check_books(app, 5000);
     double gets = 0;
     double puts = 0;
@@ -450,6 +454,14 @@ static const char *const wrong[] = {
     "server=host0; clients-on=host0",
     "request=send-rc; worker-by-key=on",
     "series=1ps",
+    "value=3",
+    "gate=poll",
+    "model.batch-table=1 0ns",
+    "model.batch-table=2 0ns, 32 9ns",
+    "model.batch-table=1 0ns, 8 5ns, 8 6ns, 32 9ns",
+    "model.batch-table=1 0ns, 32",
+    "model.batch-table=1 0ns 32 1ns",
+    "model.batch-table=1 0ns, 32 2",
 };
 
 START_TEST(what_cannot_be_is_refused)
