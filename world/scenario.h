@@ -115,6 +115,7 @@ typedef struct world_capture {
     world_capture_config_t config;
     world_place_t place;
     world_place_t filter_place;
+    world_place_t file_place;
     world_pair_t ports;
 } world_capture_t;
 
@@ -328,6 +329,12 @@ SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario,
 SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario,
                                               const world_tree_t *list,
                                               world_error_t *error);
+// captures.c: the name of a capture without one: "leaf0-host5.pcap.gz" for leaf0->host5, to be freed
+// with sim_free; whether a name has braces, and if so whether only {port} and {node} are in them.
+#define WORLD__CAPTURE_NAME_MAX 200u
+char *world__capture_default_name(const char *ports);
+bool world__capture_is_pattern(const char *file);
+bool world__capture_pattern_ok(const char *file);
 // Returns the only entry of a map that must have one, such as a topology or a traffic entry. `what`
 // names the map in messages, `names` are the accepted keys.
 SIM_MUST_CHECK sim_err_t world__take_choice(const world_tree_t *map,

@@ -4,6 +4,7 @@
 
 #include "results/run/folder_internal.h"
 #include "results/stage.h"
+#include "world/world.h"
 #include "world/yaml_tree.h"
 
 #include <dirent.h>
@@ -226,6 +227,33 @@ static const world_tree_t *value_of(const world_tree_t *map, const char *key)
     return entry == NULL ? NULL : entry->value;
 }
 
+// Removes the files of a capture whose name has {port} or {node}: those of the ports in the earlier
+// run's file `ethers`, each a line "MAC NAME". No other file that looks alike is removed.
+static sim_err_t remove_files_of_ports(const char *folder,
+                                       const char *captures,
+                                       const char *file,
+                                       world_error_t *error)
+{
+    char *const path = sim_format("%s/ethers", folder);
+    FILE *const ethers = fopen(path, "r");
+    sim_free(path);
+    char line[512];
+    sim_err_t result = SIM_OK;
+    while (ethers != NULL && result == SIM_OK && fgets(line, sizeof(line), ethers) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *const port = strchr(line, ' ');
+        if (port != NULL) {
+            char *const name = world_capture_file_name(file, port + 1);
+            result = strchr(name, '/') == NULL ? remove_file(captures, name, error) : SIM_OK;
+            sim_free(name);
+        }
+    }
+    if (ethers != NULL) {
+        (void)fclose(ethers);
+    }
+    return result;
+}
+
 // Removes the captures that the scenario of the earlier run names. A scenario that cannot be read
 // names none: what is not known to be a run's stays.
 static sim_err_t remove_captures(const char *folder, const char *captures, world_error_t *error)
@@ -242,7 +270,9 @@ static sim_err_t remove_captures(const char *folder, const char *captures, world
             const world_tree_t *const file = value_of(list->entries[i].value, "file");
             if (file != NULL && file->kind == WORLD_TREE_SCALAR &&
                 strchr(file->text, '/') == NULL && is_capture(file->text)) {
-                result = remove_file(captures, file->text, error);
+                result = strchr(file->text, '{') != NULL
+                             ? remove_files_of_ports(folder, captures, file->text, error)
+                             : remove_file(captures, file->text, error);
             }
         }
     }

@@ -15,6 +15,12 @@
 
 #include <string.h>
 
+// An open file of a capture.
+typedef struct capture_file {
+    pcap_out_capture_t *file;
+    size_t entry; // of the scenario's captures
+} capture_file_t;
+
 struct results_observers {
     const world_t *world;
     results_pause_roots_t *pauses;
@@ -25,8 +31,9 @@ struct results_observers {
     uint64_t event_rows;
     uint64_t event_rows_left_out;
     results_series_writer_t *series;
-    pcap_out_capture_t **captures;
+    capture_file_t *captures;
     size_t capture_count;
+    size_t capture_capacity;
 };
 
 // -- events
@@ -190,13 +197,15 @@ static pcap_out_direction_t direction_of(const world_capture_config_t *config)
                                                      : PCAP_OUT_BOTH;
 }
 
-static sim_err_t attach_capture(results_observers_t *observers,
-                                const world_capture_t *capture,
-                                const char *folder,
-                                world_error_t *error)
+static sim_err_t open_capture(results_observers_t *observers,
+                              size_t entry,
+                              const world_capture_file_t *file,
+                              const char *folder,
+                              world_error_t *error)
 {
     const world_t *const world = observers->world;
-    char *const path = sim_format("%s/captures/%s", folder, capture->config.file);
+    const world_capture_t *const capture = &world->scenario->captures[entry];
+    char *const path = sim_format("%s/captures/%s", folder, file->name);
     const pcap_out_config_t config = {
         .path = path,
         .filter = capture->config.filter,
@@ -208,26 +217,17 @@ static sim_err_t attach_capture(results_observers_t *observers,
     };
     pcap_out_capture_t *opened = NULL;
     sim_message_t message;
-    sim_err_t result = pcap_out_capture_open(world->sim, &config, &opened, &message);
+    const sim_err_t result = pcap_out_capture_open(world->sim, &config, &opened, &message);
     sim_free(path);
     if (result != SIM_OK) {
         return world_fail(error, result, NULL, "%s", message.text);
     }
-    observers->captures[observers->capture_count++] = opened;
-    net_port_t **ports = NULL;
-    size_t count = 0;
-    result = world_find_ports(world,
-                              &capture->ports,
-                              capture->config.ports,
-                              &capture->place,
-                              &ports,
-                              &count,
-                              error);
-    for (size_t i = 0; i < count && result == SIM_OK; i++) {
-        pcap_out_capture_port(opened, ports[i]);
+    SIM_GROW(observers->captures, observers->capture_count, &observers->capture_capacity);
+    observers->captures[observers->capture_count++] = (capture_file_t){opened, entry};
+    for (size_t i = 0; i < file->port_count; i++) {
+        pcap_out_capture_port(opened, file->ports[i]);
     }
-    sim_free(ports);
-    return result;
+    return SIM_OK;
 }
 
 static sim_err_t attach_captures(results_observers_t *observers,
@@ -235,11 +235,14 @@ static sim_err_t attach_captures(results_observers_t *observers,
                                  world_error_t *error)
 {
     const world_scenario_t *const scenario = observers->world->scenario;
-    observers->captures =
-        sim_alloc_array(scenario->capture_count + 1, sizeof(*observers->captures));
     sim_err_t result = SIM_OK;
-    for (size_t i = 0; i < scenario->capture_count && result == SIM_OK; i++) {
-        result = attach_capture(observers, &scenario->captures[i], folder, error);
+    for (size_t c = 0; c < scenario->capture_count && result == SIM_OK; c++) {
+        world_capture_files_t files;
+        result = world_capture_files(observers->world, &scenario->captures[c], &files, error);
+        for (size_t i = 0; i < files.count && result == SIM_OK; i++) {
+            result = open_capture(observers, c, &files.items[i], folder, error);
+        }
+        world_capture_files_fini(&files);
     }
     return result;
 }
@@ -302,18 +305,25 @@ static void close_captures(results_observers_t *observers,
                            sim_err_t *result,
                            world_error_t *error)
 {
+    uint64_t frames = 0; // of the files of one entry, which follow each other
     for (size_t i = 0; i < observers->capture_count; i++) {
+        const capture_file_t *const capture = &observers->captures[i];
+        const bool last =
+            i + 1 == observers->capture_count || observers->captures[i + 1].entry != capture->entry;
         if (results != NULL) {
-            const uint64_t left_out = pcap_out_capture_left_out(observers->captures[i]);
-            results->capture_frames += pcap_out_capture_frames(observers->captures[i]);
+            const uint64_t left_out = pcap_out_capture_left_out(capture->file);
+            const uint64_t here = pcap_out_capture_frames(capture->file);
+            results->capture_frames += here;
             results->capture_frames_left_out += left_out;
             results->captures_cut += left_out > 0;
-            if (pcap_out_capture_frames(observers->captures[i]) + left_out == 0) {
-                explain_empty(observers, i, results);
+            frames += here + left_out;
+            if (last && frames == 0) {
+                explain_empty(observers, capture->entry, results);
             }
+            frames = last ? 0 : frames;
         }
         sim_message_t message;
-        const sim_err_t closed = pcap_out_capture_close(observers->captures[i], &message);
+        const sim_err_t closed = pcap_out_capture_close(capture->file, &message);
         if (closed != SIM_OK && *result == SIM_OK) {
             *result = world_fail(error, closed, NULL, "%s", message.text);
         }

@@ -3,10 +3,7 @@
 #include <string.h>
 
 #include "nic/fabric.h"
-#include "nic/frames.h"
 #include "world/world_internal.h"
-
-#include "pcap-out/pcap_file.h"
 
 sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
 {
@@ -130,63 +127,6 @@ sim_err_t world__check_lint(const world_t *world, world_error_t *error)
     }
     topo_lint(world->net, keep_finding, &finding);
     return finding.result;
-}
-
-// Refuses captures of NICs whose frames have other sizes than their headers make: the file shows
-// the headers.
-static sim_err_t check_captured_frames(const world_t *world,
-                                       const world_capture_t *capture,
-                                       world_error_t *error)
-{
-    for (uint32_t i = 0; i < net_interface_count(world->net); i++) {
-        const nic_t *const nic = nic_of_interface(world->net, i);
-        const char *const frames = nic_get_config(nic)->frames;
-        if (strcmp(frames, nic_frames_standard.name) != 0) {
-            return world_fail(
-                error,
-                SIM_ERR_INVALID,
-                &capture->place,
-                "captures: frames of %s are %s, whose sizes are not those of headers, "
-                "expected nic.frames: standard",
-                world->nics[i].name,
-                frames);
-        }
-    }
-    return SIM_OK;
-}
-
-sim_err_t world__check_captures(const world_t *world, world_error_t *error)
-{
-    for (size_t i = 0; i < world->scenario->capture_count; i++) {
-        const world_capture_t *const capture = &world->scenario->captures[i];
-        net_port_t **ports = NULL;
-        size_t count = 0;
-        sim_err_t result = world_find_ports(world,
-                                            &capture->ports,
-                                            capture->config.ports,
-                                            &capture->place,
-                                            &ports,
-                                            &count,
-                                            error);
-        sim_free(ports);
-        if (result != SIM_OK) {
-            return result;
-        }
-        result = check_captured_frames(world, capture, error);
-        if (result != SIM_OK) {
-            return result;
-        }
-        sim_message_t message;
-        result = pcap_out_filter_check(capture->config.filter, &message);
-        if (result != SIM_OK) {
-            return world_fail(error,
-                              result,
-                              &capture->filter_place,
-                              "captures.filter: %s, expected a pcap filter such as 'udp port 4791'",
-                              message.text);
-        }
-    }
-    return SIM_OK;
 }
 
 static sim_err_t check_series_nodes(const world_t *world,

@@ -52,7 +52,8 @@ static const sim_attr_t capture_attrs[] = {
     SIM_ATTR("captures.file", STRING, world_capture_config_t, file,
              .default_text = "",
              .help = "name of the file in the folder captures/, compressed if it ends in .gz; "
-                     "empty: named after the ports"),
+                     "{port} in it: one file per port with the port's name; {node} alone: one per "
+                     "node; empty: named after the ports"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,
@@ -389,36 +390,29 @@ sim_err_t world__take_observe(world_scenario_t *scenario,
 
 // -- captures
 
-// Returns the default name of a capture: "leaf0-host5.pcap.gz" for leaf0->host5. Characters that
-// are awkward in file names become '_'.
-static char *default_file_name(const char *ports)
-{
-    char *const name = sim_format("%s.pcap.gz", ports);
-    char *to = name;
-    for (const char *p = name; *p != '\0'; p++) {
-        if (p[0] == '-' && p[1] == '>') {
-            continue;
-        }
-        const bool word = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z') ||
-                          (*p >= 'A' && *p <= 'Z') || strchr("._-", *p) != NULL;
-        *to++ = *p == '>' ? '-' : word ? *p : '_';
-    }
-    *to = '\0';
-    return name;
-}
-
 static sim_err_t check_file_name(const world_scenario_t *scenario,
                                  const char *name,
                                  const world_place_t *place,
                                  world_error_t *error)
 {
     world_shown_t shown;
-    if (strchr(name, '/') != NULL || name[0] == '.' || strlen(name) > 200) {
+    if (strchr(name, '/') != NULL || name[0] == '.' || strlen(name) > WORLD__CAPTURE_NAME_MAX) {
         return world_fail(error,
                           SIM_ERR_INVALID,
                           place,
                           "captures.file is '%s', expected a plain file name such as a.pcap.gz",
                           world_show(&shown, name));
+    }
+    if (world__capture_is_pattern(name)) {
+        // Whether two patterns name one file follows from the ports that they match.
+        return world__capture_pattern_ok(name)
+                   ? SIM_OK
+                   : world_fail(error,
+                                SIM_ERR_INVALID,
+                                place,
+                                "captures.file is '%s', expected braces only around 'port' and "
+                                "'node', such as {port}.pcap.gz",
+                                world_show(&shown, name));
     }
     for (size_t i = 0; i + 1 < scenario->capture_count; i++) {
         if (strcmp(scenario->captures[i].config.file, name) == 0) {
@@ -467,10 +461,10 @@ static sim_err_t take_capture(world_scenario_t *scenario,
     }
     if (config->file[0] == '\0') {
         sim_free(config->file);
-        config->file = default_file_name(config->ports);
+        config->file = world__capture_default_name(config->ports);
     }
-    const world_place_t place = world_locate(map, "captures", "file");
-    return check_file_name(scenario, config->file, &place, error);
+    capture->file_place = world_locate(map, "captures", "file");
+    return check_file_name(scenario, config->file, &capture->file_place, error);
 }
 
 sim_err_t world__take_captures(world_scenario_t *scenario,
