@@ -70,6 +70,6 @@ sed -i '/^  - {ports: "leaf\*->\*", file: one.pcap}/d' "$scratch/t.yaml"
     fail "after another run: $(ls "$scratch/out/captures")"
 
 # More files than a process may open are refused before the run.
-"$ROCESIM" check "$scratch/s.yaml" --set topology.leaf-spine.hosts-per-leaf=500 >"$scratch/log" 2>&1 && fail "1,000 files are accepted"
+"$ROCESIM" check "$scratch/s.yaml" --set topology.leaf-spine.hosts-per-leaf=500 --set switch.buffer=1GB >"$scratch/log" 2>&1 && fail "1,000 files are accepted"
 grep -q 's.yaml:4:[0-9]*: captures write [0-9]* files, expected at most' "$scratch/log" ||
     fail "$(cat "$scratch/log")"
