@@ -329,8 +329,8 @@ SIM_MUST_CHECK sim_err_t world__take_observe(world_scenario_t *scenario,
 SIM_MUST_CHECK sim_err_t world__take_captures(world_scenario_t *scenario,
                                               const world_tree_t *list,
                                               world_error_t *error);
-// captures.c: the name of a capture without one: "leaf0-host5.pcap.gz" for leaf0->host5, to be freed
-// with sim_free; whether a name has braces, and if so whether only {port} and {node} are in them.
+// captures.c: the name of a capture without one ("leaf0-host5.pcap.gz" for leaf0->host5, to be
+// freed with sim_free); whether a name has braces, and whether only {port} and {node} are in them.
 #define WORLD__CAPTURE_NAME_MAX 200u
 char *world__capture_default_name(const char *ports);
 bool world__capture_is_pattern(const char *file);

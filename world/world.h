@@ -77,15 +77,16 @@ typedef struct world_capture_files {
     size_t count;
     net_port_t **ports; // of all files, file by file
 } world_capture_files_t;
-// Finds the files of a capture: one, or one per port for {port} in its name, one per node for {node}
-// alone. Free them with world_capture_files_fini, also on failure. Fails like world_find_ports.
+// Finds the files of a capture: one, or one per port for {port} in its name, one per node for
+// {node} alone. Free them with world_capture_files_fini, also on failure. Fails like
+// world_find_ports.
 SIM_MUST_CHECK sim_err_t world_capture_files(const world_t *world,
                                              const world_capture_t *capture,
                                              world_capture_files_t *files,
                                              world_error_t *error);
 void world_capture_files_fini(world_capture_files_t *files);
-// Returns the name of the file that a capture named `file`, with {port} and {node}, has for the port
-// of that name (net_port_name). Free it with sim_free.
+// Returns the name of the file that a capture named `file`, with {port} and {node}, has for the
+// port of that name (net_port_name). Free it with sim_free.
 char *world_capture_file_name(const char *file, const char *port);
 
 // Prints what was odd about the files of the scenario, a line each.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # labels: plain
-# tests/pcap-out/test_captures_per_port.sh - {port} and {node} in a capture's name give a file per port or node.
+# tests/pcap-out/test_captures_per_port.sh - {port} and {node} in a capture's name give several files.
 #
 # Goal: each file has exactly the frames of its port or node, and together they have those of one
 # file; another run of the folder removes them, and no file that only looks alike.
@@ -70,6 +70,7 @@ sed -i '/^  - {ports: "leaf\*->\*", file: one.pcap}/d' "$scratch/t.yaml"
     fail "after another run: $(ls "$scratch/out/captures")"
 
 # More files than a process may open are refused before the run.
-"$ROCESIM" check "$scratch/s.yaml" --set topology.leaf-spine.hosts-per-leaf=500 --set switch.buffer=1GB >"$scratch/log" 2>&1 && fail "1,000 files are accepted"
+"$ROCESIM" check "$scratch/s.yaml" --set topology.leaf-spine.hosts-per-leaf=500 \
+    --set switch.buffer=1GB >"$scratch/log" 2>&1 && fail "1,000 files are accepted"
 grep -q 's.yaml:4:[0-9]*: captures write [0-9]* files, expected at most' "$scratch/log" ||
     fail "$(cat "$scratch/log")"
