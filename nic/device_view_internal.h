@@ -10,6 +10,7 @@
 #include "nic/device.h"
 #include "nic/host/cores.h"
 #include "nic/host/steps.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/queues.h"
 #include "nic/verbs/life.h"
 

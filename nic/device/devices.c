@@ -5,12 +5,14 @@
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/verbs/life.h"
 
 // The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md

@@ -13,7 +13,6 @@
 #include "nic/config/parts.h"
 #include "nic/host/dma.h"
 #include "nic/objects/objects.h"
-#include "nic/schedule/turn.h"
 
 #define FRACTION_BITS 20
 #define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)

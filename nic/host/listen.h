@@ -4,6 +4,7 @@
 #define NIC_HOST_LISTEN_H
 
 #include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 // Tells all listeners of the point.
 void nic__trace_tell(const nic_trace_t *trace);
@@ -31,6 +32,22 @@ static inline void nic__trace(const nic_t *nic,
 {
     if (nic__traced(nic, point)) {
         nic__trace_value(nic, qp, point, value, before);
+    }
+}
+
+// Tells listeners that a work request of the queue pair is finished. wc: its completion; NULL: it
+// has none.
+static inline void nic__trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
+{
+    if (nic__traced(qp->nic, NIC_TRACE_COMPLETION)) {
+        const nic_trace_t trace = {
+            .point = NIC_TRACE_COMPLETION,
+            .time_ps = nic__node(qp->nic)->now_ps,
+            .nic = qp->nic,
+            .qp = qp,
+            .wc = wc,
+        };
+        nic__trace_tell(&trace);
     }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/host/trace.c - the listeners of a NIC and its queue pairs.
 #include "nic/host/listen.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
-#include "nic/verbs/life.h"
 
 typedef struct nic_listener {
     uint32_t points;

@@ -3,7 +3,7 @@
 //
 // Numbers are given in rising order and reused only after all others, so that a packet in flight to
 // a destroyed QP does not reach a new one.
-#include "nic/verbs/life.h"
+#include "nic/objects/numbers.h"
 
 nic_qp_t **nic__qp_slot(nic_t *nic, uint32_t number)
 {

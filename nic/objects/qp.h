@@ -241,4 +241,16 @@ static inline sim_time_t nic__timeout_ps(const nic_qp_t *qp)
     return UINT64_C(4096000) << qp->timeout;
 }
 
+// Returns true if the transport has a packet of a request to send.
+static inline bool nic__requester_ready(const nic_qp_t *qp)
+{
+    return qp->ops->ready(qp);
+}
+// Returns true if a packet of the queue pair could leave now: of a request, or of an answer to a
+// READ.
+static inline bool nic__can_send(const nic_qp_t *qp)
+{
+    return (qp->flags & NIC_QP_READS) != 0 || nic__requester_ready(qp);
+}
+
 #endif // NIC_OBJECTS_QP_H

@@ -46,19 +46,16 @@ struct nic_srq {
     nic_srq_t *next;
 };
 
-// -- completion.c
+// -- queue/completions.c
 
-// Writes a completion, through the device. If the queue overflows, the queue pair fails: callers
-// look at its state afterwards.
-void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc);
-// Puts a completion into the queue. A core that polls the queue sees it from seen_ps on.
-void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
-void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status);
-// Completes a READ or atomic with success; original: the atomic's word before the operation.
-void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original);
+// Puts a completion of `qp` into the queue. A core that polls the queue sees it from seen_ps on.
+// Returns false if the queue overflows, or did before: the queue pair has to fail.
+SIM_MUST_CHECK bool nic__cq_add(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps);
 
-// -- receive_queue.c
+// -- queue/receives.c
 
+// Puts a receive at the end of the QP's own queue, which grows if it must.
+void nic__push_receive(nic_qp_t *qp, const nic_recv_wqe_t *receive);
 // Takes a receive from the shared queue. Returns false if it is empty.
 bool nic__take_shared(nic_qp_t *qp);
 void nic__free_receives(nic_recv_wqe_t *ring, uint32_t capacity);
@@ -79,7 +76,7 @@ static inline nic_place_t nic__rx_place(const nic_qp_t *qp, nic_rx_kind_t kind)
                                : (nic_place_t){.address = qp->rx_address, .count = 1};
 }
 
-// -- notice.c
+// -- queue/notices.c
 
 // A notice that a program gets when the event is over: of a completion queue, of a shared receive
 // queue, or else of a WRITE to a queue pair. With `rests` nobody is told; the NIC checks whether
@@ -98,9 +95,5 @@ typedef struct nic_notice {
 struct nic_host;
 // Adds a notice for the end of the event.
 void nic__notice(struct nic_host *host, const nic_notice_t *notice);
-// Tells programs all that was noted, at the end of an event.
-void nic__hand_over(struct nic_host *host);
-// Does the same for a call that a program makes before the run.
-void nic__hand_over_outside(struct nic_host *host);
 
 #endif // NIC_OBJECTS_QUEUES_H

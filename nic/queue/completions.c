@@ -108,54 +108,22 @@ static void grow(nic_cq_t *cq)
     cq->first = 0;
 }
 
-// Makes room in a ring that is full. Returns false if the queue overflows, or did before; the queue
-// pair fails then.
-static bool make_room(nic_cq_t *cq, nic_qp_t *qp)
+// Makes room in a ring that is full. Returns false if the queue overflows, or did before.
+static bool make_room(nic_cq_t *cq)
 {
     if (cq->overflowed || cq->count == cq->capacity) {
         cq->overflowed = true;
         cq->room = 0;
-        nic_qp_to_error(qp);
         return false;
     }
     grow(cq);
     return true;
 }
 
-static inline void trace_completion(const nic_qp_t *qp, const nic_wc_t *wc)
+bool nic__cq_add(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
 {
-    if (nic__traced(qp->nic, NIC_TRACE_COMPLETION)) {
-        const nic_trace_t trace = {
-            .point = NIC_TRACE_COMPLETION,
-            .time_ps = nic__node(qp->nic)->now_ps,
-            .nic = qp->nic,
-            .qp = qp,
-            .wc = wc,
-        };
-        nic__trace_tell(&trace);
-    }
-}
-
-static SIM_ALWAYS_INLINE void write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
-{
-    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
-    const nic_t *const nic = qp->nic;
-    if (SIM_LIKELY(!nic->detailed) || nic->device->completion == NULL) {
-        nic__add_completion(qp, cq, wc, now_ps);
-    } else {
-        nic->device->completion(qp, cq, wc);
-    }
-}
-
-void nic__write_cqe(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc)
-{
-    write_cqe(qp, cq, wc);
-}
-
-void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_time_t seen_ps)
-{
-    if (SIM_UNLIKELY(cq->count >= cq->room) && !make_room(cq, qp)) {
-        return;
+    if (SIM_UNLIKELY(cq->count >= cq->room) && !make_room(cq)) {
+        return false;
     }
     if (cq->count == 0) {
         cq->first = 0; // the same lines over and over
@@ -163,7 +131,7 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
     const uint32_t slot = (cq->first + cq->count) & (cq->ring_capacity - 1);
     cq->ring[slot] = *wc;
     sim_happened(nic__node(qp->nic), 'c', seen_ps, (uint64_t)wc->qp_num << 32 | wc->status);
-    trace_completion(qp, wc);
+    nic__trace_completion(qp, wc);
     NIC_DEVICE(qp->nic, completed, qp->nic);
     if (SIM_UNLIKELY(cq->core != NULL)) {
         cq->seen_ps[slot] = seen_ps;
@@ -173,54 +141,5 @@ void nic__add_completion(nic_qp_t *qp, nic_cq_t *cq, const nic_wc_t *wc, sim_tim
         cq->noted = true;
         nic__notice(cq->nic->host, &(nic_notice_t){.cq = cq});
     }
-}
-
-static nic_wc_opcode_t completed_opcode(uint8_t opcode)
-{
-    switch ((nic_wr_opcode_t)opcode) {
-    case NIC_WR_SEND:
-    case NIC_WR_SEND_WITH_IMM:
-        return NIC_WC_SEND;
-    case NIC_WR_RDMA_WRITE:
-    case NIC_WR_RDMA_WRITE_WITH_IMM:
-        return NIC_WC_RDMA_WRITE;
-    case NIC_WR_ATOMIC_CMP_AND_SWP:
-        return NIC_WC_COMP_SWAP;
-    case NIC_WR_ATOMIC_FETCH_AND_ADD:
-        return NIC_WC_FETCH_ADD;
-    case NIC_WR_RDMA_READ:
-        break;
-    }
-    return NIC_WC_RDMA_READ;
-}
-
-static SIM_ALWAYS_INLINE void complete(nic_qp_t *qp,
-                                       const nic_wqe_t *wqe,
-                                       nic_wc_status_t status,
-                                       uint64_t original)
-{
-    NIC_DEVICE(qp->nic, done, qp);
-    if (status == NIC_WC_SUCCESS && (wqe->flags & NIC_SEND_SIGNALED) == 0) {
-        trace_completion(qp, NULL);
-        return;
-    }
-    const nic_wc_t wc = {
-        .wr_id = wqe->wr_id,
-        .status = status,
-        .opcode = completed_opcode(wqe->opcode),
-        .byte_len = nic__is_fetch(wqe->opcode) ? wqe->length : 0,
-        .qp_num = qp->number,
-        .atomic_original = original,
-    };
-    write_cqe(qp, qp->send_cq, &wc);
-}
-
-void nic__complete_send(nic_qp_t *qp, const nic_wqe_t *wqe, nic_wc_status_t status)
-{
-    complete(qp, wqe, status, 0);
-}
-
-void nic__complete_fetch(nic_qp_t *qp, const nic_wqe_t *wqe, uint64_t original)
-{
-    complete(qp, wqe, NIC_WC_SUCCESS, original);
+    return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/schedule/ring.h - the scheduler "ring", for the file that it is compiled into.
+// nic/schedule/ring.h - the scheduler "ring", for the files that it is compiled into.
 //
 // A ring per class: the queue pairs that have joined, in turn. Joining is behind all others, which
 // is before the one whose turn it is.
@@ -43,6 +43,22 @@ static inline void nic__ring_leave(nic_t *nic, nic_qp_t *qp)
 static inline void nic__ring_turn(nic_t *nic, const nic_qp_t *qp)
 {
     nic->ready[qp->priority] = qp->ready_next;
+}
+
+// Lets a queue pair leave its scheduler. `ring` says at compile time that it is the ring.
+static SIM_ALWAYS_INLINE void nic__leave(nic_t *nic, nic_qp_t *qp, const bool ring)
+{
+    qp->flags &= (uint16_t)~NIC_QP_READY;
+    if (ring) {
+        nic__ring_leave(nic, qp);
+        return;
+    }
+    SIM_CHECK(nic->joined[qp->priority] > 0);
+    nic->joined[qp->priority]--;
+    if (nic->joined[qp->priority] == 0) {
+        nic->ready_classes &= (uint8_t) ~(1u << qp->priority);
+    }
+    nic->scheduler->leave(nic, qp);
 }
 
 #endif // NIC_SCHEDULE_RING_H

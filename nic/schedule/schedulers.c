@@ -5,14 +5,11 @@
 
 #include "nic/schedule/ring.h"
 
-#include "nic/cc/control.h"
 #include "nic/config/parts.h"
-#include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
-#include "nic/transport/entry.h"
 
 // -- ring, for those who call it through its table
 
@@ -142,15 +139,6 @@ const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp)
 
 // -- doing
 
-void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes)
-{
-    if ((qp->flags & NIC_QP_CC_SENT) != 0) {
-        nic_cc_t *const cc = nic__cc(qp);
-        cc->ops->sent(cc, bytes);
-        nic__cc_sync(qp);
-    }
-}
-
 bool nic_scheduler_take_rate_set(nic_qp_t *qp)
 {
     nic_cc_t *const cc = nic__cc(qp);
@@ -162,12 +150,6 @@ bool nic_scheduler_take_rate_set(nic_qp_t *qp)
 void nic_scheduler_kick(nic_t *nic)
 {
     nic__kick(nic);
-}
-
-void nic_scheduler_receive(nic_t *nic, net_packet_t *packet)
-{
-    nic__receive(nic, packet);
-    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
 }
 
 void nic_scheduler_consume(nic_t *nic, net_packet_t *packet)

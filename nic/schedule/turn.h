@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/schedule/turn.h - when queue pairs get their turn to send (nic/scheduler.h).
+//
+// This part keeps the queue pairs that could send. It sends no data by itself: when the port is
+// free, nic/transport/transmit.c draws a packet from the queue pair whose turn it is.
 #ifndef NIC_SCHEDULE_TURN_H
 #define NIC_SCHEDULE_TURN_H
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 
-// -- scheduler.c
+// -- turn.c
 
 // Looks at the NIC's port when this event is over, or when the port is free: something may be ready
 // to be sent.
@@ -15,13 +18,32 @@ void nic__kick(nic_t *nic);
 void nic__schedule(nic_qp_t *qp);
 // Takes its turn away.
 void nic__unschedule(nic_qp_t *qp);
+// Lets the QP wait until its rate allows the next packet.
+void nic__wait_for_pace(nic_qp_t *qp);
 // Applies a new rate: what is left of the QP's wait passes at that rate.
 void nic__repace(nic_qp_t *qp);
-// Sends what is next, on a port that is free.
-void nic__transmit(nic_t *nic);
 // Sends an ACK, NAK or CNP, now or when the port is free. Takes the packet.
 void nic__send(nic_t *nic, net_packet_t *packet);
 void nic__pace_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
+
+// Returns the classes that have something to send and are not paused, a bit each.
+static inline uint8_t nic__sending_classes(const nic_t *nic)
+{
+    return (uint8_t)((nic->port->waiting | nic->ready_classes) & ~nic->port->paused);
+}
+
+// Returns true if something could leave as soon as the port is free.
+static inline bool nic__something_waits(const nic_t *nic)
+{
+    return nic__sending_classes(nic) != 0 || nic->port->controlled;
+}
+
+// Hands a packet that was built before to the port, which is free.
+static inline void nic__transmit_built(nic_t *nic, net_packet_t *packet)
+{
+    nic->counters.tx_packets++;
+    net_port_transmit(nic->port, packet);
+}
 
 // -- schedulers.c
 

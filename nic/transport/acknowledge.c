@@ -17,7 +17,7 @@
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/life.h"
+#include "nic/transport/finish.h"
 
 static __attribute__((noinline)) void rest_when_told(nic_qp_t *qp)
 {

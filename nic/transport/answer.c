@@ -12,7 +12,9 @@
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/objects/queues.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 
 static inline bool is_ack(uint32_t aeth)
 {
@@ -166,8 +168,47 @@ void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps)
 void nic__fail_when_answered(nic_qp_t *qp)
 {
     if ((qp->rx_flags & NIC_RX_STOPPED) != 0 && qp->read_count == 0) {
-        nic_qp_to_error(qp);
+        nic__to_error(qp);
     }
+}
+
+void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps)
+{
+    switch (verdict) {
+    case NIC_VERDICT_NOT_READY:
+        nic->counters.out_of_buffer++;
+        if (qp->ops->not_ready != NULL) {
+            qp->ops->not_ready(qp);
+        }
+        nic__refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
+        break;
+    case NIC_VERDICT_LOCAL_SIZE:
+    case NIC_VERDICT_OPERATION: {
+        // The receive completes with an error first, then the QP fails.
+        const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
+        const nic_wc_t wc = {
+            .wr_id = nic__oldest_receive(qp)->wr_id,
+            .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
+            .opcode = NIC_WC_RECV,
+            .qp_num = qp->number,
+        };
+        nic->counters.resp_local_length_error += size;
+        qp->rq_done++;
+        nic__refuse_for_good(qp,
+                             size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION,
+                             sent_ps);
+        nic__write_cqe(qp, qp->recv_cq, &wc);
+        break;
+    }
+    case NIC_VERDICT_ACCESS:
+        nic__refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
+        break;
+    case NIC_VERDICT_INVALID:
+    case NIC_VERDICT_OK:
+        nic__refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, sent_ps);
+        break;
+    }
+    nic__fail_when_answered(qp);
 }
 
 // Sends what waited behind READs, after their last response.

@@ -15,14 +15,6 @@ static inline int64_t nic__psn_distance(uint32_t wire_psn, uint64_t psn)
     return (int32_t)((wire_psn - (uint32_t)psn) << 8) >> 8;
 }
 
-static inline bool nic__requester_ready(const nic_qp_t *qp)
-{
-    return qp->ops->ready(qp);
-}
-static inline bool nic__can_send(const nic_qp_t *qp)
-{
-    return (qp->flags & NIC_QP_READS) != 0 || nic__requester_ready(qp);
-}
 // Returns the next packet of the QP's requests; NULL: its work request failed.
 static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 {
@@ -33,7 +25,14 @@ static inline net_packet_t *nic__build_request(nic_t *nic, nic_qp_t *qp)
 
 size_t nic__transport_qp_bytes(const nic_t *nic, const nic_transport_ops_t *ops);
 void nic__transport_open(nic_qp_t *qp);
-void nic__transport_close(nic_qp_t *qp);
+// Lets the transport end its work for a queue pair that does nothing any more.
+static inline void nic__transport_close(nic_qp_t *qp)
+{
+    if (qp->transport_open && qp->ops->close != NULL) {
+        qp->ops->close(qp);
+    }
+    qp->transport_open = false;
+}
 void nic__transports_free(nic_t *nic);
 // Returns the round trip of the idle path: propagation, a full frame there and an ACK back on each
 // link.
@@ -51,6 +50,11 @@ void nic__retry_fired(sim_node_t *node, sim_timer_t *timer); // a sim_timer_fn
 void nic__rest(nic_qp_t *qp);
 // Stops them now if nothing is left to do.
 void nic__rest_now(nic_qp_t *qp);
+
+// -- transmit.c
+
+// Sends what is next, on a port that is free.
+void nic__transmit(nic_t *nic);
 
 // -- receive.c: both take the packet
 

@@ -12,6 +12,7 @@
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
+#include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/responder_internal.h"
 
@@ -98,45 +99,6 @@ static SIM_ALWAYS_INLINE nic_verdict_t check_request(nic_qp_t *qp,
         return NIC_VERDICT_NOT_READY;
     }
     return NIC_VERDICT_OK;
-}
-
-void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps)
-{
-    switch (verdict) {
-    case NIC_VERDICT_NOT_READY:
-        nic->counters.out_of_buffer++;
-        if (qp->ops->not_ready != NULL) {
-            qp->ops->not_ready(qp);
-        }
-        nic__refuse(qp, (uint32_t)ROCE_SYNDROME_RNR_NAK | qp->min_rnr_timer, sent_ps, NULL);
-        break;
-    case NIC_VERDICT_LOCAL_SIZE:
-    case NIC_VERDICT_OPERATION: {
-        // The receive completes with an error first, then the QP fails.
-        const bool size = verdict == NIC_VERDICT_LOCAL_SIZE;
-        const nic_wc_t wc = {
-            .wr_id = nic__oldest_receive(qp)->wr_id,
-            .status = size ? NIC_WC_LOC_LEN_ERR : NIC_WC_LOC_PROT_ERR,
-            .opcode = NIC_WC_RECV,
-            .qp_num = qp->number,
-        };
-        nic->counters.resp_local_length_error += size;
-        qp->rq_done++;
-        nic__refuse_for_good(qp,
-                             size ? ROCE_NAK_INVALID_REQUEST : ROCE_NAK_REMOTE_OPERATION,
-                             sent_ps);
-        nic__write_cqe(qp, qp->recv_cq, &wc);
-        break;
-    }
-    case NIC_VERDICT_ACCESS:
-        nic__refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
-        break;
-    case NIC_VERDICT_INVALID:
-    case NIC_VERDICT_OK:
-        nic__refuse_for_good(qp, ROCE_NAK_INVALID_REQUEST, sent_ps);
-        break;
-    }
-    nic__fail_when_answered(qp);
 }
 
 // -- executing it

@@ -7,11 +7,11 @@
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
-#include "nic/verbs/life.h"
 
 // -- notification point
 

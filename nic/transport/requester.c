@@ -16,7 +16,7 @@
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
-#include "nic/verbs/life.h"
+#include "nic/transport/finish.h"
 
 static inline bool is_fetch(const nic_wqe_t *wqe)
 {

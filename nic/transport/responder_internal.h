@@ -41,13 +41,6 @@ void nic__refuse(nic_qp_t *qp, uint32_t syndrome, sim_time_t sent_ps, const net_
 void nic__refuse_for_good(nic_qp_t *qp, uint32_t code, sim_time_t sent_ps);
 void nic__fail_when_answered(nic_qp_t *qp);
 
-// execute.c
-// Executes a request with the expected PSN that is no READ, and acknowledges it if it asks for
-// that. Takes the packet.
-void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
-// Executes such a request without acknowledging it. placed: its payload is in memory already.
-void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
-
 typedef enum nic_verdict {
     NIC_VERDICT_OK,
     NIC_VERDICT_NOT_READY,  // no receive posted
@@ -56,7 +49,15 @@ typedef enum nic_verdict {
     NIC_VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
     NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
 } nic_verdict_t;
+// Refuses the request whose turn it is, for the reason that the verdict says.
 void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sent_ps);
+
+// execute.c
+// Executes a request with the expected PSN that is no READ, and acknowledges it if it asks for
+// that. Takes the packet.
+void nic__execute_other(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// Executes such a request without acknowledging it. placed: its payload is in memory already.
+void nic__execute_silently(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, bool placed);
 
 // responses.c
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);

@@ -1,118 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/transmit.c - which packet leaves a NIC next, and when a queue pair may send.
+// nic/transport/transmit.c - sending: which packet leaves a NIC next.
 //
-// Data packets do not exist before the moment they are sent: a QP that could send one now has
-// joined the scheduler, and the port draws from it. So a scheduler knows exactly the QPs with work,
-// window and rate to send; whatever changes that calls nic__schedule or nic__unschedule. ACKs, NAKs
-// and CNPs are built at once and wait in the port's queues when they must.
+// Data packets do not exist before the moment they are sent: the free port draws one from the QP
+// whose turn it is (nic/schedule).
 //
 // Order: PFC frames; the CNPs' class; the other classes by deficit round robin. Within a class:
 // waiting ACKs, NAKs and CNPs in order, then QPs as the scheduler says.
 //
 // The steps are written once. `ring` says at compile time that the scheduler is the ring: then it
 // is compiled in; else it is called through its table.
-#include "nic/schedule/ring.h"
-
 #include "nic/cc/control.h"
 #include "nic/host/listen.h"
 #include "nic/host/steps.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
-#include "nic/objects/queues.h"
 #include "nic/objects/wqe.h"
+#include "nic/schedule/ring.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 
-static inline uint8_t candidates(const nic_t *nic)
-{
-    return (uint8_t)((nic->port->waiting | nic->ready_classes) & ~nic->port->paused);
-}
-
-static inline bool something_waits(const nic_t *nic)
-{
-    return candidates(nic) != 0 || nic->port->controlled;
-}
-
-// -- joining and leaving
-
-static SIM_ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
-{
-    qp->flags |= NIC_QP_READY;
-    if (ring) {
-        nic__ring_join(nic, qp);
-        return;
-    }
-    nic->joined[qp->priority]++;
-    nic->ready_classes |= (uint8_t)(1u << qp->priority);
-    nic->scheduler->join(nic, qp);
-}
-
-static SIM_ALWAYS_INLINE void leave(nic_t *nic, nic_qp_t *qp, const bool ring)
-{
-    qp->flags &= (uint16_t)~NIC_QP_READY;
-    if (ring) {
-        nic__ring_leave(nic, qp);
-        return;
-    }
-    SIM_CHECK(nic->joined[qp->priority] > 0);
-    nic->joined[qp->priority]--;
-    if (nic->joined[qp->priority] == 0) {
-        nic->ready_classes &= (uint8_t) ~(1u << qp->priority);
-    }
-    nic->scheduler->leave(nic, qp);
-}
-
-void nic__unschedule(nic_qp_t *qp)
-{
-    if ((qp->flags & NIC_QP_READY) == 0) {
-        return;
-    }
-    if (SIM_LIKELY(qp->nic->ring)) {
-        leave(qp->nic, qp, true);
-    } else {
-        leave(qp->nic, qp, false);
-    }
-}
-
-static void wait_for_pace(nic_qp_t *qp)
-{
-    qp->flags |= NIC_QP_PACING;
-    sim_timer_arm(nic__node(qp->nic), &qp->pace_timer, qp->next_send_ps);
-}
-
-void nic__schedule(nic_qp_t *qp)
-{
-    if ((qp->flags & (NIC_QP_READY | NIC_QP_PACING)) != 0) {
-        return;
-    }
-    if (!nic__can_send(qp)) {
-        return;
-    }
-    nic_t *const nic = qp->nic;
-    if (SIM_UNLIKELY(nic->loop != NULL)) {
-        nic->loop->ready(qp);
-        return;
-    }
-    if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic__node(nic)->now_ps) {
-        wait_for_pace(qp);
-        return;
-    }
-    if (SIM_LIKELY(nic->ring)) {
-        join(nic, qp, true);
-    } else {
-        join(nic, qp, false);
-    }
-    nic__kick(nic);
-}
-
-void nic__pace_fired(sim_node_t *node, sim_timer_t *timer)
-{
-    (void)node;
-    nic_qp_t *const qp = SIM_CONTAINER_OF(timer, nic_qp_t, pace_timer);
-    qp->flags &= (uint16_t)~NIC_QP_PACING;
-    nic__schedule(qp);
-}
+// -- pacing
 
 // Packets of a burst follow each other; the next burst may start when this one would end at the
 // QP's own rate. After a rest as long as that a burst is new, although it was not used up.
@@ -136,8 +45,7 @@ static void pace_burst(nic_qp_t *qp, nic_cc_t *cc, sim_time_t now_ps, uint32_t b
 }
 
 // Paces a QP: its next packet may start when this one, of `bytes` on the link, would end at the
-// QP's
-// own rate.
+// QP's own rate.
 static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
 {
     nic_cc_t *const cc = nic__cc(qp);
@@ -154,29 +62,6 @@ static void pace(nic_qp_t *qp, sim_time_t now_ps, uint32_t bytes)
         qp->next_send_ps = now_ps + work / cc->rate_bps;
         qp->pace_remainder = work % cc->rate_bps;
         qp->pace_bps = cc->rate_bps;
-    }
-}
-
-// Applies a new rate to a waiting QP. A rate limiter is a bucket that fills at the current rate,
-// so the
-// rest of the wait passes at the new rate.
-void nic__repace(nic_qp_t *qp)
-{
-    if (SIM_UNLIKELY(qp->nic->loop != NULL)) {
-        qp->nic->loop->controlled(qp);
-        return;
-    }
-    const nic_cc_t *const cc = nic__cc_const(qp);
-    const sim_time_t now_ps = nic__node(qp->nic)->now_ps;
-    if (qp->next_send_ps <= now_ps || qp->pace_bps == cc->rate_bps) {
-        return;
-    }
-    const sim_wide_t left = (sim_wide_t)(qp->next_send_ps - now_ps) * qp->pace_bps;
-    qp->next_send_ps = now_ps + (sim_time_t)((left + cc->rate_bps - 1) / cc->rate_bps);
-    qp->pace_remainder = 0;
-    qp->pace_bps = cc->rate_bps;
-    if ((qp->flags & NIC_QP_PACING) != 0) {
-        sim_timer_arm(nic__node(qp->nic), &qp->pace_timer, qp->next_send_ps);
     }
 }
 
@@ -249,11 +134,11 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
     }
     if (!nic__can_send(qp)) {
         if ((qp->flags & NIC_QP_READY) != 0) {
-            leave(nic, qp, ring);
+            nic__leave(nic, qp, ring);
         }
     } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic->port->busy_until_ps) {
         nic__unschedule(qp);
-        wait_for_pace(qp);
+        nic__wait_for_pace(qp);
     } else if (ring) {
         nic__ring_turn(nic, qp);
     } else if (nic->scheduler->sent != NULL) {
@@ -263,9 +148,8 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
     return true;
 }
 
-// Chooses the class to send from, by the sizes of each class's next packet. A QP's next packet
-// does not
-// exist yet, so a full one is assumed; classes that compete for long mostly send full packets.
+// Chooses the class to send from, by the sizes of each class's next packet. A QP's next packet does
+// not exist yet, so a full one is assumed: classes that compete for long mostly send full packets.
 static uint32_t choose_class(nic_t *nic, uint8_t classes, const bool ring)
 {
     net_port_t *const port = nic->port;
@@ -287,12 +171,6 @@ static net_packet_t *take_queued(nic_t *nic, uint32_t priority)
     return net_queue_pop(nic->port, priority);
 }
 
-static void transmit_built(nic_t *nic, net_packet_t *packet)
-{
-    nic->counters.tx_packets++;
-    net_port_transmit(nic->port, packet);
-}
-
 // Starts one packet. False: nothing was there to be sent.
 static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 {
@@ -304,7 +182,7 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
         return true;
     }
     for (;;) {
-        const uint8_t classes = candidates(nic);
+        const uint8_t classes = nic__sending_classes(nic);
         if (classes == 0) {
             return false;
         }
@@ -312,7 +190,7 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
                                       ? (uint32_t)__builtin_ctz(classes)
                                       : choose_class(nic, classes, ring);
         if ((port->waiting & 1u << priority) != 0) {
-            transmit_built(nic, take_queued(nic, priority));
+            nic__transmit_built(nic, take_queued(nic, priority));
             return true;
         }
         nic_qp_t *const qp = ring ? nic->ready[priority] : nic->scheduler->next(nic, priority);
@@ -325,14 +203,14 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 // Not inlined, so that the function that chooses between the two needs no stack frame.
 static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
 {
-    if (transmit_next(nic, false) && something_waits(nic)) {
+    if (transmit_next(nic, false) && nic__something_waits(nic)) {
         nic__wake(nic);
     }
 }
 
 static __attribute__((noinline)) void transmit_by_ring(nic_t *nic)
 {
-    if (transmit_next(nic, true) && something_waits(nic)) {
+    if (transmit_next(nic, true) && nic__something_waits(nic)) {
         nic__wake(nic);
     }
 }
@@ -347,6 +225,8 @@ void nic__transmit(nic_t *nic)
         transmit_by_table(nic);
     }
 }
+
+// -- for loops of schedulers (nic/scheduler.h)
 
 bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp)
 {
@@ -364,33 +244,20 @@ bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp)
 
 void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue)
 {
-    transmit_built(nic, take_queued(nic, queue));
+    nic__transmit_built(nic, take_queued(nic, queue));
 }
 
-void nic__kick(nic_t *nic)
+void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes)
 {
-    if (nic->kicked || nic->port->wake_pending != NET_WAKE_NONE || !something_waits(nic)) {
-        return;
+    if ((qp->flags & NIC_QP_CC_SENT) != 0) {
+        nic_cc_t *const cc = nic__cc(qp);
+        cc->ops->sent(cc, bytes);
+        nic__cc_sync(qp);
     }
-    if (!net_port_idle(nic->port)) {
-        nic__wake(nic);
-        return;
-    }
-    nic->kicked = true;
-    nic->next_kicked = nic->host->kicked;
-    nic->host->kicked = nic;
-    nic->host->unsettled = true;
 }
 
-void nic__send(nic_t *nic, net_packet_t *packet)
+void nic_scheduler_receive(nic_t *nic, net_packet_t *packet)
 {
-    net_port_t *const port = nic->port;
-    const uint32_t priority = packet->priority;
-    if (net_port_idle(port) && !something_waits(nic) && (port->paused & 1u << priority) == 0) {
-        transmit_built(nic, packet);
-        return;
-    }
-    nic->queue_pushed[priority]++;
-    net_queue_push(port, packet);
-    nic__kick(nic);
+    nic__receive(nic, packet);
+    nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
 }

@@ -17,10 +17,10 @@
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
 #include "nic/transport/responder_internal.h"
-#include "nic/verbs/life.h"
 
 const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_gbn,
@@ -107,14 +107,6 @@ void nic__transport_open(nic_qp_t *qp)
     if (ops->open != NULL) {
         ops->open(qp);
     }
-}
-
-void nic__transport_close(nic_qp_t *qp)
-{
-    if (qp->transport_open && qp->ops->close != NULL) {
-        qp->ops->close(qp);
-    }
-    qp->transport_open = false;
 }
 
 void nic__transports_free(nic_t *nic)
@@ -320,7 +312,7 @@ void nic_transport_fail(nic_qp_t *qp, nic_wc_status_t status)
     if (qp->sq_done != qp->sq_posted) {
         nic__fail_request(qp, status);
     } else {
-        nic_qp_to_error(qp);
+        nic__to_error(qp);
     }
 }
 

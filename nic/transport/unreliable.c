@@ -15,6 +15,7 @@
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/transport/operation_internal.h"
 #include "nic/transport/requester_internal.h"
 

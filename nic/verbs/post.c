@@ -9,7 +9,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
-#include "nic/verbs/life.h"
+#include "nic/transport/finish.h"
 
 #define FIRST_SQ_CAPACITY 2u // at least two, a power of it
 

@@ -8,12 +8,14 @@
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/verbs/life.h"
 
 // -- life

@@ -7,6 +7,7 @@
 
 #include "nic/compare_internal.h"
 #include "nic/objects/calls.h"
+#include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/wqe.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/verbs/qp_state.c - the states of a queue pair: transitions, failing, flushing.
+// nic/verbs/qp_state.c - the states of a queue pair, and what a program does to them.
 //
 // Source: IBA vol. 1, 10.3.1 (states of queue pairs).
 #include <string.h>
@@ -14,115 +14,17 @@
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/verbs/life.h"
-
-void nic__silence(nic_qp_t *qp)
-{
-    sim_node_t *const node = nic__node(qp->nic);
-    qp->flags |= NIC_QP_CLOSED;
-    qp->flags &= (uint16_t) ~(NIC_QP_READS | NIC_QP_RNR_WAIT | NIC_QP_SQ_STOPPED | NIC_QP_PACING);
-    qp->read_count = 0;
-    qp->reads_ready = 0;
-    qp->rx_flags &= (uint8_t)~NIC_RX_HELD; // what waited behind READ responses goes with them
-    nic__scheduler_forget(qp);
-    NIC_DEVICE(qp->nic, qp_closed, qp);
-    sim_timer_cancel(node, &qp->pace_timer);
-    sim_timer_cancel(node, &qp->retry_timer);
-    nic__cc_stop(qp);
-    nic__transport_close(qp);
-}
-
-static void set_state(nic_qp_t *qp, nic_qp_state_t state)
-{
-    const nic_qp_state_t before = qp->state;
-    qp->state = (uint8_t)state;
-    nic__trace(qp->nic, qp, NIC_TRACE_STATE, state, before);
-    NIC_DEVICE(qp->nic, qp_changed, qp);
-}
 
 // -- failing
 
-// Delay after which a work request posted in the error state is flushed, so that time passes for a
-// program that only posts again.
-#define FLUSH_PS SIM_PS_PER_US
-
-static void flush_send_queue(nic_qp_t *qp)
-{
-    qp->una_psn = qp->next_psn;
-    qp->in_flight_bytes = 0;
-    while (qp->sq_done != qp->sq_posted && (qp->flags & NIC_QP_DEAD) == 0) {
-        const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
-        qp->sq_done++;
-        qp->sq_failed++;
-        nic__complete_send(qp, &wqe, NIC_WC_WR_FLUSH_ERR);
-    }
-    qp->sq_send = qp->sq_done;
-    qp->send_offset = qp->una_offset = 0;
-    qp->reads_outstanding = 0;
-    qp->max_psn = qp->next_psn;
-    NIC_DEVICE(qp->nic, qp_flushed, qp);
-}
-
-static void flush_receive_queue(nic_qp_t *qp)
-{
-    while (qp->rq_done != qp->rq_posted && (qp->flags & NIC_QP_DEAD) == 0) {
-        const nic_recv_wqe_t receive = qp->rq[qp->rq_done & (qp->rq_capacity - 1)];
-        qp->rq_done++;
-        const nic_wc_t wc = {
-            .wr_id = receive.wr_id,
-            .status = NIC_WC_WR_FLUSH_ERR,
-            .opcode = NIC_WC_RECV,
-            .qp_num = qp->number,
-        };
-        nic__write_cqe(qp, qp->recv_cq, &wc);
-    }
-}
-
-void nic__flush_late(nic_qp_t *qp)
-{
-    sim_node_t *const node = nic__node(qp->nic);
-    if (!sim_timer_armed(&qp->retry_timer)) {
-        sim_timer_arm(node, &qp->retry_timer, node->now_ps + FLUSH_PS);
-    }
-}
-
-void nic__flush(nic_qp_t *qp)
-{
-    flush_send_queue(qp);
-    if (qp->state == NIC_QPS_ERR) {
-        flush_receive_queue(qp);
-    }
-}
-
 void nic_qp_to_error(nic_qp_t *qp)
 {
-    if (qp->state == NIC_QPS_ERR || (qp->flags & NIC_QP_DEAD) != 0) {
-        return;
+    if (!nic__failed(qp)) {
+        nic__to_error(qp);
+        nic__hand_over_outside(qp->nic->host);
     }
-    nic__silence(qp);
-    qp->transport = NIC_NO_TRANSPORT;
-    set_state(qp, NIC_QPS_ERR);
-    flush_send_queue(qp);
-    flush_receive_queue(qp);
-    nic__hand_over_outside(qp->nic->host);
-}
-
-void nic__fail_request(nic_qp_t *qp, nic_wc_status_t status)
-{
-    SIM_CHECK(qp->sq_done != qp->sq_posted);
-    const nic_wqe_t wqe = *nic__wqe(qp, qp->sq_done);
-    nic__silence(qp);
-    qp->sq_done++;
-    qp->sq_failed++;
-    if (qp->type == NIC_QPT_RC) {
-        nic__complete_send(qp, &wqe, status);
-        nic_qp_to_error(qp);
-        return;
-    }
-    // Only the send queue stops; receiving goes on (10.3.1).
-    set_state(qp, NIC_QPS_SQE);
-    nic__complete_send(qp, &wqe, status);
-    flush_send_queue(qp);
 }
 
 // -- transitions
@@ -158,7 +60,7 @@ static void reset(nic_qp_t *qp)
     memset(nic__cc(qp), 0, nic->cc_ops->state_bytes);
     nic__cc(qp)->ops = nic->cc_ops;
     qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
-    set_state(qp, NIC_QPS_RESET);
+    nic__set_state(qp, NIC_QPS_RESET);
 }
 
 // Holds all requests that have not begun. One of them may have had the next turn.
@@ -168,7 +70,7 @@ static void drain(nic_qp_t *qp)
         nic__wqe(qp, i)->flags |= NIC_WQE_HELD;
     }
     qp->wqe_flags |= NIC_WQE_HELD;
-    set_state(qp, NIC_QPS_SQD);
+    nic__set_state(qp, NIC_QPS_SQD);
     nic__scheduler_forget(qp);
     nic__schedule(qp);
 }
@@ -193,7 +95,7 @@ sim_err_t nic_qp_modify(nic_qp_t *qp,
         return SIM_OK;
     }
     if (from == NIC_QPS_RESET && state == NIC_QPS_INIT) {
-        set_state(qp, state);
+        nic__set_state(qp, state);
         return SIM_OK;
     }
     if (from == NIC_QPS_INIT && state == NIC_QPS_RTR && attr != NULL) {
@@ -210,17 +112,17 @@ sim_err_t nic_qp_modify(nic_qp_t *qp,
     }
     if (from == NIC_QPS_SQD && state == NIC_QPS_RTS) {
         qp->wqe_flags &= (uint8_t)~NIC_WQE_HELD;
-        set_state(qp, state);
+        nic__set_state(qp, state);
         nic__schedule(qp);
         return SIM_OK;
     }
     if ((from == NIC_QPS_RTR || from == NIC_QPS_SQE) && state == NIC_QPS_RTS) {
         if (from == NIC_QPS_SQE) {
             sim_timer_cancel(nic__node(qp->nic), &qp->retry_timer);
-            flush_send_queue(qp);
+            nic__flush_sends(qp);
         }
         qp->flags &= (uint16_t)~NIC_QP_CLOSED;
-        set_state(qp, state);
+        nic__set_state(qp, state);
         return SIM_OK;
     }
     return sim_fail(message, SIM_ERR_STATE, "QP %u: no such transition", qp->number);

@@ -17,9 +17,9 @@
 #include "nic/objects/wqe.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/finish.h"
 #include "nic/transport/gbn/gbn_internal.h"
 #include "nic/transport/requester_internal.h"
-#include "nic/verbs/life.h"
 
 // -- going back
 
