@@ -35,6 +35,11 @@ typedef struct nic_cache_config {
     nic_cache_waiting_t waiting;
     uint64_t l1_entries; // for queue pairs
     uint64_t l1_other_entries;
+    char *other_policy;        // of the partition of PDs, memory regions and CQs, as the next five
+    uint64_t other_promote_l1; // SIM_AUTO: as queue pairs
+    uint64_t other_promote_l2;
+    uint64_t other_staging_entries;
+    nic_cache_path_t other_path;
     sim_time_t l1_latency_ps;
     sim_time_t cas_ps;
     uint64_t cas_retries;

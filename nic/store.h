@@ -30,9 +30,10 @@ typedef enum nic_store_kind {
 // A lookup, and its answer.
 typedef struct nic_store_lookup {
     nic_store_kind_t kind;
-    uint8_t side; // side of the NIC: 0 sending, 1 receiving
-    bool begins;  // an operation begins with it; false: the operation has begun already
-    bool urgent;  // the queue pair can do nothing else before the object is there
+    uint8_t side;  // side of the NIC: 0 sending, 1 receiving
+    bool begins;   // an operation begins with it; false: the operation has begun already
+    bool urgent;   // the queue pair can do nothing else before the object is there
+    bool can_wait; // the store may set waits: a unit serves nothing else before the object is there
     uint64_t key;
     sim_time_t at_ps;
     // The answer. The store adds to stall_ps and moves ready_ps to a later time, or sets waits.
@@ -63,10 +64,10 @@ typedef struct nic_store_ops {
     uint32_t kinds; // 1 << nic_store_kind_t: those it answers for
     nic_store_t *(*create)(const nic_store_place_t *place);
     void (*destroy)(nic_store_t *store);
-    // Answers a lookup. It may set waits only where `urgent` and `begins` are true.
+    // Answers a lookup. It may set waits only where `can_wait` is true.
     void (*look_up)(nic_store_t *store, nic_store_lookup_t *lookup);
-    // Called after a lookup that waits. Arms timer at least_ps or when the object is there,
-    // whichever is later. NULL: lookups never wait.
+    // Called once after the lookups of a unit, if some of them wait. Arms timer at least_ps or when
+    // all those objects are there, whichever is later. NULL: lookups never wait.
     void (*wait)(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
     // Called when an object is created, changes in a way that the host must see at once (rights,
     // state), or is destroyed. Each may be NULL.

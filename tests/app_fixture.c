@@ -26,7 +26,7 @@ sim_err_t world_set(const sim_attr_table_t *table,
                     const char *settings,
                     sim_message_t *message)
 {
-    char text[1024];
+    char text[4096];
     ck_assert_uint_lt(strlen(settings), sizeof(text));
     memcpy(text, settings, strlen(settings) + 1);
     char *rest = text;

@@ -45,6 +45,11 @@ static const context_t contexts[] = {
     {"cache.policy=lru; detailed.translation.page=4KiB; detailed.translation.entries=8",
      "tokens=2; direction=both; verb=write; outstanding=32; warm-up=0; operations=2000; "
      "regions=40; region-bytes=64KiB; bytes=64"},
+    {"cache.policy=lru; cache.l1.other-entries=12; cache.other.policy=hybrid; cache.l2.rate=2Gbps; "
+     "cache.other.promote.l1=9; cache.other.promote.l2=3; cache.window=400us; "
+     "cache.other.staging=2",
+     "tokens=8; direction=both; verb=write; outstanding=32; warm-up=0; operations=2000; "
+     "regions=40; bytes=64"},
     {SMALL "cache.policy=hybrid; cache.reset-at=300us", ZIPF "outstanding=4"},
     {SMALL "cache.policy=hybrid; cache.write=through", ZIPF "outstanding=4"},
     {SMALL "cache.policy=lru; cache.directory=host; cache.l2.access=dma", ZIPF "outstanding=4"},
@@ -203,7 +208,11 @@ static bool matters(const sim_attr_t *attr)
     case SIM_ATTR_ENUM:
         return each_matters(attr->path, attr->choices, attr->default_text);
     case SIM_ATTR_STRING:
-        return each_matters(attr->path, "flat|hybrid|lru|lfu|fifo|sieve|random", "");
+        return each_matters(attr->path,
+                            strcmp(attr->default_text, "flat") == 0
+                                ? "flat|hybrid|lru|lfu|fifo|sieve|random"
+                                : "hybrid|lfu|fifo|sieve|random",
+                            "");
     case SIM_ATTR_NAME:
     case SIM_ATTR_PRIORITIES:
     case SIM_ATTR_WEIGHTS:

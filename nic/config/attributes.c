@@ -233,6 +233,25 @@ static const sim_attr_t attrs[] = {
              .default_text = "1024", .min_text = "3", .max_text = "16777216",
              .help = "number of L1 entries for protection domains, memory regions and completion "
                      "queues, 28 bytes each"),
+    SIM_ATTR("nic.cache.other.policy", STRING, nic_config_t, cache.other_policy,
+             .default_text = "lru",
+             .help = "policy by which L1 evicts tokens of protection domains, memory regions and "
+                     "completion queues: hybrid, lru, lfu, fifo, sieve, random"),
+    SIM_ATTR("nic.cache.other.promote.l1", COUNT, nic_config_t, cache.other_promote_l1,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4294967295",
+             .help = "like promote.l1, for protection domains, memory regions and completion "
+                     "queues; auto: promote.l1"),
+    SIM_ATTR("nic.cache.other.promote.l2", COUNT, nic_config_t, cache.other_promote_l2,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "4294967295",
+             .help = "like promote.l2, for protection domains, memory regions and completion "
+                     "queues; auto: promote.l2"),
+    SIM_ATTR("nic.cache.other.staging", COUNT, nic_config_t, cache.other_staging_entries,
+             .default_text = "16", .min_text = "0", .max_text = "1048576",
+             .help = "like l1.staging, for protection domains, memory regions and completion "
+                     "queues"),
+    SIM_ATTR("nic.cache.other.path", ENUM, nic_config_t, cache.other_path,
+             .default_text = "direct", .choices = "direct|batch",
+             .help = "like l2.path, for protection domains, memory regions and completion queues"),
     SIM_ATTR("nic.cache.l1.latency", TIME, nic_config_t, cache.l1_latency_ps,
              .default_text = "5ns", .min_text = "1ps", .max_text = "1ms",
              .help = "time of a lookup in L1"),

@@ -276,6 +276,7 @@ static sim_err_t check_name(const nic_config_t *config,
                             nic_extra_kind_t kind,
                             const char *first,
                             const char *name,
+                            const char *attribute,
                             sim_message_t *message)
 {
     size_t count;
@@ -292,7 +293,7 @@ static sim_err_t check_name(const nic_config_t *config,
     if (!known && nearest != NULL) {
         result = sim_fail_about(message,
                                 SIM_ERR_UNKNOWN,
-                                kinds[kind].attribute,
+                                attribute,
                                 ": no %s \"%s\", did you mean \"%s\"?",
                                 kinds[kind].text,
                                 name,
@@ -300,7 +301,7 @@ static sim_err_t check_name(const nic_config_t *config,
     } else if (!known) {
         result = sim_fail_about(message,
                                 SIM_ERR_UNKNOWN,
-                                kinds[kind].attribute,
+                                attribute,
                                 ": no %s \"%s\", expected one of %s",
                                 kinds[kind].text,
                                 name,
@@ -332,6 +333,15 @@ sim_err_t nic__check_parts(const nic_config_t *config, sim_message_t *message)
                             chosen_ones[i].kind,
                             chosen_ones[i].first,
                             chosen_ones[i].name,
+                            kinds[chosen_ones[i].kind].attribute,
+                            message);
+    }
+    if (result == SIM_OK) {
+        result = check_name(config,
+                            NIC_EXTRA_POLICY,
+                            NULL,
+                            config->cache.other_policy,
+                            "nic.cache.other.policy",
                             message);
     }
     if (result != SIM_OK) {

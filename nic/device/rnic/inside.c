@@ -249,6 +249,7 @@ static nic_cost_t look_up_context(nic_rnic_t *rnic,
         .key = number,
         .ready_ps = cost.ready_ps,
     };
+    lookup.can_wait = begins && lookup.urgent;
     nic__store_look_up(rnic->nic, &lookup);
     return (nic_cost_t){cost.stall_ps + lookup.stall_ps, lookup.ready_ps};
 }
@@ -305,6 +306,7 @@ nic_cost_t nic__rnic_look_up_key(nic_rnic_t *rnic, uint32_t key, nic_cost_t cost
     for (uint32_t i = 0; i < SIM_COUNT_OF(keys) && keys[i] != 0; i++) {
         nic_store_lookup_t lookup = {
             .kind = i == 0 ? NIC_STORE_KEY : NIC_STORE_PD,
+            .can_wait = true, // a unit asks
             .key = keys[i],
             .ready_ps = cost.ready_ps,
         };

@@ -63,7 +63,7 @@ void nic__store_look_up(nic_t *nic, nic_store_lookup_t *lookup)
     nic_store_t *const store = rnic->store;
     lookup->at_ps = rnic->at_ps;
     store->ops->look_up(store, lookup);
-    SIM_CHECK(!lookup->waits || (lookup->begins && lookup->urgent && store->ops->wait != NULL));
+    SIM_CHECK(!lookup->waits || (lookup->can_wait && store->ops->wait != NULL));
     rnic->waits |= lookup->waits;
 #ifdef SIM_DEAR_CHECKS
     // A large store is checked as a whole less often.

@@ -8,6 +8,7 @@
 #include "nic/store/tiered/tiered.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 // Tokens of one transfer.
 typedef struct tiered_flight {
@@ -23,7 +24,7 @@ typedef struct tiered_flight {
 
 void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
 {
-    tiered->staging[token->staging] = TIERED_NONE;
+    nic__tiered_part(tiered, token)->staging[token->staging] = TIERED_NONE;
     token->staging = TIERED_NONE;
     if (!token->staged_dirty) {
         return;
@@ -46,16 +47,17 @@ void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
 
 void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
 {
-    if (tiered->config.staging_entries == 0 || token->staging != TIERED_NONE ||
+    tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (part->staging_entries == 0 || token->staging != TIERED_NONE ||
         nic_cell_moving(&token->cell)) {
         return;
     }
-    const uint32_t place = tiered->staging_next;
-    tiered->staging_next = place + 1 < tiered->config.staging_entries ? place + 1 : 0;
-    if (tiered->staging[place] != TIERED_NONE) {
-        nic__tiered_unstage(tiered, &tiered->tokens[tiered->staging[place]]);
+    const uint32_t place = part->staging_next;
+    part->staging_next = place + 1 < part->staging_entries ? place + 1 : 0;
+    if (part->staging[place] != TIERED_NONE) {
+        nic__tiered_unstage(tiered, &tiered->tokens[part->staging[place]]);
     }
-    tiered->staging[place] = nic__tiered_number(tiered, token);
+    part->staging[place] = nic__tiered_number(tiered, token);
     token->staging = place;
     token->staged = token->contents;
     token->staged_dirty = false;
@@ -63,21 +65,43 @@ void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
 
 // -- those who wait
 
+void nic__tiered_ask(tiered_t *tiered, uint32_t number)
+{
+    for (size_t i = 0; i < tiered->asked_count; i++) {
+        if (tiered->asked[i] == number) {
+            return;
+        }
+    }
+    SIM_GROW(tiered->asked, tiered->asked_count, &tiered->asked_capacity);
+    tiered->asked[tiered->asked_count++] = number;
+}
+
+static void *take_free(void **list, size_t size_bytes, size_t next_offset)
+{
+    void *const taken = *list;
+    if (taken == NULL) {
+        return sim_alloc(size_bytes);
+    }
+    memcpy(list, (const char *)taken + next_offset, sizeof(*list));
+    return taken;
+}
+
 void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
-    SIM_CHECK(tiered->last != TIERED_NONE);
-    tiered_token_t *const token = &tiered->tokens[tiered->last];
-    SIM_CHECK(token->queued);
-    tiered_waiter_t *waiter = tiered->free_waiters;
-    if (waiter != NULL) {
-        tiered->free_waiters = waiter->next;
-    } else {
-        waiter = sim_alloc(sizeof(*waiter));
+    SIM_CHECK(tiered->asked_count != 0);
+    tiered_waiter_t *const waiter =
+        take_free((void **)&tiered->free_waiters, sizeof(*waiter), offsetof(tiered_waiter_t, next));
+    *waiter = (tiered_waiter_t){timer, least_ps, (uint32_t)tiered->asked_count, NULL};
+    for (size_t i = 0; i < tiered->asked_count; i++) {
+        tiered_token_t *const token = &tiered->tokens[tiered->asked[i]];
+        SIM_CHECK(token->queued);
+        tiered_link_t *const link =
+            take_free((void **)&tiered->free_links, sizeof(*link), offsetof(tiered_link_t, next));
+        *link = (tiered_link_t){waiter, tiered->now_ps, token->waiters};
+        token->waiters = link;
     }
-    *waiter = (tiered_waiter_t){timer, least_ps, tiered->now_ps, token->waiters};
-    token->waiters = waiter;
-    tiered->last = TIERED_NONE;
+    tiered->asked_count = 0;
 }
 
 static void wake(tiered_t *tiered, tiered_token_t *token)
@@ -85,14 +109,21 @@ static void wake(tiered_t *tiered, tiered_token_t *token)
     const sim_time_t here_ps = tiered->now_ps + tiered->config.l1_latency_ps;
     token->here_ps = nic__later(token->here_ps, here_ps);
     while (token->waiters != NULL) {
-        tiered_waiter_t *const waiter = token->waiters;
-        token->waiters = waiter->next;
-        const sim_time_t took_ps = here_ps - waiter->begin_ps;
-        nic_histogram_add(&tiered->all, took_ps);
-        nic_histogram_add(&tiered->paths[TIERED_L2], took_ps);
-        sim_timer_arm(tiered->node, waiter->timer, nic__later(waiter->least_ps, here_ps));
-        waiter->next = tiered->free_waiters;
-        tiered->free_waiters = waiter;
+        tiered_link_t *const link = token->waiters;
+        token->waiters = link->next;
+        if (token->type == NIC_TOKEN_QP) {
+            nic_histogram_add(&tiered->all, here_ps - link->begin_ps);
+            nic_histogram_add(&tiered->paths[TIERED_L2], here_ps - link->begin_ps);
+        }
+        tiered_waiter_t *const waiter = link->waiter;
+        waiter->least_ps = nic__later(waiter->least_ps, here_ps);
+        if (--waiter->missing == 0) {
+            sim_timer_arm(tiered->node, waiter->timer, waiter->least_ps);
+            waiter->next = tiered->free_waiters;
+            tiered->free_waiters = waiter;
+        }
+        link->next = tiered->free_links;
+        tiered->free_links = link;
     }
 }
 
@@ -127,12 +158,16 @@ static void land(sim_node_t *node, sim_timer_t *timer)
 typedef struct place {
     uint64_t page; // in L2, or where it was when it was asked for
     uint32_t token;
+    uint32_t type; // of the token and its page
 } place_t;
 
 static int by_page(const void *a, const void *b)
 {
     const place_t *const left = a;
     const place_t *const right = b;
+    if (left->type != right->type) {
+        return left->type < right->type ? -1 : 1;
+    }
     if (left->page != right->page) {
         return left->page < right->page ? -1 : 1;
     }
@@ -142,7 +177,8 @@ static int by_page(const void *a, const void *b)
 static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count)
 {
     const uint64_t pages = places[count - 1].page - places[0].page + 1;
-    const nic_pages_t *const kind = &tiered->parts[0].pages[NIC_TOKEN_QP];
+    const nic_pages_t *const kind =
+        &nic__tiered_part(tiered, &tiered->tokens[places[0].token])->pages[places[0].type];
     const sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
                                nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
     tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
@@ -158,6 +194,9 @@ static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count
     }
     tiered->flights = flight;
     tiered->counters.batch_clusters++;
+    for (uint32_t i = 0; i < count; i++) {
+        tiered->tokens[places[i].token].lands_ps = tiered->now_ps + took_ps;
+    }
     sim_timer_arm(tiered->node, &flight->timer, tiered->now_ps + took_ps);
 }
 
@@ -168,7 +207,8 @@ static uint32_t drain(tiered_t *tiered, place_t *places)
     size_t taken = 0;
     while (taken < tiered->queue_count && count < tiered->config.batch_max) {
         const uint32_t number = tiered->queue[taken++];
-        places[count++] = (place_t){tiered->tokens[number].queued_page, number};
+        const tiered_token_t *const token = &tiered->tokens[number];
+        places[count++] = (place_t){token->queued_page, number, token->type};
     }
     for (size_t i = taken; i < tiered->queue_count; i++) {
         tiered->queue[i - taken] = tiered->queue[i];
@@ -184,11 +224,14 @@ static void run_worker(tiered_t *tiered)
     const uint32_t count = drain(tiered, places);
     tiered->counters.batch_tokens += count;
     qsort(places, count, sizeof(*places), by_page);
-    const uint64_t page_bytes = nic_pages_page_bytes(&tiered->parts[0].pages[NIC_TOKEN_QP]);
-    const uint64_t pages_max = tiered->config.cluster_bytes / page_bytes;
     for (uint32_t first = 0; first < count;) {
         uint32_t end = first + 1;
-        while (end < count && places[end].page <= places[end - 1].page + 1 &&
+        const tiered_partition_t *const part =
+            nic__tiered_part(tiered, &tiered->tokens[places[first].token]);
+        const uint64_t pages_max =
+            tiered->config.cluster_bytes / nic_pages_page_bytes(&part->pages[places[first].type]);
+        while (end < count && places[end].type == places[first].type &&
+               places[end].page <= places[end - 1].page + 1 &&
                places[end].page - places[first].page < pages_max) {
             end++;
         }
@@ -226,17 +269,22 @@ void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
-void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
+static void enqueue(tiered_t *tiered, tiered_token_t *token)
 {
     token->queued = true;
+    token->lands_ps = SIM_TIME_NEVER;
     token->queued_page =
         token->cell.entry.token_offset / nic__tiered_part(tiered, token)->pages[token->type].slots;
     SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
     tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
+}
+
+void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
+{
+    enqueue(tiered, token);
     if (tiered->queue_count == tiered->config.batch_threshold) {
         // The batch is full. It starts as an event at this instant, after all requests of the
-        // instant
-        // have joined.
+        // instant have joined.
         sim_timer_arm(tiered->node, &tiered->batch_timer, tiered->node->now_ps);
     } else if (!sim_timer_armed(&tiered->batch_timer)) {
         sim_timer_arm(tiered->node,
@@ -245,13 +293,28 @@ void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token)
     }
 }
 
+sim_time_t nic__tiered_fetch_now(tiered_t *tiered, tiered_token_t *token)
+{
+    if (!token->queued) {
+        enqueue(tiered, token);
+    }
+    while (token->lands_ps == SIM_TIME_NEVER) { // it is still in the queue
+        run_worker(tiered);
+    }
+    const sim_time_t here_ps = token->lands_ps + tiered->config.l1_latency_ps;
+    return here_ps > tiered->now_ps ? here_ps - tiered->now_ps : 0;
+}
+
 void nic__tiered_batch_fini(tiered_t *tiered)
 {
     for (size_t i = 0; i < tiered->token_count; i++) {
         while (tiered->tokens[i].waiters != NULL) {
-            tiered_waiter_t *const waiter = tiered->tokens[i].waiters;
-            tiered->tokens[i].waiters = waiter->next;
-            sim_free(waiter);
+            tiered_link_t *const link = tiered->tokens[i].waiters;
+            tiered->tokens[i].waiters = link->next;
+            if (--link->waiter->missing == 0) {
+                sim_free(link->waiter);
+            }
+            sim_free(link);
         }
     }
     while (tiered->free_waiters != NULL) {
@@ -259,6 +322,12 @@ void nic__tiered_batch_fini(tiered_t *tiered)
         tiered->free_waiters = waiter->next;
         sim_free(waiter);
     }
+    while (tiered->free_links != NULL) {
+        tiered_link_t *const link = tiered->free_links;
+        tiered->free_links = link->next;
+        sim_free(link);
+    }
+    sim_free(tiered->asked);
     while (tiered->flights != NULL) {
         tiered_flight_t *const flight = tiered->flights;
         tiered->flights = flight->next;

@@ -177,10 +177,12 @@ static void note_access(tiered_t *tiered, uint32_t number)
 // Adds a token of L2 to the miss queue, if the caller can wait. A policy that admits every token
 // gives
 // it a place in L1 now; only its data arrive later.
-static bool joins_batch(tiered_t *tiered, tiered_token_t *token, const nic_store_lookup_t *lookup)
+static bool joins_batch(tiered_t *tiered,
+                        const tiered_token_t *token,
+                        const nic_store_lookup_t *lookup)
 {
-    if (!lookup->begins || !lookup->urgent || token->type != NIC_TOKEN_QP ||
-        tiered->config.l2_path != NIC_CACHE_BATCH) {
+    const bool other = token->type != NIC_TOKEN_QP;
+    if ((!other && !lookup->can_wait) || nic__tiered_part(tiered, token)->path != NIC_CACHE_BATCH) {
         return false;
     }
     return token->queued || (token->cell.state == NIC_TOKEN_IN_L2 && token->staging == TIERED_NONE);
@@ -196,6 +198,23 @@ static void trace(const tiered_t *tiered,
         const nic_qp_t *const qp = nic_device_find_qp(nic, (uint32_t)token->key);
         nic_device_trace(nic, qp, NIC_TRACE_CACHE, path, took_ps);
     }
+}
+
+static void join_batch(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *lookup)
+{
+    const bool first = !token->queued;
+    count_path(tiered, token, lookup, first || !nic__tiered_in_l1(token) ? TIERED_L2 : TIERED_L1);
+    trace(tiered, token, TIERED_L2, 0);
+    if (!lookup->can_wait) {
+        const sim_time_t took_ps = nic__tiered_fetch_now(tiered, token);
+        lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + took_ps);
+        return;
+    }
+    if (first) {
+        nic__tiered_queue_miss(tiered, token);
+    }
+    lookup->waits = true;
+    nic__tiered_ask(tiered, nic__tiered_number(tiered, token));
 }
 
 static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
@@ -218,17 +237,7 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
         note_access(tiered, number);
     }
     if (joins_batch(tiered, token, lookup)) {
-        const bool first = !token->queued;
-        count_path(tiered,
-                   token,
-                   lookup,
-                   first || !nic__tiered_in_l1(token) ? TIERED_L2 : TIERED_L1);
-        trace(tiered, token, TIERED_L2, 0);
-        if (first) {
-            nic__tiered_queue_miss(tiered, token);
-        }
-        lookup->waits = true;
-        tiered->last = number;
+        join_batch(tiered, token, lookup);
     } else {
         const bool patient = type == NIC_TOKEN_QP && lookup->begins && !lookup->urgent;
         const serving_t serving = serve(tiered, token, patient);
@@ -323,18 +332,11 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
                                                   config->directory == NIC_CACHE_DIRECTORY_AUTO);
     const sim_wide_t work = (sim_wide_t)8 * SIM_PS_PER_S << 20;
     tiered->cxl_byte_time = (uint64_t)((work + config->l2_rate_bps - 1) / config->l2_rate_bps);
-    tiered->promote_l1 = config->promote_l1;
-    tiered->promote_l2 = config->promote_l2;
     tiered->next_aging_ps = config->aging_ps;
     tiered->next_maintenance_ps = config->maintenance_ps;
     tiered->next_adaptation_ps = config->adaptive ? config->adaptive_interval_ps : SIM_TIME_NEVER;
     tiered->reset_ps = config->reset_ps;
-    tiered->last = TIERED_NONE;
     tiered->free_order = TIERED_NONE;
-    tiered->staging = sim_alloc_array(config->staging_entries + 1, sizeof(*tiered->staging));
-    for (uint64_t i = 0; i < config->staging_entries; i++) {
-        tiered->staging[i] = TIERED_NONE;
-    }
     tiered->doorbell_free_ps =
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
@@ -361,7 +363,6 @@ static void tiered_destroy(nic_store_t *store)
     sim_free(tiered->map_keys);
     sim_free(tiered->map_tokens);
     sim_free(tiered->moves);
-    sim_free(tiered->staging);
     sim_free(tiered->recorded);
     sim_free(tiered->doorbell_free_ps);
     sim_free(tiered);
@@ -384,7 +385,7 @@ static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *toke
         part->pages[token->type].owner[entry->token_offset] != number) {
         return "directory and L2 differ";
     }
-    if (token->staging != TIERED_NONE && tiered->staging[token->staging] != number) {
+    if (token->staging != TIERED_NONE && part->staging[token->staging] != number) {
         return "directory and staging area differ";
     }
     const bool staged = token->staging != TIERED_NONE && token->staged_dirty;

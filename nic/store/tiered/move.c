@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/move.c - who moves where, and when: after an access, and by the
-// maintenance worker; thresholds that adapt (docs/models/tiered-cache.md).
+// maintenance worker (docs/models/tiered-cache.md).
 //
 // A move takes time: the token's state says that it moves, accesses meet it (lookup.c), and its
 // layer changes when the data are there. Policies that take everything in have no moves of this
@@ -209,9 +209,10 @@ static void promote(tiered_t *tiered, tiered_token_t *token)
     if (!may_move(token) || token->cell.entry.layer == NIC_LAYER_L1) {
         return;
     }
-    if (count >= tiered->promote_l1) {
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (count >= part->promote_l1) {
         promote_to_l1(tiered, token, count);
-    } else if (count >= tiered->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
+    } else if (count >= part->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
         promote_to_l2(tiered, token);
     }
 }
@@ -320,62 +321,6 @@ static void age(tiered_t *tiered)
     }
 }
 
-// -- thresholds that adapt
-
-static bool at_least(uint64_t part, uint64_t whole, sim_ratio_t ratio)
-{
-    return (sim_wide_t)part * ratio.den >= (sim_wide_t)whole * ratio.num;
-}
-
-static sim_time_t driver_busy_ps(const tiered_t *tiered)
-{
-    return tiered->driver.busy_ps[NIC_SERVER_URGENT] +
-           tiered->driver.busy_ps[NIC_SERVER_BACKGROUND];
-}
-
-static void adapt(tiered_t *tiered)
-{
-    const nic_cache_config_t *const config = &tiered->config;
-    const tiered_counters_t *const now = &tiered->counters;
-    const tiered_counters_t *const then = &tiered->at_adaptation;
-    const uint64_t l1 = now->l1_hits - then->l1_hits;
-    const uint64_t l2 = now->l2_hits - then->l2_hits;
-    const uint64_t expands = now->expands_urgent + now->expands_background - then->expands_urgent -
-                             then->expands_background;
-    const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
-    const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
-    const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
-    const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
-    const sim_time_t link_ps = nic__later(cxl_ps, nic__later(up_ps, down_ps));
-    const sim_time_t interval_ps = config->adaptive_interval_ps;
-    const bool misses_l1 = !at_least(l1, l1 + l2 + expands, config->adaptive_hits);
-    const bool misses_l2 = !at_least(l2, l2 + expands, config->adaptive_hits);
-    if (l1 + l2 + expands == 0) {
-        return;
-    }
-    if (at_least(link_ps, interval_ps, config->saturation) && misses_l2) {
-        tiered->promote_l1 *= tiered->promote_l1 < 1u << 20 ? 2 : 1;
-        tiered->promote_l2 *= tiered->promote_l2 < config->promote_l2 ? 2 : 1;
-        tiered->counters.raised++;
-    } else if (misses_l1 && at_least(driver_ps, interval_ps, config->adaptive_cpu)) {
-        // The threshold does not fall so low that moves alone would keep the driver busy.
-        tiered->promote_l1 /= tiered->promote_l1 * 16 > config->promote_l1 * 2 - 1 ? 2 : 1;
-        tiered->promote_l2 /= tiered->promote_l2 * 4 > config->promote_l2 * 2 - 1 ? 2 : 1;
-        tiered->promote_l1 += tiered->promote_l1 == 0;
-        tiered->promote_l2 += tiered->promote_l2 == 0;
-        tiered->counters.lowered++;
-    }
-}
-
-static void adaptation_over(tiered_t *tiered)
-{
-    tiered->at_adaptation = tiered->counters;
-    tiered->cxl_busy_at_adaptation_ps = tiered->cxl.busy_ps;
-    tiered->driver_busy_at_adaptation_ps = driver_busy_ps(tiered);
-    tiered->up_busy_ps = tiered->pcie->up.busy_ps;
-    tiered->down_busy_ps = tiered->pcie->down.busy_ps;
-}
-
 // -- what is due, in the order of time
 
 void nic__tiered_catch_up(tiered_t *tiered)
@@ -415,8 +360,7 @@ void nic__tiered_catch_up(tiered_t *tiered)
             maintain(tiered);
         } else {
             tiered->next_adaptation_ps += config->adaptive_interval_ps;
-            adapt(tiered);
-            adaptation_over(tiered);
+            nic__tiered_adapt(tiered);
         }
     }
     tiered->now_ps = until_ps;

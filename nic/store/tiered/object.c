@@ -216,7 +216,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     nic__tiered_forget_move(tiered, token);
     nic__tiered_forget_order(tiered, token);
     if (token->staging != TIERED_NONE) {
-        tiered->staging[token->staging] = TIERED_NONE;
+        nic__tiered_part(tiered, token)->staging[token->staging] = TIERED_NONE;
     }
     nic__tiered_leave(tiered, token);
     map_remove(tiered, map_place(tiered, map_key(type, key)));
@@ -275,24 +275,32 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
     }
 }
 
-// Resets the NIC: contents of L1 and of the staging area that were not written through are lost.
+static void reset_staging(tiered_t *tiered, tiered_partition_t *part)
+{
+    for (uint32_t i = 0; i < part->staging_entries; i++) {
+        const uint32_t number = part->staging[i];
+        if (number == TIERED_NONE) {
+            continue;
+        }
+        tiered_token_t *const token = &tiered->tokens[number];
+        const uint64_t kept = token->cell.copy[token->cell.entry.layer];
+        if (token->staged_dirty) {
+            tiered->counters.dirty_lost += token->contents != kept;
+            tiered->counters.lost_writes += token->contents - kept;
+            token->contents = kept;
+        }
+        token->staged_dirty = false;
+        token->staging = TIERED_NONE;
+        part->staging[i] = TIERED_NONE;
+    }
+}
+
+// Resets the NIC: contents of L1 and of the staging areas that were not written through are lost.
 void nic__tiered_reset(tiered_t *tiered)
 {
     tiered->counters.resets++;
-    for (uint32_t i = 0; i < tiered->config.staging_entries; i++) {
-        const uint32_t number = tiered->staging[i];
-        if (number != TIERED_NONE) {
-            tiered_token_t *const token = &tiered->tokens[number];
-            const uint64_t kept = token->cell.copy[token->cell.entry.layer];
-            if (token->staged_dirty) {
-                tiered->counters.dirty_lost += token->contents != kept;
-                tiered->counters.lost_writes += token->contents - kept;
-                token->contents = kept;
-            }
-            token->staged_dirty = false;
-            token->staging = TIERED_NONE;
-            tiered->staging[i] = TIERED_NONE;
-        }
+    for (uint32_t p = 0; p < 2; p++) {
+        reset_staging(tiered, &tiered->parts[p]);
     }
     for (uint32_t number = 0; number < tiered->token_count; number++) {
         tiered_token_t *const token = &tiered->tokens[number];

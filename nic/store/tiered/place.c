@@ -29,24 +29,55 @@ static void init_l1(tiered_partition_t *part,
     part->ranks = policy->create(&place);
 }
 
-static const nic_policy_ops_t *policy_of(const nic_config_t *config)
+static const nic_policy_ops_t *policy_of(const nic_config_t *config, const char *name)
 {
-    if (config->cache.custom_policy != NULL) {
-        return config->cache.custom_policy;
-    }
     const void *part;
-    const nic_policy_ops_t *const found =
-        nic_config_find(config, NIC_EXTRA_POLICY, config->cache.policy, &part);
+    const nic_policy_ops_t *const found = nic_config_find(config, NIC_EXTRA_POLICY, name, &part);
     return found != NULL ? found : nic_policy_find("hybrid");
+}
+
+static void init_rules(tiered_t *tiered)
+{
+    const nic_cache_config_t *const config = &tiered->config;
+    tiered_partition_t *const qps = &tiered->parts[0];
+    tiered_partition_t *const others = &tiered->parts[1];
+    qps->path = config->l2_path;
+    others->path = config->other_path;
+    qps->promote_l1_set = config->promote_l1;
+    qps->promote_l2_set = config->promote_l2;
+    others->promote_l1_set =
+        config->other_promote_l1 == SIM_AUTO ? config->promote_l1 : config->other_promote_l1;
+    others->promote_l2_set =
+        config->other_promote_l2 == SIM_AUTO ? config->promote_l2 : config->other_promote_l2;
+    qps->staging_entries = (uint32_t)config->staging_entries;
+    others->staging_entries = (uint32_t)config->other_staging_entries;
+    for (uint32_t p = 0; p < 2; p++) {
+        tiered_partition_t *const part = &tiered->parts[p];
+        part->promote_l1 = part->promote_l1_set;
+        part->promote_l2 = part->promote_l2_set;
+        part->staging = sim_alloc_array((size_t)part->staging_entries + 1, sizeof(*part->staging));
+        for (uint32_t i = 0; i < part->staging_entries; i++) {
+            part->staging[i] = TIERED_NONE;
+        }
+    }
 }
 
 void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
 {
     const nic_cache_config_t *const config = &tiered->config;
-    const nic_policy_ops_t *const policy = policy_of(nic_get_config(tiered->store.nic));
-    init_l1(&tiered->parts[0], tiered, config->l1_entries, policy, seed);
-    // This partition has few objects, each used by many queue pairs. They enter L1 on first use.
-    init_l1(&tiered->parts[1], tiered, config->l1_other_entries, nic_policy_find("lru"), seed);
+    const nic_config_t *const whole = nic_get_config(tiered->store.nic);
+    const nic_policy_ops_t *const own = config->custom_policy;
+    init_l1(&tiered->parts[0],
+            tiered,
+            config->l1_entries,
+            own != NULL ? own : policy_of(whole, config->policy),
+            seed);
+    init_l1(&tiered->parts[1],
+            tiered,
+            config->l1_other_entries,
+            policy_of(whole, config->other_policy),
+            seed);
+    init_rules(tiered);
     const uint64_t others_bytes =
         config->l2_other_bytes == SIM_AUTO ? config->l2_bytes / 4 : config->l2_other_bytes;
     for (uint32_t p = 0; p < 2; p++) {
@@ -80,6 +111,7 @@ void nic__tiered_parts_fini(tiered_t *tiered)
         tiered_partition_t *const part = &tiered->parts[p];
         part->policy->destroy(part->ranks);
         sim_free(part->held);
+        sim_free(part->staging);
         sim_free(part->free);
         for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
             nic_pages_fini(&part->pages[type]);

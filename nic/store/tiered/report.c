@@ -74,6 +74,9 @@ typedef struct cache_report {
     double mops;
     uint64_t promote_l1;
     uint64_t promote_l2;
+    const char *other_policy;
+    uint64_t other_promote_l1;
+    uint64_t other_promote_l2;
     uint64_t belady_hits;
     double belady_hit_rate;
     bool recorded;
@@ -187,13 +190,16 @@ static void fill(const void *object, void *report_void)
     fill_memory(tiered, report);
     fill_types(tiered, report);
     fill_use(tiered, report);
-    report->promote_l1 = tiered->promote_l1;
-    report->promote_l2 = tiered->promote_l2;
+    report->promote_l1 = tiered->parts[0].promote_l1;
+    report->promote_l2 = tiered->parts[0].promote_l2;
+    report->other_promote_l1 = tiered->parts[1].promote_l1;
+    report->other_promote_l2 = tiered->parts[1].promote_l2;
+    report->other_policy = tiered->parts[1].policy->name;
     report->recorded = tiered->config.record;
     if (report->recorded) {
         const bool stages = !tiered->parts[0].policy->installs_on_miss;
         const uint64_t room =
-            tiered->parts[0].slots + (stages ? tiered->config.staging_entries : 0);
+            tiered->parts[0].slots + (stages ? tiered->parts[0].staging_entries : 0);
         report->belady_hits = nic_belady_hits(tiered->recorded,
                                               tiered->recorded_count,
                                               tiered->recorded_from,
@@ -268,6 +274,7 @@ static const sim_report_table_t type_table = {.rows = type_rows, .count = SIM_CO
 
 static const sim_report_row_t rows[] = {
     {.name = "policy", .kind = SIM_REPORT_STRING, .unit = "", .help = "eviction policy of L1 (nic.cache.policy)", .offset = offsetof(cache_report_t, policy)},
+    {.name = "other_policy", .kind = SIM_REPORT_STRING, .unit = "", .help = "eviction policy of L1 for protection domains, regions and completion queues (nic.cache.other.policy)", .offset = offsetof(cache_report_t, other_policy)},
     SHOWN("accesses", counters.accesses, "", "look-ups of a queue pair's context by operations that begin: l1_hits + l2_hits + expands"),
     SHOWN("l1_hits", counters.l1_hits, "", "accesses that found the context in L1 or in the staging area beside it"),
     WHOLE("staging_hits", counters.staging_hits, "", "look-ups that found a staged copy of the token"),
@@ -306,8 +313,10 @@ static const sim_report_row_t rows[] = {
     WHOLE("maintenance_runs", counters.maintenance_runs, "", "runs of the maintenance worker that moves tokens"),
     WHOLE("raised", counters.raised, "", "times that the promotion thresholds rose"),
     WHOLE("lowered", counters.lowered, "", "times that the promotion thresholds fell"),
-    WHOLE("promote_l1", promote_l1, "", "uses from which on a token is promoted to L1, at the end of the run"),
-    WHOLE("promote_l2", promote_l2, "", "uses from which on a token is promoted to L2, at the end of the run"),
+    WHOLE("promote_l1", promote_l1, "", "uses from which on a queue pair's token is promoted to L1, at the end of the run"),
+    WHOLE("promote_l2", promote_l2, "", "uses from which on a queue pair's token is promoted to L2, at the end of the run"),
+    WHOLE("other_promote_l1", other_promote_l1, "", "uses from which on a token of another type is promoted to L1, at the end of the run"),
+    WHOLE("other_promote_l2", other_promote_l2, "", "uses from which on a token of another type is promoted to L2, at the end of the run"),
     WHOLE("resets", counters.resets, "", "resets of the NIC during the run"),
     WHOLE("lost_writes", counters.lost_writes, "", "changes of tokens that a reset of the NIC lost"),
     WHOLE("dirty_lost", counters.dirty_lost, "", "tokens whose changes a reset of the NIC lost"),
@@ -421,8 +430,8 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("l2_bytes", parts[0].l2_used_bytes, "bytes", "bytes of L2 pages that tokens use at this time"),
     METRIC("moves", move_count, "", "tokens that are moving between tiers at this time"),
     METRIC("queue", queue_count, "", "misses that wait for a batch at this time"),
-    METRIC("promote_l1", promote_l1, "", "uses from which on a token is promoted to L1, at the end of the run"),
-    METRIC("promote_l2", promote_l2, "", "uses from which on a token is promoted to L2, at the end of the run"),
+    METRIC("promote_l1", parts[0].promote_l1, "", "uses from which on a queue pair's token is promoted to L1 at this time"),
+    METRIC("promote_l2", parts[0].promote_l2, "", "uses from which on a queue pair's token is promoted to L2 at this time"),
     {NULL, NULL, NULL, 0, 0, NULL},
 };
 // clang-format on

@@ -9,9 +9,10 @@
 //     lookup.c          lookups, life, invariants
 //     object.c   tokens by key: made, changed, removed
 //     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
-//     orders.c   requests that the driver takes up when it has nothing urgent to do
+//     driver/    the driver as a server, and requests that the driver takes up when it has nothing urgent to do
 //     place.c    L1 and L2: what is put where, and what gives way
-//     move.c     the thresholds' moves, the maintenance worker, adaptive thresholds
+//     move.c     the thresholds' moves, the maintenance worker
+//     rules/     thresholds that adapt
 //     batch.c    the miss queue, and the staging area
 //     table.c    page tables
 //     report.c   what it tells
@@ -37,13 +38,20 @@
 
 typedef enum tiered_path { TIERED_L1, TIERED_L2, TIERED_EXPAND, TIERED_PATH_COUNT } tiered_path_t;
 
-// A lookup that waits for a batch.
+// A unit that waits for tokens of batches.
 typedef struct tiered_waiter {
     sim_timer_t *timer;
     sim_time_t least_ps;
-    sim_time_t begin_ps;
-    struct tiered_waiter *next;
+    uint32_t missing;           // tokens
+    struct tiered_waiter *next; // that is free
 } tiered_waiter_t;
+
+// Says which unit waits for a token.
+typedef struct tiered_link {
+    tiered_waiter_t *waiter;
+    sim_time_t begin_ps;
+    struct tiered_link *next;
+} tiered_link_t;
 
 typedef struct tiered_token {
     nic_cell_t cell;
@@ -68,8 +76,9 @@ typedef struct tiered_token {
     bool staged_dirty;
     bool prefetched; // and not used since
     uint32_t queued_page;
-    uint64_t staged; // contents of the staging area's copy
-    tiered_waiter_t *waiters;
+    sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
+    uint64_t staged;     // contents of the staging area's copy
+    tiered_link_t *waiters;
 } tiered_token_t;
 
 typedef struct tiered_partition {
@@ -88,7 +97,15 @@ typedef struct tiered_partition {
     uint64_t l2_bytes;                       // capacity, of all pages together
     uint64_t l2_used_bytes;
     uint64_t l2_used_bytes_max;
-    uint32_t anchor; // of the ring by last use: a token that stands for none
+    uint32_t anchor;   // of the ring by last use: a token that stands for none
+    uint32_t *staging; // ring of tokens
+    uint32_t staging_entries;
+    uint32_t staging_next;
+    nic_cache_path_t path;
+    uint64_t promote_l1; // as adapted
+    uint64_t promote_l2;
+    uint64_t promote_l1_set; // as configured
+    uint64_t promote_l2_set;
 } tiered_partition_t;
 
 typedef struct tiered_cxl {
@@ -216,8 +233,6 @@ typedef struct tiered {
     tiered_move_t *moves; // heap by end
     size_t move_count;
     size_t move_capacity;
-    uint64_t promote_l1; // as adapted
-    uint64_t promote_l2;
     uint32_t sampled; // accesses since the last one counted
     sim_time_t next_aging_ps;
     sim_time_t next_maintenance_ps;
@@ -234,10 +249,11 @@ typedef struct tiered {
     size_t queue_capacity;
     sim_timer_t batch_timer;
     tiered_waiter_t *free_waiters;
-    uint32_t last; // token of the lookup that waits
+    tiered_link_t *free_links;
+    uint32_t *asked; // tokens of the lookups that wait and have not told their timer yet
+    size_t asked_count;
+    size_t asked_capacity;
     struct tiered_flight *flights;
-    uint32_t *staging; // ring of tokens
-    uint32_t staging_next;
     nic_cache_t table;            // lines of page tables in L2; without slots: none
     sim_time_t *doorbell_free_ps; // of each place
     uint64_t next_doorbell;
@@ -312,7 +328,7 @@ sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
 // Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
 sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
 
-// -- orders.c
+// -- driver/orders.c
 
 // Queues a background request for tokens of one type. It reaches the driver before_ps from now on.
 // `counted`: the time that it takes is that of an access.
@@ -359,10 +375,19 @@ void nic__tiered_catch_up(tiered_t *tiered);                        // what is d
 void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps);
 
+// -- rules/adapt.c
+
+void nic__tiered_adapt(tiered_t *tiered); // the thresholds of both partitions
+
 // -- batch.c
 
 void nic__tiered_batch_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__tiered_queue_miss(tiered_t *tiered, tiered_token_t *token);
+// Notes that the lookup at hand waits for a token of the miss queue.
+void nic__tiered_ask(tiered_t *tiered, uint32_t number);
+// Fetches a token of L2 that nobody can wait for: the worker starts at once, and takes the queue
+// along. Returns the time it takes.
+sim_time_t nic__tiered_fetch_now(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
 void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);

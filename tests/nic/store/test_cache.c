@@ -239,6 +239,92 @@ START_TEST(neighbours_come_along)
 }
 END_TEST
 
+// Lookups of regions by type, 1, in a partition of 40 entries for 120 regions.
+#define REGIONS \
+    "transport=rc; tokens=4; regions=120; bytes=64; outstanding=16; warm-up=0; operations=6000"
+
+START_TEST(policies_hold_regions)
+{
+    double hits[3];
+    static const char *const policies[] = {"lru", "random", "lfu"};
+    for (uint32_t i = 0; i < SIM_COUNT_OF(policies); i++) {
+        char nic[256];
+        snprintf(nic,
+                 sizeof(nic),
+                 "cache.policy=lru; cache.l1.other-entries=40; cache.other.policy=%s",
+                 policies[i]);
+        run(nic, REGIONS);
+        hits[i] = cache("types[1].l1_hits");
+        end();
+    }
+    ck_assert(hits[0] != hits[1] && hits[1] != hits[2] && hits[0] != hits[2]);
+}
+END_TEST
+
+START_TEST(thresholds_promote_regions)
+{
+    double l1[3];
+    double expands[3];
+    static const char *const thresholds[] = {
+        "cache.other.promote.l1=2; cache.other.promote.l2=1",
+        "cache.other.promote.l1=100000; cache.other.promote.l2=4",
+        "cache.other.promote.l1=100000; cache.other.promote.l2=100000",
+    };
+    for (uint32_t i = 0; i < SIM_COUNT_OF(thresholds); i++) {
+        char nic[256];
+        snprintf(nic,
+                 sizeof(nic),
+                 "cache.policy=lru; cache.l1.other-entries=200; cache.other.policy=hybrid; "
+                 "cache.other.staging=0; cache.neighbours=0; cache.window=100ms; %s",
+                 thresholds[i]);
+        run(nic, REGIONS);
+        l1[i] = cache("types[1].l1_hits");
+        expands[i] = cache("types[1].expands");
+        ck_assert(cache("types[1].lookups") == l1[i] + cache("types[1].l2_hits") + expands[i]);
+        end();
+    }
+    ck_assert(l1[0] > 5000 && l1[1] == 0 && l1[2] == 0);
+    // Each of the 120 regions is with the host until its 4th use.
+    ck_assert(expands[1] >= 4 * 120 && expands[1] < 8 * 120);
+    ck_assert(expands[2] >= 6000);
+    run("cache.policy=lru; cache.other.policy=hybrid; cache.other.staging=200; "
+        "cache.other.promote.l1=100000; cache.other.promote.l2=100000",
+        REGIONS);
+    ck_assert(cache("types[1].l1_hits") > 5000); // copies beside L1
+    end();
+}
+END_TEST
+
+// Regions whose tokens share a page come together. A unit waits for its region,
+// its protection domain and its context, whichever comes last.
+START_TEST(batches_read_regions)
+{
+    const char *const program =
+        "transport=rc; tokens=256; regions=256; bytes=64; outstanding=200; warm-up=0; "
+        "operations=8000";
+    run("cache.policy=lru; cache.l1.entries=2048; cache.l1.other-entries=20; "
+        "cache.other.path=batch; cache.batch.threshold=16; cache.l2.rate=500Mbps; "
+        "detailed.pu.count=64",
+        program);
+    ck_assert(cache("batches") > 0 && cache("batch_tokens") > 1000);
+    ck_assert(cache("batch_clusters") < 0.6 * cache("batch_tokens"));
+    end();
+    run("cache.policy=lru; cache.l1.entries=2048; cache.l1.other-entries=20; "
+        "cache.l2.rate=500Mbps; detailed.pu.count=64",
+        program);
+    ck_assert(cache("batches") == 0);
+    end();
+    // Both kinds at once.
+    run("cache.policy=lru; cache.l1.entries=64; cache.l1.other-entries=20; cache.l2.path=batch; "
+        "cache.other.path=batch; cache.batch.threshold=16; detailed.pu.count=64",
+        program);
+    ck_assert(cache("l2_hits") > 1000 && cache("types[1].l2_hits") > 1000);
+    ck_assert(cache("batch_tokens") <= cache("types[0].l2_hits") + cache("types[1].l2_hits") +
+                                           cache("types[2].l2_hits") + cache("types[3].l2_hits"));
+    end();
+}
+END_TEST
+
 START_TEST(what_is_destroyed_leaves)
 {
     run("cache.policy=lru; cache.l1.entries=16; cache.l2.bytes=1KiB",
@@ -330,6 +416,9 @@ START_TEST(page_tables_lie_in_l2)
 END_TEST
 
 CHECK_MAIN(CHECK_TEST(page_tables_lie_in_l2),
+           CHECK_TEST(policies_hold_regions),
+           CHECK_TEST(thresholds_promote_regions),
+           CHECK_TEST(batches_read_regions),
            CHECK_TEST(thresholds_promote),
            CHECK_TEST(staging_keeps_copies),
            CHECK_TEST(idleness_demotes),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/orders.c - background requests to the driver: what they are for, and what
+// nic/store/tiered/driver/orders.c - background requests to the driver: what they are for, and what
 // happens when the driver takes them up (docs/models/tiered-cache.md).
 //
 // The driver takes an order up when it has nothing urgent to do. Nobody knows when that is before
