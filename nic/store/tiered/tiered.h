@@ -6,14 +6,14 @@
 // in another, so that they cannot push each other out. Moves, aging and maintenance are no events:
 // whatever looks something up next makes up for what is due, in the order of time.
 //
-//     lookup.c          lookups, life, invariants
+//     lookup.c   lookups, life, invariants
 //     object.c   tokens by key: made, changed, removed
 //     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
-//     driver/    the driver as a server, and requests that the driver takes up when it has nothing urgent to do
+//     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
 //     move.c     the thresholds' moves, the maintenance worker
 //     rules/     thresholds that adapt
-//     batch.c    the miss queue, and the staging area
+//     batch.c    the miss queue, and the staging areas
 //     table.c    page tables
 //     report.c   what it tells
 #ifndef NIC_STORE_TIERED_TIERED_H
