@@ -123,6 +123,9 @@ void app__mooncake_prefix_insert(app__mooncake_prefix_t *prefix,
 bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id, uint64_t *slot);
 // Returns whether the place has a copy of the block in that slot.
 bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place);
+// Drops all copies at a place. Blocks without another copy leave the store, but are no evictions.
+// Returns how many.
+uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t place);
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
 
 // -- traces (apps/mooncake/programs/trace.c)

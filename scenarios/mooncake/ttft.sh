@@ -16,7 +16,7 @@ one() { # CURVE GBPS PUBLISHED SETTING...
     shift 3
     go "$curve-$gbps" trace.yaml "trace=$trace" kv_bytes_per_token=328 "nic_rate=${gbps}Mbps" \
         layer_groups=1 $replay.engine.copy-rate=1600Mbps \
-        $replay.engine.slice=4KiB $replay.verify=off $replay.engine.ack-timeout=24 \
+        $replay.client-ttl=10000s $replay.engine.slice=4KiB $replay.verify=off $replay.engine.ack-timeout=24 \
         $replay.engine.metadata-timeout=1000s $replay.engine.handshake-timeout=1000s "$@"
     mean=$(rounded 4 "$(value 'apps[0].transfer_ms.mean') / 1000")
     tokens=$(rounded 3 "$(value 'apps[0].tokens') / $(value 'apps[0].requests')")

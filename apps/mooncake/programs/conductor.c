@@ -4,8 +4,7 @@
 //
 // Prompts are admitted in the order of the trace. Their leading blocks that are in the store count
 // as hits, at most their input; then all their blocks are inserted. With one store for all nodes
-// these counts do not depend on the schedule or on any time.
-// the schedule nor any time can show in these counts.
+// these counts do not depend on the schedule or on any time, unless a node is lost (watch.c).
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"
@@ -193,6 +192,24 @@ static bool is_better(const app__mc_replay_t *replay,
                                                            replay->prefill_until_ps[best->prefill]);
 }
 
+// Returns the prefill node that the policy "random" takes: any that is not lost.
+static uint32_t choose_random(app__mc_replay_t *replay)
+{
+    uint32_t alive = 0;
+    for (uint32_t n = 0; n < replay->prefill_count; n++) {
+        alive += !app__mc_prefill_lost(replay, n);
+    }
+    uint32_t skip =
+        (uint32_t)sim_random_below(&replay->random, alive == 0 ? replay->prefill_count : alive);
+    uint32_t node = 0;
+    while (node + 1 < replay->prefill_count && (app__mc_prefill_lost(replay, node) || skip > 0)) {
+        skip -= !app__mc_prefill_lost(replay, node);
+        node++;
+    }
+    return node;
+}
+
+// Chooses the prefill node. If all are lost, the chosen one is, too.
 static choice_t choose_prefill(app__mc_replay_t *replay,
                                const app__mooncake_prompt_t *prompt,
                                sim_time_t now_ps)
@@ -203,8 +220,11 @@ static choice_t choose_prefill(app__mc_replay_t *replay,
     if (fetches(replay)) {
         find_sources(replay, hits);
     }
-    const uint32_t random = (uint32_t)sim_random_below(&replay->random, replay->prefill_count);
+    const uint32_t random = choose_random(replay);
     for (uint32_t n = 0; n < replay->prefill_count; n++) {
+        if (app__mc_prefill_lost(replay, n)) {
+            continue;
+        }
         if (replay->local_store) {
             hits = find_blocks(replay, prompt, n);
         }
@@ -230,11 +250,22 @@ static choice_t choose_prefill(app__mc_replay_t *replay,
 // one with the least left to decode.
 static uint32_t choose_decode(app__mc_replay_t *replay, sim_time_t done_ps)
 {
-    if (replay->scheduler == APP__MC_RANDOM) {
-        return (uint32_t)sim_random_below(&replay->random, replay->decode_count);
-    }
     uint32_t best = 0;
+    if (replay->scheduler == APP__MC_RANDOM) {
+        best = (uint32_t)sim_random_below(&replay->random, replay->decode_count);
+        for (uint32_t i = 0; i < replay->decode_count && app__mc_decode_lost(replay, best); i++) {
+            best = (best + 1) % replay->decode_count;
+        }
+        return best;
+    }
     for (uint32_t d = 1; d < replay->decode_count; d++) {
+        if (app__mc_decode_lost(replay, d)) {
+            continue;
+        }
+        if (app__mc_decode_lost(replay, best)) {
+            best = d;
+            continue;
+        }
         const sim_time_t least_ps = later(replay->received_ps[best], done_ps);
         const sim_time_t time_ps = later(replay->received_ps[d], done_ps);
         if (time_ps < least_ps ||
@@ -266,8 +297,19 @@ static void book_network(app__mc_replay_t *replay,
     book_time(&replay->received_ps[choice->decode], done_ps, kv_ps);
 }
 
-// Adds a prompt to the estimates and counts. Chooses its decode node, since the time of its
-// computation is known now.
+static void count_hits(app__mc_replay_t *replay,
+                       const app__mooncake_prompt_t *prompt,
+                       const choice_t *choice)
+{
+    replay->tokens += prompt->input_tokens;
+    replay->token_hits += cached_tokens(replay, prompt, choice->hits);
+    replay->reused_tokens += cached_tokens(replay, prompt, choice->used);
+    replay->blocks += prompt->id_count;
+    replay->block_hits += choice->hits;
+}
+
+// Adds a prompt to the estimates. Chooses its decode node, since the time of its computation is
+// known now.
 static void book(app__mc_replay_t *replay,
                  const app__mooncake_prompt_t *prompt,
                  choice_t *choice,
@@ -283,36 +325,49 @@ static void book(app__mc_replay_t *replay,
     sim_time_t *const decode_ps = &replay->decode_until_ps[choice->decode];
     *decode_ps = later(*decode_ps, now_ps) + prompt->output_tokens * app__mc_decode_ps(replay);
     book_network(replay, prompt, choice, now_ps, *until_ps);
-    replay->tokens += prompt->input_tokens;
-    replay->token_hits += cached_tokens(replay, prompt, choice->hits);
-    replay->reused_tokens += cached;
-    replay->blocks += prompt->id_count;
-    replay->block_hits += choice->hits;
 }
 
 // -- sending jobs
+
+typedef struct sent {
+    app__mc_replay_t *replay;
+    uint64_t course;
+} sent_t;
 
 static void accepted(int32_t status, const char *body, size_t size, void *ctx)
 {
     (void)body;
     (void)size;
-    app__mc_replay_t *const replay = ctx;
-    replay->refused += status != SIM_OK;
+    const sent_t *const sent = ctx;
+    app__mc_replay_t *const replay = sent->replay;
+    if (status == SIM_OK) {
+        return;
+    }
+    if (replay->watched == NULL) {
+        replay->refused++;
+        return;
+    }
+    const uint64_t prompt = app__mc_prompt_of(replay, sent->course);
+    if (replay->outcomes[prompt] != APP__MC_SETTLED &&
+        sent->course / replay->trace.count + 1 == replay->placings[prompt]) {
+        app__mc_place_again(replay, prompt);
+    }
 }
 
 static char *write_job(const app__mc_replay_t *replay,
-                       size_t number,
+                       uint64_t course,
                        const choice_t *choice,
                        size_t *size)
 {
+    const uint64_t number = app__mc_prompt_of(replay, course);
     const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
     *size = JOB_HEADER_BYTES + choice->used * PLACE_BYTES;
     char *const body = sim_alloc(*size);
-    app__mc_put64(body, number);
+    app__mc_put64(body, course);
     app__mc_put64(body + 8, choice->decode);
     app__mc_put64(body + 16, cached_tokens(replay, prompt, choice->used));
     app__mc_put64(body + 24, choice->used);
-    app__mc_put64(body + 32, replay->conductor->node->now_ps);
+    app__mc_put64(body + 32, replay->courses[number].admitted_ps);
     for (size_t i = 0; i < choice->used; i++) {
         const bool on = is_on(replay, i, choice->prefill);
         char *const place = body + JOB_HEADER_BYTES + i * PLACE_BYTES;
@@ -322,34 +377,71 @@ static char *write_job(const app__mc_replay_t *replay,
     return body;
 }
 
-static void admit(app__mc_replay_t *replay)
+static void send_job(app__mc_replay_t *replay, uint64_t course, const choice_t *choice)
 {
-    const size_t number = replay->next++;
-    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
-    const sim_time_t now_ps = replay->conductor->node->now_ps;
-    choice_t choice = choose_prefill(replay, prompt, now_ps);
-    book(replay, prompt, &choice, now_ps);
-    replay->courses[number].admitted_ps = now_ps;
-    replay->courses[number].prefill = choice.prefill;
-    replay->courses[number].decode = choice.decode;
     size_t size = 0;
-    char *const body = write_job(replay, number, &choice, &size);
-    app__mooncake_prefix_insert(store_of(replay, choice.prefill),
-                                &replay->trace.ids[prompt->first_id],
-                                prompt->id_count,
-                                replay->local_store ? 0 : choice.prefill);
-    const app_mooncake_t *const engine = replay->prefills[choice.prefill].engine;
+    char *const body = write_job(replay, course, choice, &size);
+    const app_mooncake_t *const engine = replay->prefills[choice->prefill].engine;
     const app__mc_message_t message = {APP__MC_PROGRAM, app_mooncake_name(engine), body, size};
+    sent_t *const sent = sim_alloc(sizeof(*sent));
+    *sent = (sent_t){replay, course};
     app__mc_ask(replay->conductor,
                 engine->station->index,
                 &message,
                 engine->config.handshake_timeout_ps,
                 engine->config.call_retries,
                 accepted,
-                replay,
-                false);
-    replay->admitted++;
+                sent,
+                true);
     sim_free(body);
+}
+
+// Places a prompt on nodes, for time `placing`, from 0. False: all prefill or decode nodes are
+// lost.
+static bool place(app__mc_replay_t *replay, uint64_t number, uint64_t placing)
+{
+    const app__mooncake_prompt_t *const prompt = &replay->trace.prompts[number];
+    const sim_time_t now_ps = replay->conductor->node->now_ps;
+    const uint64_t course = placing * replay->trace.count + number;
+    choice_t choice = choose_prefill(replay, prompt, now_ps);
+    book(replay, prompt, &choice, now_ps);
+    if (placing == 0) {
+        count_hits(replay, prompt, &choice);
+    }
+    replay->courses[course].admitted_ps = now_ps;
+    replay->courses[course].prefill = choice.prefill;
+    replay->courses[course].decode = choice.decode;
+    app__mc_watch_placed(replay, number);
+    if (app__mc_prefill_lost(replay, choice.prefill) ||
+        app__mc_decode_lost(replay, choice.decode)) {
+        return false;
+    }
+    send_job(replay, course, &choice);
+    app__mooncake_prefix_insert(store_of(replay, choice.prefill),
+                                &replay->trace.ids[prompt->first_id],
+                                prompt->id_count,
+                                replay->local_store ? 0 : choice.prefill);
+    return true;
+}
+
+void app__mc_place_again(app__mc_replay_t *replay, uint64_t prompt)
+{
+    const uint64_t placing = replay->placings[prompt];
+    sim_progress(replay->conductor->node);
+    if (placing == APP__MC_PLACINGS || !place(replay, prompt, placing)) {
+        app__mc_watch_give_up(replay, prompt);
+        return;
+    }
+    replay->placed_again++;
+}
+
+static void admit(app__mc_replay_t *replay)
+{
+    const uint64_t number = replay->next++;
+    replay->admitted++;
+    if (!place(replay, number, 0)) {
+        app__mc_watch_give_up(replay, number);
+    }
 }
 
 static sim_time_t arrival_ps(const app__mc_replay_t *replay, size_t number)
@@ -374,4 +466,5 @@ void app__mc_conductor_begin(app__mc_replay_t *replay)
 {
     sim_timer_init(&replay->timer, fired);
     sim_timer_arm(replay->conductor->node, &replay->timer, arrival_ps(replay, 0));
+    app__mc_watch_init(replay);
 }

@@ -5,10 +5,16 @@
 
 #include "apps/mooncake/programs/replay.h"
 
+static uint64_t placings_of(const app__mc_replay_t *replay)
+{
+    return replay->ttl_ps == SIM_TIME_NEVER ? 1 : APP__MC_PLACINGS;
+}
+
 void app__mc_courses_init(app__mc_replay_t *replay)
 {
-    replay->courses = sim_alloc_array(replay->trace.count, sizeof(*replay->courses));
-    for (size_t i = 0; i < replay->trace.count; i++) {
+    const uint64_t count = replay->trace.count * placings_of(replay);
+    replay->courses = sim_alloc_array(count, sizeof(*replay->courses));
+    for (uint64_t i = 0; i < count; i++) {
         replay->courses[i] = (app__mc_course_t){
             .admitted_ps = SIM_TIME_NEVER,
             .began_ps = SIM_TIME_NEVER,
@@ -23,26 +29,48 @@ void app__mc_courses_fini(app__mc_replay_t *replay)
     sim_free(replay->courses);
 }
 
+// Returns the course by which a prompt was served first, or else its last one.
+static const app__mc_course_t *course_of(const app__mc_replay_t *replay, size_t prompt)
+{
+    const app__mc_course_t *best = &replay->courses[prompt];
+    for (uint64_t p = 1; p < placings_of(replay); p++) {
+        const app__mc_course_t *const course = &replay->courses[p * replay->trace.count + prompt];
+        if (course->sent_ps < best->sent_ps ||
+            (course->admitted_ps != SIM_TIME_NEVER && best->sent_ps == SIM_TIME_NEVER)) {
+            best = course;
+        }
+    }
+    return best;
+}
+
 // -- results
 
-// Computes the mean parts of the time to the first token, over prompts that got one.
-static void tell_means(const app__mc_replay_t *replay, app__mc_report_t *report)
+// Computes the times to the first token, their mean parts, and the time of the last one, over
+// prompts that got one.
+static void tell_served(const app__mc_replay_t *replay,
+                        app__mc_report_t *report,
+                        sim_sample_set_t *ttft_ps,
+                        sim_time_t *last_ps)
 {
-    uint64_t served = 0;
     double wait_ps = 0.0;
     double compute_ps = 0.0;
     double send_ps = 0.0;
-    for (size_t i = 0; i < replay->trace.count; i++) {
-        const app__mc_course_t *const course = &replay->courses[i];
+    for (size_t i = 0; i < replay->next; i++) {
+        const sim_time_t admitted_ps = replay->courses[i].admitted_ps;
+        const app__mc_course_t *const course = course_of(replay, i);
         if (course->sent_ps != SIM_TIME_NEVER) {
-            served++;
-            wait_ps += (double)(course->began_ps - course->admitted_ps);
+            report->requests++;
+            sim_sample_set_add(ttft_ps, course->sent_ps + app__mc_decode_ps(replay) - admitted_ps);
+            wait_ps += (double)(course->began_ps - admitted_ps);
             compute_ps += (double)(course->computed_ps - course->began_ps);
             send_ps += (double)(course->sent_ps - course->computed_ps);
+            *last_ps = course->sent_ps > *last_ps ? course->sent_ps : *last_ps;
+        } else if (replay->watched != NULL && replay->outcomes[i] == APP__MC_SETTLED) {
+            report->failed++; // given up
         }
     }
-    if (served > 0) {
-        const double all_ms = (double)served * (double)SIM_PS_PER_MS;
+    if (report->requests > 0) {
+        const double all_ms = (double)report->requests * (double)SIM_PS_PER_MS;
         report->wait_ms = wait_ps / all_ms;
         report->compute_ms = compute_ps / all_ms;
         report->send_ms = send_ps / all_ms;
@@ -61,8 +89,9 @@ static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *repor
 {
     report->prompts = sim_alloc_array(replay->next + 1, sizeof(*report->prompts));
     for (size_t i = 0; i < replay->next; i++) {
-        const app__mc_course_t *const course = &replay->courses[i];
-        const double sent_ms = between_ms(course->admitted_ps, course->sent_ps);
+        const sim_time_t admitted_ps = replay->courses[i].admitted_ps;
+        const app__mc_course_t *const course = course_of(replay, i);
+        const double sent_ms = between_ms(admitted_ps, course->sent_ps);
         report->prompts[report->prompt_count++] = (app__mc_told_prompt_t){
             .prompt = i,
             .prefill = app_mooncake_name(replay->prefills[course->prefill].engine),
@@ -70,8 +99,8 @@ static void tell_prompts(const app__mc_replay_t *replay, app__mc_report_t *repor
             .input_tokens = replay->trace.prompts[i].input_tokens,
             .cached_tokens =
                 course->began_ps == SIM_TIME_NEVER ? (double)NAN : (double)course->cached,
-            .admitted_ms = between_ms(0, course->admitted_ps),
-            .wait_ms = between_ms(course->admitted_ps, course->began_ps),
+            .admitted_ms = between_ms(0, admitted_ps),
+            .wait_ms = between_ms(admitted_ps, course->began_ps),
             .compute_ms = between_ms(course->began_ps, course->computed_ps),
             .send_ms = between_ms(course->computed_ps, course->sent_ps),
             .ttft_ms = sent_ms + (double)app__mc_decode_ps(replay) / (double)SIM_PS_PER_MS,
@@ -89,26 +118,27 @@ static void replay_fill(const void *object, void *report_void)
     sim_sample_set_init(&ttft);
     sim_sample_set_init(&transfers);
     sim_time_t last_ps = replay->start_ps;
-    report->failed = replay->refused;
-    report->unanswered = replay->refused;
     uint64_t not_reused = 0;
+    uint64_t failed = replay->refused;
     for (uint32_t i = 0; i < replay->prefill_count; i++) {
         const app__mc_prefill_t *const prefill = &replay->prefills[i];
         app__mc_report_engine(report, prefill->engine);
         sim_sample_set_add_all(&transfers, &prefill->transfers_ps);
-        report->failed += prefill->failed;
+        failed += prefill->failed;
         report->fetched_blocks += prefill->fetched_blocks;
         report->fetches_failed += prefill->fetches_failed;
         not_reused += prefill->not_reused;
         report->bytes += prefill->engine->counters.bytes - prefill->engine->counters.copied_bytes;
     }
     for (uint32_t i = 0; i < replay->decode_count; i++) {
-        const app__mc_decode_t *const decode = &replay->decodes[i];
-        app__mc_report_engine(report, decode->engine);
-        sim_sample_set_add_all(&ttft, &decode->ttft_ps);
-        report->requests += decode->served;
-        last_ps = decode->last_ps > last_ps ? decode->last_ps : last_ps;
+        app__mc_report_engine(report, replay->decodes[i].engine);
     }
+    tell_served(replay, report, &ttft, &last_ps);
+    report->unanswered = replay->refused;
+    report->failed = replay->watched == NULL ? failed : report->failed;
+    report->placed_again = replay->placed_again;
+    report->nodes_lost = replay->nodes_lost;
+    report->blocks_lost = replay->blocks_lost;
     // the run was cut short: until its end
     if (report->requests + report->failed < replay->trace.count) {
         const sim_time_t end_ps = sim_end_time_ps(net_sim(replay->app.net));
@@ -140,7 +170,6 @@ static void replay_fill(const void *object, void *report_void)
     report->transfer_ms = sim_percentiles(&transfers, SIM_PS_PER_MS);
     app__mc_report_points(&report->ttft, &ttft);
     app__mc_report_points(&report->transfer, &transfers);
-    tell_means(replay, report);
     if (replay->log) {
         tell_prompts(replay, report);
     }

@@ -19,7 +19,8 @@ struct app__mc_job {
     app__mc_link_t running;
     app__mc_job_t *next; // in the queue to be computed
     app__mc_prefill_t *prefill;
-    uint64_t number;
+    uint64_t course;
+    uint64_t number; // of the prompt
     uint64_t decode;
     uint64_t cached;
     uint64_t computed_groups;
@@ -44,7 +45,7 @@ static const app__mooncake_prompt_t *prompt_of(const app__mc_job_t *job)
 
 static app__mc_course_t *course_of(const app__mc_job_t *job)
 {
-    return &job->prefill->replay->courses[job->number];
+    return &job->prefill->replay->courses[job->course];
 }
 
 static uint64_t groups_of(const app__mc_job_t *job)
@@ -63,6 +64,9 @@ static void job_end(app__mc_job_t *job)
 {
     app__mc_prefill_t *const prefill = job->prefill;
     prefill->failed += job->failed;
+    if (job->failed) {
+        app__mc_tell(&prefill->teller, job->course, false);
+    }
     sim_work_end(prefill->node, 1);
     job_free(job);
 }
@@ -100,7 +104,7 @@ static void tell_decode(app__mc_job_t *job)
     const app_mooncake_t *const peer = prefill->replay->decodes[job->decode].engine;
     sim_sample_set_add(&prefill->transfers_ps, job->moving_ps);
     char body[READY_BYTES];
-    app__mc_put64(body, job->number);
+    app__mc_put64(body, job->course);
     app__mc_put64(body + 8, job->admitted_ps);
     app__mc_put64(body + 16, job->moving_ps);
     const app__mc_message_t message = {APP__MC_PROGRAM,
@@ -357,18 +361,23 @@ static void take_places(app__mc_job_t *job, const char *places, uint64_t hits)
 static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
 {
     app__mc_prefill_t *const prefill = ctx;
+    if (incoming->size == 0) {
+        app__mc_on_ping(&prefill->teller, station, incoming);
+        return;
+    }
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    const uint64_t number = app__mc_get64(incoming->body);
+    const uint64_t course = app__mc_get64(incoming->body);
     const uint64_t hits = app__mc_get64(incoming->body + 24);
     SIM_CHECK(incoming->size == JOB_HEADER_BYTES + hits * PLACE_BYTES);
-    if (prefill->seen[number / 8] & 1u << number % 8) {
+    if (prefill->seen[course / 8] & 1u << course % 8) {
         return; // a message that arrived twice
     }
-    prefill->seen[number / 8] |= (uint8_t)(1u << number % 8);
+    prefill->seen[course / 8] |= (uint8_t)(1u << course % 8);
     app__mc_job_t *const job = sim_alloc(sizeof(*job));
     *job = (app__mc_job_t){
         .prefill = prefill,
-        .number = number,
+        .course = course,
+        .number = app__mc_prompt_of(prefill->replay, course),
         .decode = app__mc_get64(incoming->body + 8),
         .cached = app__mc_get64(incoming->body + 16),
         .admitted_ps = app__mc_get64(incoming->body + 32),
@@ -389,7 +398,8 @@ void app__mc_prefill_init(app__mc_prefill_t *prefill)
 {
     sim_timer_init(&prefill->timer, group_fired);
     sim_sample_set_init(&prefill->transfers_ps);
-    prefill->seen = sim_alloc(prefill->replay->trace.count / 8 + 1);
+    prefill->seen = sim_alloc(prefill->replay->trace.count * APP__MC_PLACINGS / 8 + 1);
+    app__mc_teller_init(&prefill->teller, prefill->replay, prefill->engine);
     app__mc_handle(prefill->engine->station, APP__MC_PROGRAM, on_job, prefill);
 }
 
@@ -399,6 +409,7 @@ void app__mc_prefill_fini(app__mc_prefill_t *prefill)
         job_free(SIM_CONTAINER_OF(prefill->jobs.newest, app__mc_job_t, running));
     }
     sim_free(prefill->seen);
+    app__mc_teller_fini(&prefill->teller);
     sim_sample_set_fini(&prefill->transfers_ps);
 }
 
@@ -407,28 +418,31 @@ void app__mc_prefill_fini(app__mc_prefill_t *prefill)
 static void on_ready(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
 {
     app__mc_decode_t *const decode = ctx;
+    if (incoming->size == 0) {
+        app__mc_on_ping(&decode->teller, station, incoming);
+        return;
+    }
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
-    const uint64_t number = app__mc_get64(incoming->body);
+    const uint64_t course = app__mc_get64(incoming->body);
+    const uint64_t number = app__mc_prompt_of(decode->replay, course);
+    app__mc_tell(&decode->teller, course, true);
     if (decode->seen[number / 8] & 1u << number % 8) {
         return;
     }
     decode->seen[number / 8] |= (uint8_t)(1u << number % 8);
-    const sim_time_t token_ps = decode->node->now_ps + app__mc_decode_ps(decode->replay);
-    sim_sample_set_add(&decode->ttft_ps, token_ps - app__mc_get64(incoming->body + 8));
-    decode->replay->courses[number].sent_ps = decode->node->now_ps;
+    decode->replay->courses[course].sent_ps = decode->node->now_ps;
     decode->served++;
-    decode->last_ps = decode->node->now_ps;
 }
 
 void app__mc_decode_init(app__mc_decode_t *decode)
 {
-    sim_sample_set_init(&decode->ttft_ps);
     decode->seen = sim_alloc(decode->replay->trace.count / 8 + 1);
+    app__mc_teller_init(&decode->teller, decode->replay, decode->engine);
     app__mc_handle(decode->engine->station, APP__MC_PROGRAM, on_ready, decode);
 }
 
 void app__mc_decode_fini(app__mc_decode_t *decode)
 {
     sim_free(decode->seen);
-    sim_sample_set_fini(&decode->ttft_ps);
+    app__mc_teller_fini(&decode->teller);
 }

@@ -26,7 +26,10 @@ struct app__mooncake_prefix {
     size_t holds_capacity;
     block_t *blocks; // by slot
     size_t count;
-    size_t slots; // slots handed out
+    size_t slots;         // slots handed out
+    uint32_t *free_slots; // of blocks that were lost with their last copy
+    size_t free_count;
+    size_t free_capacity;
     size_t capacity_now;
     uint32_t *heap; // slots in heap order
     size_t heap_capacity;
@@ -50,6 +53,7 @@ app__mooncake_prefix_t *app__mooncake_prefix_create(uint32_t policy,
 void app__mooncake_prefix_destroy(app__mooncake_prefix_t *prefix)
 {
     if (prefix != NULL) {
+        sim_free(prefix->free_slots);
         sim_free(prefix->holds);
         sim_free(prefix->blocks);
         sim_free(prefix->heap);
@@ -195,6 +199,8 @@ static void add(app__mooncake_prefix_t *prefix, uint64_t id, size_t depth, uint3
     uint32_t slot = 0;
     if (prefix->count == prefix->capacity) {
         slot = evict(prefix);
+    } else if (prefix->free_count > 0) {
+        slot = prefix->free_slots[--prefix->free_count];
     } else {
         SIM_CHECK(prefix->slots < UINT32_MAX - 1);
         SIM_GROW(prefix->blocks, prefix->slots, &prefix->capacity_now);
@@ -259,6 +265,48 @@ bool app__mooncake_prefix_slot(const app__mooncake_prefix_t *prefix, uint64_t id
 bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slot, uint32_t place)
 {
     return prefix->holds[slot * prefix->words + place / 64] >> place % 64 & 1;
+}
+
+static bool is_held(const app__mooncake_prefix_t *prefix, uint32_t slot)
+{
+    uint64_t any = 0;
+    for (uint32_t w = 0; w < prefix->words; w++) {
+        any |= prefix->holds[(size_t)slot * prefix->words + w];
+    }
+    return any != 0;
+}
+
+// Takes the block at a position of the heap out of the store.
+static void lose(app__mooncake_prefix_t *prefix, size_t at)
+{
+    const uint32_t slot = prefix->heap[at];
+    table_remove(prefix, prefix->blocks[slot].id);
+    prefix->count--;
+    if (at < prefix->count) {
+        const uint32_t moved = prefix->heap[prefix->count];
+        put(prefix, at, moved);
+        sift_up(prefix, at);
+        sift_down(prefix, prefix->blocks[moved].heap);
+    }
+    SIM_GROW(prefix->free_slots, prefix->free_count, &prefix->free_capacity);
+    prefix->free_slots[prefix->free_count++] = slot;
+}
+
+uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t place)
+{
+    uint64_t lost = 0;
+    for (uint32_t slot = 0; slot < prefix->slots; slot++) {
+        const block_t *const block = &prefix->blocks[slot];
+        if (block->heap >= prefix->count || prefix->heap[block->heap] != slot) {
+            continue; // a free slot
+        }
+        prefix->holds[(size_t)slot * prefix->words + place / 64] &= ~(UINT64_C(1) << place % 64);
+        if (!is_held(prefix, slot)) {
+            lose(prefix, block->heap);
+            lost++;
+        }
+    }
+    return lost;
 }
 
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix)

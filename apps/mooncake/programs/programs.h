@@ -68,6 +68,9 @@ typedef struct app__mc_report {
     uint64_t unverified_bytes;
     uint64_t failed;
     uint64_t unanswered;
+    uint64_t placed_again;
+    uint64_t nodes_lost;
+    uint64_t blocks_lost;
     uint64_t retried;
     sim_percentiles_t ttft_ms;
     sim_percentiles_t transfer_ms;
@@ -114,7 +117,7 @@ typedef struct app__mc_report {
     app__mc_told_prompt_t *prompts;
     size_t prompt_count;
 } app__mc_report_t;
-#define APP__MC_REPORT_ROWS 44u
+#define APP__MC_REPORT_ROWS 47u
 // The same rows; the terminal shows those that the application fills.
 extern const sim_report_row_t app__mc_bench_rows[APP__MC_REPORT_ROWS];
 extern const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS];

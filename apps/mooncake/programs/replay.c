@@ -89,6 +89,10 @@ static const sim_attr_t attrs[] = {
              .default_text = "auto", .min_text = "1bps", .max_text = "100Tbps", .auto_ok = true,
              .help = "rate of a node's NICs that the scheduler assumes; auto: the sum of "
                      "their rates"),
+    SIM_ATTR(PREFIX ".client-ttl", TIME, app__mc_replay_config_t, ttl_ps,
+             .default_text = "10s", .min_text = "10us",
+             .help = "silence after which the conductor takes a node for lost; it pings ten times "
+                     "in that time; never: it does not learn of lost nodes (client_ttl)"),
     SIM_ATTR(PREFIX ".matrix", STRING, app__mc_replay_config_t, matrix,
              .default_text = "auto",
              .help = "NIC priority matrix of all hosts, in JSON; auto: the NICs nearest to "
@@ -438,6 +442,7 @@ static void replay_destroy(app_t *app)
     }
     app__mooncake_trace_fini(&replay->trace);
     app__mc_courses_fini(replay);
+    app__mc_watch_fini(replay);
     sim_free(replay->stores);
     sim_free(replay->stage_at);
     sim_free(replay->prefills);
@@ -489,6 +494,7 @@ static sim_err_t replay_create(const app_context_t *context,
         .kv_locations = app__mc_location_count(config->kv_location),
         .store_locations = app__mc_location_count(config->store_location),
         .start_ps = config->start_ps,
+        .ttl_ps = config->ttl_ps,
     };
     replay->prefills = sim_alloc_array(replay->prefill_count, sizeof(*replay->prefills));
     replay->decodes = sim_alloc_array(replay->decode_count, sizeof(*replay->decodes));

@@ -38,6 +38,7 @@ typedef struct app__mc_replay_config {
     sim_time_t decode_ps;
     uint64_t time_percent;
     uint64_t fetch_bps;
+    sim_time_t ttl_ps;
     char *matrix;
     char *kv_location;
     char *store_location;
@@ -58,6 +59,28 @@ typedef struct app__mc_place {
 
 typedef struct app__mc_job app__mc_job_t; // a prompt at its prefill node
 
+// A prompt is placed on other nodes again if its nodes are lost, at most this many times in all.
+#define APP__MC_PLACINGS 4u
+
+// Outcomes of prompts that a node tells the conductor, each until it is acknowledged.
+typedef struct app__mc_teller {
+    app__mc_replay_t *replay;
+    app_mooncake_t *engine;
+    uint64_t *untold; // outcomes whose message was not acknowledged
+    size_t untold_count;
+    size_t untold_capacity;
+} app__mc_teller_t;
+
+// What the conductor knows of a node.
+typedef struct app__mc_watched {
+    app__mc_replay_t *replay;
+    const app_mooncake_t *engine;
+    sim_time_t heard_ps; // when it last answered
+    sim_time_t next_ps;  // next ping
+    bool pinging;
+    bool lost;
+} app__mc_watched_t;
+
 // Times of a prompt; SIM_TIME_NEVER until the event happens. One node alone writes each member; the
 // report reads them after the run.
 typedef struct app__mc_course {
@@ -73,6 +96,11 @@ typedef struct app__mc_course {
     sim_time_t sent_ps; // when it was told that all KV data has arrived
 } app__mc_course_t;
 
+typedef enum app__mc_outcome {
+    APP__MC_UNDER_WAY,
+    APP__MC_SETTLED, // served, or given up
+} app__mc_outcome_t;
+
 typedef struct app__mc_prefill {
     app__mc_replay_t *replay;
     app_mooncake_t *engine;
@@ -87,7 +115,8 @@ typedef struct app__mc_prefill {
     uint64_t fetches_failed; // prompts computed in full because fetching their blocks failed
     uint64_t not_reused;     // cached tokens of those prompts, which were computed
     uint64_t failed;
-    uint8_t *seen; // a bit per prompt, since messages may arrive twice
+    uint8_t *seen; // a bit per course, since messages may arrive twice
+    app__mc_teller_t teller;
     sim_sample_set_t transfers_ps;
 } app__mc_prefill_t;
 
@@ -96,9 +125,8 @@ typedef struct app__mc_decode {
     app_mooncake_t *engine;
     sim_node_t *node;
     uint64_t served;
-    uint8_t *seen;
-    sim_sample_set_t ttft_ps;
-    sim_time_t last_ps;
+    uint8_t *seen; // a bit per prompt
+    app__mc_teller_t teller;
 } app__mc_decode_t;
 
 // KV data is rounded up to whole grains. Parts of a prompt's KV data have at least this size.
@@ -116,8 +144,9 @@ struct app__mc_replay {
     app_t app; // first
     app_mooncake_cluster_t *cluster;
     app__mooncake_trace_t trace;
-    app__mc_course_t *courses; // per prompt of the trace
-    bool log;                  // report each prompt
+    // Course p * count + n is that of prompt n when it was placed for time p, from 0.
+    app__mc_course_t *courses;
+    bool log; // report each prompt
     app__mc_prefill_t *prefills;
     app__mc_decode_t *decodes;
     uint32_t prefill_count;
@@ -163,6 +192,16 @@ struct app__mc_replay {
     uint64_t block_hits;
     uint64_t admitted;
     uint64_t refused; // prompts that no node answered
+    // What the conductor knows of nodes, if ttl_ps is not NEVER: prefill nodes, then decode nodes.
+    sim_time_t ttl_ps;
+    app__mc_watched_t *watched;
+    sim_timer_t watch_timer;
+    uint8_t *placings; // per prompt: how often it was placed
+    uint8_t *outcomes; // per prompt: app__mc_outcome_t
+    uint64_t under_way;
+    uint64_t placed_again;
+    uint64_t nodes_lost;
+    uint64_t blocks_lost;
 };
 
 // -- prefill.c
@@ -202,7 +241,38 @@ void app__mc_courses_fini(app__mc_replay_t *replay);
 extern const sim_report_table_t app__mc_replay_report;
 void app__mc_replay_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 
+// Returns the number of the prompt of a course.
+static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_t course)
+{
+    return course % replay->trace.count;
+}
+
+// -- watch.c: nodes that fall silent, and the prompts that they had (client-ttl)
+
+void app__mc_watch_init(app__mc_replay_t *replay);
+void app__mc_watch_fini(app__mc_replay_t *replay);
+// Notes that a prompt was placed for the first time, or that it is given up.
+void app__mc_watch_placed(app__mc_replay_t *replay, uint64_t prompt);
+void app__mc_watch_give_up(app__mc_replay_t *replay, uint64_t prompt);
+// Return whether the conductor takes a node for lost.
+bool app__mc_prefill_lost(const app__mc_replay_t *replay, uint32_t node);
+bool app__mc_decode_lost(const app__mc_replay_t *replay, uint32_t node);
+
+void app__mc_teller_init(app__mc_teller_t *teller,
+                         app__mc_replay_t *replay,
+                         app_mooncake_t *engine);
+void app__mc_teller_fini(app__mc_teller_t *teller);
+// Tells the conductor that a course was served, or that it failed.
+void app__mc_tell(app__mc_teller_t *teller, uint64_t course, bool served);
+// Answers a ping, and tells again what was not acknowledged.
+void app__mc_on_ping(app__mc_teller_t *teller,
+                     app__mc_station_t *station,
+                     const app__mc_incoming_t *incoming);
+
 // -- conductor.c
+
+// Places a prompt on other nodes, since its nodes were lost or failed; perhaps gives it up.
+void app__mc_place_again(app__mc_replay_t *replay, uint64_t prompt);
 
 void app__mc_conductor_begin(app__mc_replay_t *replay);
 

@@ -142,7 +142,10 @@ static bool get_moments(const void *object, sim_report_value_t *value)
     ROW(unverified_bytes, U64, "bytes", true, \
      "bytes that arrived with wrong contents, or could not be checked"), \
     ROW(failed, U64, "", true, "requests that failed after all retries"), \
-    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer"), \
+    ROW(unanswered, U64, "", false, "failed prompts whose prefill node did not answer (client-ttl: never)"), \
+    ROW(placed_again, U64, "", false, "times that a prompt was placed on other nodes, since its own were lost or failed"), \
+    ROW(nodes_lost, U64, "", false, "times that a node did not answer the conductor for client-ttl"), \
+    ROW(blocks_lost, U64, "", false, "cached blocks whose last copy was on a lost node"), \
     ROW(retried, U64, "", true, "retries of slices, each on other NICs"), \
     {"ttft_ms", SIM_REPORT_OBJECT, "ms", "time from the arrival of a prompt to its first token", \
      .offset = offsetof(app__mc_report_t, ttft_ms), .table = &sim_report_percentiles, .shown = trace_}, \
@@ -297,8 +300,17 @@ void app__mc_report_warn(const app__mc_report_t *report,
         snprintf(line,
                  sizeof(line),
                  "warning: %" PRIu64 " prompts were sent to prefill nodes that did not answer: "
-                 "the conductor does not learn that a node has failed\n",
+                 "with client-ttl: never the conductor does not learn that a node is lost\n",
                  report->unanswered);
+        write(line, ctx);
+    }
+    if (report->nodes_lost > 0) {
+        snprintf(line,
+                 sizeof(line),
+                 "warning: nodes were lost %" PRIu64 " times, since they did not answer for "
+                 "client-ttl; prompts were placed again %" PRIu64 " times\n",
+                 report->nodes_lost,
+                 report->placed_again);
         write(line, ctx);
     }
 }

@@ -68,8 +68,9 @@ for part in "5 wait_ms" "6 compute_ms" "7 send_ms" "8 ttft_ms.mean"; do
 done
 [ "$(value fetched_blocks)" -gt 5 ] || fail "hardly a block is fetched"
 
-# host2 computes prompts, too, and goes for good: who wants its blocks does without them.
-run --set 'faults=[{part: host2, at: 300ms}]'
+# host2 computes prompts, too, and goes for good, and the conductor does not learn of it: who wants its blocks
+# does without them. (test_mooncake_lost.sh has a conductor that learns.)
+run --set 'faults=[{part: host2, at: 300ms}]' --set 'traffic[0].mooncake-trace.client-ttl=never'
 [ "$(value fetches_failed)" -gt 0 ] || fail "no fetch failed"
 [ $(($(value requests) + $(value failed))) = 60 ] || fail "served and failed are not all"
 lost=$(prompts | awk '$1 != "host2" && $8 == "-"' | wc -l)

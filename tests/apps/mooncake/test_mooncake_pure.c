@@ -304,6 +304,37 @@ START_TEST(lfu_and_length_aware_evict_what_they_say)
 }
 END_TEST
 
+// A place that is lost takes the blocks along that no other place has; their slots are used again.
+START_TEST(a_place_that_is_lost)
+{
+    static const uint64_t first[] = {1, 2, 3};
+    static const uint64_t second[] = {1, 2, 7};
+    static const uint64_t third[] = {8, 9};
+    app__mooncake_prefix_t *const prefix = app__mooncake_prefix_create((uint32_t)_i, 5, 70);
+    app__mooncake_prefix_insert(prefix, first, 3, 0);
+    app__mooncake_prefix_insert(prefix, second, 3, 69);
+    ck_assert_uint_eq(app__mooncake_prefix_drop(prefix, 0), 1); // block 3
+    ck_assert_uint_eq(app__mooncake_prefix_drop(prefix, 0), 0);
+    ck_assert_uint_eq(app__mooncake_prefix_match(prefix, first, 3), 2);
+    ck_assert_uint_eq(app__mooncake_prefix_match(prefix, second, 3), 3);
+    app__mooncake_prefix_insert(prefix, third, 2, 0);
+    uint64_t seen = 0;
+    static const uint64_t all[] = {1, 2, 7, 8, 9};
+    for (size_t i = 0; i < SIM_COUNT_OF(all); i++) {
+        uint64_t slot = 0;
+        ck_assert(app__mooncake_prefix_slot(prefix, all[i], &slot));
+        ck_assert_uint_lt(slot, 5); // slots stay below the capacity
+        ck_assert_uint_eq(seen >> slot & 1, 0);
+        seen |= UINT64_C(1) << slot;
+        ck_assert_int_eq(app__mooncake_prefix_has(prefix, slot, 0), i >= 3);
+    }
+    ck_assert_uint_eq(app__mooncake_prefix_evictions(prefix), 0);
+    ck_assert_uint_eq(app__mooncake_prefix_drop(prefix, 69), 3);
+    ck_assert_uint_eq(app__mooncake_prefix_match(prefix, third, 2), 2);
+    app__mooncake_prefix_destroy(prefix);
+}
+END_TEST
+
 // -- traces
 
 static sim_err_t read_text(const char *text, app__mooncake_trace_t *trace, sim_message_t *message)
@@ -574,6 +605,7 @@ CHECK_MAIN(CHECK_TEST(slices_cover_every_length_once),
            CHECK_TEST(sieve_ends_when_all_were_used),
            CHECK_TEST(lru_is_a_list_by_last_use),
            CHECK_TEST(lfu_and_length_aware_evict_what_they_say),
+           CHECK_LOOP(a_place_that_is_lost, 0, 3),
            CHECK_TEST(a_trace_is_read),
            CHECK_TEST(times_that_fall_keep_the_order),
            CHECK_LOOP(traces_of_others_arrive_in_time, 0, (int)SIM_COUNT_OF(arrivals)),
