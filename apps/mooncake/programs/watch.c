@@ -3,8 +3,9 @@
 // under way it pings all nodes, and takes one that is silent for client-ttl for lost
 // (docs/models/mooncake.md).
 //
-// The blocks of a lost node leave the store, and prompts that it had are placed on others. For that
-// nodes tell the conductor the outcome of each prompt. A lost node that answers again is used again.
+// The blocks of a lost node leave the store, and prompts that it had are placed on others. For
+// that nodes tell the conductor the outcome of each prompt. A lost node that answers again is used
+// again.
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"

@@ -3,9 +3,9 @@
 #
 # test_mooncake_lost.sh - the conductor learns of nodes that are lost, and places their prompts elsewhere.
 #
-# Goal: after client-ttl of silence a node gets no more prompts, the blocks of which it had the only copy leave
-# the store, and prompts that it had are served by others, none of them failed; a node that comes back is used
-# again; with nobody left, prompts fail and the run ends. With client-ttl: never all of that is missing.
+# Goal: after client-ttl of silence a node gets no more prompts, the blocks of which it had the only copy
+# leave the store, and prompts that it had are served by others, none of them failed; a node that comes back
+# is used again; with nobody left, prompts fail and the run ends. With client-ttl: never that is missing.
 # Method: 60 prompts of three conversations over two prefill and two decode nodes; links that go down.
 # Not pinned: how long a prompt waits that was placed again.
 set -u
