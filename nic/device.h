@@ -54,6 +54,7 @@ struct nic_device_ops {
     void (*qp_reset)(nic_qp_t *qp, uint32_t unfinished);
     void (*qp_destroyed)(nic_qp_t *qp, uint32_t unfinished);
     void (*cq_created)(nic_cq_t *cq);
+    void (*cq_changed)(nic_cq_t *cq); // a core polls it from now on, or it has overflowed
     void (*pd_created)(nic_t *nic, uint32_t number);
     void (*mr_registered)(nic_t *nic, uint32_t key);
     void (*mr_deregistered)(nic_t *nic, uint32_t key);
@@ -128,8 +129,23 @@ typedef struct nic_device_context {
     uint32_t recv_cq_number;
     uint32_t access; // nic_access_t bits
     uint32_t mtu_bytes;
+    uint32_t send_psn;    // 24 bits: of the next packet to send
+    uint32_t receive_psn; // 24 bits: of the next packet expected
 } nic_device_context_t;
 nic_device_context_t nic_device_context(const nic_qp_t *qp);
+
+// The content of the context of a completion queue or of a shared receive queue.
+typedef struct nic_device_queue {
+    uint32_t number;
+    uint32_t entries;
+    uint32_t vector; // number of the core that polls it, among those of its host; else 0
+    bool polled;     // by a core
+    bool shared;     // a shared receive queue
+    bool overflowed;
+} nic_device_queue_t;
+// Finds a queue by the key of nic_store_kind_t's NIC_STORE_CQ. Returns false, and leaves *queue, if
+// there is none.
+bool nic_device_find_queue(const nic_t *nic, uint64_t key, nic_device_queue_t *queue);
 
 // The memory region that a key stands for.
 typedef struct nic_device_region {

@@ -3,6 +3,7 @@
 #include "nic/device.h"
 
 #include "nic/config/parts.h"
+#include "nic/host/cores.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/numbers.h"
@@ -92,7 +93,39 @@ nic_device_context_t nic_device_context(const nic_qp_t *qp)
         .recv_cq_number = qp->recv_cq->number,
         .access = qp->access,
         .mtu_bytes = qp->mtu_bytes,
+        .send_psn = (uint32_t)qp->next_psn & 0xffffff,
+        .receive_psn = (uint32_t)qp->expected_psn & 0xffffff,
     };
+}
+
+bool nic_device_find_queue(const nic_t *nic, uint64_t key, nic_device_queue_t *queue)
+{
+    if (key >> 32 != 0) {
+        const nic_srq_t *srq = nic->srqs;
+        while (srq != NULL && srq->number != key >> 32) {
+            srq = srq->next;
+        }
+        if (srq != NULL) {
+            *queue = (nic_device_queue_t){.number = (uint32_t)srq->number,
+                                          .entries = srq->wr_max,
+                                          .shared = true};
+        }
+        return srq != NULL;
+    }
+    const nic_cq_t *cq = nic->cqs;
+    while (cq != NULL && cq->number != key) {
+        cq = cq->next;
+    }
+    if (cq != NULL) {
+        *queue = (nic_device_queue_t){
+            .number = cq->number,
+            .entries = cq->capacity,
+            .vector = cq->core != NULL ? nic__core_number(cq->core) : 0,
+            .polled = cq->core != NULL,
+            .overflowed = cq->overflowed,
+        };
+    }
+    return cq != NULL;
 }
 
 bool nic_device_find_region(const nic_t *nic, uint32_t key, nic_device_region_t *region)

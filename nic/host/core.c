@@ -8,6 +8,7 @@
 #include "nic/config/parts.h"
 #include "nic/host/cores.h"
 #include "nic/host/steps.h"
+#include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/queues.h"
 
@@ -213,6 +214,16 @@ void nic_cq_set_core(nic_cq_t *cq, nic_core_t *core)
     cq->core = core;
     cq->next_of_core = core->cqs;
     core->cqs = cq;
+    NIC_DEVICE(cq->nic, cq_changed, cq);
+}
+
+uint32_t nic__core_number(const nic_core_t *core)
+{
+    uint32_t number = 0;
+    for (const nic_core_t *older = core->next; older != NULL; older = older->next) {
+        number++;
+    }
+    return number;
 }
 
 void nic_core_only_polls(nic_core_t *core)

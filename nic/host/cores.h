@@ -31,6 +31,8 @@ struct nic_core {
 // Tells a core of a completion that it sees from seen_ps on.
 void nic__core_notice(nic_core_t *core, sim_time_t seen_ps);
 void nic__cores_free(nic_host_t *host);
+// Returns the number of a core among those of its host, in the order in which they were created.
+uint32_t nic__core_number(const nic_core_t *core);
 // Takes the clock rates of the host's cores from its configuration.
 void nic__cores_set_clock(nic_host_t *host);
 

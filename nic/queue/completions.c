@@ -112,7 +112,10 @@ static void grow(nic_cq_t *cq)
 static bool make_room(nic_cq_t *cq)
 {
     if (cq->overflowed || cq->count == cq->capacity) {
-        cq->overflowed = true;
+        if (!cq->overflowed) {
+            cq->overflowed = true;
+            NIC_DEVICE(cq->nic, cq_changed, cq);
+        }
         cq->room = 0;
         return false;
     }

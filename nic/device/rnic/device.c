@@ -41,6 +41,11 @@ static void qp_destroyed(nic_qp_t *qp, uint32_t unfinished)
     nic__store_remove(nic__device_nic(qp), NIC_STORE_CONTEXT, nic__device_number(qp));
 }
 
+static void cq_changed(nic_cq_t *cq)
+{
+    nic__store_change(nic__device_cq_nic(cq), NIC_STORE_CQ, nic__device_cq_number(cq));
+}
+
 static void pd_created(nic_t *nic, uint32_t number)
 {
     nic__store_add(nic, NIC_STORE_PD, number);
@@ -99,6 +104,7 @@ const nic_device_ops_t nic_device_rnic = {
     .qp_reset = qp_reset,
     .qp_destroyed = qp_destroyed,
     .cq_created = nic__rnic_place_cq,
+    .cq_changed = cq_changed,
     .pd_created = pd_created,
     .mr_registered = mr_registered,
     .mr_deregistered = mr_deregistered,

@@ -10,6 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A token of a transfer: its bytes as they were read, where L2 had it.
+typedef struct tiered_passenger {
+    uint32_t token;
+    bool read;
+    nic_cell_view_t view;
+    tiered_image_t image;
+} tiered_passenger_t;
+
 // Tokens of one transfer.
 typedef struct tiered_flight {
     sim_timer_t timer; // first
@@ -17,40 +25,22 @@ typedef struct tiered_flight {
     struct tiered_flight *next;
     struct tiered_flight *previous;
     uint32_t count;
-    uint32_t tokens[];
+    tiered_passenger_t tokens[];
 } tiered_flight_t;
 
 // -- staging area: copies of tokens that stay where they are
 
-void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token)
-{
-    nic__tiered_part(tiered, token)->staging[token->staging] = TIERED_NONE;
-    token->staging = TIERED_NONE;
-    if (!token->staged_dirty) {
-        return;
-    }
-    // Changed hot fields are written back to the tier that owns the token.
-    token->staged_dirty = false;
-    nic_cell_t *const cell = &token->cell;
-    nic_cell_view_t view;
-    const bool entered = nic_cell_enter(cell, false, &view);
-    const bool written = nic_cell_write(cell, &view, token->staged);
-    SIM_CHECK(entered && written);
-    tiered->counters.write_backs++;
-    if (cell->entry.layer == NIC_LAYER_L3) {
-        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
-    } else {
-        cell->entry.flags |= NIC_DIRECTORY_DIRTY;
-        (void)nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES);
-    }
-}
-
-void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
 {
     tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if (part->staging_entries == 0 || token->staging != TIERED_NONE ||
         nic_cell_moving(&token->cell)) {
         return;
+    }
+    tiered_image_t fetched;
+    if (image == NULL) {
+        (void)nic__tiered_fetch(tiered, token, &fetched);
+        image = &fetched;
     }
     const uint32_t place = part->staging_next;
     part->staging_next = place + 1 < part->staging_entries ? place + 1 : 0;
@@ -59,8 +49,28 @@ void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token)
     }
     part->staging[place] = nic__tiered_number(tiered, token);
     token->staging = place;
-    token->staged = token->contents;
+    part->staged[place] = *image;
     token->staged_dirty = false;
+}
+
+// Stages a token of a transfer, as it was read. If it has moved or its rights have changed since,
+// it is read again; a hot word that was written since is merged.
+static void stage_passenger(tiered_t *tiered, tiered_token_t *token, tiered_passenger_t *passenger)
+{
+    tiered_image_t now;
+    (void)nic__tiered_fetch(tiered, token, &now);
+    if (!passenger->read || !nic_cell_leave(&token->cell, &passenger->view)) {
+        tiered->counters.version_retries += passenger->read;
+        nic__tiered_stage(tiered, token, &now);
+        return;
+    }
+    if (nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX) {
+        memcpy(nic_l1_word(&passenger->image.entry),
+               nic_l1_word(&now.entry),
+               NIC_SMALL_FIELDS_BYTES);
+    }
+    nic__tiered_use(tiered, token, &passenger->image);
+    nic__tiered_stage(tiered, token, &passenger->image);
 }
 
 // -- those who wait
@@ -135,15 +145,15 @@ static void land(sim_node_t *node, sim_timer_t *timer)
     tiered->now_ps = nic__later(tiered->now_ps, node->now_ps);
     nic__tiered_catch_up(tiered);
     for (uint32_t i = 0; i < flight->count; i++) {
-        tiered_token_t *const token = &tiered->tokens[flight->tokens[i]];
+        tiered_token_t *const token = &tiered->tokens[flight->tokens[i].token];
         token->queued = false;
         wake(tiered, token);
         if (!token->live) {
             SIM_GROW(tiered->freed, tiered->freed_count, &tiered->freed_capacity);
-            tiered->freed[tiered->freed_count++] = flight->tokens[i];
+            tiered->freed[tiered->freed_count++] = flight->tokens[i].token;
         } else if (token->cell.entry.layer != NIC_LAYER_L1 &&
                    !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
-            nic__tiered_stage(tiered, token);
+            stage_passenger(tiered, token, &flight->tokens[i]);
         }
     }
     if (flight->next != NULL) {
@@ -174,19 +184,36 @@ static int by_page(const void *a, const void *b)
     return left->token < right->token ? -1 : left->token > right->token;
 }
 
+// Reads a token of a transfer out of its page. What has left L2 since it was asked for is not
+// there. Returns the time that it takes more if its bytes are corrupt: the host has it.
+static sim_time_t read_passenger(tiered_t *tiered, uint32_t number, tiered_passenger_t *passenger)
+{
+    tiered_token_t *const token = &tiered->tokens[number];
+    *passenger = (tiered_passenger_t){.token = number};
+    if (!token->live || token->cell.entry.layer != NIC_LAYER_L2 ||
+        !nic_cell_enter(&token->cell, true, &passenger->view)) {
+        return 0;
+    }
+    const bool right = nic__tiered_fetch(tiered, token, &passenger->image);
+    const bool entered = nic_cell_enter(&token->cell, false, &passenger->view);
+    SIM_CHECK(entered);
+    passenger->read = true;
+    return right ? 0 : nic__tiered_expand(tiered, token);
+}
+
 static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count)
 {
     const uint64_t pages = places[count - 1].page - places[0].page + 1;
     const nic_pages_t *const kind =
         &nic__tiered_part(tiered, &tiered->tokens[places[0].token])->pages[places[0].type];
-    const sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
-                               nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
+    sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+                         nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
     tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
     sim_timer_init(&flight->timer, land);
     flight->tiered = tiered;
     flight->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        flight->tokens[i] = places[i].token;
+        took_ps += read_passenger(tiered, places[i].token, &flight->tokens[i]);
     }
     flight->next = tiered->flights;
     if (flight->next != NULL) {

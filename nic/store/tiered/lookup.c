@@ -85,16 +85,25 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
 {
     const sim_time_t now_ps = tiered->now_ps;
     serving_t serving;
+    tiered_image_t image;
+    bool right = true;
     if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
         serving = serve_from(tiered, token, NIC_LAYER_L1, patient);
         tiered->counters.staging_hits++;
         tiered->counters.prefetches_used += token->prefetched;
         token->prefetched = false;
-    } else if (nic_cell_moving(&token->cell)) {
-        serving = serve_moving(tiered, token, patient);
+        image = *nic__tiered_staged(tiered, token);
     } else {
-        serving = serve_from(tiered, token, token->cell.entry.layer, patient);
+        serving = nic_cell_moving(&token->cell)
+                      ? serve_moving(tiered, token, patient)
+                      : serve_from(tiered, token, token->cell.entry.layer, patient);
+        right = nic__tiered_fetch(tiered, token, &image);
     }
+    if (!right) { // what L2 gave was corrupt, so the host is asked
+        serving.took_ps += nic__tiered_expand(tiered, token);
+        serving.path = TIERED_EXPAND;
+    }
+    nic__tiered_use(tiered, token, &image);
     // An earlier access has requested the token, which is still in flight; this access waits for
     // it. Its order becomes urgent if this access cannot wait.
     if (!patient && !nic_cell_moving(&token->cell)) {
@@ -363,6 +372,9 @@ static void tiered_destroy(nic_store_t *store)
     sim_free(tiered->map_keys);
     sim_free(tiered->map_tokens);
     sim_free(tiered->moves);
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        sim_free(tiered->pools[type].free);
+    }
     sim_free(tiered->recorded);
     sim_free(tiered->doorbell_free_ps);
     sim_free(tiered);
@@ -388,12 +400,17 @@ static const char *wrong_with(const tiered_t *tiered, const tiered_token_t *toke
     if (token->staging != TIERED_NONE && part->staging[token->staging] != number) {
         return "directory and staging area differ";
     }
-    const bool staged = token->staging != TIERED_NONE && token->staged_dirty;
-    if ((staged ? token->staged : token->cell.copy[entry->layer]) != token->contents) {
+    const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
+    if (hot && nic__tiered_newest_word(tiered, token) != token->contents) {
         return "a write is lost";
     }
     if (nic_cell_moving(&token->cell) != (token->move != TIERED_NONE)) {
         return "it moves without a move";
+    }
+    if (entry->layer == NIC_LAYER_L1 &&
+        part->entries[token->l1_slot].token_id !=
+            nic_handle((nic_token_type_t)token->type, token->index)) {
+        return "its entry in L1 is another token's";
     }
     return NULL;
 }

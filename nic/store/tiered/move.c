@@ -80,7 +80,8 @@ static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim
     }
     const bool began = nic_move_begin(&token->cell, to);
     SIM_CHECK(began);
-    nic_move_take(&token->cell);
+    const nic_copies_t copies = nic__tiered_copies(tiered, token);
+    nic_move_take(&token->cell, &copies);
     SIM_GROW(tiered->moves, tiered->move_count, &tiered->move_capacity);
     const size_t place = tiered->move_count++;
     set_move(tiered,
@@ -97,8 +98,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
 {
     tiered_token_t *const token = &tiered->tokens[move->token];
     nic_cell_t *const cell = &token->cell;
-    nic_move_put(cell);
-    if (cell->copy[cell->entry.layer] != cell->snapshot &&
+    if (nic__tiered_word(tiered, token) != cell->snapshot &&
         tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
         // The old copy was written during the move, so the difference must follow.
         tiered->counters.reconciled++;
@@ -107,9 +107,11 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
     }
     const uint32_t to = nic_move_target(cell);
     if (to == NIC_LAYER_L1) {
-        token->uses = nic_window_count(&token->window,
-                                       tiered->now_ps,
-                                       tiered->config.window_ps / NIC_WINDOW_PARTS);
+        nic__tiered_set_uses(tiered,
+                             token,
+                             nic_window_count(&token->window,
+                                              tiered->now_ps,
+                                              tiered->config.window_ps / NIC_WINDOW_PARTS));
     }
     nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
 }
@@ -128,7 +130,7 @@ static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t co
         return true;
     }
     const uint32_t slot = part->policy->victim(part->ranks);
-    return slot != NIC_POLICY_NONE && tiered->tokens[part->held[slot]].uses < count;
+    return slot != NIC_POLICY_NONE && part->entries[slot].freq < count;
 }
 
 static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t count)
@@ -221,8 +223,9 @@ static void promote(tiered_t *tiered, tiered_token_t *token)
 
 static void count_access(tiered_t *tiered, tiered_token_t *token)
 {
-    token->uses++;
-    token->last_access_ps = tiered->now_ps;
+    const uint64_t uses = nic__tiered_uses(tiered, token) + 1;
+    nic__tiered_set_uses(tiered, token, uses);
+    nic__tiered_set_last_access(tiered, token);
     if (++tiered->sampled >= tiered->config.sample_every) {
         tiered->sampled = 0;
         nic_window_add(&token->window,
@@ -233,7 +236,7 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
     if (token->cell.entry.layer == NIC_LAYER_L1 &&
         (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
         const tiered_partition_t *const part = nic__tiered_part(tiered, token);
-        part->policy->use(part->ranks, token->l1_slot, token->uses);
+        part->policy->use(part->ranks, token->l1_slot, uses);
     } else if (token->cell.entry.layer == NIC_LAYER_L2) {
         nic__tiered_use_l2(tiered, token);
     }
@@ -257,7 +260,7 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
         return;
     }
     if (!token->queued) {
-        nic__tiered_stage(tiered, token);
+        nic__tiered_stage(tiered, token, NULL);
     }
 }
 
@@ -276,7 +279,7 @@ static void maintain_token(tiered_t *tiered, tiered_token_t *token)
         return;
     }
     const nic_cache_config_t *const config = &tiered->config;
-    const sim_time_t idle_ps = tiered->now_ps - token->last_access_ps;
+    const sim_time_t idle_ps = tiered->now_ps - nic__tiered_last_access(tiered, token);
     const uint32_t layer = token->cell.entry.layer;
     if (layer == NIC_LAYER_L1 && idle_ps > config->demote_l1_ps) {
         const uint32_t to = nic__tiered_has_l2(tiered, token) ? NIC_LAYER_L2 : NIC_LAYER_L3;
@@ -314,7 +317,7 @@ static void age(tiered_t *tiered)
         tiered->counters.agings++;
         for (uint32_t slot = 0; slot < part->slots; slot++) {
             if (part->held[slot] != TIERED_NONE) {
-                tiered->tokens[part->held[slot]].uses >>= 1;
+                part->entries[slot].freq >>= 1;
             }
         }
         part->policy->age(part->ranks);

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "kernel/bytes.h"
+
 // -- objects by key
 
 nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind)
@@ -86,11 +88,30 @@ uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_
     return tiered->map_keys[place] == 0 ? TIERED_NONE : tiered->map_tokens[place];
 }
 
-void nic__tiered_context_of(const tiered_t *tiered,
+static bool fill_queue(const tiered_t *tiered, const tiered_token_t *token, nic_cq_context_t *cq)
+{
+    nic_device_queue_t queue;
+    *cq = (nic_cq_context_t){.index = token->index, .cqn = token->object};
+    if (!nic_device_find_queue(tiered->store.nic, token->key, &queue)) {
+        return false;
+    }
+    // The driver gives a large queue a ring of a power of two.
+    cq->cqe = queue.entries;
+    while (cq->cqe > UINT16_MAX && (cq->cqe & (cq->cqe - 1)) != 0) {
+        cq->cqe += cq->cqe & -cq->cqe;
+    }
+    cq->comp_vector = queue.vector % (UINT8_MAX + 1u);
+    cq->flags = (queue.polled ? NIC_CQ_POLLED : 0u) | (queue.shared ? NIC_CQ_SHARED : 0u) |
+                (queue.overflowed ? NIC_CQ_OVERFLOWED : 0u);
+    return true;
+}
+
+bool nic__tiered_context_of(const tiered_t *tiered,
                             const tiered_token_t *token,
                             nic_context_t *context)
 {
-    const uint32_t number = (uint32_t)token->key;
+    const uint32_t number = token->object;
+    bool found = true;
     memset(context, 0, sizeof(*context));
     context->type = (nic_token_type_t)token->type;
     const nic_t *const nic = tiered->store.nic;
@@ -99,12 +120,13 @@ void nic__tiered_context_of(const tiered_t *tiered,
         context->pd = (nic_pd_context_t){.index = token->index, .pdn = number};
         break;
     case NIC_TOKEN_CQ:
-        context->cq = (nic_cq_context_t){.index = token->index, .cqn = number};
+        found = fill_queue(tiered, token, &context->cq);
         break;
     case NIC_TOKEN_MR: {
         nic_device_region_t mr;
         context->mr = (nic_mr_context_t){.index = token->index, .lkey = number};
-        if (nic_device_find_region(nic, number, &mr)) {
+        found = nic_device_find_region(nic, number, &mr);
+        if (found) {
             const uint32_t shift = tiered->page_bits;
             context->mr.access_flags = mr.access;
             context->mr.page_bits = shift;
@@ -120,7 +142,8 @@ void nic__tiered_context_of(const tiered_t *tiered,
         const nic_qp_t *const qp = nic_device_find_qp(nic, number);
         context->qp = (nic_qp_context_t){.index = token->index, .qpn = number};
         context->qp.small_fields = token->contents;
-        if (qp != NULL) {
+        found = qp != NULL;
+        if (found) {
             const nic_device_context_t its = nic_device_context(qp);
             context->qp.qp_type = its.type;
             context->qp.state = its.state;
@@ -135,14 +158,39 @@ void nic__tiered_context_of(const tiered_t *tiered,
     case NIC_TOKEN_TYPE_COUNT:
         break;
     }
+    return found;
 }
 
 static bool fits_in_token(const tiered_t *tiered, const tiered_token_t *token)
 {
     nic_context_t context;
-    uint8_t bytes[NIC_TOKEN_BYTES_MAX];
-    nic__tiered_context_of(tiered, token, &context);
-    return tiered->config.compression && nic_token_encode(&context, 0, bytes);
+    nic_l1_entry_t entry;
+    (void)nic__tiered_context_of(tiered, token, &context);
+    return tiered->config.compression && nic_l1_entry_pack(&context, &entry);
+}
+
+// Gives out the index that was freed last, or else the next one.
+static uint32_t take_index(tiered_pool_t *pool)
+{
+    return pool->free_count != 0 ? pool->free[--pool->free_count] : pool->next++;
+}
+
+static void give_index(tiered_pool_t *pool, uint32_t index)
+{
+    SIM_GROW(pool->free, pool->free_count, &pool->free_capacity);
+    pool->free[pool->free_count++] = index;
+}
+
+// Begins the hot word of a new queue pair with its state.
+static void begin_word(const tiered_t *tiered, tiered_token_t *token)
+{
+    const nic_qp_t *const qp =
+        token->type == NIC_TOKEN_QP ? nic_device_find_qp(tiered->store.nic, token->object) : NULL;
+    if (qp != NULL) {
+        const nic_small_fields_t fields = {.state = nic_device_context(qp).state};
+        token->contents = nic_small_fields_pack(&fields);
+        sim_put_le64(token->host_word, token->contents);
+    }
 }
 
 uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
@@ -158,16 +206,18 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
     *token = (tiered_token_t){
         .key = key,
         .type = (uint8_t)type,
+        // The keys of shared receive queues begin above those of CQs.
+        .object = (uint32_t)(key > UINT32_MAX ? key >> 32 : key),
         .live = true,
         .l1_slot = TIERED_NONE,
         .staging = TIERED_NONE,
         .move = TIERED_NONE,
         .order = TIERED_NONE,
-        // Indices of a pool are given out in order, and again when they are free.
-        .index = tiered->type_live[type],
-        .last_access_ps = tiered->now_ps,
+        .index = take_index(&tiered->pools[type]),
+        .away_access_ps = tiered->now_ps,
     };
-    nic_cell_init(&token->cell, NIC_LAYER_L3, 0);
+    nic_cell_init(&token->cell, NIC_LAYER_L3);
+    begin_word(tiered, token);
     token->cell.entry.token_offset = (uint32_t)key;
     token->compressed = fits_in_token(tiered, token);
     if (!token->compressed) {
@@ -221,6 +271,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     nic__tiered_leave(tiered, token);
     map_remove(tiered, map_place(tiered, map_key(type, key)));
     tiered->type_live[type]--;
+    give_index(&tiered->pools[type], token->index);
     tiered->uncompressed -= !token->compressed;
     tiered->pins -= (token->cell.entry.flags & NIC_DIRECTORY_PINNED) != 0;
     token->live = false;
@@ -241,37 +292,12 @@ void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
     }
     tiered_token_t *const token = &tiered->tokens[number];
     tiered->counters.strong_writes++;
+    nic__tiered_rewrite(tiered, token);
     if (token->cell.entry.layer != NIC_LAYER_L3) {
         const sim_time_t took_ps =
             nic__tiered_dma_write(tiered, nic__tiered_bytes(token)) +
             (tiered->has_l2 ? nic__tiered_cxl_write(tiered, nic__tiered_bytes(token)) : 0);
         token->here_ps = nic__later(token->here_ps, tiered->now_ps + took_ps);
-    }
-}
-
-// -- contents
-
-void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
-{
-    nic_cell_t *const cell = &token->cell;
-    token->contents++;
-    const bool through = tiered->config.write == NIC_CACHE_WRITE_THROUGH;
-    if (token->staging != TIERED_NONE && !through) {
-        token->staged = token->contents;
-        token->staged_dirty = true;
-        return;
-    }
-    nic_cell_view_t view;
-    const bool entered = nic_cell_enter(cell, false, &view);
-    const bool written = nic_cell_write(cell, &view, token->contents);
-    SIM_CHECK(entered && written);
-    token->staged = token->contents;
-    if (cell->entry.layer == NIC_LAYER_L3 || through) {
-        tiered->counters.write_throughs += through;
-        cell->copy[NIC_LAYER_L3] = token->contents;
-        (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
-    } else {
-        cell->entry.flags |= NIC_DIRECTORY_DIRTY;
     }
 }
 
@@ -283,11 +309,8 @@ static void reset_staging(tiered_t *tiered, tiered_partition_t *part)
             continue;
         }
         tiered_token_t *const token = &tiered->tokens[number];
-        const uint64_t kept = token->cell.copy[token->cell.entry.layer];
         if (token->staged_dirty) {
-            tiered->counters.dirty_lost += token->contents != kept;
-            tiered->counters.lost_writes += token->contents - kept;
-            token->contents = kept;
+            nic__tiered_lose(tiered, token, token->owner_changes, nic__tiered_word(tiered, token));
         }
         token->staged_dirty = false;
         token->staging = TIERED_NONE;
@@ -308,11 +331,10 @@ void nic__tiered_reset(tiered_t *tiered)
             continue;
         }
         nic__tiered_forget_move(tiered, token);
-        const uint64_t kept = token->cell.copy[NIC_LAYER_L3];
-        tiered->counters.dirty_lost += token->contents != kept;
-        tiered->counters.lost_writes += token->contents - kept;
-        token->contents = kept;
-        token->cell.copy[NIC_LAYER_L1] = kept;
+        nic__tiered_lose(tiered, token, token->host_changes, sim_get_le64(token->host_word));
+        sim_put_le64(nic__tiered_copies(tiered, token).word[NIC_LAYER_L1],
+                     sim_get_le64(token->host_word));
+        token->owner_changes = token->changes;
         token->cell.entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
             nic__tiered_move_now(tiered, token, NIC_LAYER_L3, 0);

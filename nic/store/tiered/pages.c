@@ -27,6 +27,25 @@ static inline uint16_t full_bitmap(const nic_pages_t *pages)
     return (uint16_t)((1u << pages->slots) - 1);
 }
 
+void nic_pages_check_header(nic_pages_t *pages, uint32_t index)
+{
+    uint32_t bitmap = 0;
+    for (uint32_t slot = 0; slot < pages->slots; slot++) {
+        const bool used = pages->owner[(size_t)index * pages->slots + slot] != NIC_HANDLE_NONE;
+        bitmap |= (uint32_t)used << slot;
+    }
+    const nic_page_header_t right = {
+        .page_id = index,
+        .used_slots = (uint16_t)__builtin_popcount(bitmap),
+        .slot_bitmap = (uint16_t)bitmap,
+    };
+    nic_page_header_t *const header = &pages->pages[index].header;
+    if (memcmp(header, &right, sizeof(right)) != 0) {
+        *header = right;
+        pages->repaired++;
+    }
+}
+
 // Returns the first slot of a run of `slots` free slots, or pages->slots if there is none.
 static uint32_t find_run(const nic_pages_t *pages, const nic_page_t *page, uint32_t slots)
 {
@@ -93,10 +112,11 @@ static uint32_t begin_page(nic_pages_t *pages)
 // Returns a page with room for a run, partly used pages first. NIC_PAGE_NONE: only pages that are
 // not
 // begun yet have room.
-static uint32_t find_page(const nic_pages_t *pages, uint32_t slots)
+static uint32_t find_page(nic_pages_t *pages, uint32_t slots)
 {
     uint32_t empty = NIC_PAGE_NONE;
     for (uint32_t i = pages->room; i != NIC_PAGE_NONE; i = pages->pages[i].next) {
+        nic_pages_check_header(pages, i);
         if (find_run(pages, &pages->pages[i], slots) < pages->slots) {
             if (pages->pages[i].header.used_slots != 0) {
                 return i;
@@ -107,7 +127,7 @@ static uint32_t find_page(const nic_pages_t *pages, uint32_t slots)
     return empty;
 }
 
-bool nic_pages_has_room(const nic_pages_t *pages, uint32_t slots)
+bool nic_pages_has_room(nic_pages_t *pages, uint32_t slots)
 {
     SIM_CHECK(slots >= 1);
     return slots <= pages->slots &&
@@ -155,6 +175,7 @@ void nic_pages_remove(nic_pages_t *pages, uint32_t offset, uint32_t slots)
     const uint32_t index = offset / pages->slots;
     const uint32_t slot = offset % pages->slots;
     SIM_CHECK(index < pages->page_count && slot + slots <= pages->slots);
+    nic_pages_check_header(pages, index);
     nic_page_t *const page = &pages->pages[index];
     const uint16_t bits = (uint16_t)(((1u << slots) - 1) << slot);
     SIM_CHECK((page->header.slot_bitmap & bits) == bits);

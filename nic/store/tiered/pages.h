@@ -4,7 +4,8 @@
 // A page is a header and `slots` slots of one token type; what is not compressed takes a run of
 // slots. A token lies anywhere: pages with room are filled before another is begun, so that n
 // tokens take ceil(n / slots) pages as long as what leaves is followed by what comes. Where it lies
-// is page_id x slots + slot, the directory's token_offset.
+// is page_id x slots + slot, the directory's token_offset. The directory also says what lies in a
+// page; a header that differs from it is corrupt, and is made anew from the directory.
 // put and remove cost O(1) for tokens.
 #ifndef NIC_STORE_TIERED_PAGES_H
 #define NIC_STORE_TIERED_PAGES_H
@@ -36,6 +37,7 @@ typedef struct nic_pages {
     uint32_t pages_used_max;
     uint32_t used_slots;
     uint32_t used_slots_max;
+    uint64_t repaired; // headers that were corrupt
 } nic_pages_t;
 
 // Initialises an allocator of pages with `slots` slots of slot_bytes each, in limit_bytes of
@@ -46,7 +48,9 @@ static inline uint32_t nic_pages_page_bytes(const nic_pages_t *pages)
 {
     return (uint32_t)sizeof(nic_page_header_t) + pages->slots * pages->slot_bytes;
 }
-bool nic_pages_has_room(const nic_pages_t *pages, uint32_t slots);
+bool nic_pages_has_room(nic_pages_t *pages, uint32_t slots);
+// Compares the header of a page with the directory, and makes it anew if they differ.
+void nic_pages_check_header(nic_pages_t *pages, uint32_t page);
 // Puts an object of 1..slots slots in; NIC_PAGE_NONE: there is no room.
 uint32_t nic_pages_put(nic_pages_t *pages,
                        uint32_t owner,
@@ -54,6 +58,7 @@ uint32_t nic_pages_put(nic_pages_t *pages,
                        const uint8_t *bytes,
                        uint32_t size_bytes);
 void nic_pages_remove(nic_pages_t *pages, uint32_t offset, uint32_t slots);
+// Returns the bytes of the slot at an offset. They stay there until the next nic_pages_put.
 static inline uint8_t *nic_pages_at(const nic_pages_t *pages, uint32_t offset)
 {
     return &pages->bytes[(size_t)offset * pages->slot_bytes];

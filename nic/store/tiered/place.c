@@ -19,6 +19,8 @@ static void init_l1(tiered_partition_t *part,
     part->slots = (uint32_t)entries;
     part->held = sim_alloc_array(entries, sizeof(*part->held));
     part->free = sim_alloc_array(entries, sizeof(*part->free));
+    part->entries = sim_alloc_array(entries, sizeof(*part->entries));
+    part->contexts = sim_alloc_array(entries, sizeof(*part->contexts));
     for (uint32_t i = 0; i < part->slots; i++) {
         part->held[i] = TIERED_NONE;
         part->free[i] = part->slots - 1 - i;
@@ -56,6 +58,7 @@ static void init_rules(tiered_t *tiered)
         part->promote_l1 = part->promote_l1_set;
         part->promote_l2 = part->promote_l2_set;
         part->staging = sim_alloc_array((size_t)part->staging_entries + 1, sizeof(*part->staging));
+        part->staged = sim_alloc_array((size_t)part->staging_entries + 1, sizeof(*part->staged));
         for (uint32_t i = 0; i < part->staging_entries; i++) {
             part->staging[i] = TIERED_NONE;
         }
@@ -85,9 +88,8 @@ void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed)
         part->l2_bytes = p == 0 ? config->l2_bytes : others_bytes;
         for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
             if ((type == NIC_TOKEN_QP) == (p == 0)) {
-                const uint32_t slot_bytes = config->compression
-                                                ? nic_token_bytes((nic_token_type_t)type)
-                                                : nic_context_bytes((nic_token_type_t)type);
+                const uint32_t slot_bytes =
+                    nic__tiered_slot_bytes((nic_token_type_t)type, config->compression);
                 nic_pages_init(&part->pages[type],
                                part->l2_bytes,
                                (uint32_t)config->l2_slots,
@@ -112,7 +114,13 @@ void nic__tiered_parts_fini(tiered_t *tiered)
         part->policy->destroy(part->ranks);
         sim_free(part->held);
         sim_free(part->staging);
+        sim_free(part->staged);
         sim_free(part->free);
+        sim_free(part->entries);
+        for (uint32_t slot = 0; slot < part->slots; slot++) {
+            sim_free(part->contexts[slot]);
+        }
+        sim_free(part->contexts);
         for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
             nic_pages_fini(&part->pages[type]);
         }
@@ -143,7 +151,7 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
     }
 }
 
-void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token)
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
 {
     make_room_l1(tiered, token);
     tiered_partition_t *const part = nic__tiered_part(tiered, token);
@@ -156,9 +164,13 @@ void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token)
     part->slots_used++;
     part->slots_max = part->slots_used > part->slots_max ? part->slots_used : part->slots_max;
     token->l1_slot = slot;
+    nic__tiered_put_l1(tiered, token, image);
+    nic_l1_entry_t *const entry = &part->entries[slot];
+    entry->freq = token->away_uses;
+    entry->last_access_ps = token->away_access_ps;
     token->cell.entry.token_offset = slot * (uint32_t)sizeof(nic_l1_entry_t);
     if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
-        part->policy->insert(part->ranks, slot, nic_handle(token->type, number), token->uses);
+        part->policy->insert(part->ranks, slot, nic_handle(token->type, number), entry->freq);
     }
 }
 
@@ -168,14 +180,16 @@ static void leave_l1(tiered_t *tiered, tiered_token_t *token)
     if ((token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
         part->policy->remove(part->ranks, token->l1_slot);
     }
+    const nic_l1_entry_t *const entry = &part->entries[token->l1_slot];
+    token->away_uses = part->policy->remembers ? entry->freq : 0;
+    token->away_access_ps = entry->last_access_ps;
+    sim_free(part->contexts[token->l1_slot]);
+    part->contexts[token->l1_slot] = NULL;
     part->held[token->l1_slot] = TIERED_NONE;
     part->free[part->free_count++] = token->l1_slot;
     part->units_used -= nic__tiered_units(token);
     part->slots_used--;
     token->l1_slot = TIERED_NONE;
-    if (!part->policy->remembers) {
-        token->uses = 0;
-    }
 }
 
 // -- L2
@@ -222,9 +236,9 @@ static uint64_t used_bytes(const tiered_partition_t *part)
 }
 
 // Returns whether another token of this type fits into L2 without a victim.
-static bool l2_fits(const tiered_partition_t *part, uint32_t type)
+static bool l2_fits(tiered_partition_t *part, uint32_t type)
 {
-    const nic_pages_t *const pages = &part->pages[type];
+    nic_pages_t *const pages = &part->pages[type];
     if (pages->used_slots < pages->pages_used * pages->slots) {
         return true; // in a page that is used already
     }
@@ -242,7 +256,7 @@ static uint32_t l2_victim(const tiered_t *tiered, const tiered_partition_t *part
     return number == part->anchor ? TIERED_NONE : number;
 }
 
-bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token)
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image)
 {
     tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if (!nic__tiered_has_l2(tiered, token)) {
@@ -259,18 +273,11 @@ bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token)
     }
     const uint32_t number = nic__tiered_number(tiered, token);
     uint8_t bytes[NIC_CONTEXT_BYTES_MAX] = {0};
-    const uint32_t size_bytes = nic__tiered_bytes(token);
-    nic_context_t context = {.type = (nic_token_type_t)token->type};
-    nic__tiered_context_of(tiered, token, &context);
-    if (token->compressed) {
-        const bool fits = nic_token_encode(&context, (uint8_t)token->cell.entry.version, bytes);
-        SIM_CHECK(fits);
-    } else {
-        nic_context_encode(&context, bytes);
-    }
+    const uint32_t size_bytes = nic__tiered_encode(token, image, bytes);
     const uint32_t offset = nic_pages_put(&part->pages[token->type], number, 1, bytes, size_bytes);
     SIM_CHECK(offset != NIC_PAGE_NONE);
     token->cell.entry.token_offset = offset;
+    token->cell.entry.check = nic_token_check(bytes, size_bytes);
     part->l2_used_bytes = used_bytes(part);
     part->l2_used_bytes_max = part->l2_used_bytes > part->l2_used_bytes_max
                                   ? part->l2_used_bytes
@@ -286,17 +293,23 @@ static void leave_l2(tiered_t *tiered, tiered_token_t *token)
     const uint32_t offset = token->cell.entry.token_offset;
     SIM_CHECK(part->pages[token->type].owner[offset] == nic__tiered_number(tiered, token));
     nic_pages_remove(&part->pages[token->type], offset, 1);
+    token->cell.entry.check = 0;
     part->l2_used_bytes = used_bytes(part);
     ring_take_out(tiered, token);
 }
 
-void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
+static void leave(tiered_t *tiered, tiered_token_t *token, uint32_t layer)
 {
-    if (token->cell.entry.layer == NIC_LAYER_L1) {
+    if (layer == NIC_LAYER_L1) {
         leave_l1(tiered, token);
-    } else if (token->cell.entry.layer == NIC_LAYER_L2) {
+    } else if (layer == NIC_LAYER_L2) {
         leave_l2(tiered, token);
     }
+}
+
+void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token)
+{
+    leave(tiered, token, token->cell.entry.layer);
 }
 
 // -- moves
@@ -352,37 +365,41 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
         SIM_CHECK(began);
     }
     SIM_CHECK(nic_move_target(cell) == to);
-    nic_move_take(cell);
-    nic_move_put(cell);
-    nic__tiered_leave(tiered, token);
-    if (to == NIC_LAYER_L1) {
-        cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
-        // The newest contents move along. If L3 has older contents, the entry stays dirty.
-        cell->entry.flags |= cell->copy[from] != cell->copy[NIC_LAYER_L3] ? NIC_DIRECTORY_DIRTY : 0;
+    // What was fetched from the old place is the new copy until it has a place of its own. What
+    // gives way to it may take the old place.
+    tiered_image_t image;
+    (void)nic__tiered_fetch(tiered, token, &image);
+    nic_copies_t copies = nic__tiered_copies(tiered, token);
+    const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
+    if (to != NIC_LAYER_L3 && hot) {
+        copies.word[to] = nic_l1_word(&image.entry);
     }
-    bool placed = true;
-    const bool committed = nic_move_commit(cell);
+    nic_move_take(cell, &copies);
+    nic_move_put(cell, &copies);
+    const bool committed = nic_move_commit(cell, &copies);
     SIM_CHECK(committed);
+    leave(tiered, token, from);
     if (to == NIC_LAYER_L1) {
-        nic__tiered_fill_l1(tiered, token);
-    } else if (to == NIC_LAYER_L2) {
-        placed = nic__tiered_fill_l2(tiered, token);
-    }
-    if (!placed) {
+        // The newest contents move along. If the host has older contents, the entry stays dirty.
+        cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
+        cell->entry.flags |= token->host_changes != token->changes ? NIC_DIRECTORY_DIRTY : 0;
+        nic__tiered_fill_l1(tiered, token, &image);
+    } else if (to == NIC_LAYER_L2 && !nic__tiered_fill_l2(tiered, token, &image)) {
         // Every token of L2 is moving, so this token goes on to L3.
         const bool began = nic_move_begin(cell, NIC_LAYER_L3);
         SIM_CHECK(began);
-        nic_move_take(cell);
-        nic_move_put(cell);
-        const bool again = nic_move_commit(cell);
+        nic_move_take(cell, &copies);
+        nic_move_put(cell, &copies);
+        const bool again = nic_move_commit(cell, &copies);
         SIM_CHECK(again);
-        to = 3;
+        to = NIC_LAYER_L3;
     }
     if (to == NIC_LAYER_L3) {
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;
         cell->entry.token_offset = (uint32_t)(token->key & UINT32_MAX);
+        token->host_changes = token->changes;
     }
-    SIM_CHECKF(cell->copy[to] == token->contents,
+    SIM_CHECKF(nic__tiered_word(tiered, token) == token->contents,
                "a write of token %u was lost on its way from tier %u to tier %u",
                nic__tiered_number(tiered, token),
                from,
@@ -410,8 +427,9 @@ uint64_t nic__tiered_occupied_saving(const tiered_t *tiered)
         for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
             const nic_pages_t *const pages = &part->pages[type];
             if (pages->slots != 0 && tiered->config.compression) {
-                saved += (uint64_t)pages->used_slots * (nic_context_bytes((nic_token_type_t)type) -
-                                                        nic_token_bytes((nic_token_type_t)type));
+                saved += (uint64_t)pages->used_slots *
+                         (nic_context_bytes((nic_token_type_t)type) -
+                          nic__tiered_slot_bytes((nic_token_type_t)type, true));
             }
         }
     }

@@ -3,11 +3,12 @@
 // (docs/models/tiered-cache.md).
 #include "nic/store/tiered/protocol.h"
 
-void nic_cell_init(nic_cell_t *cell, uint32_t layer, uint64_t contents)
+#include "kernel/bytes.h"
+
+void nic_cell_init(nic_cell_t *cell, uint32_t layer)
 {
     SIM_CHECK(layer >= NIC_LAYER_L1 && layer <= NIC_LAYER_L3);
     *cell = (nic_cell_t){.entry = {.layer = (uint8_t)layer}, .state = (uint8_t)layer};
-    cell->copy[layer] = contents;
 }
 
 uint32_t nic_move_target(const nic_cell_t *cell)
@@ -28,21 +29,27 @@ bool nic_move_begin(nic_cell_t *cell, uint32_t to)
     return true;
 }
 
-void nic_move_take(nic_cell_t *cell)
+static uint64_t word_of(const nic_cell_t *cell, const nic_copies_t *copies)
+{
+    return sim_get_le64(copies->word[cell->entry.layer]);
+}
+
+void nic_move_take(nic_cell_t *cell, const nic_copies_t *copies)
 {
     SIM_CHECK(nic_cell_moving(cell));
-    cell->snapshot = cell->copy[cell->entry.layer];
+    cell->snapshot = word_of(cell, copies);
+    cell->snapshot_version = cell->entry.version;
 }
 
-void nic_move_put(nic_cell_t *cell)
+void nic_move_put(const nic_cell_t *cell, const nic_copies_t *copies)
 {
-    cell->copy[nic_move_target(cell)] = cell->snapshot;
+    sim_put_le64(copies->word[nic_move_target(cell)], cell->snapshot);
 }
 
-bool nic_move_commit(nic_cell_t *cell)
+bool nic_move_commit(nic_cell_t *cell, const nic_copies_t *copies)
 {
     const uint32_t to = nic_move_target(cell);
-    if (cell->copy[cell->entry.layer] != cell->snapshot) {
+    if (word_of(cell, copies) != cell->snapshot || cell->entry.version != cell->snapshot_version) {
         return false;
     }
     cell->entry.layer = (uint8_t)to;
@@ -68,9 +75,9 @@ bool nic_cell_enter(const nic_cell_t *cell, bool waits, nic_cell_view_t *view)
     return true;
 }
 
-uint64_t nic_cell_read(const nic_cell_t *cell, const nic_cell_view_t *view)
+uint64_t nic_cell_read(const nic_cell_view_t *view, const nic_copies_t *copies)
 {
-    return cell->copy[view->layer];
+    return sim_get_le64(copies->word[view->layer]);
 }
 
 bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view)
@@ -78,14 +85,23 @@ bool nic_cell_leave(const nic_cell_t *cell, const nic_cell_view_t *view)
     return cell->entry.version == view->version;
 }
 
-bool nic_cell_write(nic_cell_t *cell, const nic_cell_view_t *view, uint64_t contents)
+bool nic_cell_swap(const nic_cell_t *cell,
+                   const nic_cell_view_t *view,
+                   const nic_copies_t *copies,
+                   uint64_t seen,
+                   uint64_t word)
 {
-    if (cell->entry.version != view->version) {
+    if (cell->entry.version != view->version || sim_get_le64(copies->word[view->layer]) != seen) {
         return false;
     }
     SIM_ASSERT(cell->entry.layer == view->layer);
-    cell->copy[view->layer] = contents;
+    sim_put_le64(copies->word[view->layer], word);
     return true;
+}
+
+void nic_cell_touch(nic_cell_t *cell)
+{
+    cell->entry.version++;
 }
 
 bool nic_cell_check(const nic_cell_t *cell)

@@ -64,6 +64,7 @@ typedef struct cache_report {
     uint64_t directory_bytes;
     uint64_t state_bytes;
     uint64_t uncompressed;
+    uint64_t corrupt_pages;
     uint64_t saved_bytes;
     uint64_t dma_bytes;
     uint64_t cxl_bytes;
@@ -136,6 +137,9 @@ static void fill_memory(const tiered_t *tiered, cache_report_t *report)
     report->directory_bytes = objects * sizeof(nic_directory_entry_t);
     report->state_bytes = objects * STATE_BYTES;
     report->uncompressed = tiered->uncompressed;
+    for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
+        report->corrupt_pages += tiered->parts[type == NIC_TOKEN_QP ? 0 : 1].pages[type].repaired;
+    }
     report->saved_bytes = nic__tiered_occupied_saving(tiered);
 }
 
@@ -318,6 +322,8 @@ static const sim_report_row_t rows[] = {
     WHOLE("other_promote_l1", other_promote_l1, "", "uses from which on a token of another type is promoted to L1, at the end of the run"),
     WHOLE("other_promote_l2", other_promote_l2, "", "uses from which on a token of another type is promoted to L2, at the end of the run"),
     WHOLE("resets", counters.resets, "", "resets of the NIC during the run"),
+    WHOLE("corrupt_tokens", counters.corrupt, "", "tokens whose bytes in L2 were corrupt and were fetched again from the host"),
+    WHOLE("corrupt_pages", corrupt_pages, "", "headers of pages in L2 that were corrupt and were made anew"),
     WHOLE("lost_writes", counters.lost_writes, "", "changes of tokens that a reset of the NIC lost"),
     WHOLE("dirty_lost", counters.dirty_lost, "", "tokens whose changes a reset of the NIC lost"),
     WHOLE("doorbell_waits", counters.doorbell_waits, "", "Doorbells that waited for a place in L1"),

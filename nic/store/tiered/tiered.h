@@ -8,6 +8,7 @@
 //
 //     lookup.c   lookups, life, invariants
 //     object.c   tokens by key: made, changed, removed
+//     contents.c their bytes: fetched, checked, used, changed, encoded
 //     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
 //     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
@@ -53,23 +54,34 @@ typedef struct tiered_link {
     struct tiered_link *next;
 } tiered_link_t;
 
+// A token as the NIC works with it: the entry of L1, and the context of what fits in no token.
+typedef struct tiered_image {
+    nic_l1_entry_t entry;
+    uint8_t context[NIC_CONTEXT_BYTES_MAX]; // only where it is not compressed
+} tiered_image_t;
+
 typedef struct tiered_token {
     nic_cell_t cell;
     uint64_t key;
-    uint64_t contents; // as they are: what any copy must not fall behind unnoticed
-    uint64_t uses;     // lfu: all; hybrid: of its L1 entry, halved by aging
+    uint8_t host_word[NIC_SMALL_FIELDS_BYTES]; // hot word of its context in the host
+    uint64_t contents;      // hot word as it is: what no copy may fall behind unnoticed
+    uint64_t changes;       // accesses that have changed it,
+    uint64_t owner_changes; // of which the copy of the tier that owns it has these,
+    uint64_t host_changes;  // and the host's copy these
+    uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
+    sim_time_t away_access_ps;
     nic_window_t window;
-    sim_time_t last_access_ps;
     sim_time_t here_ps; // what was asked for last is on the NIC; or the end of its move
     sim_time_t cas_ps;  // the last compare-and-swap on it
     uint32_t l1_slot;   // TIERED_NONE: none
     uint32_t staging;   // place in the staging area; TIERED_NONE: none
     uint32_t newer;     // in L2, by last use
     uint32_t older;
-    uint32_t move;  // in the heap of moves; TIERED_NONE: none
-    uint32_t order; // that the driver has not taken up yet; TIERED_NONE: none
-    uint32_t index; // in the pool of its type
-    uint8_t type;   // nic_token_type_t
+    uint32_t move;   // in the heap of moves; TIERED_NONE: none
+    uint32_t order;  // that the driver has not taken up yet; TIERED_NONE: none
+    uint32_t index;  // in the pool of its type
+    uint32_t object; // number of the queue pair, CQ or PD, or the key of the region
+    uint8_t type;    // nic_token_type_t
     bool live;
     bool compressed;
     bool queued; // in the miss queue or on its way from there
@@ -77,7 +89,6 @@ typedef struct tiered_token {
     bool prefetched; // and not used since
     uint32_t queued_page;
     sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
-    uint64_t staged;     // contents of the staging area's copy
     tiered_link_t *waiters;
 } tiered_token_t;
 
@@ -88,8 +99,10 @@ typedef struct tiered_partition {
     uint32_t units_max;
     uint32_t slots_used;
     uint32_t slots_max;
-    uint32_t *held; // token by slot; TIERED_NONE: free
-    uint32_t *free; // stack of free slots
+    uint32_t *held;          // token by slot; TIERED_NONE: free
+    nic_l1_entry_t *entries; // by slot
+    uint8_t **contexts;      // by slot: of what is not compressed, else NULL
+    uint32_t *free;          // stack of free slots
     uint32_t free_count;
     const nic_policy_ops_t *policy;
     void *ranks;
@@ -97,8 +110,9 @@ typedef struct tiered_partition {
     uint64_t l2_bytes;                       // capacity, of all pages together
     uint64_t l2_used_bytes;
     uint64_t l2_used_bytes_max;
-    uint32_t anchor;   // of the ring by last use: a token that stands for none
-    uint32_t *staging; // ring of tokens
+    uint32_t anchor;        // of the ring by last use: a token that stands for none
+    uint32_t *staging;      // ring of tokens
+    tiered_image_t *staged; // by place of the ring
     uint32_t staging_entries;
     uint32_t staging_next;
     nic_cache_path_t path;
@@ -185,6 +199,7 @@ typedef struct tiered_counters {
     uint64_t resets;
     uint64_t lost_writes;
     uint64_t dirty_lost; // tokens
+    uint64_t corrupt;    // tokens in L2 whose bytes were found corrupt
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
     uint64_t hurried; // orders that became urgent
@@ -194,6 +209,14 @@ typedef struct tiered_counters {
     uint64_t table_misses;
     tiered_type_counters_t types[NIC_TOKEN_TYPE_COUNT];
 } tiered_counters_t;
+
+// The indices of a type's objects: given out in order, and again when they are free.
+typedef struct tiered_pool {
+    uint32_t *free; // stack
+    size_t free_count;
+    size_t free_capacity;
+    uint32_t next; // never given out
+} tiered_pool_t;
 
 typedef struct tiered {
     nic_store_t store; // first
@@ -223,6 +246,7 @@ typedef struct tiered {
     uint32_t *map_tokens;
     size_t map_count;
     size_t map_capacity;
+    tiered_pool_t pools[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_live[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_peak[NIC_TOKEN_TYPE_COUNT];
     uint64_t pins;
@@ -286,11 +310,17 @@ static inline uint32_t nic__tiered_units(const tiered_token_t *token)
     const uint32_t unit = (uint32_t)sizeof(nic_l1_entry_t);
     return token->compressed ? 1 : (bytes + unit - 1) / unit;
 }
-// Returns the bytes that a token takes in L2 and on links.
+// Returns the bytes that an object of the type takes in L2 and on links: its token and its hot
+// word, or its context, which has that word inside.
+static inline uint32_t nic__tiered_slot_bytes(nic_token_type_t type, bool compressed)
+{
+    const uint32_t hot_bytes =
+        nic_context_hot_offset(type) == UINT32_MAX ? 0 : NIC_SMALL_FIELDS_BYTES;
+    return compressed ? nic_token_bytes(type) + hot_bytes : nic_context_bytes(type);
+}
 static inline uint32_t nic__tiered_bytes(const tiered_token_t *token)
 {
-    return token->compressed ? nic_token_bytes((nic_token_type_t)token->type)
-                             : nic_context_bytes((nic_token_type_t)token->type);
+    return nic__tiered_slot_bytes((nic_token_type_t)token->type, token->compressed);
 }
 static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps)
 {
@@ -300,6 +330,53 @@ static inline void nic__tiered_move_time_on(tiered_t *tiered, sim_time_t time_ps
 static inline bool nic__tiered_in_l1(const tiered_token_t *token)
 {
     return token->cell.state == NIC_TOKEN_IN_L1;
+}
+static inline bool nic__tiered_in_l1_slot(const tiered_token_t *token) // also while it moves away
+{
+    return token->l1_slot != TIERED_NONE;
+}
+
+// Returns the staged copy of a token that has one.
+static inline tiered_image_t *nic__tiered_staged(const tiered_t *tiered,
+                                                 const tiered_token_t *token)
+{
+    return &tiered->parts[token->type == NIC_TOKEN_QP ? 0 : 1].staged[token->staging];
+}
+// Returns the entry of a token in L1.
+static inline nic_l1_entry_t *nic__tiered_entry(tiered_t *tiered, const tiered_token_t *token)
+{
+    SIM_ASSERT(token->l1_slot != TIERED_NONE);
+    return &nic__tiered_part(tiered, token)->entries[token->l1_slot];
+}
+// Uses as the policy counts them (lfu: all; hybrid: since it is in L1, halved by aging), and the
+// last access: in the entry of L1, or beside the directory.
+static inline uint64_t nic__tiered_uses(tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic__tiered_in_l1_slot(token) ? nic__tiered_entry(tiered, token)->freq
+                                         : token->away_uses;
+}
+static inline void nic__tiered_set_uses(tiered_t *tiered, tiered_token_t *token, uint64_t uses)
+{
+    const uint32_t freq = uses < UINT32_MAX ? (uint32_t)uses : UINT32_MAX;
+    if (nic__tiered_in_l1_slot(token)) {
+        nic__tiered_entry(tiered, token)->freq = freq;
+    } else {
+        token->away_uses = freq;
+    }
+}
+static inline sim_time_t nic__tiered_last_access(tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic__tiered_in_l1_slot(token) ? nic__tiered_entry(tiered, token)->last_access_ps
+                                         : token->away_access_ps;
+}
+// Notes an access that happens now.
+static inline void nic__tiered_set_last_access(tiered_t *tiered, tiered_token_t *token)
+{
+    if (nic__tiered_in_l1_slot(token)) {
+        nic__tiered_entry(tiered, token)->last_access_ps = tiered->now_ps;
+    } else {
+        token->away_access_ps = tiered->now_ps;
+    }
 }
 
 // -- cost.c: each returns how long it takes from now on, and occupies what it needs
@@ -350,12 +427,12 @@ void nic__tiered_orders_fini(tiered_t *tiered);
 
 void nic__tiered_parts_init(tiered_t *tiered, uint64_t seed);
 void nic__tiered_parts_fini(tiered_t *tiered);
-// Makes room in L1 and puts it there. It must not be in a tier.
-void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token);
+// Makes room in L1 and puts an image there. The token must not be in a tier.
+void nic__tiered_fill_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
 bool nic__tiered_l1_has_room(tiered_t *tiered, const tiered_token_t *token);
 bool nic__tiered_has_l2(const tiered_t *tiered, const tiered_token_t *token);
-// Makes room in L2 and puts it there; false: there is none to be had.
-bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token);
+// Makes room in L2 and puts an image there; false: there is none to be had.
+bool nic__tiered_fill_l2(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
 void nic__tiered_leave(tiered_t *tiered, tiered_token_t *token); // its tier, L1 or L2
 void nic__tiered_use_l2(tiered_t *tiered, tiered_token_t *token);
 // Moves it at once, contents and all; counts the migration. It takes took_ps.
@@ -389,8 +466,8 @@ void nic__tiered_ask(tiered_t *tiered, uint32_t number);
 // along. Returns the time it takes.
 sim_time_t nic__tiered_fetch_now(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_wait(nic_store_t *store, sim_timer_t *timer, sim_time_t least_ps);
-void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token);
-void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
+// Puts an image into the staging area; NULL: what the tier has that owns the token.
+void nic__tiered_stage(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
 sim_time_t nic__tiered_behind_ps(const tiered_t *tiered); // 0: L2 keeps up
 void nic__tiered_batch_fini(tiered_t *tiered);
 
@@ -404,12 +481,46 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
 void nic__tiered_add(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
 void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key);
-void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_reset(tiered_t *tiered);
-// Computes the full context that a token stands for.
-void nic__tiered_context_of(const tiered_t *tiered,
+// Computes the full context that a token stands for, as the driver knows it. Returns false if there
+// is no such object (any more).
+bool nic__tiered_context_of(const tiered_t *tiered,
                             const tiered_token_t *token,
                             nic_context_t *context);
+
+// -- contents.c
+
+// Returns the places of a token's hot word: the host's, and that of the tier that owns it.
+nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token);
+// Returns the hot word of the tier that owns a token.
+uint64_t nic__tiered_word(const tiered_t *tiered, const tiered_token_t *token);
+// Returns the hot word of the staged copy, if there is one, else that of the owner.
+uint64_t nic__tiered_newest_word(const tiered_t *tiered, const tiered_token_t *token);
+// Fills an image from the driver's fields and the host's hot word. Returns false if there is no
+// such object (any more).
+bool nic__tiered_from_host(const tiered_t *tiered,
+                           const tiered_token_t *token,
+                           tiered_image_t *image);
+// Fills an image from the tier that owns the token. Returns false if its bytes in L2 were corrupt;
+// then they and the image were made anew from the host, without changes that the host lacks.
+bool nic__tiered_fetch(tiered_t *tiered, tiered_token_t *token, tiered_image_t *image);
+// Ends the program if what the NIC works with is not what was written last, or not what the object
+// is.
+void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered_image_t *image);
+uint32_t nic__tiered_encode(const tiered_token_t *token,
+                            const tiered_image_t *image,
+                            uint8_t *bytes);
+// Decodes bytes of L2. Returns false if they are corrupt.
+bool nic__tiered_decode(const tiered_token_t *token, const uint8_t *bytes, tiered_image_t *image);
+void nic__tiered_put_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
+// Changes the hot word of a token after an access, in the copy that the access used.
+void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
+// Writes changed rights or another state into all copies on the NIC and in L2.
+void nic__tiered_rewrite(tiered_t *tiered, tiered_token_t *token);
+// Takes a token out of the staging area, and writes a changed hot word back.
+void nic__tiered_unstage(tiered_t *tiered, tiered_token_t *token);
+// Counts the changes of a token that are lost; `changes` and `word` are left.
+void nic__tiered_lose(tiered_t *tiered, tiered_token_t *token, uint64_t changes, uint64_t word);
 
 // -- table.c
 

@@ -4,9 +4,10 @@
 //
 // A token has the fields that a NIC needs to take a work request up; a context has all of them.
 // Codecs write the packed layout below in little-endian order whatever the machine is; what does
-// not fit in a token (an index above 16 bits, a PD or CQ index above 8, more than 65,535 pages or
-// CQ entries) is refused, and the object stays uncompressed. The round trip is exact for the fields
-// that a token has: the others come back as they were in the context that is expanded.
+// not fit in a token (an index above 16 bits, a PD or CQ index above 8, more than 65,535 pages,
+// more CQ entries that are no power of two) is refused, and the object stays uncompressed. The
+// round trip is exact for the fields that a token has: the others come back as they were in the
+// context that is expanded. In L1 the same fields lie in an entry of 28 bytes.
 //
 // Layout of tokens: the user's design, section "metadata compression". Sizes of contexts: those of
 // mlx5 (QPC 232 bytes, CQC and memory key contexts 64; a PD is 16 in this model).
@@ -32,9 +33,9 @@ const char *nic_token_type_name(nic_token_type_t type); // "pd", "mr", "cq", "qp
 
 #pragma pack(push, 1)
 typedef struct nic_token_header {
-    uint8_t type; // nic_token_type_t
-    uint8_t version;
-    uint16_t index; // in the pool of its type
+    uint8_t type;    // nic_token_type_t
+    uint8_t version; // NIC_TOKEN_VERSION: of this layout
+    uint16_t index;  // in the pool of its type
 } nic_token_header_t;
 
 typedef struct nic_pd_token {
@@ -53,9 +54,9 @@ typedef struct nic_mr_token {
 typedef struct nic_cq_token {
     nic_token_header_t header;
     uint32_t cqn;
-    uint16_t cqe; // entries
+    uint16_t cqe; // entries; with NIC_CQ_LOG their logarithm
     uint8_t comp_vector;
-    uint8_t flags;
+    uint8_t flags; // NIC_CQ_
 } nic_cq_token_t;
 
 typedef struct nic_qp_token {
@@ -74,15 +75,16 @@ typedef struct nic_directory_entry {
     uint32_t token_offset; // in the tier of `layer`
     uint8_t layer;         // 1, 2, 3
     uint8_t flags;         // NIC_DIRECTORY_
-    uint16_t reserved;
-    uint32_t version; // rises with each move
+    uint16_t check;        // nic_token_check of the bytes in L2; 0 in other tiers
+    uint32_t version;      // rises with each move, and when rights or states change
 } nic_directory_entry_t;
 
+// Numbers are little-endian, as in tokens: use the functions below.
 typedef struct nic_l1_entry {
-    uint32_t token_id;
-    uint64_t small_fields; // the hot state: nic_small_fields_t, packed
-    uint32_t metadata;     // version, flags
-    uint32_t freq;
+    uint32_t token_id;     // nic_handle: type, and index in its pool
+    uint64_t small_fields; // QP, CQ: the hot word; MR: key, rights, pages; PD: its number
+    uint32_t metadata;     // QP: type, PD, CQs, rights; CQ: entries, vector, flags
+    uint32_t freq;         // uses that the policy counts, at most UINT32_MAX
     uint64_t last_access_ps;
 } nic_l1_entry_t;
 
@@ -109,6 +111,14 @@ static_assert(sizeof(nic_directory_entry_t) == 12, "a directory entry is 12 byte
 static_assert(sizeof(nic_l1_entry_t) == 28, "an L1 entry is 28 bytes");
 static_assert(sizeof(nic_page_header_t) == 8, "a page's header is 8 bytes");
 
+enum {
+    NIC_CQ_POLLED = 1 << 0,     // a core polls it: comp_vector is that core's
+    NIC_CQ_SHARED = 1 << 1,     // a shared receive queue, whose context is of this kind, too
+    NIC_CQ_OVERFLOWED = 1 << 2, // it lost completions
+    NIC_CQ_LOG = 1 << 7,        // only in tokens: cqe is the logarithm of the number of entries
+};
+
+#define NIC_TOKEN_VERSION 1u
 #define NIC_TOKEN_BYTES_MAX 14u
 #define NIC_CONTEXT_BYTES_MAX 232u
 #define NIC_SMALL_FIELDS_BYTES 8u
@@ -175,13 +185,13 @@ typedef struct nic_context {
     };
 } nic_context_t;
 
-// The hot state of a queue pair, which an L1 hit reads and changes with one compare-and-swap.
+// The hot word of a queue pair, which an access reads and changes with one compare-and-swap. That
+// of a CQ has its producer in the low half and its consumer in the high half.
 typedef struct nic_small_fields {
-    uint32_t send_psn;    // 24 bits
-    uint32_t receive_psn; // 24 bits
-    uint32_t credits;     // 8 bits
-    uint32_t state;       // 4 bits
-    uint32_t flags;       // 4 bits
+    uint32_t send_psn;    // 24 bits: the next packet to send
+    uint32_t receive_psn; // 24 bits: the next packet expected
+    uint32_t state;       // 4 bits: nic_qp_state_t
+    uint32_t sequence;    // 12 bits: changes, so that an old word never equals a new one
 } nic_small_fields_t;
 uint64_t nic_small_fields_pack(const nic_small_fields_t *fields);
 nic_small_fields_t nic_small_fields_unpack(uint64_t packed);
@@ -189,9 +199,9 @@ nic_small_fields_t nic_small_fields_unpack(uint64_t packed);
 // -- codecs; buffers hold nic_token_bytes and nic_context_bytes of the type
 
 // Encodes a context as a token. Returns false, and writes nothing, if the context does not fit.
-bool nic_token_encode(const nic_context_t *context, uint8_t version, uint8_t *bytes);
-// Fills the fields of *context that a token has; the others stay. False: no token of this type, or
-// not `size_bytes` of one; *context is unchanged.
+bool nic_token_encode(const nic_context_t *context, uint8_t *bytes);
+// Fills the fields of *context that a token has; the others stay. False: no token of this type and
+// version, or not `size_bytes` of one; *context is unchanged.
 bool nic_token_decode(const uint8_t *bytes, size_t size_bytes, nic_context_t *context);
 // Reads type and version of a token. Returns false if the type is unknown.
 bool nic_token_header(const uint8_t *bytes,
@@ -205,6 +215,26 @@ bool nic_context_decode(nic_token_type_t type,
                         const uint8_t *bytes,
                         size_t size_bytes,
                         nic_context_t *context);
+
+// Returns the offset of the hot word in an encoded context; UINT32_MAX: objects of the type have
+// none.
+uint32_t nic_context_hot_offset(nic_token_type_t type);
+// Returns a check of the bytes of a token or context (CRC-16-CCITT): a change of one byte, or of up
+// to 16 adjacent bits, changes it.
+uint16_t nic_token_check(const uint8_t *bytes, size_t size_bytes);
+
+// -- entries of L1
+
+// Packs the fields of a token into *entry; freq and last access stay. Returns false, and writes
+// nothing, if they do not fit; then the object stays uncompressed.
+bool nic_l1_entry_pack(const nic_context_t *context, nic_l1_entry_t *entry);
+// Fills the fields of *context, whose type is set, from an entry. `number` is the object's, which
+// the NIC's index has for the entry's token_id.
+void nic_l1_entry_unpack(const nic_l1_entry_t *entry, uint32_t number, nic_context_t *context);
+static inline uint8_t *nic_l1_word(nic_l1_entry_t *entry)
+{
+    return (uint8_t *)entry + offsetof(nic_l1_entry_t, small_fields);
+}
 
 // -- handles: 32 bits, what the outside knows an object by
 

@@ -34,9 +34,9 @@ START_TEST(tokens_are_packed_as_written)
                                .send_cq_index = 5,
                                .recv_cq_index = 6,
                                .access_flags = 7};
-    static const uint8_t qp_bytes[] = {3, 9, 0x34, 0x12, 0xef, 0xcd, 0xab, 0, 2, 3, 4, 5, 6, 7};
+    static const uint8_t qp_bytes[] = {3, 1, 0x34, 0x12, 0xef, 0xcd, 0xab, 0, 2, 3, 4, 5, 6, 7};
     uint8_t bytes[NIC_TOKEN_BYTES_MAX];
-    ck_assert(nic_token_encode(&qp, 9, bytes));
+    ck_assert(nic_token_encode(&qp, bytes));
     ck_assert_uint_eq(nic_token_bytes(NIC_TOKEN_QP), sizeof(qp_bytes));
     ck_assert_mem_eq(bytes, qp_bytes, sizeof(qp_bytes));
     nic_context_t mr = {.type = NIC_TOKEN_MR};
@@ -45,18 +45,18 @@ START_TEST(tokens_are_packed_as_written)
                                .access_flags = 5,
                                .page_bits = 21,
                                .page_count = 0x0203};
-    static const uint8_t mr_bytes[] = {1, 0, 1, 0, 4, 3, 2, 1, 5, 21, 3, 2};
-    ck_assert(nic_token_encode(&mr, 0, bytes));
+    static const uint8_t mr_bytes[] = {1, 1, 1, 0, 4, 3, 2, 1, 5, 21, 3, 2};
+    ck_assert(nic_token_encode(&mr, bytes));
     ck_assert_mem_eq(bytes, mr_bytes, sizeof(mr_bytes));
     nic_context_t cq = {.type = NIC_TOKEN_CQ};
     cq.cq = (nic_cq_context_t){.index = 2, .cqn = 3, .cqe = 0x0405, .comp_vector = 6, .flags = 7};
-    static const uint8_t cq_bytes[] = {2, 0, 2, 0, 3, 0, 0, 0, 5, 4, 6, 7};
-    ck_assert(nic_token_encode(&cq, 0, bytes));
+    static const uint8_t cq_bytes[] = {2, 1, 2, 0, 3, 0, 0, 0, 5, 4, 6, 7};
+    ck_assert(nic_token_encode(&cq, bytes));
     ck_assert_mem_eq(bytes, cq_bytes, sizeof(cq_bytes));
     nic_context_t pd = {.type = NIC_TOKEN_PD};
     pd.pd = (nic_pd_context_t){.index = 8, .pdn = 9};
-    static const uint8_t pd_bytes[] = {0, 0, 8, 0, 9, 0, 0, 0};
-    ck_assert(nic_token_encode(&pd, 0, bytes));
+    static const uint8_t pd_bytes[] = {0, 1, 8, 0, 9, 0, 0, 0};
+    ck_assert(nic_token_encode(&pd, bytes));
     ck_assert_mem_eq(bytes, pd_bytes, sizeof(pd_bytes));
 }
 END_TEST
@@ -83,7 +83,7 @@ START_TEST(tokens_come_back)
         ck_assert(nic_context_decode(type, again, nic_context_bytes(type), &same));
         ck_assert_mem_eq(&same, &context, sizeof(same));
         uint8_t token[NIC_TOKEN_BYTES_MAX];
-        if (!nic_token_encode(&context, (uint8_t)i, token)) {
+        if (!nic_token_encode(&context, token)) {
             ck_assert(i % 2 == 1 || type != NIC_TOKEN_QP);
             continue;
         }
@@ -91,6 +91,9 @@ START_TEST(tokens_come_back)
         ck_assert(nic_token_decode(token, nic_token_bytes(type), &decoded));
         ck_assert_mem_eq(&decoded, &context, sizeof(context));
         ck_assert(!nic_token_decode(token, nic_token_bytes(type) - 1, &decoded));
+        token[1]++; // another layout
+        ck_assert(!nic_token_decode(token, sizeof(token), &decoded));
+        token[1]--;
         token[0] = NIC_TOKEN_TYPE_COUNT;
         ck_assert(!nic_token_decode(token, sizeof(token), &decoded));
     }
@@ -104,34 +107,106 @@ START_TEST(what_does_not_fit_is_refused)
     context.qp.index = 65535;
     context.qp.pd_index = 255;
     context.qp.send_cq_index = 255;
-    ck_assert(nic_token_encode(&context, 0, bytes));
+    ck_assert(nic_token_encode(&context, bytes));
     context.qp.index = 65536;
-    ck_assert(!nic_token_encode(&context, 0, bytes));
+    ck_assert(!nic_token_encode(&context, bytes));
     context.qp.index = 0;
     context.qp.pd_index = 256;
-    ck_assert(!nic_token_encode(&context, 0, bytes));
+    ck_assert(!nic_token_encode(&context, bytes));
     context.qp.pd_index = 0;
     context.qp.recv_cq_index = 256;
-    ck_assert(!nic_token_encode(&context, 0, bytes));
+    ck_assert(!nic_token_encode(&context, bytes));
     nic_context_t mr = {.type = NIC_TOKEN_MR};
     mr.mr.page_count = 65535;
-    ck_assert(nic_token_encode(&mr, 0, bytes));
+    ck_assert(nic_token_encode(&mr, bytes));
     mr.mr.page_count = 65536;
-    ck_assert(!nic_token_encode(&mr, 0, bytes));
+    ck_assert(!nic_token_encode(&mr, bytes));
     nic_context_t cq = {.type = NIC_TOKEN_CQ};
-    cq.cq.cqe = 65536;
-    ck_assert(!nic_token_encode(&cq, 0, bytes));
+    cq.cq.cqe = 65537;
+    ck_assert(!nic_token_encode(&cq, bytes));
+    cq.cq.cqe = 65536; // a power of two, as its logarithm
+    ck_assert(nic_token_encode(&cq, bytes));
+    nic_context_t back = {.type = NIC_TOKEN_CQ};
+    ck_assert(nic_token_decode(bytes, sizeof(bytes), &back) && back.cq.cqe == 65536);
+    ck_assert_uint_eq(back.cq.flags, 0);
 }
 END_TEST
 
 START_TEST(small_fields_come_back)
 {
-    const nic_small_fields_t fields = {0xabcdef, 0x123456, 0x9a, 5, 10};
+    const nic_small_fields_t fields = {0xabcdef, 0x123456, 5, 0xfed};
     const nic_small_fields_t back = nic_small_fields_unpack(nic_small_fields_pack(&fields));
     ck_assert_mem_eq(&back, &fields, sizeof(back));
     const uint32_t handle = nic_handle(NIC_TOKEN_CQ, 12345);
     ck_assert_int_eq(nic_handle_type(handle), NIC_TOKEN_CQ);
     ck_assert_uint_eq(nic_handle_index(handle), 12345);
+}
+END_TEST
+
+// What fits in a token comes out of an entry of L1, with its hot word.
+START_TEST(entries_come_back)
+{
+    sim_random_t random = random_of("entries");
+    uint32_t packed = 0;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint8_t token[NIC_TOKEN_BYTES_MAX];
+        for (size_t k = 0; k < sizeof(token); k++) {
+            token[k] = (uint8_t)sim_random_u64(&random);
+        }
+        nic_context_t context = {.type = (nic_token_type_t)(i % NIC_TOKEN_TYPE_COUNT)};
+        token[0] = (uint8_t)context.type;
+        token[1] = NIC_TOKEN_VERSION;
+        if (context.type == NIC_TOKEN_QP && i % 3 != 0) { // values that are small in fact
+            token[8] &= 3;
+            token[9] &= 7;
+            token[13] &= 15;
+        }
+        if (!nic_token_decode(token, nic_token_bytes(context.type), &context)) {
+            ck_assert_int_eq(context.type, NIC_TOKEN_CQ); // no logarithm
+            continue;
+        }
+        uint32_t number = context.cq.cqn;
+        if (context.type == NIC_TOKEN_QP) {
+            const nic_small_fields_t hot = {.send_psn = i,
+                                            .receive_psn = 2 * i,
+                                            .state = context.qp.state,
+                                            .sequence = i & 0xfff};
+            context.qp.small_fields = nic_small_fields_pack(&hot);
+            number = context.qp.qpn;
+        } else if (context.type == NIC_TOKEN_CQ) {
+            context.cq.producer = i;
+            context.cq.consumer = ~i;
+        }
+        nic_l1_entry_t entry = {.freq = 7, .last_access_ps = i};
+        if (!nic_l1_entry_pack(&context, &entry)) {
+            ck_assert(context.type == NIC_TOKEN_QP && i % 3 == 0);
+            continue;
+        }
+        packed++;
+        ck_assert(entry.freq == 7 && entry.last_access_ps == i);
+        nic_context_t back = {.type = context.type};
+        nic_l1_entry_unpack(&entry, number, &back);
+        ck_assert_mem_eq(&back, &context, sizeof(back));
+    }
+    ck_assert_uint_gt(packed, 10000);
+}
+END_TEST
+
+// A change of one byte is found wherever it is.
+START_TEST(a_changed_byte_changes_the_check)
+{
+    uint8_t bytes[NIC_CONTEXT_BYTES_MAX];
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t)(i * 37);
+    }
+    const uint16_t right = nic_token_check(bytes, sizeof(bytes));
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        for (uint32_t flip = 1; flip < 256; flip++) {
+            bytes[i] ^= (uint8_t)flip;
+            ck_assert_uint_ne(nic_token_check(bytes, sizeof(bytes)), right);
+            bytes[i] ^= (uint8_t)flip;
+        }
+    }
 }
 END_TEST
 
@@ -467,6 +542,8 @@ CHECK_MAIN(CHECK_TEST(tokens_are_packed_as_written),
            CHECK_TEST(tokens_come_back),
            CHECK_TEST(what_does_not_fit_is_refused),
            CHECK_TEST(small_fields_come_back),
+           CHECK_TEST(entries_come_back),
+           CHECK_TEST(a_changed_byte_changes_the_check),
            CHECK_TEST(pages_fill_up),
            CHECK_TEST(a_window_forgets),
            CHECK_TEST(a_histogram_is_exact_to_a_bucket),

@@ -2,7 +2,7 @@
 // test_cache_protocol.c - a token that moves while others read and write it, in every
 // order there is.
 //
-// Goal: with two readers, one writer and one move, whichever step comes when: a reader never gets
+// Goal: with a reader, two writers and one move, whichever step comes when: a reader never gets
 // contents older than the last write that was over before it began, nor any that were never
 // written; no write is lost; the version only rises; one tier owns the token; nobody is stuck.
 // Method: the functions of nic/store/tiered/protocol.h are the steps; a search goes through
@@ -11,14 +11,21 @@
 // its slot may be used again at once.
 // The same search with a mistake planted must find it: a commit that does not look whether the old
 // copy changed, a reader that does not look at the version again, a writer that does not.
+#include "kernel/bytes.h"
 #include "nic/store/tiered/protocol.h"
 #include "tests/check_main.h"
 
 #define RUBBISH UINT64_C(0xbad)
-#define ACTORS 4u // reader, reader, writer, move
+#define ACTORS 4u // reader, writer, writer, move
 #define STATES_MAX (1u << 20)
 
-typedef enum mistake { NO_MISTAKE, BLIND_COMMIT, TRUSTING_READER, TRUSTING_WRITER } mistake_t;
+typedef enum mistake {
+    NO_MISTAKE,
+    BLIND_COMMIT,
+    TRUSTING_READER,
+    TRUSTING_WRITER,
+    BLIND_SWAP,
+} mistake_t;
 
 typedef struct actor {
     uint8_t step;
@@ -30,8 +37,8 @@ typedef struct actor {
 
 typedef struct world {
     nic_cell_t cell;
-    uint64_t written; // the last write that is over
-    uint64_t writing; // its value, while it is under way
+    uint8_t words[NIC_LAYER_END][8]; // the copies
+    uint64_t written;                // the last write that is over
     actor_t actors[ACTORS];
 } world_t;
 
@@ -69,6 +76,11 @@ static bool met_before(search_t *search, const world_t *world)
     return false;
 }
 
+static nic_copies_t copies_of(world_t *world)
+{
+    return (nic_copies_t){{NULL, world->words[1], world->words[2], world->words[3]}};
+}
+
 static void check(search_t *search, bool right, const char *what)
 {
     if (!right && search->wrong == NULL) {
@@ -77,12 +89,13 @@ static void check(search_t *search, bool right, const char *what)
 }
 
 // Overwrites the copies in tiers that do not own the token: they may hold anything.
-static void spoil(nic_cell_t *cell)
+static void spoil(world_t *world)
 {
+    const nic_cell_t *const cell = &world->cell;
     for (uint32_t layer = 1; layer <= 3; layer++) {
         const bool target = nic_cell_moving(cell) && nic_move_target(cell) == layer;
         if (layer != cell->entry.layer && !target) {
-            cell->copy[layer] = RUBBISH;
+            sim_put_le64(world->words[layer], RUBBISH);
         }
     }
 }
@@ -97,48 +110,56 @@ static bool step_reader(search_t *search, world_t *world, actor_t *actor)
         actor->not_older_than = world->written;
         actor->step = 1;
     } else if (actor->step == 1) {
-        actor->seen = nic_cell_read(&world->cell, &actor->view);
+        const nic_copies_t copies = copies_of(world);
+        actor->seen = nic_cell_read(&actor->view, &copies);
         actor->step = 2;
     } else if (!nic_cell_leave(&world->cell, &actor->view) && search->mistake != TRUSTING_READER) {
         actor->step = 0;
     } else {
         check(search,
-              actor->seen >= actor->not_older_than && actor->seen <= world->writing,
+              actor->seen >= actor->not_older_than && actor->seen <= world->written,
               "a reader got contents that it must not get");
         actor->done = 1;
     }
     return true;
 }
 
-// Two writes, one after the other: each raises the contents by one.
+// A write: enter, read, and swap for one more. Returns false if it can do nothing now.
 static bool step_writer(search_t *search, world_t *world, actor_t *actor)
 {
-    if (actor->step % 2 == 0) {
+    const nic_copies_t copies = copies_of(world);
+    if (actor->step == 0) {
         if (!nic_cell_enter(&world->cell, search->waits, &actor->view)) {
             return false;
         }
-        actor->step++;
+        actor->step = 1;
         return true;
     }
-    bool written = nic_cell_write(&world->cell, &actor->view, world->written + 1);
+    if (actor->step == 1) {
+        actor->seen = nic_cell_read(&actor->view, &copies);
+        actor->step = 2;
+        return true;
+    }
+    uint8_t *const word = world->words[actor->view.layer];
+    const uint64_t expected = search->mistake == BLIND_SWAP ? sim_get_le64(word) : actor->seen;
+    bool written = nic_cell_swap(&world->cell, &actor->view, &copies, expected, actor->seen + 1);
     if (!written && search->mistake == TRUSTING_WRITER) {
-        world->cell.copy[actor->view.layer] = world->written + 1;
+        sim_put_le64(word, actor->seen + 1);
         written = true;
     }
     if (!written) {
-        actor->step--;
+        actor->step = 0;
         return true;
     }
     world->written++;
-    world->writing = world->written;
-    actor->step++;
-    actor->done = actor->step == 4;
+    actor->done = 1;
     return true;
 }
 
 static bool step_move(const search_t *search, world_t *world, actor_t *actor)
 {
     nic_cell_t *const cell = &world->cell;
+    const nic_copies_t copies = copies_of(world);
     switch (actor->step) {
     case 0:
         if (!nic_move_begin(cell, search->to)) {
@@ -146,16 +167,16 @@ static bool step_move(const search_t *search, world_t *world, actor_t *actor)
         }
         break;
     case 1:
-        nic_move_take(cell);
+        nic_move_take(cell, &copies);
         break;
     case 2:
-        nic_move_put(cell);
+        nic_move_put(cell, &copies);
         break;
     default:
         if (search->mistake == BLIND_COMMIT) {
-            cell->snapshot = cell->copy[cell->entry.layer];
+            cell->snapshot = sim_get_le64(world->words[cell->entry.layer]);
         }
-        if (!nic_move_commit(cell)) {
+        if (!nic_move_commit(cell, &copies)) {
             actor->step = 1;
             return true;
         }
@@ -169,10 +190,10 @@ static bool step_move(const search_t *search, world_t *world, actor_t *actor)
 static bool step(search_t *search, world_t *world, uint32_t index)
 {
     actor_t *const actor = &world->actors[index];
-    if (index < 2) {
+    if (index == 0) {
         return step_reader(search, world, actor);
     }
-    return index == 2 ? step_writer(search, world, actor) : step_move(search, world, actor);
+    return index < 3 ? step_writer(search, world, actor) : step_move(search, world, actor);
 }
 
 static void go(search_t *search, const world_t *from)
@@ -191,11 +212,11 @@ static void go(search_t *search, const world_t *from)
             continue;
         }
         any_moved = true;
-        spoil(&world.cell);
+        spoil(&world);
         check(search, nic_cell_check(&world.cell), "state, layer and flags differ");
         check(search, world.cell.entry.version >= version, "the version went back");
         check(search,
-              world.cell.copy[world.cell.entry.layer] == world.written,
+              sim_get_le64(world.words[world.cell.entry.layer]) == world.written,
               "the owner does not have what was written");
         if (!met_before(search, &world)) {
             go(search, &world);
@@ -217,8 +238,8 @@ static search_t explore(uint32_t layer, uint32_t to, bool waits, mistake_t mista
     search.used = sim_alloc_array(STATES_MAX, sizeof(*search.used));
     world_t world;
     memset(&world, 0, sizeof(world));
-    nic_cell_init(&world.cell, layer, 0);
-    spoil(&world.cell);
+    nic_cell_init(&world.cell, layer);
+    spoil(&world);
     go(&search, &world);
     sim_free(search.met);
     sim_free(search.used);
@@ -245,7 +266,7 @@ END_TEST
 
 START_TEST(mistakes_are_found)
 {
-    for (mistake_t mistake = BLIND_COMMIT; mistake <= TRUSTING_WRITER; mistake++) {
+    for (mistake_t mistake = BLIND_COMMIT; mistake <= BLIND_SWAP; mistake++) {
         const search_t search = explore(2, 1, false, mistake);
         ck_assert_msg(search.wrong != NULL, "mistake %d was not found", (int)mistake);
     }
@@ -256,7 +277,7 @@ END_TEST
 START_TEST(moves_are_refused)
 {
     nic_cell_t cell;
-    nic_cell_init(&cell, 3, 5);
+    nic_cell_init(&cell, 3);
     ck_assert(!nic_move_begin(&cell, 3));
     ck_assert(nic_move_begin(&cell, 2));
     ck_assert(!nic_move_begin(&cell, 1));

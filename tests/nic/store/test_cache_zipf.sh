@@ -63,7 +63,7 @@ forms() {
         }'
 }
 
-for at in "2000 0.99 200 16KiB 1120" "1500 0.6 400 0 0"; do
+for at in "2000 0.99 200 25200 1120" "1500 0.6 400 0 0"; do
     read -r tokens skew l1 l2 l2_tokens <<<"$at"
     read -r lru both random lfu <<<"$(forms "$tokens" "$skew" "$l1" $((l1 + l2_tokens)))"
     for policy in lru fifo random lfu sieve; do
@@ -91,7 +91,7 @@ for at in "2000 0.99 200 16KiB 1120" "1500 0.6 400 0 0"; do
     if [ "$l2" != 0 ]; then
         near "$name: L1 and L2" "$(awk -v a="$(cache "$name" l1_hits)" -v b="$(cache "$name" l2_hits)" \
             'BEGIN { print (a + b) / 300000 }')" "$both" 0.01
-        equal "$name: bytes of L2" "$(cache "$name" l2_bytes_peak)" $((232 * 70)) # 16384 / (8 + 16 x 14)
+        equal "$name: bytes of L2" "$(cache "$name" l2_bytes_peak)" $((360 * 70)) # pages of 8 + 16 x 22
         # L1 5 ns and a swap of 2; L2 5 + 2 x (250 + 64 bytes at 26 GB/s); expand: docs/models/tiered-cache.md
         l2_ns=$(of "$name" l2_ns mean) expand_ns=$(of "$name" expand_ns mean)
         near "$name: L2 by attributes" "$l2_ns" 509.92 0.001
