@@ -27,12 +27,23 @@ const topo_ops_t *topo_find(const char *name)
     return NULL;
 }
 
+net_node_t *topo__own_switch(const topo_plan_t *plan, const char *name)
+{
+    return plan->own_switch == NULL ? NULL : plan->own_switch(name, plan->ctx);
+}
+
+net_node_t *topo__named_switch(const topo_plan_t *plan, const char *name)
+{
+    net_node_t *const own = topo__own_switch(plan, name);
+    return own != NULL ? own
+                       : net_switch_create(plan->net, name, plan->switch_config(name, plan->ctx));
+}
+
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number)
 {
     const char *const prefix = plan->switch_prefix != NULL ? plan->switch_prefix : "";
     char *const name = sim_format("%s%s%" PRIu64, prefix, tier, number);
-    net_node_t *const node =
-        net_switch_create(plan->net, name, plan->switch_config(name, plan->ctx));
+    net_node_t *const node = topo__named_switch(plan, name);
     sim_free(name);
     return node;
 }

@@ -12,6 +12,9 @@ typedef struct topo__cable {
 } topo__cable_t;
 topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count);
 
+// Creates the program's own node of that name, or returns NULL; creates that node or else a switch.
+net_node_t *topo__own_switch(const topo_plan_t *plan, const char *name);
+net_node_t *topo__named_switch(const topo_plan_t *plan, const char *name);
 // Add a switch <tier><number> or a host host<number>, with the plan's configuration of that name.
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number);
 net_node_t *topo__host(const topo_plan_t *plan, uint64_t number);

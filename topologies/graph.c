@@ -258,7 +258,7 @@ sim_err_t topo_graph_build(const topo_graph_t *graph,
         if (graph->nodes[i].kind == NET_NODE_HOST) {
             nodes[i] = nic_host_create(plan->net, name, plan->nic_config(name, plan->ctx));
         } else {
-            nodes[i] = net_switch_create(plan->net, name, plan->switch_config(name, plan->ctx));
+            nodes[i] = topo__named_switch(plan, name);
         }
     }
     for (size_t i = 0; i < graph->link_count; i++) {

@@ -29,6 +29,9 @@ typedef struct topo_plan {
     net_t *net;
     const net_switch_config_t *(*switch_config)(const char *node_name, void *ctx);
     const nic_config_t *(*nic_config)(const char *node_name, void *ctx);
+    // Creates the node that a program has in place of a switch; the simulation frees it. NULL: the
+    // builder creates a switch of the library. NULL as a callback: it always does.
+    net_node_t *(*own_switch)(const char *node_name, void *ctx);
     bool nic_configs_stay; // true: equal pointers from nic_config mean equal configurations
     // Called before a link joins the next free port of a with that of b. May change *config, which
     // holds the builder's choice. NULL: links stay as the builder chose them.

@@ -228,7 +228,10 @@ static net_node_t *make_border(const topo_plan_t *plan,
     } else if (trip_bytes > config.buffer_bytes) {
         config.buffer_bytes = trip_bytes;
     }
-    net_node_t *const border = net_switch_create(plan->net, name, &config);
+    net_node_t *border = topo__own_switch(plan, name);
+    if (border == NULL) {
+        border = net_switch_create(plan->net, name, &config);
+    }
     sim_attrs_fini(&net_switch_config_attrs, &config);
     sim_free(name);
     return border;
@@ -256,7 +259,7 @@ static void connect_site(const topo_plan_t *plan,
     }
     for (size_t i = first; i < end && !connected; i++) {
         net_node_t *const node = net_node_at(plan->net, i);
-        if (node->kind == NET_NODE_SWITCH && node != border) {
+        if (node->kind != NET_NODE_HOST && node != border) {
             topo__connect(plan, border, node, cable);
             connected = true;
         }

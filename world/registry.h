@@ -23,7 +23,7 @@ void world_registry_destroy(world_registry_t *registry);
 // Adds a row, which is borrowed. SIM_ERR_EXISTS: the kind has a row of that name, or the name or
 // prefix of its attributes is taken; SIM_ERR_INVALID: a name that YAML could not hold as a key, or
 // attributes with another prefix than "nic.<name>", "traffic.<name>", "topology.<name>",
-// "network.<name>".
+// "network.<name>", "node.<name>".
 SIM_MUST_CHECK sim_err_t world_registry_add_cc(world_registry_t *registry,
                                                const nic_cc_ops_t *ops,
                                                world_error_t *error);
@@ -37,6 +37,25 @@ SIM_MUST_CHECK sim_err_t world_registry_add_app(world_registry_t *registry,
 SIM_MUST_CHECK sim_err_t world_registry_add_topology(world_registry_t *registry,
                                                      const topo_ops_t *ops,
                                                      world_error_t *error);
+
+// A kind of node of one's own that forwards packets: a switch, an appliance, or a source of traffic
+// that makes packets itself. It stands in a graph as `- NAME: node`, and `nodes: {"spine*": {NAME:
+// {...}}}` puts it in the place of switches of any topology. Ends of routes are hosts with NICs;
+// what programs do on them is an application.
+typedef struct world_node_kind {
+    const char *name;              // "middlebox"
+    const char *help;              // one line
+    const sim_attr_table_t *attrs; // "node.<name>."; NULL: no parameters
+    // Fails if values do not fit each other; the message begins with the attribute's name
+    // (sim_fail_about). NULL: any values within their ranges do.
+    sim_err_t (*check)(const void *config, sim_message_t *message);
+    // Creates a node: net_node_init with NET_NODE_FORWARDER, and net_node_forward. The simulation
+    // frees it. config is valid during the call; NULL: no parameters.
+    net_node_t *(*create)(net_t *net, const char *name, const void *config);
+} world_node_kind_t;
+SIM_MUST_CHECK sim_err_t world_registry_add_node_kind(world_registry_t *registry,
+                                                      const world_node_kind_t *kind,
+                                                      world_error_t *error);
 
 // A row of net/models.h: a buffer or marking of switches, a load balancer, an order of routes, a
 // timing or framing of links, chosen by name where the library's are (network.load-balancer,
@@ -73,6 +92,10 @@ const nic_cc_ops_t *const *world_registry_ccs(const world_registry_t *registry);
 const nic_extra_t *world_registry_extras(const world_registry_t *registry, size_t *count);
 const world_network_part_t *world_registry_network_parts(const world_registry_t *registry,
                                                          size_t *count);
+const world_node_kind_t *const *world_registry_node_kinds(const world_registry_t *registry);
+// Finds a kind by its name; NULL: there is none.
+const world_node_kind_t *world_registry_node_kind(const world_registry_t *registry,
+                                                  const char *name);
 const app_ops_t *world_registry_app(const world_registry_t *registry, const char *name);
 const topo_ops_t *world_registry_topology(const world_registry_t *registry, const char *name);
 

@@ -125,6 +125,8 @@ typedef struct world_node_overlay {
     world_place_t place;
     const world_tree_t *switch_map; // NULL: none
     const world_tree_t *nic_map;
+    const world_node_kind_t *own_kind; // of the switches that match; NULL: it says nothing of that
+    const world_tree_t *own_map;       // attributes of own_kind; NULL: none
 } world_node_overlay_t;
 
 typedef struct world_down {
@@ -175,6 +177,7 @@ typedef struct world_link_overlay {
 typedef struct world_graph_node {
     const char *name;
     net_node_kind_t kind;
+    const world_node_kind_t *own_kind; // of the program, which stands as a switch; NULL: none
     world_place_t place;
 } world_graph_node_t;
 
@@ -212,6 +215,8 @@ typedef struct world_scenario {
     net_config_t network;
     void **network_parts; // of the registry's parts of the network: their config structs
     size_t network_part_count;
+    void **own_nodes; // of the registry's kinds of nodes: their config structs
+    size_t own_node_count;
     compat_hpcc_config_t hpcc;
     world_fault_t *faults;
     size_t fault_count;
@@ -313,6 +318,19 @@ SIM_MUST_CHECK sim_err_t world__take_parameters(world_scenario_t *scenario,
 SIM_MUST_CHECK sim_err_t world__take_topology(world_scenario_t *scenario,
                                               const world_tree_t *map,
                                               world_error_t *error);
+// own_nodes.c: the section `node`, and the config structs of a registry's own kinds of nodes.
+SIM_MUST_CHECK sim_err_t world__take_own_nodes(world_scenario_t *scenario,
+                                               const world_tree_t *map,
+                                               world_error_t *error);
+void world__own_nodes_init(world_scenario_t *scenario);
+void world__own_nodes_fini(world_scenario_t *scenario);
+// Creates the program's own node that has this name in the scenario; NULL: it is a switch of the
+// library. A configuration that fails its check sets *result and error, and gives NULL, too.
+net_node_t *world__own_node_create(const world_scenario_t *scenario,
+                                   net_t *net,
+                                   const char *name,
+                                   sim_err_t *result,
+                                   world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__take_nodes(world_scenario_t *scenario,
                                            const world_tree_t *map,
                                            world_error_t *error);

@@ -44,5 +44,7 @@ void world__registry_use(const world_registry_t *registry,
 
 // scenario/read.c: the structs that the section "network" configures.
 world_targets_t world__targets_network(const world_scenario_t *scenario);
+// scenario/own_nodes.c: those that the section "node" configures; the first target has no table.
+world_targets_t world__targets_own_nodes(const world_scenario_t *scenario);
 
 #endif // WORLD_WORLD_INTERNAL_H

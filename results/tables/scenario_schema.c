@@ -302,6 +302,17 @@ static json_t *traffic_section(const world_registry_t *registry)
     return list_of(map);
 }
 
+// Puts the attributes of the program's own kinds of nodes, by their names.
+static void put_own_nodes(json_t *map, const world_registry_t *registry)
+{
+    const world_node_kind_t *const *kind = world_registry_node_kinds(registry);
+    for (; *kind != NULL; kind++) {
+        json_t *const own = (*kind)->attrs != NULL ? of_table((*kind)->attrs) : mapping(true);
+        json_object_set_new(own, "description", json_string((*kind)->help));
+        put(map, (*kind)->name, own);
+    }
+}
+
 json_t *results_scenario_schema_json(const world_registry_t *registry)
 {
     json_t *const schema = of_table(&world_run_config_attrs);
@@ -320,6 +331,12 @@ json_t *results_scenario_schema_json(const world_registry_t *registry)
     json_t *const node = mapping(true);
     put(node, "nic", nic_section(registry));
     put(node, "switch", switch_section(registry));
+    put_own_nodes(node, registry);
+    if (world_registry_node_kinds(registry)[0] != NULL) {
+        json_t *const kinds = mapping(true);
+        put_own_nodes(kinds, registry);
+        put(schema, "node", kinds);
+    }
     put(schema,
         "nodes",
         by_pattern(node, "what hosts and switches of some names have of their own"));

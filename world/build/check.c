@@ -12,15 +12,18 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
         const world_node_overlay_t *const overlay = &scenario->nodes[i];
         bool switches = false;
         bool hosts = false;
+        bool own = false;
         for (size_t n = 0; n < net_node_count(world->net); n++) {
             const net_node_t *const node = net_node_at(world->net, n);
             if (world_pattern_match(overlay->pattern, node->sim.name)) {
                 switches = switches || node->kind == NET_NODE_SWITCH;
                 hosts = hosts || node->kind == NET_NODE_HOST;
+                own = own || node->kind == NET_NODE_FORWARDER;
             }
         }
-        const bool any = switches || hosts;
-        const bool wants_switch = overlay->switch_map != NULL && !switches;
+        const bool any = switches || hosts || own;
+        const bool wants_switch =
+            (overlay->switch_map != NULL && !switches) || (overlay->own_kind != NULL && !own);
         const bool wants_host = overlay->nic_map != NULL && !hosts;
         if (any && !wants_switch && !wants_host) {
             continue;

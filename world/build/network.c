@@ -27,6 +27,19 @@ static const nic_config_t *plan_nic(const char *name, void *ctx)
     return world__variants_nic(world->variants, name);
 }
 
+static net_node_t *plan_own(const char *name, void *ctx)
+{
+    world_t *const world = ctx;
+    sim_err_t result = SIM_OK;
+    world_error_t error;
+    net_node_t *const node =
+        world__own_node_create(world->scenario, world->net, name, &result, &error);
+    if (result != SIM_OK) {
+        world__variants_keep_error(world->variants, result, &error);
+    }
+    return node;
+}
+
 static void apply_link_map(const world_tree_t *map, net_link_config_t *config)
 {
     static const char *const others[] = {"down", NULL};
@@ -224,6 +237,7 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     const topo_plan_t plan = {
         .net = world->net,
         .switch_config = plan_switch,
+        .own_switch = world->scenario->own_node_count > 0 ? plan_own : NULL,
         .nic_config = plan_nic,
         .nic_configs_stay = true,
         .link_config = plan_link,

@@ -165,6 +165,16 @@ const nic_config_t *world__variants_nic(world_variants_t *variants, const char *
                                        : &variants->scenario->nic_config;
 }
 
+void world__variants_keep_error(world_variants_t *variants,
+                                sim_err_t result,
+                                const world_error_t *error)
+{
+    if (variants->result == SIM_OK) {
+        variants->result = result;
+        variants->error = *error;
+    }
+}
+
 sim_err_t world__variants_check(const world_variants_t *variants, world_error_t *error)
 {
     if (variants->result != SIM_OK) {

@@ -50,6 +50,12 @@ size_t world_attr_tables(const world_registry_t *registry, const sim_attr_table_
     add(&list, &net_link_config_attrs);
     add(&list, &net_switch_config_attrs);
     add_nic(&list, registry);
+    const world_node_kind_t *const *kind = world_registry_node_kinds(registry);
+    for (; *kind != NULL; kind++) {
+        if ((*kind)->attrs != NULL) {
+            add(&list, (*kind)->attrs);
+        }
+    }
     add(&list, &world_down_config_attrs);
     add(&list, &world_fault_config_attrs);
     for (const app_ops_t *const *ops = world_registry_apps(registry); *ops != NULL; ops++) {

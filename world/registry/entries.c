@@ -21,6 +21,7 @@ struct world_registry {
     row_list_t apps;
     row_list_t topologies;
     row_list_t ccs;
+    row_list_t node_kinds;
     nic_extra_t *extras;
     size_t extra_count;
     size_t extra_capacity;
@@ -74,6 +75,7 @@ void world_registry_destroy(world_registry_t *registry)
     sim_free((void *)registry->apps.rows);
     sim_free((void *)registry->topologies.rows);
     sim_free((void *)registry->ccs.rows);
+    sim_free((void *)registry->node_kinds.rows);
     sim_free(registry->extras);
     sim_free(registry->parts);
     sim_free(registry->networks);
@@ -249,6 +251,27 @@ sim_err_t world_registry_add_topology(world_registry_t *registry,
     return result;
 }
 
+sim_err_t world_registry_add_node_kind(world_registry_t *registry,
+                                       const world_node_kind_t *kind,
+                                       world_error_t *error)
+{
+    static const char *const others[] = {"host", "switch", "nic"}; // keys beside it
+    SIM_CHECK(kind->create != NULL);
+    const sim_err_t result = check_row(kind->name, kind->attrs, "node", "kind of node", error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    bool found = world_registry_node_kind(registry, kind->name) != NULL;
+    for (size_t i = 0; i < SIM_COUNT_OF(others); i++) {
+        found = found || strcmp(others[i], kind->name) == 0;
+    }
+    if (found) {
+        return taken("kind of node", kind->name, error);
+    }
+    list_add(&registry->node_kinds, kind);
+    return SIM_OK;
+}
+
 // -- parts of the network
 
 static const char *const network_kinds[WORLD_NETWORK_KIND_COUNT] = {
@@ -371,6 +394,24 @@ const topo_ops_t *const *world_registry_topologies(const world_registry_t *regis
 const nic_cc_ops_t *const *world_registry_ccs(const world_registry_t *registry)
 {
     return (const nic_cc_ops_t *const *)(const void *)registry->ccs.rows;
+}
+
+const world_node_kind_t *const *world_registry_node_kinds(const world_registry_t *registry)
+{
+    static const world_node_kind_t *const none[] = {NULL};
+    return registry->node_kinds.rows == NULL
+               ? none
+               : (const world_node_kind_t *const *)(const void *)registry->node_kinds.rows;
+}
+
+const world_node_kind_t *world_registry_node_kind(const world_registry_t *registry,
+                                                  const char *name)
+{
+    const world_node_kind_t *const *kind = world_registry_node_kinds(registry);
+    while (*kind != NULL && strcmp((*kind)->name, name) != 0) {
+        kind++;
+    }
+    return *kind;
 }
 
 const nic_extra_t *world_registry_extras(const world_registry_t *registry, size_t *count)

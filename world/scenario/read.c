@@ -332,6 +332,7 @@ static const section_t sections[] = {
     {"link", take_link},
     {"switch", take_switch},
     {"nic", take_nic},
+    {"node", world__take_own_nodes},
     {"topology", world__take_topology},
     {"nodes", world__take_nodes},
     {"links", world__take_links},
@@ -344,8 +345,12 @@ static const section_t sections[] = {
 static sim_err_t take_sections(world_scenario_t *scenario, world_error_t *error)
 {
     const char *others[SIM_COUNT_OF(sections) + 1] = {NULL};
+    size_t count = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
-        others[i] = sections[i].key;
+        const bool own = strcmp(sections[i].key, "node") == 0;
+        if (!own || scenario->own_node_count > 0) {
+            others[count++] = sections[i].key;
+        }
     }
     const world_targets_t targets = world_targets_one(&world_run_config_attrs, &scenario->run);
     sim_err_t result = world_bind(scenario->root, "", &targets, others, error);
@@ -399,6 +404,7 @@ sim_err_t world_scenario_create(const world_registry_t *registry,
     sim_attrs_default(&world_outputs_config_attrs, &made->outputs);
     sim_attrs_default(&net_config_attrs, &made->network);
     make_network_parts(made);
+    world__own_nodes_init(made);
     sim_attrs_default(&compat_hpcc_config_attrs, &made->hpcc);
     sim_attrs_default(&net_link_config_attrs, &made->link);
     sim_attrs_default(&net_switch_config_attrs, &made->switch_config);
@@ -460,6 +466,7 @@ void world_scenario_destroy(world_scenario_t *scenario)
     sim_attrs_fini(&net_link_config_attrs, &scenario->link);
     sim_attrs_fini(&net_config_attrs, &scenario->network);
     free_network_parts(scenario);
+    world__own_nodes_fini(scenario);
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);

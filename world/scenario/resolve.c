@@ -101,7 +101,9 @@ static void add_graph(world_document_t *document, world_tree_t *into, const worl
     world_tree_t *const nodes = add_list(document, map, "nodes");
     for (size_t i = 0; i < graph->node_count; i++) {
         world_tree_t *const node = new_map(document);
-        const char *const kind = graph->nodes[i].kind == NET_NODE_HOST ? "host" : "switch";
+        const char *const kind = graph->nodes[i].own_kind != NULL ? graph->nodes[i].own_kind->name
+                                 : graph->nodes[i].kind == NET_NODE_HOST ? "host"
+                                                                         : "switch";
         world_tree_add(node, scalar(document, kind), scalar(document, graph->nodes[i].name));
         world_tree_add(nodes, NULL, node);
     }
@@ -205,6 +207,10 @@ char *world_scenario_resolved(const world_scenario_t *scenario)
          &net_switch_config_attrs,
          &scenario->switch_config);
     add_nic(document, root, scenario);
+    if (scenario->own_node_count > 0) {
+        const world_targets_t own = world__targets_own_nodes(scenario);
+        world_unbind(document, add_map(document, root, "node"), "node", &own);
+    }
     add_overlays(document, root, scenario);
     add_lists(document, root, scenario);
     char *const text = world_yaml_text(root);

@@ -62,6 +62,7 @@ static sim_err_t check_name(const world_tree_t *tree, world_error_t *error)
 static sim_err_t add_graph_node(world_graph_t *graph,
                                 const world_tree_t *name,
                                 net_node_kind_t kind,
+                                const world_node_kind_t *own_kind,
                                 world_error_t *error)
 {
     sim_err_t result = check_name(name, error);
@@ -78,29 +79,44 @@ static sim_err_t add_graph_node(world_graph_t *graph,
                           message.text);
     }
     SIM_GROW(graph->nodes, graph->node_count, &graph->node_capacity);
-    graph->nodes[graph->node_count++] = (world_graph_node_t){name->text, kind, name->place};
+    graph->nodes[graph->node_count++] = (world_graph_node_t){
+        .name = name->text,
+        .kind = kind,
+        .own_kind = own_kind,
+        .place = name->place,
+    };
     return SIM_OK;
 }
 
-// Takes an entry of nodes: "- host: a" or "- switch: [b, c]".
-static sim_err_t take_graph_nodes(world_graph_t *graph,
+// Takes an entry of nodes: "- host: a" or "- switch: [b, c]", or a kind of the program.
+static sim_err_t take_graph_nodes(world_scenario_t *scenario,
                                   const world_tree_t *map,
                                   world_error_t *error)
 {
-    static const char *const kinds[] = {"host", "switch"};
+    world_graph_t *const graph = &scenario->graph;
+    const world_node_kind_t *const *const own = world_registry_node_kinds(scenario->registry);
+    const char **kinds = sim_alloc_array(scenario->own_node_count + 2, sizeof(*kinds));
+    kinds[0] = "host";
+    kinds[1] = "switch";
+    for (size_t i = 0; i < scenario->own_node_count; i++) {
+        kinds[2 + i] = own[i]->name;
+    }
     const world_tree_entry_t *entry = NULL;
     sim_err_t result =
-        world__take_choice(map, "graph node", kinds, SIM_COUNT_OF(kinds), &entry, error);
+        world__take_choice(map, "graph node", kinds, scenario->own_node_count + 2, &entry, error);
+    sim_free((void *)kinds);
     if (result != SIM_OK) {
         return result;
     }
+    const world_node_kind_t *const own_kind =
+        world_registry_node_kind(scenario->registry, entry->key->text);
     const net_node_kind_t kind =
         strcmp(entry->key->text, "host") == 0 ? NET_NODE_HOST : NET_NODE_SWITCH;
     if (entry->value->kind != WORLD_TREE_LIST) {
-        return add_graph_node(graph, entry->value, kind, error);
+        return add_graph_node(graph, entry->value, kind, own_kind, error);
     }
     for (size_t i = 0; i < entry->value->count && result == SIM_OK; i++) {
-        result = add_graph_node(graph, entry->value->entries[i].value, kind, error);
+        result = add_graph_node(graph, entry->value->entries[i].value, kind, own_kind, error);
     }
     return result;
 }
@@ -192,7 +208,7 @@ static sim_err_t take_graph(world_scenario_t *scenario,
         }
         for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
             const world_tree_t *const item = list->entries[i].value;
-            result = k == 0 ? take_graph_nodes(&scenario->graph, item, error)
+            result = k == 0 ? take_graph_nodes(scenario, item, error)
                             : take_graph_link(scenario, item, error);
         }
         if (result != SIM_OK) {
@@ -301,14 +317,72 @@ static sim_err_t try_node_values(const world_scenario_t *scenario,
         result = world_bind(overlay->nic_map, "nic", &targets, NULL, error);
         nic_config_fini(&config);
     }
+    if (result == SIM_OK && overlay->own_map != NULL) {
+        const sim_attr_table_t *const attrs = overlay->own_kind->attrs;
+        void *const config = sim_alloc(attrs->config_bytes);
+        sim_attrs_default(attrs, config);
+        const world_targets_t targets = world_targets_one(attrs, config);
+        result = world_bind(overlay->own_map, attrs->prefix, &targets, NULL, error);
+        sim_attrs_fini(attrs, config);
+        sim_free(config);
+    }
     return result;
+}
+
+// Takes the key of an overlay that names a kind of the program: it chooses the kind, and its value
+// sets attributes.
+static sim_err_t take_own_kind(const world_scenario_t *scenario,
+                               const world_tree_t *map,
+                               world_node_overlay_t *overlay,
+                               world_error_t *error)
+{
+    const world_node_kind_t *const *kind = world_registry_node_kinds(scenario->registry);
+    for (; *kind != NULL; kind++) {
+        const world_tree_entry_t *const entry = world_tree_find(map, (*kind)->name);
+        if (entry == NULL) {
+            continue;
+        }
+        if (overlay->own_kind != NULL) {
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &entry->key->place,
+                              "nodes: '%s' has the kinds %s and %s, expected one",
+                              overlay->pattern,
+                              overlay->own_kind->name,
+                              (*kind)->name);
+        }
+        overlay->own_kind = *kind;
+        const bool empty = entry->value->is_null ||
+                           (entry->value->kind == WORLD_TREE_MAP && entry->value->count == 0);
+        if (!empty && (*kind)->attrs == NULL) {
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &entry->value->place,
+                              "nodes: the kind %s has no attributes, expected '%s:' alone",
+                              (*kind)->name,
+                              (*kind)->name);
+        }
+        overlay->own_map = empty ? NULL : entry->value;
+    }
+    return SIM_OK;
+}
+
+// Lists the keys of an overlay: switch, nic and the kinds of the program. Free it with sim_free.
+static const char **overlay_keys(const world_scenario_t *scenario)
+{
+    const char **const keys = sim_alloc_array(scenario->own_node_count + 3, sizeof(*keys));
+    keys[0] = "switch";
+    keys[1] = "nic";
+    for (size_t i = 0; i < scenario->own_node_count; i++) {
+        keys[2 + i] = world_registry_node_kinds(scenario->registry)[i]->name;
+    }
+    return keys;
 }
 
 static sim_err_t take_node_overlay(world_scenario_t *scenario,
                                    const world_tree_entry_t *entry,
                                    world_error_t *error)
 {
-    static const char *const keys[] = {"switch", "nic", NULL};
     world_shown_t shown;
     sim_message_t message;
     const char *const pattern = entry->key->text;
@@ -317,9 +391,11 @@ static sim_err_t take_node_overlay(world_scenario_t *scenario,
         return world_fail(error, result, &entry->key->place, "nodes: %s", message.text);
     }
     const world_targets_t none = {.first = {NULL, NULL}};
+    const char **const keys = overlay_keys(scenario);
     char *const path = sim_format("nodes.%s", world_show(&shown, pattern));
     result = world_bind(entry->value, path, &none, keys, error);
     sim_free(path);
+    sim_free((void *)keys);
     if (result != SIM_OK || entry->value->is_null) {
         return result;
     }
@@ -328,6 +404,10 @@ static sim_err_t take_node_overlay(world_scenario_t *scenario,
     overlay.switch_map = found != NULL && !found->value->is_null ? found->value : NULL;
     found = world_tree_find(entry->value, "nic");
     overlay.nic_map = found != NULL && !found->value->is_null ? found->value : NULL;
+    result = take_own_kind(scenario, entry->value, &overlay, error);
+    if (result != SIM_OK) {
+        return result;
+    }
     SIM_GROW(scenario->nodes, scenario->node_count, &scenario->node_capacity);
     scenario->nodes[scenario->node_count++] = overlay;
     return try_node_values(scenario, &overlay, error);
