@@ -93,9 +93,9 @@ struct nic_device_ops {
     // Called when a program took `count` completions out of a queue. The device may make `core`
     // spend time on that; NULL: no core did it.
     void (*polled)(nic_t *nic, nic_core_t *core, uint32_t count);
-    // Each reads or writes host memory from now on, and returns when that is done.
-    sim_time_t (*host_read_ps)(nic_t *nic, uint32_t bytes);
-    sim_time_t (*host_write_ps)(nic_t *nic, uint32_t bytes);
+    // Each reads or writes host memory at an address from now on, and returns when that is done.
+    sim_time_t (*host_read_ps)(nic_t *nic, uint64_t address, uint32_t bytes);
+    sim_time_t (*host_write_ps)(nic_t *nic, uint64_t address, uint32_t bytes);
 
     // -- inspection
     void (*check_qp)(const nic_qp_t *qp); // SIM_CHECKs what must hold after an event

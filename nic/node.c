@@ -14,6 +14,7 @@
 #include "nic/objects/region.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
+#include "nic/transport/gate.h"
 #include "nic/verbs/life.h"
 
 #define APART __attribute__((noinline)) // what is rare
@@ -28,7 +29,11 @@ APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
     } else if (packet->kind == NET_PACKET_ROCE && nic->served) {
         nic->device->arrive(nic, packet);
     } else if (packet->kind == NET_PACKET_ROCE) {
-        nic__receive(nic, packet);
+        if (SIM_UNLIKELY(nic->gated)) {
+            nic__gate_push(nic->gate, packet);
+        } else {
+            nic__receive(nic, packet);
+        }
         nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
     } else {
         const uint8_t released = net_port_pause_received(nic->port, packet);

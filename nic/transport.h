@@ -83,8 +83,10 @@ typedef struct nic_transport_totals {
     uint64_t core_ps;    // time that hosts' cores took to insert records of losses
     uint64_t blocks_max; // blocks of a host's memory that hold records of losses
     uint64_t host_bytes_max;
-    uint64_t host_grown; // times that memory grew, and was refused
-    uint64_t host_refused;
+    uint64_t host_grown;           // times that memory grew by a chunk
+    uint64_t host_shrunk;          // times that it gave a chunk back
+    uint64_t host_refused;         // times that it was needed and there was none
+    uint64_t pipeline_ps;          // time for which receive pipelines stood still
     uint64_t nic_bytes_per_qp;     // the NIC's memory for repairs
     uint64_t nic_bytes_per_qp_max; // memory that was used, where it is not constant
     uint64_t prefetch_hits;
@@ -320,10 +322,11 @@ void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events);
 
 // -- costs
 
-// Each lets the NIC read or write `bytes` of the host's memory from now on, and returns when that
-// is done: over PCIe in a detailed NIC, now in an ideal one.
-sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint32_t bytes);
-sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint32_t bytes);
+// Each lets the NIC read or write `bytes` of the host's memory at an address from now on, and
+// returns when that is done: over PCIe in a detailed NIC, over the host's fabric (nic/fabric.h)
+// where that has limits, else now.
+sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint64_t address, uint32_t bytes);
+sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint64_t address, uint32_t bytes);
 
 SIM_C_END
 

@@ -245,6 +245,7 @@ typedef struct transport_report {
     double repair_us_mean;
     double repair_us_max;
     double stalled_us;
+    double pipeline_us;
     double core_us;
     double work_per_repair;
     sim_report_list_t by_round;
@@ -287,6 +288,7 @@ static void fill_transport(const bulk_t *bulk, transport_report_t *report)
     report->repair_us_mean = (double)totals->repair_ps / repaired / 1e6;
     report->repair_us_max = (double)totals->repair_ps_max / 1e6;
     report->stalled_us = (double)totals->stalled_ps / 1e6;
+    report->pipeline_us = (double)totals->pipeline_ps / 1e6;
     report->core_us = (double)totals->core_ps / 1e6;
     report->work_per_repair = (double)totals->work / repaired;
 }
@@ -367,11 +369,14 @@ static const sim_report_row_t transport_rows[] = {
      "highest NIC memory that one queue pair used for repairs, where it grows with the window"),
     WHOLE(host_bytes_max, "bytes", true, "highest size of a host's knitting buffer"),
     WHOLE(host_grown, "", false, "times that a knitting buffer grew"),
-    WHOLE(host_refused, "", false, "times that a knitting buffer could not grow"),
+    WHOLE(host_shrunk, "", false, "times that a knitting buffer gave a chunk back"),
+    WHOLE(host_refused, "", false, "times that a block of a knitting buffer was needed and none was left"),
     WHOLE(prefetch_hits, "", true, "first retransmissions whose map was on the NIC"),
     WHOLE(prefetch_stalls, "", true, "first retransmissions whose map was still in the host"),
     REAL(stalled_us, "stalled_us", "us", false,
      "time that retransmissions waited for maps, summed"),
+    REAL(pipeline_us, "pipeline_us", "us", false,
+     "time for which receive pipelines stood still because packets waited for maps"),
     WHOLE(dma_reads, "", false, "reads of the knitting buffer by DMA"),
     WHOLE(dma_writes, "", false, "writes to the knitting buffer by DMA"),
     WHOLE(table_access, "", false, "look-ups of later rounds in the retransmission table"),

@@ -14,6 +14,7 @@
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
+#include "nic/transport/gate.h"
 #include "nic/verbs/life.h"
 
 // The ideal device: nothing inside the NIC takes time. docs/models/nic-ideal.md
@@ -191,14 +192,22 @@ void nic_device_answer(nic_t *nic, net_packet_t *packet)
 
 void nic_device_receive(nic_t *nic, net_packet_t *packet)
 {
-    nic__receive(nic, packet);
+    if (SIM_UNLIKELY(nic->gated)) {
+        nic__gate_push(nic->gate, packet);
+    } else {
+        nic__receive(nic, packet);
+    }
     nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
 }
 
 void nic_device_receive_for(nic_qp_t *qp, net_packet_t *packet)
 {
     nic_t *const nic = qp->nic;
-    nic__receive_for(nic, qp, packet);
+    if (SIM_UNLIKELY(nic->gated)) {
+        nic__gate_push(nic->gate, packet);
+    } else {
+        nic__receive_for(nic, qp, packet);
+    }
     nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
 }
 

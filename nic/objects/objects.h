@@ -60,6 +60,7 @@ struct nic {
     bool bound;    // the host has limits: nic/fabric.h
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
+    bool gated;    // packets that arrive wait: nic/transport/gate.h
     uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
     nic_t *next_kicked;
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,
@@ -108,6 +109,7 @@ struct nic {
     size_t report_capacity;
     const nic_transport_ops_t *transport; // of RC queue pairs that name none
     struct nic_transport_share *shares;
+    struct nic_gate *gate;  // NULL: no transport can make its pipeline stand
     uint32_t checked_index; // queue pair checked last, in builds with dear checks
 };
 

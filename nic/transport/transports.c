@@ -461,16 +461,20 @@ void nic_transport_consume(nic_qp_t *qp, net_packet_t *packet)
 
 // -- costs
 
-sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint32_t bytes)
+sim_time_t nic_transport_host_read_ps(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 {
     nic_t *const nic = qp->nic;
-    return nic->device->host_read_ps != NULL ? nic->device->host_read_ps(nic, bytes)
-                                             : nic__node(nic)->now_ps;
+    if (nic->device->host_read_ps != NULL) {
+        return nic->device->host_read_ps(nic, address, bytes);
+    }
+    return nic->bound ? nic_device_dma(nic, address, bytes, false) : nic__node(nic)->now_ps;
 }
 
-sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint32_t bytes)
+sim_time_t nic_transport_host_write_ps(nic_qp_t *qp, uint64_t address, uint32_t bytes)
 {
     nic_t *const nic = qp->nic;
-    return nic->device->host_write_ps != NULL ? nic->device->host_write_ps(nic, bytes)
-                                              : nic__node(nic)->now_ps;
+    if (nic->device->host_write_ps != NULL) {
+        return nic->device->host_write_ps(nic, address, bytes);
+    }
+    return nic->bound ? nic_device_dma(nic, address, bytes, true) : nic__node(nic)->now_ps;
 }

@@ -125,22 +125,31 @@ uint32_t nic__rnic_inline_max(const nic_t *nic)
     return (uint32_t)nic__rnic(nic)->detail.inline_max_bytes;
 }
 
-sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes)
+// In a host with limits the fabric serves the address, as it does for payloads.
+sim_time_t nic__rnic_host_read(nic_t *nic, uint64_t address, uint32_t bytes)
 {
     nic__rnic_begin(nic);
-    return nic_pcie_read(&nic__rnic(nic)->pcie,
-                         nic__rnic(nic)->at_ps,
-                         bytes,
-                         NIC_PCIE_CONTEXT_READ);
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const nic_pcie_use_t use = rnic->bound ? NIC_PCIE_PAYLOAD_READ : NIC_PCIE_CONTEXT_READ;
+    const sim_time_t here_ps = nic_pcie_read(&rnic->pcie, rnic->at_ps, bytes, use);
+    if (!rnic->bound) {
+        return here_ps;
+    }
+    const sim_time_t fabric_ps = nic_device_dma(nic, address, bytes, false);
+    return nic__later(here_ps, fabric_ps + rnic->pcie.config.read_latency_ps);
 }
 
-sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes)
+sim_time_t nic__rnic_host_write(nic_t *nic, uint64_t address, uint32_t bytes)
 {
     nic__rnic_begin(nic);
-    return nic_pcie_write(&nic__rnic(nic)->pcie,
-                          nic__rnic(nic)->at_ps,
-                          bytes,
-                          NIC_PCIE_PAYLOAD_WRITE);
+    nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t there_ps =
+        nic_pcie_write(&rnic->pcie, rnic->at_ps, bytes, NIC_PCIE_PAYLOAD_WRITE);
+    if (!rnic->bound) {
+        return there_ps;
+    }
+    const sim_time_t fabric_ps = nic_device_dma(nic, address, bytes, true);
+    return nic__later(there_ps, fabric_ps + rnic->pcie.config.write_latency_ps);
 }
 
 nic_item_t *nic__items_grow(nic_rnic_t *rnic)

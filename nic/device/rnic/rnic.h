@@ -222,8 +222,8 @@ void nic__rnic_check_qp(const nic_qp_t *qp);
 bool nic__rnic_conserved(const nic_t *nic);
 uint32_t nic__rnic_inline_max(const nic_t *nic);
 // Books a read or a write of host memory from now on. Returns its end.
-sim_time_t nic__rnic_host_read(nic_t *nic, uint32_t bytes);
-sim_time_t nic__rnic_host_write(nic_t *nic, uint32_t bytes);
+sim_time_t nic__rnic_host_read(nic_t *nic, uint64_t address, uint32_t bytes);
+sim_time_t nic__rnic_host_write(nic_t *nic, uint64_t address, uint32_t bytes);
 nic_item_t *nic__items_grow(nic_rnic_t *rnic); // none is free; returns the first that is now
 void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp); // it is destroyed or reset
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)

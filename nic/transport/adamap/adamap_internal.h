@@ -15,12 +15,23 @@
 
 #include "nic/core.h"
 #include "nic/transport/adamap/knitting.h"
+#include "nic/transport/gate.h"
 #include "nic/transport/selective/kept.h"
 #include "nic/transport/selective/resend.h"
 
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u
 
+// What the NIC knows of a chain in the host's memory.
+typedef enum nic_adamap_chain {
+    NIC_ADAMAP_LINKED, // a block's address only when it has read the block before
+    NIC_ADAMAP_KNOWN,  // all addresses: nothing waits for them (list_known.c)
+} nic_adamap_chain_t;
+
+// The socket whose memory holds the knitting buffer: the NIC's own, or the next one.
+typedef enum nic_adamap_location { NIC_ADAMAP_NEAR, NIC_ADAMAP_FAR } nic_adamap_location_t;
+
 typedef struct nic_adamap_config {
+    nic_adamap_chain_t chain;
     uint64_t bits;
     uint64_t cached;
     uint64_t watermark;
@@ -32,6 +43,12 @@ typedef struct nic_adamap_config {
     sim_time_t read_latency_ps; // SIM_AUTO: over PCIe
     uint64_t dma_rate_bps;
     sim_time_t insert_ps;
+    sim_time_t return_ps;
+    uint64_t run_blocks;
+    uint64_t wait_packets;
+    uint64_t drain_bps; // SIM_AUTO: 5/4 of the link's rate
+    uint64_t stall_bytes;
+    nic_adamap_location_t location;
     uint64_t blocks_max;
     uint64_t block_align_bytes;
     uint64_t chunk_blocks;
@@ -42,7 +59,8 @@ typedef struct nic_adamap_config {
 // is that of their PSNs, in a ring; by time of their last request they are in a list.
 typedef struct nic_adamap_entry {
     nic_adamap_t map;
-    uint32_t block;
+    uint64_t task;  // that puts it into a block; meaningful while block is NIC_KNITTING_NONE
+    uint32_t block; // NIC_KNITTING_NONE: the core has not taken one yet
     uint32_t older; // indices, in the list by time
     uint32_t newer;
     uint8_t round; // round of the latest packet that filled it, or of its latest request
@@ -58,6 +76,35 @@ typedef struct nic_adamap_late {
     uint32_t index;
     uint8_t round;
 } nic_adamap_late_t;
+
+// A packet that waits for its map, or for its entry of the table.
+typedef struct nic_adamap_waiter {
+    net_packet_t *packet;
+    sim_time_t since_ps;
+    sim_time_t ready_ps; // of an entry: when it is on the NIC
+} nic_adamap_waiter_t;
+
+typedef struct nic_adamap_waiters {
+    nic_adamap_waiter_t *ring;
+    uint32_t capacity; // power of two
+    uint32_t first;    // both run freely
+    uint32_t end;
+} nic_adamap_waiters_t;
+
+// An entry of the fifo from the NIC to its host's core.
+typedef enum nic_adamap_task_kind {
+    NIC_ADAMAP_INSERT, // a map, at the tail of its chain
+    NIC_ADAMAP_PIECE,  // an entry of the table
+    NIC_ADAMAP_RETURN, // a block that is done with
+} nic_adamap_task_kind_t;
+
+typedef struct nic_adamap_task {
+    sim_time_t done_ps;             // when the core has done it
+    struct nic_adamap_state *state; // NULL: its queue pair is gone
+    nic_adamap_t map;
+    uint32_t number; // index of the piece, or block
+    nic_adamap_task_kind_t kind;
+} nic_adamap_task_t;
 
 // The number of maps over time: the area below the curve, at whole steps since the first packet. A
 // step is a round trip at first, and doubles whenever there are FLIGHT_MARKS.
@@ -78,7 +125,15 @@ typedef struct nic_adamap_shared {
     nic_knitting_t knitting;
     sim_time_t read_busy_ps; // the channels of the DMA engine
     sim_time_t write_busy_ps;
-    nic_core_t *core;   // the core that inserts maps; NULL before the first map
+    nic_core_t *core; // the core that inserts maps; NULL before the first map
+    nic_t *nic;
+    nic_adamap_task_t *tasks; // ring
+    uint64_t task_capacity;   // power of two
+    uint64_t task_first;      // both run freely
+    uint64_t task_end;
+    sim_timer_t task_timer;
+    nic_gate_t gate;
+    uint64_t waiting;   // packets, of all queue pairs
     uint64_t table_now; // entries of tables now
     // maps held now, by all queue pairs; samples of it at whole multiples of the sampling interval
     uint64_t nodes_now;
@@ -113,6 +168,8 @@ typedef struct nic_adamap_shared {
         uint64_t duplicates;
         uint64_t late_dropped;     // packets that no map knew any more, or not yet
         uint64_t no_block_dropped; // packets that needed a block when there was none
+        uint64_t rereads;          // reads of a word that named no next block yet
+        uint64_t waiting_max;      // packets that waited for maps or entries at a time
         uint64_t probes;
         uint64_t repaired;
         uint64_t repair_ps;
@@ -139,6 +196,15 @@ typedef struct nic_adamap_state {
     uint32_t cached_first;
     uint32_t cached_count;
     nic_knitting_chain_t chain;
+    // chain: linked
+    uint32_t asked; // blocks that the read under way brings; 0: there is none
+    bool refill;    // the NIC reads until it has `cached` maps
+    bool peeked;    // the head's map is on the NIC, but not the address of the next block
+    bool polling;   // the NIC reads the head's word again and again
+    sim_time_t poll_from_ps;
+    sim_timer_t read_timer;
+    nic_adamap_waiters_t waiters;
+    // chain: known
     uint32_t arriving; // maps of the chain that are being read into the NIC
     sim_time_t arriving_ready_ps;
     sim_time_t list_ready_ps; // when the list has dealt with everything that came before
@@ -151,7 +217,9 @@ typedef struct nic_adamap_state {
     uint32_t oldest;
     uint32_t newest;
     uint32_t live_count;
-    uint32_t latest_index;                    // the latest entry that a packet filled
+    uint32_t latest_index; // the latest entry that a packet filled
+    nic_adamap_waiters_t entry_waiters;
+    sim_timer_t entry_timer;
     uint32_t lru[NIC_ADAMAP_TABLE_CACHE_MAX]; // the latest first
     nic_adamap_late_t *late;                  // ring
     uint32_t late_capacity;
@@ -183,6 +251,20 @@ static inline sim_time_t nic__adamap_now(const nic_adamap_state_t *state)
 extern const sim_attr_table_t nic__adamap_attrs;
 uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config);
 
+// Returns true if a core of the host inserts maps and returns blocks; else the NIC does that
+// itself, at once.
+static inline bool nic__adamap_has_core(const nic_adamap_config_t *config)
+{
+    return config->chain == NIC_ADAMAP_LINKED && config->insert_ps != 0;
+}
+
+// What a map says of a packet.
+typedef enum nic_adamap_match {
+    NIC_ADAMAP_UNKNOWN, // none knows it, or blocks are lacking: nothing was changed
+    NIC_ADAMAP_MATCHED,
+    NIC_ADAMAP_WAITS, // its map, or the entry, has to be read first
+} nic_adamap_match_t;
+
 // receive.c
 void nic__adamap_open_receiver(nic_adamap_state_t *state);
 void nic__adamap_close_receiver(nic_adamap_state_t *state);
@@ -193,15 +275,21 @@ void nic__adamap_ask(nic_adamap_state_t *state,
                      uint8_t round,
                      uint32_t index,
                      sim_time_t ready_ps);
+// Takes a packet, which may have waited. Returns false, and leaves the packet, if it has to wait.
+bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool waited);
 
 // list.c
-bool nic__adamap_list_room(const nic_adamap_state_t *state);
-// Adds a closed map to the list, which has room. Returns when the map is stored; its request waits
-// until then.
+// Claims what a closed map needs to join the list. Returns false, and counts that, if there is no
+// room.
+bool nic__adamap_list_claim(nic_adamap_state_t *state);
+// Adds a closed map to the list, in the room that was claimed. Returns when the map is stored; its
+// request waits until then.
 sim_time_t nic__adamap_list_append(nic_adamap_state_t *state, const nic_adamap_t *map);
-// Takes the first retransmission of psn. Returns false, and changes nothing, if no map of the list
-// misses it, or if blocks are lacking.
-bool nic__adamap_list_match(nic_adamap_state_t *state, uint64_t psn, uint32_t span);
+// Takes the first retransmission of psn. waited: it did, so it was counted.
+nic_adamap_match_t nic__adamap_list_match(nic_adamap_state_t *state,
+                                          uint64_t psn,
+                                          uint32_t span,
+                                          bool waited);
 // Returns whether another scan follows a scan of a list or table that still has something (expired:
 // it asked for some of it again). A peer that answered none of so many scans is gone or waits for a
 // time-out of its own; its next packet wakes the scans.
@@ -212,27 +300,75 @@ static inline bool nic__adamap_asks_on(nic_adamap_state_t *state, bool expired)
     return state->unheard < NIC_ADAMAP_UNHEARD_MAX;
 }
 
+// Returns how many maps of the list are not on the NIC.
+static inline uint32_t nic__adamap_beyond(const nic_adamap_state_t *state)
+{
+    return nic__chain_count(&state->chain) - state->peeked;
+}
 static inline uint64_t nic__adamap_list_count(const nic_adamap_state_t *state)
 {
-    return (uint64_t)state->cached_count + nic__chain_count(&state->chain);
+    return (uint64_t)state->cached_count + nic__adamap_beyond(state);
 }
 void nic__adamap_list_fired(sim_node_t *node, sim_timer_t *timer);
+
+// chain.c: what the NIC reads of a linked chain, and who waits for it
+// Reads on if few maps are left on the NIC, or a packet waits.
+void nic__adamap_refill(nic_adamap_state_t *state);
+// Says that the core has linked a block.
+void nic__adamap_note_linked(nic_adamap_state_t *state);
+void nic__adamap_read_fired(sim_node_t *node, sim_timer_t *timer);
+void nic__adamap_entry_fired(sim_node_t *node, sim_timer_t *timer);
+// Keeps a packet until its map is there, or its entry at ready_ps.
+void nic__adamap_wait(nic_adamap_state_t *state, net_packet_t *packet);
+void nic__adamap_wait_entry(nic_adamap_state_t *state, net_packet_t *packet, sim_time_t ready_ps);
+// Consumes all packets that wait.
+void nic__adamap_waiters_free(nic_adamap_state_t *state);
+static inline bool nic__adamap_any_waits(const nic_adamap_waiters_t *waiters)
+{
+    return waiters->first != waiters->end;
+}
+
+// core.c: the fifo to the host's core. The functions return when the NIC has written the entry.
+void nic__adamap_core_init(nic_adamap_shared_t *shared, nic_t *nic);
+void nic__adamap_core_fini(nic_adamap_shared_t *shared);
+// Hands over a map for the chain, which was given to it; its block is claimed.
+sim_time_t nic__adamap_hand_map(nic_adamap_state_t *state, const nic_adamap_t *map);
+// Hands over an entry of the table; its block is claimed.
+sim_time_t nic__adamap_hand_piece(nic_adamap_state_t *state, uint32_t index);
+// Returns a block of the queue pair's chain or table.
+void nic__adamap_hand_back(nic_adamap_state_t *state, uint32_t block);
+// Takes an entry back whose block the core has not taken yet.
+void nic__adamap_recall_piece(nic_adamap_state_t *state, const nic_adamap_entry_t *entry);
+// Returns all blocks of a queue pair's chain, and forgets its tasks.
+void nic__adamap_core_forget(nic_adamap_state_t *state);
 
 // table.c
 // Adds all pieces of the map that miss packets. There are blocks for them.
 void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, sim_time_t ready_ps);
-// Takes a packet of round 2 or later. Returns false if its entry is gone.
-bool nic__adamap_table_match(nic_adamap_state_t *state,
-                             uint32_t index,
-                             uint8_t round,
-                             uint64_t psn,
-                             uint32_t span);
+// Takes a packet of round 2 or later. If it waits, ready_ps is until when.
+nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
+                                           uint32_t index,
+                                           uint8_t round,
+                                           uint64_t psn,
+                                           uint32_t span,
+                                           bool waited,
+                                           sim_time_t *ready_ps);
 void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer);
 void nic__adamap_table_free(nic_adamap_state_t *state);
+static inline nic_adamap_entry_t *nic__adamap_entry(const nic_adamap_state_t *state, uint32_t index)
+{
+    return &state->entries[index & (state->entry_capacity - 1)];
+}
 
 // memory.c
-sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint32_t maps);
-sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint32_t maps);
+// Each books an access of the NIC to the host's memory from now on, and returns when it is done.
+sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint64_t address, uint32_t bytes);
+sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint64_t address, uint32_t bytes);
+// Returns the bytes of a map with its word for the next block.
+static inline uint32_t nic__adamap_dma_bytes(const nic_adamap_state_t *state)
+{
+    return NIC_KNITTING_NEXT_BYTES + nic__adamap_bytes((uint32_t)nic__adamap_config(state)->bits);
+}
 // Notes that a new packet came.
 static inline void nic__adamap_note_new(nic_adamap_state_t *state)
 {

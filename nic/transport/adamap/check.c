@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/adamap/check.c - invariants between events, and the NIC's counters by name.
-#include "nic/transport/adamap/adamap_internal.h"
+#include "nic/transport/adamap/list_internal.h"
 
 #include "nic/objects/qp.h"
 
@@ -9,7 +9,7 @@
 static bool table_misses(const nic_adamap_state_t *state, uint64_t psn)
 {
     for (uint32_t i = state->entry_first; i != state->entry_end; i++) {
-        const nic_adamap_entry_t *const entry = &state->entries[i & (state->entry_capacity - 1)];
+        const nic_adamap_entry_t *const entry = nic__adamap_entry(state, i);
         if (entry->live && nic__adamap_covers(&entry->map, psn) &&
             !nic__adamap_has(&entry->map, (uint32_t)(psn - entry->map.first_psn))) {
             return true;
@@ -25,23 +25,47 @@ static bool misses(const nic_adamap_t *map, uint64_t psn)
            (offset >= NIC_ADAMAP_BITS_MAX || !nic__adamap_has(map, (uint32_t)offset));
 }
 
-static bool list_misses(const nic_adamap_state_t *state, uint64_t psn)
+// Calls fn for each map of the list: on the NIC, in blocks, and on their way to the core.
+typedef void (*map_fn)(const nic_adamap_state_t *state, const nic_adamap_t *map, void *ctx);
+static void for_each_map(const nic_adamap_state_t *state, map_fn fn, void *ctx)
 {
-    const uint32_t size = (uint32_t)nic__adamap_config(state)->cached;
     for (uint32_t i = 0; i < state->cached_count; i++) {
-        if (misses(&state->cached[(state->cached_first + i) % size], psn)) {
-            return true;
+        fn(state, nic__list_at(state, i), ctx);
+    }
+    const nic_adamap_shared_t *const shared = nic__adamap_shared(state);
+    const nic_knitting_t *const knitting = &shared->knitting;
+    bool on_nic = state->peeked;
+    for (uint32_t block = state->chain.head; block != NIC_KNITTING_NONE;
+         block = nic__knitting_next(knitting, block)) {
+        SIM_CHECK(nic__knitting_is_used(knitting, block));
+        if (!on_nic) {
+            const nic_adamap_t map =
+                nic__knitting_read(knitting, block, state->kept.first_psn, nic__adamap_now(state));
+            fn(state, &map, ctx);
+        }
+        on_nic = false;
+    }
+    for (uint64_t i = shared->task_first; i != shared->task_end; i++) {
+        const nic_adamap_task_t *const task = &shared->tasks[i & (shared->task_capacity - 1)];
+        if (task->state == state && task->kind == NIC_ADAMAP_INSERT) {
+            fn(state, &task->map, ctx);
         }
     }
-    const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
-    for (uint32_t block = state->chain.head; block != NIC_KNITTING_NONE;) {
-        const nic_knitting_block_t *const at = nic__knitting_at(knitting, block);
-        if (misses(&at->map, psn)) {
-            return true;
-        }
-        block = at->next;
-    }
-    return false;
+}
+
+typedef struct sums {
+    uint64_t psn;
+    uint32_t misses; // maps that miss psn
+    uint64_t maps;
+    uint64_t pieces;
+} sums_t;
+
+static void add_map(const nic_adamap_state_t *state, const nic_adamap_t *map, void *ctx)
+{
+    sums_t *const sums = ctx;
+    sums->maps++;
+    sums->pieces += nic__list_pieces(state, map);
+    sums->misses += misses(map, sums->psn);
 }
 
 // Checks that every missing packet is in exactly one map, except the expected packet, which may
@@ -55,29 +79,21 @@ void nic__adamap_check(const nic_qp_t *qp)
     const uint64_t begin_psn =
         kept->end_psn - kept->first_psn > LOOK_MAX ? kept->end_psn - LOOK_MAX : kept->first_psn;
     for (uint64_t psn = begin_psn; psn < kept->end_psn; psn++) {
-        const uint32_t maps = (uint32_t)misses(&state->open.map, psn) + list_misses(state, psn) +
-                              table_misses(state, psn);
+        sums_t sums = {.psn = psn};
+        for_each_map(state, add_map, &sums);
+        const uint32_t maps =
+            (uint32_t)misses(&state->open.map, psn) + sums.misses + table_misses(state, psn);
         SIM_CHECK(maps <= 1);
         SIM_CHECK(maps == !nic__kept_has(kept, psn) || psn == kept->first_psn);
     }
-    uint64_t pieces = 0;
-    const uint32_t bits = state->open.bits;
-    const uint32_t size = (uint32_t)nic__adamap_config(state)->cached;
-    for (uint32_t i = 0; i < state->cached_count; i++) {
-        pieces += (state->cached[(state->cached_first + i) % size].length + bits - 1) / bits;
-    }
-    uint32_t count = 0;
-    const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
-    for (uint32_t block = state->chain.head; block != NIC_KNITTING_NONE; count++) {
-        const nic_knitting_block_t *const at = nic__knitting_at(knitting, block);
-        SIM_CHECK(at->used);
-        pieces += (at->map.length + bits - 1) / bits;
-        block = at->next;
-    }
-    SIM_CHECK(count == nic__chain_count(&state->chain));
+    sums_t sums = {.psn = UINT64_MAX};
+    for_each_map(state, add_map, &sums);
+    SIM_CHECK(sums.maps == nic__adamap_list_count(state));
+    SIM_CHECK(sums.pieces == state->list_pieces);
     SIM_CHECK(state->arriving <= nic__chain_count(&state->chain));
-    SIM_CHECK(pieces == state->list_pieces);
-    nic__knitting_check(knitting);
+    SIM_CHECK(!state->peeked || state->cached_count > 0 || state->polling || state->asked != 0 ||
+              nic__chain_count(&state->chain) > 1);
+    nic__knitting_check(&nic__adamap_shared(state)->knitting);
 }
 
 #define COUNTER(field, help_)                                                                   \
@@ -97,6 +113,26 @@ const nic_counter_info_t nic__adamap_counter_infos[] = {
     COUNTER(duplicates, "packets that had come before"),
     COUNTER(late_dropped, "packets that no map knew"),
     COUNTER(no_block_dropped, "packets dropped for want of blocks"),
+    COUNTER(rereads, "reads of a block's word that named no next block yet"),
+    COUNTER(waiting_max, "packets that waited for maps or entries at the same time, at most"),
+    {.name = "blocks_refused",
+     .help = "times that a block was needed and none was left",
+     .offset = offsetof(nic_adamap_shared_t, knitting.refused)},
+    {.name = "chunks_grown",
+     .help = "chunks by which the knitting buffer grew",
+     .offset = offsetof(nic_adamap_shared_t, knitting.grown)},
+    {.name = "chunks_shrunk",
+     .help = "chunks that the knitting buffer gave back",
+     .offset = offsetof(nic_adamap_shared_t, knitting.shrunk)},
+    {.name = "pipeline_waited",
+     .help = "packets that arrived while the receive pipeline stood",
+     .offset = offsetof(nic_adamap_shared_t, gate.waited)},
+    {.name = "pipeline_stood_ps",
+     .help = "time for which the receive pipeline stood, in picoseconds",
+     .offset = offsetof(nic_adamap_shared_t, gate.held_ps)},
+    {.name = "pipeline_pauses",
+     .help = "times that the NIC paused its link because its pipeline stood",
+     .offset = offsetof(nic_adamap_shared_t, gate.pauses)},
     COUNTER(probes, "time-outs of senders"),
     {.name = NULL},
 };

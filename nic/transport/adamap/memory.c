@@ -1,16 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/adamap/memory.c - the time of accesses to host memory, and the number of maps over
 // time.
+#include "nic/device.h"
 #include "nic/transport/adamap/adamap_internal.h"
 
 #define TLP_BYTES 256u
 #define TLP_OVERHEAD_BYTES 20u
-
-static uint32_t dma_bytes(const nic_adamap_state_t *state, uint32_t maps)
-{
-    const uint32_t bits = (uint32_t)nic__adamap_config(state)->bits;
-    return maps * (nic__adamap_bytes(bits) + 8);
-}
 
 // Books an operation on a channel. The channel serves one after the other; the next one does not
 // wait for the latency.
@@ -25,28 +20,44 @@ static sim_time_t dma_ps(nic_adamap_state_t *state, uint32_t bytes, sim_time_t *
     return *busy_ps + config->read_latency_ps;
 }
 
-sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint32_t maps)
+// Adds the parts of the host's fabric that the address needs, where they have limits.
+static sim_time_t over_fabric(nic_adamap_state_t *state,
+                              uint64_t address,
+                              uint32_t bytes,
+                              bool to_memory,
+                              sim_time_t channel_ps)
+{
+    nic_t *const nic = state->base.nic;
+    if (!nic_device_bound(nic)) {
+        return channel_ps;
+    }
+    const sim_time_t fabric_ps =
+        nic_device_dma(nic, address, bytes, to_memory) + nic__adamap_config(state)->read_latency_ps;
+    return fabric_ps > channel_ps ? fabric_ps : channel_ps;
+}
+
+sim_time_t nic__adamap_read_ps(nic_adamap_state_t *state, uint64_t address, uint32_t bytes)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
-    const uint32_t bytes = dma_bytes(state, maps);
     shared->counters.dma_reads++;
     shared->counters.dma_read_bytes += bytes;
     if (nic__adamap_config(state)->read_latency_ps == SIM_AUTO) {
-        return nic_transport_host_read_ps(state->base.qp, bytes);
+        return nic_transport_host_read_ps(state->base.qp, address, bytes);
     }
-    return dma_ps(state, bytes, &shared->read_busy_ps);
+    const sim_time_t channel_ps = dma_ps(state, bytes, &shared->read_busy_ps);
+    return over_fabric(state, address, bytes, false, channel_ps);
 }
 
-sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint32_t maps)
+sim_time_t nic__adamap_write_ps(nic_adamap_state_t *state, uint64_t address, uint32_t bytes)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
-    const uint32_t bytes = dma_bytes(state, maps);
     shared->counters.dma_writes++;
     shared->counters.dma_write_bytes += bytes;
     if (nic__adamap_config(state)->read_latency_ps == SIM_AUTO) {
-        return nic_transport_host_write_ps(state->base.qp, bytes);
+        return nic_transport_host_write_ps(state->base.qp, address, bytes);
     }
-    return dma_ps(state, bytes, &shared->write_busy_ps);
+    const sim_time_t channel_ps = dma_ps(state, bytes, &shared->write_busy_ps);
+    return over_fabric(state, address, bytes, true, channel_ps);
 }
 
 static void note_sample(nic_adamap_shared_t *shared, uint64_t intervals)

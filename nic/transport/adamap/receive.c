@@ -119,7 +119,7 @@ static void open_fired(sim_node_t *node, sim_timer_t *timer)
     }
     const sim_time_t after_ps = nic__adamap_config(state)->close_after_ps;
     sim_time_t due_ps = state->open_touched_ps + after_ps;
-    if (due_ps <= node->now_ps && nic__adamap_list_room(state)) {
+    if (due_ps <= node->now_ps && nic__adamap_list_claim(state)) {
         close_map(state, state->open.map.first_psn + state->open.map.length, 0);
         return;
     }
@@ -130,7 +130,7 @@ static void open_fired(sim_node_t *node, sim_timer_t *timer)
 static bool admit_new(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
 {
     if (nic__adamap_arrive(&state->open, psn, span) == NIC_ADAMAP_BEYOND) {
-        if (!nic__adamap_list_room(state)) {
+        if (!nic__adamap_list_claim(state)) {
             nic__adamap_shared(state)->counters.no_block_dropped++;
             return false;
         }
@@ -148,29 +148,44 @@ static bool admit_new(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     return true;
 }
 
-// Returns true if a packet that did not come before is taken.
-static bool admit(nic_adamap_state_t *state,
-                  const net_packet_t *packet,
-                  uint64_t psn,
-                  uint32_t span)
+// What happens to a packet that did not come before.
+typedef enum fate { TAKEN, DROPPED, WAITS } fate_t;
+
+static fate_t admit(nic_adamap_state_t *state, net_packet_t *packet, uint64_t psn, bool waited)
 {
+    const uint32_t span = nic__packet_span(state->base.qp, packet);
     if (SIM_LIKELY(psn >= state->open.map.first_psn)) {
         nic__adamap_note_new(state);
-        return admit_new(state, psn, span);
+        return admit_new(state, psn, span) ? TAKEN : DROPPED;
     }
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint8_t round = aside->selective.round;
-    bool known = false;
+    nic_adamap_match_t match = NIC_ADAMAP_UNKNOWN;
     if (round == 1) {
-        known = nic__adamap_list_match(state, psn, span);
+        const bool others_wait = nic__adamap_any_waits(&state->waiters);
+        match = !waited && others_wait ? NIC_ADAMAP_WAITS
+                                       : nic__adamap_list_match(state, psn, span, waited);
+        if (match == NIC_ADAMAP_WAITS && !waited) {
+            nic__adamap_wait(state, packet);
+        }
     } else if (round > 1) {
-        known = nic__adamap_table_match(state, aside->selective.index, round, psn, span);
+        sim_time_t ready_ps;
+        match = nic__adamap_table_match(state,
+                                        aside->selective.index,
+                                        round,
+                                        psn,
+                                        span,
+                                        waited,
+                                        &ready_ps);
+        if (match == NIC_ADAMAP_WAITS) {
+            nic__adamap_wait_entry(state, packet, ready_ps);
+        }
     }
-    if (!known && psn != state->kept.first_psn) {
+    if (match == NIC_ADAMAP_UNKNOWN && psn != state->kept.first_psn) {
         nic__adamap_shared(state)->counters.late_dropped++;
-        return false;
+        return DROPPED;
     }
-    return true;
+    return match == NIC_ADAMAP_WAITS ? WAITS : TAKEN;
 }
 
 static void note_repairs(nic_adamap_state_t *state)
@@ -198,25 +213,25 @@ static void wake_scans(nic_adamap_state_t *state)
     }
 }
 
-void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool waited)
 {
-    (void)nic;
-    nic_adamap_state_t *const state = nic__adamap_of(qp);
-    if (SIM_UNLIKELY(state->unheard != 0)) {
-        wake_scans(state);
-    }
+    nic_qp_t *const qp = state->base.qp;
     const uint64_t psn = nic_transport_psn(packet->psn, state->kept.first_psn);
-    const uint32_t span = nic__packet_span(qp, packet);
     const bool ack_request = packet->ack_request;
     const uint64_t before_psn = state->kept.first_psn;
     if (psn >= before_psn + NIC_PSN_WINDOW || (qp->rx_flags & NIC_RX_STOPPED) != 0) {
         nic_transport_consume(qp, packet);
-        return;
+        return true;
     }
     const bool again = nic__kept_has(&state->kept, psn);
-    if (!again && !admit(state, packet, psn, span)) {
-        nic_transport_consume(qp, packet);
-        return;
+    if (!again) {
+        const fate_t fate = admit(state, packet, psn, waited);
+        if (fate == DROPPED) {
+            nic_transport_consume(qp, packet);
+        }
+        if (fate != TAKEN) {
+            return fate == DROPPED;
+        }
     }
     nic_cause_t cause;
     nic__cause_note(&cause, packet);
@@ -226,13 +241,24 @@ void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     nic__adamap_shared(state)->counters.duplicates += again;
     if (arrival.refused || (!ack_request && arrival.news != NIC_KEPT_REPAIR)) {
-        return;
+        return true;
     }
     if (again) {
         nic_transport_acknowledge(qp, NULL);
     } else if (state->kept.first_psn != before_psn) {
         nic__cause_acknowledge(qp, &cause);
     }
+    return true;
+}
+
+void nic__adamap_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    nic_adamap_state_t *const state = nic__adamap_of(qp);
+    if (SIM_UNLIKELY(state->unheard != 0)) {
+        wake_scans(state);
+    }
+    (void)nic__adamap_take(state, packet, false);
 }
 
 // -- life
@@ -252,6 +278,8 @@ void nic__adamap_open_receiver(nic_adamap_state_t *state)
     sim_timer_init(&state->late_timer, late_fired);
     sim_timer_init(&state->list_timer, nic__adamap_list_fired);
     sim_timer_init(&state->table_timer, nic__adamap_table_fired);
+    sim_timer_init(&state->read_timer, nic__adamap_read_fired);
+    sim_timer_init(&state->entry_timer, nic__adamap_entry_fired);
 }
 
 void nic__adamap_close_receiver(nic_adamap_state_t *state)
@@ -261,9 +289,12 @@ void nic__adamap_close_receiver(nic_adamap_state_t *state)
     sim_timer_cancel(node, &state->late_timer);
     sim_timer_cancel(node, &state->list_timer);
     sim_timer_cancel(node, &state->table_timer);
+    sim_timer_cancel(node, &state->read_timer);
+    sim_timer_cancel(node, &state->entry_timer);
+    nic__adamap_waiters_free(state);
     nic__adamap_count_nodes(state, -(int64_t)nic__adamap_list_count(state));
-    nic__knitting_drop(&nic__adamap_shared(state)->knitting, &state->chain);
     nic__adamap_table_free(state);
+    nic__adamap_core_forget(state);
     nic__kept_fini(&state->kept, state->base.qp);
     sim_free(state->cached);
     sim_free(state->late);

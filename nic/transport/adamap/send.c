@@ -9,6 +9,8 @@
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/cc/control.h"
+#include "nic/device.h"
+#include "nic/fabric.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -43,6 +45,25 @@ static const sim_attr_t attrs[] = {
              .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "100s",
              .help = "time without an answer after which a sender repeats its oldest and newest "
                      "packets; auto: 3 round trips of the path plus 200 us"),
+    SIM_ATTR("nic.adamap.chain", ENUM, nic_adamap_config_t, chain,
+             .default_text = "linked", .choices = "linked|known",
+             .help = "linked: the NIC learns a block's address when it has read the block before; "
+                     "known: it knows all addresses, links maps itself, and no packet waits for its "
+                     "map, as in the OmniDMA authors' simulator"),
+    SIM_ATTR("nic.adamap.run-blocks", COUNT, nic_adamap_config_t, run_blocks,
+             .default_text = "1", .min_text = "1", .max_text = "64",
+             .help = "adjacent blocks that a chain is given where it can, and that one read brings"),
+    SIM_ATTR("nic.adamap.wait-packets", COUNT, nic_adamap_config_t, wait_packets,
+             .default_text = "32", .min_text = "0", .max_text = "65536",
+             .help = "packets of a NIC that can wait for maps beside its receive pipeline; if more "
+                     "wait, the pipeline stands still"),
+    SIM_ATTR("nic.adamap.drain-rate", RATE, nic_adamap_config_t, drain_bps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1Mbps", .max_text = "10Tbps",
+             .help = "rate at which the receive pipeline takes what came while it stood still; "
+                     "auto: 5/4 of the link's rate"),
+    SIM_ATTR("nic.adamap.stall-buffer", BYTES, nic_adamap_config_t, stall_bytes,
+             .default_text = "128KiB", .min_text = "0", .max_text = "1GiB",
+             .help = "bytes that wait for the receive pipeline before the NIC pauses its link"),
     SIM_ATTR("nic.adamap.read-latency", TIME, nic_adamap_config_t, read_latency_ps,
              .auto_ok = true, .default_text = "1us", .min_text = "0s", .max_text = "1ms",
              .help = "latency of a read or write of the knitting buffer by the NIC; auto: that of "
@@ -53,8 +74,15 @@ static const sim_attr_t attrs[] = {
                      "read-latency is not auto"),
     SIM_ATTR("nic.adamap.insert-time", TIME, nic_adamap_config_t, insert_ps,
              .default_text = "50ns", .min_text = "0s", .max_text = "1ms",
-             .help = "time of a host's core to insert a map at the tail; 0: the NIC links it "
-                     "itself"),
+             .help = "time of a host's core to take a block and insert a map at the tail; 0: the "
+                     "NIC takes, links and returns blocks itself"),
+    SIM_ATTR("nic.adamap.return-time", TIME, nic_adamap_config_t, return_ps,
+             .default_text = "20ns", .min_text = "0s", .max_text = "1ms",
+             .help = "time of a host's core to return a block to the free list"),
+    SIM_ATTR("nic.adamap.location", ENUM, nic_adamap_config_t, location,
+             .default_text = "near", .choices = "near|far",
+             .help = "memory that holds the knitting buffer: near, that of the NIC's own socket; "
+                     "far, that of the next socket"),
     SIM_ATTR("nic.adamap.blocks", COUNT, nic_adamap_config_t, blocks_max,
              .default_text = "1048576", .min_text = "1", .max_text = "16777216",
              .help = "largest number of blocks of the knitting buffer, for all queue pairs of a "
@@ -95,22 +123,48 @@ static uint64_t nic_bytes(const void *config)
 
 // -- the NIC
 
+// Places the buffer in the host, if the host has limits.
+static void place_buffer(nic_t *nic, const nic_adamap_config_t *config, uint64_t address)
+{
+    if (!nic_device_bound(nic)) {
+        return;
+    }
+    const uint32_t sockets = (uint32_t)nic->host->config->host.sockets;
+    nic_location_t location = {0};
+    while (nic_distance(nic, location) != NIC_SAME_SOCKET) {
+        location.index++;
+    }
+    if (config->location == NIC_ADAMAP_FAR) {
+        location.index = (location.index + 1) % sockets;
+    }
+    nic_memory_place(&nic->host->node, address, NIC_KNITTING_STRIDE, location);
+}
+
 static void nic_create(nic_t *nic, void *nic_state, const void *config)
 {
-    (void)nic;
     nic_adamap_shared_t *const shared = nic_state;
     const nic_adamap_config_t *const mine = config;
     uint32_t align_bytes = 8;
     while (align_bytes < mine->block_align_bytes) {
         align_bytes *= 2;
     }
+    const uint32_t run_blocks = (uint32_t)mine->run_blocks;
+    const uint32_t runs = ((uint32_t)mine->chunk_blocks + run_blocks - 1) / run_blocks;
     const nic_knitting_config_t knitting = {
         .bits = (uint32_t)mine->bits,
         .align_bytes = align_bytes,
-        .chunk_blocks = (uint32_t)mine->chunk_blocks,
+        .chunk_blocks = runs * run_blocks,
+        .run_blocks = run_blocks,
         .blocks_max = (uint32_t)mine->blocks_max,
+        .memory = &nic->host->memory,
+        .address = NIC_KNITTING_ADDRESS + nic->port->index * NIC_KNITTING_STRIDE,
     };
     nic__knitting_init(&shared->knitting, &knitting);
+    place_buffer(nic, mine, knitting.address);
+    nic__adamap_core_init(shared, nic);
+    const uint64_t drain_bps =
+        mine->drain_bps != SIM_AUTO ? mine->drain_bps : nic_rate_bps(nic) / 4 * 5;
+    nic__gate_init(&shared->gate, nic, drain_bps, mine->stall_bytes);
     shared->sample_ps = mine->sample_ps;
     shared->counters.nic_bytes_per_qp = nic__adamap_nic_bytes(mine);
 }
@@ -119,6 +173,8 @@ static void nic_destroy(nic_t *nic, void *nic_state)
 {
     (void)nic;
     nic_adamap_shared_t *const shared = nic_state;
+    nic__adamap_core_fini(shared);
+    nic__gate_fini(&shared->gate);
     SIM_CHECK(shared->knitting.used_count == 0 && shared->nodes_now == 0);
     nic__knitting_fini(&shared->knitting);
     sim_free(shared->samples);
@@ -224,7 +280,9 @@ static void add_totals(const nic_t *nic, const void *nic_state, nic_transport_to
     TAKE_MAX(repair_ps_max, counters->repair_ps_max);
 #undef TAKE_MAX
     totals->host_grown += shared->knitting.grown;
+    totals->host_shrunk += shared->knitting.shrunk;
     totals->host_refused += shared->knitting.refused;
+    totals->pipeline_ps += shared->gate.held_ps;
     totals->prefetch_hits += counters->prefetch_hits;
     totals->prefetch_stalls += counters->prefetch_stalls;
     totals->stalled_ps += counters->stalled_ps;
@@ -462,7 +520,7 @@ static void gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)
     nic__kept_gauges(&state->kept, sums);
     sums->resend_packets += state->resend.waiting;
     sums->list_maps += nic__adamap_list_count(state);
-    sums->chain_maps += nic__chain_count(&state->chain);
+    sums->chain_maps += nic__adamap_beyond(state);
 }
 
 static void nic_gauges(const void *nic_state, nic_transport_gauges_t *sums)

@@ -9,17 +9,12 @@
 
 #define FIRST_ENTRIES 16u
 
-static inline nic_adamap_entry_t *entry_at(const nic_adamap_state_t *state, uint32_t index)
-{
-    return &state->entries[index & (state->entry_capacity - 1)];
-}
-
 static nic_adamap_entry_t *find(const nic_adamap_state_t *state, uint32_t index)
 {
     if (index - state->entry_first >= state->entry_end - state->entry_first) {
         return NULL;
     }
-    nic_adamap_entry_t *const entry = entry_at(state, index);
+    nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     return entry->live ? entry : NULL;
 }
 
@@ -27,14 +22,14 @@ static nic_adamap_entry_t *find(const nic_adamap_state_t *state, uint32_t index)
 
 static void unlink_entry(nic_adamap_state_t *state, uint32_t index)
 {
-    const nic_adamap_entry_t *const entry = entry_at(state, index);
+    const nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     if (entry->older != NIC_ADAMAP_NO_INDEX) {
-        entry_at(state, entry->older)->newer = entry->newer;
+        nic__adamap_entry(state, entry->older)->newer = entry->newer;
     } else {
         state->oldest = entry->newer;
     }
     if (entry->newer != NIC_ADAMAP_NO_INDEX) {
-        entry_at(state, entry->newer)->older = entry->older;
+        nic__adamap_entry(state, entry->newer)->older = entry->older;
     } else {
         state->newest = entry->older;
     }
@@ -42,12 +37,12 @@ static void unlink_entry(nic_adamap_state_t *state, uint32_t index)
 
 static void link_newest(nic_adamap_state_t *state, uint32_t index)
 {
-    nic_adamap_entry_t *const entry = entry_at(state, index);
+    nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     entry->map.touched_ps = nic__adamap_now(state);
     entry->older = state->newest;
     entry->newer = NIC_ADAMAP_NO_INDEX;
     if (state->newest != NIC_ADAMAP_NO_INDEX) {
-        entry_at(state, state->newest)->newer = index;
+        nic__adamap_entry(state, state->newest)->newer = index;
     } else {
         state->oldest = index;
     }
@@ -68,23 +63,33 @@ static void grow(nic_adamap_state_t *state)
         state->entry_capacity == 0 ? FIRST_ENTRIES : state->entry_capacity * 2;
     nic_adamap_entry_t *const entries = sim_alloc_array(capacity, sizeof(*entries));
     for (uint32_t i = state->entry_first; i != state->entry_end; i++) {
-        entries[i & (capacity - 1)] = *entry_at(state, i);
+        entries[i & (capacity - 1)] = *nic__adamap_entry(state, i);
     }
     sim_free(state->entries);
     state->entries = entries;
     state->entry_capacity = capacity;
 }
 
+static void give_block(nic_adamap_state_t *state, const nic_adamap_entry_t *entry)
+{
+    if (entry->block != NIC_KNITTING_NONE) {
+        nic__adamap_hand_back(state, entry->block);
+    } else {
+        nic__adamap_recall_piece(state, entry);
+    }
+}
+
 static void erase(nic_adamap_state_t *state, uint32_t index)
 {
-    nic_adamap_entry_t *const entry = entry_at(state, index);
+    nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     unlink_entry(state, index);
-    nic__knitting_give(&nic__adamap_shared(state)->knitting, entry->block);
+    give_block(state, entry);
     entry->live = false;
     state->live_count--;
     nic__adamap_shared(state)->table_now--;
     nic__adamap_count_nodes(state, -1);
-    while (state->entry_first != state->entry_end && !entry_at(state, state->entry_first)->live) {
+    while (state->entry_first != state->entry_end &&
+           !nic__adamap_entry(state, state->entry_first)->live) {
         state->entry_first++;
     }
 }
@@ -92,8 +97,8 @@ static void erase(nic_adamap_state_t *state, uint32_t index)
 void nic__adamap_table_free(nic_adamap_state_t *state)
 {
     for (uint32_t i = state->entry_first; i != state->entry_end; i++) {
-        if (entry_at(state, i)->live) {
-            nic__knitting_give(&nic__adamap_shared(state)->knitting, entry_at(state, i)->block);
+        if (nic__adamap_entry(state, i)->live) {
+            give_block(state, nic__adamap_entry(state, i));
             nic__adamap_shared(state)->table_now--;
             nic__adamap_count_nodes(state, -1);
         }
@@ -115,21 +120,20 @@ static void trim(const nic_adamap_state_t *state, nic_adamap_t *map)
 static void add_piece(nic_adamap_state_t *state, const nic_adamap_t *piece, sim_time_t ready_ps)
 {
     nic_adamap_shared_t *const shared = nic__adamap_shared(state);
-    const uint32_t block = nic__knitting_take(&shared->knitting);
-    SIM_CHECK(block != NIC_KNITTING_NONE);
+    SIM_CHECK(nic__knitting_claim(&shared->knitting, 1));
     if (state->entry_end - state->entry_first == state->entry_capacity) {
         grow(state);
     }
     const uint32_t index = state->entry_end++;
-    *entry_at(state, index) =
-        (nic_adamap_entry_t){.map = *piece, .block = block, .round = 1, .live = true};
+    *nic__adamap_entry(state, index) =
+        (nic_adamap_entry_t){.map = *piece, .round = 1, .live = true};
     link_newest(state, index);
     state->live_count++;
     shared->table_now++;
     nic__adamap_count_nodes(state, 1);
     shared->counters.table_entries++;
     shared->counters.work++;
-    const sim_time_t written_ps = nic__adamap_write_ps(state, 1);
+    const sim_time_t written_ps = nic__adamap_hand_piece(state, index);
     nic__adamap_ask(state, piece, 2, index, written_ps > ready_ps ? written_ps : ready_ps);
     if (!sim_timer_armed(&state->table_timer)) {
         sim_timer_arm(nic_transport_node(state->base.qp),
@@ -153,6 +157,22 @@ void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, s
 
 // -- matching
 
+// Reads the entry's block. In a linked chain the look-up table's slot, which holds the address of
+// the block, has to be read first.
+static sim_time_t read_entry(nic_adamap_state_t *state, uint32_t index)
+{
+    const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
+    const uint32_t block = nic__adamap_entry(state, index)->block;
+    const uint64_t address = block != NIC_KNITTING_NONE ? nic__knitting_address(knitting, block)
+                                                        : knitting->config.address;
+    sim_time_t slot_ps = nic__adamap_now(state);
+    if (nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED) {
+        slot_ps = nic__adamap_read_ps(state, address, NIC_KNITTING_NEXT_BYTES);
+    }
+    return slot_ps - nic__adamap_now(state) +
+           nic__adamap_read_ps(state, address, nic__adamap_dma_bytes(state));
+}
+
 // Returns when the entry is on the NIC; it may have to be read.
 static sim_time_t look_up(nic_adamap_state_t *state, uint32_t index)
 {
@@ -172,12 +192,12 @@ static sim_time_t look_up(nic_adamap_state_t *state, uint32_t index)
     if (size != 0) {
         state->lru[0] = index;
     }
-    return hit ? nic__adamap_now(state) : nic__adamap_read_ps(state, 1);
+    return hit ? nic__adamap_now(state) : read_entry(state, index);
 }
 
 static void ask_again(nic_adamap_state_t *state, uint32_t index, uint8_t round, sim_time_t ready_ps)
 {
-    nic_adamap_entry_t *const entry = entry_at(state, index);
+    nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     entry->round = round;
     touch(state, index);
     nic__adamap_ask(state, &entry->map, round, index, ready_ps);
@@ -203,19 +223,26 @@ static void leave_latest(nic_adamap_state_t *state, uint32_t index, sim_time_t r
     }
 }
 
-bool nic__adamap_table_match(nic_adamap_state_t *state,
-                             uint32_t index,
-                             uint8_t round,
-                             uint64_t psn,
-                             uint32_t span)
+nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
+                                           uint32_t index,
+                                           uint8_t round,
+                                           uint64_t psn,
+                                           uint32_t span,
+                                           bool waited,
+                                           sim_time_t *ready_ps)
 {
     nic_adamap_entry_t *const entry = find(state, index);
     if (entry == NULL || !nic__adamap_covers(&entry->map, psn) ||
         nic__adamap_has(&entry->map, (uint32_t)(psn - entry->map.first_psn))) {
-        return false;
+        return NIC_ADAMAP_UNKNOWN;
     }
-    const sim_time_t ready_ps = look_up(state, index);
-    leave_latest(state, index, ready_ps);
+    *ready_ps = waited ? nic__adamap_now(state) : look_up(state, index);
+    const bool linked = nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED;
+    if (linked && !waited &&
+        (*ready_ps > nic__adamap_now(state) || nic__adamap_any_waits(&state->entry_waiters))) {
+        return NIC_ADAMAP_WAITS;
+    }
+    leave_latest(state, index, *ready_ps);
     const uint64_t end = psn - entry->map.first_psn + span;
     for (uint32_t o = (uint32_t)(psn - entry->map.first_psn); o < end && o < entry->map.length;
          o++) {
@@ -225,7 +252,7 @@ bool nic__adamap_table_match(nic_adamap_state_t *state,
     if (nic__adamap_full(&entry->map)) {
         erase(state, index);
     }
-    return true;
+    return NIC_ADAMAP_MATCHED;
 }
 
 void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer)
@@ -236,7 +263,7 @@ void nic__adamap_table_fired(sim_node_t *node, sim_timer_t *timer)
     bool expired = false;
     while (state->oldest != NIC_ADAMAP_NO_INDEX) {
         const uint32_t index = state->oldest;
-        nic_adamap_entry_t *const entry = entry_at(state, index);
+        nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
         if (node->now_ps <= entry->map.touched_ps + expire_ps) {
             break;
         }

@@ -43,6 +43,14 @@ knob loss=0.5,links.host0--border1.loss-packets=all,links.host0--border1.loss-di
 knob $small nic.adamap.read-latency 20us
 knob $small nic.adamap.dma-rate 10Mbps
 knob $small nic.adamap.insert-time 100us
+knob $small nic.adamap.return-time 100us
+knob $small nic.adamap.chain known
+knob $lossy,nic.adamap.bits=1 nic.adamap.run-blocks 8
+slow=$small,nic.adamap.read-latency=20us,nic.adamap.wait-packets=0
+knob $small,nic.adamap.read-latency=20us nic.adamap.wait-packets 0
+knob $slow nic.adamap.drain-rate 105Gbps
+knob $slow nic.adamap.stall-buffer 8KiB
+knob $small,nic.host.sockets=2,nic.host.socket-link-latency=5us nic.adamap.location far
 knob $small nic.adamap.blocks 3
 knob $small nic.adamap.block-align 256
 knob $small nic.adamap.chunk-blocks 1000

@@ -156,7 +156,7 @@ static void post_receives(pair_t *pair, void *ctx)
     pair_post_recvs(pair, ctx, REQUESTS, 1 << 16);
 }
 
-// Requests of every kind and length over a link that loses one in forty.
+// Requests of every kind and length over a link that loses one in thirty.
 static void run(const char *transport, const char *bits, const char *code, unsigned headers)
 {
     static const nic_wr_opcode_t opcodes[] = {NIC_WR_SEND,
@@ -178,7 +178,7 @@ static void run(const char *transport, const char *bits, const char *code, unsig
     set_own(&config.nic, "nic.sdr.code-parity", "2");
     config.tagged = (headers & 1) != 0;
     config.ipv6 = (headers & 2) != 0;
-    config.link.loss_rate = (sim_ratio_t){1, 40};
+    config.link.loss_rate = (sim_ratio_t){1, 30};
     config.until_ps = SIM_PS_PER_S;
     pair_t *const pair = pair_create(&config);
     pair_qp_t qps;
