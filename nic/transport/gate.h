@@ -9,7 +9,7 @@
 #ifndef NIC_TRANSPORT_GATE_H
 #define NIC_TRANSPORT_GATE_H
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 typedef struct nic_gate {
     nic_t *nic;

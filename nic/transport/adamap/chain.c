@@ -12,8 +12,8 @@
 // wait, its receive pipeline stands.
 #include "nic/transport/adamap/list_internal.h"
 
-#include "nic/host/objects.h"
-#include "nic/verbs/qp.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
 
 #define FIRST_WAITERS 8u
 #define POLL_PS (100 * SIM_PS_PER_NS) // at least between two reads of the same word

@@ -7,7 +7,7 @@
 // sees it from then on.
 #include "nic/transport/adamap/adamap_internal.h"
 
-#include "nic/host/objects.h"
+#include "nic/objects/objects.h"
 
 #define FIRST_TASKS 16u
 #define RETURN_BYTES 8u

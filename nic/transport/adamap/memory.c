@@ -2,6 +2,7 @@
 // nic/transport/adamap/memory.c - the time of accesses to host memory, and the number of maps over
 // time.
 #include "nic/device.h"
+#include "nic/objects/objects.h"
 #include "nic/transport/adamap/adamap_internal.h"
 
 #define TLP_BYTES 256u
@@ -28,7 +29,7 @@ static sim_time_t over_fabric(nic_adamap_state_t *state,
                               sim_time_t channel_ps)
 {
     nic_t *const nic = state->base.nic;
-    if (!nic_device_bound(nic)) {
+    if (!nic->bound) {
         return channel_ps;
     }
     const sim_time_t fabric_ps =

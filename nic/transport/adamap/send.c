@@ -9,7 +9,6 @@
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/cc/control.h"
-#include "nic/device.h"
 #include "nic/fabric.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
@@ -126,7 +125,7 @@ static uint64_t nic_bytes(const void *config)
 // Places the buffer in the host, if the host has limits.
 static void place_buffer(nic_t *nic, const nic_adamap_config_t *config, uint64_t address)
 {
-    if (!nic_device_bound(nic)) {
+    if (!nic->bound) {
         return;
     }
     const uint32_t sockets = (uint32_t)nic->host->config->host.sockets;
