@@ -33,6 +33,9 @@ static const char help[] =
     "                      runs then reads and writes all files that the server may\n"
     "  --host-name NAME    host name by which browsers may reach this server; separate\n"
     "                      several names by commas\n"
+    "  --trusted-proxy ADDRESS\n"
+    "                      address of a proxy in front of this server; its X-Forwarded-For says\n"
+    "                      who asks. Separate several addresses by commas\n"
     "  --first-user NAME   create the first administrator without a link, together with\n"
     "                      --password-file\n"
     "  --password-file F   file whose first line is the password of --first-user\n"
@@ -42,6 +45,7 @@ static const char help[] =
     "  --run-memory BYTES  memory limit of a run, such as 500MB or 8GB (default 8GB)\n"
     "  --run-disk BYTES    limit of the files of a run (default 10GB)\n"
     "  --disk-free BYTES   free disk space that a new run needs (default 1GB)\n"
+    "  --sql-time S        processor time of one SQL statement, in seconds (default 10)\n"
     "  --queue N           waiting runs allowed per user (default 2000)\n"
     "  --group N           runs allowed in one order (default 1000)\n"
     "  --page DIR          folder of the built page\n"
@@ -75,6 +79,7 @@ static const option_t options[] = {
     {"--without-tls", AT(listen_anywhere), FLAG, 0, 0},
     {"--unconfined", AT(unconfined), FLAG, 0, 0},
     {"--host-name", AT(host_names), TEXT, 0, 0},
+    {"--trusted-proxy", AT(trusted_proxy), TEXT, 0, 0},
     {"--first-user", AT(first_user), TEXT, 0, 0},
     {"--password-file", AT(password), TEXT, 0, 0},
     {"--jobs", AT(jobs), COUNT, 1, 1024},
@@ -83,6 +88,7 @@ static const option_t options[] = {
     {"--run-memory", AT(run_bytes_max), BYTES, UINT64_C(16) << 20, UINT64_C(1) << 50},
     {"--run-disk", AT(disk_bytes_max), BYTES, UINT64_C(1) << 16, UINT64_C(1) << 50},
     {"--disk-free", AT(disk_bytes_free), BYTES, 0, UINT64_C(1) << 50},
+    {"--sql-time", AT(sql_s_max), COUNT, 1, 3600},
     {"--queue", AT(queue_max), COUNT, 1, 1000000},
     {"--group", AT(group_max), COUNT, 1, 100000},
     {"--page", AT(page), TEXT, 0, 0},
@@ -306,6 +312,7 @@ sim_err_t studio_arguments_parse(int argc,
         .run_bytes_max = UINT64_C(8000000000),
         .disk_bytes_max = UINT64_C(10000000000),
         .disk_bytes_free = UINT64_C(1000000000),
+        .sql_s_max = 10,
         .queue_max = 2000,
         .group_max = 1000,
     };
@@ -321,8 +328,9 @@ sim_err_t studio_arguments_parse(int argc,
             return SIM_OK;
         }
         if (i == 1 && (strcmp(text, "child") == 0 || strcmp(text, "check") == 0 ||
-                       strcmp(text, "draw") == 0)) {
+                       strcmp(text, "draw") == 0 || strcmp(text, "sql") == 0)) {
             arguments->command = text[0] == 'd'   ? STUDIO_FIGURE_CHILD
+                                 : text[0] == 's' ? STUDIO_SQL_CHILD
                                  : text[2] == 'i' ? STUDIO_RUN_CHILD
                                                   : STUDIO_CHECK_CHILD;
             arguments->rest = argv + 2;

@@ -12,6 +12,7 @@ typedef enum studio_command {
     STUDIO_RUN_CHILD,   // started by the server; the rest of the line belongs to the child
     STUDIO_CHECK_CHILD, // the same
     STUDIO_FIGURE_CHILD,
+    STUDIO_SQL_CHILD,
     STUDIO_HELP,
     STUDIO_VERSION,
 } studio_command_t;

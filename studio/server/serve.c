@@ -6,6 +6,7 @@
 #include "studio/server/backup.h"
 #include "studio/server/data/analysis/figure_child.h"
 #include "studio/server/data/data.h"
+#include "studio/server/data/query/sql_child.h"
 #include "studio/server/http/page.h"
 #include "studio/server/http/route.h"
 #include "studio/server/http/server.h"
@@ -18,6 +19,7 @@
 #include "studio/server/runs/queue.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -194,6 +196,7 @@ static void end_parts(studio_t *studio, studio_route_t *routes)
     studio_events_destroy(studio->events);
     studio_library_destroy(studio->library);
     studio_store_close(studio->store);
+    studio_reserve_destroy(studio->reserve);
     studio_logins_destroy(studio->logins);
     studio_page_destroy(studio->page);
     sim_free(routes);
@@ -228,6 +231,8 @@ static sim_err_t serve_folder(studio_t *studio, const sigset_t *signals, sim_mes
     studio_server_t *server = NULL;
     studio_route_t *const routes = studio_routes_join();
     char *const path = sim_format("%s/studio.sqlite", studio->options.data);
+    // Before the database is opened, which writes to it.
+    studio->reserve = studio_reserve_create(studio->options.data);
     sim_err_t result = make_temporary(studio, message);
     if (result == SIM_OK) {
         result = studio_store_open(path, studio_migrations_all, &studio->store, message);
@@ -330,6 +335,8 @@ int studio_command(const studio_arguments_t *arguments)
         return studio_child_main(arguments->rest);
     case STUDIO_CHECK_CHILD:
         return studio_check_main(arguments->rest);
+    case STUDIO_SQL_CHILD:
+        return studio_sql_child_main(arguments->rest);
     case STUDIO_FIGURE_CHILD:
         return studio_figure_child_main(arguments->rest);
     case STUDIO_HELP:

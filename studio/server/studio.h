@@ -30,30 +30,33 @@ typedef struct studio_user {
 } studio_user_t;
 
 typedef struct studio_options {
-    const char *data;         // folder of all data
-    const char *listen;       // "127.0.0.1:8080"; port 0: a free one
-    const char *page;         // folder of the built page
-    const char *scenarios;    // folder of the library
-    const char *program;      // path of rocesim
-    const char *tls_cert;     // NULL: plain HTTP
-    const char *tls_key;      // with tls_cert
-    const char *first_user;   // first administrator; NULL: a one-time link is printed
-    const char *password;     // file with the password of first_user
-    const char *host_names;   // further host names of this server, separated by commas; or NULL
-    bool listen_anywhere;     // allow addresses other than loopback without TLS
-    bool unconfined;          // start although this kernel has no Landlock
-    uint64_t jobs;            // runs at the same time
-    uint64_t run_threads;     // threads of one run
-    uint64_t run_s_max;       // wall time of one run
-    uint64_t run_bytes_max;   // memory of one run
-    uint64_t disk_bytes_max;  // files of one run
-    uint64_t disk_bytes_free; // free disk space that a new run needs
-    uint64_t queue_max;       // waiting runs of one user
-    uint64_t group_max;       // runs of one order
+    const char *data;          // folder of all data
+    const char *listen;        // "127.0.0.1:8080"; port 0: a free one
+    const char *page;          // folder of the built page
+    const char *scenarios;     // folder of the library
+    const char *program;       // path of rocesim
+    const char *tls_cert;      // NULL: plain HTTP
+    const char *tls_key;       // with tls_cert
+    const char *first_user;    // first administrator; NULL: a one-time link is printed
+    const char *password;      // file with the password of first_user
+    const char *host_names;    // further host names of this server, separated by commas; or NULL
+    const char *trusted_proxy; // addresses of proxies, separated by commas; or NULL
+    bool listen_anywhere;      // allow addresses other than loopback without TLS
+    bool unconfined;           // start although this kernel has no Landlock
+    uint64_t jobs;             // runs at the same time
+    uint64_t run_threads;      // threads of one run
+    uint64_t run_s_max;        // wall time of one run
+    uint64_t run_bytes_max;    // memory of one run
+    uint64_t disk_bytes_max;   // files of one run
+    uint64_t disk_bytes_free;  // free disk space that a new run needs
+    uint64_t sql_s_max;        // processor time of one SQL statement
+    uint64_t queue_max;        // waiting runs of one user
+    uint64_t group_max;        // runs of one order
 } studio_options_t;
 
 struct studio;
 struct studio_store;
+struct studio_reserve;
 struct studio_events;
 struct studio_board;
 struct studio_runs;
@@ -69,6 +72,7 @@ typedef bool (*studio_find_user_fn)(struct studio *studio, const char *secret, s
 typedef struct studio {
     studio_options_t options;
     struct studio_store *store;
+    struct studio_reserve *reserve;
     struct studio_logins *logins;
     studio_find_user_fn find_token; // how http/ identifies users, without knowing accounts/
     studio_find_user_fn find_session;

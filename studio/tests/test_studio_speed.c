@@ -163,7 +163,8 @@ static double run_sql(const char *text)
     studio_sql_t *sql = NULL;
     studio_place_error_t error;
     studio_out_t out = {.bytes = NULL};
-    ck_assert_int_eq(studio_sql_open(&sources, text, 0, STUDIO_JSON, NULL, &sql, &error), SIM_OK);
+    ck_assert_int_eq(studio_sql_open(&sources, text, 0, 60, STUDIO_JSON, NULL, &sql, &error),
+                     SIM_OK);
     ck_assert_int_eq(studio_sql_begin(sql, &error), SIM_OK);
     while (studio_sql_write(sql, &out)) {
     }

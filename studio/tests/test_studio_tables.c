@@ -290,7 +290,7 @@ static sim_err_t run_sql(const char *text, studio_format_t format, studio_out_t 
 {
     studio_sql_t *sql = NULL;
     studio_place_error_t error;
-    sim_err_t code = studio_sql_open(&sources, text, 0, format, NULL, &sql, &error);
+    sim_err_t code = studio_sql_open(&sources, text, 0, 60, format, NULL, &sql, &error);
     if (code == SIM_OK) {
         code = studio_sql_begin(sql, &error);
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shell of the page: the log-in, the menu, and the view that the address names.
-import { api, ApiError, is_offline, listen_events } from "./core/api";
+import { api, ApiError, is_offline } from "./core/api";
 import { fill, h, Scope, type Child } from "./core/dom";
+import { listen_events } from "./core/events";
 import { all_shortcuts, shortcut } from "./core/keys";
 import { go, link, the_place, type Place } from "./core/router";
 import { session, type Me } from "./core/session";
@@ -276,17 +277,12 @@ function watch_runs(scope: Scope): void {
             () => undefined,
         );
     count();
-    listen_events(
-        "events",
-        scope.signal,
-        (name, data) => {
-            window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));
-            if (name !== "progress") {
-                count();
-            }
-        },
-        ["state", "progress", "resync"],
-    );
+    listen_events(scope.signal, (name, data) => {
+        window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));
+        if (name !== "progress") {
+            count();
+        }
+    });
 }
 
 function show_shell(): void {

@@ -16,6 +16,10 @@
 #define ANYWHERE_MAX 30 // failures of one name from all addresses
 #define ADDRESS_MAX 50  // failures of all names from one address
 
+// A user who logged in from an address in this time is known there: wrong passwords of others, and
+// for other names, do not lock this user out.
+#define KNOWN_MS (INT64_C(30) * 86400000)
+
 // argon2 uses 64 MiB during one check.
 #define CHECKED_AT_ONCE 2u
 #define WAITING_MAX 16u
@@ -122,16 +126,29 @@ typedef struct tries {
     int64_t address;
 } tries_t;
 
-static int64_t locked_until(studio_t *studio, const char *name, const char *address)
+static bool is_known(studio_t *studio, const char *name, const char *address, int64_t now_ms)
+{
+    return studio_store_int(studio->store,
+                            0,
+                            "SELECT count(*) FROM known WHERE name = lower(?) AND address = ?"
+                            " AND last_ms > ?",
+                            "ssi",
+                            name,
+                            address,
+                            now_ms - KNOWN_MS) > 0;
+}
+
+static int64_t locked_until(studio_t *studio, const char *name, const char *address, bool known)
 {
     return studio_store_int(studio->store,
                             0,
                             "SELECT coalesce(max(until_ms), 0) FROM failures WHERE"
-                            " (name = lower(?1) AND address IN (?2, '')) OR"
-                            " (name = '' AND address = ?2)",
-                            "ss",
+                            " (name = lower(?1) AND (address = ?2 OR (address = '' AND NOT ?3))) OR"
+                            " (name = '' AND address = ?2 AND NOT ?3)",
+                            "ssi",
                             name,
-                            address);
+                            address,
+                            (int64_t)known);
 }
 
 // Counts a try and tells whether the password may be checked: STUDIO_LOGIN_GOOD,
@@ -148,7 +165,8 @@ static studio_login_t begin_try(studio_t *studio,
     if (!studio_store_begin(studio->store)) {
         return STUDIO_LOGIN_UNCOUNTED;
     }
-    const int64_t until_ms = locked_until(studio, name, address);
+    const bool known = is_known(studio, name, address, now_ms);
+    const int64_t until_ms = locked_until(studio, name, address, known);
     bool allowed = until_ms <= now_ms;
     if (!allowed) {
         *wait_s = (until_ms - now_ms + 999) / 1000;
@@ -157,8 +175,9 @@ static studio_login_t begin_try(studio_t *studio,
         tries->name = count_try(studio, name, "", now_ms);
         tries->address = count_try(studio, "", address, now_ms);
         // After a lock one try is allowed; before the first lock, as many as the limits say.
-        allowed = until_ms > 0 || (tries->pair <= PAIR_MAX && tries->name <= ANYWHERE_MAX &&
-                                   tries->address <= ADDRESS_MAX);
+        allowed = until_ms > 0 ||
+                  (tries->pair <= PAIR_MAX &&
+                   (known || (tries->name <= ANYWHERE_MAX && tries->address <= ADDRESS_MAX)));
         lock_out(studio, name, address, tries->pair, PAIR_MAX + 1, now_ms);
         lock_out(studio, name, "", tries->name, ANYWHERE_MAX + 1, now_ms);
         lock_out(studio, "", address, tries->address, ADDRESS_MAX + 1, now_ms);
@@ -177,6 +196,12 @@ static void end_try(studio_t *studio,
 {
     const int64_t now_ms = studio_now_ms();
     if (good) {
+        (void)studio_store_do(studio->store,
+                              "INSERT OR REPLACE INTO known VALUES (lower(?), ?, ?)",
+                              "ssi",
+                              name,
+                              address,
+                              now_ms);
         (void)studio_store_do(studio->store,
                               "DELETE FROM failures WHERE name = lower(?) AND address IN (?, '')",
                               "ss",
@@ -198,6 +223,10 @@ static void end_try(studio_t *studio,
                           "ii",
                           now_ms - WINDOW_MS,
                           now_ms);
+    (void)studio_store_do(studio->store,
+                          "DELETE FROM known WHERE last_ms < ?",
+                          "i",
+                          now_ms - KNOWN_MS);
 }
 
 // -- trying

@@ -14,10 +14,11 @@ const char *studio_name_refuse(const char *name)
     if (length == 0 || length > STUDIO_NAME_BYTES_MAX) {
         return "the name is empty or too long, expected 1 to 64 bytes";
     }
-    if (!studio_text_is_clean(name, length) || strpbrk(name, "\t\r\n/\\:\"<>") != NULL ||
-        name[0] == ' ' || name[length - 1] == ' ') {
-        return "the name contains a character that is not allowed, expected letters, digits, '.', "
-               "'-', '_', '@', and spaces only between them";
+    if (!studio_text_is_clean(name, length) || !studio_text_is_plain(name) ||
+        strpbrk(name, "/\\:\"<>") != NULL || name[0] == ' ' || name[length - 1] == ' ') {
+        return "the name contains a character that is not allowed, expected letters (Latin, "
+               "Chinese, Japanese or Korean), digits, '.', '-', '_', '@', and spaces only between "
+               "them";
     }
     return NULL;
 }

@@ -26,6 +26,13 @@ static bool find_run(studio_request_t *request,
         *status = studio_response_error(response, 404, "there is no such run");
         return false;
     }
+    if (run->trashed) {
+        *status = studio_response_error(response,
+                                        409,
+                                        "run %" PRId64 " is in the trash; restore it first",
+                                        id);
+        return false;
+    }
     if (!run->has_result) {
         *status = studio_response_error(response, 409, "run %" PRId64 " has no results", id);
         return false;

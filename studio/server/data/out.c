@@ -99,8 +99,22 @@ void studio_out_json(studio_out_t *out, const char *text)
     studio_out_bytes(out, "\"", 1);
 }
 
+// Tells whether a spreadsheet would run the text as a formula: names come from users.
+static bool is_formula(const char *text)
+{
+    char *end = NULL;
+    if (text[0] == '\0' || strchr("=+-@\t\r", text[0]) == NULL) {
+        return false;
+    }
+    (void)strtod(text, &end);
+    return end == text || *end != '\0';
+}
+
 void studio_out_csv(studio_out_t *out, const char *text)
 {
+    if (is_formula(text)) {
+        studio_out_bytes(out, "'", 1);
+    }
     if (strpbrk(text, ",\"\r\n") == NULL) {
         studio_out_text(out, text);
         return;

@@ -18,7 +18,8 @@ void studio_out_text(studio_out_t *out, const char *text);
 void studio_out_format(studio_out_t *out, const char *format, ...) SIM_PRINTF(2, 3);
 // Appends a JSON string with its quotes; bytes that are no UTF-8 become U+FFFD.
 void studio_out_json(studio_out_t *out, const char *text);
-// Appends a CSV cell, quoted if necessary.
+// Appends a CSV cell, quoted if necessary. A text that a spreadsheet would run as a formula begins
+// with an apostrophe.
 void studio_out_csv(studio_out_t *out, const char *text);
 // Appends a number in the shortest exact form; missing: null, or nothing in CSV.
 void studio_out_real(studio_out_t *out, double value, bool csv);

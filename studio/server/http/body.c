@@ -2,6 +2,8 @@
 // studio/server/http/body.c - reads members of a JSON body.
 #include "studio/server/http/body.h"
 
+#include "studio/server/http/target.h"
+
 #include <string.h>
 
 const json_t *studio_body_member(const studio_request_t *request, const char *name)
@@ -25,14 +27,8 @@ bool studio_body_name(const studio_request_t *request,
     if (*text == NULL) {
         return studio_body_member(request, name) == NULL;
     }
-    bool shows = false;
-    for (const char *p = *text; *p != '\0'; p++) {
-        if ((*p >= '\0' && *p < ' ') || *p == '\x7f') {
-            return false;
-        }
-        shows = shows || *p != ' ';
-    }
-    return shows;
+    return studio_text_is_clean(*text, strlen(*text)) && studio_text_is_visible(*text) &&
+           (*text)[strspn(*text, " ")] != '\0';
 }
 
 bool studio_body_bool(const studio_request_t *request, const char *name, bool *value)

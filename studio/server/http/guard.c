@@ -6,6 +6,7 @@
 #include "studio/server/http/cookie.h"
 #include "studio/server/http/http_internal.h"
 #include "studio/server/http/secrets.h"
+#include "studio/server/store/reserve.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,6 +220,10 @@ int studio__guard(studio_request_t *request, studio_response_t *response, const 
     }
     if (status == 0) {
         status = check_body(request, response);
+    }
+    if (status == 0 && !is_get(method)) {
+        // A full disk must not refuse the login or the deletion that would end it.
+        (void)studio_reserve_look(request->studio->reserve);
     }
     if (status == 0) {
         name_segments(request);

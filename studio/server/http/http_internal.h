@@ -52,6 +52,9 @@ int studio__guard_headers(studio_request_t *request, studio_response_t *response
 int studio__guard_host(studio_request_t *request, studio_response_t *response);
 // Checks origin, login, role and size before the body is read. Returns 0, or fills the response and
 // returns its status.
+// Fills request->address with the client's address.
+void studio__note_address(studio_request_t *request);
+
 int studio__guard(studio_request_t *request, studio_response_t *response, const char *method);
 // Parses the body, if there is one, as JSON. Returns 0 or the status of the answer.
 int studio__request_parse(studio_request_t *request, studio_response_t *response);

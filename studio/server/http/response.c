@@ -2,6 +2,7 @@
 // studio/server/http/response.c - builds the answers of handlers.
 #include "studio/server/http/http_internal.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -186,6 +187,16 @@ int studio_response_store_failed(studio_response_t *response, studio_t *studio)
         response,
         500,
         "the server's database could not be written; its error output says why");
+}
+
+int studio_response_disk_full(studio_response_t *response, studio_t *studio)
+{
+    return studio_reserve_look(studio->reserve)
+               ? studio_response_error(response,
+                                       507,
+                                       "the disk is full and nothing was changed; delete runs and "
+                                       "empty the trash, or ask the administrator")
+               : 0;
 }
 
 int studio_response_none(studio_response_t *response)

@@ -125,6 +125,9 @@ int studio_response_error_at(studio_response_t *response,
                              const char *message);
 // Answers that the database failed: status 507 if the disk is full, else 500.
 int studio_response_store_failed(studio_response_t *response, studio_t *studio);
+// Answers with status 507 if the disk is full, and returns it; otherwise returns 0. For requests
+// that need disk space.
+int studio_response_disk_full(studio_response_t *response, studio_t *studio);
 int studio_response_none(studio_response_t *response); // status 204, no content
 // Answers with a copy of bytes.
 int studio_response_bytes(studio_response_t *response,

@@ -5,10 +5,8 @@
 #include "studio/server/http/http_internal.h"
 #include "studio/server/http/listen.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +17,8 @@
 
 #define CONNECTIONS_MAX 512u
 #define CONNECTIONS_PER_ADDRESS_MAX 128u // except on loopback, where all clients share one address
+// With more connections than this, each new one ends the one that has waited longest for a request.
+#define CONNECTIONS_CROWDED (CONNECTIONS_MAX - 64u)
 #define IDLE_S 30u
 #define HEADER_MS INT64_C(20000) // for the headers, counted from the end of the previous request
 #define BODY_MS INT64_C(20000)   // for the body, plus 1 s per BODY_BYTES_PER_S
@@ -30,6 +30,7 @@
 typedef struct connection {
     int fd;
     int64_t deadline_ms; // when the current request must be complete; INT64_MAX: no limit
+    int64_t waiting_ms;  // since when it has sent no complete headers; INT64_MAX: it has
     struct connection *previous;
     struct connection *next;
 } connection_t;
@@ -43,6 +44,7 @@ struct studio_server {
     char *key;
     pthread_mutex_t lock; // protects the list of connections
     connection_t *connections;
+    unsigned connection_count;
     pthread_t reaper;
     pthread_cond_t wake;
     bool reaping;
@@ -63,6 +65,35 @@ static void set_deadline(studio_server_t *server, struct MHD_Connection *from, i
     }
 }
 
+// Notes that a connection waits for the headers of a request, or that they have come.
+static void set_waiting(studio_server_t *server, struct MHD_Connection *from, bool waiting)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(from, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    connection_t *const connection = info == NULL ? NULL : info->socket_context;
+    if (connection != NULL) {
+        SIM_CHECK(pthread_mutex_lock(&server->lock) == 0);
+        connection->waiting_ms = waiting ? studio_clock_ms() : INT64_MAX;
+        SIM_CHECK(pthread_mutex_unlock(&server->lock) == 0);
+    }
+}
+
+// Ends the connection that has waited longest for a request, so that half-open connections keep
+// nobody out. Needs the lock.
+static void end_idlest(studio_server_t *server)
+{
+    connection_t *idlest = NULL;
+    for (connection_t *c = server->connections; c != NULL; c = c->next) {
+        if (c->waiting_ms != INT64_MAX && (idlest == NULL || c->waiting_ms < idlest->waiting_ms)) {
+            idlest = c;
+        }
+    }
+    if (idlest != NULL) {
+        (void)shutdown(idlest->fd, SHUT_RDWR); // libmicrohttpd sees the end and closes the socket
+        idlest->waiting_ms = INT64_MAX;
+    }
+}
+
 static void on_connection(void *ctx,
                           struct MHD_Connection *from,
                           void **socket_context,
@@ -74,7 +105,12 @@ static void on_connection(void *ctx,
         connection_t *const connection = sim_alloc(sizeof(*connection));
         connection->fd =
             MHD_get_connection_info(from, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        connection->deadline_ms = studio_clock_ms() + HEADER_MS;
+        connection->waiting_ms = studio_clock_ms();
+        connection->deadline_ms = connection->waiting_ms + HEADER_MS;
+        server->connection_count++;
+        if (server->connection_count > CONNECTIONS_CROWDED) {
+            end_idlest(server);
+        }
         connection->next = server->connections;
         if (connection->next != NULL) {
             connection->next->previous = connection;
@@ -91,6 +127,8 @@ static void on_connection(void *ctx,
         if (connection->next != NULL) {
             connection->next->previous = connection->previous;
         }
+        SIM_CHECK(server->connection_count > 0);
+        server->connection_count--;
         sim_free(connection);
         *socket_context = NULL;
     }
@@ -142,20 +180,7 @@ static void on_completed(void *ctx,
         *request_ctx = NULL;
     }
     set_deadline(ctx, connection, studio_clock_ms() + HEADER_MS);
-}
-
-static void note_address(studio_request_t *request)
-{
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(request->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
-    const struct sockaddr *const address = info == NULL ? NULL : info->client_addr;
-    if (address != NULL && address->sa_family == AF_INET) {
-        const struct sockaddr_in *const v4 = (const void *)address;
-        (void)inet_ntop(AF_INET, &v4->sin_addr, request->address, sizeof(request->address));
-    } else if (address != NULL && address->sa_family == AF_INET6) {
-        const struct sockaddr_in6 *const v6 = (const void *)address;
-        (void)inet_ntop(AF_INET6, &v6->sin6_addr, request->address, sizeof(request->address));
-    }
+    set_waiting(ctx, connection, true);
 }
 
 static bool is_api(const studio_target_t *target)
@@ -194,7 +219,8 @@ static bool begin(studio_server_t *server,
     const char *const length = studio_request_header(request, MHD_HTTP_HEADER_CONTENT_LENGTH);
     const bool is_head = strcmp(method, "HEAD") == 0;
     request->begun = true;
-    note_address(request);
+    studio__note_address(request);
+    set_waiting(server, request->connection, false);
     if (studio__guard_headers(request, &response) != 0) {
         *result = send_response(request, &response, false);
         return true;

@@ -53,6 +53,77 @@ bool studio_text_is_clean(const char *text, size_t size_bytes)
     return true;
 }
 
+// Returns the code point of a sequence of clean text, and moves *text behind it.
+static uint32_t code_point(const char **text)
+{
+    const unsigned char *const at = (const unsigned char *)*text;
+    const size_t length = at[0] < 0x80 ? 1 : at[0] < 0xe0 ? 2 : at[0] < 0xf0 ? 3 : 4;
+    uint32_t code = length == 1 ? at[0] : at[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        code = code << 6 | (at[i] & 0x3fu);
+    }
+    *text += length;
+    return code;
+}
+
+typedef struct range {
+    uint32_t first;
+    uint32_t last;
+} range_t;
+
+static bool is_in(uint32_t code, const range_t *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool studio_text_is_visible(const char *text)
+{
+    // Unicode's controls, format characters, fillers, variation selectors, tags and wide spaces.
+    static const range_t hidden[] = {
+        {0x00, 0x1f},       {0x7f, 0xa0},     {0xad, 0xad},     {0x34f, 0x34f},
+        {0x61c, 0x61c},     {0x115f, 0x1160}, {0x1680, 0x1680}, {0x17b4, 0x17b5},
+        {0x180b, 0x180f},   {0x2000, 0x200f}, {0x2028, 0x202f}, {0x205f, 0x206f},
+        {0x2800, 0x2800},   {0x3000, 0x3000}, {0x3164, 0x3164}, {0xfe00, 0xfe0f},
+        {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1d173, 0x1d17a},
+        {0xe0000, 0xe0fff},
+    };
+    while (*text != '\0') {
+        if (is_in(code_point(&text), hidden, SIM_COUNT_OF(hidden))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool studio_text_is_plain(const char *text)
+{
+    // Latin with accents, but no dotless i, kra and long s; kana, ideographs and hangul.
+    static const range_t plain[] = {
+        {0x20, 0x7e},
+        {0xc0, 0xd6},
+        {0xd8, 0xf6},
+        {0xf8, 0x130},
+        {0x132, 0x137},
+        {0x139, 0x17e},
+        {0x3041, 0x3096},
+        {0x30a1, 0x30fc},
+        {0x3400, 0x4dbf},
+        {0x4e00, 0x9fff},
+        {0xac00, 0xd7a3},
+    };
+    while (*text != '\0') {
+        if (!is_in(code_point(&text), plain, SIM_COUNT_OF(plain))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Decodes the escapes of text in place; plus: '+' is a space, as in a query. Returns false for a
 // bad escape or a refused character.
 static bool decode(char *text, bool plus)

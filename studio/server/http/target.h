@@ -55,6 +55,13 @@ studio_range_kind_t studio_range_parse(const char *header,
 // Tells whether text is UTF-8 without control characters except tab, newline and return.
 bool studio_text_is_clean(const char *text, size_t size_bytes);
 
+// Tells whether clean text has no character that cannot be seen, or that changes the direction of
+// its neighbours, and no space but U+0020: so a name shows what it is.
+bool studio_text_is_visible(const char *text);
+// Tells whether all letters of clean text are of alphabets that do not look alike: Latin, Chinese,
+// Japanese and Korean. For names of accounts.
+bool studio_text_is_plain(const char *text);
+
 // Tells whether a Host header ("host", "host:port" or "[address]:port") names localhost, an IP
 // address, or one of names (separated by commas; NULL: none).
 bool studio_host_allowed(const char *host, const char *names);

@@ -40,7 +40,8 @@ static bool find(studio_t *studio, const studio_user_t *user, int64_t id, docume
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
                          "SELECT owner, version, trashed_ms IS NOT NULL FROM documents"
-                         " WHERE id = ? AND (? OR owner = ? OR shared)",
+                         " WHERE id = ?"
+                         " AND (? OR owner = ? OR (shared AND trashed_ms IS NULL))",
                          "iii",
                          id,
                          (int64_t)(user->role == STUDIO_ROLE_ADMINISTRATOR),
@@ -132,7 +133,8 @@ static int get_documents(studio_request_t *request, studio_response_t *response)
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
                          "SELECT " COLUMNS " FROM documents d JOIN users u ON u.id = d.owner"
-                         " WHERE (d.owner = ?1 OR d.shared OR ?2) AND (?3 IS NULL OR d.kind = ?3)"
+                         " WHERE (d.owner = ?1 OR ?2 OR (d.shared AND d.trashed_ms IS NULL)) AND "
+                         "(?3 IS NULL OR d.kind = ?3)"
                          " AND (d.trashed_ms IS NOT NULL) = ?4 AND (?5 IS NULL OR"
                          " instr(lower(d.name), lower(?5)) > 0)"
                          " ORDER BY d.changed_ms DESC, d.id DESC LIMIT 1000",
@@ -168,6 +170,10 @@ static int post_documents(studio_request_t *request, studio_response_t *response
             400,
             "expected kind (scenario, query, analysis, figure or view), a name "
             "of up to 200 bytes, and a body");
+    }
+    const int full = studio_response_disk_full(response, studio);
+    if (full != 0) {
+        return full;
     }
     (void)studio_body_bool(request, "shared", &shared);
     char *const text = json_dumps(body, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -236,6 +242,10 @@ static int put_document(studio_request_t *request, studio_response_t *response)
     int64_t version = 0;
     int status;
     if (!take(request, response, true, &id, &document, &status)) {
+        return status;
+    }
+    status = studio_response_disk_full(response, studio);
+    if (status != 0) {
         return status;
     }
     const char *name;

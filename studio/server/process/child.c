@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -227,6 +228,17 @@ static uint64_t memory_of(pid_t process)
     return resident * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
+// Tells whether the disk is full: a running run may use half of the space that a new run needs, and
+// nothing when the server has released its reserve, the file DATA/reserve.
+static bool is_disk_full(const studio_child_t *child)
+{
+    struct statvfs disk;
+    struct stat reserve;
+    return (statvfs(".", &disk) == 0 &&
+            (uint64_t)disk.f_bavail * disk.f_frsize < child->disk_bytes_free / 2) ||
+           (stat("../../reserve", &reserve) == 0 && reserve.st_size == 0);
+}
+
 static void look(watch_t *watch, uint64_t count)
 {
     const studio_child_t *const child = &watch->child;
@@ -238,13 +250,10 @@ static void look(watch_t *watch, uint64_t count)
         end_process(watch, "memory");
     }
     if (count % DISK_LOOKS == 0) {
-        struct statvfs disk;
         if (studio_folder_bytes(".") > child->disk_bytes) {
             end_process(watch, "disk");
         }
-        // A running run may use half of the space that a new run needs.
-        if (statvfs(".", &disk) == 0 &&
-            (uint64_t)disk.f_bavail * disk.f_frsize < child->disk_bytes_free / 2) {
+        if (is_disk_full(child)) {
             end_process(watch, "full");
         }
     }

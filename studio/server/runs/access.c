@@ -39,7 +39,8 @@ bool studio_run_find(studio_t *studio, const studio_user_t *user, int64_t id, st
     studio_rows_t *const rows =
         studio_rows_open(studio->store,
                          "SELECT run_group, owner, shared, trashed_ms IS NOT NULL, state,"
-                         " ended IS NOT NULL FROM runs WHERE id = ? AND (? OR owner = ? OR shared)",
+                         " ended IS NOT NULL FROM runs WHERE id = ?"
+                         " AND (? OR owner = ? OR (shared AND trashed_ms IS NULL))",
                          "iii",
                          id,
                          (int64_t)all,

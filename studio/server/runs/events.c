@@ -12,7 +12,7 @@
 
 #define RING 2048u
 #define WATCHERS_MAX 256u
-#define WATCHERS_PER_USER_MAX 128u
+#define WATCHERS_PER_USER_MAX 16u
 #define ALIVE_S 10 // seconds between comments, whose failed write shows that a client is gone
 
 typedef struct message {

@@ -48,7 +48,8 @@ static bool find(studio_request_t *request, studio_run_t *run)
 {
     int64_t id;
     return studio_request_number(request, "run", &id) &&
-           studio_run_find(studio_request_studio(request), studio_request_user(request), id, run);
+           studio_run_find(studio_request_studio(request), studio_request_user(request), id, run) &&
+           !run->trashed;
 }
 
 static int not_there(studio_response_t *response)

@@ -44,6 +44,8 @@ static const char second[] =
     "ALTER TABLE runs ADD COLUMN study TEXT;"
     "ALTER TABLE runs ADD COLUMN made_by INTEGER;"
     "CREATE INDEX runs_made_by ON runs(made_by) WHERE made_by IS NOT NULL;";
+// For the queue, which asks when a user was served last.
+static const char third[] = "CREATE INDEX runs_served ON runs(owner, started_ms);";
 // clang-format on
 
-const studio_migration_t studio_run_migrations[] = {{1, first}, {2, second}, {0, NULL}};
+const studio_migration_t studio_run_migrations[] = {{1, first}, {2, second}, {3, third}, {0, NULL}};

@@ -349,12 +349,16 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
 {
     studio_t *const studio = studio_request_studio(request);
     int64_t group = 0;
+    int refused = studio_response_disk_full(response, studio);
+    if (refused != 0) {
+        return refused;
+    }
     if (!studio_store_begin(studio->store)) {
         return studio_response_store_failed(response, studio);
     }
     // Checks again inside the transaction, because another order may have come first. Orders of
     // "again" are checked only here.
-    const int refused = check_queue(studio, response, order);
+    refused = check_queue(studio, response, order);
     if (refused != 0) {
         studio_store_rollback(studio->store);
         return refused;
@@ -415,7 +419,7 @@ int studio__post_again(studio_request_t *request, studio_response_t *response)
     studio_run_t run;
     int64_t id;
     if (!studio_request_number(request, "run", &id) ||
-        !studio_run_find(studio, order.user, id, &run)) {
+        !studio_run_find(studio, order.user, id, &run) || run.trashed) {
         return studio_response_error(response, 404, "there is no such run");
     }
     char *const path = sim_format("%s/scenario.yaml", run.folder);

@@ -7,5 +7,8 @@
 
 int studio__post_runs(studio_request_t *request, studio_response_t *response);
 int studio__post_again(studio_request_t *request, studio_response_t *response);
+int studio__post_cancel_many(studio_request_t *request, studio_response_t *response);
+int studio__post_delete_many(studio_request_t *request, studio_response_t *response);
+int studio__post_remove_many(studio_request_t *request, studio_response_t *response);
 
 #endif // STUDIO_SERVER_RUNS_PARTS_H

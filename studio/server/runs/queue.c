@@ -9,6 +9,7 @@
 #include "studio/server/runs/finish.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -283,16 +284,20 @@ static bool has_room(studio_runs_t *runs)
     return !full;
 }
 
-// Starts the next run: the oldest one of the user with the fewest running runs.
+// Starts the next run: the oldest one of the user with the fewest running runs. Among users with
+// equally many it is the user whose last start is longest ago.
 static bool begin_next(studio_runs_t *runs)
 {
     studio_t *const studio = runs->studio;
     active_t active = {0};
     studio_rows_t *const rows = studio_rows_open(
         studio->store,
-        "SELECT r.id, r.attempt FROM runs r WHERE r.state = 'queued'"
-        " AND r.trashed_ms IS NULL ORDER BY (SELECT count(*) FROM runs o WHERE o.owner = r.owner"
-        " AND o.state IN ('starting', 'running')), r.id LIMIT 1",
+        "SELECT min(r.id), r.attempt FROM runs r WHERE r.state = 'queued'"
+        " AND r.trashed_ms IS NULL GROUP BY r.owner ORDER BY"
+        " (SELECT count(*) FROM runs o WHERE o.owner = r.owner"
+        " AND o.state IN ('starting', 'running')),"
+        " (SELECT coalesce(max(o.started_ms), 0) FROM runs o WHERE o.owner = r.owner),"
+        " min(r.id) LIMIT 1",
         "");
     const bool found = studio_rows_next(rows);
     if (found) {
@@ -335,6 +340,10 @@ static void adopt(studio_runs_t *runs)
 
 static void turn(studio_runs_t *runs)
 {
+    // Before ends of runs are recorded, which needs space on a full disk.
+    if (studio_reserve_look(runs->studio->reserve)) {
+        studio_trash_empty(runs->studio);
+    }
     for (size_t i = 0; i < runs->active_count;) {
         i += look_at(runs, i);
     }

@@ -24,7 +24,7 @@
     " AND (?3 IS NULL OR r.state = ?3 OR (?3 = 'running' AND r.state = 'starting'))"     \
     " AND (?4 IS NULL OR instr(lower(r.name || ' ' || r.overrides || ' ' || r.notes),"   \
     " lower(?4)) > 0) AND (?5 IS NULL OR u.name = ?5) AND (?6 = 0 OR r.run_group = ?6)"  \
-    " AND (r.trashed_ms IS NOT NULL) = ?7"
+    " AND (r.trashed_ms IS NOT NULL) = ?7 AND (?7 = 0 OR ?1 OR r.owner = ?2)"
 
 typedef struct list {
     int64_t all;
@@ -354,6 +354,10 @@ static const studio_parameter_t patch_parameters[] = {
     {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see it"},
     {0},
 };
+static const studio_parameter_t many_parameters[] = {
+    {"runs", STUDIO_IN_BODY, "array", true, "numbers of at most 10000 runs; those of others, and those in another state, stay as they are"},
+    {0},
+};
 static const studio_parameter_t delete_parameters[] = {
     {"forever", STUDIO_IN_QUERY, "boolean", false, "true: removes a run in the trash for good"},
     {0},
@@ -379,6 +383,12 @@ const studio_route_t studio_run_routes[] = {
      run_answer, post_cancel, 0},
     {"POST", "/api/v1/runs/{run}/again", STUDIO_ROLE_USER, "Orders a new run of the same scenario and settings",
      again_parameters, NULL, "{group, runs}", studio__post_again, 4096},
+    {"POST", "/api/v1/runs/cancel", STUDIO_ROLE_USER, "Cancels many runs", many_parameters, NULL, "{changed: [run...]}",
+     studio__post_cancel_many, 0},
+    {"POST", "/api/v1/runs/delete", STUDIO_ROLE_USER, "Moves many runs to the trash", many_parameters, NULL,
+     "{changed: [run...]}", studio__post_delete_many, 0},
+    {"POST", "/api/v1/runs/remove", STUDIO_ROLE_USER, "Removes many runs in the trash for good", many_parameters, NULL,
+     "{changed: [run...]}", studio__post_remove_many, 0},
     {"GET", "/api/v1/runs/{run}/events", STUDIO_ROLE_VIEWER, "Streams the events of a run", NULL, NULL,
      "server-sent events: state (a run), progress, resync", get_run_events, 0},
     {"GET", "/api/v1/events", STUDIO_ROLE_VIEWER, "Streams the events of all runs that the user may see", NULL, NULL,

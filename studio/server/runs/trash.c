@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/trash.c - removes what has been in the trash for a week.
+// studio/server/runs/trash.c - removes what has been in the trash for a week, and earlier if the
+// disk is full.
 #include "studio/server/runs/trash.h"
 
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -70,6 +72,18 @@ bool studio_trash_remove(studio_t *studio, int64_t run)
                       studio_store_do(studio->store, "DELETE FROM runs WHERE id = ?", "i", run);
     sim_free(folder);
     return good;
+}
+
+void studio_trash_empty(studio_t *studio)
+{
+    int64_t run = 0;
+    do {
+        run = studio_store_int(studio->store,
+                               0,
+                               "SELECT id FROM runs WHERE trashed_ms NOTNULL"
+                               " ORDER BY trashed_ms, id LIMIT 1",
+                               "");
+    } while (run != 0 && studio_trash_remove(studio, run) && studio_reserve_look(studio->reserve));
 }
 
 void studio_trash_clean(studio_t *studio)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// studio/server/runs/trash.h - the trash, which keeps deleted runs and documents for a week.
+// studio/server/runs/trash.h - the trash, which keeps deleted runs and documents for a week, or
+// until the disk is full.
 #ifndef STUDIO_SERVER_RUNS_TRASH_H
 #define STUDIO_SERVER_RUNS_TRASH_H
 
@@ -9,6 +10,8 @@
 
 // Removes runs (with their folders) and documents that have been in the trash for a week.
 void studio_trash_clean(studio_t *studio);
+// Removes runs in the trash, the oldest first, until the disk has room again.
+void studio_trash_empty(studio_t *studio);
 // Removes a run for good; returns false if that failed.
 bool studio_trash_remove(studio_t *studio, int64_t run);
 // Removes a folder and all in it, without following links. Returns false if something is left.

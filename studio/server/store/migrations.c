@@ -69,6 +69,12 @@ static const char first[] =
     "CREATE INDEX documents_owner ON documents(owner, kind, id);"
     "CREATE INDEX documents_shared ON documents(shared, kind, id);"
     "CREATE TABLE settings(name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;";
+static const char second[] =
+    "CREATE TABLE known(" // where users have logged in
+    "  name TEXT NOT NULL," // in lower case
+    "  address TEXT NOT NULL,"
+    "  last_ms INTEGER NOT NULL,"
+    "  PRIMARY KEY(name, address)) WITHOUT ROWID;";
 // clang-format on
 
-const studio_migration_t studio_store_migrations[] = {{1, first}, {0, NULL}};
+const studio_migration_t studio_store_migrations[] = {{1, first}, {2, second}, {0, NULL}};

@@ -2,7 +2,9 @@
 // Comma-separated values.
 
 function csv_cell(value: string | number | boolean | null): string {
-    const plain = value === null ? "" : String(value);
+    const text = value === null ? "" : String(value);
+    // A spreadsheet would run a text such as "=1+1" as a formula.
+    const plain = /^[=+\-@\t\r]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
     return /[",\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
 }
 

@@ -8,6 +8,7 @@ export const en = {
         loading: "Loading…",
         try_again: "Try again",
         cancel: "Cancel",
+        column_edge: "Drag to set the width of the column",
         close: "Close",
         nothing_found: "Nothing found",
         shared: "shared",
@@ -290,7 +291,11 @@ export const en = {
         title: "Runs",
         lead: "All runs that wait, run or have ended. Open a run to see its result, or mark several to compare them.",
         trash: "Trash",
-        trash_lead: "Removed runs stay here for one week. You can restore them until then.",
+        trash_lead: "Removed runs stay here for one week, or until the disk is full. You can restore them until then.",
+        empty_trash: "Empty the trash",
+        remove_forever: "Remove for good",
+        remove_forever_text: (n: number) =>
+            `${plural(n, "run")} and their results will be removed. Nobody can restore them.`,
         trash_empty: "The trash is empty.",
         group: (id: string) => `Sweep ${id}`,
         states: {

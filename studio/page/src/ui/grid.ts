@@ -9,7 +9,8 @@ export interface GridColumn<Row> {
     name: string;
     title: string;
     help?: string;
-    width?: number;
+    width?: number; // px that its content wants
+    fixed?: boolean; // it keeps this width where the grid is narrow
     right?: boolean;
     sortable?: boolean;
     cell: (row: Row) => Child;
@@ -25,6 +26,7 @@ export interface GridOptions<Row> {
     columns: GridColumn<Row>[];
     fetch: (offset: number, limit: number, signal: AbortSignal) => Promise<GridPage<Row>>;
     open?: (row: Row, index: number) => void;
+    follow?: boolean; // arrow keys open the row that they reach; otherwise Enter opens it
     sort?: { column: string; descending: boolean };
     on_sort?: (column: string, descending: boolean) => void;
     height?: string;
@@ -33,6 +35,7 @@ export interface GridOptions<Row> {
 
 const row_px = 29;
 const head_px = 31;
+const column_px = 72; // a narrow grid shrinks its columns to this at least
 const page_rows = 200;
 const space_max_px = 12_000_000; // browsers lose precision, and then rows, beyond about 30 million
 
@@ -50,7 +53,8 @@ class RowGrid<Row> implements Grid {
     private readonly space = h("div", { class: "grid-space", role: "rowgroup" });
     private readonly status = h("div", { class: "loading", role: "status" });
     private readonly box: HTMLElement;
-    private readonly widths: number[];
+    private readonly wanted: number[]; // widths by content, or by the user's hand
+    private widths: number[] = []; // widths as drawn
     private control = new AbortController();
     private total = -1; // not known yet
     private chosen = -1;
@@ -60,7 +64,7 @@ class RowGrid<Row> implements Grid {
         scope: Scope,
         private readonly options: GridOptions<Row>,
     ) {
-        this.widths = options.columns.map((column) => column.width ?? 130);
+        this.wanted = options.columns.map((column) => column.width ?? 130);
         const attributes = {
             class: "grid",
             role: "table",
@@ -74,7 +78,7 @@ class RowGrid<Row> implements Grid {
         scope.on_end(() => this.control.abort());
         this.box.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()), { passive: true });
         this.box.addEventListener("keydown", (event) => this.key_pressed(event));
-        on_resize(scope, this.box, () => this.draw());
+        on_resize(scope, this.element, () => this.fit());
         this.reload();
     }
 
@@ -86,9 +90,44 @@ class RowGrid<Row> implements Grid {
         this.chosen = -1;
         this.fault = "";
         this.box.scrollTop = 0;
+        this.fit();
+        this.fetch_page(0);
+    }
+
+    // Shares the width of the grid among its columns: what exceeds it is taken from the widest ones.
+    private fit(): void {
+        const room = this.element.clientWidth - 12; // a scroll bar
+        const sum = (widths: number[]) => widths.reduce((total, width) => total + width, 0);
+        const least = this.options.columns.map((column, index) =>
+            column.fixed ? this.wanted[index]! : Math.min(this.wanted[index]!, column_px),
+        );
+        const spare = sum(this.wanted) - sum(least);
+        const share = spare > 0 ? Math.min(Math.max((room - sum(least)) / spare, 0), 1) : 1;
+        this.widths = this.wanted.map((width, index) => Math.floor(least[index]! + (width - least[index]!) * share));
         this.draw_head();
         this.draw();
-        this.fetch_page(0);
+    }
+
+    // Lets the user set the width of a column with the mouse, or with arrow keys while its edge has the focus.
+    private edge(index: number): HTMLElement {
+        const column = this.options.columns[index]!;
+        const set = (width: number) => {
+            this.wanted[index] = Math.max(40, Math.min(width, 1200));
+            column.fixed = true;
+            this.fit();
+        };
+        const grab = (down: PointerEvent) => {
+            down.preventDefault();
+            const from = this.widths[index]!;
+            const move = (event: PointerEvent) => set(from + event.clientX - down.clientX);
+            const end = () => {
+                window.removeEventListener("pointermove", move);
+                window.removeEventListener("pointerup", end);
+            };
+            window.addEventListener("pointermove", move);
+            window.addEventListener("pointerup", end);
+        };
+        return h("span", { class: "edge", title: t().common.column_edge, on: { pointerdown: grab } });
     }
 
     // Keeps the known pages until the new first one is here.
@@ -166,11 +205,11 @@ class RowGrid<Row> implements Grid {
     private draw_head(): void {
         fill(
             this.head,
-            this.options.columns.map((column, index) => this.head_cell(column, this.widths[index]!)),
+            this.options.columns.map((column, index) => this.head_cell(column, index)),
         );
     }
 
-    private head_cell(column: GridColumn<Row>, width: number): HTMLElement {
+    private head_cell(column: GridColumn<Row>, index: number): HTMLElement {
         const { sort, on_sort } = this.options;
         const sorted = sort?.column === column.name;
         const descending = sorted && sort?.descending === true;
@@ -183,10 +222,11 @@ class RowGrid<Row> implements Grid {
             {
                 class: `cell ${column.right ? "right" : ""}`,
                 role: "columnheader",
-                style: { width: `${width}px` },
+                style: { width: `${this.widths[index]}px` },
                 "aria-sort": sorted ? (descending ? "descending" : "ascending") : undefined,
             },
             column.sortable && on_sort ? button : h("span", { class: "title", title }, text),
+            this.edge(index),
         );
     }
 
@@ -280,12 +320,24 @@ class RowGrid<Row> implements Grid {
     }
 
     private key_pressed(event: KeyboardEvent): void {
-        const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 }[event.key];
-        if (step !== undefined && this.options.open) {
+        const { open, follow } = this.options;
+        if (!open || event.target !== this.box || this.total < 1) {
+            return;
+        }
+        if (event.key === "Enter" && this.chosen >= 0) {
+            event.preventDefault();
+            this.choose(this.chosen);
+            return;
+        }
+        const steps: Record<string, number> = { ArrowDown: 1, ArrowUp: -1, PageDown: 15, PageUp: -15 };
+        const step = event.key === "Home" ? -this.total : event.key === "End" ? this.total : steps[event.key];
+        if (step !== undefined) {
             event.preventDefault();
             const next = Math.max(0, Math.min(this.total - 1, this.chosen + step));
-            this.show(next);
-            this.choose(next);
+            this.select(next);
+            if (follow) {
+                this.choose(next);
+            }
         }
     }
 }

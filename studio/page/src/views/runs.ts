@@ -8,18 +8,7 @@ import { session } from "../core/session";
 import { settings_of, type Run, type Runs, type RunState } from "../core/types";
 import { t } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
-import {
-    badge,
-    bar,
-    button,
-    confirm_sheet,
-    input,
-    link_button,
-    select,
-    tell_problem,
-    toast,
-    view_head,
-} from "../ui/parts";
+import { badge, bar, button, confirm_sheet, input, link_button, select, toast, view_head } from "../ui/parts";
 
 export function state_badge(run: Run): HTMLElement {
     return run.cancelling
@@ -141,14 +130,14 @@ class RunList {
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
         return [
-            { name: "mark", title: "", width: 40, cell: (run) => this.mark_box(run) },
+            { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
             { name: "name", title: words.name, width: 230, cell: name },
             { name: "state", title: words.state, width: 110, cell: state_badge },
             { name: "progress", title: words.progress, width: 230, cell: run_progress },
             { name: "set", title: words.parameters, width: 250, cell: (run) => settings_of(run).join("  ") },
             { name: "created", title: words.created, width: 150, cell: (run) => moment(run.created_ms) },
             { name: "owner", title: words.owner, width: 110, cell: owner },
-            { name: "more", title: "", width: 120, cell: (run) => this.row_action(run) },
+            { name: "more", title: "", width: 120, fixed: true, cell: (run) => this.row_action(run) },
         ];
     }
 
@@ -202,13 +191,17 @@ class RunList {
             marked.clear();
             this.reload();
         };
+        if (this.wanted.trash) {
+            fill(this.actions, h("span", { class: "small" }, words.marked(ids.length)), this.remove_button(ids));
+            return;
+        }
         const cancel = async () => {
-            await Promise.all([...marked.values()].filter(is_active).map((run) => api.post(`runs/${run.id}/cancel`)));
+            await api.post("runs/cancel", { runs: ids });
             this.reload();
         };
         const remove = () =>
             confirm_sheet(words.remove, words.remove_many(ids.length), words.remove, async () => {
-                await Promise.all(ids.map((id) => api.remove(`runs/${id}`)));
+                await api.post("runs/delete", { runs: ids });
                 unmark();
             });
         const runs = `?runs=${ids.join(",")}`;
@@ -223,14 +216,47 @@ class RunList {
         );
     }
 
+    // Removes runs in the trash for good.
+    private remove_button(ids: number[]): Child {
+        const words = t().runs;
+        const remove = () =>
+            confirm_sheet(
+                words.remove_forever,
+                words.remove_forever_text(ids.length),
+                words.remove_forever,
+                async () => {
+                    await api.post("runs/remove", { runs: ids });
+                    this.marked.clear();
+                    this.reload();
+                },
+            );
+        return button(words.remove_forever, remove, { small: true, icon: "trash", kind: "danger" });
+    }
+
+    // Empties the trash: removes all runs in it that the user may remove.
+    private async empty_trash(): Promise<void> {
+        const words = t().runs;
+        const { runs } = await api.get<Runs>("runs", { trash: true, limit: 10000 });
+        if (runs.length > 0) {
+            await confirm_sheet(
+                words.empty_trash,
+                words.remove_forever_text(runs.length),
+                words.empty_trash,
+                async () => {
+                    await api.post("runs/remove", { runs: runs.map((run) => run.id) });
+                    this.reload();
+                },
+            );
+        }
+    }
+
     private sweep_tools(): Child {
         const words = t().runs;
         const { group } = this.wanted;
         const cancel_all = () =>
             confirm_sheet(words.cancel_all, words.cancel_all_text, words.cancel_all, async () => {
                 const { runs } = await api.get<Runs>("runs", { group, limit: 10000 });
-                const cancel = (run: Run) => api.post(`runs/${run.id}/cancel`).catch(tell_problem);
-                await Promise.all(runs.filter(is_active).map(cancel));
+                await api.post("runs/cancel", { runs: runs.filter(is_active).map((run) => run.id) });
             });
         const compare = `${link("process")}?group=${group}`;
         return [
@@ -245,7 +271,10 @@ class RunList {
         if (trash || group) {
             const title = trash ? words.trash : words.group(group);
             const back = link_button(words.title, link("runs"), { icon: "back" });
-            return view_head(title, trash ? words.trash_lead : words.lead, group ? this.sweep_tools() : null, back);
+            const tools = trash
+                ? button(words.empty_trash, () => this.empty_trash(), { icon: "trash" })
+                : this.sweep_tools();
+            return view_head(title, trash ? words.trash_lead : words.lead, tools, back);
         }
         const fresh = link_button(t().shelf.new_run, link("simulate"), { kind: "main-action", icon: "plus" });
         const to_trash = link_button(words.trash, `${link("runs")}?trash=1`, { icon: "trash" });

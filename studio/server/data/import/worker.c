@@ -7,6 +7,7 @@
 
 #include "studio/server/data/import/import.h"
 #include "studio/server/runs/runs.h"
+#include "studio/server/store/reserve.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -94,7 +95,10 @@ static void import_one(studio_data_t *data, const wanted_t *wanted)
     char *const log = sim_format("%s/log", wanted->folder);
     char *const index = sim_format("%s/index", wanted->folder);
     sim_message_t message = {.text = ""};
-    const sim_err_t code = studio_import(result, log, index, &data->progress, &message);
+    const sim_err_t code =
+        studio_reserve_look(data->studio->reserve)
+            ? sim_fail(&message, SIM_ERR_IO, "the disk is full; import the run again later")
+            : studio_import(result, log, index, &data->progress, &message);
     (void)pthread_mutex_lock(&data->lock);
     if (code != SIM_OK && code != SIM_ERR_STATE) {
         note_failure(data, wanted->run, &message);

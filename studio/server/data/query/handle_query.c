@@ -2,7 +2,7 @@
 // studio/server/data/query/handle_query.c - routes of queries, SQL and search over runs.
 #include "studio/server/data/handlers.h"
 #include "studio/server/data/query/search.h"
-#include "studio/server/data/query/sql.h"
+#include "studio/server/data/query/sql_child.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 typedef struct streaming {
     studio_sources_t sources;
     studio_query_t *query;
-    studio_sql_t *sql;
+    studio_sql_child_t *sql;
     studio_out_t out;
     size_t sent;
     studio_patience_t patience;
@@ -27,7 +27,7 @@ static void end_stream(void *ctx)
 {
     streaming_t *const streaming = ctx;
     studio_query_close(streaming->query);
-    studio_sql_close(streaming->sql);
+    studio_sql_child_end(streaming->sql);
     studio_sources_fini(&streaming->sources);
     studio_out_fini(&streaming->out);
     sim_free(streaming);
@@ -37,13 +37,14 @@ static ssize_t fill(void *ctx, char *buffer, size_t size)
 {
     streaming_t *const streaming = ctx;
     studio_out_t *const out = &streaming->out;
+    if (streaming->sql != NULL) {
+        return studio_sql_child_read(streaming->sql, buffer, size);
+    }
     while (streaming->sent == out->size) {
         out->size = 0;
         streaming->sent = 0;
-        const bool more = streaming->query != NULL ? studio_query_write(streaming->query, out)
-                                                   : studio_sql_write(streaming->sql, out);
-        if (!more) {
-            return streaming->sql != NULL && studio_sql_failed(streaming->sql) ? -1 : 0;
+        if (!studio_query_write(streaming->query, out)) {
+            return 0;
         }
         if (is_stopping(streaming)) {
             return -1;
@@ -56,6 +57,17 @@ static ssize_t fill(void *ctx, char *buffer, size_t size)
     return (ssize_t)count;
 }
 
+// Appends the whole answer of a statement; returns false if its process was stopped.
+static bool collect_sql(studio_sql_child_t *sql, studio_out_t *out)
+{
+    char buffer[16384];
+    ssize_t count = 0;
+    while ((count = studio_sql_child_read(sql, buffer, sizeof(buffer))) > 0) {
+        studio_out_bytes(out, buffer, (size_t)count);
+    }
+    return count == 0;
+}
+
 static int answer(streaming_t *streaming,
                   studio_response_t *response,
                   studio_format_t format,
@@ -64,8 +76,16 @@ static int answer(streaming_t *streaming,
 {
     if (format == STUDIO_JSON) {
         studio_out_t out = {.bytes = NULL};
-        while (streaming->query != NULL ? studio_query_write(streaming->query, &out)
-                                        : studio_sql_write(streaming->sql, &out)) {
+        if (streaming->sql != NULL && !collect_sql(streaming->sql, &out)) {
+            studio_out_fini(&out);
+            const int status = studio_response_error(response,
+                                                     400,
+                                                     "%s",
+                                                     studio_sql_child_trouble(streaming->sql));
+            end_stream(streaming);
+            return status;
+        }
+        while (streaming->query != NULL && studio_query_write(streaming->query, &out)) {
         }
         end_stream(streaming);
         return studio__data_answer(response, &out);
@@ -168,14 +188,21 @@ static sim_err_t open_sql(streaming_t *streaming,
     if (text == NULL) {
         return sim_fail(&error->message, SIM_ERR_INVALID, "sql: expected one SELECT statement");
     }
-    const sim_err_t code = studio_sql_open(&streaming->sources,
-                                           text,
-                                           limit > 0 ? (uint64_t)limit : 0,
-                                           format,
-                                           &streaming->patience,
-                                           &streaming->sql,
-                                           error);
-    return code == SIM_OK ? studio_sql_begin(streaming->sql, error) : code;
+    char *const temporary = sim_format("%s/tmp", streaming->studio->options.data);
+    const studio_sql_limits_t limits = {
+        .rows = limit > 0 ? (uint64_t)limit : 0,
+        .cpu_s = streaming->studio->options.sql_s_max,
+        .temporary = temporary,
+    };
+    const sim_err_t code = studio_sql_child_start(&streaming->sources,
+                                                  text,
+                                                  &limits,
+                                                  format,
+                                                  &streaming->patience,
+                                                  &streaming->sql,
+                                                  error);
+    sim_free(temporary);
+    return code;
 }
 
 int studio_handle_query(studio_request_t *request, studio_response_t *response)

@@ -29,6 +29,10 @@ static int import(studio_request_t *request, studio_response_t *response, bool a
     if (again && !studio_run_may_change(studio_request_user(request), &run)) {
         return studio_response_error(response, 403, "this run belongs to another user");
     }
+    status = again ? studio_response_disk_full(response, studio_request_studio(request)) : 0;
+    if (status != 0) {
+        return status;
+    }
     bool done = false;
     json_t *const state =
         studio_data_want(studio_request_studio(request)->data, run.id, run.folder, again, &done);

@@ -9,17 +9,17 @@
 
 #include "studio/server/data/query/query.h"
 
-#define STUDIO_SQL_SECONDS_MAX 10
 #define STUDIO_SQL_ROWS_MAX 1000000u
 #define STUDIO_SQL_ANSWER_BYTES_MAX ((size_t)64 << 20)
 
 typedef struct studio_sql studio_sql_t;
 
 // Prepares one statement; SIM_ERR_INVALID, with the place in *error, if it is wrong. limit 0: as
-// many rows as the format allows.
+// many rows as the format allows. cpu_s: the statement stops itself after this much processor time.
 SIM_MUST_CHECK sim_err_t studio_sql_open(const studio_sources_t *sources,
                                          const char *text,
                                          uint64_t limit,
+                                         uint64_t cpu_s,
                                          studio_format_t format,
                                          const studio_patience_t *patience,
                                          studio_sql_t **sql,

@@ -93,6 +93,7 @@ export class CaptureView {
             height: "40vh",
             columns: columns_of(),
             open: (row) => this.open(row.n),
+            follow: true,
             empty: words.no_packets,
             fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
         });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One run: its progress while it runs, then what happened, in words, numbers and pictures.
-import { api, listen_events } from "../../core/api";
+import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
+import { listen_events } from "../../core/events";
 import { bytes, count, moment, nanoseconds, seconds } from "../../core/format";
 import { go, keep_query, link, type Place } from "../../core/router";
 import { session } from "../../core/session";
@@ -59,7 +60,10 @@ class RunView {
 
     private listen(): void {
         const live = this.scope.child();
-        const on_event = (name: string, data: Record<string, unknown>) => {
+        listen_events(live.signal, (name, data) => {
+            if (name !== "resync" && data.id !== this.run.id) {
+                return;
+            }
             if (name === "progress") {
                 this.take_progress(data as unknown as Live);
                 return;
@@ -69,9 +73,16 @@ class RunView {
                 live.end();
             }
             void this.reload().catch(() => undefined);
-        };
-        const names = ["state", "progress", "resync"];
-        listen_events(`runs/${this.run.id}/events`, live.signal, on_event, names);
+        });
+        void this.catch_up(live).catch(() => undefined);
+    }
+
+    // Asks once after listening has begun, for a run that ended in between.
+    private async catch_up(live: Scope): Promise<void> {
+        await this.reload();
+        if (!is_active(this.run)) {
+            live.end();
+        }
     }
 
     private take_progress(now: Live): void {
