@@ -8,6 +8,8 @@
 
 #include "pcap-out/pcap_file.h"
 
+#include "kernel/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <pcap/pcap.h>
@@ -180,7 +182,7 @@ static void destroy(pcap_out_file_t *file)
 
 static sim_err_t open_descriptor(pcap_out_file_t *file)
 {
-    file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file->descriptor = sim_own_file_open(file->path, O_WRONLY);
     if (file->descriptor < 0) {
         remember_error(file, errno);
         return SIM_ERR_IO;
@@ -251,8 +253,11 @@ sim_err_t pcap_out_file_open(const char *path,
         error = open_dumper(made);
     }
     if (error != SIM_OK) {
-        error =
-            sim_fail(message, SIM_ERR_IO, "%s: cannot be created: %s", path, strerror(made->error));
+        error = sim_fail(message,
+                         SIM_ERR_IO,
+                         "%s: cannot be created: %s",
+                         path,
+                         sim_own_file_reason(made->error));
         close_end(made);
         destroy(made);
         return error;
@@ -306,7 +311,8 @@ sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message)
     SIM_CHECK(!file->has_descriptor);
     sim_err_t error = SIM_OK;
     if (file->error != 0) {
-        error = sim_fail(message, SIM_ERR_IO, "%s: %s", file->path, strerror(file->error));
+        error =
+            sim_fail(message, SIM_ERR_IO, "%s: %s", file->path, sim_own_file_reason(file->error));
     }
     destroy(file);
     return error;

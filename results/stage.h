@@ -18,7 +18,8 @@ SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder,
                                             char **stage,
                                             world_error_t *error);
 
-// Replaces the files of an earlier run by those of the stage, and removes the stage. The old
+// Replaces the files of an earlier run by those of the stage, and empties the stage but for
+// the lock, with which it goes. The old
 // summary.json goes first and the new one comes last, so that the folder never holds a summary of
 // other files.
 SIM_MUST_CHECK sim_err_t results_stage_commit(const char *folder, world_error_t *error);

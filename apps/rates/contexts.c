@@ -7,10 +7,12 @@
 // study (outbound), at the peer (inbound), or both. `outstanding` of them are in flight at a time;
 // each completion posts the next.
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "apps/rates/contexts_internal.h"
+#include "kernel/own_file.h"
 
 #define PREFIX "traffic.contexts"
 #define REGION_ADDRESS (UINT64_C(1) << 44) // address of the first of several regions
@@ -522,7 +524,8 @@ static sim_err_t contexts_save(const app_t *app, sim_message_t *message)
         return SIM_OK;
     }
     errno = 0;
-    FILE *const file = fopen(contexts->record_file, "w");
+    const int descriptor = sim_own_file_open(contexts->record_file, O_WRONLY);
+    FILE *const file = descriptor < 0 ? NULL : fdopen(descriptor, "w");
     bool failed = file == NULL;
     for (size_t i = 0; !failed && i < contexts->recorded_count; i++) {
         failed = fprintf(file, "%" PRIu32 "\n", contexts->recorded[i]) < 0;
@@ -533,13 +536,13 @@ static sim_err_t contexts_save(const app_t *app, sim_message_t *message)
                         SIM_ERR_IO,
                         "%s: cannot write: %s",
                         contexts->record_file,
-                        strerror(errno));
+                        sim_own_file_reason(errno));
     }
     return failed ? sim_fail(message,
                              SIM_ERR_IO,
                              "%s: cannot write: %s",
                              contexts->record_file,
-                             strerror(error))
+                             sim_own_file_reason(error))
                   : SIM_OK;
 }
 

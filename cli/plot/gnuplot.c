@@ -5,6 +5,8 @@
 // temporary file. A complete picture then replaces the file that the user asked for.
 #include "cli/plot/plot.h"
 
+#include "kernel/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
@@ -218,7 +220,7 @@ static sim_err_t run_gnuplot(int in, int out, int messages, int *status, world_e
                           SIM_ERR_IO,
                           NULL,
                           "rocesim plot: cannot start gnuplot: %s",
-                          strerror(failed));
+                          sim_own_file_reason(failed));
     }
     pid_t ended;
     do {
@@ -291,7 +293,7 @@ FILE *cli_plot_temporary(void)
 static sim_err_t cannot_write(const char *path, world_error_t *error)
 {
     const world_place_t place = {path, 0, 0};
-    return world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", strerror(errno));
+    return world_fail(error, SIM_ERR_IO, &place, "cannot write: %s", sim_own_file_reason(errno));
 }
 
 static sim_err_t copy_script(FILE *script, FILE *to, const char *path, world_error_t *error)
@@ -347,7 +349,8 @@ sim_err_t cli_figure_write(const cli_figure_t *figure, const char *path, world_e
         return cannot_write("a temporary file", error);
     }
     char *const unfinished = sim_format("%s.part", path);
-    FILE *const picture = fopen(unfinished, "w+e");
+    const int descriptor = sim_own_file_open(unfinished, O_RDWR);
+    FILE *const picture = descriptor < 0 ? NULL : fdopen(descriptor, "w+");
     if (picture == NULL) {
         sim_free(unfinished);
         return cannot_write(path, error);

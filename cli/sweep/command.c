@@ -4,7 +4,9 @@
 
 #include "cli/command.h"
 #include "results/file.h"
+#include "results/lock.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <zlib.h>
 
 #define JOBS_MAX 1024u
+#define PLAN_BYTES_MAX ((size_t)1 << 30)
 #define SCENARIO_BYTES_MAX ((size_t)64 << 20)
 
 // Returns the identity of a sweep: version, scenario and runs. A sweep continues only in a folder
@@ -71,19 +74,32 @@ static sim_err_t write_plan(const char *path, const char *text, world_error_t *e
     return result;
 }
 
-// Creates the sweep's folder, or accepts one that the same sweep has begun.
-static sim_err_t take_folder(const cli_sweep_t *sweep, world_error_t *error)
+// Returns whether the folder has nothing but the lock.
+static bool is_empty(const char *path)
 {
+    DIR *const opened = opendir(path);
+    bool empty = opened != NULL;
+    for (const struct dirent *entry = empty ? readdir(opened) : NULL; entry != NULL && empty;
+         entry = readdir(opened)) {
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                strcmp(entry->d_name, RESULTS_LOCK_OF_SWEEP) == 0;
+    }
+    if (opened != NULL) {
+        closedir(opened);
+    }
+    return empty;
+}
+
+// Writes jobs.txt into an empty folder, or accepts a folder that the same sweep has begun.
+static sim_err_t begin_folder(const cli_sweep_t *sweep, const char *text, world_error_t *error)
+{
+    const world_place_t place = {sweep->folder, 0, 0};
     char *const path = sim_format("%s/jobs.txt", sweep->folder);
-    char *const runs = sim_format("%s/runs", sweep->folder);
-    char *const text = plan_text(sweep, error);
-    sim_err_t result = text == NULL ? SIM_ERR_IO : make_folder(sweep->folder, error);
     char *before = NULL;
     size_t size = 0;
     world_error_t ignored;
-    if (result == SIM_OK &&
-        world_read_file(path, SIZE_MAX / 2, &before, &size, &ignored) == SIM_OK) {
-        const world_place_t place = {sweep->folder, 0, 0};
+    sim_err_t result = SIM_OK;
+    if (world_read_file(path, PLAN_BYTES_MAX, &before, &size, &ignored) == SIM_OK) {
         if (strcmp(before, text) != 0) {
             result =
                 world_fail(error,
@@ -91,25 +107,38 @@ static sim_err_t take_folder(const cli_sweep_t *sweep, world_error_t *error)
                            &place,
                            "holds another sweep (its jobs.txt differs), expected a new folder");
         }
-    } else if (result == SIM_OK && rmdir(sweep->folder) != 0 && errno == ENOTEMPTY) {
-        const world_place_t place = {sweep->folder, 0, 0};
+    } else if (!is_empty(sweep->folder)) {
         result = world_fail(error,
                             SIM_ERR_EXISTS,
                             &place,
                             "holds something and no sweep, expected a new or empty folder");
-    } else if (result == SIM_OK) {
-        result = make_folder(sweep->folder, error);
-        if (result == SIM_OK) {
-            result = write_plan(path, text, error);
-        }
-    }
-    if (result == SIM_OK) {
-        result = make_folder(runs, error);
+    } else {
+        result = write_plan(path, text, error);
     }
     sim_free(before);
-    sim_free(text);
-    sim_free(runs);
     sim_free(path);
+    return result;
+}
+
+// Creates the sweep's folder and locks it until the sweep's work is done. The caller releases
+// *lock, also on error.
+static sim_err_t take_folder(const cli_sweep_t *sweep, results_lock_t **lock, world_error_t *error)
+{
+    *lock = NULL;
+    char *const text = plan_text(sweep, error);
+    sim_err_t result = text == NULL ? SIM_ERR_IO : make_folder(sweep->folder, error);
+    if (result == SIM_OK) {
+        result = results_lock_take(sweep->folder, RESULTS_LOCK_OF_SWEEP, lock, error);
+    }
+    if (result == SIM_OK) {
+        result = begin_folder(sweep, text, error);
+    }
+    if (result == SIM_OK) {
+        char *const runs = sim_format("%s/runs", sweep->folder);
+        result = make_folder(runs, error);
+        sim_free(runs);
+    }
+    sim_free(text);
     return result;
 }
 
@@ -147,9 +176,6 @@ static void print_slurm(const cli_sweep_t *sweep, FILE *out)
 static int work(const cli_args_t *args, cli_sweep_t *sweep, unsigned jobs)
 {
     world_error_t error;
-    if (take_folder(sweep, &error) != SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    }
     size_t done = 0;
     for (size_t i = 0; i < sweep->run_count; i++) {
         cli_sweep_look(&sweep->runs[i]);
@@ -202,6 +228,7 @@ int cli_command_sweep(const cli_args_t *args)
     world_error_t error;
     unsigned jobs = 1;
     cli_sweep_t sweep = {0};
+    results_lock_t *lock = NULL;
     sim_err_t result = take_jobs(args, &jobs, &error);
     if (result == SIM_OK && args->folder == NULL) {
         result = world_fail(&error,
@@ -215,18 +242,16 @@ int cli_command_sweep(const cli_args_t *args)
     int status = CLI_EXIT_DONE;
     if (result != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-    } else if (args->print_jobs || args->slurm) {
-        // The printed jobs fill the folder later, so it must exist now.
-        if (take_folder(&sweep, &error) != SIM_OK) {
-            status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
-        } else if (args->slurm) {
-            print_slurm(&sweep, stdout);
-        } else {
-            print_jobs(&sweep, stdout);
-        }
+    } else if (take_folder(&sweep, &lock, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else if (args->slurm) {
+        print_slurm(&sweep, stdout); // its jobs fill the folder later, so it must exist now
+    } else if (args->print_jobs) {
+        print_jobs(&sweep, stdout);
     } else {
         status = work(args, &sweep, jobs);
     }
+    results_lock_release(lock);
     cli_sweep_fini(&sweep);
     if (fflush(stdout) != 0 || ferror(stdout) != 0) {
         fprintf(stderr, "rocesim: cannot write to the standard output\n");

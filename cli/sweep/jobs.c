@@ -4,6 +4,7 @@
 // A run is finished if its folder holds a summary, because runs publish complete results only
 // (results/stage.h). No other state has to survive a kill.
 #include "cli/sweep/sweep.h"
+#include "results/lock.h"
 #include "results/result_folder.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #define FAILURE_BYTES_MAX 400u
+#define DYING_RUN_WAIT_MS 2000u // a run of a sweep that was killed just now keeps its folder
 
 static volatile sig_atomic_t stopped;
 
@@ -45,6 +47,7 @@ void cli_sweep_look(cli_sweep_run_t *run)
 static pid_t begin(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
 {
     char **const arguments = cli_sweep_arguments(sweep, run);
+    results_lock_await(run->folder, RESULTS_LOCK_OF_RUN, DYING_RUN_WAIT_MS);
     char *const log = sim_format("%s.log", run->folder);
     const pid_t child = fork();
     if (child == 0) {

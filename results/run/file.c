@@ -2,6 +2,8 @@
 // results/run/file.c - buffered writing with sticky errors.
 #include "results/file.h"
 
+#include "kernel/own_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -23,10 +25,14 @@ struct results_file {
 
 sim_err_t results_file_open(const char *path, results_file_t **file, world_error_t *error)
 {
-    const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const int descriptor = sim_own_file_open(path, O_WRONLY);
     if (descriptor < 0) {
         const world_place_t place = {path, 0, 0};
-        return world_fail(error, SIM_ERR_IO, &place, "cannot create: %s", strerror(errno));
+        return world_fail(error,
+                          SIM_ERR_IO,
+                          &place,
+                          "cannot create: %s",
+                          sim_own_file_reason(errno));
     }
     *file = results_file_on(descriptor, path);
     return SIM_OK;

@@ -2,6 +2,7 @@
 // results/run/folder.c - makes room for results, and never removes what a run has not written.
 #include "results/folder.h"
 
+#include "results/lock.h"
 #include "results/run/folder_internal.h"
 #include "results/stage.h"
 #include "world/world.h"
@@ -117,6 +118,17 @@ static bool holds(const char *folder, const char *scenario_file)
 
 sim_err_t results_folder_check(const char *folder, const char *scenario_file, world_error_t *error)
 {
+    // A run that ends at this moment moves its files. Whoever takes its lock afterwards looks.
+    char *const lock = sim_format("%s/" RESULTS_LOCK_OF_RUN, folder);
+    const bool busy = is_regular_file(lock);
+    sim_free(lock);
+    return busy ? SIM_OK : results__folder_check_content(folder, scenario_file, error);
+}
+
+sim_err_t results__folder_check_content(const char *folder,
+                                        const char *scenario_file,
+                                        world_error_t *error)
+{
     const world_place_t place = {folder, 0, 0};
     world_shown_t shown;
     DIR *const opened = opendir(folder);
@@ -197,6 +209,12 @@ sim_err_t results__folder_make_all(const char *folder, world_error_t *error)
     }
     sim_free(path);
     return result;
+}
+
+sim_err_t results_folder_make(const char *folder, world_error_t *error)
+{
+    const sim_err_t result = results__folder_make_all(folder, error);
+    return result != SIM_OK ? result : results__folder_check_writable(folder, error);
 }
 
 static bool is_capture(const char *name)

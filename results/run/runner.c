@@ -5,8 +5,10 @@
 #include "results/capture_names.h"
 #include "results/file.h"
 #include "results/folder.h"
+#include "results/lock.h"
 #include "results/manifest.h"
 #include "results/observe.h"
+#include "results/run/folder_internal.h"
 #include "results/schema.h"
 #include "results/stage.h"
 #include "results/summary.h"
@@ -24,7 +26,8 @@ struct results_run {
     world_scenario_t *scenario;
     world_t *world;
     results_observers_t *observers;
-    char *stage; // where files are written; NULL: none are
+    results_lock_t *lock; // of the folder, while files are written; NULL: none are
+    char *stage;          // where files are written; NULL: none are
     bool has_results;
     results_t results;
     json_t *summary;
@@ -80,16 +83,29 @@ static void file_failed(results_run_t *run, const world_error_t *error)
     }
 }
 
+// Takes the folder of the results for this run alone, and makes the stage in it.
+static sim_err_t take_folder(results_run_t *run, world_error_t *error)
+{
+    const char *const folder = run->options->folder;
+    const char *const file = run->options->scenario_file;
+    sim_err_t result = results_folder_make(folder, error);
+    if (result == SIM_OK) {
+        result = results_lock_take(folder, RESULTS_LOCK_OF_RUN, &run->lock, error);
+    }
+    if (result == SIM_OK) {
+        result = results__folder_check_content(folder, file != NULL ? file : "", error);
+    }
+    if (result == SIM_OK) {
+        result = results_stage_open(folder, run->scenario->capture_count > 0, &run->stage, error);
+    }
+    return result;
+}
+
 // Opens what is written while it runs. A folder that cannot be used is the scenario's giver's
 // matter: nothing is run.
 static sim_err_t prepare(results_run_t *run, world_error_t *error)
 {
-    const results_options_t *const options = run->options;
-    sim_err_t result = SIM_OK;
-    if (options->folder != NULL) {
-        const bool captures = run->scenario->capture_count > 0;
-        result = results_stage_open(options->folder, captures, &run->stage, error);
-    }
+    const sim_err_t result = run->options->folder != NULL ? take_folder(run, error) : SIM_OK;
     if (result != SIM_OK) {
         return result;
     }
@@ -265,6 +281,8 @@ sim_err_t results_execute(world_scenario_t *scenario,
         finish(made, begun);
     }
     made->options = NULL;
+    results_lock_release(made->lock);
+    made->lock = NULL;
     if (result != SIM_OK) {
         results_run_destroy(made);
         return result;

@@ -12,6 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define LOCK ".lock" // the run's own: RESULTS_LOCK_OF_RUN
+
 static sim_err_t fail(const char *path, const char *what, world_error_t *error)
 {
     const int reason = errno;
@@ -53,7 +55,7 @@ static sim_err_t remove_entry(const char *folder, const char *name, void *ctx, w
     (void)ctx;
     char *const path = sim_format("%s/%s", folder, name);
     sim_err_t result = SIM_OK;
-    if (!is_folder(path) && unlink(path) != 0) {
+    if (!is_folder(path) && strcmp(name, LOCK) != 0 && unlink(path) != 0) {
         result = fail(path, "cannot remove what an unfinished run left", error);
     }
     sim_free(path);
@@ -134,10 +136,7 @@ sim_err_t results_stage_open(const char *folder,
                              world_error_t *error)
 {
     char *const made = sim_format("%s/" RESULTS_STAGE_NAME, folder);
-    sim_err_t result = results__folder_make_all(folder, error);
-    if (result == SIM_OK) {
-        result = results__folder_check_writable(folder, error);
-    }
+    sim_err_t result = results_folder_make(folder, error);
     if (result == SIM_OK) {
         result = clear(made, error);
     }
@@ -184,8 +183,8 @@ static sim_err_t move_file(const char *stage,
 
 static sim_err_t move_entry(const char *folder, const char *name, void *ctx, world_error_t *error)
 {
-    const bool last = strcmp(name, "summary.json") == 0;
-    return last ? SIM_OK : move_file(folder, ctx, name, error);
+    const bool stays = strcmp(name, "summary.json") == 0 || strcmp(name, LOCK) == 0;
+    return stays ? SIM_OK : move_file(folder, ctx, name, error);
 }
 
 sim_err_t results_stage_commit(const char *folder, world_error_t *error)
@@ -205,9 +204,6 @@ sim_err_t results_stage_commit(const char *folder, world_error_t *error)
     }
     if (result == SIM_OK && is_folder(stage_captures) && rmdir(stage_captures) != 0) {
         result = fail(stage_captures, "cannot remove", error);
-    }
-    if (result == SIM_OK && rmdir(stage) != 0) {
-        result = fail(stage, "cannot remove", error);
     }
     sim_free(captures);
     sim_free(stage_captures);
