@@ -9,11 +9,13 @@
 #include "cli/studio_exec.h"
 #include "results/schema.h"
 #include "results/tables.h"
+#include "world/shown.h"
 
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 int cli_report_failure(const world_error_t *error, int status)
 {
@@ -157,6 +159,26 @@ static int dispatch(const cli_args_t *args)
     return flush();
 }
 
+// Returns whether the command prints what programs read: CSV, DOT or lines of a shell.
+static bool prints_data(const cli_args_t *args)
+{
+    return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
+           (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
+}
+
+// Lets the standard output show control characters, which names from files may have. Data that
+// does not go to a terminal stays as it is.
+static void show_controls(const cli_args_t *args)
+{
+    const bool json = args->command == CLI_SCHEMA || args->json;
+    const bool terminal = isatty(STDOUT_FILENO) == 1;
+    if (!prints_data(args) || terminal) {
+        const world_shown_kind_t kind = json ? WORLD_SHOWN_JSON : WORLD_SHOWN_TEXT;
+        FILE *const shown = world_shown_open(STDOUT_FILENO, kind, terminal);
+        stdout = shown != NULL ? shown : stdout;
+    }
+}
+
 int cli_main(int argc, const char *const *argv)
 {
     // A file that reaches the size limit becomes a write error instead of a signal.
@@ -164,12 +186,15 @@ int cli_main(int argc, const char *const *argv)
     if (argc > 1 && strcmp(argv[1], "studio") == 0) {
         return cli_studio_exec(argc, argv);
     }
+    FILE *const shown = world_shown_open(STDERR_FILENO, WORLD_SHOWN_TEXT, true);
+    stderr = shown != NULL ? shown : stderr;
     cli_args_t args;
     world_error_t error;
     int status = CLI_EXIT_DONE;
     if (cli_args_parse(argc, argv, &args, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
+        show_controls(&args);
         status = dispatch(&args);
     }
     cli_args_fini(&args);

@@ -4,6 +4,7 @@
 
 #include "world/format.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,16 +47,15 @@ static void show_line(const moment_t *moment)
 {
     world_text_t time;
     world_text_t speed;
-    fprintf(stderr,
-            "\r\033[K%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
+    dprintf(STDERR_FILENO,
+            CLI_PROGRESS_CLEAR "%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
             world_format_time(&time, moment->now_ps),
             moment->done,
             moment->planned,
             world_format_count(&speed, moment->events_per_s));
     if (moment->left_s >= 0) {
-        fprintf(stderr, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
+        dprintf(STDERR_FILENO, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
     }
-    fflush(stderr);
 }
 
 // Sums over all ports that the progress line shows.
@@ -233,16 +233,37 @@ static void show(sim_time_t window_end_ps, void *ctx)
     progress->shown_events = sim_events(progress->world->sim);
 }
 
-void cli_progress_begin(cli_progress_t *progress,
-                        const world_t *world,
-                        bool terminal,
-                        const char *file)
+sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
+{
+    *file = -1;
+    if (name == NULL) {
+        return SIM_OK;
+    }
+    // Not blocking: a named pipe without a reader must not hang the program.
+    *file = open(name, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (*file >= 0 && lseek(*file, 0, SEEK_CUR) >= 0) {
+        return SIM_OK;
+    }
+    const int reason = errno;
+    if (*file >= 0) {
+        (void)close(*file);
+        *file = -1;
+    }
+    const world_place_t place = {name, 0, 0};
+    return world_fail(error,
+                      SIM_ERR_IO,
+                      &place,
+                      "cannot write the progress: %s, expected a file for --progress",
+                      strerror(reason));
+}
+
+void cli_progress_begin(cli_progress_t *progress, const world_t *world, bool terminal, int file)
 {
     const double now_s = cli_wall_s();
     *progress = (cli_progress_t){
         .world = world,
         .terminal = terminal,
-        .file = file == NULL ? -1 : open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666),
+        .file = file,
         .start_s = now_s,
         .shown_s = now_s,
     };
@@ -255,8 +276,7 @@ void cli_progress_begin(cli_progress_t *progress,
 void cli_progress_end(cli_progress_t *progress)
 {
     if (progress->shown && progress->terminal) {
-        fprintf(stderr, "\r\033[K");
-        fflush(stderr);
+        dprintf(STDERR_FILENO, CLI_PROGRESS_CLEAR);
     }
     if (progress->file >= 0) {
         const sim_time_t now_ps = sim_end_time_ps(progress->world->sim);

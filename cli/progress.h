@@ -5,6 +5,7 @@
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
 
+#include "world/error.h"
 #include "world/world.h"
 
 typedef struct cli_progress {
@@ -34,12 +35,15 @@ double cli_wall_s(void);
 #define CLI_PROGRESS_PORTS_MAX 8192u
 #define CLI_PROGRESS_FILE_BYTES 1024u
 
-// Begins to show progress: on stderr if `terminal`, and in the file of that name unless it is NULL.
-// A file that cannot be opened is left out. `progress` must live until cli_progress_end.
-void cli_progress_begin(cli_progress_t *progress,
-                        const world_t *world,
-                        bool terminal,
-                        const char *file);
+#define CLI_PROGRESS_CLEAR "\r\033[K" // empties the line of the terminal
+
+// Opens the progress file. *file is -1 where name is NULL. SIM_ERR_IO: it cannot be opened, or it
+// is a pipe, in which no line can be replaced.
+SIM_MUST_CHECK sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error);
+
+// Begins to show progress: on stderr if `terminal`, and in the file, which it takes over, unless
+// that is -1. `progress` must live until cli_progress_end.
+void cli_progress_begin(cli_progress_t *progress, const world_t *world, bool terminal, int file);
 // Removes the line from the terminal. The file keeps the state at the end of the run.
 void cli_progress_end(cli_progress_t *progress);
 

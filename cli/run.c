@@ -61,6 +61,7 @@ typedef struct run {
     const cli_args_t *args;
     const cli_run_extra_t *extra;
     cli_progress_t progress;
+    int progress_file; // -1: none, or taken over by `progress`
     bool shows_progress;
 } run_t;
 
@@ -98,7 +99,8 @@ static void on_started(world_t *world, void *ctx)
     const bool terminal = !run->args->quiet && isatty(STDERR_FILENO) == 1;
     run->shows_progress = terminal || run->args->progress != NULL;
     if (run->shows_progress) {
-        cli_progress_begin(&run->progress, world, terminal, run->args->progress);
+        cli_progress_begin(&run->progress, world, terminal, run->progress_file);
+        run->progress_file = -1;
     }
     catch_signals(world->sim);
 }
@@ -193,7 +195,14 @@ int cli_run_scenario(const cli_args_t *args,
     };
     results_run_t *done = NULL;
     world_error_t error;
-    if (results_execute(scenario, &options, &done, &error) != SIM_OK) {
+    sim_err_t result = cli_progress_open(args->progress, &run.progress_file, &error);
+    if (result == SIM_OK) {
+        result = results_execute(scenario, &options, &done, &error);
+    }
+    if (run.progress_file >= 0) {
+        (void)close(run.progress_file);
+    }
+    if (result != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     int status = CLI_EXIT_DONE;

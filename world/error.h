@@ -46,7 +46,7 @@ void world_error_add_names(world_error_t *error,
                            size_t count,
                            const char *where);
 
-// Writes text to buffer as it may stand in a message: control characters and broken UTF-8 replaced,
+// Writes text to buffer as it may stand in a message: control characters and broken UTF-8 as \x1b,
 // cut after some 60 characters. Returns the buffer's text.
 typedef struct world_shown {
     char text[128];

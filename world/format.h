@@ -14,6 +14,8 @@ typedef struct world_text {
 // Formats a quantity ("12.34 us") and returns buffer->text, as the functions below do.
 const char *world_format_time(world_text_t *buffer, sim_time_t time_ps);
 const char *world_format_bytes(world_text_t *buffer, uint64_t bytes);
+// Formats bytes that may be more than a uint64_t holds, such as estimates.
+const char *world_format_size(world_text_t *buffer, double bytes);
 const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps);
 // Formats a count: "12345", "1.234 M".
 const char *world_format_count(world_text_t *buffer, double count);

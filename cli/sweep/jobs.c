@@ -4,6 +4,8 @@
 // A run is finished if its folder holds a summary, because runs publish complete results only
 // (results/stage.h). No other state has to survive a kill.
 #include "cli/sweep/sweep.h"
+
+#include "cli/progress.h"
 #include "results/lock.h"
 #include "results/result_folder.h"
 
@@ -105,11 +107,10 @@ static void ended(cli_sweep_run_t *run, int status, size_t *failed)
 static void show(size_t done, size_t count, bool quiet, bool last)
 {
     if (!quiet && isatty(STDERR_FILENO) == 1) {
-        fprintf(stderr, "\r\033[K");
+        dprintf(STDERR_FILENO, CLI_PROGRESS_CLEAR);
         if (!last) {
-            fprintf(stderr, "%zu of %zu runs", done, count);
+            dprintf(STDERR_FILENO, "%zu of %zu runs", done, count);
         }
-        fflush(stderr);
     }
 }
 

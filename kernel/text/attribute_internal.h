@@ -16,7 +16,7 @@ sim__span_t sim__span(const char *text);
 sim__span_t sim__span_trim(sim__span_t span);
 bool sim__span_is(sim__span_t span, const char *text);
 
-// A span as messages show it: control characters as '?', long text cut short.
+// A span as messages show it: control characters as \x1b, long text cut short.
 typedef struct sim__shown {
     char text[72];
 } sim__shown_t;

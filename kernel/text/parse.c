@@ -3,6 +3,7 @@
 //
 // A decimal number is read as two integers, the digits before and behind the point, and scaled by
 // its unit in 128 bits. A value that is no whole number of base units is refused, never rounded.
+#include <stdio.h>
 #include <string.h>
 
 #include "kernel/text/attribute_internal.h"
@@ -141,19 +142,22 @@ sim__shown_t sim__show(sim__span_t span)
     static const char more[] = "...";
     sim__shown_t shown;
     const size_t room = sizeof(shown.text) - sizeof(more);
-    size_t length = (size_t)(span.end - span.begin);
-    const bool cut = length > room;
-    if (cut) {
-        length = room;
-        while (length > 0 && ((unsigned char)span.begin[length] & 0xc0) == 0x80) {
-            --length; // not within a character of UTF-8
+    size_t used = 0;
+    size_t whole = 0; // where the last character that is complete in UTF-8 ends
+    bool cut = false;
+    for (const char *p = span.begin; p < span.end && !cut; ++p) {
+        const unsigned char c = (unsigned char)*p;
+        const bool control = c < 0x20 || c == 0x7f;
+        whole = (c & 0xc0) == 0x80 ? whole : used;
+        cut = used + (control ? 4 : 1) > room;
+        if (!cut && control) {
+            used += (size_t)snprintf(shown.text + used, sizeof("\\x1b"), "\\x%02x", c);
+        } else if (!cut) {
+            shown.text[used++] = *p;
         }
     }
-    for (size_t i = 0; i < length; ++i) {
-        const unsigned char c = (unsigned char)span.begin[i];
-        shown.text[i] = c < 0x20 || c == 0x7f ? '?' : span.begin[i];
-    }
-    memcpy(shown.text + length, cut ? more : "", cut ? sizeof(more) : 1);
+    used = cut ? whole : used;
+    memcpy(shown.text + used, cut ? more : "", cut ? sizeof(more) : 1);
     return shown;
 }
 

@@ -119,7 +119,7 @@ START_TEST(sizes_are_refused)
         {"340282366920938463463374607431768211456KB",
          SIM_ERR_RANGE,
          "\"340282366920938463463374607431768211456KB" TOO_LARGE " bytes"},
-        {"a\nb\x7f", SIM_ERR_INVALID, "\"a?b?\" is not a size" EXPECTED_BYTES},
+        {"a\nb\x7f", SIM_ERR_INVALID, "\"a\\x0ab\\x7f\" is not a size" EXPECTED_BYTES},
     };
     assert_refusals(sim_parse_bytes, rows, SIM_COUNT_OF(rows));
 }

@@ -266,11 +266,6 @@ void world_survey_destroy(world_survey_t *survey)
 
 // -- the estimate
 
-static const char *bytes_text(world_text_t *text, double bytes)
-{
-    return world_format_bytes(text, bytes < 1.8e19 ? (uint64_t)bytes : UINT64_MAX);
-}
-
 // Returns a duration in words for people: seconds, minutes, hours or days.
 static const char *duration_text(world_text_t *text, double seconds)
 {
@@ -305,7 +300,7 @@ void world_survey_print(const world_t *world, FILE *out)
             "  estimate  %" PRIu64 " transfers of %s, %.3g packets; %.3g packet-hops before the "
             "end of the run, on one thread %s%s\n",
             survey->transfers,
-            bytes_text(&bytes, survey->bytes),
+            world_format_size(&bytes, survey->bytes),
             survey->packets,
             survey->packet_hops,
             duration_text(&duration, survey->wall_s),
@@ -355,7 +350,7 @@ sim_err_t world_survey_check(const world_t *world, world_error_t *error)
                       "earlier until, fewer or smaller transfers, a higher time-max, or --yes",
                       world->nic_count,
                       survey->transfers,
-                      bytes_text(&bytes, survey->bytes),
+                      world_format_size(&bytes, survey->bytes),
                       survey->packet_hops,
                       duration_text(&duration, survey->wall_s),
                       duration_text(&allowed, (double)allowed_ps / 1e12));

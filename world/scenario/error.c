@@ -3,6 +3,7 @@
 #include "world/error.h"
 
 #include "kernel/attribute.h"
+#include "world/shown.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -82,17 +83,25 @@ void world_error_add_names(world_error_t *error,
 const char *world_show(world_shown_t *buffer, const char *text)
 {
     size_t used = 0;
-    for (const char *p = text; *p != '\0'; p++) {
-        const unsigned char byte = (unsigned char)*p;
-        if (used >= SHOWN_BYTES_MAX && (byte & 0xc0) != 0x80) {
+    for (size_t size = strlen(text), at = 0; at < size;) {
+        if (used >= SHOWN_BYTES_MAX) {
             memcpy(buffer->text + used, "...", 3);
             used += 3;
             break;
         }
-        buffer->text[used++] = byte < 0x20 || byte == 0x7f ? '?' : *p;
-        if (used + 8 >= sizeof(buffer->text)) {
-            break;
+        const unsigned char *const bytes = (const unsigned char *)text + at;
+        const world_utf8_t c = world_utf8_decode(bytes, size - at);
+        char *const to = buffer->text + used;
+        const size_t room = sizeof(buffer->text) - used;
+        if (c.size == 0 || (bytes[0] < 0x80 && (bytes[0] < 0x20 || bytes[0] == 0x7f))) {
+            used += (size_t)snprintf(to, room, "\\x%02x", bytes[0]);
+        } else if (world_must_show(c.code_point)) {
+            used += (size_t)snprintf(to, room, "\\u%04x", c.code_point);
+        } else {
+            memcpy(to, bytes, c.size);
+            used += c.size;
         }
+        at += c.size > 0 ? c.size : 1;
     }
     SIM_CHECK(used < sizeof(buffer->text));
     buffer->text[used] = '\0';

@@ -44,8 +44,17 @@ const char *world_format_time(world_text_t *buffer, sim_time_t time_ps)
 
 const char *world_format_bytes(world_text_t *buffer, uint64_t bytes)
 {
-    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-    return scale(buffer, (double)bytes, 1000, units, SIM_COUNT_OF(units));
+    return world_format_size(buffer, (double)bytes);
+}
+
+const char *world_format_size(world_text_t *buffer, double bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB", "PB", "EB"};
+    if (bytes >= 1e21) {
+        (void)snprintf(buffer->text, sizeof(buffer->text), "%.3g B", bytes);
+        return buffer->text;
+    }
+    return scale(buffer, bytes, 1000, units, SIM_COUNT_OF(units));
 }
 
 const char *world_format_rate(world_text_t *buffer, uint64_t rate_bps)

@@ -6,6 +6,7 @@
 // `{from: host[*]}` is a syntax error. Scenarios have no aliases, and a `[` that follows a letter
 // or digit at once can be nothing but part of a name. Both are replaced by private-use characters
 // before the parser sees them and put back in every scalar after.
+#include "world/shown.h"
 #include "world/yaml/yaml_internal.h"
 
 #include <string.h>
@@ -15,34 +16,29 @@
 static const char shielded_characters[] = {'*', '[', ']', ','};
 #define BRACKET_BYTES_MAX 256u
 
-typedef struct utf8 {
-    uint32_t code_point;
-    size_t size; // 0: not UTF-8
-} utf8_t;
-
-static utf8_t decode(const unsigned char *bytes, size_t size)
+world_utf8_t world_utf8_decode(const unsigned char *bytes, size_t size)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char lead = bytes[0];
     if (lead < 0x80) {
-        return (utf8_t){lead, 1};
+        return (world_utf8_t){lead, 1};
     }
     const size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
     if (lead < 0xc2 || lead > 0xf4 || length > size) {
-        return (utf8_t){0, 0};
+        return (world_utf8_t){0, 0};
     }
     uint32_t code_point = lead & (0xffu >> (length + 1));
     for (size_t i = 1; i < length; i++) {
         if ((bytes[i] & 0xc0) != 0x80) {
-            return (utf8_t){0, 0};
+            return (world_utf8_t){0, 0};
         }
         code_point = code_point << 6 | (bytes[i] & 0x3fu);
     }
     if (code_point < least[length] || code_point > 0x10ffff ||
         (code_point >= 0xd800 && code_point <= 0xdfff)) {
-        return (utf8_t){0, 0};
+        return (world_utf8_t){0, 0};
     }
-    return (utf8_t){code_point, length};
+    return (world_utf8_t){code_point, length};
 }
 
 static bool allowed(uint32_t code_point)
@@ -63,7 +59,7 @@ static sim_err_t check_text(const world_place_t *start,
 {
     world_place_t place = *start;
     for (size_t i = 0; i < size;) {
-        const utf8_t c = decode((const unsigned char *)bytes + i, size - i);
+        const world_utf8_t c = world_utf8_decode((const unsigned char *)bytes + i, size - i);
         if (c.size == 0) {
             return world_fail(error,
                               SIM_ERR_INVALID,

@@ -97,8 +97,11 @@ const char *world_tree_kind_text(const world_tree_t *tree)
     return tree->count == 0 ? "an empty mapping" : "a mapping";
 }
 
-// Reads until the end of the file or size_max + 1 bytes, whichever is first.
-static sim_err_t read_all(int file, size_t size_max, char **bytes, size_t *size)
+#define DEVICE_BYTES_MAX ((size_t)1 << 16)
+
+// Reads until the end of the file or size_max + 1 bytes, whichever is first. waits: for the other
+// end of a pipe or terminal.
+static sim_err_t read_all(int file, bool waits, size_t size_max, char **bytes, size_t *size)
 {
     size_t capacity = 1 << 16;
     char *buffer = sim_alloc(capacity + 1);
@@ -112,7 +115,7 @@ static sim_err_t read_all(int file, size_t size_max, char **bytes, size_t *size)
         if (got < 0 && errno == EINTR) {
             continue;
         }
-        if (got < 0 && errno == EAGAIN) { // a pipe whose other end is late
+        if (got < 0 && errno == EAGAIN && waits) { // its other end is late
             struct pollfd late = {file, POLLIN, 0};
             (void)poll(&late, 1, -1);
             continue;
@@ -132,6 +135,23 @@ static sim_err_t read_all(int file, size_t size_max, char **bytes, size_t *size)
     return SIM_OK;
 }
 
+static sim_err_t too_large(const char *file_name,
+                           size_t size_max,
+                           bool device,
+                           world_error_t *error)
+{
+    const world_place_t place = {file_name, 0, 0};
+    return device ? world_fail(error,
+                               SIM_ERR_RANGE,
+                               &place,
+                               "is a device that does not end, expected a file")
+                  : world_fail(error,
+                               SIM_ERR_RANGE,
+                               &place,
+                               "the file is too large, expected at most %zu MiB",
+                               size_max >> 20);
+}
+
 sim_err_t world_read_file(const char *file_name,
                           size_t size_max,
                           char **bytes,
@@ -139,6 +159,8 @@ sim_err_t world_read_file(const char *file_name,
                           world_error_t *error)
 {
     const world_place_t place = {file_name, 0, 0};
+    *bytes = NULL;
+    *size = 0;
     // Not blocking: a named pipe without a writer must not hang the program.
     const int file = strcmp(file_name, "-") == 0
                          ? dup(STDIN_FILENO)
@@ -147,27 +169,33 @@ sim_err_t world_read_file(const char *file_name,
         return world_fail(error, SIM_ERR_IO, &place, "cannot open: %s", strerror(errno));
     }
     struct stat status = {0};
+    (void)fstat(file, &status);
+    const bool waits = S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode) || isatty(file) == 1;
+    // A device other than a terminal may never end, so little of it is read.
+    const bool device = !waits && (S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode));
+    const size_t most = device && size_max > DEVICE_BYTES_MAX ? DEVICE_BYTES_MAX : size_max;
     sim_err_t result = SIM_OK;
-    if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) {
+    if (S_ISDIR(status.st_mode)) {
         result = world_fail(error, SIM_ERR_IO, &place, "is a folder, expected a file");
-    } else if (read_all(file, size_max, bytes, size) != SIM_OK) {
+    } else if (S_ISREG(status.st_mode) && status.st_size > (off_t)size_max) {
+        result = too_large(file_name, size_max, device, error);
+    } else if (read_all(file, waits, most, bytes, size) != SIM_OK) {
         result = world_fail(error, SIM_ERR_IO, &place, "cannot read: %s", strerror(errno));
     } else if (*size == 0 && S_ISFIFO(status.st_mode) && strcmp(file_name, "-") != 0) {
-        sim_free(*bytes);
         result = world_fail(error,
                             SIM_ERR_IO,
                             &place,
                             "is an empty pipe, or one that nobody writes into yet, expected a file "
                             "or a pipe with its writer");
-    } else if (*size > size_max) {
-        sim_free(*bytes);
-        result = world_fail(error,
-                            SIM_ERR_RANGE,
-                            &place,
-                            "the file is too large, expected at most %zu MiB",
-                            size_max >> 20);
+    } else if (*size > most) {
+        result = too_large(file_name, size_max, device, error);
     }
     close(file);
+    if (result != SIM_OK) {
+        sim_free(*bytes);
+        *bytes = NULL;
+        *size = 0;
+    }
     return result;
 }
 
