@@ -152,8 +152,13 @@ int cli_command_check(const cli_args_t *args)
         print_world(world);
         world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
-        world_survey_warn(world, stdout);
-        world_advise(world, stderr);
+        world_warnings_t warnings = {0};
+        world_survey_warn(world, &warnings);
+        world_warnings_print(&warnings, stdout); // beside the estimate, which it explains
+        world_warnings_fini(&warnings);
+        world_advise(world, &warnings);
+        world_warnings_print(&warnings, stderr);
+        world_warnings_fini(&warnings);
         if (world_survey_check(world, &error) != SIM_OK) {
             status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
         }

@@ -4,7 +4,6 @@
 #include "cli/progress.h"
 #include "kernel/order/fifo.h"
 #include "results/summary.h"
-#include "world/advice.h"
 #include "world/explain.h"
 
 #include <signal.h>
@@ -92,10 +91,15 @@ static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
     return run->extra->end == NULL ? SIM_OK : run->extra->end(world, run->extra->ctx, error);
 }
 
+static void on_warned(const world_warnings_t *warnings, void *ctx)
+{
+    (void)ctx;
+    world_warnings_print(warnings, stderr);
+}
+
 static void on_started(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
-    world_advise(world, stderr);
     const bool terminal = !run->args->quiet && isatty(STDERR_FILENO) == 1;
     run->shows_progress = terminal || run->args->progress != NULL;
     if (run->shows_progress) {
@@ -188,6 +192,7 @@ int cli_run_scenario(const cli_args_t *args,
         .built = on_built,
         .begin = on_begin,
         .end = on_end,
+        .warned = on_warned,
         .started = on_started,
         .stopped = on_stopped,
         .file_failed = on_file_failed,

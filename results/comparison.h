@@ -8,6 +8,7 @@
 #ifndef RESULTS_COMPARISON_H
 #define RESULTS_COMPARISON_H
 
+#include "results/warning_kinds.h"
 #include "world/error.h"
 
 #include <jansson.h>
@@ -69,6 +70,7 @@ typedef struct results_comparison_table {
     results_comparison_row_t *rows;
     size_t row_count;
     size_t row_capacity;
+    results_warning_kinds_t warnings;
     size_t cursor; // where the next row of a run is expected
 } results_comparison_table_t;
 

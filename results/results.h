@@ -7,6 +7,7 @@
 #include "results/flow_bins.h"
 #include "results/pause_roots.h"
 #include "results/span.h"
+#include "world/warnings.h"
 #include "world/world.h"
 
 SIM_C_BEGIN
@@ -51,6 +52,7 @@ typedef struct results {
     char **notes; // why something asked for is empty, a line each
     size_t note_count;
     size_t note_capacity;
+    world_warnings_t warnings;
     double wall_s;
 } results_t;
 

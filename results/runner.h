@@ -36,6 +36,8 @@ typedef struct results_options {
     // run.
     sim_err_t (*begin)(world_t *world, const char *folder, void *ctx, world_error_t *error);
     sim_err_t (*end)(world_t *world, void *ctx, world_error_t *error);
+    // The scenario's warnings, before sim_run; the list goes on to the results.
+    void (*warned)(const world_warnings_t *warnings, void *ctx);
     // Right before and after sim_run.
     void (*started)(world_t *world, void *ctx);
     void (*stopped)(world_t *world, void *ctx);

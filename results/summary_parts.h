@@ -18,6 +18,7 @@ json_t *results_make_rates_until(const results_view_t *view);
 json_t *results_make_rates_goodput(const results_view_t *view);
 json_t *results_make_run_goodput(const results_view_t *view);
 json_t *results_make_notes(const results_view_t *view);
+json_t *results_make_warnings(const results_view_t *view);
 json_t *results_make_fct(const results_view_t *view);
 json_t *results_make_slowdown(const results_view_t *view);
 json_t *results_make_by_size(const results_view_t *view);

@@ -5,22 +5,23 @@
 
 #include <stdio.h>
 
+#include "world/warnings.h"
 #include "world/world.h"
 
 SIM_C_BEGIN
 
-// Writes a line "warning: ..." for each finding, with what to set. Findings are retransmission
-// timeouts shorter than the round trip of an idle network, so that everything would be sent again,
+// Adds a warning for each finding, with what to set. Findings are settings without an effect,
+// retransmission timeouts shorter than the round trip of an idle network, so that everything would be sent again,
 // and classes of data that switches treat as another class, that are lossy where PFC protects other
 // classes, or that are lossless on a part of their paths only.
-void world_advise(const world_t *world, FILE *out);
+void world_advise(const world_t *world, world_warnings_t *warnings);
 
 // Prints the classes in use and how switches treat them, a line each.
 void world_print_classes(const world_t *world, FILE *out);
 // Prints the class at each hop of the paths that transfers take, a line per kind of link.
 void world_print_hops(const world_t *world, FILE *out);
-void world__advise_hops(const world_t *world, FILE *out);
-void world__advise_classes(const world_t *world, FILE *out);
+void world__advise_hops(const world_t *world, world_warnings_t *warnings);
+void world__advise_classes(const world_t *world, world_warnings_t *warnings);
 
 SIM_C_END
 

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "world/warnings.h"
 #include "world/world.h"
 
 SIM_C_BEGIN
@@ -47,8 +48,9 @@ void world_survey_destroy(world_survey_t *survey);
 
 // Prints the estimate as one line; nothing where no transfer is planned.
 void world_survey_print(const world_t *world, FILE *out);
-// Prints a line "warning: ..." for planned transfers that will not begin or cannot end.
-void world_survey_warn(const world_t *world, FILE *out);
+
+// Adds a warning for planned transfers that will not begin, and for those that cannot end.
+void world_survey_warn(const world_t *world, world_warnings_t *warnings);
 
 // Checks that the run will probably not take longer than time-max. SIM_ERR_RANGE: the error points
 // at the traffic and tells the estimate.

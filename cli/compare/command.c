@@ -259,6 +259,20 @@ static void note_goodput(const results_comparison_table_t *table, FILE *out)
     }
 }
 
+// Prints each kind of warning once, with the runs that have it.
+static void print_warnings(const results_comparison_table_t *table, FILE *out)
+{
+    for (size_t i = 0; i < table->warnings.count; i++) {
+        const results_warning_kind_t *const warning = &table->warnings.items[i];
+        fprintf(out,
+                "warning: in %zu of %zu runs, first in %s: %s\n",
+                warning->runs,
+                table->run_count,
+                table->runs[warning->first].name,
+                warning->text);
+    }
+}
+
 static void print_table(const results_comparison_table_t *table, FILE *out)
 {
     layout_t layout = {0};
@@ -282,6 +296,7 @@ static void print_table(const results_comparison_table_t *table, FILE *out)
     sim_free(layout.column_widths);
     note_unfinished(table, out);
     note_goodput(table, out);
+    print_warnings(table, out);
     if (table->options->seeds) {
         fprintf(
             out,

@@ -8,6 +8,7 @@
 #include "cli/sweep/sweep.h"
 #include "results/file.h"
 #include "results/runner.h"
+#include "results/warning_kinds.h"
 
 #include <errno.h>
 #include <math.h>
@@ -139,8 +140,27 @@ static sim_err_t write_one(const cli_sweep_t *sweep,
     return result;
 }
 
+// Prints each kind of warning of the runs once, with how many runs have it.
+static void tell_warnings(const cli_sweep_t *sweep, FILE *out)
+{
+    results_warning_kinds_t kinds = {0};
+    for (size_t r = 0; r < sweep->run_count; r++) {
+        results_warning_kinds_add(&kinds, r, sweep->runs[r].summary);
+    }
+    for (size_t i = 0; i < kinds.count; i++) {
+        (void)fprintf(out,
+                      "warning: in %zu of %zu runs, first in %s: %s\n",
+                      kinds.items[i].runs,
+                      sweep->run_count,
+                      sweep->runs[kinds.items[i].first].name,
+                      kinds.items[i].text);
+    }
+    results_warning_kinds_fini(&kinds);
+}
+
 sim_err_t cli_sweep_write(const cli_sweep_t *sweep, world_error_t *error)
 {
+    tell_warnings(sweep, stderr);
     cli_sweep_tell_columns(sweep, stderr);
     const sim_err_t result = write_one(sweep, "runs.csv", write_runs, error);
     return result == SIM_OK ? write_one(sweep, "points.csv", write_points, error) : result;

@@ -351,6 +351,7 @@ static sim_err_t take_summary(results_comparison_table_t *table, size_t run, wor
         table->runs[run].seed = whole(json_object_get(summary, "seed"));
         table->runs[run].tie_seed = whole(json_object_get(summary, "tie_seed"));
         result = results_comparison_take(table, run, summary, error);
+        results_warning_kinds_add(&table->warnings, run, summary);
         json_decref(summary);
     }
     return result;
@@ -397,6 +398,7 @@ void results_comparison_close(results_comparison_table_t *table)
         sim_free(table->runs[i].name);
         sim_free(table->runs[i].setup);
     }
+    results_warning_kinds_fini(&table->warnings);
     sim_free(table->rows);
     sim_free(table->columns);
     sim_free(table->runs);

@@ -14,6 +14,7 @@
 #include "results/summary.h"
 #include "results/tables.h"
 #include "results/topology_json.h"
+#include "world/advice.h"
 #include "world/survey.h"
 
 #include <stdio.h>
@@ -205,10 +206,37 @@ static void save_apps(results_run_t *run)
     }
 }
 
+// Keeps a line of an application's report that begins with "warning: ".
+static void take_line(const char *text, void *ctx)
+{
+    static const char mark[] = "warning: ";
+    if (strncmp(text, mark, strlen(mark)) == 0) {
+        const char *const begin = text + strlen(mark);
+        world_warn(ctx, "application", "%.*s", (int)strcspn(begin, "\n"), begin);
+    }
+}
+
+// Adds the warnings of applications about what happened, which stand in their reports.
+static void add_app_warnings(results_run_t *run)
+{
+    for (size_t i = 0; i < run->world->app_count; i++) {
+        const app_t *const app = run->world->apps[i];
+        if (app->ops->print != NULL) {
+            app->ops->print(app, take_line, &run->results.warnings);
+        }
+    }
+}
+
 static void simulate(results_run_t *run)
 {
     const results_options_t *const options = run->options;
     SIM_CHECK(!run->has_results && run->world != NULL);
+    world_warnings_t warnings = {0};
+    world_survey_warn(run->world, &warnings);
+    world_advise(run->world, &warnings);
+    if (options->warned != NULL) {
+        options->warned(&warnings, options->ctx);
+    }
     if (options->started != NULL) {
         options->started(run->world, options->ctx);
     }
@@ -221,6 +249,8 @@ static void simulate(results_run_t *run)
     }
     results_init(&run->results, run->world, ended, span);
     run->has_results = true;
+    run->results.warnings = warnings;
+    add_app_warnings(run);
     run->results.wall_s = wall_s() - start_s;
     run->clock.ended = time(NULL);
 }

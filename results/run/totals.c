@@ -279,6 +279,7 @@ void results_fini(results_t *results)
         sim_free(results->notes[i]);
     }
     sim_free(results->notes);
+    world_warnings_fini(&results->warnings);
     results_span_destroy(results->span);
     sim_free(results->app_flows);
     results_pause_roots_destroy(results->pause_roots);

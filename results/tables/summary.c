@@ -106,6 +106,7 @@ static const results_summary_field_t fields[] = {
     RUN("series_csv.left_out", "", "number of rows beyond outputs.series-max, which series.csv leaves out", series_rows_left_out),
     RUN("capture_frames", "packets", "number of frames in all captures", capture_frames),
     MADE("notes", "", "list of texts that say why a series or a capture that was asked for is empty", results_make_notes),
+    MADE("warnings", "", "list of what is valid and probably not meant, as the run told on the terminal: kind (such as rate-increase; sweeps and comparisons tell each kind once) and text", results_make_warnings),
     RUN("capture_frames_left_out", "packets", "frames beyond captures.bytes-max of their capture, which are in no file", capture_frames_left_out),
     RUN_REAL("wall_s", "s", "real time that the run took", wall_s),
     MADE("wall_packet_hops_per_s", "1/s", "packet_hops per second of real time", results_make_wall_hops),

@@ -86,6 +86,19 @@ json_t *results_make_run_goodput(const results_view_t *view)
     return json_real(results_run_goodput_gbps(view->results));
 }
 
+json_t *results_make_warnings(const results_view_t *view)
+{
+    json_t *const list = json_array();
+    for (size_t i = 0; i < view->results->warnings.count; i++) {
+        const world_warning_t *const warning = &view->results->warnings.items[i];
+        json_t *const json = json_object();
+        json_object_set_new(json, "kind", json_string(warning->kind));
+        json_object_set_new(json, "text", json_string(warning->text));
+        json_array_append_new(list, json);
+    }
+    return list;
+}
+
 json_t *results_make_notes(const results_view_t *view)
 {
     json_t *const notes = json_array();

@@ -36,7 +36,8 @@ grep -qF 'n\x1b[31mame\u009b \u202e größe: d\x1b]0;title\x07' "$work/out" ||
 shown "$ROCESIM" run "$good" --json
 grep -qF '"n\u001B[31mame\u009b \u202e größe"' "$work/out" || fail "JSON: $(grep scenario "$work/out")"
 python3 -c 'import json, sys
-assert json.load(open(sys.argv[1]))["scenario"] == "n\x1b[31mame\x9b \u202e größe"' "$work/out" || fail "JSON has another name"
+assert json.load(open(sys.argv[1]))["scenario"] == "n\x1b[31mame\x9b \u202e größe"' "$work/out" ||
+    fail "JSON has another name"
 shown "$ROCESIM" check "$good"
 shown "$ROCESIM" run "$good" --set "nic.x$esc=1"
 shown "$ROCESIM" run "$good" --set "nic.mtu=$esc"

@@ -95,10 +95,10 @@ static finding_t find_slowest(const world_t *world)
     return worst;
 }
 
-static void advise_traffic(const world_t *world, FILE *out)
+static void advise_traffic(const world_t *world, world_warnings_t *out)
 {
     if (world->app_count == 0) {
-        fprintf(out, "warning: no traffic: nothing is sent, expected a section 'traffic'\n");
+        world_warn(out, "no-traffic", "no traffic: nothing is sent, expected a section 'traffic'");
     }
     for (size_t i = 0; i < world->app_count; i++) {
         const app_t *const app = world->apps[i];
@@ -106,11 +106,12 @@ static void advise_traffic(const world_t *world, FILE *out)
         uint64_t planned = 0;
         app->ops->progress(app, &done, &planned);
         if (app->ops->flows != NULL && planned == 0) {
-            fprintf(out,
-                    "warning: traffic %zu (%s) plans no transfer: expected a start before its "
-                    "stop and the end of the run, and a load or size that makes one\n",
-                    i,
-                    app->ops->name);
+            world_warn(out,
+                       "no-transfer",
+                       "traffic %zu (%s) plans no transfer: expected a start before its "
+                       "stop and the end of the run, and a load or size that makes one",
+                       i,
+                       app->ops->name);
         }
     }
 }
@@ -159,25 +160,26 @@ static const char *inner_setting(const nic_config_t *config)
 }
 
 // Warns of the first NIC that has settings for an inside but no inside; others are set alike.
-static void advise_inside(const world_t *world, FILE *out)
+static void advise_inside(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const nic_config_t *const config = nic_get_config(world->nics[i].nic);
         const char *const setting = inner_setting(config);
         if (setting != NULL && config->custom_device == NULL &&
             strcmp(config->model.text, NIC_IDEAL.text) == 0) {
-            fprintf(out,
-                    "warning: %s of %s is set and does nothing, since its nic.model is ideal: "
-                    "expected nic.model: detailed\n",
-                    setting,
-                    world->nics[i].name);
+            world_warn(out,
+                       "unused-setting",
+                       "%s of %s is set and does nothing, since its nic.model is ideal: "
+                       "expected nic.model: detailed",
+                       setting,
+                       world->nics[i].name);
             return;
         }
     }
 }
 
 // Warns of the first NIC whose watermark has the effect of a smaller one; others are set alike.
-static void advise_watermark(const world_t *world, FILE *out)
+static void advise_watermark(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const nic_config_t *const config = nic_get_config(world->nics[i].nic);
@@ -185,14 +187,15 @@ static void advise_watermark(const world_t *world, FILE *out)
         uint64_t cached = 0;
         if (transport_number(config, "nic.adamap.watermark", &watermark) &&
             transport_number(config, "nic.adamap.cached", &cached) && watermark >= cached) {
-            fprintf(out,
-                    "warning: nic.adamap.watermark of %s is %" PRIu64
-                    ", not less than nic.adamap.cached, %" PRIu64
-                    ": maps are read whenever there is room for one, as with %" PRIu64 "\n",
-                    world->nics[i].name,
-                    watermark,
-                    cached,
-                    cached - 1);
+            world_warn(out,
+                       "watermark",
+                       "nic.adamap.watermark of %s is %" PRIu64
+                       ", not less than nic.adamap.cached, %" PRIu64
+                       ": maps are read whenever there is room for one, as with %" PRIu64 "",
+                       world->nics[i].name,
+                       watermark,
+                       cached,
+                       cached - 1);
             return;
         }
     }
@@ -218,7 +221,7 @@ static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *ste
 #define INCREASES_MANY 2500u
 
 // Warns of the first NIC for which these constants are too small; others are set alike.
-static void advise_increase(const world_t *world, FILE *out)
+static void advise_increase(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const nic_t *const nic = world->nics[i].nic;
@@ -229,16 +232,17 @@ static void advise_increase(const world_t *world, FILE *out)
             world_text_t step;
             world_text_t rate;
             world_text_t enough;
-            fprintf(out,
-                    "warning: %s of %s is %s, and its link has %s: a rate that was cut takes "
-                    "%" PRIu64 " increases to come back, expected about %u, as with %s\n",
-                    path.text,
-                    world->nics[i].name,
-                    world_format_rate(&step, step_bps),
-                    world_format_rate(&rate, nic_rate_bps(nic)),
-                    increases,
-                    INCREASES_USUAL,
-                    world_format_rate(&enough, nic_rate_bps(nic) / INCREASES_USUAL));
+            world_warn(out,
+                       "rate-increase",
+                       "%s of %s is %s, and its link has %s: a rate that was cut takes "
+                       "%" PRIu64 " increases to come back, expected about %u, as with %s",
+                       path.text,
+                       world->nics[i].name,
+                       world_format_rate(&step, step_bps),
+                       world_format_rate(&rate, nic_rate_bps(nic)),
+                       increases,
+                       INCREASES_USUAL,
+                       world_format_rate(&enough, nic_rate_bps(nic) / INCREASES_USUAL));
             return;
         }
     }
@@ -247,15 +251,16 @@ static void advise_increase(const world_t *world, FILE *out)
 #define ATTEMPTS_MANY 100.0
 #define ATTEMPTS_TOLD_MAX 1e12 // a number beyond says no more, and may be infinite
 
-static void advise_attempts(const world_t *world, FILE *out)
+static void advise_attempts(const world_t *world, world_warnings_t *out)
 {
     const double attempts = world->survey != NULL ? world->survey->attempts : 0;
     if (attempts > ATTEMPTS_MANY) {
-        fprintf(
+        world_warn(
             out,
-            "warning: with nic.retransmission: go-back-0 each loss starts a message over, and on "
+            "attempts",
+            "with nic.retransmission: go-back-0 each loss starts a message over, and on "
             "its lossy path one takes %s %.2g attempts on average: expected go-back-n, smaller "
-            "messages, nic.retransmission-chunk, or an end of the run (until)\n",
+            "messages, nic.retransmission-chunk, or an end of the run (until)",
             attempts > ATTEMPTS_TOLD_MAX ? "more than" : "about",
             attempts > ATTEMPTS_TOLD_MAX ? ATTEMPTS_TOLD_MAX : attempts);
     }
@@ -282,7 +287,7 @@ static const char *unused_value(const world_fault_config_t *config,
     return NULL;
 }
 
-static void advise_faults(const world_t *world, FILE *out)
+static void advise_faults(const world_t *world, world_warnings_t *out)
 {
     world_fault_config_t defaults;
     sim_attrs_default(&world_fault_config_attrs, &defaults);
@@ -291,26 +296,19 @@ static void advise_faults(const world_t *world, FILE *out)
         const world_fault_config_t *const config = &world->scenario->faults[i].config;
         const char *const unused = unused_value(config, &defaults);
         if (unused != NULL) {
-            fprintf(out,
-                    "warning: the kind of the fault of '%s' does not use %s: is its 'kind' "
-                    "right?\n",
-                    world_show(&shown, config->part),
-                    unused);
+            world_warn(out,
+                       "unused-fault-value",
+                       "the kind of the fault of '%s' does not use %s: is its 'kind' "
+                       "right?",
+                       world_show(&shown, config->part),
+                       unused);
         }
     }
     sim_attrs_fini(&world_fault_config_attrs, &defaults);
 }
 
-void world_advise(const world_t *world, FILE *out)
+static void advise_timeout(const world_t *world, world_warnings_t *out)
 {
-    advise_traffic(world, out);
-    advise_faults(world, out);
-    advise_attempts(world, out);
-    advise_inside(world, out);
-    advise_watermark(world, out);
-    advise_increase(world, out);
-    world__advise_classes(world, out);
-    world__advise_hops(world, out);
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
         const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[i].nic));
@@ -331,16 +329,36 @@ void world_advise(const world_t *world, FILE *out)
     }
     world_text_t trip;
     world_text_t timeout;
-    fprintf(out,
-            "warning: the round trip from %s to %s takes %s, longer than the retransmission "
-            "timeout of %s: everything is sent again; set nic.timeout to ",
-            world->nics[worst.from].name,
-            world->nics[worst.to].name,
-            world_format_time(&trip, worst.round_trip_ps),
-            world_format_time(&timeout, timeout_of(config)));
+    world_text_t setting;
     if (enough > config->timeout) {
-        fprintf(out, "%u instead of %" PRIu64 ", or 0 for none\n", enough, config->timeout);
+        snprintf(setting.text,
+                 sizeof(setting.text),
+                 "%u instead of %" PRIu64 ", or 0 for none",
+                 enough,
+                 config->timeout);
     } else {
-        fprintf(out, "0, none\n");
+        snprintf(setting.text, sizeof(setting.text), "0, none");
     }
+    world_warn(out,
+               "timeout",
+               "the round trip from %s to %s takes %s, longer than the retransmission "
+               "timeout of %s: everything is sent again; set nic.timeout to %s",
+               world->nics[worst.from].name,
+               world->nics[worst.to].name,
+               world_format_time(&trip, worst.round_trip_ps),
+               world_format_time(&timeout, timeout_of(config)),
+               setting.text);
+}
+
+void world_advise(const world_t *world, world_warnings_t *out)
+{
+    advise_traffic(world, out);
+    advise_faults(world, out);
+    advise_attempts(world, out);
+    advise_inside(world, out);
+    advise_watermark(world, out);
+    advise_increase(world, out);
+    world__advise_classes(world, out);
+    world__advise_hops(world, out);
+    advise_timeout(world, out);
 }

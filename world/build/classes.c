@@ -124,7 +124,7 @@ void world_print_classes(const world_t *world, FILE *out)
     }
 }
 
-void world__advise_classes(const world_t *world, FILE *out)
+void world__advise_classes(const world_t *world, world_warnings_t *out)
 {
     kind_t kinds[KINDS_MAX];
     world_text_t classes;
@@ -133,22 +133,25 @@ void world__advise_classes(const world_t *world, FILE *out)
         const kind_t *const kind = &kinds[k];
         const treatment_t at = treat(world, kind->priority, kind->dscp);
         if (at.elsewhere > 0) {
-            fprintf(out,
-                    "warning: %s sends data in class %u with DSCP %u, which %zu switches take for "
-                    "class %u: pauses stop another class than the data's; set nic.dscp to %u, or "
-                    "nic.priority to %u\n",
-                    kind->first,
-                    kind->priority,
-                    kind->dscp,
-                    at.elsewhere,
-                    kind->dscp >> 3,
-                    kind->priority * 8u,
-                    kind->dscp >> 3);
-        } else if (at.lossy != NULL) {
-            fprintf(
+            world_warn(
                 out,
-                "warning: data of %s is in class %u, which is lossy: switch.pfc.priorities does "
-                "not name it; set it to [%s], or nic.priority to %d\n",
+                "class-elsewhere",
+                "%s sends data in class %u with DSCP %u, which %zu switches take for "
+                "class %u: pauses stop another class than the data's; set nic.dscp to %u, or "
+                "nic.priority to %u",
+                kind->first,
+                kind->priority,
+                kind->dscp,
+                at.elsewhere,
+                kind->dscp >> 3,
+                kind->priority * 8u,
+                kind->dscp >> 3);
+        } else if (at.lossy != NULL) {
+            world_warn(
+                out,
+                "class-lossy",
+                "data of %s is in class %u, which is lossy: switch.pfc.priorities does "
+                "not name it; set it to [%s], or nic.priority to %d",
                 kind->first,
                 kind->priority,
                 world_format_classes(&classes, at.lossy->pfc_priorities | 1u << kind->priority),

@@ -271,44 +271,49 @@ static bool of_a_nic(const world_t *world, const world_survey_kind_t *kind)
 static void advise_kind(const world_t *world,
                         const world_survey_kind_t *kind,
                         const verdict_t *verdict,
-                        FILE *out)
+                        world_warnings_t *out)
 {
     world_text_t classes;
     if (verdict->elsewhere > 0 && !of_a_nic(world, kind)) {
-        fprintf(out,
-                "warning: transfers (%" PRIu64
-                ") are sent in class %u with DSCP %u, which %s takes "
-                "for class %u: pauses stop another class than the data's; set their dscp to %u, or "
-                "their priority to %u\n",
-                kind->transfers,
-                kind->priority,
-                kind->dscp,
-                verdict->first_elsewhere->node->sim.name,
-                verdict->class,
-                kind->priority * 8u,
-                kind->dscp >> 3);
+        world_warn(
+            out,
+            "class-elsewhere",
+            "transfers (%" PRIu64 ") are sent in class %u with DSCP %u, which %s takes "
+            "for class %u: pauses stop another class than the data's; set their dscp to %u, or "
+            "their priority to %u",
+            kind->transfers,
+            kind->priority,
+            kind->dscp,
+            verdict->first_elsewhere->node->sim.name,
+            verdict->class,
+            kind->priority * 8u,
+            kind->dscp >> 3);
     } else if (verdict->lossless > 0 && verdict->lossy + verdict->unprotected > 0) {
-        fprintf(out,
-                "warning: data of priority %u, DSCP %u is lossless at %" PRIu64 " of the switch "
-                "ports on its paths and lossy at %" PRIu64 ", such as %s: set switch.pfc alike at "
-                "all of them\n",
-                kind->priority,
-                kind->dscp,
-                verdict->lossless,
-                verdict->lossy + verdict->unprotected,
-                net_port_name(verdict->first_lossy));
+        world_warn(out,
+                   "class-partly-lossless",
+                   "data of priority %u, DSCP %u is lossless at %" PRIu64 " of the switch "
+                   "ports on its paths and lossy at %" PRIu64
+                   ", such as %s: set switch.pfc alike at "
+                   "all of them",
+                   kind->priority,
+                   kind->dscp,
+                   verdict->lossless,
+                   verdict->lossy + verdict->unprotected,
+                   net_port_name(verdict->first_lossy));
     } else if (verdict->lossy > 0 && !of_a_nic(world, kind)) {
-        fprintf(out,
-                "warning: data of transfers (%" PRIu64 ") is in class %u, which is lossy: "
-                "switch.pfc.priorities does not name it; set it to [%s], or their priority to %d\n",
-                kind->transfers,
-                kind->priority,
-                world_format_classes(&classes, verdict->protected | 1u << kind->priority),
-                __builtin_ctz(verdict->protected));
+        world_warn(
+            out,
+            "class-lossy",
+            "data of transfers (%" PRIu64 ") is in class %u, which is lossy: "
+            "switch.pfc.priorities does not name it; set it to [%s], or their priority to %d",
+            kind->transfers,
+            kind->priority,
+            world_format_classes(&classes, verdict->protected | 1u << kind->priority),
+            __builtin_ctz(verdict->protected));
     }
 }
 
-void world__advise_hops(const world_t *world, FILE *out)
+void world__advise_hops(const world_t *world, world_warnings_t *out)
 {
     const world_survey_t *const survey = world->survey;
     groups_t groups;

@@ -254,9 +254,6 @@ world_survey_t *world_survey_create(const world_t *world)
 
 void world_survey_destroy(world_survey_t *survey)
 {
-    if (survey == NULL) {
-        return;
-    }
     for (size_t i = 0; i < survey->kind_count; i++) {
         sim_free(survey->kinds[i].classes);
         sim_free(survey->kinds[i].hops);
@@ -307,28 +304,32 @@ void world_survey_print(const world_t *world, FILE *out)
             survey->untold > 0 ? ", without what other traffic decides as it goes" : "");
 }
 
-void world_survey_warn(const world_t *world, FILE *out)
+void world_survey_warn(const world_t *world, world_warnings_t *out)
 {
     const world_survey_t *const survey = world->survey;
+    if (survey == NULL) {
+        return;
+    }
     if (survey->late > 0) {
         world_text_t until;
         world_text_t first;
-        fprintf(out,
-                "warning: %" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
-                "first at %s: not begun; expected a later until\n",
-                survey->late,
-                survey->late == 1 ? " starts" : "s start",
-                world_format_time(&until, world->scenario->run.until_ps),
-                world_format_time(&first, survey->late_first_ps));
+        world_warn(out,
+                   "not-begun",
+                   "%" PRIu64 " transfer%s at or after the end of the run (until: %s), the "
+                   "first at %s: not begun; expected a later until",
+                   survey->late,
+                   survey->late == 1 ? " starts" : "s start",
+                   world_format_time(&until, world->scenario->run.until_ps),
+                   world_format_time(&first, survey->late_first_ps));
     }
     if (survey->endless > 0) {
-        fprintf(out,
-                "warning: %" PRIu64
-                " transfer%s longer than 106 days with the network to %s, and no "
-                "run does: expected fewer bytes or a higher rate\n",
-                survey->endless,
-                survey->endless == 1 ? " takes" : "s take",
-                survey->endless == 1 ? "itself" : "themselves");
+        world_warn(out,
+                   "endless",
+                   "%" PRIu64 " transfer%s longer than 106 days with the network to %s, and no "
+                   "run does: expected fewer bytes or a higher rate",
+                   survey->endless,
+                   survey->endless == 1 ? " takes" : "s take",
+                   survey->endless == 1 ? "itself" : "themselves");
     }
 }
 

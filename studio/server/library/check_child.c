@@ -76,7 +76,10 @@ static json_t *warnings_of(const world_t *world)
     FILE *const stream = open_memstream(&text, &size);
     SIM_CHECK(stream != NULL);
     world_print_notes(world, stream);
-    world_advise(world, stream);
+    world_warnings_t found = {0};
+    world_advise(world, &found);
+    world_warnings_print(&found, stream);
+    world_warnings_fini(&found);
     (void)fclose(stream);
     add_lines(warnings, text);
     free(text);

@@ -45,6 +45,7 @@ export interface Summary {
     digest: string;
     ended: "done" | "until" | "interrupted" | "stalled";
     sim_time_ps: number;
+    warnings?: { kind: string; text: string }[];
     network: { nodes: number; hosts: number; links: number };
     congestion_control: string;
     events: number;

@@ -17,7 +17,7 @@ const roots_max = 12;
 // Parts of the summary that have a place of their own on this page, or say what was run.
 const own_place = [
     ...["version", "scenario", "description", "seed", "tie_seed", "digest", "ended", "congestion_control"],
-    ...["flows", "hottest_ports", "apps", "nics", "conservation", "notes"],
+    ...["flows", "hottest_ports", "apps", "nics", "conservation", "notes", "warnings"],
 ];
 
 function ps(value: number): string {
@@ -172,7 +172,13 @@ export function summary_tab(scope: Scope, run: Run): Child {
         const wrong = imbalance(summary);
         const story = h("p", { class: "story" }, sentences(summary).join(t().story.between));
         return [
-            card(words.what_happened, null, story, wrong === null ? null : note("bad", wrong)),
+            card(
+                words.what_happened,
+                null,
+                story,
+                wrong === null ? null : note("bad", wrong),
+                ...(summary.warnings ?? []).map(({ text }) => note("warn", text)),
+            ),
             facts(summary),
             summary.flows.count > 0 ? card(words.by_size, null, flow_table(summary.flows)) : null,
             h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
