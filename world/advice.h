@@ -11,9 +11,9 @@
 SIM_C_BEGIN
 
 // Adds a warning for each finding, with what to set. Findings are settings without an effect,
-// retransmission timeouts shorter than the round trip of an idle network, so that everything would be sent again,
-// and classes of data that switches treat as another class, that are lossy where PFC protects other
-// classes, or that are lossless on a part of their paths only.
+// retransmission timeouts shorter than the round trip of an idle network, so that everything would
+// be sent again, and classes of data that switches treat as another class, that are lossy where PFC
+// protects other classes, or that are lossless on a part of their paths only.
 void world_advise(const world_t *world, world_warnings_t *warnings);
 
 // Prints the classes in use and how switches treat them, a line each.

@@ -2,11 +2,9 @@
 // cli/sweep/sweep.h - `rocesim sweep`: one scenario over a grid of parameters and seeds.
 //
 // plan.c reads a sweep and lists its runs, columns.c checks the columns, twins.c refuses
-// duplicates, jobs.c starts the runs, table.c writes runs.csv and points.csv, command.c is the command. Each
-// run
-// is a process with its own result folder: a failed run does not disturb the others, and the
-// folders
-// show which runs are finished. docs/formats/sweep.md
+// duplicates, jobs.c starts the runs, table.c writes runs.csv and points.csv, command.c is the
+// command. Each run is a process with its own result folder: a failed run does not disturb the
+// others, and the folders show which runs are finished. docs/formats/sweep.md
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 

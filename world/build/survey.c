@@ -254,6 +254,9 @@ world_survey_t *world_survey_create(const world_t *world)
 
 void world_survey_destroy(world_survey_t *survey)
 {
+    if (survey == NULL) {
+        return;
+    }
     for (size_t i = 0; i < survey->kind_count; i++) {
         sim_free(survey->kinds[i].classes);
         sim_free(survey->kinds[i].hops);
