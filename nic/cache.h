@@ -46,6 +46,7 @@ typedef struct nic_cache_config {
     uint64_t staging_entries;
     uint64_t doorbells;
     nic_cache_directory_t directory;
+    sim_ratio_t directory_load;
     uint64_t l2_bytes; // 0: there is no L2
     uint64_t l2_other_bytes;
     uint64_t l2_table_bytes;

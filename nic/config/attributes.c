@@ -274,6 +274,10 @@ static const sim_attr_t attrs[] = {
              .default_text = "auto", .choices = "auto|sram|cxl|host",
              .help = "where the NIC reads the token directory after a miss of L1; auto: in L2 "
                      "where there is one, else with the host"),
+    SIM_ATTR("nic.cache.directory-load", RATIO, nic_config_t, cache.directory_load,
+             .default_text = "0.5", .min_text = "0.01", .max_text = "1",
+             .help = "used share of the token directory from which on its number of buckets "
+                     "doubles; a fuller directory takes more reads for each look-up"),
     SIM_ATTR("nic.cache.l2.bytes", BYTES, nic_config_t, cache.l2_bytes,
              .default_text = "16MiB", .min_text = "0", .max_text = "1TiB",
              .help = "size of L2, in CXL memory, for tokens of queue pairs; 0: there is no L2"),

@@ -201,12 +201,16 @@ static sim_time_t read_passenger(tiered_t *tiered, uint32_t number, tiered_passe
     return right ? 0 : nic__tiered_expand(tiered, token);
 }
 
-static void read_cluster(tiered_t *tiered, const place_t *places, uint32_t count)
+// The directory has told directory_ps from now on where the tokens are.
+static void read_cluster(tiered_t *tiered,
+                         const place_t *places,
+                         uint32_t count,
+                         sim_time_t directory_ps)
 {
     const uint64_t pages = places[count - 1].page - places[0].page + 1;
     const nic_pages_t *const kind =
         &nic__tiered_part(tiered, &tiered->tokens[places[0].token])->pages[places[0].type];
-    sim_time_t took_ps = tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+    sim_time_t took_ps = tiered->config.l1_latency_ps + directory_ps +
                          nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
     tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
     sim_timer_init(&flight->timer, land);
@@ -250,6 +254,12 @@ static void run_worker(tiered_t *tiered)
     place_t *const places = sim_alloc_array(tiered->config.batch_max, sizeof(*places));
     const uint32_t count = drain(tiered, places);
     tiered->counters.batch_tokens += count;
+    uint32_t *const numbers = sim_alloc_array(count, sizeof(*numbers));
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = places[i].token;
+    }
+    const sim_time_t directory_ps = nic__tiered_read_directory(tiered, numbers, count);
+    sim_free(numbers);
     qsort(places, count, sizeof(*places), by_page);
     for (uint32_t first = 0; first < count;) {
         uint32_t end = first + 1;
@@ -262,7 +272,7 @@ static void run_worker(tiered_t *tiered)
                places[end].page - places[first].page < pages_max) {
             end++;
         }
-        read_cluster(tiered, &places[first], end - first);
+        read_cluster(tiered, &places[first], end - first, directory_ps);
         first = end;
     }
     sim_free(places);

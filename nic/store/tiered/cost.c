@@ -67,16 +67,64 @@ sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes)
            tiered->now_ps;
 }
 
-sim_time_t nic__tiered_read_directory(tiered_t *tiered)
+// -- the directory: on the NIC, in L2, or with the host
+
+static sim_time_t read_buckets(tiered_t *tiered, uint32_t count)
 {
-    tiered->counters.directory_reads++;
+    tiered->counters.directory_lines += count;
     if (tiered->directory_on_nic) {
         return tiered->config.l1_latency_ps;
     }
-    if (tiered->directory_in_cxl) {
-        return nic__tiered_cxl_read(tiered, sizeof(nic_directory_entry_t));
+    const uint64_t bytes = (uint64_t)count * NIC_DIRECTORY_BUCKET_BYTES;
+    return tiered->directory_in_cxl ? nic__tiered_cxl_read(tiered, bytes)
+                                    : nic__tiered_dma_read(tiered, bytes);
+}
+
+sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, uint32_t count)
+{
+    tiered->counters.directory_reads += count;
+    sim_time_t took_ps = 0;
+    uint32_t reading = count;
+    for (uint32_t step = 1; reading != 0; step++) {
+        reading = 0;
+        for (uint32_t i = 0; i < count; i++) {
+            const tiered_token_t *const token = &tiered->tokens[tokens[i]];
+            uint32_t reads = 1;
+            if (token->live) {
+                (void)nic_directory_find(
+                    &tiered->directory,
+                    nic_directory_name((nic_token_type_t)token->type, token->key),
+                    &reads);
+            }
+            reading += reads >= step;
+        }
+        took_ps += reading != 0 ? read_buckets(tiered, reading) : 0;
     }
-    return nic__tiered_dma_read(tiered, sizeof(nic_directory_entry_t));
+    return took_ps;
+}
+
+void nic__tiered_write_directory(tiered_t *tiered)
+{
+    if (tiered->now_ps == 0) {
+        return; // what is set up before the run costs nothing
+    }
+    tiered->counters.directory_writes++;
+    if (tiered->directory_in_cxl) {
+        (void)nic__tiered_cxl_write(tiered, sizeof(nic_directory_entry_t));
+    } else if (!tiered->directory_on_nic) {
+        (void)nic__tiered_dma_write(tiered, sizeof(nic_directory_entry_t));
+    }
+}
+
+void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets)
+{
+    if (tiered->now_ps == 0) {
+        return;
+    }
+    tiered->counters.directory_growths++;
+    if (tiered->directory_in_cxl) {
+        (void)nic__tiered_cxl_write(tiered, (uint64_t)buckets * NIC_DIRECTORY_BUCKET_BYTES);
+    }
 }
 
 // -- the driver: one core that serves urgent requests before those in the background
@@ -164,7 +212,8 @@ sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t 
     if (failed > tiered->config.cas_retries) {
         tiered->counters.cas_retries += tiered->config.cas_retries;
         tiered->counters.cas_fallbacks++;
-        took_ps += nic__tiered_read_directory(tiered);
+        const uint32_t number = nic__tiered_number(tiered, token);
+        took_ps += nic__tiered_read_directory(tiered, &number, 1);
     } else {
         tiered->counters.cas_retries += failed;
     }

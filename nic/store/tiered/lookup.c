@@ -21,7 +21,8 @@ typedef struct serving {
 // Loads one token from L2, after a look-up in the directory. Returns the time it takes.
 static sim_time_t load(tiered_t *tiered, const tiered_token_t *token)
 {
-    return tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered) +
+    const uint32_t number = nic__tiered_number(tiered, token);
+    return tiered->config.l1_latency_ps + nic__tiered_read_directory(tiered, &number, 1) +
            nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
 }
 
@@ -47,7 +48,8 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
     if (layer == NIC_LAYER_L2) {
         return (serving_t){TIERED_L2, load(tiered, token), false};
     }
-    const sim_time_t before_ps = l1_ps + nic__tiered_read_directory(tiered);
+    const uint32_t number = nic__tiered_number(tiered, token);
+    const sim_time_t before_ps = l1_ps + nic__tiered_read_directory(tiered, &number, 1);
     if (patient && token->order == TIERED_NONE) {
         return order_context(tiered, token, before_ps);
     }
@@ -349,6 +351,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->doorbell_free_ps =
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
+    nic_directory_init(&tiered->directory, config->directory_load);
     nic__tiered_parts_init(tiered, place->seed);
     nic__tiered_table_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
@@ -369,8 +372,7 @@ static void tiered_destroy(nic_store_t *store)
     nic_histogram_fini(&tiered->move_times);
     sim_free(tiered->tokens);
     sim_free(tiered->freed);
-    sim_free(tiered->map_keys);
-    sim_free(tiered->map_tokens);
+    nic_directory_fini(&tiered->directory);
     sim_free(tiered->moves);
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         sim_free(tiered->pools[type].free);
@@ -432,6 +434,10 @@ static bool tiered_check(const nic_store_t *store, sim_message_t *message)
         }
         in_l1[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L1;
         in_l2[token->type == NIC_TOKEN_QP ? 0 : 1] += token->cell.entry.layer == NIC_LAYER_L2;
+    }
+    if (!nic_directory_check(&tiered->directory)) {
+        (void)sim_fail(message, SIM_ERR_STATE, "the directory's buckets do not add up");
+        return false;
     }
     for (uint32_t p = 0; p < 2; p++) {
         const tiered_partition_t *const part = &tiered->parts[p];

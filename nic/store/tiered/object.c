@@ -29,63 +29,9 @@ nic_token_type_t nic__tiered_type_of(nic_store_kind_t kind)
     return NIC_TOKEN_PD;
 }
 
-static uint64_t map_key(nic_token_type_t type, uint64_t key)
-{
-    return (key << 2 | (uint64_t)type) + 1;
-}
-
-static size_t map_place(const tiered_t *tiered, uint64_t name)
-{
-    const size_t mask = tiered->map_capacity - 1;
-    size_t place = (size_t)sim_mix64(name) & mask;
-    while (tiered->map_keys[place] != 0 && tiered->map_keys[place] != name) {
-        place = (place + 1) & mask;
-    }
-    return place;
-}
-
-static void map_grow(tiered_t *tiered)
-{
-    const size_t old_capacity = tiered->map_capacity;
-    uint64_t *const keys = tiered->map_keys;
-    uint32_t *const tokens = tiered->map_tokens;
-    tiered->map_capacity = old_capacity == 0 ? 64 : old_capacity * 2;
-    tiered->map_keys = sim_alloc_array(tiered->map_capacity, sizeof(*keys));
-    tiered->map_tokens = sim_alloc_array(tiered->map_capacity, sizeof(*tokens));
-    for (size_t i = 0; i < old_capacity; i++) {
-        if (keys[i] != 0) {
-            const size_t place = map_place(tiered, keys[i]);
-            tiered->map_keys[place] = keys[i];
-            tiered->map_tokens[place] = tokens[i];
-        }
-    }
-    sim_free(keys);
-    sim_free(tokens);
-}
-
-static void map_remove(tiered_t *tiered, size_t place)
-{
-    const size_t mask = tiered->map_capacity - 1;
-    tiered->map_keys[place] = 0;
-    tiered->map_count--;
-    // Entries behind the free place may belong there, so they are moved up.
-    for (size_t i = (place + 1) & mask; tiered->map_keys[i] != 0; i = (i + 1) & mask) {
-        const uint64_t name = tiered->map_keys[i];
-        const uint32_t number = tiered->map_tokens[i];
-        tiered->map_keys[i] = 0;
-        const size_t to = map_place(tiered, name);
-        tiered->map_keys[to] = name;
-        tiered->map_tokens[to] = number;
-    }
-}
-
 uint32_t nic__tiered_find(const tiered_t *tiered, nic_token_type_t type, uint64_t key)
 {
-    if (tiered->map_capacity == 0) {
-        return TIERED_NONE;
-    }
-    const size_t place = map_place(tiered, map_key(type, key));
-    return tiered->map_keys[place] == 0 ? TIERED_NONE : tiered->map_tokens[place];
+    return nic_directory_find(&tiered->directory, nic_directory_name(type, key), NULL);
 }
 
 static bool fill_queue(const tiered_t *tiered, const tiered_token_t *token, nic_cq_context_t *cq)
@@ -224,13 +170,11 @@ uint32_t nic__tiered_make(tiered_t *tiered, nic_token_type_t type, uint64_t key)
         token->cell.entry.flags |= NIC_DIRECTORY_UNCOMPRESSED;
         tiered->uncompressed++;
     }
-    if (2 * (tiered->map_count + 1) > tiered->map_capacity) {
-        map_grow(tiered);
+    const uint32_t grown =
+        nic_directory_put(&tiered->directory, nic_directory_name(type, key), number);
+    if (grown != 0) {
+        nic__tiered_copy_directory(tiered, grown);
     }
-    const size_t place = map_place(tiered, map_key(type, key));
-    tiered->map_keys[place] = map_key(type, key);
-    tiered->map_tokens[place] = number;
-    tiered->map_count++;
     tiered->type_live[type]++;
     tiered->type_peak[type] = tiered->type_live[type] > tiered->type_peak[type]
                                   ? tiered->type_live[type]
@@ -269,7 +213,7 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
         nic__tiered_part(tiered, token)->staging[token->staging] = TIERED_NONE;
     }
     nic__tiered_leave(tiered, token);
-    map_remove(tiered, map_place(tiered, map_key(type, key)));
+    nic_directory_remove(&tiered->directory, nic_directory_name(type, key));
     tiered->type_live[type]--;
     give_index(&tiered->pools[type], token->index);
     tiered->uncompressed -= !token->compressed;

@@ -379,6 +379,7 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     const bool committed = nic_move_commit(cell, &copies);
     SIM_CHECK(committed);
     leave(tiered, token, from);
+    nic__tiered_write_directory(tiered);
     if (to == NIC_LAYER_L1) {
         // The newest contents move along. If the host has older contents, the entry stays dirty.
         cell->entry.flags &= (uint8_t)~NIC_DIRECTORY_DIRTY;

@@ -108,7 +108,8 @@ static void fill_types(const tiered_t *tiered, cache_report_t *report)
         row->expands = counters->expands;
         row->l2_tokens = pages->used_slots;
         row->l2_pages = pages->pages_used;
-        row->directory_bytes = (uint64_t)row->objects * sizeof(nic_directory_entry_t);
+        row->directory_bytes =
+            (uint64_t)row->objects * NIC_DIRECTORY_BUCKET_BYTES / NIC_DIRECTORY_SLOTS;
     }
     for (uint32_t number = 0; number < tiered->token_count; number++) {
         const tiered_token_t *const token = &tiered->tokens[number];
@@ -134,7 +135,7 @@ static void fill_memory(const tiered_t *tiered, cache_report_t *report)
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
         objects += tiered->type_peak[type];
     }
-    report->directory_bytes = objects * sizeof(nic_directory_entry_t);
+    report->directory_bytes = nic_directory_bytes(&tiered->directory);
     report->state_bytes = objects * STATE_BYTES;
     report->uncompressed = tiered->uncompressed;
     for (uint32_t type = 0; type < NIC_TOKEN_TYPE_COUNT; type++) {
@@ -272,7 +273,7 @@ static const sim_report_row_t type_rows[] = {
     TYPE(l1_tokens, "tokens of this type in L1 at the end"),
     TYPE(l2_tokens, "tokens of this type in L2 at the end"),
     TYPE(l2_pages, "pages of L2 that this type uses at the end"),
-    {.name = "directory_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help = "bytes of directory entries of this type: 12 for each object", .offset = offsetof(type_report_t, directory_bytes)},
+    {.name = "directory_bytes", .kind = SIM_REPORT_U64, .unit = "bytes", .help = "bytes of directory slots of this type: 16 for each object", .offset = offsetof(type_report_t, directory_bytes)},
 };
 static const sim_report_table_t type_table = {.rows = type_rows, .count = SIM_COUNT_OF(type_rows), .bytes = sizeof(type_report_t)};
 
@@ -312,7 +313,10 @@ static const sim_report_row_t rows[] = {
     WHOLE("prefetches", counters.prefetches, "", "neighbouring tokens that were moved to L2 together with a requested one"),
     WHOLE("prefetches_used", counters.prefetches_used, "", "prefetched tokens that were used while they were in L2"),
     WHOLE("prefetches_dropped", counters.prefetches_dropped, "", "neighbouring tokens that were not prefetched because L2's link was saturated"),
-    WHOLE("directory_reads", counters.directory_reads, "", "reads of the token directory by the NIC"),
+    WHOLE("directory_reads", counters.directory_reads, "", "look-ups of tokens in the directory by the NIC"),
+    WHOLE("directory_lines", counters.directory_lines, "", "buckets of 64 bytes that those look-ups read"),
+    WHOLE("directory_writes", counters.directory_writes, "", "entries of the directory that moves changed"),
+    WHOLE("directory_growths", counters.directory_growths, "", "times that the directory's buckets doubled during the run"),
     WHOLE("agings", counters.agings, "", "times that all counts of uses were halved"),
     WHOLE("maintenance_runs", counters.maintenance_runs, "", "runs of the maintenance worker that moves tokens"),
     WHOLE("raised", counters.raised, "", "times that the promotion thresholds rose"),
@@ -338,7 +342,7 @@ static const sim_report_row_t rows[] = {
     SHOWN("l2_bytes_peak", l2_bytes_peak, "bytes", "largest number of bytes of L2 pages that queue pairs used"),
     WHOLE("l2_other_bytes_peak", l2_other_bytes_peak, "bytes", "largest number of bytes of L2 pages that regions, PDs and CQs used"),
     WHOLE("l2_tokens_peak", l2_tokens_peak, "", "largest number of queue pairs in L2"),
-    WHOLE("directory_bytes", directory_bytes, "bytes", "bytes of the token directory: 12 for each object that lived at the same time"),
+    WHOLE("directory_bytes", directory_bytes, "bytes", "bytes of the token directory: 64 for each bucket of four entries"),
     WHOLE("state_bytes", state_bytes, "bytes", "bytes of states, counts and times of use: 25 for each object, besides the directory"),
     WHOLE("uncompressed", uncompressed, "", "objects that do not fit into a token, or all objects without compression"),
     WHOLE("saved_bytes", saved_bytes, "bytes", "bytes that compression saves in L1 and L2 at the end of the run"),
@@ -415,6 +419,8 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("batches", counters.batches, "", "runs of the batch worker that fetches tokens from L2"),
     METRIC("table_hits", counters.table_hits, "", "translations missing on the NIC that a line of a page table in L2 held (l2.page-table)"),
     METRIC("table_misses", counters.table_misses, "", "translations missing on the NIC that were read from the host; L2 keeps their line"),
+    METRIC("directory_reads", counters.directory_reads, "", "look-ups of tokens in the directory by the NIC"),
+    METRIC("directory_lines", counters.directory_lines, "", "buckets of the directory that those look-ups read"),
     METRIC("dma_read_bytes", counters.dma_read_bytes, "bytes", "bytes of contexts and directory entries read from the host"),
     METRIC("dma_write_bytes", counters.dma_write_bytes, "bytes", "bytes of changes written to the host"),
     METRIC("cxl_read_bytes", cxl.read_bytes, "bytes", "bytes that the NIC read from L2"),

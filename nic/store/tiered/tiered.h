@@ -9,6 +9,7 @@
 //     lookup.c   lookups, life, invariants
 //     object.c   tokens by key: made, changed, removed
 //     contents.c their bytes: fetched, checked, used, changed, encoded
+//     directory/ where each token is, in compact buckets
 //     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
 //     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
@@ -27,6 +28,7 @@
 #include "nic/reports.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
+#include "nic/store/tiered/directory/directory.h"
 #include "nic/store/tiered/driver/server.h"
 #include "nic/store/tiered/histogram.h"
 #include "nic/store/tiered/pages.h"
@@ -191,7 +193,10 @@ typedef struct tiered_counters {
     uint64_t prefetches;
     uint64_t prefetches_used;
     uint64_t prefetches_dropped;
-    uint64_t directory_reads;
+    uint64_t directory_reads; // look-ups
+    uint64_t directory_lines; // buckets that they read
+    uint64_t directory_writes;
+    uint64_t directory_growths;
     uint64_t agings;
     uint64_t maintenance_runs;
     uint64_t raised; // thresholds
@@ -242,10 +247,7 @@ typedef struct tiered {
     uint32_t *freed; // numbers to be used again
     size_t freed_count;
     size_t freed_capacity;
-    uint64_t *map_keys; // open addressing: (key << 2 | type) + 1; 0: free
-    uint32_t *map_tokens;
-    size_t map_count;
-    size_t map_capacity;
+    nic_directory_t directory;
     tiered_pool_t pools[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_live[NIC_TOKEN_TYPE_COUNT];
     uint32_t type_peak[NIC_TOKEN_TYPE_COUNT];
@@ -383,7 +385,12 @@ static inline void nic__tiered_set_last_access(tiered_t *tiered, tiered_token_t 
 
 sim_time_t nic__tiered_cxl_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_cxl_write(tiered_t *tiered, uint64_t bytes);
-sim_time_t nic__tiered_read_directory(tiered_t *tiered);
+// Looks tokens up in the directory, all at a time: each reads one bucket after the other.
+sim_time_t nic__tiered_read_directory(tiered_t *tiered, const uint32_t *tokens, uint32_t count);
+// Writes a changed entry of the directory; nobody waits for it.
+void nic__tiered_write_directory(tiered_t *tiered);
+// Copies the directory into `buckets` buckets.
+void nic__tiered_copy_directory(tiered_t *tiered, uint32_t buckets);
 // Writes a request to the driver's mailbox.
 sim_time_t nic__tiered_mailbox(tiered_t *tiered);
 // Returns how long the driver's core works on a request for `count` tokens like this one.

@@ -38,6 +38,7 @@ static const knob_t cache_knobs[] = {
     {"l1.staging", {"0", "1", "3", "16", NULL}},
     {"l1.doorbells", {"1", "3", "256", NULL}},
     {"directory", {"auto", "sram", "cxl", "host", NULL}},
+    {"directory-load", {"0.1", "0.5", "1", NULL}},
     {"l2.bytes", {"0", "300", "1KiB", "4KiB", "1MiB", NULL}},
     {"l2.other-bytes", {"auto", "0", "300", "1KiB", NULL}},
     {"l2.slots", {"1", "3", "16", NULL}},
