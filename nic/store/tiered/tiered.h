@@ -28,7 +28,7 @@
 #include "nic/reports.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
-#include "nic/store/tiered/directory/directory.h"
+#include "nic/store/tiered/directory/buckets.h"
 #include "nic/store/tiered/driver/server.h"
 #include "nic/store/tiered/histogram.h"
 #include "nic/store/tiered/pages.h"

@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "nic/store/tiered/directory/directory.h"
+#include "nic/store/tiered/directory/buckets.h"
 #include "tests/check_main.h"
 
 #define NAMES 400u

@@ -94,8 +94,8 @@ for at in "2000 0.99 200 25200 1120" "1500 0.6 400 0 0"; do
         near "$name: L1 and L2" "$(awk -v a="$(cache "$name" l1_hits)" -v b="$(cache "$name" l2_hits)" \
             'BEGIN { print (a + b) / 300000 }')" "$both" 0.01
         equal "$name: bytes of L2" "$(cache "$name" l2_bytes_peak)" $((360 * 70)) # pages of 8 + 16 x 22
-        # L1 5 ns and a swap of 2; L2 5 + (buckets of the directory + 1) x (250 + 64 bytes at 26 GB/s); expand:
-        # docs/models/tiered-cache.md
+        # L1: 5 ns and a swap of 2. L2: 5 + (buckets of the directory + 1) x (250 + 64 bytes at 26 GB/s).
+        # Expand: docs/models/tiered-cache.md.
         lines=$(awk -v a="$(cache "$name" directory_lines)" -v b="$(cache "$name" directory_reads)" \
             'BEGIN { print a / b }')
         # At this load, theory has 1.05 (tests/nic/store/test_cache_directory.c).

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/directory/directory.c - compact buckets with open addressing
+// nic/store/tiered/directory/buckets.c - compact buckets with open addressing
 // (docs/models/tiered-cache.md).
-#include "nic/store/tiered/directory/directory.h"
+#include "nic/store/tiered/directory/buckets.h"
 
 static uint32_t home_of(const nic_directory_t *directory, uint64_t name)
 {

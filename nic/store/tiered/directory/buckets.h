@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/store/tiered/directory/directory.h - the token directory as it lies in memory: compact
+// nic/store/tiered/directory/buckets.h - the token directory as it lies in memory: compact
 // buckets of a line of 64 bytes, found by type and key (docs/models/tiered-cache.md).
 //
 // A bucket has 4 slots of 16 bytes: a directory entry of 12 (token.h), and the low 32 bits of the
@@ -7,8 +7,8 @@
 // to go on to a later one. A look-up reads buckets from the home of its key on until it finds the
 // key, or a bucket that nobody went past: each costs the read of one line. The number of buckets
 // is a power of two, and doubles when the used share of the slots reaches `load`.
-#ifndef NIC_STORE_TIERED_DIRECTORY_DIRECTORY_H
-#define NIC_STORE_TIERED_DIRECTORY_DIRECTORY_H
+#ifndef NIC_STORE_TIERED_DIRECTORY_BUCKETS_H
+#define NIC_STORE_TIERED_DIRECTORY_BUCKETS_H
 
 #include "kernel/random.h"
 #include "nic/store/tiered/token.h"
@@ -60,4 +60,4 @@ bool nic_directory_check(const nic_directory_t *directory);
 
 SIM_C_END
 
-#endif // NIC_STORE_TIERED_DIRECTORY_DIRECTORY_H
+#endif // NIC_STORE_TIERED_DIRECTORY_BUCKETS_H
