@@ -91,6 +91,10 @@ typedef struct app_mooncake_buffer {
     uint64_t length;
     uint32_t *rkeys; // one key per device
     size_t rkey_count;
+    // One key per device, in descriptions of the engine's own segment only: records do not hold
+    // them.
+    uint32_t *lkeys;
+    size_t lkey_count;
 } app_mooncake_buffer_t;
 
 typedef struct app_mooncake_segment_desc {
@@ -114,6 +118,9 @@ typedef struct app_mooncake_handshake_desc {
 } app_mooncake_handshake_desc_t;
 void app_mooncake_handshake_desc_fini(app_mooncake_handshake_desc_t *desc);
 
+// Receives a record: its key, "mooncake/" and a name, and its value of `size` bytes.
+typedef void (*app_mooncake_record_fn)(const char *key, const char *value, size_t size, void *ctx);
+
 // Converts descriptions to text and back. This library contains no JSON parser:
 // world/mooncake_json.h has a codec, and a program may bring its own. Texts are freed with
 // sim_free. A reader refuses text that it does not understand, with a message.
@@ -131,6 +138,12 @@ typedef struct app_mooncake_codec {
     sim_err_t (*read_matrix)(const char *text,
                              app_mooncake_matrix_t *matrix,
                              sim_message_t *message);
+    // Reads a file of records and calls fn for each; NULL: this program has no such files.
+    sim_err_t (*read_records)(const char *text,
+                              size_t size,
+                              app_mooncake_record_fn fn,
+                              void *ctx,
+                              sim_message_t *message);
 } app_mooncake_codec_t;
 
 // -- configuration
@@ -293,11 +306,31 @@ SIM_MUST_CHECK sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *
 // Destroys the cluster and its engines, after the run.
 void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster);
 
+// Gives the metadata node a record, before the run. A record of the same key is replaced.
+void app_mooncake_import_record(app_mooncake_cluster_t *cluster,
+                                const char *key,
+                                const char *value,
+                                size_t size);
 // Visits the records that the metadata node holds, in order of their keys. Call it after the run,
 // or in an event of the metadata node's host.
-typedef void (*app_mooncake_record_fn)(const char *key, const char *value, size_t size, void *ctx);
 void app_mooncake_records(const app_mooncake_cluster_t *cluster,
                           app_mooncake_record_fn fn,
+                          void *ctx);
+
+// What a run did to a record, compared with the imported ones.
+typedef enum app_mooncake_change {
+    APP_MOONCAKE_UNCHANGED, // imported, and still as it was
+    APP_MOONCAKE_WRITTEN,   // new, or with another value
+    APP_MOONCAKE_REMOVED,   // imported, and no longer there
+} app_mooncake_change_t;
+typedef void (*app_mooncake_change_fn)(const char *key,
+                                       const char *value, // REMOVED: the imported value
+                                       size_t size,
+                                       app_mooncake_change_t change,
+                                       void *ctx);
+// Visits the records like app_mooncake_records, and then those that were removed.
+void app_mooncake_changes(const app_mooncake_cluster_t *cluster,
+                          app_mooncake_change_fn fn,
                           void *ctx);
 
 // -- an engine
@@ -361,6 +394,57 @@ void app_mooncake_refresh_segment(app_mooncake_t *engine,
                                   app_mooncake_segment_id_t id,
                                   app_mooncake_done_fn fn,
                                   void *ctx);
+
+// -- the metadata service
+
+// Receives the result of a request to the metadata service: 0, or a negative sim_err_t
+// (SIM_ERR_UNKNOWN: there is no such record; SIM_ERR_IO: nobody answered). `value` is valid during
+// the call, and empty except for the answer to a get.
+typedef void (*app_mooncake_value_fn)(int result, const char *value, size_t size, void *ctx);
+
+// The engine's way to the metadata service (TransferEngineMetadataClient). Each function begins a
+// request and returns 0; then it calls fn once, in an event of the engine's host. Or it returns a
+// negative sim_err_t and never calls fn.
+typedef struct app_mooncake_metadata_client {
+    int (*put)(void *client,
+               const char *key,
+               const char *value,
+               size_t size,
+               app_mooncake_value_fn fn,
+               void *ctx);
+    int (*get)(void *client, const char *key, app_mooncake_value_fn fn, void *ctx);
+    int (*remove)(void *client, const char *key, app_mooncake_value_fn fn, void *ctx);
+    void *client; // first argument of these functions
+} app_mooncake_metadata_client_t;
+// Gives an engine another client than that of the cluster's metadata node, before the run.
+void app_mooncake_set_metadata_client(app_mooncake_t *engine,
+                                      const app_mooncake_metadata_client_t *client);
+// Returns the client of the cluster's metadata node, for an engine's host. A program's own client
+// may pass requests on to it.
+app_mooncake_metadata_client_t app_mooncake_metadata_client(app_mooncake_t *engine);
+
+typedef void (*app_mooncake_desc_fn)(int result,
+                                     const app_mooncake_segment_desc_t *desc, // NULL: none
+                                     void *ctx);
+// Write, read and remove the record mooncake/[server_name] (updateSegmentDesc, getSegmentDesc,
+// removeSegmentDesc). They return 0, and fn (may be NULL) gets the result; or a negative number,
+// and fn is not called: the engine is closed, the name is empty, or a buffer of desc does not have
+// one rkey per device. An engine writes its own record again when its buffers change.
+int app_mooncake_update_segment_desc(app_mooncake_t *engine,
+                                     const char *server_name,
+                                     const app_mooncake_segment_desc_t *desc,
+                                     app_mooncake_done_fn fn,
+                                     void *ctx);
+int app_mooncake_get_segment_desc(app_mooncake_t *engine,
+                                  const char *server_name,
+                                  app_mooncake_desc_fn fn,
+                                  void *ctx);
+int app_mooncake_remove_segment_desc(app_mooncake_t *engine,
+                                     const char *server_name,
+                                     app_mooncake_done_fn fn,
+                                     void *ctx);
+// Returns the description of the engine's own segment, with lkeys. The caller destroys it.
+app_mooncake_segment_desc_t *app_mooncake_local_segment_desc(const app_mooncake_t *engine);
 
 // Allocates a batch for batch_size entries (1 to 2^20). Returns a negative number if it is out of
 // range.
@@ -430,7 +514,7 @@ typedef enum app_mooncake_endpoint_state {
     APP_MOONCAKE_CONNECTED,
 } app_mooncake_endpoint_state_t;
 // Returns in `state` the state of the endpoint from a NIC of the engine to "server@nic". False:
-// there is no such endpoint.
+// there has been no such endpoint.
 bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
                                  uint32_t nic,
                                  const char *peer_nic_path,
@@ -438,6 +522,30 @@ bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
 // Disconnects an endpoint, as a program's disconnect() does: slices in flight are lost and retried
 // after another handshake. Returns a negative number if there is no such endpoint.
 int app_mooncake_disconnect(app_mooncake_t *engine, uint32_t nic, const char *peer_nic_path);
+
+// Connects the endpoint from a NIC of the engine to "server@nic" without waiting for a slice
+// (setupConnectionsByActive). Returns 0, and fn (may be NULL) gets 0 once it is CONNECTED, perhaps
+// before this function returns, or a negative number when the handshake has failed. A negative
+// return: the engine is closed, has no such NIC, or the path is not "server@nic". After a failure
+// or a disconnect the same call sets the connection up again.
+int app_mooncake_setup_connections_by_active(app_mooncake_t *engine,
+                                             uint32_t nic,
+                                             const char *peer_nic_path,
+                                             app_mooncake_done_fn fn,
+                                             void *ctx);
+// Connects an endpoint to the queue pairs that the peer described (setupConnectionsByPassive), and
+// describes its own in local_desc, which the caller frees by app_mooncake_handshake_desc_fini.
+// Returns 0, or a negative number: as above, the peer is unknown or the own host, or the numbers of
+// queue pairs differ.
+int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine,
+                                              uint32_t nic,
+                                              const app_mooncake_handshake_desc_t *peer_desc,
+                                              app_mooncake_handshake_desc_t *local_desc);
+// Does what the engine does when a peer's handshake arrives (onSetupRdmaConnections): finds its NIC
+// by peer_desc->peer_nic_path, and sets its connection up passively.
+int app_mooncake_on_setup_rdma_connections(app_mooncake_t *engine,
+                                           const app_mooncake_handshake_desc_t *peer_desc,
+                                           app_mooncake_handshake_desc_t *local_desc);
 
 typedef struct app_mooncake_counters {
     uint64_t requests;  // submitted

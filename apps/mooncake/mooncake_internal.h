@@ -168,7 +168,11 @@ typedef struct app__mc_server app__mc_server_t;
 app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
                                         const app_mooncake_metadata_config_t *config);
 void app__mc_server_destroy(app__mc_server_t *server);
-void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx);
+void app__mc_server_import(app__mc_server_t *server,
+                           const char *key,
+                           const char *value,
+                           size_t size);
+void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn fn, void *ctx);
 
 // -- segments known to an engine (apps/mooncake/engine/segment.c)
 
@@ -245,6 +249,8 @@ struct app__mc_lane {          // connection from a NIC here to a NIC there
     uint32_t peer_device;
     app__mc_endpoint_t *endpoint; // endpoint that its slices use; NULL: none yet
     app__mc_queue_t queue;        // slices to be posted
+    app__mc_waiter_t *waiters;    // callbacks that wait for a connection
+    bool was_there;               // has had an endpoint
     app__mc_lane_t *next_active;
     app__mc_lane_t *next_wanting;
     bool is_active;
@@ -373,6 +379,7 @@ typedef struct app__mc_file app__mc_file_t;
 
 struct app_mooncake {
     const app__mc_transfer_ops_t *ops;
+    app_mooncake_metadata_client_t client; // put NULL: that of the metadata node
     app__mc_station_t *station;
     app_mooncake_t *next_on_station;
     char *name;
@@ -417,7 +424,22 @@ struct app_mooncake {
     app_mooncake_counters_t counters;
 };
 
+// -- apps/mooncake/engine/client.c
+
+// Asks the engine's metadata client. fn is called once, perhaps before this function returns. With
+// `owns` the context is freed after that.
+void app__mc_ask_metadata(app_mooncake_t *engine,
+                          const app__mc_message_t *message,
+                          app__mc_reply_fn fn,
+                          void *ctx,
+                          bool owns);
+
 // -- apps/mooncake/engine/segment.c
+
+// Adds a callback to a list (NULL: none); calls all with a result and frees the list; frees it.
+void app__mc_wait_for(app__mc_waiter_t **list, app_mooncake_done_fn fn, void *ctx);
+void app__mc_tell_waiters(app__mc_waiter_t *waiter, int result, app_mooncake_segment_id_t id);
+void app__mc_forget_waiters(app__mc_waiter_t *waiter);
 
 // Writes the engine's own record, now or after the write in progress.
 void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *ctx);

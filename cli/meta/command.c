@@ -82,7 +82,12 @@ static char *text_of(const json_t *value)
     return text;
 }
 
-static sim_err_t take_run(const json_t *summary, json_t *records, world_error_t *error)
+// Reads the records of a run: with `changed` NULL all that it left, else those that it wrote, and
+// in `changed` the keys of those that it removed.
+static sim_err_t take_run(const json_t *summary,
+                          json_t *records,
+                          json_t *changed,
+                          world_error_t *error)
 {
     size_t a = 0;
     size_t r = 0;
@@ -94,6 +99,15 @@ static sim_err_t take_run(const json_t *summary, json_t *records, world_error_t 
         {
             const char *const key = json_string_value(json_object_get(record, "key"));
             const char *const value = json_string_value(json_object_get(record, "value"));
+            const char *const change = json_string_value(json_object_get(record, "change"));
+            const bool removed = change != NULL && strcmp(change, "removed") == 0;
+            if (key != NULL && removed && changed != NULL) {
+                json_object_set_new(changed, key, json_true());
+            }
+            if (removed ||
+                (changed != NULL && change != NULL && strcmp(change, "unchanged") == 0)) {
+                continue;
+            }
             const sim_err_t result =
                 key == NULL || value == NULL
                     ? world_fail(error, SIM_ERR_INVALID, NULL, "a record without key or value")
@@ -106,8 +120,11 @@ static sim_err_t take_run(const json_t *summary, json_t *records, world_error_t 
     return SIM_OK;
 }
 
-// Reads the records of a result folder, or of a file as `import` writes it.
-static sim_err_t read_records(const char *from, json_t *records, world_error_t *error)
+// Reads the records of a result folder (see take_run), or of a file as `import` writes it.
+static sim_err_t read_records(const char *from,
+                              json_t *records,
+                              json_t *changed,
+                              world_error_t *error)
 {
     json_error_t why;
     char *const summary_name = sim_format("%s/summary.json", from);
@@ -115,7 +132,7 @@ static sim_err_t read_records(const char *from, json_t *records, world_error_t *
     sim_free(summary_name);
     sim_err_t result = SIM_OK;
     if (summary != NULL) {
-        result = take_run(summary, records, error);
+        result = take_run(summary, records, changed, error);
         json_decref(summary);
         return result;
     }
@@ -156,6 +173,18 @@ static sim_err_t etcd_put(const char *url, const char *key, const char *value, w
     sim_free(body);
     sim_free(key64);
     sim_free(value64);
+    return result;
+}
+
+static sim_err_t etcd_remove(const char *url, const char *key, world_error_t *error)
+{
+    char *const key64 = encode(key, strlen(key));
+    char *const body = sim_format("{\"key\":\"%s\"}", key64);
+    char *answer = NULL;
+    const sim_err_t result = cli_http_post(url, "/v3/kv/deleterange", body, &answer, error);
+    sim_free(answer);
+    sim_free(body);
+    sim_free(key64);
     return result;
 }
 
@@ -205,6 +234,21 @@ static sim_err_t memcached_put(cli_socket_t *link,
         result = cli_socket_line(link, &line, error);
     }
     if (result == SIM_OK && strcmp(line, "STORED") != 0) {
+        result = world_fail(error, SIM_ERR_IO, NULL, "memcached says %.100s to %s", line, key);
+    }
+    return result;
+}
+
+static sim_err_t memcached_remove(cli_socket_t *link, const char *key, world_error_t *error)
+{
+    char *const request = sim_format("delete %s\r\n", key);
+    sim_err_t result = cli_socket_send(link, request, strlen(request), error);
+    sim_free(request);
+    const char *line = NULL;
+    if (result == SIM_OK) {
+        result = cli_socket_line(link, &line, error);
+    }
+    if (result == SIM_OK && strcmp(line, "DELETED") != 0 && strcmp(line, "NOT_FOUND") != 0) {
         result = world_fail(error, SIM_ERR_IO, NULL, "memcached says %.100s to %s", line, key);
     }
     return result;
@@ -290,6 +334,7 @@ static sim_err_t memcached_get(cli_socket_t *link, json_t *records, world_error_
 
 static sim_err_t export_records(const cli_meta_options_t *options,
                                 json_t *records,
+                                json_t *removed,
                                 world_error_t *error)
 {
     cli_socket_t link = {.fd = -1};
@@ -307,6 +352,13 @@ static sim_err_t export_records(const cli_meta_options_t *options,
                                            : memcached_put(&link, key, text, error);
         }
         sim_free(text);
+    }
+    json_object_foreach(removed, key, value)
+    {
+        if (result == SIM_OK) {
+            result = options->etcd != NULL ? etcd_remove(options->etcd, key, error)
+                                           : memcached_remove(&link, key, error);
+        }
     }
     cli_socket_close(&link);
     return result;
@@ -367,14 +419,21 @@ sim_err_t cli_meta(const cli_meta_options_t *options, FILE *out, world_error_t *
                           options->action);
     }
     json_t *const records = json_object();
-    sim_err_t result = imports ? import_records(options, records, error)
-                               : read_records(options->from, records, error);
+    json_t *const removed = json_object();
+    sim_err_t result = imports
+                           ? import_records(options, records, error)
+                           : read_records(options->from, records, exports ? removed : NULL, error);
     if (result == SIM_OK && exports) {
-        result = export_records(options, records, error);
-        fprintf(out, "%zu records\n", json_object_size(records));
+        result = export_records(options, records, removed, error);
+        fprintf(out, "%zu records", json_object_size(records));
+        if (json_object_size(removed) > 0) {
+            fprintf(out, ", %zu removed", json_object_size(removed));
+        }
+        fputc('\n', out);
     } else if (result == SIM_OK) {
         result = print_records(records, out);
     }
+    json_decref(removed);
     json_decref(records);
     return result;
 }

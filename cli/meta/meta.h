@@ -16,11 +16,10 @@ typedef struct cli_meta_options {
     const char *memcached;
 } cli_meta_options_t;
 
-// Runs an action. export: stores the records of a run's metadata node in the service. import:
-// prints
-// the service's records whose keys begin with "mooncake/" to `out`, as JSON. dump: prints the
-// records
-// of a run to `out`. A record that the engine could not read is an error.
+// Runs an action. export: stores the records that a run wrote in the service, and deletes there
+// those that the run removed. import: prints the service's records whose keys begin with
+// "mooncake/" to `out`, as JSON. dump: prints the records of a run to `out`. A record that the
+// engine could not read is an error.
 SIM_MUST_CHECK sim_err_t cli_meta(const cli_meta_options_t *options,
                                   FILE *out,
                                   world_error_t *error);

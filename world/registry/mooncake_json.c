@@ -8,7 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#define WRITE_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII)
+#define WRITE_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
 static char *text_of(json_t *root)
 {
@@ -301,6 +301,42 @@ static sim_err_t read_segment(const char *text,
     return SIM_OK;
 }
 
+// -- files of records
+
+static sim_err_t read_records(const char *text,
+                              size_t size,
+                              app_mooncake_record_fn fn,
+                              void *ctx,
+                              sim_message_t *message)
+{
+    json_t *const root = parse(text, size, "records", message);
+    if (root == NULL) {
+        return SIM_ERR_INVALID;
+    }
+    const char *key = NULL;
+    json_t *value = NULL;
+    sim_err_t error = SIM_OK;
+    json_object_foreach(root, key, value)
+    {
+        char *const record = text_of(json_incref(value));
+        app_mooncake_segment_desc_t *desc = NULL;
+        sim_message_t why = {.text = ""};
+        error = read_segment(record, strlen(record), &desc, &why);
+        app_mooncake_segment_desc_destroy(desc);
+        if (error == SIM_OK) {
+            fn(key, record, strlen(record), ctx);
+        } else {
+            (void)sim_fail(message, error, "%s: %s", key, why.text);
+        }
+        sim_free(record);
+        if (error != SIM_OK) {
+            break;
+        }
+    }
+    json_decref(root);
+    return error;
+}
+
 // -- handshakes
 
 static char *write_handshake(const app_mooncake_handshake_desc_t *desc)
@@ -369,4 +405,5 @@ const app_mooncake_codec_t world_mooncake_codec = {
     .write_handshake = write_handshake,
     .read_handshake = read_handshake,
     .read_matrix = read_matrix,
+    .read_records = read_records,
 };

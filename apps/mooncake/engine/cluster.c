@@ -351,11 +351,44 @@ void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster)
     sim_free(cluster);
 }
 
+void app_mooncake_import_record(app_mooncake_cluster_t *cluster,
+                                const char *key,
+                                const char *value,
+                                size_t size)
+{
+    app__mc_server_import(cluster->server, key, value, size);
+}
+
+void app_mooncake_changes(const app_mooncake_cluster_t *cluster,
+                          app_mooncake_change_fn fn,
+                          void *ctx)
+{
+    app__mc_server_visit(cluster->server, fn, ctx);
+}
+
+typedef struct visit {
+    app_mooncake_record_fn fn;
+    void *ctx;
+} visit_t;
+
+static void visit_record(const char *key,
+                         const char *value,
+                         size_t size,
+                         app_mooncake_change_t change,
+                         void *ctx)
+{
+    const visit_t *const visit = ctx;
+    if (change != APP_MOONCAKE_REMOVED) {
+        visit->fn(key, value, size, visit->ctx);
+    }
+}
+
 void app_mooncake_records(const app_mooncake_cluster_t *cluster,
                           app_mooncake_record_fn fn,
                           void *ctx)
 {
-    app__mc_server_visit(cluster->server, fn, ctx);
+    visit_t visit = {fn, ctx};
+    app__mc_server_visit(cluster->server, visit_record, &visit);
 }
 
 // -- inspection

@@ -141,6 +141,7 @@ app__mc_endpoint_t *app__mc_endpoint_add(app__mc_lane_t *lane)
     app__mc_lane_sleep(lane);
     app__mc_endpoint_t *const former = lane->endpoint; // it has already left the store
     lane->endpoint = endpoint;
+    lane->was_there = true;
     endpoint->kept.visited = true; // like in the real engine
     if (former != NULL) {
         app__mc_endpoint_leave_if_empty(former);
@@ -163,6 +164,14 @@ void app__mc_endpoint_returned(app__mc_endpoint_t *endpoint, uint32_t qp)
 }
 
 // -- connecting
+
+// Tells the programs that wait for a lane's connection.
+static void tell_waiters(app__mc_lane_t *lane, int result)
+{
+    app__mc_waiter_t *const waiters = lane->waiters;
+    lane->waiters = NULL;
+    app__mc_tell_waiters(waiters, result, 0);
+}
 
 static bool connect_qps(app__mc_endpoint_t *endpoint,
                         const app_mooncake_handshake_desc_t *peer,
@@ -195,24 +204,29 @@ static bool connect_qps(app__mc_endpoint_t *endpoint,
     return true;
 }
 
-static char *describe_qps(const app__mc_endpoint_t *endpoint)
+// Describes the endpoint's queue pairs; free with app_mooncake_handshake_desc_fini.
+static void describe_qps(const app__mc_endpoint_t *endpoint, app_mooncake_handshake_desc_t *desc)
 {
     const app__mc_context_t *const context = endpoint->lane->context;
     nic_qp_attr_t attr;
     nic_qp_attr_default(context->endpoint->nic, &attr);
     const uint32_t own = (uint32_t)context->engine->config.mtu_bytes;
-    app_mooncake_handshake_desc_t desc = {
-        .local_nic_path = context->path,
-        .peer_nic_path = endpoint->lane->peer_path,
+    *desc = (app_mooncake_handshake_desc_t){
+        .local_nic_path = sim_strdup(context->path),
+        .peer_nic_path = sim_strdup(endpoint->lane->peer_path),
         .qp_nums = sim_alloc_array(endpoint->qp_count, sizeof(uint32_t)),
         .qp_count = endpoint->qp_count,
         .mtu = own < attr.path_mtu ? own : attr.path_mtu,
     };
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
-        desc.qp_nums[i] = nic_qp_num(endpoint->qps[i]);
+        desc->qp_nums[i] = nic_qp_num(endpoint->qps[i]);
     }
-    char *const text = context->engine->station->cluster->codec->write_handshake(&desc);
-    sim_free(desc.qp_nums);
+}
+
+static char *handshake_text(const app__mc_station_t *station, app_mooncake_handshake_desc_t *desc)
+{
+    char *const text = station->cluster->codec->write_handshake(desc);
+    app_mooncake_handshake_desc_fini(desc);
     return text;
 }
 
@@ -262,6 +276,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
         go_on(endpoint);
         return;
     }
+    app__mc_lane_t *const lane = endpoint->lane;
     app_mooncake_handshake_desc_t desc = {0};
     sim_message_t message;
     uint32_t station = 0;
@@ -274,6 +289,7 @@ static void answered(int32_t status, const char *body, size_t size, void *ctx)
     app_mooncake_handshake_desc_fini(&desc);
     if (good) {
         go_on(endpoint);
+        tell_waiters(lane, SIM_OK);
         return;
     }
     engine->counters.handshakes_failed++;
@@ -294,7 +310,9 @@ void app__mc_endpoint_set_up(app__mc_endpoint_t *endpoint)
     if (!find_peer(station->cluster, endpoint->lane->peer_path, &peer, &interface)) {
         peer = station->index; // the own station refuses the request
     }
-    char *const text = describe_qps(endpoint);
+    app_mooncake_handshake_desc_t desc;
+    describe_qps(endpoint, &desc);
+    char *const text = handshake_text(station, &desc);
     const app__mc_message_t message = {APP__MC_HANDSHAKE, NULL, text, strlen(text)};
     app__mc_ask(station,
                 peer,
@@ -370,15 +388,19 @@ static app__mc_endpoint_t *kept_endpoint(app__mc_lane_t *lane)
     return lane->endpoint;
 }
 
-// Handles a peer's request, like onSetupRdmaConnections. Returns the text of the answer, or NULL.
-static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_handshake_desc_t *desc)
+// Connects an endpoint of a context to the peer's queue pairs, and describes its own.
+static int set_up_by_peer(app__mc_context_t *context,
+                          const app_mooncake_handshake_desc_t *desc,
+                          app_mooncake_handshake_desc_t *local)
 {
+    const app__mc_station_t *const station = context->engine->station;
     uint32_t peer = 0;
     uint32_t interface = 0;
-    app__mc_context_t *const context = context_named(station, desc->peer_nic_path);
-    if (context == NULL || !find_peer(station->cluster, desc->local_nic_path, &peer, &interface) ||
-        peer == station->index) {
-        return NULL;
+    if (!find_peer(station->cluster, desc->local_nic_path, &peer, &interface)) {
+        return SIM_ERR_UNKNOWN;
+    }
+    if (peer == station->index) {
+        return SIM_ERR_INVALID;
     }
     app__mc_lane_t *const lane = app__mc_lane_of(context, desc->local_nic_path);
     app__mc_endpoint_t *endpoint = kept_endpoint(lane);
@@ -388,11 +410,13 @@ static char *set_up_by_peer(app__mc_station_t *station, const app_mooncake_hands
     }
     if (endpoint->state != APP_MOONCAKE_CONNECTED && !connect_qps(endpoint, desc, interface)) {
         app__mc_endpoint_disconnect(endpoint, false);
-        return NULL;
+        return SIM_ERR_STATE;
     }
     app__mc_endpoint_pin(endpoint);
     app__mc_lane_wake(lane);
-    return describe_qps(endpoint);
+    describe_qps(endpoint, local);
+    tell_waiters(lane, SIM_OK);
+    return SIM_OK;
 }
 
 void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
@@ -403,7 +427,11 @@ void app__mc_on_handshake(app__mc_station_t *station, const app__mc_incoming_t *
     char *text = NULL;
     if (station->cluster->codec->read_handshake(incoming->body, incoming->size, &desc, &message) ==
         SIM_OK) {
-        text = set_up_by_peer(station, &desc);
+        app__mc_context_t *const context = context_named(station, desc.peer_nic_path);
+        app_mooncake_handshake_desc_t local;
+        if (context != NULL && set_up_by_peer(context, &desc, &local) == SIM_OK) {
+            text = handshake_text(station, &local);
+        }
     }
     app__mc_answer(station,
                    incoming->peer,
@@ -469,6 +497,7 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     app__mc_lanes_serve(context);
     // If slices are outstanding, the last of them destroys the endpoint.
     app__mc_endpoint_leave_if_empty(endpoint);
+    tell_waiters(lane, SIM_ERR_IO);
 }
 
 // -- functions for programs
@@ -505,8 +534,75 @@ bool app_mooncake_endpoint_state(const app_mooncake_t *engine,
     const app__mc_endpoint_t *const endpoint = find_endpoint(engine, nic, peer_nic_path);
     if (endpoint != NULL) {
         *state = endpoint->state;
+        return true;
     }
-    return endpoint != NULL;
+    for (app__mooncake_kept_t *kept = nic < engine->context_count
+                                          ? app__mooncake_oldest(&engine->contexts[nic].lanes)
+                                          : NULL;
+         kept != NULL;
+         kept = app__mooncake_newer(kept)) {
+        if (strcmp(kept->key, peer_nic_path) == 0 && ((app__mc_lane_t *)(void *)kept)->was_there) {
+            *state = APP_MOONCAKE_UNCONNECTED; // its endpoint was given up
+            return true;
+        }
+    }
+    return false;
+}
+
+int app_mooncake_setup_connections_by_active(app_mooncake_t *engine,
+                                             uint32_t nic,
+                                             const char *peer_nic_path,
+                                             app_mooncake_done_fn fn,
+                                             void *ctx)
+{
+    const char *const at = strrchr(peer_nic_path, '@');
+    uint32_t number = 0;
+    if (engine->closed) {
+        return SIM_ERR_STATE;
+    }
+    if (nic >= engine->context_count) {
+        return SIM_ERR_UNKNOWN;
+    }
+    if (at == NULL || at == peer_nic_path || !app__mooncake_nic_index(at + 1, &number)) {
+        return SIM_ERR_INVALID;
+    }
+    app__mc_lane_t *const lane = app__mc_lane_of(&engine->contexts[nic], peer_nic_path);
+    app__mc_endpoint_t *const endpoint = kept_endpoint(lane);
+    if (endpoint->state == APP_MOONCAKE_CONNECTED) {
+        if (fn != NULL) {
+            fn(SIM_OK, ctx);
+        }
+        return SIM_OK;
+    }
+    app__mc_wait_for(&lane->waiters, fn, ctx);
+    app__mc_endpoint_set_up(endpoint);
+    return SIM_OK;
+}
+
+int app_mooncake_setup_connections_by_passive(app_mooncake_t *engine,
+                                              uint32_t nic,
+                                              const app_mooncake_handshake_desc_t *peer_desc,
+                                              app_mooncake_handshake_desc_t *local_desc)
+{
+    if (engine->closed) {
+        return SIM_ERR_STATE;
+    }
+    if (nic >= engine->context_count) {
+        return SIM_ERR_UNKNOWN;
+    }
+    return set_up_by_peer(&engine->contexts[nic], peer_desc, local_desc);
+}
+
+int app_mooncake_on_setup_rdma_connections(app_mooncake_t *engine,
+                                           const app_mooncake_handshake_desc_t *peer_desc,
+                                           app_mooncake_handshake_desc_t *local_desc)
+{
+    for (uint32_t i = 0; i < engine->context_count; i++) {
+        if (strcmp(engine->contexts[i].path, peer_desc->peer_nic_path) == 0) {
+            return app_mooncake_setup_connections_by_passive(engine, i, peer_desc, local_desc);
+        }
+    }
+    return engine->closed ? SIM_ERR_STATE : SIM_ERR_UNKNOWN;
 }
 
 int app_mooncake_disconnect(app_mooncake_t *engine, uint32_t nic, const char *peer_nic_path)

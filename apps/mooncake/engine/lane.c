@@ -20,6 +20,7 @@ void app__mc_lanes_fini(app__mc_context_t *context)
     while ((kept = app__mooncake_oldest(&context->lanes)) != NULL) {
         app__mc_lane_t *const lane = (app__mc_lane_t *)(void *)kept;
         app__mooncake_keep_remove(&context->lanes, &lane->kept);
+        app__mc_forget_waiters(lane->waiters);
         sim_free(lane->peer_path);
         sim_free(lane);
     }

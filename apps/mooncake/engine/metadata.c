@@ -9,6 +9,9 @@ typedef struct record {
     char *key;
     char *value;
     size_t size;
+    char *imported; // value that the run began with; NULL: none
+    size_t imported_size;
+    bool there; // false: an imported record that was removed
 } record_t;
 
 typedef struct pending pending_t;
@@ -51,37 +54,55 @@ static size_t find(const app__mc_server_t *server, const char *key, bool *found)
     return low;
 }
 
-static void put(app__mc_server_t *server, pending_t *request)
+// Returns the record of a key, which is made if there is none.
+static record_t *record_of(app__mc_server_t *server, const char *key)
 {
     bool found = false;
-    const size_t at = find(server, request->key, &found);
+    const size_t at = find(server, key, &found);
     if (!found) {
         SIM_GROW(server->records, server->count, &server->capacity);
         record_t *const place = &server->records[at];
         memmove(place + 1, place, (server->count - at) * sizeof(*place));
-        *place = (record_t){.key = request->key};
-        request->key = NULL;
+        *place = (record_t){.key = sim_strdup(key)};
         server->count++;
     }
-    sim_free(server->records[at].value);
-    server->records[at].value = request->body;
-    server->records[at].size = request->size;
+    return &server->records[at];
+}
+
+static void put(app__mc_server_t *server, pending_t *request)
+{
+    record_t *const record = record_of(server, request->key);
+    sim_free(record->value);
+    record->value = request->body;
+    record->size = request->size;
+    record->there = true;
     request->body = NULL;
+}
+
+static void free_record(record_t *record)
+{
+    sim_free(record->key);
+    sim_free(record->value);
+    sim_free(record->imported);
 }
 
 static bool remove_record(app__mc_server_t *server, const char *key)
 {
     bool found = false;
     const size_t at = find(server, key, &found);
-    if (found) {
-        sim_free(server->records[at].key);
-        sim_free(server->records[at].value);
-        memmove(&server->records[at],
-                &server->records[at + 1],
-                (server->count - at - 1) * sizeof(record_t));
-        server->count--;
+    if (!found || !server->records[at].there) {
+        return false;
     }
-    return found;
+    if (server->records[at].imported != NULL) {
+        server->records[at].there = false;
+        return true;
+    }
+    free_record(&server->records[at]);
+    memmove(&server->records[at],
+            &server->records[at + 1],
+            (server->count - at - 1) * sizeof(record_t));
+    server->count--;
+    return true;
 }
 
 static void serve(app__mc_server_t *server, pending_t *request)
@@ -96,6 +117,7 @@ static void serve(app__mc_server_t *server, pending_t *request)
         found = remove_record(server, request->key);
     } else {
         const size_t at = find(server, request->key, &found);
+        found = found && server->records[at].there;
         body = found ? server->records[at].value : "";
         size = found ? server->records[at].size : 0;
     }
@@ -177,10 +199,77 @@ app__mc_server_t *app__mc_server_create(app__mc_station_t *station,
     return server;
 }
 
-void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_record_fn fn, void *ctx)
+static char *copy_of(const char *value, size_t size)
+{
+    char *const copy = sim_alloc(size + 1);
+    memcpy(copy, value, size);
+    return copy;
+}
+
+void app__mc_server_import(app__mc_server_t *server,
+                           const char *key,
+                           const char *value,
+                           size_t size)
+{
+    record_t *const record = record_of(server, key);
+    sim_free(record->value);
+    sim_free(record->imported);
+    record->value = copy_of(value, size);
+    record->size = size;
+    record->imported = copy_of(value, size);
+    record->imported_size = size;
+    record->there = true;
+}
+
+// Returns a description in the codec's own form, or NULL if it is none.
+static char *plain_form(const app__mc_server_t *server, const char *value, size_t size)
+{
+    const app_mooncake_codec_t *const codec = server->station->cluster->codec;
+    app_mooncake_segment_desc_t *desc = NULL;
+    sim_message_t message;
+    if (codec->read_segment(value, size, &desc, &message) != SIM_OK) {
+        return NULL;
+    }
+    char *const text = codec->write_segment(desc);
+    app_mooncake_segment_desc_destroy(desc);
+    return text;
+}
+
+// Returns whether a record says what it said when it was imported, in whatever order.
+static bool is_unchanged(const app__mc_server_t *server, const record_t *record)
+{
+    if (record->imported == NULL) {
+        return false;
+    }
+    if (record->size == record->imported_size &&
+        memcmp(record->value, record->imported, record->size) == 0) {
+        return true;
+    }
+    char *const before = plain_form(server, record->imported, record->imported_size);
+    char *const now = plain_form(server, record->value, record->size);
+    const bool same = before != NULL && now != NULL && strcmp(before, now) == 0;
+    sim_free(before);
+    sim_free(now);
+    return same;
+}
+
+void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn fn, void *ctx)
 {
     for (size_t i = 0; i < server->count; i++) {
-        fn(server->records[i].key, server->records[i].value, server->records[i].size, ctx);
+        const record_t *const record = &server->records[i];
+        if (record->there) {
+            fn(record->key,
+               record->value,
+               record->size,
+               is_unchanged(server, record) ? APP_MOONCAKE_UNCHANGED : APP_MOONCAKE_WRITTEN,
+               ctx);
+        }
+    }
+    for (size_t i = 0; i < server->count; i++) {
+        const record_t *const record = &server->records[i];
+        if (!record->there) {
+            fn(record->key, record->imported, record->imported_size, APP_MOONCAKE_REMOVED, ctx);
+        }
     }
 }
 
@@ -190,8 +279,7 @@ void app__mc_server_destroy(app__mc_server_t *server)
         return;
     }
     for (size_t i = 0; i < server->count; i++) {
-        sim_free(server->records[i].key);
-        sim_free(server->records[i].value);
+        free_record(&server->records[i]);
     }
     while (server->first != NULL) {
         pending_t *const request = server->first;

@@ -12,7 +12,7 @@ struct app__mc_waiter {
     void *ctx;
 };
 
-static void wait_for(app__mc_waiter_t **list, app_mooncake_done_fn fn, void *ctx)
+void app__mc_wait_for(app__mc_waiter_t **list, app_mooncake_done_fn fn, void *ctx)
 {
     if (fn == NULL) {
         return;
@@ -25,7 +25,7 @@ static void wait_for(app__mc_waiter_t **list, app_mooncake_done_fn fn, void *ctx
     *list = waiter;
 }
 
-static void tell(app__mc_waiter_t *waiter, int result, app_mooncake_segment_id_t id)
+void app__mc_tell_waiters(app__mc_waiter_t *waiter, int result, app_mooncake_segment_id_t id)
 {
     while (waiter != NULL) {
         app__mc_waiter_t *const next = waiter->next;
@@ -39,7 +39,7 @@ static void tell(app__mc_waiter_t *waiter, int result, app_mooncake_segment_id_t
     }
 }
 
-static void forget(app__mc_waiter_t *waiter)
+void app__mc_forget_waiters(app__mc_waiter_t *waiter)
 {
     while (waiter != NULL) {
         app__mc_waiter_t *const next = waiter->next;
@@ -85,29 +85,15 @@ app_mooncake_segment_desc_t *app__mc_describe(const app_mooncake_t *engine)
             .length = buffer->length,
             .rkeys = sim_alloc_array(engine->context_count + 1, sizeof(uint32_t)),
             .rkey_count = engine->context_count,
+            .lkeys = sim_alloc_array(engine->context_count + 1, sizeof(uint32_t)),
+            .lkey_count = engine->context_count,
         };
         for (uint32_t c = 0; c < engine->context_count; c++) {
             out->rkeys[c] = nic_mr_rkey(buffer->regions[c]);
+            out->lkeys[c] = nic_mr_lkey(buffer->regions[c]);
         }
     }
     return desc;
-}
-
-static void ask_metadata(app_mooncake_t *engine,
-                         const app__mc_message_t *message,
-                         app__mc_reply_fn fn,
-                         void *ctx,
-                         bool owns)
-{
-    engine->counters.metadata_requests++;
-    app__mc_ask(engine->station,
-                engine->station->cluster->metadata_station,
-                message,
-                engine->config.metadata_timeout_ps,
-                engine->config.call_retries,
-                fn,
-                ctx,
-                owns);
 }
 
 static void begin_put(app_mooncake_t *engine);
@@ -127,7 +113,7 @@ static void put_answered(int32_t status, const char *body, size_t size, void *ct
         engine->again_waiters = NULL;
         begin_put(engine);
     }
-    tell(waiters, status, 0);
+    app__mc_tell_waiters(waiters, status, 0);
 }
 
 static void begin_put(app_mooncake_t *engine)
@@ -136,12 +122,12 @@ static void begin_put(app_mooncake_t *engine)
     engine->put_under_way = true;
     if (engine->closed) {
         const app__mc_message_t message = {APP__MC_META_REMOVE, key, "", 0};
-        ask_metadata(engine, &message, put_answered, engine, false);
+        app__mc_ask_metadata(engine, &message, put_answered, engine, false);
     } else {
         app_mooncake_segment_desc_t *const desc = app__mc_describe(engine);
         char *const text = engine->station->cluster->codec->write_segment(desc);
         const app__mc_message_t message = {APP__MC_META_PUT, key, text, strlen(text)};
-        ask_metadata(engine, &message, put_answered, engine, false);
+        app__mc_ask_metadata(engine, &message, put_answered, engine, false);
         sim_free(text);
         app_mooncake_segment_desc_destroy(desc);
     }
@@ -153,10 +139,12 @@ void app__mc_put_record(app_mooncake_t *engine, app_mooncake_done_fn fn, void *c
     // Before the run there is nobody to ask: begin_timer writes the record when the run begins.
     if (engine->put_under_way || sim_timer_armed(&engine->begin_timer)) {
         engine->put_again = engine->put_again || engine->put_under_way;
-        wait_for(engine->put_under_way ? &engine->again_waiters : &engine->put_waiters, fn, ctx);
+        app__mc_wait_for(engine->put_under_way ? &engine->again_waiters : &engine->put_waiters,
+                         fn,
+                         ctx);
         return;
     }
-    wait_for(&engine->put_waiters, fn, ctx);
+    app__mc_wait_for(&engine->put_waiters, fn, ctx);
     begin_put(engine);
 }
 
@@ -192,7 +180,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
     const app__mc_message_t message = {APP__MC_META_PUT, key, text, strlen(text)};
     file_put_t *const put = sim_alloc(sizeof(*put));
     *put = (file_put_t){engine, fn, ctx};
-    ask_metadata(engine, &message, file_put_answered, put, true);
+    app__mc_ask_metadata(engine, &message, file_put_answered, put, true);
     sim_free(key);
     sim_free(text);
     app_mooncake_segment_desc_destroy(desc);
@@ -266,7 +254,7 @@ static void get_answered(int32_t status, const char *body, size_t size, void *ct
     app__mc_waiter_t *const waiters = segment->waiters;
     segment->waiters = NULL;
     segment->engine->ops->fetched(segment, result == SIM_OK);
-    tell(waiters, result, segment->id);
+    app__mc_tell_waiters(waiters, result, segment->id);
 }
 
 static void begin_get(app__mc_segment_t *segment)
@@ -277,13 +265,13 @@ static void begin_get(app__mc_segment_t *segment)
     segment->fetching = true;
     char *const key = sim_format("mooncake/%s", segment->name);
     const app__mc_message_t message = {APP__MC_META_GET, key, "", 0};
-    ask_metadata(segment->engine, &message, get_answered, segment, false);
+    app__mc_ask_metadata(segment->engine, &message, get_answered, segment, false);
     sim_free(key);
 }
 
 void app__mc_fetch(app__mc_segment_t *segment, app_mooncake_done_fn fn, void *ctx)
 {
-    wait_for(&segment->waiters, fn, ctx);
+    app__mc_wait_for(&segment->waiters, fn, ctx);
     begin_get(segment);
 }
 
@@ -343,12 +331,12 @@ void app__mc_segments_fini(app_mooncake_t *engine)
     for (size_t i = 0; i < engine->segment_count; i++) {
         app__mc_segment_t *const segment = engine->segments[i];
         app_mooncake_segment_desc_destroy(segment->desc);
-        forget(segment->waiters);
+        app__mc_forget_waiters(segment->waiters);
         sim_free(segment->name);
         sim_free(segment->rails);
         sim_free(segment);
     }
-    forget(engine->put_waiters);
-    forget(engine->again_waiters);
+    app__mc_forget_waiters(engine->put_waiters);
+    app__mc_forget_waiters(engine->again_waiters);
     sim_free(engine->segments);
 }

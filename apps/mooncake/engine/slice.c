@@ -133,6 +133,7 @@ void app__mooncake_buffer_fini(app_mooncake_buffer_t *buffer)
 {
     sim_free(buffer->name);
     sim_free(buffer->rkeys);
+    sim_free(buffer->lkeys);
 }
 
 void app_mooncake_segment_desc_destroy(app_mooncake_segment_desc_t *desc)

@@ -37,6 +37,7 @@ typedef struct app__mc_bench_config {
     sim_time_t unregister_ps;
     app_mooncake_drive_config_t drive;
     app_mooncake_metadata_config_t metadata;
+    char *records;
     app_mooncake_config_t engine;
 } app__mc_bench_config_t;
 

@@ -306,7 +306,8 @@ static sim_err_t make_cluster(app__mc_bench_t *bench,
     };
     const sim_err_t error = app_mooncake_cluster_create(&plan, &bench->cluster, message);
     sim_free(hosts);
-    return error;
+    return error != SIM_OK ? error
+                           : app__mc_import(context, config->records, bench->cluster, message);
 }
 
 static app__mc_bench_t *bench_new(const app_context_t *context,

@@ -57,6 +57,7 @@ typedef struct app__mc_told_prompt {
 typedef struct app__mc_record {
     char *key;
     char *value;
+    const char *change;
 } app__mc_record_t;
 
 typedef struct app__mc_report {
@@ -152,8 +153,19 @@ void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster
                      "answers"),                                                                   \
     SIM_ATTR(prefix ".metadata.down-until", TIME, type, member.down_until_ps,                      \
              .default_text = "never", .min_text = "0ps",                                           \
-             .help = "time from which the metadata node answers again after down-from")
+             .help = "time from which the metadata node answers again after down-from"),           \
+    SIM_ATTR(prefix ".metadata.records", STRING, type, records,                                    \
+             .default_text = "",                                                                   \
+             .help = "file of records that the metadata node holds when the run begins, as "      \
+                     "`rocesim mooncake-meta import` prints them; none if empty")
 // clang-format on
+
+// Gives the metadata node the records of a file; nothing if its name is empty. A message names the
+// file.
+SIM_MUST_CHECK sim_err_t app__mc_import(const app_context_t *context,
+                                        const char *file,
+                                        app_mooncake_cluster_t *cluster,
+                                        sim_message_t *message);
 
 // -- place.c
 

@@ -403,6 +403,9 @@ static sim_err_t build(app__mc_replay_t *replay,
     };
     error = app_mooncake_cluster_create(&plan, &replay->cluster, message);
     if (error == SIM_OK) {
+        error = app__mc_import(context, config->records, replay->cluster, message);
+    }
+    if (error == SIM_OK) {
         error = measure(replay, message);
     }
     if (error == SIM_OK) {

@@ -45,6 +45,7 @@ typedef struct app__mc_replay_config {
     bool verify;
     bool log;
     app_mooncake_metadata_config_t metadata;
+    char *records;
     app_mooncake_config_t engine;
 } app__mc_replay_config_t;
 extern const sim_attr_table_t app__mc_replay_attrs;

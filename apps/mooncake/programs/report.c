@@ -77,6 +77,9 @@ static const sim_report_row_t record_rows[] = {
      "key of the record: mooncake/ and the name", .offset = offsetof(app__mc_record_t, key)},
     {"value", SIM_REPORT_STRING, "",
      "contents of the record, in JSON", .offset = offsetof(app__mc_record_t, value)},
+    {"change", SIM_REPORT_STRING, "",
+     "written: the run wrote it; unchanged: it is as metadata.records had it; removed: the run "
+     "removed it from metadata.records", .offset = offsetof(app__mc_record_t, change)},
 };
 static const sim_report_table_t record_table = {
     .rows = record_rows, .count = SIM_COUNT_OF(record_rows), .bytes = sizeof(app__mc_record_t)};
@@ -246,18 +249,63 @@ void app__mc_report_points(app__mc_points_t *points, sim_sample_set_t *samples_p
     }
 }
 
-static void take_record(const char *key, const char *value, size_t size, void *ctx)
+static void take_record(const char *key,
+                        const char *value,
+                        size_t size,
+                        app_mooncake_change_t change,
+                        void *ctx)
 {
+    static const char *const changes[] = {"unchanged", "written", "removed"};
     app__mc_report_t *const report = ctx;
     report->records =
         sim_realloc_array(report->records, report->record_count + 1, sizeof(app__mc_record_t));
     report->records[report->record_count++] =
-        (app__mc_record_t){sim_strdup(key), sim_format("%.*s", (int)size, value)};
+        (app__mc_record_t){sim_strdup(key), sim_format("%.*s", (int)size, value), changes[change]};
 }
 
 void app__mc_report_records(app__mc_report_t *report, const app_mooncake_cluster_t *cluster)
 {
-    app_mooncake_records(cluster, take_record, report);
+    app_mooncake_changes(cluster, take_record, report);
+}
+
+typedef struct import {
+    app_mooncake_cluster_t *cluster;
+} import_t;
+
+static void import_record(const char *key, const char *value, size_t size, void *ctx)
+{
+    app_mooncake_import_record(((const import_t *)ctx)->cluster, key, value, size);
+}
+
+sim_err_t app__mc_import(const app_context_t *context,
+                         const char *file,
+                         app_mooncake_cluster_t *cluster,
+                         sim_message_t *message)
+{
+    char *text = NULL;
+    size_t size = 0;
+    if (file[0] == '\0') {
+        return SIM_OK;
+    }
+    if (context->mooncake_codec->read_records == NULL) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "metadata.records",
+                              ": this program's codec reads no files of records");
+    }
+    sim_err_t error = context->read_file(file, &text, &size, message, context->ctx);
+    if (error != SIM_OK) {
+        const sim_message_t why = *message;
+        return sim_fail_about(message, error, "metadata.records", ": %s", why.text);
+    }
+    import_t import = {cluster};
+    error = context->mooncake_codec->read_records(text, size, import_record, &import, message);
+    sim_free(text);
+    if (error != SIM_OK) {
+        const sim_message_t why = *message;
+        return sim_fail(message, error, "%s: %s", file, why.text);
+    }
+    return SIM_OK;
 }
 
 void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine)

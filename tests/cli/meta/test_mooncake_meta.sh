@@ -37,6 +37,35 @@ echo '{"mooncake/a": {"name": "a"}}' >"$work/bad.json"
 expect 2 "a broken record" "$ROCESIM" mooncake-meta dump "$work/bad.json"
 grep -q 'mooncake/a: segment: expected lists' "$work/stderr" || fail "a broken record: $(cat "$work/stderr")"
 
+# A run begins with imported records: those of hosts that it does not have stay as they are, and its own are
+# written only if they differ. A run that begins with its own records therefore changes none.
+again() { # NAME RECORDS SETTINGS...
+    local name=$1 records=$2
+    shift 2
+    "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/$name" --set nics=2 --set threads=1 --set batch=4 \
+        --set "traffic[0].mooncake-bench.metadata.records=$records" --quiet "$@" >"$work/log" 2>&1 ||
+        fail "$name: $(cat "$work/log")"
+}
+changes() {
+    sed -n 's/^ *"change": "\([a-z]*\)".*/\1/p' "$work/$1/summary.json" | sort | uniq -c | tr -s ' \n' ' '
+}
+again same "$work/records.json"
+[ "$(changes same)" = " 2 unchanged " ] || fail "a run with its own records: $(changes same)"
+sed 's/"name": "host1"/"name": "else"/; s/mooncake\/host1/mooncake\/else/' "$work/records.json" \
+    >"$work/mixed.json"
+again mixed "$work/mixed.json" --set 'traffic[0].mooncake-bench.engine.slice=32KiB'
+[ "$(changes mixed)" = " 2 unchanged 1 written " ] || fail "another host's record: $(changes mixed)"
+grep -q '"failed": 0' "$work/mixed/summary.json" || fail "requests failed with imported records"
+expect 2 "records that are none" "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/none" \
+    --set "traffic[0].mooncake-bench.metadata.records=$work/bad.json"
+grep -q 'bad.json: mooncake/a: segment: expected lists' "$work/stderr" ||
+    fail "bad records: $(cat "$work/stderr")"
+expect 2 "no file of records" "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/none" \
+    --set "traffic[0].mooncake-bench.metadata.records=$work/nothing.json"
+# What a run removed: a program can, the benchmark does not.
+mkdir "$work/removed"
+sed 's/"change": "unchanged"/"change": "removed"/' "$work/mixed/summary.json" >"$work/removed/summary.json"
+
 # there PORT: until someone listens, at most ten seconds
 there() {
     local i
@@ -49,6 +78,19 @@ there() {
 stop() {
     kill "$1" 2>/dev/null
     wait "$1" 2>/dev/null
+}
+# From the service into a run and back: only what changed is written, what was removed is deleted.
+round_trip() { # SERVICE
+    cp "$work/stdout" "$work/imported.json"
+    again trip "$work/imported.json"
+    expect 0 "export of nothing" "$ROCESIM" mooncake-meta export "$work/trip" "$@"
+    grep -qx '0 records' "$work/stdout" || fail "$1: nothing changed: $(cat "$work/stdout")"
+    expect 0 "export of changes" "$ROCESIM" mooncake-meta export "$work/mixed" "$@"
+    grep -qx '1 records' "$work/stdout" || fail "$1: one changed: $(cat "$work/stdout")"
+    expect 0 "export of a removal" "$ROCESIM" mooncake-meta export "$work/removed" "$@"
+    grep -qx '1 records, 2 removed' "$work/stdout" || fail "$1: one removed: $(cat "$work/stdout")"
+    expect 0 "import" "$ROCESIM" mooncake-meta import "$@"
+    [ "$(grep -c '^  "mooncake/' "$work/stdout")" = 1 ] || fail "$1: $(cat "$work/stdout")"
 }
 base=$((20000 + $$ % 20000))
 skipped=""
@@ -66,6 +108,7 @@ if [ -n "$etcd" ]; then
     expect 0 "export to etcd" "$ROCESIM" mooncake-meta export "$work/run" --etcd "$url"
     expect 0 "import from etcd" "$ROCESIM" mooncake-meta import --etcd "$url"
     cmp "$work/stdout" "$work/records.json" || fail "etcd brought back other records"
+    round_trip --etcd "$url"
     stop $server
 else
     skipped="$skipped etcd-server"
@@ -80,6 +123,7 @@ if [ -n "$memcached" ]; then
         --memcached 127.0.0.1:$((base + 2))
     expect 0 "import from memcached" "$ROCESIM" mooncake-meta import --memcached 127.0.0.1:$((base + 2))
     cmp "$work/stdout" "$work/records.json" || fail "memcached brought back other records"
+    round_trip --memcached 127.0.0.1:$((base + 2))
     stop $server
 else
     skipped="$skipped memcached"
