@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goal: the calls about descriptions, metadata clients and connections do what the engine's document
-// says, with its return values; a connection that failed is set up again by the same call.
+// Goal: the calls about descriptions, metadata clients and connections do what the engine's
+// document says, with its return values; a connection that failed is set up again by the same call.
 // Method: the three hosts of mooncake_bed.h; a metadata client of the test's own; a link that goes
 // down and comes back.
 // Not pinned: which negative number a refusal is.
