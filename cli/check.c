@@ -106,9 +106,7 @@ static void print_world(const world_t *world)
                planned);
     }
     world_survey_print(world, stdout);
-    printf("  observe   %zu series, %zu captures\n",
-           scenario->series_count,
-           scenario->capture_count);
+    world_observed_print(world, stdout);
 }
 
 static sim_err_t build(const cli_args_t *args,

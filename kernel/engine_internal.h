@@ -82,6 +82,7 @@ typedef struct sim_sampler {
     sim_time_t next_ps;
     sim_time_t period_ps;
     sim_sample_fn fn;
+    sim_sample_many_fn many; // NULL: none
     void *ctx;
     struct sim_sampler *next; // of the same node
 } sim_sampler_t;
@@ -170,6 +171,7 @@ struct sim {
     sim_sampler_t **samplers;
     size_t sampler_count;
     size_t sampler_capacity;
+    sim_time_t portion_ps; // of a time without events, which samplers are served in one go
     sim_window_observer_t *observers;
     size_t observer_count;
     size_t observer_capacity;
@@ -203,6 +205,9 @@ struct sim {
     sim_ended_t ended;
     uint64_t progress_seen;
     sim_time_t fruitless_ps; // busy time since progress was seen
+    uint64_t upkeep_seen;    // calls of sim_upkeep up to now
+    uint64_t others_seen;    // events besides them, when they were counted last
+    uint64_t upkeep_window;  // nothing but upkeep happened since the start of this window
 
     sim__barrier_t barrier;
     sim__share_t share; // of thread 0
@@ -342,8 +347,9 @@ void sim__pass_empty(sim_t *sim, uint64_t window);
 
 // -- record.c
 
-// Hands all records before end_ps to their streams and keeps the others.
-void sim__streams_flush(sim_t *sim, sim_time_t end_ps);
+// Hands all records before end_ps to their streams, keeps the others, and returns how many it
+// handed on.
+size_t sim__streams_flush(sim_t *sim, sim_time_t end_ps);
 void sim__stream_destroy(struct sim_stream *stream);
 
 // Returns how many timers of the node are armed, background timers included.

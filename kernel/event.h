@@ -114,10 +114,10 @@ struct sim_node {
     uint64_t *kept; // ties by insertion: by port, the number kept for its next wake
 
     // background timers (kernel/timer.h)
-    uint32_t background_armed;
-    uint64_t background_events; // 1 + events when the last background timer fired
-    sim_time_t event_ps;        // time of the last event before it
-    uint64_t happened;          // sum of what sim_happened was told
+    uint32_t armed[SIM_TIMER_KINDS]; // timers in the heap, by kind
+    uint64_t background_events;      // 1 + events when the last background timer fired
+    sim_time_t event_ps;             // time of the last event before it
+    uint64_t happened;               // sum of what sim_happened was told
 };
 
 // The start of a window and its mailboxes, by node.
@@ -143,6 +143,7 @@ struct sim_worker {
     sim_time_t progress_ps;   // the latest time of one
     int64_t work_count;       // work begun less work finished, by nodes of this worker
     sim_time_t background_ps; // background timers armed here are due then or later
+    uint64_t upkeep;          // calls of sim_upkeep
 };
 
 // The part of a channel that sending reads, four to a cache line; the rest is in engine_internal.h.
@@ -378,6 +379,13 @@ static inline void sim_progress(sim_node_t *node)
     sim_worker_t *const worker = node->worker;
     worker->progress++;
     worker->progress_ps = node->now_ps > worker->progress_ps ? node->now_ps : worker->progress_ps;
+}
+
+// Tells that the event being run only keeps a state in force (kernel/timer.h): a pause that is
+// repeated, a peer that learns of it again. Call it once in an event.
+static inline void sim_upkeep(sim_node_t *node)
+{
+    node->worker->upkeep++;
 }
 
 SIM_C_END

@@ -149,7 +149,8 @@ static void keep_later(part_t *part, sim_time_t end_ps)
     part->count = bytes;
 }
 
-static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_ps)
+// Returns how many records were passed on.
+static size_t stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_ps)
 {
     const unsigned thread_count = sim->thread_count;
     size_t count = 0;
@@ -157,7 +158,7 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
         count += stream->parts[t].entry_count;
     }
     if (count == 0) {
-        return;
+        return 0;
     }
     if (stream->merged_capacity < count) {
         stream->merged_capacity = count * 2;
@@ -178,8 +179,9 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
     if (!in_order(stream->merged, count)) {
         qsort(stream->merged, count, sizeof(entry_t), compare_entries);
     }
-    for (size_t i = 0; i < count && stream->merged[i].time_ps < end_ps; i++) {
-        const entry_t *const entry = &stream->merged[i];
+    size_t passed = 0;
+    for (; passed < count && stream->merged[passed].time_ps < end_ps; passed++) {
+        const entry_t *const entry = &stream->merged[passed];
         stream->fn(entry->time_ps,
                    entry->node_index,
                    stream->parts[entry->thread].bytes + entry->offset,
@@ -189,11 +191,14 @@ static void stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_
     for (unsigned t = 0; t < thread_count; t++) {
         keep_later(&stream->parts[t], end_ps);
     }
+    return passed;
 }
 
-void sim__streams_flush(sim_t *sim, sim_time_t end_ps)
+size_t sim__streams_flush(sim_t *sim, sim_time_t end_ps)
 {
+    size_t passed = 0;
     for (size_t i = 0; i < sim->stream_count; i++) {
-        stream_flush(sim, sim->streams[i], end_ps);
+        passed += stream_flush(sim, sim->streams[i], end_ps);
     }
+    return passed;
 }

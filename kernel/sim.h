@@ -40,7 +40,8 @@ typedef struct sim_options {
     sim_time_t until_ps; // the run ends before the first event at or after this time; at most
                          // SIM_TIME_END, which SIM_TIME_NEVER stands for
     // The run has stalled when work is outstanding and events bring no progress for this long. Of
-    // a time without events at most 1 ms counts. 0: never.
+    // a time without events at most 1 ms counts. It has stalled, too, when no work is outstanding
+    // and nothing but upkeep (kernel/timer.h) happens for this long. 0: never.
     sim_time_t stall_ps;
 } sim_options_t;
 
@@ -48,7 +49,8 @@ typedef enum sim_ended {
     SIM_ENDED_DONE,        // nothing is left to happen and no work is outstanding
     SIM_ENDED_UNTIL,       // the time limit
     SIM_ENDED_INTERRUPTED, // sim_interrupt
-    SIM_ENDED_STALLED,     // work is outstanding and nothing (or nothing useful) happens
+    SIM_ENDED_STALLED,     // work is outstanding and nothing (or nothing useful) happens; or
+                           // none is, and nothing happens but upkeep
 } sim_ended_t;
 
 // The operations of a kind of node. One table per kind, immutable.
@@ -117,13 +119,28 @@ void sim_on_window(sim_t *sim, sim_window_fn fn, void *ctx);
 typedef void (*sim_sample_fn)(const sim_node_t *node, sim_time_t time_ps, void *ctx);
 // Calls fn at first_ps and every period_ps (>= 1) after it, while the simulation runs. Costs no
 // event and does not keep the simulation alive. The thread that runs the node calls fn, so calls
-// for different nodes may be concurrent.
+// for different nodes may be concurrent. Over a time without events the engine takes the samples in
+// portions and flushes record streams between them, so idle time needs no memory.
 void sim_sample(sim_t *sim,
                 sim_node_t *node,
                 sim_time_t first_ps,
                 sim_time_t period_ps,
                 sim_sample_fn fn,
                 void *ctx);
+// Counts `count` samples of a node from time_ps on, during which nothing happens to it, and returns
+// true; returns false if they must be taken one by one.
+typedef bool (*sim_sample_many_fn)(const sim_node_t *node,
+                                   sim_time_t time_ps,
+                                   uint64_t count,
+                                   void *ctx);
+// Samples as sim_sample does, and asks `many` first where several samples meet no event.
+void sim_sample_idle(sim_t *sim,
+                     sim_node_t *node,
+                     sim_time_t first_ps,
+                     sim_time_t period_ps,
+                     sim_sample_fn fn,
+                     sim_sample_many_fn many,
+                     void *ctx);
 
 // -- inspection
 

@@ -12,6 +12,10 @@
 // beginning. Cells begin at time 0 and are as wide as the shortest delay between nodes that run
 // apart, on any number of threads. So a background timer in the cell of the last event may fire
 // after that event: it must not begin anything then nor show in results. Its records are dropped.
+//
+// An upkeep timer keeps a state in force that something else may wait for: it repeats a pause, say.
+// It is an event like others. But a run in which no work is outstanding and nothing happens except
+// upkeep (sim_upkeep in kernel/event.h) for sim_options_t.stall_ps has stalled.
 #ifndef KERNEL_TIMER_H
 #define KERNEL_TIMER_H
 
@@ -20,6 +24,13 @@
 SIM_C_BEGIN
 
 typedef struct sim_timer sim_timer_t;
+
+typedef enum sim_timer_kind {
+    SIM_TIMER_FOREGROUND,
+    SIM_TIMER_BACKGROUND,
+    SIM_TIMER_UPKEEP,
+    SIM_TIMER_KINDS,
+} sim_timer_kind_t;
 
 // Called when the timer fires. The timer is disarmed; fn may arm it again or free its owner.
 typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
@@ -31,7 +42,7 @@ typedef void (*sim_timer_fn)(sim_node_t *node, sim_timer_t *timer);
 struct sim_timer {
     sim_timer_fn fn;
     uint32_t position; // in the node's heap or wheel; SIM_TIMER_UNARMED
-    bool background;
+    uint8_t kind;      // sim_timer_kind_t
 };
 
 typedef struct sim_timer_entry {
@@ -44,13 +55,19 @@ static inline void sim_timer_init(sim_timer_t *timer, sim_timer_fn fn)
 {
     timer->fn = fn;
     timer->position = SIM_TIMER_UNARMED;
-    timer->background = false;
+    timer->kind = SIM_TIMER_FOREGROUND;
 }
 
 static inline void sim_timer_init_background(sim_timer_t *timer, sim_timer_fn fn)
 {
     sim_timer_init(timer, fn);
-    timer->background = true;
+    timer->kind = SIM_TIMER_BACKGROUND;
+}
+
+static inline void sim_timer_init_upkeep(sim_timer_t *timer, sim_timer_fn fn)
+{
+    sim_timer_init(timer, fn);
+    timer->kind = SIM_TIMER_UPKEEP;
 }
 
 static inline bool sim_timer_armed(const sim_timer_t *timer)

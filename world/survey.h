@@ -25,7 +25,19 @@ typedef struct world_survey_kind {
     uint8_t *hops;      // by uid: which link of a path it is at least, from 1; 0: of none
 } world_survey_kind_t;
 
+// What series and captures take, by estimate.
+typedef struct world_observed {
+    double metrics;       // paths of all series
+    double rows;          // of series.csv at least, if it had no limit
+    double rows_written;  // at most outputs.series-max
+    double capture_bytes; // of files of captures, without filters
+    double memory_bytes;
+    double wall_s; // to write the rows
+} world_observed_t;
+
 struct world_survey {
+    world_observed_t observed;
+    sim_time_t last_ps; // when the last transfer starts whose start is planned
     uint64_t transfers;
     uint64_t late; // start at or after the end of the run
     sim_time_t late_first_ps;
@@ -48,12 +60,15 @@ void world_survey_destroy(world_survey_t *survey);
 
 // Prints the estimate as one line; nothing where no transfer is planned.
 void world_survey_print(const world_t *world, FILE *out);
+// Prints the estimate of series and captures as one line.
+void world_observed_print(const world_t *world, FILE *out);
 
 // Adds a warning for planned transfers that will not begin, and for those that cannot end.
 void world_survey_warn(const world_t *world, world_warnings_t *warnings);
 
-// Checks that the run will probably not take longer than time-max. SIM_ERR_RANGE: the error points
-// at the traffic and tells the estimate.
+// Checks that the run will probably not take longer than time-max, and that its series and captures
+// need no more memory than memory-max. SIM_ERR_RANGE: the error points at the traffic, or at what is
+// observed, and tells the estimate.
 SIM_MUST_CHECK sim_err_t world_survey_check(const world_t *world, world_error_t *error);
 
 SIM_C_END

@@ -36,6 +36,11 @@ SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t
 // captures.c
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 
+// observed.c: estimates what series and captures take; checks it against memory-max.
+struct world_observed;
+void world__observed_estimate(const world_t *world, struct world_observed *observed);
+SIM_MUST_CHECK sim_err_t world__observed_check(const world_t *world, world_error_t *error);
+
 // world/registry/entries.c: passes the parts that programs have registered to a network, with the
 // scenario's parameters (NULL: without any).
 void world__registry_use(const world_registry_t *registry,

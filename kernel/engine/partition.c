@@ -176,7 +176,7 @@ static bool colour_units(sim_t *sim)
 static bool any_background(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
-        if (sim->nodes[i]->background_armed > 0) {
+        if (sim->nodes[i]->armed[SIM_TIMER_BACKGROUND] > 0) {
             return true;
         }
     }

@@ -33,6 +33,46 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
     return end < next_window;
 }
 
+// Returns whether a node has something to do besides background timers and upkeep.
+static bool anything_useful_due(const sim_t *sim)
+{
+    for (size_t i = 0; i < sim->node_count; i++) {
+        const sim_node_t *const node = sim->nodes[i];
+        if (node->wake_ps != SIM_TIME_NEVER ||
+            sim__timers_armed(node) >
+                node->armed[SIM_TIMER_BACKGROUND] + node->armed[SIM_TIMER_UPKEEP]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns whether, without work outstanding, nothing but upkeep has happened for stall_ps: pauses
+// that hold packets back for good are repeated for ever. Looks closely only after windows with
+// upkeep.
+static bool is_only_kept_up(sim_t *sim, uint64_t next_window)
+{
+    uint64_t upkeep = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        upkeep += sim->threads[t]->worker.upkeep;
+    }
+    if (upkeep == sim->upkeep_seen || sim->options.stall_ps == 0) {
+        return false;
+    }
+    sim->upkeep_seen = upkeep;
+    uint64_t events = 0;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        events += sim->nodes[i]->events;
+    }
+    const uint64_t others = events - upkeep;
+    if (others != sim->others_seen || anything_useful_due(sim)) {
+        sim->others_seen = others;
+        sim->upkeep_window = next_window;
+        return false;
+    }
+    return (next_window - sim->upkeep_window) * sim->window_ps >= sim->options.stall_ps;
+}
+
 // Returns whether work is outstanding and brought no progress for stall_ps of busy time. A wait for
 // a timer or for a message on a long link counts 1 ms at most: it is no sign of a stall.
 static bool is_stalled(sim_t *sim, uint64_t next_window)
@@ -43,11 +83,17 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
         progress += sim->threads[t]->worker.progress;
     }
     sim->last_try = false;
-    if (progress != sim->progress_seen || sim_work_outstanding(sim) == 0) {
+    const bool idle = sim_work_outstanding(sim) == 0;
+    if (progress != sim->progress_seen || idle) {
         sim->progress_seen = progress;
         sim->fruitless_ps = 0;
         sim->quiet = false;
-        return false;
+        if (!idle || !is_only_kept_up(sim, next_window)) {
+            return false;
+        }
+        // Nodes of both colours first come to the same time.
+        sim->last_try = sim->coloured && !last_try;
+        return !sim->last_try;
     }
     if (sim->coloured) {
         return last_try || is_stalled_in_colours(sim, next_window);
@@ -87,7 +133,8 @@ static bool anything_to_come(const sim_t *sim)
     }
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
-        if (node->wake_ps != SIM_TIME_NEVER || sim__timers_armed(node) > node->background_armed) {
+        if (node->wake_ps != SIM_TIME_NEVER ||
+            sim__timers_armed(node) > node->armed[SIM_TIMER_BACKGROUND]) {
             return true;
         }
         for (size_t c = 0; node->far != NULL && c < node->far->count; c++) {
@@ -104,9 +151,9 @@ static sim_time_t next_background_ps(const sim_t *sim)
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
-        for (uint32_t t = 0; node->background_armed > 0 && t < node->timer_count; t++) {
+        for (uint32_t t = 0; node->armed[SIM_TIMER_BACKGROUND] > 0 && t < node->timer_count; t++) {
             const sim_timer_entry_t *const entry = &node->timers[t];
-            if (entry->timer->background && entry->time_ps < next_ps) {
+            if (entry->timer->kind == SIM_TIMER_BACKGROUND && entry->time_ps < next_ps) {
                 next_ps = entry->time_ps;
             }
         }
@@ -187,6 +234,47 @@ static bool samples_due(const sim_t *sim, uint64_t next)
     return due;
 }
 
+// Streams hold this many records of samples at most before they are flushed, if no instant has more.
+#define RECORDS_MAX ((size_t)1 << 17)
+#define FIRST_PORTION_PS UINT64_C(1000)
+
+static sim_time_t next_sample_ps(const sim_t *sim)
+{
+    sim_time_t next_ps = SIM_TIME_NEVER;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_time_t other_ps = sim->threads[t]->sample_next_ps;
+        next_ps = other_ps < next_ps ? other_ps : next_ps;
+    }
+    return next_ps;
+}
+
+// Takes all samples before before_ps. No node changes until then. Goes on by portions of time, each
+// as long as its predecessors' numbers of records suggest, and flushes the streams between them.
+static void take_samples(sim_t *sim, sim_time_t before_ps)
+{
+    for (;;) {
+        const sim_time_t first_ps = next_sample_ps(sim);
+        if (first_ps >= before_ps) {
+            return;
+        }
+        sim->portion_ps = sim->portion_ps == 0 ? FIRST_PORTION_PS : sim->portion_ps;
+        const bool last = before_ps - first_ps <= sim->portion_ps;
+        const sim_time_t to_ps = last ? before_ps : first_ps + sim->portion_ps;
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            sim__sample_until(sim->threads[t], to_ps);
+        }
+        if (last) {
+            return; // the caller flushes
+        }
+        const size_t records = sim__streams_flush(sim, to_ps);
+        if (records > RECORDS_MAX && sim->portion_ps > 1) {
+            sim->portion_ps /= 2;
+        } else if (records < RECORDS_MAX / 4 && sim->portion_ps < SIM_TIME_END / 2) {
+            sim->portion_ps *= 2;
+        }
+    }
+}
+
 // Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
 static void decide(sim_t *sim)
 {
@@ -202,10 +290,8 @@ static void decide(sim_t *sim)
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so no node changes until its start.
         const sim_time_t before_ps = sim__window_start(sim, next);
-        for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim__sample_until(sim->threads[t], before_ps);
-        }
-        sim__streams_flush(sim, before_ps);
+        take_samples(sim, before_ps);
+        (void)sim__streams_flush(sim, before_ps);
         for (size_t i = 0; i < sim->observer_count; i++) {
             sim->observers[i].fn(before_ps, sim->observers[i].ctx);
         }
@@ -436,7 +522,7 @@ static bool anything_left(const sim_t *sim)
     const bool waiting = sim_work_outstanding(sim) > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
-        const uint32_t ignored = waiting ? 0 : node->background_armed;
+        const uint32_t ignored = waiting ? 0 : node->armed[SIM_TIMER_BACKGROUND];
         if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
             sim__timers_armed(node) > ignored) {
             return true;
@@ -468,10 +554,10 @@ static void finish(sim_t *sim)
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim->digest += sim->threads[t]->digest;
-        sim__sample_until(sim->threads[t], sim->end_ps);
     }
+    take_samples(sim, sim->end_ps);
     // Records of background timers after the last event are dropped.
-    sim__streams_flush(sim, sim->end_ps + 1);
+    (void)sim__streams_flush(sim, sim->end_ps + 1);
 }
 
 sim_ended_t sim_run(sim_t *sim)
@@ -490,9 +576,7 @@ sim_ended_t sim_run(sim_t *sim)
     sim->ended = SIM_ENDED_DONE;
     if (sim->node_count > 0 && first_window(sim) != SIM_NO_WINDOW) {
         // Samples from before anything happens see what was there at the beginning.
-        for (unsigned t = 0; t < sim->thread_count; t++) {
-            sim__sample_until(sim->threads[t], sim__window_start(sim, sim->window));
-        }
+        take_samples(sim, sim__window_start(sim, sim->window));
         crew.needed = true;
     }
     run_crew(&crew);

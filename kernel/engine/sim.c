@@ -214,10 +214,21 @@ void sim_sample(sim_t *sim,
                 sim_sample_fn fn,
                 void *ctx)
 {
+    sim_sample_idle(sim, node, first_ps, period_ps, fn, NULL, ctx);
+}
+
+void sim_sample_idle(sim_t *sim,
+                     sim_node_t *node,
+                     sim_time_t first_ps,
+                     sim_time_t period_ps,
+                     sim_sample_fn fn,
+                     sim_sample_many_fn many,
+                     void *ctx)
+{
     SIM_CHECK(!sim->ran);
     SIM_CHECK(period_ps >= 1);
     sim_sampler_t *const sampler = sim_alloc(sizeof(*sampler));
-    *sampler = (sim_sampler_t){node, first_ps, period_ps, fn, ctx, NULL};
+    *sampler = (sim_sampler_t){node, first_ps, period_ps, fn, many, ctx, NULL};
     SIM_GROW(sim->samplers, sim->sampler_count, &sim->sampler_capacity);
     sim->samplers[sim->sampler_count++] = sampler;
     sim_sampler_t **link = &node->samplers;

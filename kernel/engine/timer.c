@@ -73,7 +73,7 @@ static void set_earliest(sim_node_t *node)
 static void remove_at(sim_node_t *node, uint32_t position)
 {
     SIM_CHECK(position < node->timer_count);
-    node->background_armed -= node->timers[position].timer->background;
+    node->armed[node->timers[position].timer->kind]--;
     node->timers[position].timer->position = SIM_TIMER_UNARMED;
     const sim_timer_entry_t last = node->timers[--node->timer_count];
     if (position < node->timer_count) {
@@ -119,9 +119,9 @@ void sim__timer_arm_as(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps,
             node->timer_capacity = (uint32_t)capacity;
         }
         sift_up(node->timers, node->timer_count++, entry);
-        node->background_armed += timer->background;
+        node->armed[timer->kind]++;
     }
-    if (timer->background && time_ps < node->worker->background_ps) {
+    if (timer->kind == SIM_TIMER_BACKGROUND && time_ps < node->worker->background_ps) {
         node->worker->background_ps = time_ps;
     }
     set_earliest(node);
@@ -148,12 +148,13 @@ static SIM_ALWAYS_INLINE bool arm_in_wheel(sim_node_t *node, sim_timer_t *timer,
     return true;
 }
 
-// Returns whether a timer may be in a wheel: not a background timer, nor one with an invalid time.
+// Returns whether a timer may be in a wheel: a foreground timer with a valid time.
 static inline bool may_be_in_wheel(const sim_node_t *node,
                                    const sim_timer_t *timer,
                                    sim_time_t time_ps)
 {
-    return time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER && !timer->background;
+    return time_ps >= node->now_ps && time_ps != SIM_TIME_NEVER &&
+           timer->kind == SIM_TIMER_FOREGROUND;
 }
 
 __attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
@@ -234,7 +235,7 @@ uint64_t sim_next_timer_sequence(const sim_node_t *node)
 
 bool sim_only_background(const sim_node_t *node)
 {
-    return sim__timers_armed(node) == node->background_armed;
+    return sim__timers_armed(node) == node->armed[SIM_TIMER_BACKGROUND];
 }
 
 bool sim_ties_by_insertion(const sim_node_t *node)
@@ -278,7 +279,7 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
 __attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
 {
     sim_timer_t *const timer = node->timers[0].timer;
-    if (SIM_UNLIKELY(timer->background)) {
+    if (SIM_UNLIKELY(timer->kind == SIM_TIMER_BACKGROUND)) {
         if (node->background_events != node->events + 1) { // the first since the last event
             node->background_events = node->events + 1;
             node->event_ps = node->now_ps;

@@ -229,6 +229,12 @@ void sim__sample_until(sim_thread_t *thread, sim_time_t bound_ps)
     for (size_t i = 0; i < thread->sampler_count; i++) {
         sim_sampler_t *const sampler = thread->samplers[i];
         while (sampler->next_ps < bound_ps) {
+            const uint64_t count = (bound_ps - 1 - sampler->next_ps) / sampler->period_ps + 1;
+            if (sampler->many != NULL &&
+                sampler->many(sampler->node, sampler->next_ps, count, sampler->ctx)) {
+                sampler->next_ps += count * sampler->period_ps;
+                break;
+            }
             sampler->fn(sampler->node, sampler->next_ps, sampler->ctx);
             sampler->next_ps += sampler->period_ps;
         }

@@ -13,11 +13,15 @@
 
 // -- values
 
-static void put_sample(const results__sampler_t *sampler,
+static void put_sample(results__sampler_t *sampler,
                        sim_time_t time_ps,
                        uint64_t value,
                        const nic_qp_t *qp)
 {
+    if (SIM_UNLIKELY(sampler->writer->full)) {
+        sampler->left_out += sampler->times;
+        return;
+    }
     results__series_record_t *const record =
         sim_stream_put(sampler->writer->stream, &sampler->node->sim, time_ps, sizeof(*record));
     *record = (results__series_record_t){
@@ -302,6 +306,19 @@ static void take_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     sampler->begun = true;
 }
 
+// Counts samples over idle time without taking them, once the file can hold no more of them.
+static bool count_samples(const sim_node_t *node, sim_time_t time_ps, uint64_t count, void *ctx)
+{
+    results__sampler_t *const sampler = ctx;
+    if (!sampler->writer->full || sampler->on_change || !sampler->begun) {
+        return false;
+    }
+    sampler->times = count;
+    take_sample(node, time_ps, sampler);
+    sampler->times = 1;
+    return true;
+}
+
 static void look(results__sampler_t *sampler, sim_time_t time_ps)
 {
     if (sampler->begun) {
@@ -386,19 +403,21 @@ void results__sampler_add(results_series_writer_t *writer,
     made->writer = writer;
     made->series = series;
     made->node = node;
+    made->times = 1;
     made->on_change = series->config.on == WORLD_ON_CHANGE;
     made->track.sampler = made;
     SIM_GROW(writer->samplers, writer->sampler_count, &writer->sampler_capacity);
     writer->samplers[writer->sampler_count++] = made;
     const sim_time_t start_ps = series->config.start_ps;
     const bool told = series->kind == WORLD_SERIES_QP && is_told(series);
-    sim_sample(writer->world->sim,
-               &node->sim,
-               start_ps,
-               // On change only the first: the next would be at the end of time.
-               made->on_change ? SIM_TIME_NEVER - start_ps : series->config.every_ps,
-               take_sample,
-               made);
+    sim_sample_idle(writer->world->sim,
+                    &node->sim,
+                    start_ps,
+                    // On change only the first: the next would be at the end of time.
+                    made->on_change ? SIM_TIME_NEVER - start_ps : series->config.every_ps,
+                    take_sample,
+                    count_samples,
+                    made);
     if (made->on_change || told) {
         listen(made, node);
     }

@@ -14,7 +14,7 @@
 static void write_row(results_series_writer_t *writer, const results__series_record_t *record)
 {
     writer->any[record->sampler->series - writer->world->scenario->series] = true;
-    if (writer->rows >= writer->world->scenario->outputs.series_max) {
+    if (writer->full) {
         writer->rows_left_out++;
         return;
     }
@@ -37,6 +37,7 @@ static void write_row(results_series_writer_t *writer, const results__series_rec
     results_table_put_row(&results_series_table, writer->file, &row);
     sim_free(path);
     writer->rows++;
+    writer->full = writer->rows >= writer->world->scenario->outputs.series_max;
 }
 
 static void flush(results_series_writer_t *writer)
@@ -170,6 +171,7 @@ sim_err_t results_series_writer_create(const world_t *world,
     }
     results_series_writer_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
+    made->full = scenario->outputs.series_max == 0;
     made->any = sim_alloc_array(scenario->series_count, sizeof(*made->any));
     const sim_err_t result = results_table_open(&results_series_table, folder, &made->file, error);
     if (result != SIM_OK) {
@@ -247,6 +249,11 @@ sim_err_t results_series_writer_close(results_series_writer_t *writer,
                                       world_error_t *error)
 {
     flush(writer);
+    for (size_t i = 0; i < writer->sampler_count; i++) {
+        const results__sampler_t *const sampler = writer->samplers[i];
+        writer->rows_left_out += sampler->left_out;
+        writer->any[sampler->series - writer->world->scenario->series] |= sampler->left_out > 0;
+    }
     if (results != NULL) {
         results->series_rows = writer->rows;
         results->series_rows_left_out = writer->rows_left_out;

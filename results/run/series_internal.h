@@ -39,6 +39,8 @@ typedef struct results__sampler {
     bool on_change;
     bool met;                  // QP: one that the patterns mean was there
     bool begun;                // the first sample was taken: what comes later counts
+    uint64_t times;            // samples that the next call counts as
+    uint64_t left_out;         // samples that came after the file was full
     sim_time_t busy_ps;        // of utilisation: counted so far
     sim_time_t load_ps;        // of utilisation: up to this time
     results__track_t track;    // PORT, NIC, SWITCH
@@ -61,6 +63,7 @@ struct results_series_writer {
     sim_stream_t *stream;
     uint64_t rows;
     uint64_t rows_left_out;
+    bool full; // there are as many rows as may be: samplers only count. Set between windows
     bool *any; // of each of the scenario's series: it has a row
     results__sampler_t **samplers;
     size_t sampler_count;

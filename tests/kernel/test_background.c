@@ -209,10 +209,10 @@ START_TEST(moved_and_cancelled)
     arm(pair.sides[1], 1, shapes[_i].delay_ps);
     sim_timer_cancel(&pair.sides[1]->node, &pair.sides[1]->background[2]);
     sim_timer_cancel(&pair.sides[1]->node, &pair.sides[1]->background[2]);
-    ck_assert_uint_eq(pair.sides[1]->node.background_armed, BACKGROUND_MAX - 1);
+    ck_assert_uint_eq(pair.sides[1]->node.armed[SIM_TIMER_BACKGROUND], BACKGROUND_MAX - 1);
     ck_assert_int_eq(sim_run(pair.sim), SIM_ENDED_DONE);
     ck_assert_uint_eq(pair.sides[1]->fired[1], 1);
-    ck_assert_uint_eq(pair.sides[1]->node.background_armed, 2);
+    ck_assert_uint_eq(pair.sides[1]->node.armed[SIM_TIMER_BACKGROUND], 2);
     ck_assert_uint_eq(sim_end_time_ps(pair.sim), 4 * shapes[_i].delay_ps);
     sim_destroy(pair.sim);
 }

@@ -251,7 +251,86 @@ START_TEST(samples_before_the_first_event_see_the_beginning)
 }
 END_TEST
 
+// What samplers over idle time have put into a stream, and what the stream has handed on.
+typedef struct flow {
+    writer_t *writer;
+    uint64_t put;
+    uint64_t read;
+    uint64_t held_max;
+    uint64_t counted;
+    bool counts; // asked to count samples, it does
+} flow_t;
+
+static void read_flow(sim_time_t time_ps,
+                      uint32_t node_index,
+                      const void *record,
+                      size_t record_bytes,
+                      void *ctx)
+{
+    (void)time_ps;
+    (void)node_index;
+    (void)record;
+    (void)record_bytes;
+    ((flow_t *)ctx)->read++;
+}
+
+static void sample_flow(const sim_node_t *node, sim_time_t time_ps, void *ctx)
+{
+    flow_t *const flow = ctx;
+    memset(sim_stream_put(flow->writer->streams[0], node, time_ps, 8), 0, 8);
+    flow->put++;
+    const uint64_t held = flow->put - flow->read;
+    flow->held_max = held > flow->held_max ? held : flow->held_max;
+}
+
+static bool count_flow(const sim_node_t *node, sim_time_t time_ps, uint64_t count, void *ctx)
+{
+    (void)node;
+    (void)time_ps;
+    flow_t *const flow = ctx;
+    flow->counted += flow->counts ? count : 0;
+    return flow->counts;
+}
+
+// Samples 1 s without events every 1 us, and then nothing more.
+static void sample_idle_time(flow_t *flow)
+{
+    const sim_options_t options = {.seed = 1, .threads = 1, .until_ps = SIM_TIME_NEVER};
+    sim_t *const sim = sim_create(&options);
+    writer_t *const writer = sim_alloc_lines(sizeof(writer_t));
+    flow->writer = writer;
+    sim_node_register(sim, &writer->node, &ops, "writer");
+    writer->streams[0] = sim_stream_create(sim, read_flow, flow);
+    sim_sample_idle(sim, &writer->node, 0, SIM_PS_PER_US, sample_flow, count_flow, flow);
+    sim_timer_init(&writer->timer, note_nothing);
+    sim_timer_arm(&writer->node, &writer->timer, SIM_PS_PER_S);
+    ck_assert_int_eq(sim_run(sim), SIM_ENDED_DONE);
+    sim_destroy(sim);
+}
+
+START_TEST(idle_time_is_sampled_in_portions)
+{
+    flow_t flow = {.counts = false};
+    sample_idle_time(&flow);
+    ck_assert_uint_eq(flow.put, 1000001); // the last at the event
+    ck_assert_uint_eq(flow.read, flow.put);
+    ck_assert_uint_le(flow.held_max, 1 << 18);
+    ck_assert_uint_ge(flow.held_max, 1 << 10); // portions are not that small either
+}
+END_TEST
+
+START_TEST(samples_over_idle_time_are_counted_where_asked_for)
+{
+    flow_t flow = {.counts = true};
+    sample_idle_time(&flow);
+    ck_assert_uint_eq(flow.put + flow.counted, 1000001);
+    ck_assert_uint_le(flow.put, 100);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(records_arrive_whole_and_in_order),
+           CHECK_TEST(idle_time_is_sampled_in_portions),
+           CHECK_TEST(samples_over_idle_time_are_counted_where_asked_for),
            CHECK_TEST(records_of_now_are_taken),
            CHECK_TEST(samples_before_the_first_event_see_the_beginning),
            CHECK_SIGNAL(a_record_of_a_later_window_is_a_bug, SIGABRT),

@@ -372,6 +372,7 @@ sim_err_t world_create(const world_scenario_t *scenario,
         }
         if (result == SIM_OK) {
             made->survey = world_survey_create(made);
+            world__observed_estimate(made, &made->survey->observed);
         }
     }
     if (result != SIM_OK) {

@@ -11,6 +11,7 @@
 
 #include "net/frame.h"
 #include "world/format.h"
+#include "world/world_internal.h"
 
 // Measured on one thread of a server of 2022 (2.9 GHz) for stars, leaf-spines and fat-trees of 16
 // to 128 hosts: 16 to 26 million a second; larger networks, out of the caches, are slower.
@@ -184,6 +185,9 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     world_survey_t *const survey = pass->survey;
     survey->transfers++;
     survey->endless += flow->ideal_ps == SIM_TIME_NEVER;
+    if (flow->start_ps != SIM_TIME_NEVER && flow->start_ps > survey->last_ps) {
+        survey->last_ps = flow->start_ps;
+    }
     if (flow->start_ps >= pass->world->scenario->run.until_ps && flow->start_ps != SIM_TIME_NEVER) {
         survey->late++;
         survey->late_first_ps =
@@ -339,13 +343,26 @@ void world_survey_warn(const world_t *world, world_warnings_t *out)
 sim_err_t world_survey_check(const world_t *world, world_error_t *error)
 {
     const world_survey_t *const survey = world->survey;
+    const sim_err_t result = world__observed_check(world, error);
     const sim_time_t allowed_ps = world->scenario->run.time_max_ps;
-    if (allowed_ps == SIM_AUTO || survey->wall_s * 1e12 <= (double)allowed_ps) {
-        return SIM_OK;
+    if (result != SIM_OK || allowed_ps == SIM_AUTO ||
+        (survey->wall_s + survey->observed.wall_s) * 1e12 <= (double)allowed_ps) {
+        return result;
     }
     world_text_t bytes;
     world_text_t duration;
     world_text_t allowed;
+    if (survey->observed.wall_s > survey->wall_s) {
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          &world->scenario->series[0].place,
+                          "%.3g rows of series.csv take some %s to write, expected at most %s: a "
+                          "longer 'every', fewer ports, a lower outputs.series-max, a higher "
+                          "time-max, or --yes",
+                          survey->observed.rows_written,
+                          duration_text(&duration, survey->observed.wall_s),
+                          duration_text(&allowed, (double)allowed_ps / 1e12));
+    }
     return world_fail(error,
                       SIM_ERR_RANGE,
                       &world->scenario->traffic[0].place,
