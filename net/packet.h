@@ -22,6 +22,7 @@ typedef enum net_packet_kind { NET_PACKET_ROCE, NET_PACKET_PFC } net_packet_kind
 typedef struct net_pfc {
     uint16_t quanta[NET_PRIORITIES]; // 0: resume
     uint8_t classes;
+    uint8_t storming; // classes whose pause is of a storm (net/faults.h); not on the wire
 } net_pfc_t;
 
 typedef struct net_packet {

@@ -171,6 +171,8 @@ typedef struct net_port_rare {
     net_port_t *port;         // owner of pause_timer; NULL: the timer was never used
     uint8_t told_stop;        // classes that the peer holds stopped once port->control is sent
     uint8_t knows_stop;       // classes that the peer holds stopped before port->control is sent
+    uint8_t storms;           // classes in which this port sends a storm of pauses (net/faults.h)
+    uint8_t stormed;          // classes whose pause in force is of the peer's storm
     uint8_t ignores_pauses;   // classes for which received pauses have no effect
     uint8_t discards_stopped; // classes whose waiting packets are dropped while they are stopped
     uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here

@@ -78,6 +78,11 @@ static void change_link(fault_timer_t *state, bool on)
 
 static void stop(fault_timer_t *state, bool stop)
 {
+    if (state->fault.kind == NET_FAULT_PAUSE_STORM) {
+        net_port_rare_t *const rare = state->port->rare;
+        rare->storms = stop ? rare->storms | state->fault.priorities
+                            : rare->storms & (uint8_t)~state->fault.priorities;
+    }
     if (stop || state->stopped) {
         net_port_pause_send(state->port, state->fault.priorities, stop ? QUANTA : 0);
     }

@@ -19,14 +19,18 @@ static void release(net_port_t *port, uint32_t priority)
 
 static void pause_fired(sim_node_t *node, sim_timer_t *timer);
 
+// Arms the timer for the pause that ends first. A pause of a storm is repeated for as long as the
+// storm lasts, so it does not keep the run alive, as no fault does.
 static void arm_pause_timer(net_port_t *port)
 {
     sim_node_t *const node = &port->node->sim;
     sim_timer_t *const timer = &port->rare->pause_timer;
     sim_time_t earliest_ps = SIM_TIME_NEVER;
+    bool of_storm = false;
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] < earliest_ps) {
             earliest_ps = port->rare->paused_until_ps[p];
+            of_storm = (port->rare->stormed >> p & 1u) != 0;
         }
     }
     if (earliest_ps == SIM_TIME_NEVER) {
@@ -37,7 +41,12 @@ static void arm_pause_timer(net_port_t *port)
     }
     if (port->rare->port == NULL) {
         port->rare->port = port;
-        sim_timer_init(timer, pause_fired);
+        sim_timer_init_upkeep(timer, pause_fired);
+    }
+    const sim_timer_kind_t kind = of_storm ? SIM_TIMER_BACKGROUND : SIM_TIMER_UPKEEP;
+    if (SIM_UNLIKELY(timer->kind != kind)) {
+        sim_timer_cancel(node, timer);
+        timer->kind = kind;
     }
     sim_timer_arm(node, timer, earliest_ps);
 }
@@ -56,7 +65,9 @@ void net__pause_expired(net_port_t *port)
 
 static void pause_fired(sim_node_t *node, sim_timer_t *timer)
 {
-    (void)node;
+    if (timer->kind == SIM_TIMER_UPKEEP) {
+        sim_upkeep(node); // background timers are no events
+    }
     net__pause_expired(SIM_CONTAINER_OF(timer, net_port_rare_t, pause_timer)->port);
 }
 
@@ -66,6 +77,9 @@ uint8_t net_port_pause_received(net_port_t *port, const net_packet_t *packet)
     const sim_time_t now_ps = port->node->sim.now_ps;
     uint8_t released = 0;
     port->counted = 1;
+    sim_upkeep(&port->node->sim);
+    port->rare->stormed =
+        (uint8_t)((port->rare->stormed & ~pfc->classes) | (pfc->storming & pfc->classes));
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         const uint8_t bit = (uint8_t)(1u << p);
         if (!(pfc->classes & bit)) {
@@ -157,11 +171,13 @@ static void say(net_port_t *port, uint32_t priority, uint16_t quanta)
         *(pfc->quanta[priority] != 0 ? &pauses->tx_pause : &pauses->tx_resume) -= 1;
     }
     pfc->classes &= (uint8_t)~bit;
+    pfc->storming &= (uint8_t)~bit;
     pfc->quanta[priority] = 0;
     port->rare->told_stop &= (uint8_t)~bit;
     if (quanta != 0 || (port->rare->knows_stop & bit) != 0) {
         pfc->classes |= bit;
         pfc->quanta[priority] = quanta;
+        pfc->storming |= quanta != 0 ? port->rare->storms & bit : 0;
         port->rare->told_stop |= quanta != 0 ? bit : 0;
         *(quanta != 0 ? &pauses->tx_pause : &pauses->tx_resume) += 1;
     }

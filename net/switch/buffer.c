@@ -23,6 +23,7 @@ void net__stop_peer(net_switch_t *sw, net_ingress_t *in, uint32_t priority)
 static void refresh_pause(sim_node_t *node, sim_timer_t *timer)
 {
     net_ingress_t *const in = SIM_CONTAINER_OF(timer, net_ingress_t, refresh);
+    sim_upkeep(node);
     if (in->stopped != 0) {
         const sim_time_t pause_ps = net_port_quanta_ps(in->port, in->quanta);
         net_port_pause_send(in->port, in->stopped, in->quanta);
@@ -127,7 +128,7 @@ static void built(net_switch_t *sw)
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         net_ingress_t *const in = &sw->ingress[p];
         in->headroom_limit = headroom_of(sw, in->port);
-        sim_timer_init(&in->refresh, refresh_pause);
+        sim_timer_init_upkeep(&in->refresh, refresh_pause);
         in->port->lossless_guaranteed = sw->lossless != 0 && headroom_suffices(sw, in->port);
     }
     uint64_t headroom = 0;
@@ -159,7 +160,7 @@ static void release(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, 
 
 static void check(const net_switch_t *sw)
 {
-    net_switch_check_sums(sw, true);
+    net_switch_check_sums(sw, sw->lossless, true);
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         const net_ingress_t *const in = &sw->ingress[p];
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {

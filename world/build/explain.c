@@ -184,12 +184,19 @@ static void report_ports(const world_t *world, FILE *out)
 void world_explain(const world_t *world, FILE *out)
 {
     const sim_time_t stall_ps = sim_options(world->sim)->stall_ps;
+    const uint64_t left = sim_work_outstanding(world->sim);
+    char *const what =
+        left == 0 ? sim_strdup("no work is left, but pauses hold packets back for good")
+                  : sim_format("%" PRIu64 " pieces of work are left and nothing moves", left);
     world_text_t stall;
     fprintf(out,
-            "stalled: %" PRIu64 " pieces of work are left and nothing moves%s%s\n",
-            sim_work_outstanding(world->sim),
+            "stalled: %s%s%s\n",
+            what,
             stall_ps > 0 ? "; stall-after is " : "",
             stall_ps > 0 ? world_format_time(&stall, stall_ps) : "");
-    report_qps(world, out);
+    sim_free(what);
+    if (left > 0) {
+        report_qps(world, out);
+    }
     report_ports(world, out);
 }

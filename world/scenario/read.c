@@ -33,7 +33,7 @@ static const sim_attr_t run_attrs[] = {
     SIM_ATTR("stall-after", TIME, world_run_config_t, stall_ps,
              .default_text = "1s",
              .help = "simulated time with events but without any progress after which the run "
-                     "counts as stalled; 0s: never"),
+                     "counts as stalled, also if nothing but pauses goes on; 0s: never"),
     SIM_ATTR("threads", COUNT, world_run_config_t, threads,
              .default_text = "1", .min_text = "1", .max_text = "64",
              .help = "threads that run the simulation; results do not depend on their number"),

@@ -27,6 +27,7 @@ static void pause_link(nic_t *nic, uint8_t classes)
 void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
 {
     nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, pause_timer);
+    sim_upkeep(node);
     if (rnic->pausing != 0) {
         net_port_pause_send(rnic->port, rnic->pausing, PAUSE_QUANTA);
         const sim_time_t pause_ps = net_port_quanta_ps(rnic->port, PAUSE_QUANTA);
