@@ -36,9 +36,12 @@ typedef struct compat_switch_state {
     compat_hpcc_t *rules;
     compat_switch_row_t *rows; // by port
     uint64_t reserved_bytes;
-    uint64_t free_min; // free shared buffer above which no threshold is 0; UINT64_MAX: not red
-    bool red;          // net_switch_marks_red
-    bool losses;       // some links lose arriving frames
+    uint64_t free_min;     // free shared buffer above which no threshold is 0; UINT64_MAX: not red
+    bool red;              // net_switch_marks_red
+    bool losses;           // some links lose arriving frames
+    bool lossy;            // without PFC: egress queues have thresholds, too
+    uint64_t egress_limit; // bytes that all egress queues share
+    uint64_t egress_bytes; // of packets in egress queues above their reserves; only if lossy
 } compat_switch_state_t;
 
 static inline compat_switch_state_t *compat__switch_state(const net_switch_t *sw)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // compat/hpcc/switch.c - a switch whose buffer works like in the HPCC project's ns-3 simulator.
 //
-// Every packet is charged to its ingress (port, class) and queued, even if its egress is idle. A
-// pause is decided after each charge, a resume when a packet of that (port, class) leaves. Each
-// pause and resume is a frame of its own, and none is repeated. The threshold is alpha x the free
+// Every packet of classes 1 to 7 is charged to its ingress (port, class) and queued, even if its
+// egress is idle. A pause is decided after each charge, a resume when a packet of that (port,
+// class) leaves. Each pause and resume is a frame of its own, and none is repeated. Without PFC a
+// packet must also fit into the whole buffer and below the threshold of its egress queue, as in the
+// switch of conweave-project/conweave-ns3. The threshold is alpha x the free
 // shared buffer, where alpha doubles for each doubling of the port's rate over the hosts' rate.
 // Headroom is three times what the link holds one way. Classes take turns packet by packet.
 // Behaviour learnt from alibaba-edu/High-Precision-Congestion-Control, src/point-to-point/model:
@@ -21,6 +23,12 @@ static inline uint64_t threshold(const net_switch_t *sw, const net_ingress_t *in
 static inline bool is_lossless(const net_switch_t *sw, uint32_t priority)
 {
     return ((uint32_t)sw->lossless >> priority & 1u) != 0;
+}
+
+// Returns whether packets of the class are charged to the buffer: all but the highest class.
+static inline bool is_charged(uint32_t priority)
+{
+    return priority != 0;
 }
 
 // -- transmitting
@@ -95,6 +103,14 @@ static void mark(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
     }
 }
 
+// Counts the bytes above its reserve that an egress queue loses with a packet.
+static void take_out(net_switch_t *sw, uint64_t left_bytes, uint64_t bytes)
+{
+    compat_switch_state_t *const state = compat__switch_state(sw);
+    state->egress_bytes -=
+        above(left_bytes + bytes, state->reserved_bytes) - above(left_bytes, state->reserved_bytes);
+}
+
 static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_t priority)
 {
     const net_queued_t queued = net_queue_take(port, priority);
@@ -106,8 +122,11 @@ static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_
         compat__switch_state(sw)->rows[queued.ingress_port].received[priority];
     SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
     sw->held_bytes -= queued.frame_bytes;
-    if (is_lossless(sw, priority)) {
+    if (is_charged(priority)) {
         discharge(sw, held, queued.frame_bytes);
+        if (compat__switch_state(sw)->lossy) {
+            take_out(sw, queue->bytes, queued.frame_bytes);
+        }
     }
     if (queue->bytes > sw->mark_above_bytes || !compat__switch_state(sw)->red) {
         mark(sw, port, queued.packet);
@@ -193,11 +212,12 @@ static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
                                                       net_ingress_t *in,
                                                       net_packet_t *packet)
 {
+    const bool lossless = is_lossless(sw, packet->priority);
     if (!charge(sw, in, packet->priority, packet->frame_bytes)) {
-        net_port_drop(in->port, packet, NET_DROP_HEADROOM_FULL);
+        net_port_drop(in->port, packet, lossless ? NET_DROP_HEADROOM_FULL : NET_DROP_BUFFER_FULL);
         return false;
     }
-    if (must_stop(sw, in, packet->priority)) {
+    if (lossless && must_stop(sw, in, packet->priority)) {
         send_pause(sw, in, packet->priority, true);
     }
     return true;
@@ -216,9 +236,47 @@ static inline bool store(net_switch_t *sw, net_packet_t *packet)
     return true;
 }
 
+// Returns whether a switch without PFC has room for a packet: in its buffer, and below the egress
+// queue's threshold. Otherwise drops the packet.
+static bool has_room(net_switch_t *sw, const net_port_t *egress, net_packet_t *packet)
+{
+    const compat_switch_state_t *const state = compat__switch_state(sw);
+    const uint64_t bytes = packet->frame_bytes;
+    const uint64_t queued = egress->classes[packet->priority]->bytes + bytes;
+    const uint64_t limit = state->egress_limit;
+    const uint64_t free_bytes = limit > state->egress_bytes ? limit - state->egress_bytes : 0;
+    net_port_t *const ingress = &sw->node.ports[packet->ingress_port];
+    if (above(queued, state->reserved_bytes) > net_fraction_of(free_bytes, sw->lossy_alpha)) {
+        net_port_drop(ingress, packet, NET_DROP_EGRESS_FULL);
+        return false;
+    }
+    if (sw->held_bytes + bytes > sw->config.buffer_bytes) {
+        net_port_drop(ingress, packet, NET_DROP_BUFFER_FULL);
+        return false;
+    }
+    return true;
+}
+
+// Takes room for a packet, or drops it and returns false.
+static inline bool admit(net_switch_t *sw, const net_port_t *egress, net_packet_t *packet)
+{
+    compat_switch_state_t *const state = compat__switch_state(sw);
+    if (SIM_LIKELY(!state->lossy)) {
+        return store(sw, packet);
+    }
+    const uint64_t bytes = packet->frame_bytes;
+    if (!has_room(sw, egress, packet) || !store(sw, packet)) {
+        return false;
+    }
+    const uint64_t queued = egress->classes[packet->priority]->bytes;
+    state->egress_bytes +=
+        above(queued + bytes, state->reserved_bytes) - above(queued, state->reserved_bytes);
+    return true;
+}
+
 static void enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    if (is_lossless(sw, packet->priority) && !store(sw, packet)) {
+    if (is_charged(packet->priority) && !admit(sw, egress, packet)) {
         return;
     }
     sw->held_bytes += packet->frame_bytes;
@@ -272,7 +330,8 @@ static void pass(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
                              ((uint32_t)egress->paused >> packet->priority & 1u) |
                              (egress->trace_points & NET_TRACE_ENQUEUE);
     if (against == 0 && is_free(sw, egress) && compat__switch_state(sw)->red &&
-        (!is_lossless(sw, packet->priority) || leaves_no_trace(sw, packet))) {
+        (!is_charged(packet->priority) ||
+         (!compat__switch_state(sw)->lossy && leaves_no_trace(sw, packet)))) {
         go_straight(egress, packet);
     } else {
         enqueue(sw, egress, packet);
@@ -410,6 +469,7 @@ static void built(net_switch_t *sw)
     state->red = net_switch_marks_red(sw);
     state->losses = state->rules->losses != NULL;
     state->reserved_bytes = sw->config.pfc_reserved_bytes;
+    state->lossy = !sw->config.pfc_enabled;
     if (sw->balance == &compat__hpcc_balance) {
         sw->node.follows_routes = true;
         sw->node.route_mask = UINT8_MAX;
@@ -437,6 +497,9 @@ static void built(net_switch_t *sw)
     state->free_min = state->red ? state->free_min : UINT64_MAX;
     sw->shared_limit =
         sw->config.buffer_bytes > dedicated ? sw->config.buffer_bytes - dedicated : 0;
+    const uint64_t reserved = sw->config.pfc_reserved_bytes * sw->node.port_count;
+    state->egress_limit =
+        sw->config.buffer_bytes > reserved ? sw->config.buffer_bytes - reserved : 0;
 }
 
 static void fini(net_switch_t *sw)
@@ -456,9 +519,17 @@ static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t
 
 static void check(const net_switch_t *sw)
 {
-    net_switch_check_sums(sw, false);
+    const compat_switch_state_t *const state = compat__switch_state(sw);
+    net_switch_check_sums(sw, UINT8_MAX & ~1u, false);
+    uint64_t egress_bytes = 0;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
-        SIM_CHECK(compat__switch_state(sw)->rows[p].received == sw->node.ports[p].received);
+        for (uint32_t c = 1; c < NET_PRIORITIES; c++) {
+            egress_bytes += above(sw->node.ports[p].classes[c]->bytes, state->reserved_bytes);
+        }
+    }
+    SIM_CHECK(state->egress_bytes == (state->lossy ? egress_bytes : 0));
+    for (uint32_t p = 0; p < sw->node.port_count; p++) {
+        SIM_CHECK(state->rows[p].received == sw->node.ports[p].received);
     }
 }
 

@@ -38,7 +38,7 @@ static void check_awake(const net_port_t *port)
     }
 }
 
-void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared)
+void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_is_shared)
 {
     uint64_t in_bytes = 0;
     uint64_t out_bytes = 0;
@@ -48,13 +48,13 @@ void net_switch_check_sums(const net_switch_t *sw, bool lossy_is_shared)
         const net_port_t *const port = &sw->node.ports[i];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
             const net_received_t *const held = port->received[p];
-            const bool lossless = (sw->lossless >> p & 1u) != 0;
-            *(lossless ? &out_bytes : &lossy_bytes) += port->classes[p]->bytes;
+            const bool at_ingress = (charged >> p & 1u) != 0;
+            *(at_ingress ? &out_bytes : &lossy_bytes) += port->classes[p]->bytes;
             in_bytes += held->stored_bytes + held->headroom_bytes;
             shared_bytes += net_switch_above_reserved(sw, held->stored_bytes);
-            SIM_CHECK(lossless || held->stored_bytes + held->headroom_bytes == 0);
+            SIM_CHECK(at_ingress || held->stored_bytes + held->headroom_bytes == 0);
             SIM_CHECK(held->headroom_bytes <= sw->ingress[i].headroom_limit);
-            SIM_CHECK(!held->stopped || lossless);
+            SIM_CHECK(!held->stopped || (sw->lossless >> p & 1u) != 0);
         }
     }
     shared_bytes += lossy_is_shared ? lossy_bytes : 0;

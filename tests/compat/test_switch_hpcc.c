@@ -248,6 +248,162 @@ START_TEST(alpha_above_one_stays_within_the_buffer)
 }
 END_TEST
 
+// -- admission: PFC on and off, classes, ingress, egress and the whole buffer
+
+#define ADMIT_SENDERS 8u
+#define ADMIT_FRAMES 200u
+
+typedef struct admission {
+    const char *name;
+    bool pfc;
+    uint8_t class;
+    uint32_t senders;
+    uint32_t others; // frames of class 0 that the switch holds before
+    uint64_t buffer_bytes;
+    uint64_t headroom_bytes;
+    uint64_t alpha; // of the egress queue
+    bool ingress;   // which rules are to drop packets
+    bool egress;
+    bool buffer;
+} admission_t;
+
+static const admission_t admissions[] = {
+    // clang-format off
+    {"lossless, one port",          true,  3, 1, 0,    100000, 5000, 1,  true,  false, false},
+    {"lossless, eight ports",       true,  3, 8, 0,    400000, 5000, 1,  true,  false, false},
+    {"lossy beside PFC",            true,  5, 8, 0,    400000, 5000, 1,  true,  false, false},
+    {"lossy beside PFC, one port",  true,  5, 1, 0,    100000, 5000, 64, true,  false, false},
+    {"no PFC, one port",            false, 3, 1, 0,    400000, 5000, 1,  true,  false, false},
+    {"no PFC, eight ports",         false, 3, 8, 0,    400000, 5000, 1,  false, true,  false},
+    {"no PFC, a larger buffer",     false, 3, 8, 0,    900000, 5000, 1,  false, true,  false},
+    {"no PFC, long egress queues",  false, 3, 8, 0,    400000, 5000, 64, true,  false, false},
+    {"no PFC, another class",       false, 5, 8, 0,    400000, 5000, 1,  false, true,  false},
+    {"no PFC, filled by class 0",   false, 3, 8, 330,  400000, 5000, 64, false, false, true},
+    {"no PFC, class 0",             false, 0, 8, 0,    100000, 5000, 1,  false, false, false},
+    {"PFC, class 0",                true,  0, 8, 0,    100000, 5000, 1,  false, false, false},
+    // clang-format on
+};
+
+typedef struct held_walk {
+    uint64_t ingress[ADMIT_SENDERS];
+    uint64_t in_headroom[ADMIT_SENDERS];
+    uint64_t shared;
+    uint64_t queue; // of the one class that is charged
+    uint64_t total;
+    uint64_t drops[NET_DROP_REASON_COUNT];
+} held_walk_t;
+
+// One packet arrives from a sender: the rules of docs/models/hpcc-compat.md.
+static void admit_one(held_walk_t *walk, const admission_t *row, uint32_t h)
+{
+    const uint64_t ports = row->senders + 1 + (row->others > 0);
+    const uint64_t reserves = ports * 4096;
+    if (row->class == 0) {
+        walk->total += FRAME_BYTES;
+        return;
+    }
+    if (!row->pfc) {
+        const uint64_t used = over(walk->queue, 4096);
+        const uint64_t left = row->buffer_bytes - reserves - used;
+        if (over(walk->queue + FRAME_BYTES, 4096) > left * row->alpha) {
+            walk->drops[NET_DROP_EGRESS_FULL]++;
+            return;
+        }
+        if (walk->total + FRAME_BYTES > row->buffer_bytes) {
+            walk->drops[NET_DROP_BUFFER_FULL]++;
+            return;
+        }
+    }
+    const uint64_t limit = row->buffer_bytes - reserves - ports * row->headroom_bytes;
+    const uint64_t threshold = (limit - walk->shared) >> 3;
+    const uint64_t above = over(walk->ingress[h], 4096);
+    if (FRAME_BYTES + walk->in_headroom[h] > row->headroom_bytes &&
+        FRAME_BYTES + above > threshold) {
+        walk->drops[row->pfc && row->class == 3 ? NET_DROP_HEADROOM_FULL : NET_DROP_BUFFER_FULL]++;
+        return;
+    }
+    const uint64_t after = over(walk->ingress[h] + FRAME_BYTES, 4096);
+    if (after > threshold) {
+        walk->in_headroom[h] += FRAME_BYTES;
+    } else {
+        walk->ingress[h] += FRAME_BYTES;
+        walk->shared += after - above;
+    }
+    walk->queue += FRAME_BYTES;
+    walk->total += FRAME_BYTES;
+}
+
+static void add_senders(fixture_t *fixture, const admission_t *row)
+{
+    for (uint32_t h = 0; h < row->senders; h++) {
+        fixture->hosts[h]->response_ps = SIM_PS_PER_S; // they do not hear
+        fixture_flow(fixture->hosts[h],
+                     &(fixture_flow_t){.to = row->senders + (row->others > 0),
+                                       .count = ADMIT_FRAMES,
+                                       .frame_bytes = FRAME_BYTES,
+                                       .priority = row->class,
+                                       // one after the other, and after class 0
+                                       .start_ps = 40 * SIM_PS_PER_US + h * SIM_PS_PER_NS});
+    }
+    if (row->others > 0) {
+        fixture_flow(fixture->hosts[row->senders],
+                     &(fixture_flow_t){.to = row->senders + 1,
+                                       .count = row->others,
+                                       .frame_bytes = FRAME_BYTES,
+                                       .priority = 0,
+                                       .start_ps = START_PS});
+    }
+}
+
+START_TEST(admits_by_ingress_egress_and_buffer)
+{
+    const admission_t *const row = &admissions[_i];
+    net_switch_config_t config = peer_config(row->buffer_bytes, row->headroom_bytes);
+    config.pfc_enabled = row->pfc;
+    config.lossy_alpha = (sim_ratio_t){row->alpha, 1};
+    fixture_options_t options = peer_options(100 * SIM_PS_PER_US);
+    fixture_t fixture;
+    fixture_create(&fixture, &options);
+    const net_link_config_t link = fixture_link_config(RATE_BPS, DELAY_PS);
+    const uint32_t receiver = row->senders + (row->others > 0);
+    net_node_t *const sw = fixture_star(&fixture, &config, receiver, &link);
+    fixture_pause(fixture.hosts[receiver], 1, (uint8_t)(1u << row->class | 1u), 65535);
+    add_senders(&fixture, row);
+    fixture_build(&fixture);
+    moments_t moments = {0};
+    net_port_listen(&sw->ports[0], NET_TRACE_XOFF, note_moment, &moments);
+    fixture_run(&fixture);
+
+    held_walk_t walk = {.total = (uint64_t)row->others * FRAME_BYTES};
+    for (uint32_t f = 0; f < ADMIT_FRAMES; f++) {
+        for (uint32_t h = 0; h < row->senders; h++) {
+            admit_one(&walk, row, h);
+        }
+    }
+    uint64_t drops[NET_DROP_REASON_COUNT] = {0};
+    for (uint32_t p = 0; p <= receiver; p++) {
+        for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+            drops[r] += sw->ports[p].drops[r];
+        }
+    }
+    for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        ck_assert_msg(drops[r] == walk.drops[r],
+                      "%s: %lu drops of reason %u, expected %lu",
+                      row->name,
+                      (unsigned long)drops[r],
+                      r,
+                      (unsigned long)walk.drops[r]);
+    }
+    const uint64_t at_ingress = drops[NET_DROP_HEADROOM_FULL] + drops[NET_DROP_BUFFER_FULL];
+    ck_assert_msg((at_ingress > 0) == (row->ingress || row->buffer), "%s: ingress", row->name);
+    ck_assert_msg((drops[NET_DROP_EGRESS_FULL] > 0) == row->egress, "%s: egress", row->name);
+    ck_assert_uint_eq(net_switch_buffer_bytes(sw), walk.total);
+    ck_assert(walk.total <= row->buffer_bytes || row->class == 0);
+    ck_assert_msg((moments.stops > 0) == (row->pfc && row->class == 3), "%s: pauses", row->name);
+    fixture_destroy(&fixture);
+}
+END_TEST
+
 // Even if nothing waits, each packet is queued and charged, and leaves at once.
 START_TEST(every_packet_is_charged)
 {
@@ -343,6 +499,7 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(pauses_and_resumes_at_the_packets_of_the_rules, 0, 3),
            CHECK_TEST(drops_what_fits_neither_headroom_nor_threshold),
            CHECK_LOOP(alpha_above_one_stays_within_the_buffer, 0, 3),
+           CHECK_LOOP(admits_by_ingress_egress_and_buffer, 0, 12),
            CHECK_TEST(every_packet_is_charged),
            CHECK_TEST(classes_take_turns_packet_by_packet),
            CHECK_TEST(thresholds_follow_rates))

@@ -453,5 +453,36 @@ awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
 sed -i 's/file: chain.cm/file: chain.cm, verb: read/' s.yaml
 refused "read with triggers" "verb: read cannot be used with the triggers of chain.cm"
 
+# -- without PFC the size of the buffer decides what is dropped
+fresh
+{
+    echo '10 1 9'
+    echo 9
+    for host in 0 1 2 3 4 5 6 7 8; do echo "$host 9 100Gbps 1000ns 0"; done
+} >topology.txt
+{
+    echo 8
+    for host in 1 2 3 4 5 6 7 8; do echo "$host 0 3 100 1000000 2"; done
+} >flow.txt
+sed -i 's/^CC_MODE .*/CC_MODE 1/; s/^HAS_WIN .*/HAS_WIN 0/; /^ENABLE_PFC/d; /^TRACE_FILE/d' config.txt
+sed -i 's/^KMIN_MAP .*/KMIN_MAP 1 100000000000 100000/; s/^KMAX_MAP .*/KMAX_MAP 1 100000000000 100001/' config.txt
+for pfc in 0 1; do
+    for size in 1 9 32; do
+        sed "s/^BUFFER_SIZE .*/BUFFER_SIZE $size/" config.txt >sized.txt
+        echo "ENABLE_PFC $pfc" >>sized.txt
+        # A lost last packet is never sent again: there is no retransmission timer.
+        "$ROCESIM" hpcc sized.txt -o "$work/out" >/dev/null 2>"$work/err" ||
+            grep -q '^stalled: ' "$work/err" || fail "PFC $pfc, buffer $size" "$(head -n 3 "$work/err")"
+        dropped=$(awk '/"dropped"/ { print $2 + 0; exit }' "$work/out/summary.json")
+        echo "PFC $pfc, buffer $size: $dropped dropped"
+        case $pfc-$size in
+        0-1 | 0-9) [ "${dropped:-0}" -gt 0 ] || fail "PFC $pfc, buffer $size" "no drops" ;;
+        *) [ "${dropped:-1}" -eq 0 ] || fail "PFC $pfc, buffer $size" "$dropped drops" ;;
+        esac
+        cp "$work/out/summary.json" "$work/pfc-$pfc-$size"
+    done
+done
+cmp -s "$work/pfc-0-1" "$work/pfc-0-9" && fail "no PFC" "buffers of 1 and 9 give one run"
+
 echo "$count inputs, $failures failures"
 [ "$count" -ge 80 ] && [ "$failures" -eq 0 ]
