@@ -33,7 +33,7 @@ static void print_constants(const cli_calibration_t *calibration, FILE *out)
                     "fitted, +- %.3g%s (%.1f %%)%s%s",
                     constant->error,
                     constant->unit != NULL ? constant->unit : "",
-                    100 * constant->error / constant->found,
+                    fabs(constant->found) > 0 ? 100 * constant->error / constant->found : 0,
                     constant->at_limit ? ": " : "",
                     doubt_of(constant));
         }
@@ -71,9 +71,11 @@ static void print_related(const cli_calibration_t *calibration, FILE *out)
     }
 }
 
+// Returns the difference in percent; 0 from a value of 0, which has no share.
 static double percent(double value, double of)
 {
-    return 100 * (value - of) / of;
+    const double share = 100 * (value - of) / of;
+    return isfinite(share) ? share : 0;
 }
 
 static void print_points(const cli_calibration_t *calibration, FILE *out)

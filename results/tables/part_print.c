@@ -68,7 +68,7 @@ static leaf_t *leaf_like(gatherer_t *gatherer, const sim_report_row_t *row, cons
 static void add_value(leaf_t *leaf, const sim_report_value_t *value)
 {
     const bool largest = ends_with(leaf->row->name, "_max");
-    if (leaf->kind == SIM_REPORT_REAL && !isnan(value->real)) {
+    if (leaf->kind == SIM_REPORT_REAL && isfinite(value->real)) {
         const double sum = leaf->real + value->real;
         leaf->real = !largest ? sum : value->real > leaf->real ? value->real : leaf->real;
         leaf->count++;

@@ -5,6 +5,7 @@
 #include "results/summary.h"
 #include "world/format.h"
 
+#include <math.h>
 #include <string.h>
 
 #define PORTS_SHOWN_MAX 5u
@@ -181,12 +182,16 @@ static void print_flows(const world_t *world, results_t *results, FILE *out)
     if (results->flow_completed < results->flow_count && results->flows.rates_bps.count > 0) {
         world_text_t bytes;
         world_text_t median;
+        const double fairness = results_flow_bins_fairness(&results->flows);
         fprintf(out,
-                "            %s delivered; %s in the median over flows; fairness %.3f\n",
+                "            %s delivered; %s in the median over flows",
                 world_format_bytes(&bytes, results->flows.delivered_bytes),
                 world_format_rate(&median,
-                                  sim_sample_set_percentile(&results->flows.rates_bps, 50, 100)),
-                results_flow_bins_fairness(&results->flows));
+                                  sim_sample_set_percentile(&results->flows.rates_bps, 50, 100)));
+        if (isfinite(fairness)) {
+            fprintf(out, "; fairness %.3f", fairness);
+        }
+        fputc('\n', out);
     }
     fprintf(out,
             "            %-10s %9s %9s %11s %11s %9s %9s %9s\n",

@@ -2,6 +2,7 @@
 // world/scenario/format.c - quantities for people.
 #include "world/format.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static int digits_after_point(double value)
@@ -86,6 +87,10 @@ const char *world_format_count(world_text_t *buffer, double count)
 
 const char *world_format_percent(world_text_t *buffer, double share)
 {
+    if (!isfinite(share)) {
+        snprintf(buffer->text, sizeof(buffer->text), "-");
+        return buffer->text;
+    }
     snprintf(buffer->text, sizeof(buffer->text), "%.1f %%", share * 100);
     return buffer->text;
 }
