@@ -234,7 +234,8 @@ static bool samples_due(const sim_t *sim, uint64_t next)
     return due;
 }
 
-// Streams hold this many records of samples at most before they are flushed, if no instant has more.
+// Streams hold this many records of samples at most before they are flushed, if no instant has
+// more.
 #define RECORDS_MAX ((size_t)1 << 17)
 #define FIRST_PORTION_PS UINT64_C(1000)
 

@@ -4,8 +4,8 @@
 # tests/apps/test_app_faults_end.sh - every run with a fault ends by itself and says why.
 #
 # Goal: each kind of fault, for good or with an end, with nothing outstanding, with transfers that all fail
-# and with transfers that stay blocked: the run ends long before 106 days, "done" or "stalled", the same on two
-# threads. A storm of pauses does not keep a run alive; nor do the pauses that switches repeat for ever
+# and with transfers that stay blocked: the run ends long before 106 days, "done" or "stalled", the same on
+# two threads. A storm of pauses does not keep a run alive; nor do the pauses that switches repeat for ever
 # because of packets whose senders have given up.
 # Method: a table of faults and loads; a limit of processor time; how the run ended and when; digests.
 # Not pinned: what gets through.

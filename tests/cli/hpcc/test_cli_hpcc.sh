@@ -465,7 +465,8 @@ fresh
     for host in 1 2 3 4 5 6 7 8; do echo "$host 0 3 100 1000000 2"; done
 } >flow.txt
 sed -i 's/^CC_MODE .*/CC_MODE 1/; s/^HAS_WIN .*/HAS_WIN 0/; /^ENABLE_PFC/d; /^TRACE_FILE/d' config.txt
-sed -i 's/^KMIN_MAP .*/KMIN_MAP 1 100000000000 100000/; s/^KMAX_MAP .*/KMAX_MAP 1 100000000000 100001/' config.txt
+sed -i 's/^KMIN_MAP .*/KMIN_MAP 1 100000000000 100000/' config.txt
+sed -i 's/^KMAX_MAP .*/KMAX_MAP 1 100000000000 100001/' config.txt
 for pfc in 0 1; do
     for size in 1 9 32; do
         sed "s/^BUFFER_SIZE .*/BUFFER_SIZE $size/" config.txt >sized.txt

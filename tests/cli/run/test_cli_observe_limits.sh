@@ -73,7 +73,8 @@ done
 # check WORDS OPTION...: `check` prints the words
 check() {
     "$ROCESIM" check "$work/idle.yaml" "${@:2}" >"$work/out" 2>"$work/err"
-    cat "$work/out" "$work/err" | grep -q -- "$1" || fail "check ${*:2}: no '$1' in $(grep observe "$work/out")"
+    cat "$work/out" "$work/err" | grep -q -- "$1" ||
+        fail "check ${*:2}: no '$1' in $(grep observe "$work/out")"
 }
 check 'observe *1 series, 0 captures of 6 metrics, at least 2.4e+06 rows (1e+03 of them in series.csv'
 check '1 series of 6 metrics and 0 captures take some .* of memory.*expected at most 1.000 MB' \
