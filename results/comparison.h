@@ -87,6 +87,12 @@ SIM_MUST_CHECK sim_err_t results_comparison_take(results_comparison_table_t *tab
                                                  const json_t *summary,
                                                  world_error_t *error);
 
+// Returns the number in a summary that a comparison tells under the key, also where no field of
+// summary.json has that path ("nics.wqe_hit_share"); RESULTS_COMPARISON_NONE if there is none.
+double results_comparison_number(const json_t *summary, const char *key);
+// Returns whether the key is a sum, share or quotient over NICs that comparisons can tell.
+bool results_comparison_has_nic_key(const char *key);
+
 // Reads the folders and fills the table: names, parameters, summaries, columns. Free it with
 // results_comparison_close, also on error.
 SIM_MUST_CHECK sim_err_t results_comparison_open(results_comparison_table_t *table,

@@ -63,9 +63,11 @@ bool results_files_whole(const results_run_t *run);
 const char *results_error(const results_run_t *run); // of the first file that is not
 
 // Reads the number at a path of summary.json: "flows.slowdown.p99", "apps[0].goodput_gbps",
-// "flows.by_size[3].slowdown.p50". Returns false if there is none.
+// "flows.by_size[3].slowdown.p50", "flows.by_size[0-10KB].slowdown.p50". Returns false if there is
+// none.
 bool results_number(const results_run_t *run, const char *path, double *number);
-// Returns the value at a dotted path of an object, NULL where there is none.
+// Returns the value at a dotted path of an object, NULL where there is none. A list's element is
+// told by its number or by its size, name, kind or port.
 const json_t *results_json_at(const json_t *object, const char *path);
 
 SIM_C_END

@@ -10,6 +10,7 @@
 
 #define RUNS_MAX 100000u
 #define SEEDS_MAX 10000u
+#define COLUMN_TRIES 8 // points that are built to find one with all columns
 
 static const char *const keys[] = {"scenario", "set", "grid", "points", "seeds", "columns"};
 
@@ -253,7 +254,8 @@ static sim_err_t take_columns(cli_sweep_t *sweep, const world_tree_t *list, worl
         }
         add_column(sweep, item->text);
     }
-    return cli_sweep_check_columns(list, error);
+    sweep->column_list = list;
+    return cli_sweep_check_columns(list, NULL, error);
 }
 
 static void list_runs(cli_sweep_t *sweep)
@@ -277,52 +279,85 @@ static void list_runs(cli_sweep_t *sweep)
     }
 }
 
-// Returns whether a point can be built. Missing files and patterns without a match show only here.
-static bool builds(const world_scenario_t *scenario, world_error_t *why)
+// What is known of the points that were built.
+typedef struct building {
+    bool built;         // one was
+    bool columns_good;  // one has all columns
+    size_t tries;       // points built for the columns
+    world_error_t why;  // the first point cannot be built
+    world_error_t lack; // the first column that the first built point lacks
+} building_t;
+
+// Builds a point. Missing files, patterns without a match and unknown columns show only here.
+static void build(const cli_sweep_t *sweep,
+                  const world_scenario_t *scenario,
+                  bool first,
+                  building_t *building)
 {
-    world_t *world = NULL;
-    if (world_create(scenario, WORLD_BUILD_ALL, &world, why) != SIM_OK) {
-        return false;
+    world_error_t error;
+    json_t *const summary = cli_sweep_begun_summary(scenario, first ? &building->why : &error);
+    if (summary == NULL) {
+        return;
     }
-    world_destroy(world);
-    return true;
+    building->columns_good =
+        sweep->column_list == NULL ||
+        cli_sweep_check_columns(sweep->column_list,
+                                summary,
+                                building->built ? &error : &building->lack) == SIM_OK;
+    building->built = true;
+    building->tries++;
+    json_decref(summary);
+}
+
+// Loads a point's scenario, and builds it where that tells something new.
+static sim_err_t check_point(const cli_sweep_t *sweep,
+                             size_t point,
+                             building_t *building,
+                             world_error_t *error)
+{
+    const size_t count = sweep->setting_count + sweep->parameter_count;
+    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    char **const texts = sim_alloc_array(count + 1, sizeof(*texts));
+    for (size_t i = 0; i < count; i++) {
+        const size_t own = i - sweep->setting_count;
+        texts[i] =
+            i < sweep->setting_count
+                ? sim_strdup(sweep->settings[i])
+                : sim_format("%s=%s", sweep->parameters[own], sweep->points[point].values[own]);
+        overrides[i] = (world_override_t){texts[i], texts[i]};
+    }
+    world_scenario_t *scenario = NULL;
+    const sim_err_t result =
+        world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
+    if (result == SIM_OK) {
+        if (!building->built || (!building->columns_good && building->tries < COLUMN_TRIES)) {
+            build(sweep, scenario, point == 0, building);
+        }
+        world_scenario_destroy(scenario);
+    }
+    for (size_t i = 0; i < count; i++) {
+        sim_free(texts[i]);
+    }
+    sim_free(texts);
+    sim_free(overrides);
+    return result;
 }
 
 // Checks all points before anything runs, so that a mistake is reported once and not by every run.
-// A
-// point that cannot be built is refused only if no point can be built.
+// A point that cannot be built is refused only if no point can be built; a column only if none of
+// the points that were built has it.
 static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
 {
     sim_err_t result = SIM_OK;
-    bool built = false;
-    world_error_t first;
-    const size_t count = sweep->setting_count + sweep->parameter_count;
-    world_override_t *const overrides = sim_alloc_array(count + 1, sizeof(*overrides));
+    building_t building = {0};
     for (size_t p = 0; p < sweep->point_count && result == SIM_OK; p++) {
-        char **const texts = sim_alloc_array(count + 1, sizeof(*texts));
-        for (size_t i = 0; i < count; i++) {
-            const size_t own = i - sweep->setting_count;
-            texts[i] =
-                i < sweep->setting_count
-                    ? sim_strdup(sweep->settings[i])
-                    : sim_format("%s=%s", sweep->parameters[own], sweep->points[p].values[own]);
-            overrides[i] = (world_override_t){texts[i], texts[i]};
-        }
-        world_scenario_t *scenario = NULL;
-        result = world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
-        if (result == SIM_OK) {
-            world_error_t ignored;
-            built = built || builds(scenario, p == 0 ? &first : &ignored);
-            world_scenario_destroy(scenario);
-        }
-        for (size_t i = 0; i < count; i++) {
-            sim_free(texts[i]);
-        }
-        sim_free(texts);
+        result = check_point(sweep, p, &building, error);
     }
-    sim_free(overrides);
-    if (result == SIM_OK && !built) {
-        *error = first;
+    if (result == SIM_OK && !building.built) {
+        *error = building.why;
+        result = SIM_ERR_INVALID;
+    } else if (result == SIM_OK && !building.columns_good) {
+        *error = building.lack;
         result = SIM_ERR_INVALID;
     }
     return result;

@@ -8,6 +8,7 @@
 #ifndef CLI_SWEEP_SWEEP_H
 #define CLI_SWEEP_SWEEP_H
 
+#include "world/scenario.h"
 #include "world/yaml_tree.h"
 
 #include <jansson.h>
@@ -46,7 +47,8 @@ typedef struct cli_sweep {
     char **columns; // paths in summary.json
     size_t column_count;
     size_t column_capacity;
-    cli_sweep_run_t *runs; // point by point, seed by seed
+    const world_tree_t *column_list; // in the file; NULL: the usual columns
+    cli_sweep_run_t *runs;           // point by point, seed by seed
     size_t run_count;
     const char *folder;
 } cli_sweep_t;
@@ -73,8 +75,15 @@ void cli_sweep_look(cli_sweep_run_t *run);
 // *interrupted if a signal ended the sweep before all runs were done.
 size_t cli_sweep_work(cli_sweep_t *sweep, unsigned jobs, bool quiet, bool *interrupted);
 
-// Fails at the first column of the list (scalars) that summary.json cannot have.
-SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list, world_error_t *error);
+// Fails at the first column of the list (scalars) that is neither a number of summary.json nor one
+// that comparisons tell. summary: of a run that has just begun; NULL: none.
+SIM_MUST_CHECK sim_err_t cli_sweep_check_columns(const world_tree_t *list,
+                                                 const json_t *summary,
+                                                 world_error_t *error);
+
+// Builds the scenario and returns the summary that a run of it has before its first event; NULL
+// with a message if it cannot be built. Free it with json_decref.
+json_t *cli_sweep_begun_summary(const world_scenario_t *scenario, world_error_t *error);
 
 // Fails if the file (root) has a point, seed or column twice, or a parameter that is the seed.
 SIM_MUST_CHECK sim_err_t cli_sweep_check_twins(const cli_sweep_t *sweep,

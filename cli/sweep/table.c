@@ -18,7 +18,11 @@
 static double value_of(const cli_sweep_run_t *run, const char *path)
 {
     const json_t *const value = results_json_at(run->summary, path);
-    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+    if (json_is_number(value)) {
+        return json_number_value(value);
+    }
+    return value == NULL && run->summary != NULL ? results_comparison_number(run->summary, path)
+                                                 : (double)NAN;
 }
 
 static void put_number(results_file_t *file, double value)

@@ -553,3 +553,45 @@ sim_err_t results_comparison_take(results_comparison_table_t *table,
     sim_free(fields);
     return result;
 }
+
+double results_comparison_number(const json_t *summary, const char *key)
+{
+    static const results_comparison_options_t options = {.csv = true};
+    results_comparison_table_t table = {.options = &options};
+    table.runs = sim_alloc_array(1, sizeof(*table.runs));
+    table.runs[0] = (results_comparison_run_t){.folder = "", .name = sim_strdup("")};
+    table.run_count = 1;
+    world_error_t ignored;
+    double number = RESULTS_COMPARISON_NONE;
+    if (results_comparison_take(&table, 0, summary, &ignored) == SIM_OK) {
+        for (size_t i = 0; i < table.row_count; i++) {
+            if (table.rows[i].texts == NULL && strcmp(table.rows[i].key, key) == 0) {
+                number = table.rows[i].values[0];
+            }
+        }
+    }
+    results_comparison_close(&table);
+    return number;
+}
+
+bool results_comparison_has_nic_key(const char *key)
+{
+    for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
+        const char *const name = info->name;
+        const bool hits = ends_with(name, HITS);
+        const bool sum = info->total.label != NULL && strcmp(info->total.group, "sum") == 0;
+        const size_t size = strlen(name) - (hits ? strlen(HITS) : 0);
+        char *const own = sim_format("nics.%.*s%s",
+                                     (int)size,
+                                     name,
+                                     hits  ? "_hit_share"
+                                     : sum ? ""
+                                           : "_per_operation");
+        const bool same = info->total.label != NULL && strcmp(own, key) == 0;
+        sim_free(own);
+        if (same) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -374,17 +374,37 @@ const char *results_error(const results_run_t *run)
     return run->failed ? run->error.text : "";
 }
 
+// Returns the element of a list by its number, or by its name, as comparisons write it.
+static const json_t *element_at(const json_t *list, const char *text, size_t size)
+{
+    static const char *const names[] = {"size", "name", "kind", "port"};
+    char *end = NULL;
+    const unsigned long index = strtoul(text, &end, 10);
+    if (size > 0 && end == text + size && text[0] >= '0' && text[0] <= '9') {
+        return json_array_get(list, index);
+    }
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *const element = json_array_get(list, i);
+        for (size_t n = 0; n < SIM_COUNT_OF(names); n++) {
+            const char *const name = json_string_value(json_object_get(element, names[n]));
+            if (name != NULL && strlen(name) == size && memcmp(name, text, size) == 0) {
+                return element;
+            }
+        }
+    }
+    return NULL;
+}
+
 const json_t *results_json_at(const json_t *object, const char *path)
 {
     while (object != NULL && *path != '\0') {
         if (*path == '[') {
-            char *end = NULL;
-            const unsigned long index = strtoul(path + 1, &end, 10);
-            if (end == path + 1 || *end != ']') {
+            const size_t size = strcspn(path + 1, "]");
+            if (path[1 + size] != ']') {
                 return NULL;
             }
-            object = json_array_get(object, index);
-            path = end + 1;
+            object = element_at(object, path + 1, size);
+            path += size + 2;
         } else {
             const size_t size = strcspn(path, ".[");
             char *const key = sim_format("%.*s", (int)size, path);

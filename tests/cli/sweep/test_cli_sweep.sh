@@ -160,12 +160,56 @@ refused "unknown key 'seads' in a sweep, did you mean 'seeds'" -o "$work/none"
 cat >"$work/sweep.yaml" <<'END'
 scenario: base.yaml
 grid: {"traffic[0].incast.senders": [9, 2]}
-columns: [flows.slowdown.p95, flows.completed]
+columns: ["pfc.roots[0].ports", flows.completed]
 END
 sweep -o "$work/e"
 [ $? -eq 1 ] && grep -q "^p1-s1: .*expected at least 9" "$work/err" ||
     fail "a point that cannot be built: $(cat "$work/err")"
-grep -q "^warning: column 'flows.slowdown.p95' is empty: .*; flows.slowdown has .*p50" "$work/err" ||
+grep -q "^warning: column 'pfc.roots\[0\].ports' is empty: .*; pfc has .*pause_frames" "$work/err" ||
     fail "an empty column: $(cat "$work/err")"
 grep -q "flows.completed' is empty" "$work/err" && fail "a column with numbers is called empty"
+
+# Columns have the names that compare writes, all of them; others are refused before anything runs.
+cat >"$work/nics.yaml" <<'END'
+topology: {star: {hosts: 3}}
+nic: {model: detailed, cache: {policy: hybrid}}
+traffic: [contexts: {tokens: 10, operations: 10, warm-up: 0}, incast: {senders: 2, bytes: 20KB, to: host0}]
+END
+"$ROCESIM" run "$work/nics.yaml" -o "$work/one" --quiet >/dev/null || fail "a run of the columns"
+"$ROCESIM" compare --csv "$work/one" >"$work/one.csv"
+python3 - "$work/one.csv" >"$work/names" <<'END'
+import csv, sys
+head, row = list(csv.reader(open(sys.argv[1])))
+texts = {"run", "folder", "scenario", "congestion_control", "ended", "digest", "version"}
+for name, value in zip(head, row):
+    if name not in texts and not name.endswith("].port"):
+        print(name)
+END
+[ "$(wc -l <"$work/names")" -gt 80 ] || fail "compare tells few names: $(wc -l <"$work/names")"
+{
+    printf 'scenario: nics.yaml\ngrid: {nic.mtu: [4096]}\ncolumns:\n'
+    sed 's/.*/  - "&"/' "$work/names"
+} >"$work/sweep.yaml"
+sweep -o "$work/n" || fail "a name of compare is refused: $(cat "$work/err")"
+python3 - "$work/one.csv" "$work/n/points.csv" <<'END' || fail "columns differ from compare"
+import csv, sys
+one, points = [dict(zip(*list(csv.reader(open(name)))[:2])) for name in sys.argv[1:]]
+for name, value in one.items():
+    assert name not in points or points[name] == value or float(points[name] or "nan") == float(value), \
+        (name, value, points[name])
+END
+
+# refuses COLUMN TEXT
+refuses() {
+    printf 'scenario: nics.yaml\ngrid: {nic.mtu: [4096]}\ncolumns: ["%s"]\n' "$1" >"$work/sweep.yaml"
+    refused "$2" -o "$work/none"
+}
+refuses 'flows.by_size[0-10kb].slowdown.p99' "did you mean '0-10KB'"
+refuses 'flows.slowdown.p95' "did you mean 'p90'"
+refuses 'apps[1].goodput' "expected one of kind"
+refuses 'apps[contexts].mop' "did you mean 'mops'"
+refuses 'flows.slowdown' "is no number, expected one of mean"
+refuses 'flows.by_size[9].count' "expected one of 0-10KB"
+refuses 'flows.by_size[0-10KB' "has no ']'"
+refuses 'nics[*].cache.l9' "expected one of"
 exit $((failures > 0))
