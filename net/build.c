@@ -46,7 +46,10 @@ static sim_err_t choose_models(net_t *net, sim_message_t *message)
         {"network.load-balancer", NET_BALANCE, name_or(&net->config.balance, "ecmp")},
         {"network.routes", NET_ROUTES, name_or(&net->config.routes, "shortest")},
         {"network.timing", NET_TIMING, name_or(&net->config.timing, "exact")},
-        {"network.framing", NET_FRAMING, name_or(&net->config.framing, "ethernet")},
+        {"network.framing",
+         NET_FRAMING,
+         net->config.model == NET_MODEL_MESSAGE ? framing_bare.name
+                                                : name_or(&net->config.framing, "ethernet")},
     };
     const void *rows[SIM_COUNT_OF(names)];
     for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {

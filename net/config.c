@@ -5,6 +5,15 @@
 
 // clang-format off
 static const sim_attr_t network_attrs[] = {
+    SIM_ATTR("network.model", ENUM, net_config_t, model,
+             .default_text = "packet", .choices = "packet|message",
+             .help = "unit that moves through the network; packet: frames with headers through "
+                     "switches with buffers, pauses and marks; message: whole requests and "
+                     "answers of traffic.herd through one queue at each link, nothing else"),
+    SIM_ATTR("network.message-overhead", BYTES, net_config_t, message_overhead_bytes,
+             .default_text = "1", .min_text = "1", .max_text = "1KiB",
+             .help = "bytes that a message occupies on links besides its payload, with "
+                     "network.model: message; an answer without payload has these alone"),
     SIM_ATTR("network.forwarding", ENUM, net_config_t, forwarding,
              .default_text = "routed", .choices = "routed|switched",
              .help = "routed: each switch decrements the TTL and rewrites MAC addresses; "

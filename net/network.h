@@ -29,8 +29,15 @@ typedef enum net_forwarding {
     NET_FORWARDING_SWITCHED, // switches leave the frame as it is
 } net_forwarding_t;
 
+typedef enum net_model {
+    NET_MODEL_PACKET,
+    NET_MODEL_MESSAGE, // messages of HERD as units, and one queue a hop: net/message.h
+} net_model_t;
+
 // Settings of the whole network.
 typedef struct net_config {
+    net_model_t model;
+    uint64_t message_overhead_bytes; // of each message on links, with NET_MODEL_MESSAGE
     net_forwarding_t forwarding;
     bool ipv6;
     bool tagged; // data frames carry an 802.1Q tag with the class as PCP

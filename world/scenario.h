@@ -324,6 +324,9 @@ SIM_MUST_CHECK sim_err_t world__take_own_nodes(world_scenario_t *scenario,
                                                world_error_t *error);
 void world__own_nodes_init(world_scenario_t *scenario);
 void world__own_nodes_fini(world_scenario_t *scenario);
+// Returns the kind of a node: that of the graph, or of the last pattern that matches; NULL: it is a
+// switch of the library or a host.
+const world_node_kind_t *world__own_node_kind(const world_scenario_t *scenario, const char *name);
 // Creates the program's own node that has this name in the scenario; NULL: it is a switch of the
 // library. A configuration that fails its check sets *result and error, and gives NULL, too.
 net_node_t *world__own_node_create(const world_scenario_t *scenario,

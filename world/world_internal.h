@@ -33,6 +33,8 @@ SIM_MUST_CHECK sim_err_t world__apply_faults(const world_t *world, world_error_t
 SIM_MUST_CHECK sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
+// message.c
+SIM_MUST_CHECK sim_err_t world__check_messages(const world_t *world, world_error_t *error);
 // captures.c
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 

@@ -451,6 +451,59 @@ static void make_threads(app__herd_t *herd, const app_context_t *context)
     }
 }
 
+// Refuses systems whose operations are not single messages, where the network carries messages.
+static sim_err_t check_messages(const net_t *net,
+                                const app__herd_config_t *config,
+                                sim_message_t *message)
+{
+    if (net_get_config(net)->model != NET_MODEL_MESSAGE) {
+        return SIM_OK;
+    }
+    const bool calls = config->system == APP__HERD_HERD || config->system == APP__HERD_ECHO;
+    const bool reliable =
+        app__herd_is_reliable(config->request) || app__herd_is_reliable(config->answer);
+    if (calls && !reliable) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          !calls                                   ? "system"
+                          : app__herd_is_reliable(config->request) ? "request"
+                                                                   : "answer",
+                          ": network.model: message carries single messages, and %s, expected "
+                          "%s or network.model: packet",
+                          !calls ? "READs are answered by packets"
+                                 : "reliable connections acknowledge them by packets",
+                          !calls ? "system herd or echo" : "write-uc or send");
+}
+
+// Refuses values whose requests or answers are longer than a machine's MTU, where the network
+// carries messages as units.
+static sim_err_t check_lengths(const net_t *net,
+                               const app__herd_config_t *config,
+                               const uint32_t *interfaces,
+                               uint32_t count,
+                               sim_message_t *message)
+{
+    const uint64_t value_bytes = app__herd_longest_value(config);
+    const bool large = value_bytes > APP_HERD_SMALL_VALUE_MAX;
+    const uint64_t longest = app_herd_request_bytes(true, (uint32_t)value_bytes, large);
+    const bool messages = net_get_config(net)->model == NET_MODEL_MESSAGE;
+    for (uint32_t i = 0; messages && i < count; i++) {
+        const uint64_t mtu_bytes = nic_get_config(nic_of_interface(net, interfaces[i]))->mtu_bytes;
+        if (longest > mtu_bytes) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "value",
+                                  " makes requests of %" PRIu64 " bytes, expected at most nic.mtu "
+                                  "(%" PRIu64 ") with network.model: message",
+                                  longest,
+                                  mtu_bytes);
+        }
+    }
+    return SIM_OK;
+}
+
 static sim_err_t herd_create(const app_context_t *context,
                              const void *config_void,
                              app_t **app,
@@ -461,10 +514,20 @@ static sim_err_t herd_create(const app_context_t *context,
     if (error != SIM_OK) {
         return error;
     }
+    error = check_messages(context->net, &config, message);
+    if (error != SIM_OK) {
+        return error;
+    }
     app__herd_t *const herd = sim_alloc(sizeof(*herd));
     herd->app = (app_t){&app_herd, context->net, context->index};
     uint32_t *interfaces = NULL;
     error = find_machines(herd, context, &config, &interfaces, message);
+    if (error == SIM_OK) {
+        error = check_lengths(context->net, &config, interfaces, herd->machine_count, message);
+        if (error != SIM_OK) {
+            sim_free(interfaces);
+        }
+    }
     if (error != SIM_OK) {
         sim_free(herd);
         return error;

@@ -5,6 +5,7 @@
 #include "world/survey.h"
 #include "world/world_internal.h"
 
+#include "net/message.h"
 #include "topologies/topology_file.h"
 
 #include <stdio.h>
@@ -30,6 +31,9 @@ static const nic_config_t *plan_nic(const char *name, void *ctx)
 static net_node_t *plan_own(const char *name, void *ctx)
 {
     world_t *const world = ctx;
+    if (world->scenario->network.model == NET_MODEL_MESSAGE) {
+        return net_message_hop_create(world->net, name);
+    }
     sim_err_t result = SIM_OK;
     world_error_t error;
     net_node_t *const node =
@@ -237,7 +241,7 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     const topo_plan_t plan = {
         .net = world->net,
         .switch_config = plan_switch,
-        .own_switch = world->scenario->own_node_count > 0 ? plan_own : NULL,
+        .own_switch = plan_own,
         .nic_config = plan_nic,
         .nic_configs_stay = true,
         .link_config = plan_link,
@@ -289,6 +293,11 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     if (result != SIM_OK) {
         const world_place_t place = place_of_lonely_host(scenario);
         return world_fail(error, result, &place, "topology: %s", message.text);
+    }
+    if (scenario->network.model == NET_MODEL_MESSAGE &&
+        world_tree_find(scenario->root, "switch") != NULL) {
+        keep_note("network.model: message has no switches: the section `switch` has no effect",
+                  world);
     }
     world__name_nics(world);
     result = world__check_node_overlays(world, error);
@@ -363,7 +372,10 @@ sim_err_t world_create(const world_scenario_t *scenario,
     world__registry_use(scenario->registry, scenario, made->net);
     sim_err_t result = build_network(made, error);
     if (result == SIM_OK && build == WORLD_BUILD_ALL) {
-        result = world__check_series(made, error);
+        result = world__check_messages(made, error);
+        if (result == SIM_OK) {
+            result = world__check_series(made, error);
+        }
         if (result == SIM_OK) {
             result = world__check_captures(made, error);
         }

@@ -69,11 +69,12 @@ sim_err_t world__take_own_nodes(world_scenario_t *scenario,
     return world_bind(map, "node", &targets, NULL, error);
 }
 
-// Returns the kind of a node: that of the graph, or of the last pattern that matches; NULL: a
-// switch of the library.
-static const world_node_kind_t *kind_of(const world_scenario_t *scenario, const char *name)
+const world_node_kind_t *world__own_node_kind(const world_scenario_t *scenario, const char *name)
 {
     const world_node_kind_t *kind = NULL;
+    if (scenario->own_node_count == 0) {
+        return NULL;
+    }
     for (size_t i = 0; i < scenario->graph.node_count; i++) {
         if (strcmp(scenario->graph.nodes[i].name, name) == 0) {
             kind = scenario->graph.nodes[i].own_kind;
@@ -140,7 +141,7 @@ net_node_t *world__own_node_create(const world_scenario_t *scenario,
                                    sim_err_t *result,
                                    world_error_t *error)
 {
-    const world_node_kind_t *const kind = kind_of(scenario, name);
+    const world_node_kind_t *const kind = world__own_node_kind(scenario, name);
     if (kind == NULL) {
         return NULL;
     }
