@@ -33,7 +33,9 @@ set(CMAKE_C_FLAGS_O3 "-O3 -g")
 set(CMAKE_C_FLAGS_DEBUG "-O1 -g -DSIM_DEAR_CHECKS")
 set(CMAKE_C_FLAGS_ASAN "${sanitize_common} ${sanitize_address}")
 set(CMAKE_C_FLAGS_TSAN "${sanitize_common} -fsanitize=thread -DSIM_JITTER") # kernel/engine/jitter.h
-set(CMAKE_C_FLAGS_FUZZ "${sanitize_common} ${sanitize_address} -fsanitize=fuzzer-no-link")
+set(ROCESIM_FUZZ_LEVEL -O1 CACHE STRING "The fuzzers' level of optimisation (tools/fuzz)")
+set(CMAKE_C_FLAGS_FUZZ
+    "${sanitize_common} ${sanitize_address} -fsanitize=fuzzer-no-link ${ROCESIM_FUZZ_LEVEL}")
 
 string(TOUPPER "${CMAKE_BUILD_TYPE}" build_type_upper)
 if(NOT DEFINED CMAKE_C_FLAGS_${build_type_upper})

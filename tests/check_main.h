@@ -11,12 +11,17 @@
 //
 //     CHECK_MAIN(CHECK_TEST(frame_survives_round_trip),
 //                CHECK_LOOP(frame_has_every_opcode, 0, 32), // _i runs over 0..31
-//                CHECK_SIGNAL(frame_refuses_null, SIGABRT), // must die of the signal
-//                CHECK_EXIT(frame_leaves, 2))               // must exit with the status
+//                CHECK_LOOP_FEW(frames_are_random, 0, 100, 3), // where runs are few: 0..2
+//                CHECK_MANY(frames_are_spread_evenly),      // left out where runs are few
+//                CHECK_SIGNAL(frame_refuses_null, SIGABRT)) // must die of the signal
 //
 // Each test runs in a process of its own (CK_FORK=no for a debugger) and is a Check case of its
 // own name, so that CK_RUN_CASE=frame_survives_round_trip runs it alone; a failure prints that
 // command. A line `// labels: threads` in a test file: see tests/CMakeLists.txt.
+//
+// Runs are few (TEST_FEW=1) in the sanitizer builds of `make test`: there a test is ten times as
+// slow, and a sanitizer finds most errors in the first of many random cases. `make test-slow` runs
+// all cases.
 #ifndef TESTS_CHECK_MAIN_H
 #define TESTS_CHECK_MAIN_H
 
@@ -36,19 +41,26 @@ static inline bool check_long(void)
     return getenv("TEST_LONG") != NULL;
 }
 
+// Returns how many of `all` random or equal cases a test runs: `few` where runs are few.
+static inline unsigned check_few(unsigned all, unsigned few)
+{
+    return getenv("TEST_FEW") != NULL ? few : all;
+}
+
 typedef struct check_entry {
     const TTest *test;
     int signal; // the test must die of it; 0: none
-    int status; // the test must exit with it
     int first;  // loop tests run with _i in first..end - 1
     int end;
+    int few; // at most so many of them run where runs are few
 } check_entry_t;
 
 // clang-format off
-#define CHECK_TEST(function)             {(function), 0, 0, 0, 1}
-#define CHECK_LOOP(function, first, end) {(function), 0, 0, (first), (end)}
-#define CHECK_SIGNAL(function, signal)   {(function), (signal), 0, 0, 1}
-#define CHECK_EXIT(function, status)     {(function), 0, (status), 0, 1}
+#define CHECK_TEST(function)                      {(function), 0, 0, 1, 1}
+#define CHECK_MANY(function)                      {(function), 0, 0, 1, 0}
+#define CHECK_LOOP(function, first, end)          {(function), 0, (first), (end), (end)}
+#define CHECK_LOOP_FEW(function, first, end, few) {(function), 0, (first), (end), (few)}
+#define CHECK_SIGNAL(function, signal)            {(function), (signal), 0, 1, 1}
 // clang-format on
 
 #define CHECK_MAIN(...)                                                \
@@ -79,18 +91,23 @@ static void check_print_reruns(SRunner *runner)
 
 static int check_run(const check_entry_t *entries, size_t count)
 {
+    // The case that a line `// threads: NAME` names, in the ThreadSanitizer build.
+    const char *only = getenv("TEST_THREADS_CASE");
+    if (only != NULL && check_few(0, 1) == 1) {
+        setenv("CK_RUN_CASE", only, 0);
+    }
     Suite *suite = suite_create(TEST_NAME);
     for (size_t i = 0; i < count; ++i) {
         const check_entry_t *entry = &entries[i];
+        const int few_end = check_few(0, 1) == 1 ? entry->first + entry->few : entry->end;
+        const int end = few_end < entry->end ? few_end : entry->end;
+        if (end == entry->first) {
+            continue;
+        }
         TCase *test_case = tcase_create(entry->test->name);
         tcase_set_timeout(test_case, CHECK_TIMEOUT_S);
         // Check's tcase_add_* macros call this function, each with some arguments fixed.
-        _tcase_add_test(test_case,
-                        entry->test,
-                        entry->signal,
-                        entry->status,
-                        entry->first,
-                        entry->end);
+        _tcase_add_test(test_case, entry->test, entry->signal, 0, entry->first, end);
         suite_add_tcase(suite, test_case);
     }
     SRunner *runner = srunner_create(suite);

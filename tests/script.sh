@@ -5,6 +5,19 @@
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0
+calls=0
+
+# few ALL FEW: prints how many of ALL random or equal cases to run. FEW in the sanitizer builds of `make test`
+# (TEST_FEW=1), where each takes ten times as long; `make test-slow` runs ALL there, too.
+few() {
+    if [ -n "${TEST_FEW:-}" ]; then echo "$2"; else echo "$1"; fi
+}
+
+# sometimes N: true; where runs are few, for one call in N, the first among them.
+sometimes() {
+    calls=$((calls + 1))
+    [ -z "${TEST_FEW:-}" ] || [ $(((calls - 1) % $1)) -eq 0 ]
+}
 
 fail() {
     echo "FAIL: $1"

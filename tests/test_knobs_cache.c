@@ -226,7 +226,7 @@ START_TEST(every_knob_of_the_cache_matters)
 {
     measure_unchanged();
     uint32_t tested = 0;
-    for (size_t i = 0; i < nic_config_attrs.count; i++) {
+    for (size_t i = 0; i < nic_config_attrs.count; i += check_few(1, 8)) {
         const sim_attr_t *const attr = &nic_config_attrs.attrs[i];
         if (strncmp(attr->path, PREFIX, strlen(PREFIX)) != 0 ||
             strcmp(attr->path, exceptions[0]) == 0) {
@@ -240,7 +240,7 @@ START_TEST(every_knob_of_the_cache_matters)
         ck_assert_msg(changes, "%s changes nothing", attr->path);
         tested++;
     }
-    ck_assert_uint_gt(tested, 45);
+    ck_assert_uint_gt(tested, check_few(45, 4));
     ck_assert(each_matters("nic.detailed.store", "flat", "auto"));
 }
 END_TEST

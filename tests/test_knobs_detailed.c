@@ -181,7 +181,7 @@ START_TEST(every_knob_of_the_detailed_nic_matters)
 {
     measure_unchanged();
     uint32_t tested = 0;
-    for (size_t i = 0; i < nic_config_attrs.count; i++) {
+    for (size_t i = 0; i < nic_config_attrs.count; i += check_few(1, 4)) {
         const sim_attr_t *const attr = &nic_config_attrs.attrs[i];
         if (strncmp(attr->path, PREFIX, strlen(PREFIX)) != 0 || is_exception(attr->path)) {
             continue;
@@ -193,7 +193,7 @@ START_TEST(every_knob_of_the_detailed_nic_matters)
         ck_assert_msg(matters, "%s changes nothing", attr->path);
         tested++;
     }
-    ck_assert_uint_gt(tested, 50);
+    ck_assert_uint_gt(tested, check_few(50, 10));
 }
 END_TEST
 

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 #
 # studio/tests/test_studio_misfortune.sh - the server when processes, disks or files fail.
 #

@@ -73,6 +73,7 @@ misfortune down 'links: {"switch0--host0": {down: [{at: 25us}]}}'
 # try APP MISFORTUNE RETRIES MODEL SEED [OPTION]...
 try() {
     local file=$work/try.yaml status=0
+    sometimes 5 || return 0
     cat "$work/$1.yaml" "$work/with-$2" >"$file"
     local options="--set nic.retry-count=$3 --set nic.model=$4 --seed $5 ${*:6}"
     # shellcheck disable=SC2086 # a list of words

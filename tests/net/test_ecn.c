@@ -49,6 +49,11 @@ static void note_tx(const net_trace_t *trace, void *ctx)
     }
 }
 
+static uint64_t rounds_of_a_run(void)
+{
+    return check_few(400, 50);
+}
+
 // Fills the queue of class 2 behind a pause and drains it, over and over: every length occurs
 // equally often. Returns the port.
 static void run_sawtooth(fixture_t *fixture,
@@ -59,7 +64,7 @@ static void run_sawtooth(fixture_t *fixture,
                          tally_t *tally)
 {
     enum { PER_ROUND = 600 };
-    const uint64_t rounds = 400;
+    const uint64_t rounds = rounds_of_a_run();
     const fixture_options_t options = {.seed = seed, .net = fixture_net_config()};
     fixture_create(fixture, &options);
     const net_link_config_t link = fixture_link_config(rate_bps, DELAY_PS);
@@ -132,7 +137,7 @@ START_TEST(marks_follow_red)
                                      (double)cases[_i].kmax,
                                      (double)cases[_i].pmax.num / (double)cases[_i].pmax.den);
         const double n = (double)tally.seen[b];
-        ck_assert_double_ge(n, 400);
+        ck_assert_double_ge(n, (double)rounds_of_a_run());
         // Three marks more are allowed where marks are rare, and so not normally distributed.
         const double bound = p * (1 - p) > 0 ? 5 * sqrt(n * p * (1 - p)) + 3 : 1e-6;
         ck_assert_msg(fabs((double)tally.marked[b] - n * p) <= bound,
@@ -210,7 +215,7 @@ START_TEST(profiles_are_by_rate)
         const double p = probability(b * 1000.0, cases[_i].kmin, cases[_i].kmax, cases[_i].pmax);
         const double n = (double)tally.seen[b];
         const double bound = p * (1 - p) > 0 ? 5 * sqrt(n * p * (1 - p)) + 3 : 1e-6;
-        ck_assert_double_ge(n, 400);
+        ck_assert_double_ge(n, (double)rounds_of_a_run());
         ck_assert_double_le(fabs((double)tally.marked[b] - n * p), bound);
     }
     fixture_destroy(&fixture);
@@ -283,7 +288,7 @@ END_TEST
 // packets. Each length is found once a round, with either switch model.
 START_TEST(marks_at_enqueue_follow_what_lies_ahead)
 {
-    const uint64_t rounds = 400;
+    const uint64_t rounds = rounds_of_a_run();
     net_switch_config_t config = marking_config(10000, 50000, (sim_ratio_t){1, 5});
     config.ecn_mark_at = NET_MARK_AT_ENQUEUE;
     config.mmu = _i == 0 ? (sim_name_t){"standard"} : (sim_name_t){"hpcc"};

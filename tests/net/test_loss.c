@@ -280,8 +280,8 @@ START_TEST(list_loses_what_it_names)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(events_have_their_rate_and_size, 0, SIM_COUNT_OF(cases)),
-           CHECK_TEST(gilbert_elliott_has_two_states),
+CHECK_MAIN(CHECK_LOOP_FEW(events_have_their_rate_and_size, 0, SIM_COUNT_OF(cases), 1),
+           CHECK_MANY(gilbert_elliott_has_two_states),
            CHECK_TEST(directions_and_acks_are_apart),
            CHECK_TEST(streams_are_independent),
            CHECK_TEST(impossible_rates_are_refused),

@@ -491,14 +491,14 @@ START_TEST(more_shared_than_there_is_is_a_bug)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(poisson_arrivals_wait_as_md1, 0, 4),
+CHECK_MAIN(CHECK_LOOP_FEW(poisson_arrivals_wait_as_md1, 0, 4, 0),
            CHECK_TEST(smooth_full_load_never_queues),
            CHECK_TEST(busy_port_never_rests),
-           CHECK_LOOP(dynamic_thresholds_settle_at_fixed_point, 0, 8),
+           CHECK_LOOP_FEW(dynamic_thresholds_settle_at_fixed_point, 0, 8, 1),
            CHECK_TEST(full_buffer_says_why),
            CHECK_TEST(weights_share_a_port),
            CHECK_TEST(strict_class_sees_no_queue),
-           CHECK_LOOP(ties_are_a_fair_lottery, 0, 11),
+           CHECK_LOOP_FEW(ties_are_a_fair_lottery, 0, 11, 1),
            CHECK_TEST(tie_seed_changes_the_order),
            CHECK_TEST(ttl_ends_in_routed_mode_only),
            CHECK_TEST(trust_decides_the_class),

@@ -226,5 +226,5 @@ START_TEST(files_tell)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(ways_give_the_same_files, 0, SIM_COUNT_OF(scenarios)),
-           CHECK_LOOP(files_tell, 0, SIM_COUNT_OF(scenarios)))
+CHECK_MAIN(CHECK_LOOP_FEW(ways_give_the_same_files, 0, SIM_COUNT_OF(scenarios), 2),
+           CHECK_LOOP_FEW(files_tell, 0, SIM_COUNT_OF(scenarios), 1))

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # test_app_arrivals.sh - flows that arrive at random are made as their time comes.
 #
 # Goal: a second of arrivals on 32 hosts is planned in a few MB, whatever their number; flows of a run

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: threads
+// threads: threads_change_nothing
 // Goal: the plans of the kinds of traffic are what their descriptions promise, and nothing but the
 // seed and the scenario decides them.
 // Method: counts and properties that hold for every seed (no fixed points, distinct senders, start

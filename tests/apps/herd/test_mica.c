@@ -121,6 +121,11 @@ static int64_t get_shown(const app_mica_t *mica, const layout_t *layout, uint32_
     return stamp;
 }
 
+static uint32_t turns(void)
+{
+    return check_few(20000, 3000);
+}
+
 START_TEST(an_image_is_what_putting_leaves)
 {
     const layout_t *const layout = &layouts[_i];
@@ -132,7 +137,7 @@ START_TEST(an_image_is_what_putting_leaves)
         put(put_singly, layout, i, 0);
     }
     uint64_t state = 1;
-    for (uint32_t turn = 0; turn < 20000; turn++) {
+    for (uint32_t turn = 0; turn < turns(); turn++) {
         state = sim_mix64(state);
         const uint32_t index = (uint32_t)(state % (layout->keys * 5 / 4));
         if (state >> 60 < 5) {
@@ -177,7 +182,7 @@ START_TEST(what_is_got_is_what_was_put_last)
     }
     uint64_t state = 2;
     uint64_t hits = 0;
-    for (uint32_t turn = 1; turn < 20000; turn++) {
+    for (uint32_t turn = 1; turn < turns(); turn++) {
         state = sim_mix64(state);
         const uint32_t index = (uint32_t)(state % layout->keys);
         if (state >> 60 < 8) {
@@ -246,7 +251,7 @@ START_TEST(requests_come_back_from_their_bytes)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(population_is_the_references),
+CHECK_MAIN(CHECK_MANY(population_is_the_references),
            CHECK_LOOP(an_image_is_what_putting_leaves, 0, SIM_COUNT_OF(layouts)),
            CHECK_LOOP(what_is_got_is_what_was_put_last, 0, SIM_COUNT_OF(layouts)),
            CHECK_TEST(sizes_are_those_of_the_enumeration),

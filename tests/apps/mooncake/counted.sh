@@ -45,6 +45,7 @@ replay() { # TRACE SETTINGS...
 # same TRACE REQUESTS CAPACITY SETTINGS...: as counted
 same() {
     local file=$1 requests=$2 capacity=$3 room=0 got expected
+    sometimes 3 || return 0
     shift 3
     [ "$capacity" = unlimited ] || room=$((capacity / 512))
     expected=$(count "$file" "$requests" "$room")

@@ -46,7 +46,7 @@ fails() { # UNVERIFIED-IS-FINE SETTINGS...
 }
 one='{part: host0/nic1, at: 2ms, until: 4ms}'
 slow='{part: host0/nic2, kind: degraded, rate: 1Gbps, at: 2ms}'
-for seed in 17 4711; do
+for seed in $(few "17 4711" 17); do
     recovers seed=$seed operation=write "faults=[$one]"
     recovers seed=$seed operation=read selection=random \
         "faults=[$one, {part: host1/nic2, at: 3ms, until: 5ms}, $slow]"

@@ -12,9 +12,10 @@ set -u
 scenarios/mooncake/run >"$work/list" || fail "the list"
 [ "$(wc -l <"$work/list")" -eq 10 ] || fail "$(wc -l <"$work/list") studies, expected 10"
 grep -q ' .*?$' "$work/list" || fail "studies have no questions"
-scenarios/mooncake/run --quick -o "$work/out" slices flap decoders nics >"$work/log" 2>&1 ||
-    fail "quick: $(cat "$work/log")"
-for study in slices flap decoders nics; do
+studies=$(few "slices flap decoders nics" slices)
+# shellcheck disable=SC2086 # a list of words
+scenarios/mooncake/run --quick -o "$work/out" $studies >"$work/log" 2>&1 || fail "quick: $(cat "$work/log")"
+for study in $studies; do
     [ "$(wc -l <"$work/out/$study/data.csv")" -ge 4 ] || fail "$study: no data"
     grep -q '^== .*?$' "$work/out/$study/table.txt" || fail "$study: no question"
     grep -q ',,\|,$\|nan' "$work/out/$study/data.csv" && fail "$study: an empty field"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # test_cli_series.sh - series.csv, sampled and on change.
 #
 # Goal: a series on change shows each value at the instant it came to be, once per instant, and

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # test_cli_calibrate.sh - rocesim calibrate, and scenarios that include its constants.
 #
 # Goal: constants that made the points are found again from afar, within their stated error; what no point

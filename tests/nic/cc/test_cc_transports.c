@@ -213,7 +213,11 @@ START_TEST(runs_are_repeated_to_the_bit)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(losses_are_repaired_within_rate_and_window,
-                      0,
-                      algorithm_count() * transport_count()),
-           CHECK_LOOP(runs_are_repeated_to_the_bit, 0, algorithm_count() * transport_count()))
+CHECK_MAIN(CHECK_LOOP_FEW(losses_are_repaired_within_rate_and_window,
+                          0,
+                          algorithm_count() * transport_count(),
+                          transport_count() * 2),
+           CHECK_LOOP_FEW(runs_are_repeated_to_the_bit,
+                          0,
+                          algorithm_count() * transport_count(),
+                          transport_count() * 2))

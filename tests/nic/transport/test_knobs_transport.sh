@@ -25,6 +25,7 @@ tried=" "
 knob() {
     local context=${1//,/ } with without
     tried+="$2 "
+    sometimes 5 || return 0
     # shellcheck disable=SC2086
     without=$(told $context) && with=$(told $context "$2=$3") || { fail "$2=$3: the run"; return 0; }
     [ "$with" != "$without" ] || fail "$2=$3 changes nothing ($1)"

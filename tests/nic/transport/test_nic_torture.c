@@ -142,4 +142,4 @@ START_TEST(random_programs_complete)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(random_programs_complete, 0, 200))
+CHECK_MAIN(CHECK_LOOP_FEW(random_programs_complete, 0, 200, 20))

@@ -209,7 +209,7 @@ START_TEST(adamap)
     static const char *const bits[] = {"1", "16", "31", "100", "256"};
     uint64_t empty = 0;
     for (size_t i = 0; i < SIM_COUNT_OF(bits); i++) {
-        run("adamap", bits[i], "none", (unsigned)_i);
+        run("adamap", bits[i], "none", 3 - (unsigned)_i);
         ck_assert_uint_gt(met.again, 20);
         ck_assert_uint_gt(met.addresses, 200);
         ck_assert_uint_gt(met.maps, 3);
@@ -222,7 +222,7 @@ END_TEST
 
 START_TEST(irn)
 {
-    run("irn", "16", "none", (unsigned)_i);
+    run("irn", "16", "none", 3 - (unsigned)_i);
     ck_assert_uint_gt(met.again, 20);
     ck_assert_uint_gt(met.addresses, 200);
     ck_assert_uint_gt(met.stretches, 20);
@@ -234,7 +234,7 @@ START_TEST(sdr)
 {
     static const char *const codes[] = {"none", "xor", "mds"};
     for (size_t i = 0; i < SIM_COUNT_OF(codes); i++) {
-        run("sdr", "16", codes[i], (unsigned)_i);
+        run("sdr", "16", codes[i], 3 - (unsigned)_i);
         ck_assert_uint_gt(met.again, 20);
         ck_assert_uint_gt(met.stretches, 20);
         ck_assert_int_eq(met.parity > 20, i > 0);
@@ -245,12 +245,13 @@ END_TEST
 // Go-back-N adds nothing.
 START_TEST(go_back_n)
 {
-    run("go-back-n", "16", "none", (unsigned)_i);
+    run("go-back-n", "16", "none", 3 - (unsigned)_i);
     ck_assert_uint_eq(met.again + met.addresses + met.maps + met.stretches, 0);
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(adamap, 0, 4),
-           CHECK_LOOP(irn, 0, 4),
-           CHECK_LOOP(sdr, 0, 4),
-           CHECK_LOOP(go_back_n, 0, 4))
+// Frames with a tag and IPv6 come first: they are the longest.
+CHECK_MAIN(CHECK_LOOP_FEW(adamap, 0, 4, 1),
+           CHECK_LOOP_FEW(irn, 0, 4, 1),
+           CHECK_LOOP_FEW(sdr, 0, 4, 1),
+           CHECK_LOOP_FEW(go_back_n, 0, 4, 1))

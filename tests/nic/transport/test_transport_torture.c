@@ -52,13 +52,13 @@ static uint32_t number_of(const char *variable, uint32_t otherwise)
 // Each test of a loop is one seed of one transport.
 static uint32_t transport_of(int i)
 {
-    return (uint32_t)i / number_of("TORTURE_SEEDS", SEEDS);
+    return (uint32_t)i / number_of("TORTURE_SEEDS", check_few(SEEDS, 4));
 }
 
 static uint32_t seed_of(int i)
 {
     const uint32_t first = number_of("TORTURE_FIRST", 0);
-    return first + (uint32_t)i % number_of("TORTURE_SEEDS", SEEDS);
+    return first + (uint32_t)i % number_of("TORTURE_SEEDS", check_few(SEEDS, 4));
 }
 
 static uint64_t draw(uint64_t limit)
@@ -481,7 +481,7 @@ static int loop_count(void)
     while (nic_transport_all[transports] != NULL) {
         transports++;
     }
-    return (int)(transports * number_of("TORTURE_SEEDS", SEEDS));
+    return (int)(transports * number_of("TORTURE_SEEDS", check_few(SEEDS, 4)));
 }
 
 static void tear_down(pair_t *pair, void *ctx)
