@@ -278,11 +278,13 @@ typedef struct app_mooncake_metadata_config {
     sim_time_t down_until_ps;
 } app_mooncake_metadata_config_t;
 
-// Behaviour of a storage node's drive.
+// Behaviour of a storage node's drive, which all files of the node share.
 typedef struct app_mooncake_drive_config {
-    uint64_t queue_depth;
-    sim_time_t latency_ps; // time of a command, without its transfer
-    uint64_t rate_bps;
+    uint64_t queue_depth;        // commands that it accepts at a time
+    sim_time_t latency_ps;       // time of a READ on its channel, without its transfer
+    uint64_t rate_bps;           // of all transfers together
+    sim_time_t write_latency_ps; // of a WRITE; 0: as latency_ps
+    uint64_t channels;           // commands that it works on at a time; 0: queue_depth
 } app_mooncake_drive_config_t;
 
 // -- a cluster: set up before the run
@@ -497,8 +499,9 @@ int64_t app_mooncake_get_status(app_mooncake_t *engine,
 
 // -- storage nodes
 
-// Serves a file as an NVMe-oF segment of its name from now on. Returns 0, or a negative number if
-// the engine already has a file of that name.
+// Serves a file as an NVMe-oF segment of its name from now on. All files of an engine lie on one
+// drive, which the first of them describes; for others `drive` is NULL or the same. Returns 0, or a
+// negative number: the engine already has a file of that name, or its drive is another one.
 int app_mooncake_serve_file(app_mooncake_t *engine,
                             const char *file_name,
                             uint64_t length,

@@ -376,6 +376,7 @@ typedef struct app__mc_local_buffer {
 } app__mc_local_buffer_t;
 
 typedef struct app__mc_file app__mc_file_t;
+typedef struct app__mc_drive app__mc_drive_t;
 
 struct app_mooncake {
     const app__mc_transfer_ops_t *ops;
@@ -421,6 +422,7 @@ struct app_mooncake {
     app__mc_waiter_t *put_waiters;   // for the write in progress
     app__mc_waiter_t *again_waiters; // for the next write
     app__mc_file_t *files;
+    app__mc_drive_t *drive; // of all its files; NULL: none
     app_mooncake_counters_t counters;
 };
 

@@ -3,9 +3,11 @@
 //
 // A transfer is cut into operations. Each is a command to the storage node, like in NVMe over
 // Fabrics: the node moves the data by WRITEs to, or READs from, the memory of the requester, and
-// answers. Its drive takes queue-depth operations at a time; each lasts the drive's latency plus
-// its bytes at the drive's rate. The node is a normal engine, with the NICs, slices and retries of
-// its transfers.
+// answers. The node is a normal engine, with the NICs, slices and retries of its transfers.
+//
+// All files of a node lie on one drive. It takes queue-depth operations at a time; their bytes pass
+// one after the other at the drive's rate, and then each operation keeps the channel that is free
+// first for its latency.
 #include <string.h>
 
 #include "apps/mooncake/mooncake_internal.h"
@@ -14,6 +16,7 @@
 #define FILE_AREA (UINT64_C(1) << 50)
 #define FILE_AREA_BITS 44
 #define HEADER_BYTES 32u
+#define DEPTH_MAX 65536u
 
 typedef struct operation operation_t;
 
@@ -23,11 +26,16 @@ struct app__mc_file {
     char *name;
     uint64_t address;
     uint64_t length;
-    app_mooncake_drive_config_t drive;
+    app__mc_drive_t *drive; // of the engine
+};
+
+struct app__mc_drive {
+    app_mooncake_drive_config_t config;
     uint64_t under_way;
-    sim_time_t busy_until_ps;
-    app__mc_chain_t begun;   // operations in progress
-    app__mc_chain_t waiting; // operations that wait for a place in the drive's queue
+    sim_time_t busy_until_ps; // end of the transfers so far
+    sim_time_t *free_ps;      // per channel: end of its last operation
+    app__mc_chain_t begun;    // operations in progress
+    app__mc_chain_t waiting;  // operations that wait for a place in the drive's queue
 };
 
 struct operation {
@@ -97,18 +105,33 @@ static void drive_done(sim_node_t *node, sim_timer_t *timer)
     }
 }
 
+static sim_time_t *first_free_channel(const app__mc_drive_t *drive)
+{
+    sim_time_t *first = &drive->free_ps[0];
+    for (uint64_t i = 1; i < drive->config.channels; i++) {
+        first = drive->free_ps[i] < *first ? &drive->free_ps[i] : first;
+    }
+    return first;
+}
+
+static sim_time_t later(sim_time_t a, sim_time_t b)
+{
+    return a > b ? a : b;
+}
+
 static void drive_begin(operation_t *operation)
 {
-    app__mc_file_t *const file = operation->file;
-    sim_node_t *const node = file->engine->station->node;
+    app__mc_drive_t *const drive = operation->file->drive;
+    sim_node_t *const node = operation->file->engine->station->node;
     const uint64_t bits = operation->length * 8;
-    const uint64_t bps = file->drive.rate_bps;
+    const uint64_t bps = drive->config.rate_bps;
     const sim_time_t time_ps =
         bits / bps * SIM_PS_PER_S + (sim_time_t)((double)(bits % bps) / (double)bps * 1e12);
-    const sim_time_t from_ps =
-        file->busy_until_ps > node->now_ps ? file->busy_until_ps : node->now_ps;
-    file->busy_until_ps = from_ps + time_ps;
-    sim_timer_arm(node, &operation->timer, file->busy_until_ps + file->drive.latency_ps);
+    drive->busy_until_ps = later(drive->busy_until_ps, node->now_ps) + time_ps;
+    sim_time_t *const channel_ps = first_free_channel(drive);
+    *channel_ps = later(*channel_ps, drive->busy_until_ps) +
+                  (operation->reads ? drive->config.latency_ps : drive->config.write_latency_ps);
+    sim_timer_arm(node, &operation->timer, *channel_ps);
 }
 
 static void moved(app_mooncake_batch_id_t batch_id, void *ctx)
@@ -132,9 +155,9 @@ static void moved(app_mooncake_batch_id_t batch_id, void *ctx)
 
 static void operation_begin(operation_t *operation)
 {
-    app__mc_file_t *const file = operation->file;
-    app__mc_chain_add(&file->begun, &operation->link);
-    file->under_way++;
+    app__mc_drive_t *const drive = operation->file->drive;
+    app__mc_chain_add(&drive->begun, &operation->link);
+    drive->under_way++;
     if (operation->reads) {
         drive_begin(operation);
     } else {
@@ -146,14 +169,15 @@ static void operation_end(operation_t *operation, int32_t status)
 {
     app__mc_file_t *const file = operation->file;
     const char body[1] = {operation->good ? 1 : 0};
+    app__mc_drive_t *const drive = file->drive;
     file->engine->counters.file_operations++;
-    file->under_way--;
-    app__mc_chain_remove(&file->begun, &operation->link);
+    drive->under_way--;
+    app__mc_chain_remove(&drive->begun, &operation->link);
     app__mc_answer(file->engine->station, operation->peer, operation->id, status, body, 1);
     sim_free(operation);
-    app__mc_link_t *const next = file->waiting.oldest;
+    app__mc_link_t *const next = drive->waiting.oldest;
     if (next != NULL) {
-        app__mc_chain_remove(&file->waiting, next);
+        app__mc_chain_remove(&drive->waiting, next);
         operation_begin(SIM_CONTAINER_OF(next, operation_t, link));
     }
 }
@@ -195,11 +219,50 @@ void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *in
         .address = app__mc_get64(incoming->body + 24),
     };
     sim_timer_init(&operation->timer, drive_done);
-    if (file->under_way < file->drive.queue_depth) {
+    if (file->drive->under_way < file->drive->config.queue_depth) {
         operation_begin(operation);
         return;
     }
-    app__mc_chain_add(&file->waiting, &operation->link);
+    app__mc_chain_add(&file->drive->waiting, &operation->link);
+}
+
+// Fills in the defaults of a drive.
+static app_mooncake_drive_config_t complete(const app_mooncake_drive_config_t *config)
+{
+    app_mooncake_drive_config_t full = *config;
+    if (full.write_latency_ps == 0) {
+        full.write_latency_ps = full.latency_ps;
+    }
+    if (full.channels == 0 || full.channels > full.queue_depth) {
+        full.channels = full.queue_depth;
+    }
+    return full;
+}
+
+static bool is_same(const app_mooncake_drive_config_t *a, const app_mooncake_drive_config_t *b)
+{
+    return a->queue_depth == b->queue_depth && a->latency_ps == b->latency_ps &&
+           a->rate_bps == b->rate_bps && a->write_latency_ps == b->write_latency_ps &&
+           a->channels == b->channels;
+}
+
+// Gives an engine its drive, or checks that it has this one.
+static int find_drive(app_mooncake_t *engine, const app_mooncake_drive_config_t *config)
+{
+    if (config == NULL) {
+        return engine->drive == NULL ? SIM_ERR_INVALID : SIM_OK;
+    }
+    if (config->queue_depth == 0 || config->queue_depth > DEPTH_MAX || config->rate_bps == 0) {
+        return SIM_ERR_RANGE;
+    }
+    const app_mooncake_drive_config_t full = complete(config);
+    if (engine->drive != NULL) {
+        return is_same(&engine->drive->config, &full) ? SIM_OK : SIM_ERR_INVALID;
+    }
+    engine->drive = sim_alloc(sizeof(*engine->drive));
+    engine->drive->config = full;
+    engine->drive->free_ps = sim_alloc_array(full.channels, sizeof(sim_time_t));
+    return SIM_OK;
 }
 
 int app_mooncake_serve_file(app_mooncake_t *engine,
@@ -212,8 +275,7 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     if (engine->closed) {
         return SIM_ERR_STATE;
     }
-    if (length == 0 || length >= UINT64_C(1) << FILE_AREA_BITS || drive->queue_depth == 0 ||
-        drive->rate_bps == 0) {
+    if (length == 0 || length >= UINT64_C(1) << FILE_AREA_BITS) {
         return SIM_ERR_RANGE;
     }
     uint64_t number = 0;
@@ -222,6 +284,10 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
             return SIM_ERR_EXISTS;
         }
         number++;
+    }
+    const int found = find_drive(engine, drive);
+    if (found != SIM_OK) {
+        return found;
     }
     const uint64_t address = FILE_AREA + (number << FILE_AREA_BITS);
     const uint64_t whole_pages = (length + 4095) / 4096 * 4096;
@@ -242,7 +308,7 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
         .name = sim_strdup(file_name),
         .address = address,
         .length = length,
-        .drive = *drive,
+        .drive = engine->drive,
     };
     engine->files = file;
     app__mc_put_file_record(engine, file_name, length, fn, ctx);
@@ -263,10 +329,14 @@ void app__mc_files_fini(app_mooncake_t *engine)
     while (engine->files != NULL) {
         app__mc_file_t *const file = engine->files;
         engine->files = file->next;
-        free_operations(&file->begun);
-        free_operations(&file->waiting);
         sim_free(file->name);
         sim_free(file);
+    }
+    if (engine->drive != NULL) {
+        free_operations(&engine->drive->begun);
+        free_operations(&engine->drive->waiting);
+        sim_free(engine->drive->free_ps);
+        sim_free(engine->drive);
     }
 }
 

@@ -631,7 +631,7 @@ START_TEST(files_are_segments)
     bed_t bed;
     bed_begin(&bed);
     bed_build(&bed);
-    const app_mooncake_drive_config_t drive = {1, 100 * US, UINT64_C(8000000000)};
+    const app_mooncake_drive_config_t drive = {1, 100 * US, UINT64_C(8000000000), 0, 0};
     ck_assert_int_eq(app_mooncake_serve_file(bed.engines[1], "a/file", 1 << 20, &drive, NULL, NULL),
                      0);
     program_t program = {0};
@@ -646,6 +646,86 @@ START_TEST(files_are_segments)
     ck_assert_uint_gt(program.done_ps, MS + 1048 * US + 100 * US);
     ck_assert_uint_lt(program.done_ps, MS + 1048 * US + 100 * US + 900 * US);
     bed_end(&bed);
+}
+END_TEST
+
+// -- a drive for all files of a node
+
+typedef struct files {
+    program_t program;
+    unsigned count;
+    unsigned opened;
+    unsigned done;
+    sim_time_t done_ps;
+    app_mooncake_segment_id_t ids[2];
+} files_t;
+
+static void file_read(app_mooncake_batch_id_t batch, void *ctx)
+{
+    files_t *const files = ctx;
+    app_mooncake_status_t status;
+    ck_assert_int_eq(app_mooncake_get_transfer_status(files->program.engine, batch, &status, 1), 1);
+    ck_assert_int_eq(status.s, APP_MOONCAKE_COMPLETED);
+    files->done++;
+    files->done_ps = files->program.node->now_ps;
+}
+
+static void one_file_opened(app_mooncake_segment_id_t id, void *ctx)
+{
+    files_t *const files = ctx;
+    files->ids[files->opened++] = id;
+    for (unsigned i = 0; files->opened == files->count && i < files->count; i++) {
+        const app_mooncake_request_t request = {APP_MOONCAKE_READ,
+                                                BASE + ((uint64_t)i << 20),
+                                                files->ids[i],
+                                                0,
+                                                1 << 20};
+        const app_mooncake_batch_id_t batch =
+            app_mooncake_submit(files->program.engine, &request, 1);
+        app_mooncake_on_batch(files->program.engine, batch, file_read, files);
+    }
+}
+
+static void open_files(program_t *program)
+{
+    files_t *const files = SIM_CONTAINER_OF(program, files_t, program);
+    static const char *const names[] = {"first", "second"};
+    for (unsigned i = 0; i < files->count; i++) {
+        app_mooncake_get_segment_id(program->engine, names[i], one_file_opened, files);
+    }
+}
+
+// Two files of a node share its drive: a MiB of each takes twice as long as one MiB.
+START_TEST(files_share_a_drive)
+{
+    sim_time_t done_ps[2];
+    for (unsigned count = 1; count <= 2; count++) {
+        bed_t bed;
+        bed_begin(&bed);
+        bed_build(&bed);
+        const app_mooncake_drive_config_t drive = {8, 100 * US, UINT64_C(8000000000), 0, 0};
+        const app_mooncake_drive_config_t other = {8, 100 * US, UINT64_C(9000000000), 0, 0};
+        app_mooncake_t *const node = bed.engines[1];
+        ck_assert_int_lt(app_mooncake_serve_file(node, "first", 1 << 20, NULL, NULL, NULL), 0);
+        ck_assert_int_eq(app_mooncake_serve_file(node, "first", 1 << 20, &drive, NULL, NULL), 0);
+        ck_assert_int_lt(app_mooncake_serve_file(node, "second", 1 << 20, &other, NULL, NULL), 0);
+        ck_assert_int_eq(app_mooncake_serve_file(node,
+                                                 "second",
+                                                 1 << 20,
+                                                 count == 1 ? &drive : NULL,
+                                                 NULL,
+                                                 NULL),
+                         0);
+        files_t files = {.count = count};
+        program_at(&files.program, &bed, 0, MS, open_files);
+        world_run(&bed.world);
+        ck_assert_uint_eq(files.done, count);
+        done_ps[count - 1] = files.done_ps;
+        bed_end(&bed);
+    }
+    // A MiB takes 1048.6 us at 1 GB/s.
+    ck_assert_uint_gt(done_ps[1], done_ps[0] + 1000 * US);
+    ck_assert_uint_lt(done_ps[1], done_ps[0] + 1100 * US);
 }
 END_TEST
 
@@ -666,4 +746,5 @@ CHECK_MAIN(CHECK_LOOP(bytes_arrive_both_ways, 0, 2),
            CHECK_TEST(a_segment_is_asked_for_again),
            CHECK_LOOP(endpoints_leave_for_others, 0, 2),
            CHECK_TEST(the_smaller_mtu_counts),
-           CHECK_LOOP(files_are_segments, 0, 2))
+           CHECK_LOOP(files_are_segments, 0, 2),
+           CHECK_TEST(files_share_a_drive))

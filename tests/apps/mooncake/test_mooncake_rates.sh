@@ -66,6 +66,11 @@ gpu='nic.host={gpus: 1, gpu-link: 115.2Gbps}'
 rate 49.02 3 nics=1 nic_rate=400Gbps "$gpu"
 rate 14.4 3 nics=1 nic_rate=400Gbps "$gpu" "$bench.source-location='cuda:0'"
 rate 7.0 3 nics=1 "$bench.file=1GiB"
+# Eight channels of 80 us serve 100,000 commands of 4 KiB per second; writes of 20 us, four times as many.
+few="$bench.drive.channels=8"
+rate 0.4096 3 nics=1 "$bench.file=64MiB" "$few" block_bytes=4KiB batch=16
+rate 1.6384 3 nics=1 "$bench.file=64MiB" "$few" block_bytes=4KiB batch=16 operation=write \
+    "$bench.drive.write-latency=20us"
 
 # One of four NICs at 50 instead of 200 Gbps: whoever gives it a quarter of the slices waits for it;
 # by load the other three stay busy.

@@ -68,8 +68,8 @@ START_TEST(registrations_refuse)
                      0);
     ck_assert_int_lt(app_mooncake_unregister_local_memory(engine, after + 1, NULL, NULL), 0);
     ck_assert_int_eq(app_mooncake_unregister_local_memory(engine, after, NULL, NULL), 0);
-    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000)};
-    const app_mooncake_drive_config_t none = {0, 10 * US, UINT64_C(50000000000)};
+    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000), 0, 0};
+    const app_mooncake_drive_config_t none = {0, 10 * US, UINT64_C(50000000000), 0, 0};
     ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 0, &drive, NULL, NULL), 0);
     ck_assert_int_lt(app_mooncake_serve_file(engine, "f", 4096, &none, NULL, NULL), 0);
     ck_assert_int_eq(app_mooncake_serve_file(engine, "f", 4096, &drive, NULL, NULL), 0);
@@ -161,7 +161,7 @@ static void not_opened(app_mooncake_segment_id_t id, void *ctx)
 static void close_and_call(program_t *program)
 {
     app_mooncake_t *const engine = program->engine;
-    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000)};
+    const app_mooncake_drive_config_t drive = {4, 10 * US, UINT64_C(50000000000), 0, 0};
     const app_mooncake_batch_id_t batch = app_mooncake_allocate_batch_id(engine, 1);
     ck_assert_int_eq(app_mooncake_submit_transfer(engine, batch, program->requests, 1), 0);
     app_mooncake_close(engine);
