@@ -48,6 +48,8 @@ typedef struct nic_adamap_config {
     uint64_t wait_packets;
     uint64_t drain_bps; // SIM_AUTO: 5/4 of the link's rate
     uint64_t stall_bytes;
+    uint64_t resend_entries;
+    uint64_t late_requests;
     nic_adamap_location_t location;
     uint64_t blocks_max;
     uint64_t block_align_bytes;
@@ -148,6 +150,10 @@ typedef struct nic_adamap_shared {
         uint64_t by_round[NIC_RESEND_ROUNDS];
         uint64_t rounds_max;
         uint64_t left_out;
+        uint64_t resend_entries_max; // of a queue pair
+        uint64_t resend_refused;     // packets that a full queue of retransmissions left out
+        uint64_t late_max;           // requests of a queue pair that waited for host memory
+        uint64_t late_refused;       // requests that a full ring of them left out
         uint64_t nodes_closed;
         uint64_t requests;    // maps asked for, all rounds
         uint64_t list_access; // by first retransmissions
@@ -221,7 +227,7 @@ typedef struct nic_adamap_state {
     nic_adamap_waiters_t entry_waiters;
     sim_timer_t entry_timer;
     uint32_t lru[NIC_ADAMAP_TABLE_CACHE_MAX]; // the latest first
-    nic_adamap_late_t *late;                  // ring
+    nic_adamap_late_t *late;                  // ring of at most config->late_requests
     uint32_t late_capacity;
     uint32_t late_first;
     uint32_t late_end;

@@ -78,11 +78,18 @@ void nic__adamap_ask(nic_adamap_state_t *state,
                      uint32_t index,
                      sim_time_t ready_ps)
 {
-    nic__adamap_shared(state)->counters.requests++;
+    struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
+    counters->requests++;
     if (state->late_first == state->late_end && ready_ps <= nic__adamap_now(state)) {
         send_request(state, map, round, index);
         return;
     }
+    const uint32_t waiting = state->late_end - state->late_first;
+    if (waiting >= nic__adamap_config(state)->late_requests) {
+        counters->late_refused++; // the scan asks for the map again
+        return;
+    }
+    counters->late_max = waiting >= counters->late_max ? waiting + 1 : counters->late_max;
     // Requests keep their order, so that retransmissions do.
     const bool first = state->late_first == state->late_end;
     keep_late(state,

@@ -30,6 +30,14 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.adamap.table-cache", COUNT, nic_adamap_config_t, table_cache,
              .default_text = "2", .min_text = "0", .max_text = "16",
              .help = "entries of a queue pair's look-up table that are kept on the NIC"),
+    SIM_ATTR("nic.adamap.resend-entries", COUNT, nic_adamap_config_t, resend_entries,
+             .default_text = "32", .min_text = "1", .max_text = "1000000",
+             .help = "stretches of packets that a sending queue pair keeps on the NIC to be sent "
+                     "again; requests beyond are dropped, and the receiver repeats them"),
+    SIM_ATTR("nic.adamap.late-requests", COUNT, nic_adamap_config_t, late_requests,
+             .default_text = "8", .min_text = "1", .max_text = "1000000",
+             .help = "requests of a receiving queue pair that wait on the NIC until their map is "
+                     "stored; a request beyond is left out until its map expires"),
     SIM_ATTR("nic.adamap.scan-interval", TIME, nic_adamap_config_t, scan_interval_ps,
              .default_text = "100us", .min_text = "1us", .max_text = "1s",
              .help = "time between two searches of list and table for maps without progress"),
@@ -106,13 +114,18 @@ const sim_attr_table_t nic__adamap_attrs = {
     .count = SIM_COUNT_OF(attrs),
 };
 
-// Bytes of the NIC's memory: n maps of the list, the open map, the table's entries with their
-// indices, the address of the next block, the latest index, and the times of list and table.
+#define RESEND_BYTES 12u // of a stretch to be sent again: PSN, count, index, round
+#define LATE_BYTES 8u    // of a request that waits, besides its map: index, time
+
+// Returns the bytes of the NIC's memory. The receiving side has n maps of the list, the open map,
+// the table's entries with their indices, the address of the next block, the latest index, the times
+// of list and table, and the requests that wait; the sending side has its queue.
 uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config)
 {
     const uint32_t map = nic__adamap_bytes((uint32_t)config->bits);
     return (uint32_t)(config->cached + 1) * map + (uint32_t)config->table_cache * (map + 4) + 8 +
-           4 + 8;
+           4 + 8 + (uint32_t)config->late_requests * (map + LATE_BYTES) +
+           (uint32_t)config->resend_entries * RESEND_BYTES;
 }
 
 static uint64_t nic_bytes(const void *config)
@@ -191,6 +204,7 @@ static void open(nic_qp_t *qp)
                             ? config->timeout_ps
                             : 3 * state->base_rtt_ps + 200 * SIM_PS_PER_US;
     nic__resend_init(&state->resend);
+    state->resend.item_limit = (uint32_t)config->resend_entries;
     nic__rto_open(&state->resend.fetch.rto, state->base_rtt_ps, state->timeout_ps);
     nic__adamap_open_receiver(state);
 }
@@ -306,7 +320,11 @@ static void take_numbers(nic_adamap_state_t *state)
         state->resend.by_round[i] = 0;
     }
     counters->left_out += state->resend.left_out;
-    state->resend.left_out = 0;
+    counters->resend_refused += state->resend.refused;
+    if (state->resend.items_max > counters->resend_entries_max) {
+        counters->resend_entries_max = state->resend.items_max;
+    }
+    state->resend.left_out = state->resend.refused = 0;
     if (state->resend.rounds_max > counters->rounds_max) {
         counters->rounds_max = state->resend.rounds_max;
     }

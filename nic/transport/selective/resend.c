@@ -70,6 +70,13 @@ static void push(nic_resend_t *resend, const nic_resend_item_t *item)
     }
     resend->items[resend->item_end++ & (resend->item_capacity - 1)] = *item;
     resend->waiting += item->count;
+    const uint32_t items = resend->item_end - resend->item_first;
+    resend->items_max = items > resend->items_max ? items : resend->items_max;
+}
+
+static bool is_full(const nic_resend_t *resend)
+{
+    return resend->item_limit != 0 && resend->item_end - resend->item_first >= resend->item_limit;
 }
 
 void nic__resend_add(nic_resend_t *resend,
@@ -86,6 +93,10 @@ void nic__resend_add(nic_resend_t *resend,
         if ((*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | DONE)) != 0) {
             psn++;
             continue;
+        }
+        if (SIM_UNLIKELY(is_full(resend))) {
+            resend->refused += end_psn - psn;
+            return;
         }
         nic_resend_item_t item = {.psn = psn, .index = index, .round = round};
         while (psn < end_psn && (*nic__resend_of(resend, psn) & (NIC_SENT_QUEUED | DONE)) == 0) {

@@ -34,8 +34,11 @@ struct nic_resend {
     uint32_t item_capacity; // power of two
     uint32_t item_first;    // both run freely
     uint32_t item_end;
-    uint64_t waiting;  // packets in the queue
-    uint64_t left_out; // packets left out, since the peer had them when their turn came
+    uint32_t item_limit; // stretches that the queue holds at most; 0: any number
+    uint32_t items_max;  // stretches in the queue so far, at most
+    uint64_t refused;    // packets that did not find room in the queue
+    uint64_t waiting;    // packets in the queue
+    uint64_t left_out;   // packets left out, since the peer had them when their turn came
     uint64_t by_round[NIC_RESEND_ROUNDS];
     uint32_t rounds_max;
     nic_fetch_t fetch; // responses
@@ -53,7 +56,8 @@ static inline uint8_t *nic__resend_of(const nic_resend_t *resend, uint64_t psn)
 }
 
 // Queues [psn, psn + count), except PSNs that wait already, are held by the peer, or lie outside of
-// [una_psn, next_psn).
+// [una_psn, next_psn). Those that do not find room in the queue are left out: the peer asks for
+// them again, or the sender's time-out repeats them.
 void nic__resend_add(nic_resend_t *resend,
                      const nic_qp_t *qp,
                      uint64_t psn,

@@ -42,6 +42,10 @@ typedef struct outcome {
     nic_transport_totals_t totals;
     uint64_t rereads;
     uint64_t no_block_dropped;
+    uint64_t late_max;
+    uint64_t late_refused;
+    uint64_t resend_entries_max;
+    uint64_t resend_refused;
 } outcome_t;
 
 static void set_own(nic_config_t *config, const char *path, const char *value)
@@ -52,6 +56,8 @@ static void set_own(nic_config_t *config, const char *path, const char *value)
     ck_assert_msg(attr != NULL, "no attribute %s", path);
     ck_assert_int_eq(sim_attr_set(attr, nic_config_part(config, table), value, &message), SIM_OK);
 }
+
+static uint32_t apart = APART; // packets from one loss to the next
 
 // Loses the chosen packets the first time that they leave. The first PSN of a queue pair is drawn.
 typedef struct loser {
@@ -74,7 +80,7 @@ static void on_sent(const net_trace_t *trace, void *ctx)
         return;
     }
     const uint32_t place = loser->passed++;
-    if (place >= FIRST && place < FIRST + LOST * APART && (place - FIRST) % APART == 0) {
+    if (place >= FIRST && place < FIRST + LOST * APART && (place - FIRST) % apart == 0) {
         link->loss_rate = (sim_ratio_t){1, 1};
         loser->losing = true;
     }
@@ -87,9 +93,20 @@ static void take_counter(const nic_transport_ops_t *ops,
 {
     (void)ops;
     outcome_t *const outcome = ctx;
-    outcome->rereads = strcmp(info->name, "rereads") == 0 ? value : outcome->rereads;
-    outcome->no_block_dropped =
-        strcmp(info->name, "no_block_dropped") == 0 ? value : outcome->no_block_dropped;
+    const struct {
+        const char *name;
+        uint64_t *sum;
+    } counters[] = {
+        {"rereads", &outcome->rereads},
+        {"no_block_dropped", &outcome->no_block_dropped},
+        {"late_max", &outcome->late_max},
+        {"late_refused", &outcome->late_refused},
+        {"resend_entries_max", &outcome->resend_entries_max},
+        {"resend_refused", &outcome->resend_refused},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(counters); i++) {
+        *counters[i].sum += strcmp(info->name, counters[i].name) == 0 ? value : 0;
+    }
 }
 
 static pair_fn between; // called between the losses and the repairs, or NULL
@@ -147,8 +164,12 @@ static outcome_t run(const setting_t *settings, sim_time_t other_ps)
         }
     }
     nic_transport_add_totals(pair->nic[1], &outcome.totals);
-    (void)nic_transport_each_counter(pair->nic[1], take_counter, &outcome);
     ck_assert_uint_eq(used_blocks(pair), 0);
+    for (uint32_t h = 0; h < 2; h++) {
+        nic_qp_destroy(qps.qp[h]); // its numbers are added to its NIC's
+        nic_qp_destroy(others.qp[h]);
+        (void)nic_transport_each_counter(pair->nic[h], take_counter, &outcome);
+    }
     pair_destroy(pair);
     pair_config_fini(&config);
     between = NULL;
@@ -348,6 +369,41 @@ START_TEST(refusals_are_counted)
 }
 END_TEST
 
+// -- bounds of the NIC's memory
+
+static uint64_t nic_bytes(const setting_t *settings)
+{
+    return run(settings, 0).totals.nic_bytes_per_qp;
+}
+
+START_TEST(what_a_queue_pair_takes_is_bounded)
+{
+    apart = 4; // four losses a map
+    const outcome_t wide = run(NULL, 0);
+    ck_assert_uint_gt(wide.resend_entries_max, 1);
+    ck_assert_uint_gt(wide.late_max, 2);
+    ck_assert_uint_eq(wide.resend_refused + wide.late_refused, 0);
+    // What the sender drops is asked for again when its map expires.
+    const setting_t one[] = {{"nic.adamap.resend-entries", "1"}, {0}};
+    const outcome_t sender = run(one, 0);
+    ck_assert_uint_eq(sender.resend_entries_max, 1);
+    ck_assert_uint_gt(sender.resend_refused, 0);
+    ck_assert_uint_eq(sender.totals.timeouts, 0);
+    ck_assert_uint_gt(sender.end_ps, wide.end_ps + 2 * DELAY_PS);
+    // So is what the receiver leaves out; or a later retransmission shows that it did not come.
+    const setting_t late[] = {{"nic.adamap.late-requests", "2"}, {0}};
+    const outcome_t receiver = run(late, 0);
+    ck_assert_uint_eq(receiver.late_max, 2);
+    ck_assert_uint_gt(receiver.late_refused, 0);
+    ck_assert_uint_eq(receiver.totals.timeouts, 0);
+    ck_assert_uint_gt(receiver.end_ps, wide.end_ps + DELAY_PS);
+    apart = APART;
+    // Both take memory: 12 bytes a stretch, 22 a request with its map of 16 bits.
+    ck_assert_uint_eq(nic_bytes(NULL), nic_bytes(one) + 31 * 12);
+    ck_assert_uint_eq(nic_bytes(NULL), nic_bytes(late) + 6 * 22);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(each_map_costs_a_read),
            CHECK_TEST(a_run_is_one_read),
            CHECK_TEST(addresses_may_be_known),
@@ -356,4 +412,5 @@ CHECK_MAIN(CHECK_TEST(each_map_costs_a_read),
            CHECK_TEST(a_changed_map_is_used),
            CHECK_SIGNAL(a_wrong_address_is_told, SIGABRT),
            CHECK_TEST(the_core_takes_blocks_when_it_runs),
-           CHECK_TEST(refusals_are_counted))
+           CHECK_TEST(refusals_are_counted),
+           CHECK_TEST(what_a_queue_pair_takes_is_bounded))

@@ -34,6 +34,8 @@ lossy=loss=0.03,qps=3
 small=$lossy,nic.adamap.cached=1,nic.adamap.watermark=0
 knob $lossy nic.adamap.bits 64
 knob $lossy nic.adamap.cached 8
+knob $lossy,loss=0.2,bits=64 nic.adamap.resend-entries 1
+knob $lossy,loss=0.2,qps=1,nic.adamap.read-latency=20us nic.adamap.late-requests 1
 knob $lossy,loss=0.2,nic.adamap.bits=2,nic.adamap.cached=8 nic.adamap.watermark 7
 knob $lossy,loss=0.2 nic.adamap.table-cache 0
 knob $lossy,loss=0.2 nic.adamap.scan-interval 1ms
