@@ -374,7 +374,7 @@ static const sim_report_row_t transport_rows[] = {
     WHOLE(prefetch_hits, "", true, "first retransmissions whose map was on the NIC"),
     WHOLE(prefetch_stalls, "", true, "first retransmissions whose map was still in the host"),
     REAL(stalled_us, "stalled_us", "us", false,
-     "time that retransmissions waited for maps, summed"),
+     "time that retransmissions waited for their maps and table entries, summed"),
     REAL(pipeline_us, "pipeline_us", "us", false,
      "time for which receive pipelines stood still because packets waited for maps"),
     WHOLE(dma_reads, "", false, "reads of the knitting buffer by DMA"),

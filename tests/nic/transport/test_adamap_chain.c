@@ -58,12 +58,14 @@ static void set_own(nic_config_t *config, const char *path, const char *value)
 }
 
 static uint32_t apart = APART; // packets from one loss to the next
+static uint32_t lose_again;    // of the first so many retransmissions each other one is lost
 
 // Loses the chosen packets the first time that they leave. The first PSN of a queue pair is drawn.
 typedef struct loser {
     net_port_t *port;
     uint32_t qp_num;
     uint32_t passed;
+    uint32_t again; // retransmissions
     bool losing;
 } loser_t;
 
@@ -79,8 +81,15 @@ static void on_sent(const net_trace_t *trace, void *ctx)
         trace->packet->destination_qp != loser->qp_num) {
         return;
     }
-    const uint32_t place = loser->passed++;
-    if (place >= FIRST && place < FIRST + LOST * APART && (place - FIRST) % apart == 0) {
+    bool lost = false;
+    if (trace->packet->retransmission) {
+        lost = loser->again < lose_again && loser->again % 2 == 0;
+        loser->again++;
+    } else {
+        const uint32_t place = loser->passed++;
+        lost = place >= FIRST && place < FIRST + LOST * APART && (place - FIRST) % apart == 0;
+    }
+    if (lost) {
         link->loss_rate = (sim_ratio_t){1, 1};
         loser->losing = true;
     }
@@ -366,6 +375,15 @@ START_TEST(refusals_are_counted)
     ck_assert_uint_ge(outcome.totals.host_refused, outcome.no_block_dropped);
     ck_assert_uint_ge(outcome.totals.dropped, outcome.no_block_dropped);
     ck_assert_uint_le(outcome.totals.blocks_max, 3);
+    // All maps are on the NIC; the table wants blocks for maps whose repairs were lost.
+    const setting_t few[] = {{"nic.adamap.blocks", "1"}, {"nic.adamap.cached", "64"}, {0}};
+    ck_assert_uint_eq(run(few, 0).totals.host_refused, 0);
+    lose_again = LOST;
+    const outcome_t table = run(few, 0);
+    lose_again = 0;
+    ck_assert_uint_gt(table.no_block_dropped, 0);
+    // Maps that expire want blocks for their pieces, too.
+    ck_assert_uint_gt(table.totals.host_refused, table.no_block_dropped);
 }
 END_TEST
 

@@ -133,6 +133,14 @@ static void randomize_transport(nic_config_t *config, uint32_t t)
         set_attr(ops->attrs, own, "nic.adamap.insert-time", draw(2) == 0 ? "0s" : "700ns");
         set_attr(ops->attrs, own, "nic.adamap.expire-after", "20us");
         set_attr(ops->attrs, own, "nic.adamap.scan-interval", "10us");
+        set_attr(ops->attrs, own, "nic.adamap.chain", draw(4) == 0 ? "known" : "linked");
+        set_attr(ops->attrs, own, "nic.adamap.read-latency", draw(2) == 0 ? "100ns" : "3us");
+        set_attr(ops->attrs, own, "nic.adamap.return-time", draw(2) == 0 ? "0s" : "2us");
+        set_number(ops->attrs, own, "nic.adamap.run-blocks", 1 + draw(3));
+        set_number(ops->attrs, own, "nic.adamap.wait-packets", draw(3));
+        set_number(ops->attrs, own, "nic.adamap.stall-buffer", 4096);
+        set_number(ops->attrs, own, "nic.adamap.resend-entries", 1 + draw(6));
+        set_number(ops->attrs, own, "nic.adamap.late-requests", 1 + draw(6));
     } else if (ops == &nic_transport_sdr) {
         set_number(ops->attrs, own, "nic.sdr.chunk", UINT64_C(1024) << draw(4));
         set_attr(ops->attrs, own, "nic.sdr.nack", draw(2) == 0 ? "on" : "off");
