@@ -118,8 +118,8 @@ const sim_attr_table_t nic__adamap_attrs = {
 #define LATE_BYTES 8u    // of a request that waits, besides its map: index, time
 
 // Returns the bytes of the NIC's memory. The receiving side has n maps of the list, the open map,
-// the table's entries with their indices, the address of the next block, the latest index, the times
-// of list and table, and the requests that wait; the sending side has its queue.
+// the table's entries with their indices, the address of the next block, the latest index, the
+// times of list and table, and the requests that wait; the sending side has its queue.
 uint32_t nic__adamap_nic_bytes(const nic_adamap_config_t *config)
 {
     const uint32_t map = nic__adamap_bytes((uint32_t)config->bits);

@@ -11,7 +11,8 @@
 set -eu
 . tests/script.sh
 
-scenarios/wan/run --quick -o "$work/out" memory qps allreduce prefetch >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+scenarios/wan/run --quick -o "$work/out" memory qps allreduce prefetch >"$work/log" 2>&1 ||
+    fail "$(cat "$work/log")"
 for study in memory qps allreduce prefetch; do
     awk -F, 'NR == 1 { n = NF; next } NF != n { bad = 1 } END { exit bad || NR < 3 }' \
         "$work/out/$study/data.csv" ||
