@@ -492,11 +492,34 @@ static char *format_decimal(sim_ratio_t ratio)
     return NULL;
 }
 
+#define ZEROS_READABLE 3u // behind the point: 0.0001 is written as 1e-4
+
+// Writes a small decimal with an exponent: "2.5e-7" for "0.00000025". Returns NULL for others.
+static char *format_exponent(const char *decimal)
+{
+    static const char start[] = "0.";
+    if (decimal == NULL || strncmp(decimal, start, strlen(start)) != 0) {
+        return NULL;
+    }
+    const size_t zeros = strspn(decimal + strlen(start), "0");
+    const char *const digits = decimal + strlen(start) + zeros;
+    if (zeros < ZEROS_READABLE || digits[0] == '\0') {
+        return NULL;
+    }
+    const char *const point = digits[1] != '\0' ? "." : "";
+    return sim_format("%c%s%se-%zu", digits[0], point, digits + 1, zeros + 1);
+}
+
 char *sim__format_ratio(sim_ratio_t ratio)
 {
     SIM_CHECK(ratio.den > 0);
     char *const fraction = sim_format("%" PRIu64 "/%" PRIu64, ratio.num, ratio.den);
-    char *const decimal = format_decimal(ratio);
+    char *decimal = format_decimal(ratio);
+    char *const exponent = format_exponent(decimal);
+    if (exponent != NULL) {
+        sim_free(decimal);
+        decimal = exponent;
+    }
     const bool shorter = decimal != NULL && strlen(decimal) <= strlen(fraction);
     sim_free(shorter ? fraction : decimal);
     return shorter ? decimal : fraction;

@@ -51,6 +51,8 @@ typedef struct walk {
     text_t setup;
 } walk_t;
 
+#define NO_ENTRIES "[]" // an empty list
+
 static bool is_seed(const char *path)
 {
     return strcmp(path, "seed") == 0 || strcmp(path, "tie-seed") == 0;
@@ -95,7 +97,7 @@ static void take_tree(walk_t *walk, const world_tree_t *tree, const char *path)
     }
     if (is_list_of_values(tree)) {
         text_t list = {0};
-        text_add(&list, "");
+        text_add(&list, tree->count > 0 ? "" : NO_ENTRIES);
         for (size_t i = 0; i < tree->count; i++) {
             const char *const text = tree->entries[i].value->text;
             text_add(&list, i > 0 ? " " : "");
@@ -150,6 +152,18 @@ static bool all_equal(const results_comparison_table_t *table, const results_com
     return true;
 }
 
+// Returns whether no run has more than an empty list there. Entries of another run have rows of
+// their own.
+static bool says_no_more(const results_comparison_table_t *table,
+                         const results_comparison_row_t *row)
+{
+    bool empty = true;
+    for (size_t i = 0; i < table->run_count && empty; i++) {
+        empty = row->texts[i] == NULL || strcmp(row->texts[i], NO_ENTRIES) == 0;
+    }
+    return empty;
+}
+
 static void free_row(const results_comparison_table_t *table, results_comparison_row_t *row)
 {
     for (size_t i = 0; row->texts != NULL && i < table->run_count; i++) {
@@ -168,6 +182,7 @@ static void keep_differences(results_comparison_table_t *table)
     for (size_t i = 0; i < table->row_count; i++) {
         results_comparison_row_t *const row = &table->rows[i];
         const bool wanted = strcmp(row->key, "nic.congestion-control") != 0 &&
+                            !says_no_more(table, row) &&
                             (!all_equal(table, row) || strcmp(row->key, "seed") == 0);
         if (wanted) {
             if (all_equal(table, row)) {

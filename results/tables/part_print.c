@@ -189,7 +189,7 @@ static char *text_of(const leaf_t *leaf)
     if (bytes && value >= 0 && value < 1e19) {
         return sim_strdup(world_format_bytes(&buffer, (uint64_t)value));
     }
-    if (strcmp(leaf->unit, "Gbps") == 0 && value > 0 && value < 0.01) {
+    if (strcmp(unit, "Gbps") == 0 && value > 0 && value < 0.01) {
         return sim_strdup(world_format_rate(&buffer, (uint64_t)(value * 1e9 + 0.5)));
     }
     return sim_format("%.6g%s%s", value, space, unit);

@@ -163,6 +163,23 @@ compare 0 --csv --app 1 mixed
 compare 2 --app permutation mixed
 compare 2 --app 2 mixed
 
+# -- what differs is told once, small numbers in the unit of their name
+
+cat >ok.yaml <<'EOF'
+topology: {star: {hosts: 3}}
+traffic: [flows: {list: [host0 host1 1B 0s, host0 host1 1B 1s]}]
+EOF
+{
+    cat ok.yaml
+    echo 'faults: [{part: host0--switch0, kind: bit-errors, bit-error-rate: 2.5e-7}]'
+} >faulty.yaml
+"$ROCESIM" run ok.yaml -o ok --quiet >said || fail "ok.yaml"
+grep -q 'goodput_gbps 1.[56][0-9]*e-08$' said || fail "a small goodput: $(grep goodput_gbps said)"
+"$ROCESIM" run faulty.yaml -o faulty --quiet >/dev/null || fail "faulty.yaml"
+compare 0 ok faulty
+grep -qE '^faults +' stdout && fail "a row for an empty list: $(grep '^faults ' stdout)"
+grep -qE '^faults\[0\]\.bit-error-rate +- +2.5e-7$' stdout || fail "a small ratio: $(grep bit-error stdout)"
+
 [ "$failures" -eq 0 ] || {
     echo "rerun: ctest --test-dir build/release -R '^test_cli_compare$' --output-on-failure"
     exit 1
