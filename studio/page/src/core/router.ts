@@ -24,6 +24,15 @@ export function go(address: string): void {
     }
 }
 
+// Reads a parameter that keep_query wrote as JSON; returns the fallback if it is absent or no JSON.
+export function kept_json<T>(place: Place, name: string, fallback: T): T {
+    try {
+        return (JSON.parse(place.query.get(name) ?? "null") as T | null) ?? fallback;
+    } catch {
+        return fallback;
+    }
+}
+
 // Changes the parameters of the present view in the address without leaving the view.
 export function keep_query(changes: Record<string, string | null | undefined>): void {
     const { words, query } = the_place();

@@ -3,7 +3,7 @@
 import { api, ApiError, call } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
-import { keep_query, link, type Place } from "../../core/router";
+import { keep_query, kept_json, link, type Place } from "../../core/router";
 import type { Column, Runs, Step, StepAnswer, Tables } from "../../core/types";
 import { t } from "../../i18n/text";
 import { cell_text } from "../../ui/data_grid";
@@ -83,14 +83,23 @@ class Process {
         private readonly scope: Scope,
         private readonly analysis: Analysis,
     ) {
+        this.figure_chosen = analysis.figure !== null;
         this.result_scope = scope.child();
         this.compute_soon = debounce(scope, 150, (signal) => void this.ask(signal));
     }
 
     // Computes the analysis anew, as it is now, and shows it.
     compute(): void {
+        this.keep();
         this.draw_steps();
         this.compute_soon();
+    }
+
+    // Writes the steps, and a figure that the user chose, into the address.
+    private keep(): void {
+        const { steps, figure } = this.analysis;
+        const chosen = this.figure_chosen && figure ? JSON.stringify(figure) : "";
+        keep_query({ steps: steps.length > 0 ? JSON.stringify(steps) : "", figure: chosen, recipe: null });
     }
 
     private async ask(signal: AbortSignal): Promise<void> {
@@ -246,6 +255,7 @@ class Process {
         const chosen = (choice: FigureChoice) => {
             analysis.figure = choice;
             this.figure_chosen = true;
+            this.keep();
         };
         const choice = analysis.figure ?? empty_choice();
         const own_curves = !this.figure_chosen;
@@ -340,8 +350,19 @@ class Process {
     }
 }
 
+// Returns the steps of an address, in which anything may stand; null if it has none.
+function steps_of(kept: unknown): Step[] | null {
+    const is_step = (one: unknown) =>
+        typeof one === "object" && one !== null && step_kinds.includes((one as Step).do as never);
+    return Array.isArray(kept) && kept.length > 0 && kept.every(is_step) ? (kept as Step[]) : null;
+}
+
 export async function process_view(scope: Scope, place: Place): Promise<Child> {
-    const analysis: Analysis = { steps: structuredClone(recipes[place.query.get("recipe") ?? ""] ?? []), figure: null };
+    const recipe = structuredClone(recipes[place.query.get("recipe") ?? ""] ?? []);
+    const analysis: Analysis = {
+        steps: steps_of(kept_json<unknown>(place, "steps", null)) ?? recipe,
+        figure: kept_json<FigureChoice | null>(place, "figure", null),
+    };
     let wanted = (place.query.get("runs") ?? "").split(",").map(Number).filter(Boolean);
     const group = place.query.get("group");
     if (group) {

@@ -32,6 +32,22 @@ export function needs_value(op: string): boolean {
     return op !== "missing" && op !== "present";
 }
 
+// Returns the conditions of an address, in which anything may stand.
+export function conditions_of(kept: unknown): Condition[] {
+    if (!Array.isArray(kept)) {
+        return [];
+    }
+    return kept
+        .filter((one) => Array.isArray(one) && one.length === 3 && one.every((part) => typeof part === "string"))
+        .map(([column, op, value]) => ({ column, op, value }) as Condition)
+        .filter((one) => operators.includes(one.op));
+}
+
+// Returns what conditions_of reads; "" if there are no conditions.
+export function conditions_text(conditions: Condition[]): string {
+    return conditions.length > 0 ? JSON.stringify(conditions.map((one) => [one.column, one.op, one.value])) : "";
+}
+
 function value_of({ op, value }: Condition): Cell | string[] {
     if (op === "in") {
         return value.split(",").map((word) => word.trim());

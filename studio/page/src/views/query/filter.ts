@@ -11,7 +11,7 @@ import { plot } from "../../plot/plot";
 import { data_grid } from "../../ui/data_grid";
 import { button, field, input, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
-import { filter_of, needs_value, operators, type Asked, type Condition, type Query } from "./asked";
+import { conditions_text, filter_of, needs_value, operators, type Asked, type Condition, type Query } from "./asked";
 import { show_row } from "./row";
 
 const time_bins = 160;
@@ -133,7 +133,13 @@ class FilterTab {
         const table = this.table();
         this.results_scope.end();
         this.results_scope = this.scope.child();
-        keep_query({ table: table.name, where: asked.where, tab: "filter", runs: runs().join(",") });
+        keep_query({
+            table: table.name,
+            where: asked.where,
+            if: conditions_text(asked.conditions),
+            tab: "filter",
+            runs: runs().join(","),
+        });
         const run_name: Column[] = runs().length > 1 ? [{ name: "run_name", type: "text" }] : [];
         const list = data_grid(this.results_scope, {
             label: table.name,

@@ -2,7 +2,7 @@
 // Log query: a filter builder, SQL that only reads, and search in the full text, over any set of runs.
 import { api } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
-import { keep_query, link, the_place, type Place } from "../../core/router";
+import { keep_query, kept_json, link, the_place, type Place } from "../../core/router";
 import { choose_range, enter_range, time_range } from "../../core/time_range";
 import type { Tables } from "../../core/types";
 import { t } from "../../i18n/text";
@@ -10,7 +10,7 @@ import { empty, tabs, view_head } from "../../ui/parts";
 import { run_picker } from "../../ui/run_picker";
 import { saved_menu } from "../../ui/saved";
 import { when_imported } from "../run/import";
-import type { Asked, Query } from "./asked";
+import { conditions_of, type Asked, type Query } from "./asked";
 import { filter_tab } from "./filter";
 import { search_tab } from "./search";
 import { sql_tab } from "./sql";
@@ -20,7 +20,8 @@ type Saved = Asked & { tab?: string };
 function asked_by(place: Place): Asked {
     const of = (name: string) => place.query.get(name) ?? "";
     const table = of("table") || "events";
-    return { table, conditions: [], where: of("where"), range: null, sql: of("sql"), search: of("q") };
+    const kept = kept_json<unknown>(place, "if", []);
+    return { table, conditions: conditions_of(kept), where: of("where"), range: null, sql: of("sql"), search: of("q") };
 }
 
 export async function query_view(scope: Scope, place: Place): Promise<Child> {

@@ -3,6 +3,7 @@
 import { api, call } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
+import { keep_query } from "../../core/router";
 import type { Cell, Column, Rows, Table, Tables } from "../../core/types";
 import { editor } from "../../editor/code";
 import { t } from "../../i18n/text";
@@ -100,6 +101,7 @@ export function sql_tab(scope: Scope, { asked, runs }: Query, { tables }: Tables
         label: "SQL",
         change: (text) => {
             asked.sql = text;
+            keep_query({ sql: text === first_query ? "" : text });
         },
         submit: () => void run(),
         language: { kind: "sql", tables: Object.fromEntries(tables.map((table) => [table.name, columns_of(table)])) },
