@@ -355,10 +355,13 @@ const steps = {
         await picture(ada, "study-runs");
         // Each lookup of a cache is answered by one tier.
         const made = await ada.evaluate(async () => (await (await fetch("api/v1/runs?search=lru-0")).json()).runs[0].id);
-        await go(ada, `run/${made}?tab=models`);
-        await ada.waitForSelector(".tier");
-        const shares = await ada.locator(".tier > .number:not(.muted)").allTextContents();
-        check(Math.abs(shares.reduce((sum, share) => sum + Number.parseFloat(share), 0) - 100) < 0.2, `the tiers answered ${shares.join(" + ")}`);
+        await go(ada, `run/${made}`);
+        await ada.waitForSelector(".bars-place svg");
+        const told = await ada.locator(".bars-place").first().getAttribute("aria-label");
+        const shares = [.../queue pairs [^;]*/.exec(told)[0].matchAll(/([\d.]+) %/g)].map(([, share]) => Number(share));
+        check(shares.length === 3 && Math.abs(shares.reduce((sum, share) => sum + share, 0) - 100) < 2, `the tiers answered ${told}`);
+        await picture(ada, "cache");
+        await accessible(ada, "cache");
     },
 
     // Two people at once: what is private stays so, and what is shared is seen.

@@ -11,6 +11,7 @@ export interface GridColumn<Row> {
     help?: string;
     width?: number; // px that its content wants
     fixed?: boolean; // it keeps this width where the grid is narrow
+    minor?: boolean; // a very narrow grid, as on a telephone, leaves it out
     right?: boolean;
     sortable?: boolean;
     cell: (row: Row) => Child;
@@ -36,6 +37,7 @@ export interface GridOptions<Row> {
 const row_px = 29;
 const head_px = 31;
 const column_px = 72; // a narrow grid shrinks its columns to this at least
+const telephone_px = 560; // a grid narrower than this shows no minor columns
 const page_rows = 200;
 const space_max_px = 12_000_000; // browsers lose precision, and then rows, beyond about 30 million
 
@@ -53,7 +55,10 @@ class RowGrid<Row> implements Grid {
     private readonly space = h("div", { class: "grid-space", role: "rowgroup" });
     private readonly status = h("div", { class: "loading", role: "status" });
     private readonly box: HTMLElement;
-    private readonly wanted: number[]; // widths by content, or by the user's hand
+    private readonly every_column: GridColumn<Row>[];
+    private readonly chosen_widths = new Map<string, number>(); // by the user's hand
+    private columns: GridColumn<Row>[]; // those that are shown
+    private wanted: number[] = []; // widths by content, or by the user's hand
     private widths: number[] = []; // widths as drawn
     private control = new AbortController();
     private total = -1; // not known yet
@@ -64,7 +69,8 @@ class RowGrid<Row> implements Grid {
         scope: Scope,
         private readonly options: GridOptions<Row>,
     ) {
-        this.wanted = options.columns.map((column) => column.width ?? 130);
+        this.every_column = options.columns;
+        this.columns = options.columns;
         const attributes = {
             class: "grid",
             role: "table",
@@ -97,8 +103,11 @@ class RowGrid<Row> implements Grid {
     // Shares the width of the grid among its columns: what exceeds it is taken from the widest ones.
     private fit(): void {
         const room = this.element.clientWidth - 12; // a scroll bar
+        const narrow = room > 0 && room < telephone_px && this.every_column.some((column) => column.minor);
+        this.columns = this.every_column.filter((column) => !narrow || !column.minor);
+        this.wanted = this.columns.map((column) => this.chosen_widths.get(column.name) ?? column.width ?? 130);
         const sum = (widths: number[]) => widths.reduce((total, width) => total + width, 0);
-        const least = this.options.columns.map((column, index) =>
+        const least = this.columns.map((column, index) =>
             column.fixed ? this.wanted[index]! : Math.min(this.wanted[index]!, column_px),
         );
         const spare = sum(this.wanted) - sum(least);
@@ -110,9 +119,9 @@ class RowGrid<Row> implements Grid {
 
     // Lets the user set the width of a column with the mouse, or with arrow keys while its edge has the focus.
     private edge(index: number): HTMLElement {
-        const column = this.options.columns[index]!;
+        const column = this.columns[index]!;
         const set = (width: number) => {
-            this.wanted[index] = Math.max(40, Math.min(width, 1200));
+            this.chosen_widths.set(column.name, Math.max(40, Math.min(width, 1200)));
             column.fixed = true;
             this.fit();
         };
@@ -205,7 +214,7 @@ class RowGrid<Row> implements Grid {
     private draw_head(): void {
         fill(
             this.head,
-            this.options.columns.map((column, index) => this.head_cell(column, index)),
+            this.columns.map((column, index) => this.head_cell(column, index)),
         );
     }
 
@@ -279,7 +288,7 @@ class RowGrid<Row> implements Grid {
                 style: { top: `${top_px}px`, height: `${row_px}px` },
                 on: { click },
             },
-            this.options.columns.map((column, position) => this.cell(column, position, row)),
+            this.columns.map((column, position) => this.cell(column, position, row)),
         );
     }
 

@@ -102,8 +102,21 @@ class Picker implements RunPicker {
         }
     }
 
+    // Returns the settings of a run that tell it from the other chosen runs.
+    private own_settings(run: Run): string {
+        const others = this.chosen.filter((id) => id !== run.id).map((id) => this.known.get(id));
+        const shared = (one: string) => others.every((other) => other && settings_of(other).includes(one));
+        return others.length === 0
+            ? ""
+            : settings_of(run)
+                  .filter((one) => !shared(one))
+                  .join(" ");
+    }
+
     private chip(id: number): HTMLElement {
-        const name = this.known.get(id)?.name ?? `#${id}`;
+        const run_of = this.known.get(id);
+        const name = run_of?.name ?? `#${id}`;
+        const settings = run_of ? this.own_settings(run_of) : "";
         const leave_out = h(
             "button",
             {
@@ -113,7 +126,8 @@ class Picker implements RunPicker {
             },
             "×",
         );
-        const run = h("a", { href: `#/run/${id}` }, name, h("span", { class: "muted" }, ` #${id}`));
+        const about = h("span", { class: "muted" }, ` ${settings || `#${id}`}`);
+        const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings}` }, name, about);
         return h("span", { class: "chip" }, run, this.most > 1 ? leave_out : null);
     }
 

@@ -108,6 +108,7 @@ export function login_view(scope: Scope, entered: (me: Me) => void): Child {
         field(words.password, password),
         fault,
         send,
+        h("p", { class: "muted small" }, words.first_start),
     );
     queueMicrotask(() => name.focus());
     return frame(words.title, words.lead, form);

@@ -125,7 +125,7 @@ class RunList {
         const words = t().runs;
         const stop = (event: Event) => event.stopPropagation();
         const name = (run: Run): Child => [
-            h("a", { href: link("run", run.id), on: { click: stop } }, run.name),
+            h("a", { href: link("run", run.id), title: run.name, on: { click: stop } }, run.name),
             run.study ? [" ", badge(t().shelf.study, "accent")] : null,
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
@@ -133,10 +133,16 @@ class RunList {
             { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
             { name: "name", title: words.name, width: 230, cell: name },
             { name: "state", title: words.state, width: 110, cell: state_badge },
-            { name: "progress", title: words.progress, width: 230, cell: run_progress },
-            { name: "set", title: words.parameters, width: 250, cell: (run) => settings_of(run).join("  ") },
-            { name: "created", title: words.created, width: 150, cell: (run) => moment(run.created_ms) },
-            { name: "owner", title: words.owner, width: 110, cell: owner },
+            { name: "progress", title: words.progress, width: 230, minor: true, cell: run_progress },
+            {
+                name: "set",
+                title: words.parameters,
+                width: 250,
+                minor: true,
+                cell: (run) => settings_of(run).join("  "),
+            },
+            { name: "created", title: words.created, width: 150, minor: true, cell: (run) => moment(run.created_ms) },
+            { name: "owner", title: words.owner, width: 110, minor: true, cell: owner },
             { name: "more", title: "", width: 120, fixed: true, cell: (run) => this.row_action(run) },
         ];
     }

@@ -2,6 +2,7 @@
 // The figure of an analysis: chosen by the user or to fit the last step, and made of the rows of that step.
 import type { Cell, Column, Step } from "../../core/types";
 import { t } from "../../i18n/text";
+import type { Bars } from "../../plot/bars";
 import type { Figure, FigureSeries } from "../../plot/figure";
 
 export interface FigureChoice {
@@ -15,6 +16,7 @@ export interface FigureChoice {
 }
 
 const curves_max = 24;
+const bars_max = 200;
 const no_figure: FigureChoice = { x: "", y: [], by: "", kind: "points", x_log: false, y_log: false, title: "" };
 // Results that most people look at first.
 const first_results = ["apps[0].mops", "flows.slowdown.p99", "flows.goodput_gbps.mean", "apps[0].goodput_gbps"];
@@ -24,28 +26,30 @@ export function empty_choice(): FigureChoice {
 }
 
 // Chooses the first parameter that differs among runs along x, and the result most people look at first along y.
-function figure_for_runs(columns: Column[], rows: Cell[][]): FigureChoice | null {
+function figure_for_runs(columns: Column[], rows: Cell[][], wanted: string): FigureChoice | null {
     const names = columns.map((column) => column.name);
     const differs = (name: string) => new Set(rows.map((row) => row[names.indexOf(name)])).size > 1;
     const parameter = /^(nic|switch|topology|traffic|nodes|links?|network|faults|until)\b/;
     const varied = columns.filter((column) => parameter.test(column.name) && differs(column.name));
     const x = varied.find((column) => column.type === "number") ?? varied[0];
     const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
-    const result = first_results.find((name) => names.includes(name) && differs(name)) ?? numeric.findLast(differs);
+    const result =
+        [wanted, ...first_results].find((name) => names.includes(name) && differs(name)) ?? numeric.findLast(differs);
     if (!x || !result) {
         return null;
     }
     const by = varied.find((column) => column !== x)?.name ?? "";
-    return { ...no_figure, x: x.name, y: [result], by, kind: x.type === "number" ? "lines" : "points" };
+    return { ...no_figure, x: x.name, y: [result], by, kind: x.type === "number" ? "lines" : "bars" };
 }
 
 // Returns a figure that fits the rows of a step, which is shown until the user chooses another; null if none fits.
-export function figure_for(step: Step, columns: Column[], rows: Cell[][]): FigureChoice | null {
+// `wanted` names the result of runs that a recipe asks for; "": the one that most people look at first.
+export function figure_for(step: Step, columns: Column[], rows: Cell[][], wanted: string): FigureChoice | null {
     const names = columns.map((column) => column.name);
     const by = columns.find((column) => column.type === "text" && column.name !== "words")?.name ?? "";
     const numeric = columns.filter((column) => column.type === "number").map((column) => column.name);
     const of_runs = names[0] === "run" && names.length > 6 && rows.length > 1;
-    const for_runs = of_runs ? figure_for_runs(columns, rows) : null;
+    const for_runs = of_runs ? figure_for_runs(columns, rows, wanted) : null;
     if (for_runs) {
         return for_runs;
     }
@@ -62,6 +66,10 @@ export function figure_for(step: Step, columns: Column[], rows: Cell[][]): Figur
         case "outliers":
             return null;
         default:
+            // Rows with a name each, such as senders, are bars of their first number.
+            if (by && columns[0]?.name === by && numeric.length > 0 && rows.length <= bars_max) {
+                return { ...no_figure, x: by, y: [numeric[0]!], kind: "bars" };
+            }
             return numeric.length >= 2
                 ? { ...no_figure, x: numeric[0]!, y: [numeric[numeric.length - 1]!], by, kind: "points" }
                 : null;
@@ -72,6 +80,31 @@ export function figure_for(step: Step, columns: Column[], rows: Cell[][]): Figur
 function categories_of(rows: Cell[][], x_at: number): string[] | null {
     const texts = x_at >= 0 && rows.some((row) => typeof row[x_at] === "string");
     return texts ? [...new Set(rows.map((row) => String(row[x_at])))] : null;
+}
+
+// Returns bars over the texts along x, or null if the choice is no such figure.
+export function bars_from(choice: FigureChoice, columns: Column[], rows: Cell[][]): Bars | null {
+    const x_at = columns.findIndex((column) => column.name === choice.x);
+    const categories = choice.kind === "bars" ? categories_of(rows, x_at) : null;
+    if (!categories || choice.y.length === 0) {
+        return null;
+    }
+    const series = curves_of(choice, columns, rows, categories).map((one) => {
+        const sums = categories.map((): number[] => []);
+        for (const [index, x] of one.x.entries()) {
+            sums[x - 1]!.push(one.y[index]!);
+        }
+        const mean = (values: number[]) =>
+            values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
+        return { name: one.name, values: sums.map(mean) };
+    });
+    const unit = columns.find((column) => column.name === choice.y[0])?.unit;
+    return {
+        categories,
+        series,
+        y_label: `${choice.y.join(", ")}${unit ? ` (${unit})` : ""}`,
+        y_log: choice.y_log,
+    };
 }
 
 // Groups the rows into curves, one for each value of the column `by` and for each y.

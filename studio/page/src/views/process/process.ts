@@ -25,7 +25,7 @@ import { saved_menu } from "../../ui/saved";
 import { plain_table } from "../../ui/table";
 import { when_imported } from "../run/import";
 import { empty_choice, figure_for, type FigureChoice } from "./figure";
-import { recipes } from "./recipes";
+import { recipe_results, recipes } from "./recipes";
 import { result_cards } from "./result";
 import { new_step, step_fields, step_kinds } from "./steps";
 
@@ -72,6 +72,7 @@ class Process {
     private answers: StepAnswer[] = []; // of the steps, as far as they could be computed
     private fault: { step: number; text: string } | null = null;
     private figure_chosen = false;
+    wanted_result = ""; // the result of runs that the recipe shows
     private readonly open_steps = new Set<number>();
     private readonly steps_place = h("ol", { class: "steps" });
     private readonly result = h("div", { class: "stack" });
@@ -136,6 +137,11 @@ class Process {
         const step = where?.step ?? this.analysis.steps.length - 1;
         this.fault = { step, text: problem_text(error) + column };
         this.answers = this.answers.slice(0, step);
+    }
+
+    private begin(recipe: string): void {
+        this.wanted_result = recipe_results[recipe] ?? "";
+        this.replace(structuredClone(recipes[recipe]!), null);
     }
 
     private replace(steps: Step[], figure: FigureChoice | null): void {
@@ -251,7 +257,7 @@ class Process {
             fill(result, analysis.steps.length === 0 ? this.recipes_card() : this.fault ? null : loading());
             return;
         }
-        analysis.figure ??= figure_for(step, answer.columns, answer.rows);
+        analysis.figure ??= figure_for(step, answer.columns, answer.rows, this.wanted_result);
         const chosen = (choice: FigureChoice) => {
             analysis.figure = choice;
             this.figure_chosen = true;
@@ -259,7 +265,17 @@ class Process {
         };
         const choice = analysis.figure ?? empty_choice();
         const own_curves = !this.figure_chosen;
-        fill(result, result_cards(this.result_scope, { step, answer, choice, own_curves, chosen }));
+        fill(
+            result,
+            result_cards(this.result_scope, {
+                step,
+                answer,
+                before: answers[analysis.steps.length - 2],
+                choice,
+                own_curves,
+                chosen,
+            }),
+        );
     }
 
     private recipes_card(): HTMLElement {
@@ -270,7 +286,7 @@ class Process {
                 {
                     type: "button",
                     class: "card recipe",
-                    on: { click: () => this.replace(structuredClone(recipes[name]!), null) },
+                    on: { click: () => this.begin(name) },
                 },
                 h("h3", null, title),
                 h("p", { class: "muted small" }, text),
@@ -376,6 +392,7 @@ export async function process_view(scope: Scope, place: Place): Promise<Child> {
         }
     }
     const process = new Process(scope, analysis);
+    process.wanted_result = recipe_results[place.query.get("recipe") ?? ""] ?? "";
     const runs_changed = (ids: number[]) => {
         keep_query({ runs: ids.join(","), group: null });
         process.compute();

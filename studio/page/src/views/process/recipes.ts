@@ -2,6 +2,13 @@
 // Analyses to begin with; each can be changed step by step.
 import type { Step } from "../../core/types";
 
+// Results of runs that a recipe shows along y; other recipes show the result that most people look at first.
+export const recipe_results: Record<string, string> = {
+    cache_hits: "nics[*].cache.l1_hit_rate",
+    cache_times: "nics[*].cache.access_ns.p99",
+    cache_rate: "nics[*].cache.accesses_mops",
+};
+
 export const recipes: Record<string, Step[]> = {
     compare: [{ do: "compare", base: 0 }],
     cdf: [
@@ -39,4 +46,7 @@ export const recipes: Record<string, Step[]> = {
         { do: "sort", by: [{ column: "slowdown", descending: true }] },
     ],
     sweep: [{ do: "choose", table: "runs" }],
+    cache_hits: [{ do: "choose", table: "runs" }],
+    cache_times: [{ do: "choose", table: "runs" }],
+    cache_rate: [{ do: "choose", table: "runs" }],
 };

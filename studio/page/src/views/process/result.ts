@@ -6,16 +6,18 @@ import { count, number } from "../../core/format";
 import type { Cell, Column, Step, StepAnswer } from "../../core/types";
 import { t } from "../../i18n/text";
 import type { FigureSeries } from "../../plot/figure";
+import { bar_chart } from "../../plot/bars";
 import { plot } from "../../plot/plot";
 import { cell_text, column_width } from "../../ui/data_grid";
 import { grid } from "../../ui/grid";
 import { button, card, checkbox, field, input, save_file, select } from "../../ui/parts";
 import { compare_grid } from "./compare";
-import { figure_from, type FigureChoice } from "./figure";
+import { bars_from, figure_from, type FigureChoice } from "./figure";
 
 export interface ResultOptions {
     step: Step;
     answer: StepAnswer;
+    before: StepAnswer | undefined; // the rows that the step was computed from
     choice: FigureChoice;
     own_curves: boolean; // whether curves that the step itself computed are shown, until the user chooses others
     chosen: (choice: FigureChoice) => void;
@@ -57,18 +59,52 @@ function figure_fields(columns: Column[], choice: FigureChoice, update: (changes
     );
 }
 
+// Returns the points that a fit was made of, in the colours of its lines, as far as their rows are known.
+function points_under(step: Step, before: StepAnswer | undefined, lines: FigureSeries[]): FigureSeries[] {
+    if (step.do !== "fit" || !before) {
+        return [];
+    }
+    const at = (name: unknown) => before.columns.findIndex((column) => column.name === name);
+    const [x_at, y_at] = [at(step.x), at(step.y)];
+    const by = Array.isArray(step.by) ? step.by.map(at) : [];
+    const made = new Map<string, FigureSeries>();
+    for (const row of before.rows) {
+        const [x, y] = [row[x_at], row[y_at]];
+        if (typeof x !== "number" || typeof y !== "number") {
+            continue;
+        }
+        const name = by.map((column) => String(row[column])).join(" ");
+        const color = Math.max(
+            lines.findIndex((line) => line.name.includes(name)),
+            0,
+        );
+        const one = made.get(name) ?? { name: `${name} ·`, kind: "points", x: [], y: [], color };
+        made.set(name, one);
+        one.x.push(x);
+        one.y.push(y);
+    }
+    return [...made.values()];
+}
+
 function figure_card(scope: Scope, options: ResultOptions): HTMLElement {
     const { step, answer, choice } = options;
     let { own_curves } = options;
     const chart = plot(scope, { height: 320, name: choice.title || "analysis" });
-    const place = h("div", null, chart.element);
+    const bars = bar_chart(scope, { height: 320, name: choice.title || "analysis" });
+    const place = h("div", null, chart.element, bars.element);
     const curves = (answer.curves ?? []).map(
-        (curve): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y }),
+        (curve, color): FigureSeries => ({ name: curve.name, kind: "lines", x: curve.x, y: curve.y, color }),
     );
     const draw = () => {
-        if (curves.length > 0 && own_curves) {
+        const shown = curves.length > 0 && own_curves ? null : bars_from(choice, answer.columns, answer.rows);
+        chart.element.hidden = shown !== null;
+        bars.element.hidden = shown === null;
+        if (shown) {
+            bars.show(shown);
+        } else if (curves.length > 0 && own_curves) {
             const [x_label, y_label] = [String(step.x ?? ""), String(step.y ?? "")];
-            chart.show({ title: choice.title, x_label, y_label, series: curves });
+            const series = [...points_under(step, options.before, curves), ...curves];
+            chart.show({ title: choice.title, x_label, y_label, series });
         } else {
             chart.show(figure_from(choice, answer.columns, answer.rows));
         }

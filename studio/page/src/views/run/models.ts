@@ -1,84 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models report: tiers of a cache, transports and their chains, HERD, Mooncake, and any other application.
+// What models report: transports and their chains, HERD, Mooncake, any other application, and the inside of NICs.
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent } from "../../core/format";
 import type { ResultSchema } from "../../core/schema";
-import type { AppNumbers, Distribution, NicNumbers, Summary } from "../../core/summary";
+import type { AppNumbers, Distribution, Summary } from "../../core/summary";
 import { t } from "../../i18n/text";
 import { plot } from "../../plot/plot";
 import { card, empty, fact } from "../../ui/parts";
 import { flow_table } from "./flow_table";
 import { fields_of_units, numbers, numbers_table } from "./numbers";
 
-const caches_max = 8;
 const nics_max = 64;
 const app_parts = ["kind", "units", "flows", "transport", "transfers_done", "transfers_planned", "series"];
-
-interface Tier {
-    name: string;
-    meaning: string;
-    hits: number;
-    times: Distribution | undefined;
-    held: number; // bytes
-}
-
-function tiers_of(cache: Record<string, unknown>): Tier[] {
-    const words = t().report;
-    const of = (name: string) => Number(cache[name] ?? 0);
-    const times = (name: string) => cache[name] as Distribution | undefined;
-    const { urgent = 0, background = 0 } = (cache.expands ?? {}) as { urgent?: number; background?: number };
-    return [
-        { name: "L1", meaning: words.l1, hits: of("l1_hits"), times: times("l1_ns"), held: of("l1_bytes_peak") },
-        { name: "L2", meaning: words.l2, hits: of("l2_hits"), times: times("l2_ns"), held: of("l2_bytes_peak") },
-        {
-            name: "L3",
-            meaning: words.l3,
-            hits: urgent + background,
-            times: times("expand_ns"),
-            held: of("directory_bytes"),
-        },
-    ];
-}
-
-function tier_row({ name, meaning, hits, times, held }: Tier, accesses: number): HTMLElement {
-    const words = t().report;
-    const share = accesses > 0 ? hits / accesses : 0;
-    const width = `${Math.max(share * 100, hits > 0 ? 0.5 : 0)}%`;
-    const fill_bar = h("div", { class: `tier-fill ${name.toLowerCase()}`, style: { width } });
-    const known = typeof times?.p50 === "number";
-    const took = known ? `${words.median} ${nanoseconds(times.p50)} · p99 ${nanoseconds(times.p99)}` : "–";
-    return h(
-        "div",
-        { class: "tier" },
-        h("div", { class: "tier-name" }, h("strong", null, name), " ", h("span", { class: "muted small" }, meaning)),
-        h("div", { class: "tier-bar", role: "img", "aria-label": `${name}: ${percent(share)}` }, fill_bar),
-        h("div", { class: "number" }, percent(share, share > 0.999 || share < 0.01 ? 2 : 1)),
-        h("div", { class: "number muted small" }, took, " · ", words.held(bytes(held))),
-    );
-}
-
-// Shows a NIC's cache as three tiers, each larger and slower than the one before, and how often each had the context.
-function cache_card(nic: NicNumbers, schema: ResultSchema): HTMLElement {
-    const words = t().report;
-    const cache = nic.cache as Record<string, unknown>;
-    const accesses = Number(cache.accesses ?? 0);
-    const moves = (cache.migrations ?? {}) as Record<string, number>;
-    const moved = ["to_l1", "to_l2", "to_l3"].map((name) => count(moves[name] ?? 0));
-    const rows = tiers_of(cache).map((tier) => tier_row(tier, accesses));
-    const about = [words.policy(String(cache.policy ?? "")), " · ", words.accesses(count(accesses))];
-    const all = numbers(cache, schema.summary.nics_by_part?.cache, "", ["policy"]);
-    return card(
-        `${nic.name}: ${words.cache}`,
-        h("span", { class: "muted small" }, about),
-        h(
-            "div",
-            { class: "stack" },
-            h("div", { class: "tiers" }, rows),
-            h("p", { class: "muted small" }, words.moves(moved[0]!, moved[1]!, moved[2]!)),
-            h("details", null, h("summary", null, words.all_numbers), all),
-        ),
-    );
-}
 
 function rounds_chart(scope: Scope, rounds: number[]): HTMLElement {
     const words = t().report;
@@ -184,14 +117,11 @@ export function models_tab(scope: Scope, summary: Summary, schema: ResultSchema)
     if (summary.apps.length + summary.nics.length === 0) {
         return empty(words.nothing, words.nothing_text);
     }
-    const caches = summary.nics.filter((nic) => "cache" in nic);
     const detailed = summary.nics.filter((nic) => !("cache" in nic));
     const nics = h("span", { class: "muted small" }, words.nics(detailed.length));
     const inside = numbers_table(detailed.slice(0, nics_max), undefined, "");
     return [
         summary.apps.map((app, index) => [app_card(app, index, schema), transport_card(scope, app)]),
-        caches.slice(0, caches_max).map((nic) => cache_card(nic, schema)),
-        caches.length > caches_max ? h("p", { class: "muted" }, words.more_nics(caches.length - caches_max)) : null,
         detailed.length > 0 ? card(words.inside_nics, nics, inside) : null,
     ];
 }

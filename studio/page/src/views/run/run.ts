@@ -5,13 +5,16 @@ import { fill, h, type Child, type Scope } from "../../core/dom";
 import { listen_events } from "../../core/events";
 import { bytes, count, moment, nanoseconds, seconds } from "../../core/format";
 import { go, keep_query, link, type Place } from "../../core/router";
+import type { ResultSchema } from "../../core/schema";
 import { session } from "../../core/session";
+import type { Summary } from "../../core/summary";
 import { enter_range } from "../../core/time_range";
 import { settings_of, type Live, type Run, type Runs } from "../../core/types";
 import { t } from "../../i18n/text";
-import { bar, button, later, link_button, note, tabs, view_head, type Tab } from "../../ui/parts";
+import { bar, button, field, input, later, link_button, note, sheet, tabs, view_head, type Tab } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
 import { is_active, state_badge, trash_run } from "../runs";
+import { cache_tab, has_cache } from "./cache";
 import { figures_tab } from "./figures";
 import { live_view } from "./live";
 import { models_tab } from "./models";
@@ -34,9 +37,10 @@ class RunView {
         private readonly place: Place,
         private run: Run,
         private readonly in_group: boolean,
+        private cached: boolean, // a NIC of the run has a tiered cache
     ) {
         this.inner = scope.child();
-        this.chosen = place.query.get("tab") ?? "summary";
+        this.chosen = place.query.get("tab") ?? "";
         this.draw();
         if (is_active(run)) {
             this.listen();
@@ -49,6 +53,7 @@ class RunView {
 
     private async reload(): Promise<void> {
         this.run = await api.get<Run>(`runs/${this.run.id}`, undefined, this.scope.signal);
+        this.cached = await is_cached(this.run, this.scope.signal);
         this.draw();
     }
 
@@ -111,6 +116,7 @@ class RunView {
             await api.patch(`runs/${id}`, { shared: !run.shared });
             await this.reload();
         };
+        const rename = () => edit_words(run, () => this.reload());
         const remove = () => trash_run(run, () => go(link("runs")));
         const bin = { icon: "trash", kind: "quiet", label: t().runs.remove, title: t().runs.remove } as const;
         const own = this.may_change();
@@ -123,6 +129,7 @@ class RunView {
             run.study
                 ? link_button(words.see_study, link("edit", "study", run.study))
                 : link_button(words.edit_again, link("edit", "run", id)),
+            own ? button(words.rename, rename) : null,
             own ? button(run.shared ? words.unshare : words.share, share, { icon: "share" }) : null,
             !active && own ? button("", remove, bin) : null,
         ];
@@ -133,7 +140,8 @@ class RunView {
         const settings = settings_of(run).map((one) => [" · ", h("code", null, one)]);
         const shared = run.shared ? ` · ${t().common.shared}` : "";
         const about = [settings, ` · ${run.owner.name} · ${moment(run.created_ms)}`, shared];
-        fill(this.header, view_head(run.name, h("span", null, state_badge(run), about), ...this.tools()));
+        const notes = run.notes ? h("p", { class: "notes" }, run.notes) : null;
+        fill(this.header, view_head(run.name, h("span", null, state_badge(run), about, notes), ...this.tools()));
     }
 
     private progress_text(): string {
@@ -171,12 +179,19 @@ class RunView {
     private result_tabs(): Tab[] {
         const words = t().run;
         const { run, place } = this;
-        const models = (tab: Scope) =>
+        type Made = (tab: Scope, summary: Summary, schema: ResultSchema) => Child;
+        const of_summary = (make: Made) => (tab: Scope) =>
             later(tab, async (signal) => {
                 const [summary, schema] = await Promise.all([summary_of(run.id, signal), schema_of(run.id, signal)]);
-                return models_tab(tab, summary, schema);
+                return make(tab, summary, schema);
             });
+        const cache: Tab = {
+            name: "cache",
+            text: words.cache,
+            make: of_summary((tab, summary, schema) => cache_tab(tab, run, summary, schema)),
+        };
         return [
+            ...(this.cached ? [cache] : []),
             { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
             { name: "network", text: words.network, make: (tab) => network_tab(tab, run, place) },
             { name: "series", text: words.series, make: (tab) => series_tab(tab, run) },
@@ -184,7 +199,7 @@ class RunView {
             { name: "flows", text: words.flows, make: (tab) => table_tab(tab, run, "flows") },
             { name: "hosts", text: words.hosts, make: (tab) => hosts_tab(tab, run) },
             { name: "ports", text: words.ports, make: (tab) => table_tab(tab, run, "ports") },
-            { name: "models", text: words.models, make: models },
+            { name: "models", text: words.models, make: of_summary(models_tab) },
             { name: "events", text: words.events, make: (tab) => table_tab(tab, run, "events") },
         ];
     }
@@ -230,10 +245,33 @@ class RunView {
     }
 }
 
+// Lets the user change the name and the notes of a run.
+async function edit_words(run: Run, done: () => Promise<void>): Promise<void> {
+    const words = t().run;
+    const name = input({ value: run.name, required: true, maxlength: 200 });
+    const notes = h("textarea", { rows: 6, maxlength: 5000 }, run.notes);
+    const save = async () => {
+        await api.patch(`runs/${run.id}`, { name: name.value.trim(), notes: notes.value });
+        await done();
+    };
+    await sheet(words.rename, [field(words.name, name), field(words.notes, notes)], {
+        text: words.keep,
+        done: save,
+    });
+}
+
+// Returns whether a NIC of the run has a tiered cache. Such a run opens on it.
+async function is_cached(run: Run, signal: AbortSignal): Promise<boolean> {
+    if (!run.has_result || run.study) {
+        return false;
+    }
+    return has_cache(await summary_of(run.id, signal));
+}
+
 export async function run_view(scope: Scope, place: Place): Promise<Child> {
     const id = Number(place.words[1]);
     const run = await api.get<Run>(`runs/${id}`, undefined, scope.signal);
     const { total } = await api.get<Runs>("runs", { group: run.group, limit: 0 }, scope.signal);
     enter_range(id, place);
-    return new RunView(scope, place, run, total > 1).show();
+    return new RunView(scope, place, run, total > 1, await is_cached(run, scope.signal)).show();
 }

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Bars over categories, side by side or stacked. ECharts draws them; it is loaded when the first such chart is shown.
+import type { ECharts } from "echarts/core";
+import { csv_text } from "../core/csv";
+import { h, on_resize, type Scope } from "../core/dom";
+import { the_color } from "../core/settings";
+import { t } from "../i18n/text";
+import { button, save_file } from "../ui/parts";
+import { plot_colors, short_number } from "./figure";
+
+export interface Bars {
+    categories: string[];
+    series: { name: string; values: (number | null)[] }[];
+    y_label: string;
+    stacked?: boolean; // the values of a category lie on each other
+    lying?: boolean; // the categories stand along the vertical axis, with room for long names
+    y_log?: boolean;
+    y_most?: number;
+    value_text?: (value: number) => string;
+}
+
+export interface BarChart {
+    element: HTMLElement;
+    show: (bars: Bars) => void;
+}
+
+const names_lying = 8; // more categories, or names longer than this, lie
+const row_px = 26;
+const told_max = 20; // categories that are told in words
+
+async function load() {
+    const [core, { BarChart }, parts, { SVGRenderer }] = await Promise.all([
+        import("echarts/core"),
+        import("echarts/charts"),
+        import("echarts/components"),
+        import("echarts/renderers"),
+    ]);
+    core.use([BarChart, parts.GridComponent, parts.LegendComponent, parts.TooltipComponent, SVGRenderer]);
+    return core;
+}
+
+function is_lying(bars: Bars): boolean {
+    return bars.lying ?? (bars.categories.length > names_lying || bars.categories.some((name) => name.length > 14));
+}
+
+function options_of(bars: Bars) {
+    const [ink, line] = [the_color("ink-3"), the_color("line")];
+    const text = bars.value_text ?? short_number;
+    const lying = is_lying(bars);
+    const names = { type: "category", data: bars.categories, inverse: lying, axisLabel: { color: ink } };
+    const values = {
+        type: bars.y_log ? "log" : "value",
+        max: bars.y_most,
+        name: bars.y_label,
+        nameLocation: "middle",
+        nameGap: lying ? 28 : 52,
+        nameTextStyle: { color: ink },
+        axisLabel: { color: ink, formatter: text },
+        splitLine: { lineStyle: { color: line } },
+    };
+    return {
+        animation: false,
+        color: bars.series.map((_, index) => the_color(`plot-${(index % plot_colors) + 1}`)),
+        textStyle: { fontFamily: "sans-serif", color: ink },
+        grid: {
+            left: lying ? 16 : 70,
+            right: 24,
+            top: bars.series.length > 1 ? 34 : 12,
+            bottom: 44,
+            containLabel: lying,
+        },
+        legend: bars.series.length > 1 ? { top: 0, left: 0, textStyle: { color: ink } } : undefined,
+        tooltip: {
+            trigger: "axis",
+            axisPointer: { type: "shadow" },
+            valueFormatter: (value: unknown) => text(Number(value)),
+        },
+        xAxis: lying ? values : names,
+        yAxis: lying ? names : values,
+        series: bars.series.map((one) => ({
+            type: "bar",
+            name: one.name,
+            stack: bars.stacked ? "all" : undefined,
+            barMaxWidth: 40,
+            data: one.values,
+        })),
+    };
+}
+
+// Says a chart in words, for those who do not see it.
+function words_of({ categories, series, value_text }: Bars): string {
+    const text = (value: number | null | undefined) =>
+        value === null || value === undefined ? "–" : (value_text ?? short_number)(value);
+    return categories
+        .slice(0, told_max)
+        .map((name, index) => `${name}: ${series.map((one) => `${one.name} ${text(one.values[index])}`).join(", ")}`)
+        .join("; ");
+}
+
+// Returns an empty chart; show() fills it.
+export function bar_chart(scope: Scope, options: { name: string; height?: number }): BarChart {
+    const height = options.height ?? 260;
+    const place = h("div", { class: "bars-place", role: "img", style: { height: `${height}px` } });
+    let chart: ECharts | null = null;
+    let shown: Bars | null = null;
+    const draw = async () => {
+        const { init } = await load();
+        if (scope.ended || !shown) {
+            return;
+        }
+        const rows = shown.categories.length * row_px * (shown.stacked ? 1 : Math.max(1, shown.series.length * 0.6));
+        place.style.height = `${is_lying(shown) ? Math.max(rows + 90, 140) : height}px`;
+        chart ??= init(place, null, { renderer: "svg" });
+        chart.resize();
+        chart.setOption(options_of(shown), true);
+    };
+    const save = (format: "csv" | "svg") => {
+        if (!shown || !chart) {
+            return;
+        }
+        const { categories, series } = shown;
+        const rows = categories.map((name, index) => [name, ...series.map((one) => one.values[index] ?? null)]);
+        const text =
+            format === "svg" ? chart.renderToSVGString() : csv_text([["", ...series.map((one) => one.name)], ...rows]);
+        save_file(
+            `${options.name}.${format}`,
+            new Blob([text], { type: format === "svg" ? "image/svg+xml" : "text/csv" }),
+        );
+    };
+    on_resize(scope, place, () => chart?.resize());
+    scope.listen(window, "studio-theme", () => void draw());
+    scope.on_end(() => chart?.dispose());
+    const tools = h(
+        "div",
+        { class: "row tight plot-tools" },
+        button("SVG", () => save("svg"), { small: true, kind: "quiet", title: t().run.as_plot("svg") }),
+        button("CSV", () => save("csv"), { small: true, kind: "quiet", title: t().run.as_plot("csv") }),
+    );
+    return {
+        element: h("div", { class: "plot" }, place, tools),
+        show: (bars) => {
+            shown = bars;
+            place.setAttribute("aria-label", words_of(bars));
+            void draw();
+        },
+    };
+}
