@@ -72,7 +72,11 @@ typedef struct nic_cache_config {
     sim_time_t aging_ps;
     sim_ratio_t alpha;
     uint64_t cluster_bytes;
-    uint64_t neighbours;
+    uint64_t neighbours; // SIM_AUTO: the whole cluster
+    uint64_t move_batch;
+    sim_time_t move_work_ps;
+    sim_ratio_t promote_along;
+    uint64_t prestage;
     sim_time_t maintenance_ps;
     uint64_t maintenance_tokens;
     uint64_t batch_threshold;

@@ -369,9 +369,24 @@ static const sim_attr_t attrs[] = {
              .help = "largest part of host memory or L2 that one transfer of neighbouring tokens "
                      "covers"),
     SIM_ATTR("nic.cache.neighbours", COUNT, nic_config_t, cache.neighbours,
-             .default_text = "4", .min_text = "0", .max_text = "63",
-             .help = "number of following tokens that are prefetched with one that moves to L2, if "
-                     "they lie in its cluster"),
+             .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "1048576",
+             .help = "largest number of tokens that move to L2 together with another one of their "
+                     "cluster; auto: the whole cluster"),
+    SIM_ATTR("nic.cache.move.batch", COUNT, nic_config_t, cache.move_batch,
+             .default_text = "16", .min_text = "1", .max_text = "4096",
+             .help = "largest number of tokens that one transfer promotes from L2 to L1, or "
+                     "demotes because they are idle"),
+    SIM_ATTR("nic.cache.move.work", TIME, nic_config_t, cache.move_work_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
+             .help = "time that each move takes besides its transfers, such as a copy by firmware"),
+    SIM_ATTR("nic.cache.promote.along", RATIO, nic_config_t, cache.promote_along,
+             .default_text = "0.5", .min_text = "0", .max_text = "1",
+             .help = "share of promote.l1 from which on a token goes to L1 together with another "
+                     "one of its page of L2"),
+    SIM_ATTR("nic.cache.driver.prestage", COUNT, nic_config_t, cache.prestage,
+             .default_text = "0", .min_text = "0", .max_text = "1000000",
+             .help = "requests for contexts of one cluster within the window from which on the "
+                     "driver stages the rest of the cluster in L2 by itself; 0: it never does"),
     SIM_ATTR("nic.cache.maintenance.interval", TIME, nic_config_t, cache.maintenance_ps,
              .default_text = "100us", .min_text = "1ns", .max_text = "1000s",
              .help = "time between two runs of the maintenance worker, which demotes idle tokens"),

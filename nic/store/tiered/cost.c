@@ -190,8 +190,10 @@ sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token)
     const sim_time_t mailbox_ps = nic__tiered_mailbox(tiered);
     nic__tiered_drive(tiered);
     const sim_time_t wait_ps = nic_server_urgent(&tiered->driver, tiered->now_ps, work_ps);
-    return mailbox_ps + wait_ps + work_ps +
-           nic__tiered_answer(tiered, (nic_token_type_t)token->type, &number, 1, false);
+    const sim_time_t answer_ps =
+        nic__tiered_answer(tiered, (nic_token_type_t)token->type, &number, 1, false);
+    nic__tiered_note_expand(tiered, token);
+    return mailbox_ps + wait_ps + work_ps + answer_ps;
 }
 
 // -- L1

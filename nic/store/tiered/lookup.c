@@ -92,8 +92,7 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
     if (token->staging != TIERED_NONE && !nic__tiered_in_l1(token)) {
         serving = serve_from(tiered, token, NIC_LAYER_L1, patient);
         tiered->counters.staging_hits++;
-        tiered->counters.prefetches_used += token->prefetched;
-        token->prefetched = false;
+        nic__tiered_use_prefetched(tiered, token);
         image = *nic__tiered_staged(tiered, token);
     } else {
         serving = nic_cell_moving(&token->cell)
@@ -166,6 +165,7 @@ static void begin_counting(tiered_t *tiered)
     }
     nic_histogram_clear(&tiered->all);
     nic_histogram_clear(&tiered->move_times);
+    nic_histogram_clear(&tiered->met);
     nic_server_clear_statistics(&tiered->driver);
     tiered->driver_busy_at_adaptation_ps = 0;
     tiered->cxl.read_bytes = 0;
@@ -251,11 +251,15 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
         join_batch(tiered, token, lookup);
     } else {
         const bool patient = type == NIC_TOKEN_QP && lookup->begins && !lookup->urgent;
+        const bool met = counted && token->staging == TIERED_NONE && nic_cell_moving(&token->cell);
         const serving_t serving = serve(tiered, token, patient);
         count_path(tiered, token, lookup, serving.path);
         trace(tiered, token, serving.path, serving.took_ps);
         if (counted && !serving.late) {
             count_time(tiered, serving.path, serving.took_ps);
+            if (met) {
+                nic_histogram_add(&tiered->met, serving.took_ps);
+            }
         }
         lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + serving.took_ps);
         if (serving.path != TIERED_L1 && !serving.late) {
@@ -351,6 +355,10 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->doorbell_free_ps =
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
+    for (uint32_t i = 0; i < SIM_COUNT_OF(tiered->demotions); i++) {
+        tiered->demotions[i].tokens = sim_alloc_array(config->move_batch, sizeof(uint32_t));
+    }
+    tiered->heats = sim_alloc_array(TIERED_HEATS, sizeof(*tiered->heats));
     nic_directory_init(&tiered->directory, config->directory_load);
     nic__tiered_parts_init(tiered, place->seed);
     nic__tiered_table_init(tiered, place->seed);
@@ -370,6 +378,11 @@ static void tiered_destroy(nic_store_t *store)
     }
     nic_histogram_fini(&tiered->all);
     nic_histogram_fini(&tiered->move_times);
+    nic_histogram_fini(&tiered->met);
+    for (uint32_t i = 0; i < SIM_COUNT_OF(tiered->demotions); i++) {
+        sim_free(tiered->demotions[i].tokens);
+    }
+    sim_free(tiered->heats);
     sim_free(tiered->tokens);
     sim_free(tiered->freed);
     nic_directory_fini(&tiered->directory);

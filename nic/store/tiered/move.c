@@ -66,14 +66,16 @@ void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token)
 void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps)
 {
     SIM_CHECK(token->move != TIERED_NONE);
-    tiered->moves[token->move].end_ps = end_ps;
+    tiered->moves[token->move].end_ps = end_ps + tiered->config.move_work_ps;
     sift(tiered, token->move);
 }
 
 // -- moves
 
-// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at tells its end.
-static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
+void nic__tiered_begin_move(tiered_t *tiered,
+                            tiered_token_t *token,
+                            uint32_t to,
+                            sim_time_t took_ps)
 {
     if (token->staging != TIERED_NONE) {
         nic__tiered_unstage(tiered, token); // the copy that moves is the newest
@@ -88,7 +90,9 @@ static void begin_move(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim
              place,
              (tiered_move_t){
                  .begin_ps = tiered->now_ps,
-                 .end_ps = took_ps == SIM_TIME_NEVER ? SIM_TIME_NEVER : tiered->now_ps + took_ps,
+                 .end_ps = took_ps == SIM_TIME_NEVER
+                               ? SIM_TIME_NEVER
+                               : tiered->now_ps + took_ps + tiered->config.move_work_ps,
                  .token = nic__tiered_number(tiered, token),
              });
     sift(tiered, place);
@@ -116,14 +120,13 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
     nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
 }
 
-static bool may_move(const tiered_token_t *token)
+bool nic__tiered_may_move(const tiered_token_t *token)
 {
     return !nic_cell_moving(&token->cell) && !token->queued && token->order == TIERED_NONE &&
            (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0;
 }
 
-// Returns whether a token is used more often than the victim of a full L1, which it would replace.
-static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count)
+bool nic__tiered_is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count)
 {
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if (nic__tiered_l1_has_room(tiered, token)) {
@@ -135,19 +138,18 @@ static bool is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t co
 
 static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t count)
 {
-    if (!is_hotter(tiered, token, count)) {
+    if (!nic__tiered_is_hotter(tiered, token, count)) {
         tiered->counters.refused_moves++;
         return;
     }
     const bool near = token->cell.entry.layer == NIC_LAYER_L2;
     tiered->counters.fills += !near;
     if (near) {
-        const sim_time_t took_ps = nic__tiered_cxl_read(tiered, nic__tiered_bytes(token));
-        begin_move(tiered, token, NIC_LAYER_L1, took_ps);
+        nic__tiered_promote_page(tiered, token);
         return;
     }
     const uint32_t number = nic__tiered_number(tiered, token);
-    begin_move(tiered, token, NIC_LAYER_L1, SIM_TIME_NEVER);
+    nic__tiered_begin_move(tiered, token, NIC_LAYER_L1, SIM_TIME_NEVER);
     nic__tiered_order(tiered, TIERED_ORDER_L1, &number, 1, nic__tiered_mailbox(tiered), false);
 }
 
@@ -158,47 +160,7 @@ static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
            (sim_wide_t)part->l2_bytes * pressure.num;
 }
 
-// Promotes a token to L2, together with its neighbours in host memory if they have room. One
-// request
-// and one transfer move them all.
-static void promote_to_l2(tiered_t *tiered, tiered_token_t *token)
-{
-    if (!nic__tiered_has_l2(tiered, token)) {
-        return;
-    }
-    uint32_t batch[64];
-    uint32_t count = 0;
-    batch[count++] = nic__tiered_number(tiered, token);
-    const uint64_t in_cluster =
-        tiered->config.cluster_bytes / nic_context_bytes((nic_token_type_t)token->type);
-    const bool room = !l2_is_tight(tiered, nic__tiered_part(tiered, token));
-    for (uint64_t k = 1; room && k <= tiered->config.neighbours && count < SIM_COUNT_OF(batch);
-         k++) {
-        if (in_cluster == 0 || (token->key + k) / in_cluster != token->key / in_cluster) {
-            break;
-        }
-        const uint32_t number =
-            nic__tiered_find(tiered, (nic_token_type_t)token->type, token->key + k);
-        if (number != TIERED_NONE && tiered->tokens[number].cell.state == NIC_TOKEN_IN_L3 &&
-            may_move(&tiered->tokens[number]) &&
-            nic__tiered_has_l2(tiered, &tiered->tokens[number])) {
-            if (tiered->config.saturated == NIC_CACHE_DROP && nic__tiered_behind_ps(tiered) != 0) {
-                tiered->counters.prefetches_dropped++; // L2 has enough to do without it
-                continue;
-            }
-            batch[count++] = number;
-            tiered->tokens[number].prefetched = true;
-            tiered->counters.prefetches++;
-        }
-    }
-    tiered->counters.fills++;
-    for (uint32_t i = 0; i < count; i++) {
-        begin_move(tiered, &tiered->tokens[batch[i]], NIC_LAYER_L2, SIM_TIME_NEVER);
-    }
-    nic__tiered_order(tiered, TIERED_ORDER_L2, batch, count, nic__tiered_mailbox(tiered), false);
-}
-
-static uint64_t count_of(tiered_t *tiered, tiered_token_t *token)
+uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token)
 {
     return nic_window_count(&token->window,
                             tiered->now_ps,
@@ -207,19 +169,26 @@ static uint64_t count_of(tiered_t *tiered, tiered_token_t *token)
 
 static void promote(tiered_t *tiered, tiered_token_t *token)
 {
-    const uint64_t count = count_of(tiered, token);
-    if (!may_move(token) || token->cell.entry.layer == NIC_LAYER_L1) {
+    const uint64_t count = nic__tiered_count(tiered, token);
+    if (!nic__tiered_may_move(token) || token->cell.entry.layer == NIC_LAYER_L1) {
         return;
     }
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);
     if (count >= part->promote_l1) {
         promote_to_l1(tiered, token, count);
     } else if (count >= part->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
-        promote_to_l2(tiered, token);
+        nic__tiered_promote_to_l2(tiered, token);
     }
 }
 
 // -- after an access
+
+void nic__tiered_use_prefetched(tiered_t *tiered, tiered_token_t *token)
+{
+    tiered->counters.prefetches_used += token->prefetched == TIERED_NEIGHBOUR;
+    tiered->counters.prestaged_used += token->prefetched == TIERED_PRESTAGED;
+    token->prefetched = TIERED_ASKED_FOR;
+}
 
 static void count_access(tiered_t *tiered, tiered_token_t *token)
 {
@@ -240,9 +209,9 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
     } else if (token->cell.entry.layer == NIC_LAYER_L2) {
         nic__tiered_use_l2(tiered, token);
     }
-    tiered->counters.prefetches_used +=
-        token->prefetched && token->cell.entry.layer == NIC_LAYER_L2;
-    token->prefetched = token->prefetched && token->cell.entry.layer != NIC_LAYER_L2;
+    if (token->cell.entry.layer == NIC_LAYER_L2) {
+        nic__tiered_use_prefetched(tiered, token);
+    }
 }
 
 void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool counted)
@@ -254,6 +223,9 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
         return;
     }
     if (nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+        if (nic_cell_moving(&token->cell)) {
+            nic__tiered_forget_move(tiered, token); // to L2: it was prefetched or staged
+        }
         const sim_time_t here_ps = nic__tiered_here_ps(tiered, token);
         const sim_time_t took_ps = here_ps > tiered->now_ps ? here_ps - tiered->now_ps : 0;
         nic__tiered_move_now(tiered, token, NIC_LAYER_L1, took_ps);
@@ -275,7 +247,7 @@ void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token)
 
 static void maintain_token(tiered_t *tiered, tiered_token_t *token)
 {
-    if (!may_move(token)) {
+    if (!nic__tiered_may_move(token)) {
         return;
     }
     const nic_cache_config_t *const config = &tiered->config;
@@ -283,13 +255,10 @@ static void maintain_token(tiered_t *tiered, tiered_token_t *token)
     const uint32_t layer = token->cell.entry.layer;
     if (layer == NIC_LAYER_L1 && idle_ps > config->demote_l1_ps) {
         const uint32_t to = nic__tiered_has_l2(tiered, token) ? NIC_LAYER_L2 : NIC_LAYER_L3;
-        begin_move(tiered, token, to, nic__tiered_write_back(tiered, token, to));
+        nic__tiered_demote(tiered, token, to);
     } else if (layer == NIC_LAYER_L2 && idle_ps > config->demote_l2_ps &&
                l2_is_tight(tiered, nic__tiered_part(tiered, token))) {
-        begin_move(tiered,
-                   token,
-                   NIC_LAYER_L3,
-                   nic__tiered_write_back(tiered, token, NIC_LAYER_L3));
+        nic__tiered_demote(tiered, token, NIC_LAYER_L3);
     } else {
         promote(tiered, token);
     }
@@ -304,6 +273,9 @@ static void maintain(tiered_t *tiered)
         if (token->live && !nic__tiered_part(tiered, token)->policy->installs_on_miss) {
             maintain_token(tiered, token);
         }
+    }
+    for (uint32_t i = 0; i < SIM_COUNT_OF(tiered->demotions); i++) {
+        nic__tiered_demote_gathered(tiered, &tiered->demotions[i]);
     }
 }
 

@@ -329,28 +329,39 @@ static void tell(const tiered_t *tiered,
     }
 }
 
-// Writes a token's difference back to the tier `to`: its hot fields, and the whole token if L2
-// takes it
-// in. Returns the time it takes.
-sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
+// Writes tokens' differences back to the tier `to`: their hot fields, and the whole tokens if L2
+// takes them in. Returns the time it takes.
+sim_time_t nic__tiered_write_back_all(tiered_t *tiered,
+                                      const uint32_t *tokens,
+                                      uint32_t count,
+                                      uint32_t to)
 {
-    const bool dirty = (token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0;
-    uint64_t bytes = dirty ? NIC_SMALL_FIELDS_BYTES : 0;
-    tiered->counters.write_backs += dirty;
-    if (dirty) {
-        tell(tiered, token, NIC_TRACE_TIER_WRITTEN | token->cell.entry.layer * 4u | to, 0);
+    const uint32_t from = tiered->tokens[tokens[0]].cell.entry.layer;
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const tiered_token_t *const token = &tiered->tokens[tokens[i]];
+        SIM_CHECK(token->cell.entry.layer == from);
+        bytes += to == NIC_LAYER_L2 ? nic__tiered_bytes(token) : 0;
+        if ((token->cell.entry.flags & NIC_DIRECTORY_DIRTY) != 0) {
+            tiered->counters.write_backs++;
+            bytes += NIC_SMALL_FIELDS_BYTES;
+            tell(tiered, token, NIC_TRACE_TIER_WRITTEN | from * 4u | to, 0);
+        }
     }
     if (to == NIC_LAYER_L2) {
-        return nic__tiered_cxl_write(tiered, bytes + nic__tiered_bytes(token));
+        return nic__tiered_cxl_write(tiered, bytes);
     }
-    if (!dirty) {
-        return 0; // L3 has it
+    if (bytes == 0) {
+        return 0; // L3 has them
     }
-    if (token->cell.entry.layer == NIC_LAYER_L2) {
-        const sim_time_t read_ps = nic__tiered_cxl_read(tiered, bytes);
-        return read_ps + nic__tiered_dma_write(tiered, bytes);
-    }
-    return nic__tiered_dma_write(tiered, bytes);
+    const sim_time_t read_ps = from == NIC_LAYER_L2 ? nic__tiered_cxl_read(tiered, bytes) : 0;
+    return read_ps + nic__tiered_dma_write(tiered, bytes);
+}
+
+sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to)
+{
+    const uint32_t number = nic__tiered_number(tiered, token);
+    return nic__tiered_write_back_all(tiered, &number, 1, to);
 }
 
 void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
@@ -407,6 +418,10 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
                to);
     if (token->type == NIC_TOKEN_QP) {
         tiered->counters.migrations[to]++;
+        nic_window_add(&tiered->moved,
+                       tiered->now_ps,
+                       tiered->config.window_ps / NIC_WINDOW_PARTS,
+                       1);
         tell(tiered, token, from * 4 + to, took_ps);
         nic_histogram_add(&tiered->move_times, took_ps);
     }

@@ -53,6 +53,8 @@ typedef struct cache_report {
     sim_percentiles_t l2_ns;
     sim_percentiles_t expand_ns;
     sim_percentiles_t migration_ns;
+    sim_percentiles_t met_ns;
+    double migration_rate;
     uint64_t l1_entries_peak;
     uint64_t l1_bytes;
     uint64_t l1_bytes_peak;
@@ -169,6 +171,10 @@ static void fill_use(const tiered_t *tiered, cache_report_t *report)
     report->driver.hurried = counters->hurried;
     report->driver.waiting_max = server->waiting_max;
     report->driver_utilisation = driver < 1.0 ? driver : 1.0;
+    const uint64_t migrations = counters->migrations[NIC_LAYER_L1] +
+                                counters->migrations[NIC_LAYER_L2] +
+                                counters->migrations[NIC_LAYER_L3];
+    report->migration_rate = span_ps == 0 ? 0 : (double)migrations / seconds / 1e6;
     report->mops = span_ps == 0 ? 0 : (double)counters->accesses / seconds / 1e6;
 }
 
@@ -192,6 +198,7 @@ static void fill(const void *object, void *report_void)
     report->l2_ns = nic_histogram_percentiles(&tiered->paths[TIERED_L2], SIM_PS_PER_NS);
     report->expand_ns = nic_histogram_percentiles(&tiered->paths[TIERED_EXPAND], SIM_PS_PER_NS);
     report->migration_ns = nic_histogram_percentiles(&tiered->move_times, SIM_PS_PER_NS);
+    report->met_ns = nic_histogram_percentiles(&tiered->met, SIM_PS_PER_NS);
     fill_memory(tiered, report);
     fill_types(tiered, report);
     fill_use(tiered, report);
@@ -294,6 +301,10 @@ static const sim_report_row_t rows[] = {
     TIMES("l2_ns", l2_ns, "time of an access that hits L2", false),
     TIMES("expand_ns", expand_ns, "time of an access that needs the host's driver", false),
     OBJECT("migrations", migrations, "moves of tokens between tiers, by destination", migration_table),
+    REAL("migration_rate", migration_rate, "M/s", "moves of tokens between tiers per second, in millions", false),
+    WHOLE("move_transfers", counters.move_transfers, "", "transfers that promoted tokens from L2 to L1, or demoted idle ones"),
+    WHOLE("moved_along", counters.moved_along, "", "tokens in those transfers beside the first one of each"),
+    TIMES("met_ns", met_ns, "time of an access to a token that was moving", false),
     TIMES("migration_ns", migration_ns, "time that a move of a token takes", false),
     WHOLE("fills", counters.fills, "", "requests to the driver for which no access waited"),
     WHOLE("refused_moves", counters.refused_moves, "", "promotions to L1 that were refused because every entry there is used more often"),
@@ -312,6 +323,9 @@ static const sim_report_row_t rows[] = {
     WHOLE("batch_delays", counters.batch_delays, "", "times that the batch worker waited for a saturated link of L2"),
     WHOLE("prefetches", counters.prefetches, "", "neighbouring tokens that were moved to L2 together with a requested one"),
     WHOLE("prefetches_used", counters.prefetches_used, "", "prefetched tokens that were used while they were in L2"),
+    WHOLE("prestages", counters.prestages, "", "clusters that the driver staged in L2 by itself (driver.prestage)"),
+    WHOLE("prestaged", counters.prestaged, "", "tokens of those clusters"),
+    WHOLE("prestaged_used", counters.prestaged_used, "", "tokens of those clusters that were used while they were in L2"),
     WHOLE("prefetches_dropped", counters.prefetches_dropped, "", "neighbouring tokens that were not prefetched because L2's link was saturated"),
     WHOLE("directory_reads", counters.directory_reads, "", "look-ups of tokens in the directory by the NIC"),
     WHOLE("directory_lines", counters.directory_lines, "", "buckets of 64 bytes that those look-ups read"),
@@ -372,6 +386,16 @@ static uint64_t driver_busy(const nic_store_t *store)
 {
     const nic_server_t *const driver = &((const tiered_t *)(const void *)store)->driver;
     return driver->busy_ps[NIC_SERVER_URGENT] + driver->busy_ps[NIC_SERVER_BACKGROUND];
+}
+
+static uint64_t migration_rate(const nic_store_t *store)
+{
+    const tiered_t *const tiered = (const tiered_t *)(const void *)store;
+    nic_window_t moved = tiered->moved; // a copy: the original moves on with the accesses
+    const sim_time_t window_ps = tiered->config.window_ps;
+    const uint64_t count = nic_window_count(&moved, tiered->now_ps, window_ps / NIC_WINDOW_PARTS);
+    const sim_time_t span_ps = tiered->now_ps < window_ps ? tiered->now_ps : window_ps;
+    return span_ps == 0 ? 0 : (uint64_t)((sim_wide_t)count * SIM_PS_PER_S / span_ps);
 }
 
 static uint64_t wait_of(const nic_store_t *store, nic_server_class_t class, uint64_t percentile)
@@ -437,6 +461,8 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     DERIVED("driver_urgent_wait_p99_ps", urgent_p99, "ps", "99th percentile of the time that urgent requests waited for the driver so far"),
     DERIVED("driver_background_wait_p50_ps", background_p50, "ps", "median time that background requests waited for the driver so far"),
     DERIVED("driver_background_wait_p99_ps", background_p99, "ps", "99th percentile of the time that background requests waited for the driver so far"),
+    DERIVED("migration_rate", migration_rate, "1/s", "moves of tokens between tiers per second, within the window"),
+    METRIC("prestaged", counters.prestaged, "", "tokens that the driver staged in L2 by itself"),
     METRIC("l1_entries", parts[0].slots_used, "", "queue pairs in L1 at this time"),
     METRIC("l2_tokens", parts[0].pages[NIC_TOKEN_QP].used_slots, "", "queue pairs in L2 at this time"),
     METRIC("l2_bytes", parts[0].l2_used_bytes, "bytes", "bytes of L2 pages that tokens use at this time"),

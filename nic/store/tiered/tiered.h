@@ -14,7 +14,7 @@
 //     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
 //     move.c     the thresholds' moves, the maintenance worker
-//     rules/     thresholds that adapt
+//     rules/     what moves together, and thresholds that adapt
 //     batch.c    the miss queue, and the staging areas
 //     table.c    page tables
 //     report.c   what it tells
@@ -62,6 +62,12 @@ typedef struct tiered_image {
     uint8_t context[NIC_CONTEXT_BYTES_MAX]; // only where it is not compressed
 } tiered_image_t;
 
+typedef enum tiered_prefetch {
+    TIERED_ASKED_FOR,
+    TIERED_NEIGHBOUR, // came to L2 with another one
+    TIERED_PRESTAGED, // the driver staged it
+} tiered_prefetch_t;
+
 typedef struct tiered_token {
     nic_cell_t cell;
     uint64_t key;
@@ -88,7 +94,7 @@ typedef struct tiered_token {
     bool compressed;
     bool queued; // in the miss queue or on its way from there
     bool staged_dirty;
-    bool prefetched; // and not used since
+    uint8_t prefetched; // tiered_prefetch_t, as long as it is not used
     uint32_t queued_page;
     sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
     tiered_link_t *waiters;
@@ -158,6 +164,20 @@ typedef struct tiered_move {
     uint32_t token;
 } tiered_move_t;
 
+// Idle tokens that one transfer demotes.
+typedef struct tiered_demotions {
+    uint32_t to;
+    uint32_t count;
+    uint32_t *tokens;
+} tiered_demotions_t;
+
+// What the driver remembers of a cluster in host memory.
+#define TIERED_HEATS 4096u
+typedef struct tiered_heat {
+    uint64_t name; // type and first key; 0: none
+    nic_window_t requests;
+} tiered_heat_t;
+
 typedef struct tiered_type_counters {
     uint64_t lookups;
     uint64_t l1_hits;
@@ -192,6 +212,11 @@ typedef struct tiered_counters {
     uint64_t batch_delays;
     uint64_t prefetches;
     uint64_t prefetches_used;
+    uint64_t prestages; // clusters
+    uint64_t prestaged; // tokens
+    uint64_t prestaged_used;
+    uint64_t move_transfers; // between L1 and L2, and of idle tokens to L3
+    uint64_t moved_along;    // tokens in them beside the first
     uint64_t prefetches_dropped;
     uint64_t directory_reads; // look-ups
     uint64_t directory_lines; // buckets that they read
@@ -254,7 +279,10 @@ typedef struct tiered {
     uint64_t pins;
     sim_time_t reset_ps;
     uint32_t uncompressed;
-    tiered_partition_t parts[2]; // 0: queue pairs
+    tiered_partition_t parts[2];     // 0: queue pairs
+    tiered_demotions_t demotions[3]; // L1 to L2, L1 to L3, L2 to L3
+    tiered_heat_t *heats;            // by hash, the last one of each
+    nic_window_t moved;              // migrations
     // Moves that are in progress.
     tiered_move_t *moves; // heap by end
     size_t move_count;
@@ -289,6 +317,7 @@ typedef struct tiered {
     tiered_counters_t counters;
     nic_histogram_t paths[TIERED_PATH_COUNT];
     nic_histogram_t all;
+    nic_histogram_t met; // accesses that met a move
     nic_histogram_t move_times;
     sim_time_t counted_from_ps;
     uint32_t *recorded;
@@ -448,7 +477,39 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
 sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint32_t to);
 uint64_t nic__tiered_occupied_saving(const tiered_t *tiered);
 
+// Like nic__tiered_write_back, for tokens of the same tier in one transfer.
+sim_time_t nic__tiered_write_back_all(tiered_t *tiered,
+                                      const uint32_t *tokens,
+                                      uint32_t count,
+                                      uint32_t to);
+
+// -- rules/cluster.c
+
+// Promotes a token to L2, together with its cluster in host memory as far as L2 has room. One
+// request and one transfer move them all.
+void nic__tiered_promote_to_l2(tiered_t *tiered, tiered_token_t *token);
+// Promotes a token of L2 to L1, together with tokens of its page that are nearly as hot.
+void nic__tiered_promote_page(tiered_t *tiered, tiered_token_t *token);
+// Demotes an idle token together with others: the move begins when there are enough of them, or
+// with nic__tiered_demote_gathered.
+void nic__tiered_demote(tiered_t *tiered, const tiered_token_t *token, uint32_t to);
+void nic__tiered_demote_gathered(tiered_t *tiered, tiered_demotions_t *down);
+// Notes that the driver was asked for a context; it may stage the token's cluster.
+void nic__tiered_note_expand(tiered_t *tiered, const tiered_token_t *token);
+
 // -- move.c
+
+// Begins a move that takes took_ps; SIM_TIME_NEVER: nic__tiered_end_move_at tells its end.
+void nic__tiered_begin_move(tiered_t *tiered,
+                            tiered_token_t *token,
+                            uint32_t to,
+                            sim_time_t took_ps);
+void nic__tiered_use_prefetched(tiered_t *tiered, tiered_token_t *token);
+bool nic__tiered_may_move(const tiered_token_t *token);
+// Returns whether a token is used more often than the victim of a full L1, which it would replace.
+bool nic__tiered_is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64_t count);
+// Returns the uses of a token within the window.
+uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token);
 
 // Applies the policy after an access. `counted`: the access counts as a use of the token;
 // otherwise it

@@ -54,6 +54,7 @@ void nic__tiered_order(tiered_t *tiered,
 static void take_up(tiered_t *tiered, uint32_t id, sim_time_t work_ps)
 {
     const tiered_order_t order = tiered->orders[id];
+    uint32_t asked = TIERED_NONE;
     const bool stage = order.kind == TIERED_ORDER_L2;
     const sim_time_t end_ps =
         tiered->now_ps + order.before_ps + work_ps +
@@ -74,10 +75,16 @@ static void take_up(tiered_t *tiered, uint32_t id, sim_time_t work_ps)
         nic_histogram_add(&tiered->all, end_ps - order.begin_ps);
         nic_histogram_add(&tiered->paths[TIERED_EXPAND], end_ps - order.begin_ps);
     }
+    if (order.kind == TIERED_ORDER_CONTEXT && order.tokens[0] != TIERED_NONE) {
+        asked = order.tokens[0];
+    }
     sim_free(order.tokens);
     tiered->orders[id].tokens = NULL;
     tiered->orders[id].next = tiered->free_order;
     tiered->free_order = id;
+    if (asked != TIERED_NONE) {
+        nic__tiered_note_expand(tiered, &tiered->tokens[asked]);
+    }
 }
 
 void nic__tiered_drive(tiered_t *tiered)
