@@ -347,6 +347,10 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
 {
     nic_cell_t *const cell = &token->cell;
     const bool through = tiered->config.write == NIC_CACHE_WRITE_THROUGH;
+    if (nic_cell_moving(cell) && tiered->config.waiting == NIC_CACHE_WAIT) {
+        token->pending++;
+        return;
+    }
     const bool staged = token->staging != TIERED_NONE;
     const uint64_t word = changed(tiered, token, nic__tiered_newest_word(tiered, token));
     token->contents = word;
@@ -366,6 +370,13 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
         (void)nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES);
     } else {
         cell->entry.flags |= NIC_DIRECTORY_DIRTY;
+    }
+}
+
+void nic__tiered_write_pending(tiered_t *tiered, tiered_token_t *token)
+{
+    for (; token->pending != 0; token->pending--) {
+        nic__tiered_note_write(tiered, token);
     }
 }
 

@@ -195,30 +195,3 @@ sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token)
     nic__tiered_note_expand(tiered, token);
     return mailbox_ps + wait_ps + work_ps + answer_ps;
 }
-
-// -- L1
-
-// Reads the fields, and swaps them cas_ps later: in vain if another did so in between. After
-// cas_retries it takes the entry's lock: it waits for those before it, and writes the fields where
-// the directory can see it.
-sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps)
-{
-    const sim_time_t cas_ps = tiered->config.cas_ps;
-    const sim_time_t begin_ps = tiered->now_ps + after_ps;
-    // Swaps of other units are serialised until cas_ps; each of them makes one swap of ours fail.
-    const uint64_t failed = cas_ps != 0 && token->cas_ps > begin_ps
-                                ? (token->cas_ps - begin_ps + cas_ps - 1) / cas_ps
-                                : 0;
-    sim_time_t took_ps = (failed + 1) * cas_ps;
-    tiered->counters.cas_failures += failed;
-    if (failed > tiered->config.cas_retries) {
-        tiered->counters.cas_retries += tiered->config.cas_retries;
-        tiered->counters.cas_fallbacks++;
-        const uint32_t number = nic__tiered_number(tiered, token);
-        took_ps += nic__tiered_read_directory(tiered, &number, 1);
-    } else {
-        tiered->counters.cas_retries += failed;
-    }
-    token->cas_ps = begin_ps + took_ps;
-    return took_ps;
-}

@@ -56,31 +56,40 @@ static serving_t serve_from(tiered_t *tiered, tiered_token_t *token, uint32_t la
     return (serving_t){TIERED_EXPAND, before_ps + nic__tiered_expand(tiered, token), false};
 }
 
-// Serves an access to a token that is moving: the access waits for the end of the move, or reads
-// the
-// old copy and validates it afterwards.
-static serving_t serve_moving(tiered_t *tiered, tiered_token_t *token, bool patient)
+// Serves an access to a token that is moving: it waits for the end of the move.
+static serving_t serve_after_move(tiered_t *tiered, tiered_token_t *token, bool patient)
 {
-    if (tiered->config.waiting == NIC_CACHE_WAIT) {
-        nic__tiered_hurry(tiered, token);
-    }
+    nic__tiered_hurry(tiered, token);
     const sim_time_t end_ps = tiered->moves[token->move].end_ps;
     const sim_time_t left_ps = end_ps > tiered->now_ps ? end_ps - tiered->now_ps : 0;
-    const uint32_t to = nic_move_target(&token->cell);
-    if (tiered->config.waiting == NIC_CACHE_WAIT) {
-        tiered->counters.waits++;
-        serving_t serving = serve_from(tiered, token, to, patient);
-        serving.took_ps += left_ps;
-        return serving;
-    }
-    serving_t serving = serve_from(tiered, token, token->cell.entry.layer, patient);
-    if (serving.took_ps > left_ps && serving.path != TIERED_L1) {
-        tiered->counters.version_retries++; // the version is another one now
-        const serving_t again = serve_from(tiered, token, to, patient);
-        serving.took_ps += again.took_ps;
-        serving.path = again.path > serving.path ? again.path : serving.path;
-    }
+    tiered->counters.waits++;
+    serving_t serving = serve_from(tiered, token, nic_move_target(&token->cell), patient);
+    serving.took_ps += left_ps;
     return serving;
+}
+
+// Serves an access from the copy that the directory names, and looks at the version again when it
+// has read: if that has changed, it reads again, from where the token is then.
+static serving_t serve_and_validate(tiered_t *tiered, tiered_token_t *token, bool patient)
+{
+    serving_t all = {TIERED_L1, 0, false};
+    for (;;) {
+        const sim_time_t begin_ps = tiered->now_ps + all.took_ps;
+        const nic_cell_view_t view = nic__tiered_view_at(tiered, token, begin_ps);
+        const serving_t serving = serve_from(tiered, token, view.layer, patient);
+        all.took_ps += serving.took_ps;
+        all.path = serving.path > all.path ? serving.path : all.path;
+        all.late = serving.late;
+        const nic_cell_view_t now =
+            nic__tiered_view_at(tiered, token, tiered->now_ps + all.took_ps);
+        // A swap in L1 has met the driver's rewrites already.
+        const bool valid =
+            serving.path == TIERED_L1 ? now.layer == view.layer : now.version == view.version;
+        if (valid || serving.late) {
+            return all;
+        }
+        tiered->counters.version_retries++;
+    }
 }
 
 static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
@@ -95,9 +104,11 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
         nic__tiered_use_prefetched(tiered, token);
         image = *nic__tiered_staged(tiered, token);
     } else {
-        serving = nic_cell_moving(&token->cell)
-                      ? serve_moving(tiered, token, patient)
-                      : serve_from(tiered, token, token->cell.entry.layer, patient);
+        const bool waits = tiered->config.waiting == NIC_CACHE_WAIT;
+        nic_cell_view_t view;
+        serving = nic_cell_enter(&token->cell, waits, &view)
+                      ? serve_and_validate(tiered, token, patient)
+                      : serve_after_move(tiered, token, patient);
         right = nic__tiered_fetch(tiered, token, &image);
     }
     if (!right) { // what L2 gave was corrupt, so the host is asked
@@ -383,6 +394,11 @@ static void tiered_destroy(nic_store_t *store)
         sim_free(tiered->demotions[i].tokens);
     }
     sim_free(tiered->heats);
+    for (size_t number = 0; number < tiered->token_count; number++) {
+        if (tiered->tokens[number].live) {
+            sim_free(tiered->tokens[number].windows);
+        }
+    }
     sim_free(tiered->tokens);
     sim_free(tiered->freed);
     nic_directory_fini(&tiered->directory);

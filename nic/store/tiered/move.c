@@ -60,6 +60,7 @@ void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token)
         nic__tiered_forget_order(tiered, token);
         (void)take_move(tiered, token->move);
         nic_move_give_up(&token->cell);
+        nic__tiered_write_pending(tiered, token);
     }
 }
 
@@ -102,13 +103,6 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
 {
     tiered_token_t *const token = &tiered->tokens[move->token];
     nic_cell_t *const cell = &token->cell;
-    if (nic__tiered_word(tiered, token) != cell->snapshot &&
-        tiered->config.waiting == NIC_CACHE_OPTIMISTIC) {
-        // The old copy was written during the move, so the difference must follow.
-        tiered->counters.reconciled++;
-        (void)(tiered->has_l2 ? nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
-                              : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
-    }
     const uint32_t to = nic_move_target(cell);
     if (to == NIC_LAYER_L1) {
         nic__tiered_set_uses(tiered,
@@ -118,6 +112,7 @@ static void end_move(tiered_t *tiered, const tiered_move_t *move)
                                               tiered->config.window_ps / NIC_WINDOW_PARTS));
     }
     nic__tiered_move_now(tiered, token, to, move->end_ps - move->begin_ps);
+    nic__tiered_write_pending(tiered, token);
 }
 
 bool nic__tiered_may_move(const tiered_token_t *token)

@@ -207,8 +207,12 @@ void nic__tiered_remove(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
         return;
     }
     tiered_token_t *const token = &tiered->tokens[number];
+    token->pending = 0;
     nic__tiered_forget_move(tiered, token);
     nic__tiered_forget_order(tiered, token);
+    sim_free(token->windows);
+    token->windows = NULL;
+    token->window_count = token->window_capacity = 0;
     if (token->staging != TIERED_NONE) {
         nic__tiered_part(tiered, token)->staging[token->staging] = TIERED_NONE;
     }
@@ -241,7 +245,7 @@ void nic__tiered_change(nic_store_t *store, nic_store_kind_t kind, uint64_t key)
         const sim_time_t took_ps =
             nic__tiered_dma_write(tiered, nic__tiered_bytes(token)) +
             (tiered->has_l2 ? nic__tiered_cxl_write(tiered, nic__tiered_bytes(token)) : 0);
-        token->here_ps = nic__later(token->here_ps, tiered->now_ps + took_ps);
+        nic__tiered_rewrite_takes(tiered, token, took_ps);
     }
 }
 

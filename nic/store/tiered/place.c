@@ -364,6 +364,34 @@ sim_time_t nic__tiered_write_back(tiered_t *tiered, tiered_token_t *token, uint3
     return nic__tiered_write_back_all(tiered, &number, 1, to);
 }
 
+// Copies a token that moves and commits the move, again for each change of the old copy since it
+// was read. Its new copy is *image, until it has a place of its own.
+static void commit(tiered_t *tiered,
+                   tiered_token_t *token,
+                   tiered_image_t *image,
+                   nic_copies_t *copies)
+{
+    nic_cell_t *const cell = &token->cell;
+    const uint32_t to = nic_move_target(cell);
+    const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
+    for (;;) {
+        (void)nic__tiered_fetch(tiered, token, image);
+        *copies = nic__tiered_copies(tiered, token);
+        if (to != NIC_LAYER_L3 && hot) {
+            copies->word[to] = nic_l1_word(&image->entry);
+        }
+        nic_move_put(cell, copies);
+        if (nic_move_commit(cell, copies)) {
+            return;
+        }
+        // The difference must follow.
+        tiered->counters.reconciled++;
+        (void)(tiered->has_l2 ? nic__tiered_cxl_write(tiered, NIC_SMALL_FIELDS_BYTES)
+                              : nic__tiered_dma_write(tiered, NIC_SMALL_FIELDS_BYTES));
+        nic_move_take(cell, copies);
+    }
+}
+
 void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, sim_time_t took_ps)
 {
     nic_cell_t *const cell = &token->cell;
@@ -371,24 +399,15 @@ void nic__tiered_move_now(tiered_t *tiered, tiered_token_t *token, uint32_t to, 
     if (token->staging != TIERED_NONE) {
         nic__tiered_unstage(tiered, token);
     }
+    nic_copies_t copies = nic__tiered_copies(tiered, token);
     if (!nic_cell_moving(cell)) {
         const bool began = nic_move_begin(cell, to);
         SIM_CHECK(began);
+        nic_move_take(cell, &copies);
     }
     SIM_CHECK(nic_move_target(cell) == to);
-    // What was fetched from the old place is the new copy until it has a place of its own. What
-    // gives way to it may take the old place.
     tiered_image_t image;
-    (void)nic__tiered_fetch(tiered, token, &image);
-    nic_copies_t copies = nic__tiered_copies(tiered, token);
-    const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
-    if (to != NIC_LAYER_L3 && hot) {
-        copies.word[to] = nic_l1_word(&image.entry);
-    }
-    nic_move_take(cell, &copies);
-    nic_move_put(cell, &copies);
-    const bool committed = nic_move_commit(cell, &copies);
-    SIM_CHECK(committed);
+    commit(tiered, token, &image, &copies);
     leave(tiered, token, from);
     nic__tiered_write_directory(tiered);
     if (to == NIC_LAYER_L1) {

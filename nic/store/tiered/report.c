@@ -311,6 +311,7 @@ static const sim_report_row_t rows[] = {
     WHOLE("cas_failures", counters.cas_failures, "", "compare-and-swaps of an entry's fields that lost against another one"),
     WHOLE("cas_retries", counters.cas_retries, "", "compare-and-swaps that were tried again after a failure"),
     WHOLE("cas_fallbacks", counters.cas_fallbacks, "", "accesses that stopped trying compare-and-swap and asked the directory"),
+    WHOLE("driver_retries", counters.driver_retries, "", "rewrites of state or rights by the driver that were tried again because a unit changed the token"),
     WHOLE("version_retries", counters.version_retries, "", "reads of an old copy that had to be repeated because it had changed"),
     WHOLE("waits", counters.waits, "", "accesses that waited for a moving token to arrive in its tier"),
     WHOLE("reconciled", counters.reconciled, "", "moves during which the old copy was written"),

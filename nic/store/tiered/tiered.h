@@ -10,7 +10,8 @@
 //     object.c   tokens by key: made, changed, removed
 //     contents.c their bytes: fetched, checked, used, changed, encoded
 //     directory/ where each token is, in compact buckets
-//     cost.c     what a step takes: CXL, directory, mailbox and driver, compare-and-swap
+//     cost.c     what a step takes: CXL, directory, mailbox and driver
+//     conflicts.c swaps, rewrites and moves that meet
 //     driver/    the driver as a server, and the requests that it takes up when nothing is urgent
 //     place.c    L1 and L2: what is put where, and what gives way
 //     move.c     the thresholds' moves, the maintenance worker
@@ -68,6 +69,13 @@ typedef enum tiered_prefetch {
     TIERED_PRESTAGED, // the driver staged it
 } tiered_prefetch_t;
 
+// A change of a token: it reads the token's version at begin_ps and swaps it at end_ps.
+typedef struct tiered_change {
+    sim_time_t begin_ps;
+    sim_time_t end_ps;
+    bool rewrites; // by the driver: state or rights, and the version
+} tiered_change_t;
+
 typedef struct tiered_token {
     nic_cell_t cell;
     uint64_t key;
@@ -79,11 +87,14 @@ typedef struct tiered_token {
     uint32_t away_uses;     // outside L1: frequency and last access of its next entry there
     sim_time_t away_access_ps;
     nic_window_t window;
-    sim_time_t here_ps; // what was asked for last is on the NIC; or the end of its move
-    sim_time_t cas_ps;  // the last compare-and-swap on it
-    uint32_t l1_slot;   // TIERED_NONE: none
-    uint32_t staging;   // place in the staging area; TIERED_NONE: none
-    uint32_t newer;     // in L2, by last use
+    sim_time_t here_ps;       // what was asked for last is on the NIC; or the end of its move
+    tiered_change_t *windows; // changes that are booked; those that are over may be left out
+    uint32_t window_count;
+    uint32_t window_capacity;
+    uint32_t pending; // writes of accesses that wait for the end of its move
+    uint32_t l1_slot; // TIERED_NONE: none
+    uint32_t staging; // place in the staging area; TIERED_NONE: none
+    uint32_t newer;   // in L2, by last use
     uint32_t older;
     uint32_t move;   // in the heap of moves; TIERED_NONE: none
     uint32_t order;  // that the driver has not taken up yet; TIERED_NONE: none
@@ -200,6 +211,7 @@ typedef struct tiered_counters {
     uint64_t cas_failures;
     uint64_t cas_retries;
     uint64_t cas_fallbacks;
+    uint64_t driver_retries;
     uint64_t version_retries;
     uint64_t waits;
     uint64_t reconciled;
@@ -438,8 +450,20 @@ sim_time_t nic__tiered_answer(tiered_t *tiered,
 sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token);
 sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
-// Changes the hot state of an entry at now + after_ps; returns how much longer that takes.
+
+// -- conflicts.c
+
+// Swaps the hot word of an entry after after_ps, again for each change that it meets, at most
+// cas-retries times before it takes the lock. Returns the time from then on.
 sim_time_t nic__tiered_swap(tiered_t *tiered, tiered_token_t *token, sim_time_t after_ps);
+// Books the driver's rewrite of state or rights, which takes took_ps from now on; again for each
+// change that it meets.
+void nic__tiered_rewrite_takes(tiered_t *tiered, tiered_token_t *token, sim_time_t took_ps);
+// Returns what an access sees that looks at the directory at a time that is not over: versions and
+// layers follow from rewrites and moves that are booked.
+nic_cell_view_t nic__tiered_view_at(const tiered_t *tiered,
+                                    const tiered_token_t *token,
+                                    sim_time_t time_ps);
 
 // -- driver/orders.c
 
@@ -581,8 +605,11 @@ uint32_t nic__tiered_encode(const tiered_token_t *token,
 // Decodes bytes of L2. Returns false if they are corrupt.
 bool nic__tiered_decode(const tiered_token_t *token, const uint8_t *bytes, tiered_image_t *image);
 void nic__tiered_put_l1(tiered_t *tiered, tiered_token_t *token, const tiered_image_t *image);
-// Changes the hot word of a token after an access, in the copy that the access used.
+// Changes the hot word of a token after an access, in the copy that the access used, or after the
+// move that the access waits for.
 void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token);
+// Makes the writes that have waited for the end of a move.
+void nic__tiered_write_pending(tiered_t *tiered, tiered_token_t *token);
 // Writes changed rights or another state into all copies on the NIC and in L2.
 void nic__tiered_rewrite(tiered_t *tiered, tiered_token_t *token);
 // Takes a token out of the staging area, and writes a changed hot word back.
