@@ -5,11 +5,12 @@
 // runs of adjacent blocks they take one read a run. A packet that waits for its map delays others
 // only if nothing may wait beside the pipeline. The buffer's bytes are what the NIC uses: a program
 // that walks the chain from outside finds the missing packets; a changed byte changes what happens.
+// Accesses cross the host's fabric.
 // Blocks are taken and returned when the core has done it. Each packet that is dropped for want of
 // a block is a refusal.
 // Method: two hosts 100 us apart; ten packets, forty apart, are lost the first time, so each of
 // them makes a map, and all maps are closed before the first repair comes.
-// Not pinned: the fabric's share (test_knobs_transport), goodput (scenarios/wan/prefetch.sh).
+// Not pinned: goodput (test_wan_studies_quick).
 #include <signal.h>
 
 #include "net/network_internal.h"
@@ -118,7 +119,9 @@ static void take_counter(const nic_transport_ops_t *ops,
     }
 }
 
-static pair_fn between; // called between the losses and the repairs, or NULL
+static pair_fn between;           // called between the losses and the repairs, or NULL
+static sim_time_t socket_link_ps; // to the second socket of the hosts; 0: they have one
+
 static uint64_t used_blocks(const pair_t *pair)
 {
     const nic_transport_metric_t *metric = nic_transport_metrics;
@@ -139,6 +142,8 @@ static outcome_t run(const setting_t *settings, sim_time_t other_ps)
     config.nic.timeout = 14;
     config.link.delay_ps = DELAY_PS;
     config.until_ps = SIM_PS_PER_S;
+    config.nic.host.sockets = socket_link_ps != 0 ? 2 : 1;
+    config.nic.host.socket_link_ps = socket_link_ps;
     set_own(&config.nic, "nic.adamap.cached", "1");
     set_own(&config.nic, "nic.adamap.watermark", "0");
     set_own(&config.nic, "nic.adamap.read-latency", "10us");
@@ -235,6 +240,20 @@ START_TEST(a_run_is_one_read)
     const outcome_t single = run((setting_t[]){settings[0], settings[1], {0}}, 0);
     ck_assert_uint_eq(single.totals.dma_reads, 6);
     ck_assert_uint_gt(single.end_ps, runs.end_ps + 3 * LATENCY_PS / 2);
+}
+END_TEST
+
+START_TEST(reads_cross_the_fabric)
+{
+    const sim_time_t link_ps = 5 * SIM_PS_PER_US;
+    const outcome_t alone = run(NULL, 0);
+    socket_link_ps = link_ps;
+    const outcome_t beside = run(NULL, 0);
+    const outcome_t far = run((setting_t[]){{"nic.adamap.location", "far"}, {0}}, 0);
+    socket_link_ps = 0;
+    near(beside.end_ps, alone.end_ps);
+    // The write of the second map, which delays its request, and the reads of eight maps.
+    near(far.end_ps, beside.end_ps + (LOST - 1) * link_ps);
 }
 END_TEST
 
@@ -424,6 +443,7 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(each_map_costs_a_read),
            CHECK_TEST(a_run_is_one_read),
+           CHECK_TEST(reads_cross_the_fabric),
            CHECK_TEST(addresses_may_be_known),
            CHECK_TEST(a_wait_delays_what_is_behind),
            CHECK_TEST(the_bytes_are_the_chain),
