@@ -29,7 +29,8 @@ awk -F, 'NR > 1 { if ($4 != $2 || ($1 == 16 && $2 == 1 && $8 + $9 == 0)) bad = 1
 # A read takes 4 us, in which 1/p + b = 36 packets of 41.9 ns need a map 2.6 times: the chain that is read
 # map by map decides how long the transfer takes, its reads one after the other. Runs keep up.
 awk -F, 'NR > 1 { run = $1 ~ /run=8/; percent[run, $2] = $4; share[run, $2] = $9 * 0.004 / $5 }
-    END { for (n = 1; n <= 8; n += 7) if (share[0, n] < 0.9 || share[0, n] > 1.1 || percent[0, n] > 60) bad = 1
+    END { for (n = 1; n <= 8; n += 7)
+            if (share[0, n] < 0.9 || share[0, n] > 1.1 || percent[0, n] > 60) bad = 1
         exit bad || percent[1, 1] > 60 || percent[1, 8] < 97 }' "$work/out/prefetch/data.csv" ||
     fail "prefetch: $(cat "$work/out/prefetch/data.csv")"
 exit $((failures > 0))
