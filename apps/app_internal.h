@@ -118,6 +118,17 @@ uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count);
 // Returns the address of a QP's message buffer. Each QP number has room for one message there.
 uint64_t app__address_of_qp(uint32_t qp_num);
 
+// -- runtime.c
+
+// Checks that `count` of the things that `what` names, of each_bytes each, need no more memory than
+// the scenario's memory-max. SIM_ERR_RANGE: the message begins with `attribute`.
+SIM_MUST_CHECK sim_err_t app__check_memory(const app_context_t *context,
+                                           const char *attribute,
+                                           double count,
+                                           uint64_t each_bytes,
+                                           const char *what,
+                                           sim_message_t *message);
+
 // -- hosts.c
 
 // Interfaces that a pattern matched; all interfaces of one host are adjacent.

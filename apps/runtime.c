@@ -258,3 +258,27 @@ uint64_t app__address_of_qp(uint32_t qp_num)
 {
     return (uint64_t)qp_num << 31;
 }
+
+sim_err_t app__check_memory(const app_context_t *context,
+                            const char *attribute,
+                            double count,
+                            uint64_t each_bytes,
+                            const char *what,
+                            sim_message_t *message)
+{
+    const double needed_bytes = count * (double)each_bytes;
+    const uint64_t most_bytes = context->memory_max_bytes;
+    if (most_bytes == 0 || most_bytes == SIM_AUTO || needed_bytes <= (double)most_bytes) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          attribute,
+                          ": %.4g %s of %" PRIu64 " bytes each take some %.3g GB of memory, "
+                          "expected at most %.3g GB: fewer of them, a higher memory-max, or --yes",
+                          count,
+                          what,
+                          each_bytes,
+                          needed_bytes / 1e9,
+                          (double)most_bytes / 1e9);
+}

@@ -35,6 +35,9 @@ typedef struct nic_location {
 // when the host has all its links; net_build ends the program if they do not fit. The message names
 // the attribute.
 SIM_MUST_CHECK sim_err_t nic_host_check(const net_node_t *host, sim_message_t *message);
+// Returns how many bytes the caches and tables of a host's NICs will take in this program's memory,
+// as far as they are made at once. Call it before net_build.
+uint64_t nic_host_memory_bytes(const net_node_t *host);
 
 // Parses "cpu:N" or "cuda:N". Returns SIM_ERR_UNKNOWN with a message if the host has no such part.
 SIM_MUST_CHECK sim_err_t nic_location_parse(const net_node_t *host,

@@ -518,6 +518,18 @@ static sim_err_t herd_create(const app_context_t *context,
     if (error != SIM_OK) {
         return error;
     }
+    if (config.service == APP__HERD_MICA) {
+        const double entries = (double)config.buckets + 8 * (double)config.keys;
+        error = app__check_memory(context,
+                                  "index-buckets",
+                                  entries,
+                                  sizeof(uint32_t),
+                                  "entries of the index and of keys",
+                                  message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
     app__herd_t *const herd = sim_alloc(sizeof(*herd));
     herd->app = (app_t){&app_herd, context->net, context->index};
     uint32_t *interfaces = NULL;

@@ -3,6 +3,7 @@
 // (docs/models/guidelines.md).
 #include "apps/rates/verbs_rate_internal.h"
 
+#define QP_PAIR_BYTES 1900u // measured: 114,688 queue pairs and their peers take 208 MB
 #define PREFIX "traffic.verbs-rate"
 
 typedef struct rate_config {
@@ -345,6 +346,18 @@ static sim_err_t rate_create(const app_context_t *context,
             if (error != SIM_OK) {
                 app__places_fini(&places[1]);
             }
+        }
+    }
+    if (error == SIM_OK) {
+        error = app__check_memory(context,
+                                  "qps-per-thread",
+                                  (double)places[0].host_count * (double)config->threads *
+                                      (double)config->qps,
+                                  QP_PAIR_BYTES,
+                                  "queue pairs with their peers",
+                                  message);
+        if (error != SIM_OK) {
+            app__places_fini(&places[1]);
         }
     }
     if (error != SIM_OK) {

@@ -104,6 +104,19 @@ static sim_err_t sequencer_create(const app_context_t *context,
                                   sim_message_t *message)
 {
     const app__sequencer_config_t *const config = config_void;
+    if (config->rpc.requests != SIM_AUTO) {
+        // A number is kept, and sorted at the end.
+        const sim_err_t fits =
+            app__check_memory(context,
+                              "requests",
+                              (double)config->rpc.requests * (double)config->rpc.clients,
+                              2 * sizeof(uint64_t),
+                              "answers of all clients",
+                              message);
+        if (fits != SIM_OK) {
+            return fits;
+        }
+    }
     app__sequencer_t *const sequencer = sim_alloc(sizeof(*sequencer));
     sequencer->app = (app_t){&app_sequencer, context->net, context->index};
     sequencer->version = (app__sequencer_version_t)config->version;

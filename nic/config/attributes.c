@@ -286,7 +286,7 @@ static const sim_attr_t attrs[] = {
              .help = "size of L2 for tokens of protection domains, memory regions and completion "
                      "queues; auto: a quarter of l2.bytes"),
     SIM_ATTR("nic.cache.l2.page-table", BYTES, nic_config_t, cache.l2_table_bytes,
-             .default_text = "0", .min_text = "0", .max_text = "1TiB",
+             .default_text = "0", .min_text = "0", .max_text = "128GiB",
              .help = "size of L2 for page tables, kept in lines of 64 bytes with the translations "
                      "of 8 pages; a missing translation is read there first, else from the host, "
                      "and its line is kept; 0: always from the host"),

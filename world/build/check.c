@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "nic/fabric.h"
+#include "world/format.h"
 #include "world/world_internal.h"
 
 sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
@@ -74,7 +75,39 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
-// Checks that the layout inside each host fits its links. Call it before net_build.
+// Refuses NICs whose caches and tables need more memory than memory-max.
+static sim_err_t check_nic_memory(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    const uint64_t allowed_bytes = scenario->run.memory_max_bytes;
+    uint64_t bytes = 0;
+    size_t hosts = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        const uint64_t more = node->kind == NET_NODE_HOST ? nic_host_memory_bytes(node) : 0;
+        bytes = bytes + more < bytes ? UINT64_MAX : bytes + more;
+        hosts += more > 0;
+    }
+    if (bytes <= allowed_bytes) {
+        return SIM_OK;
+    }
+    const world_tree_entry_t *const entry = world_tree_find(scenario->root, "nic");
+    const world_place_t place = entry != NULL ? entry->value->place : scenario->topology_place;
+    world_text_t needed;
+    world_text_t allowed;
+    return world_fail(error,
+                      SIM_ERR_RANGE,
+                      &place,
+                      "nic: the caches and tables inside the NICs of %zu hosts take some %s of "
+                      "memory, expected at most %s: fewer entries or hosts, a smaller "
+                      "nic.cache.l2.page-table, a higher memory-max, or --yes",
+                      hosts,
+                      world_format_bytes(&needed, bytes),
+                      world_format_bytes(&allowed, allowed_bytes));
+}
+
+// Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call it
+// before net_build.
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -98,7 +131,7 @@ sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
                           message.text,
                           node->sim.name);
     }
-    return SIM_OK;
+    return check_nic_memory(world, error);
 }
 
 typedef struct finding {
