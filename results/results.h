@@ -53,6 +53,7 @@ typedef struct results {
     size_t note_count;
     size_t note_capacity;
     world_warnings_t warnings;
+    size_t remark_first; // from this one on, the warnings are about what happened in the run
     double wall_s;
 } results_t;
 
@@ -62,6 +63,8 @@ void results_init(results_t *results,
                   sim_ended_t ended,
                   results_span_t *span);
 void results_fini(results_t *results);
+// run/remarks.c: adds warnings about what happened in a run that has ended.
+void results__remark(const world_t *world, results_t *results);
 // Adds a line to the notes. Takes the text.
 void results_note(results_t *results, char *text);
 

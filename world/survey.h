@@ -47,6 +47,8 @@ struct world_survey {
     double packets;     // full of it
     double packet_hops; // of packets and their ACKs, as far as the links can carry them in the run
     double wall_s;      // on one thread
+    double losses;      // of packets that links lose, to be expected
+    bool lossy;         // some transfer's path has a link that loses packets
     double attempts;    // of a message with go-back-0 on a lossy path, on average: the most of all
     world_survey_kind_t kinds[WORLD_SURVEY_KINDS];
     size_t kind_count;

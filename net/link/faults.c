@@ -60,7 +60,8 @@ static void change_link(fault_timer_t *state, bool on)
 {
     net_port_t *const port = state->port;
     if (state->fault.kind == NET_FAULT_DEGRADED) {
-        port->rare->degraded_bps = on ? state->fault.rate_bps : 0;
+        const bool slower = state->fault.rate_bps < port->rate_bps;
+        port->rare->degraded_bps = on && slower ? state->fault.rate_bps : 0;
         port->disturbed = true;
     } else {
         net_link_config_t *const config = net_port_own_config(port);

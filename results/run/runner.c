@@ -251,6 +251,7 @@ static void simulate(results_run_t *run)
     run->has_results = true;
     run->results.warnings = warnings;
     add_app_warnings(run);
+    results__remark(run->world, &run->results);
     run->results.wall_s = wall_s() - start_s;
     run->clock.ended = time(NULL);
 }

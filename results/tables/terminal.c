@@ -359,6 +359,14 @@ static void print_hottest(const results_t *results, FILE *out)
     }
 }
 
+// Prints the warnings about what happened. Those about the scenario came before the run.
+static void print_remarks(const results_t *results, FILE *out)
+{
+    for (size_t i = results->remark_first; i < results->warnings.count; i++) {
+        fprintf(out, "  warning   %s\n", results->warnings.items[i].text);
+    }
+}
+
 static const char *hit_share(world_text_t *buffer, uint64_t hits, uint64_t misses)
 {
     return hits + misses == 0
@@ -494,6 +502,7 @@ void results_report(const world_t *world, results_t *results, const char *folder
     print_network(results, out);
     print_timeouts(world, results, out);
     print_hottest(results, out);
+    print_remarks(results, out);
     print_rnics(results, out);
     print_nic_parts(world, out);
     print_apps(world, results, out);

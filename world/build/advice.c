@@ -248,6 +248,24 @@ static void advise_increase(const world_t *world, world_warnings_t *out)
     }
 }
 
+#define LOSSES_FEW 0.1
+
+// Warns where a rate of loss is set, and no planned packet will probably be lost.
+static void advise_losses(const world_t *world, world_warnings_t *out)
+{
+    const world_survey_t *const survey = world->survey;
+    if (survey == NULL || !survey->lossy || survey->untold > 0 || survey->losses >= LOSSES_FEW) {
+        return;
+    }
+    world_warn(out,
+               "no-loss",
+               "links lose packets, but of the %.3g planned ones %.2g are lost on average: no loss "
+               "is to be expected in this run, expected a higher link.loss-rate or "
+               "bit-error-rate, or more traffic",
+               survey->packets,
+               survey->losses);
+}
+
 #define ATTEMPTS_MANY 100.0
 #define ATTEMPTS_TOLD_MAX 1e12 // a number beyond says no more, and may be infinite
 
@@ -355,6 +373,7 @@ void world_advise(const world_t *world, world_warnings_t *out)
     advise_traffic(world, out);
     advise_faults(world, out);
     advise_attempts(world, out);
+    advise_losses(world, out);
     advise_inside(world, out);
     advise_watermark(world, out);
     advise_increase(world, out);

@@ -163,6 +163,20 @@ static double loss_of(const net_path_t *path, uint32_t frame_bytes)
     return 1 - arrives;
 }
 
+// Adds the losses of data packets that are to be expected. A loss model (link.loss-model) may lose
+// more in bursts, on average as many.
+static void count_losses(pass_t *pass, const app_flow_result_t *flow, const net_path_t *data)
+{
+    if (flow->mtu_bytes == 0) {
+        return;
+    }
+    const uint64_t mtu = flow->mtu_bytes;
+    const uint32_t frame_bytes = net_frame_bytes(ROCE_WRITE_MIDDLE, flow->mtu_bytes, false, false);
+    const double lost = loss_of(data, frame_bytes);
+    pass->survey->lossy = pass->survey->lossy || lost > 0;
+    pass->survey->losses += lost * ((double)flow->bytes / (double)mtu + 1);
+}
+
 static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const net_path_t *data)
 {
     const nic_config_t *const config = nic_get_config(pass->world->nics[flow->source].nic);
@@ -204,6 +218,7 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
         return;
     }
     count_flow(pass, flow, &forth, &back);
+    count_losses(pass, flow, flow->reads ? &back : &forth);
     count_attempts(pass, flow, flow->reads ? &back : &forth);
     mark_classes(pass, flow, &forth, &back);
 }
