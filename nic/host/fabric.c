@@ -11,6 +11,7 @@
 
 #include "nic/config/layout.h"
 #include "nic/config/parts.h"
+#include "nic/detail.h"
 #include "nic/host/dma.h"
 #include "nic/objects/objects.h"
 
@@ -65,6 +66,11 @@ struct nic_fabric {
 };
 
 // -- what there is where
+
+uint64_t nic_host_memory_bytes(const net_node_t *host)
+{
+    return nic_detail_memory_bytes(nic__host_of(host)->config) * host->port_count;
+}
 
 static nic_fabric_t *fabric_create(nic_host_t *host);
 

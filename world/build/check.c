@@ -106,8 +106,8 @@ static sim_err_t check_nic_memory(const world_t *world, world_error_t *error)
                       world_format_bytes(&allowed, allowed_bytes));
 }
 
-// Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call it
-// before net_build.
+// Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call
+// it before net_build.
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
