@@ -134,8 +134,8 @@ typedef struct nic_detail {
 struct nic_config;
 // Fills in the constants of a host: those that are set, and the profile's for the rest.
 void nic_detail_resolve(const struct nic_config *config, nic_detail_t *detail);
-// Returns how many bytes the caches and tables inside a NIC take in this program's memory, as far as
-// they are made at once; 0 if the NIC is not detailed.
+// Returns how many bytes the caches and tables inside a NIC take in this program's memory, as far
+// as they are made at once; 0 if the NIC is not detailed.
 uint64_t nic_detail_memory_bytes(const struct nic_config *config);
 // Fills in the constants of a profile alone. profile < NIC_PROFILE_COUNT.
 void nic_detail_profile(uint32_t profile, nic_detail_t *detail);
