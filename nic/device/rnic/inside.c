@@ -50,7 +50,7 @@ static void make_caches(nic_rnic_t *rnic, const nic_config_t *config, uint64_t s
         nic_cache_init(&rnic->uc_contexts,
                        detail->uc_context_entries,
                        detail->context_ways,
-                       at_random,
+                       true, // docs/models/herd.md: the decline of figure 12
                        seed + NIC_CACHE_COUNT);
     }
 }

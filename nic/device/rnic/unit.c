@@ -48,6 +48,16 @@ static nic_cost_t translate_all(nic_rnic_t *rnic, const nic_wqe_t *wqe, nic_cost
     return cost;
 }
 
+// Returns the time of the shared sending side for a request. One over RC costs as much as a READ,
+// whatever it does: the NIC must keep what repeats it, and match its ACK.
+static inline sim_time_t request_ps(const nic_detail_t *detail,
+                                    const nic_qp_t *qp,
+                                    const nic_wqe_t *wqe)
+{
+    return nic__wqe_fetches(wqe) || nic__device_type(qp) == NIC_QPT_RC ? detail->tx_request_ps
+                                                                       : detail->tx_send_ps;
+}
+
 // Begins with the WQE item->first.
 static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
                                                  const nic_qp_t *qp,
@@ -62,8 +72,7 @@ static SIM_ALWAYS_INLINE nic_service_t serve_wqe(const nic_item_t *item,
     sim_time_t data_ps = now_ps + (item->fetched ? detail->pu_send_fetched_ps : detail->pu_send_ps);
     sim_time_t here_ps = now_ps;
     sim_time_t *const context_ps = rnic->asynchronous ? &here_ps : &data_ps;
-    nic_cost_t cost = {nic__wqe_fetches(wqe) ? detail->tx_request_ps : detail->tx_send_ps,
-                       *context_ps};
+    nic_cost_t cost = {request_ps(detail, qp, wqe), *context_ps};
     // Only WQEs of datagrams and WQEs with inline payload take more than one line.
     if (!item->fetched &&
         (nic__device_type(qp) == NIC_QPT_UD || (wqe->flags & NIC_SEND_INLINE) != 0)) {

@@ -341,6 +341,36 @@ START_TEST(memory_shows_the_stores)
 END_TEST
 
 // Returns how many items of a list of the report have such a value.
+// A worker serves its clients in turn. Of more connections than the card has room for, the least
+// recently used one is always the next, so only an eviction at random leaves some of them: for n
+// connections and e entries, the hit rate h solves h = (1 - 1/e) ^ (n (1 - h)).
+START_TEST(contexts_of_connections_give_way_at_random)
+{
+    world_t world;
+    world_init(&world);
+    sim_message_t message;
+    ck_assert_int_eq(world_set(&nic_config_attrs,
+                               &world.nic,
+                               "model=detailed; profile=connectx-3; detailed.context.ways=12; "
+                               "detailed.context.uc-entries=12",
+                               &message),
+                     SIM_OK);
+    world_build(&world, "star", "hosts=4; rate=100Gbps; delay=1us");
+    (void)world_app(&world,
+                    "herd",
+                    SPAN "preset=sigcomm-2014; workers=1; clients=18; window=1; requests=400; "
+                         "keys=1000");
+    world_run(&world);
+    nic_rnic_counters_t counters;
+    ck_assert(nic_get_rnic_counters(nic_of_interface(world.net, 0), &counters));
+    // The other contexts are those of the worker's own queue pair, which always hit.
+    const double misses = (double)counters.context_misses / (18 * 400);
+    ck_assert_double_gt(misses, 0.45);
+    ck_assert_double_lt(misses, 0.75);
+    world_fini(&world);
+}
+END_TEST
+
 static int count_items(const app_t *app, const char *list, const char *value)
 {
     int count = 0;
@@ -489,4 +519,5 @@ CHECK_MAIN(CHECK_LOOP(every_operation_ends, 0, 2 * SIM_COUNT_OF(systems)),
            CHECK_LOOP(memory_shows_the_stores, 0, 2),
            CHECK_TEST(the_series_adds_up),
            CHECK_TEST(the_log_has_a_row_per_operation),
+           CHECK_TEST(contexts_of_connections_give_way_at_random),
            CHECK_LOOP(what_cannot_be_is_refused, 0, SIM_COUNT_OF(wrong)))
