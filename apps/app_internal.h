@@ -87,7 +87,8 @@ struct app__endpoint {
     app__passive_t **passives;
     size_t passive_count;
     size_t passive_capacity;
-    size_t hand; // index of the passive QP to check next for being finished
+    size_t hand;             // index of the passive QP to check next for being finished
+    struct app__mc_gsi *gsi; // QP 1 (apps/mooncake/engine/nvme_cm.c); NULL: none
 };
 
 // First member of every struct that the wr_id of a send points to.

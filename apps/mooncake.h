@@ -106,6 +106,7 @@ typedef struct app_mooncake_segment_desc {
     size_t buffer_count;
     char *server;         // NVMe-oF: name of the server of the file; NULL: a RAM segment
     uint64_t file_length; // NVMe-oF: bytes
+    uint64_t nsid;        // NVMe-oF: namespace of the file on its server, from 1
 } app_mooncake_segment_desc_t;
 void app_mooncake_segment_desc_destroy(app_mooncake_segment_desc_t *desc);
 

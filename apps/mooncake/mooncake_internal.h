@@ -19,6 +19,7 @@
 #define APP__MC_MESSAGE_MAX (UINT64_C(1) << 20)
 
 typedef struct app__mc_station app__mc_station_t;
+typedef struct app__mc_gsi app__mc_gsi_t;
 typedef struct app__mc_endpoint app__mc_endpoint_t;
 typedef struct app__mc_slice app__mc_slice_t;
 typedef struct app__mc_task app__mc_task_t;
@@ -33,7 +34,6 @@ typedef enum app__mc_kind {
     APP__MC_META_REMOVE,
     APP__MC_HANDSHAKE,
     APP__MC_AUDIT,
-    APP__MC_FILE_IO,
     APP__MC_PROGRAM, // messages of the program that uses the engine
     APP__MC_KINDS,
 } app__mc_kind_t;
@@ -111,6 +111,8 @@ struct app__mc_station {
     size_t dead_capacity;
     bool crashed;
     app_mooncake_t *engines;
+    uint32_t cm_serial;   // of connections of NVMe over RDMA
+    uint64_t nvme_queues; // number of such queues so far
 };
 
 struct app_mooncake_cluster {
@@ -123,6 +125,12 @@ struct app_mooncake_cluster {
     uint32_t metadata_station;
     struct app__mc_server *server;
 };
+
+// Returns the address of a station's control area.
+static inline uint64_t app__mc_area(const app__mc_station_t *station)
+{
+    return APP__MC_AREA + ((uint64_t)station->cluster->index << 40);
+}
 
 void app__mc_handle(app__mc_station_t *station,
                     app__mc_kind_t kind,
@@ -194,7 +202,6 @@ struct app__mc_segment {
     bool refused; // one of its keys was refused: slices wait for the new description
     app__mc_waiter_t *waiters;
     app__mc_slice_t *stale; // slices that wait for the new description
-    bool file_checked;      // a file: its operations report whether the data is right
 };
 
 // -- contexts, workers, endpoints (apps/mooncake/engine/context.c, apps/mooncake/engine/endpoint.c)
@@ -341,6 +348,7 @@ struct app__mc_task {
     uint32_t left;   // slices that have not ended; they keep the task alive
     bool failed;     // a slice failed
     bool ended;
+    bool is_part;      // of another task, which is verified as a whole
     sim_timer_t timer; // fires at the end of a local copy
 };
 
@@ -376,6 +384,13 @@ typedef struct app__mc_local_buffer {
 } app__mc_local_buffer_t;
 
 typedef struct app__mc_file app__mc_file_t;
+typedef struct app__nvme_queue app__nvme_queue_t;
+
+// First member of what an engine knows of a storage node (apps/mooncake/engine/nvme_host.c).
+typedef struct app__mc_remote_link app__mc_remote_link_t;
+struct app__mc_remote_link {
+    app__mc_remote_link_t *next;
+};
 typedef struct app__mc_drive app__mc_drive_t;
 
 struct app_mooncake {
@@ -422,7 +437,9 @@ struct app_mooncake {
     app__mc_waiter_t *put_waiters;   // for the write in progress
     app__mc_waiter_t *again_waiters; // for the next write
     app__mc_file_t *files;
-    app__mc_drive_t *drive; // of all its files; NULL: none
+    app__mc_drive_t *drive;         // of all its files; NULL: none
+    app__nvme_queue_t *queues;      // of hosts that use its files
+    app__mc_remote_link_t *remotes; // storage nodes that it uses
     app_mooncake_counters_t counters;
 };
 
@@ -454,6 +471,7 @@ app__mc_segment_t *app__mc_segment_add(app_mooncake_t *engine, const char *name)
 void app__mc_put_file_record(app_mooncake_t *engine,
                              const char *name,
                              uint64_t length,
+                             uint64_t nsid,
                              app_mooncake_done_fn fn,
                              void *ctx);
 
@@ -487,6 +505,8 @@ app__mc_rail_t *app__mc_lane_rail(const app__mc_lane_t *lane);
 
 // -- apps/mooncake/engine/endpoint.c
 
+// Returns the next unused queue pair number of a context.
+uint32_t app__mc_next_qp_number(app__mc_context_t *context);
 // Makes sure that waiting slices get an endpoint, a connection and a turn of the worker.
 void app__mc_lane_go(app__mc_lane_t *lane);
 // Gives endpoints to lanes that want one, as long as there is room or another may be evicted.
@@ -568,10 +588,19 @@ void app__mc_buffers_drop(app_mooncake_t *engine);
 // Frees the buffers of an engine; their regions belong to the NICs.
 void app__mc_buffers_fini(app_mooncake_t *engine);
 
-// -- apps/mooncake/engine/nvmeof.c
+// -- apps/mooncake/engine/nvmeof.c, apps/mooncake/engine/nvme_host.c
+
+// Returns the address of a file's contents on its storage node.
+#define APP__MC_FILE_AREA (UINT64_C(1) << 50)
+#define APP__MC_FILE_AREA_BITS 44
+static inline uint64_t app__mc_file_address(uint64_t nsid)
+{
+    return APP__MC_FILE_AREA + ((nsid - 1) << APP__MC_FILE_AREA_BITS);
+}
 
 void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task);
-void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx);
+// Serves a request for a file of the engine itself.
+void app__mc_file_at_home(app_mooncake_t *engine, app__mc_task_t *task);
 void app__mc_files_fini(app_mooncake_t *engine);
 
 // Little-endian words in message bodies.

@@ -30,7 +30,7 @@ static void arm_pause_timer(net_port_t *port)
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if ((port->paused & (1u << p)) && port->rare->paused_until_ps[p] < earliest_ps) {
             earliest_ps = port->rare->paused_until_ps[p];
-            of_storm = (port->rare->stormed >> p & 1u) != 0;
+            of_storm = (port->rare->stormed & 1u << p) != 0;
         }
     }
     if (earliest_ps == SIM_TIME_NEVER) {

@@ -48,7 +48,7 @@ void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_i
         const net_port_t *const port = &sw->node.ports[i];
         for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
             const net_received_t *const held = port->received[p];
-            const bool at_ingress = (charged >> p & 1u) != 0;
+            const bool at_ingress = (charged & 1u << p) != 0;
             *(at_ingress ? &out_bytes : &lossy_bytes) += port->classes[p]->bytes;
             in_bytes += held->stored_bytes + held->headroom_bytes;
             shared_bytes += net_switch_above_reserved(sw, held->stored_bytes);

@@ -43,7 +43,8 @@ enum {
 enum {
     ROCE_UDP_PORT = 4791,
     ROCE_SOURCE_PORT_MIN = 0xc000, // source ports are 0xc000 .. 0xffff
-    ROCE_QPN_FIRST = 2,            // 0 and 1 are management QPs
+    ROCE_QPN_GSI = 1,              // management datagrams; 0 is the subnet's
+    ROCE_QPN_FIRST = 2,            // first of data
     ROCE_QPN_MASK = 0xffffff,
     ROCE_PSN_MASK = 0xffffff,
 

@@ -7,7 +7,7 @@
 
 nic_qp_t **nic__qp_slot(nic_t *nic, uint32_t number)
 {
-    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t index = number - ROCE_QPN_GSI;
     const uint32_t page = index >> NIC_QP_PAGE_BITS;
     if (page >= nic->qp_page_capacity) {
         uint32_t capacity = nic->qp_page_capacity == 0 ? 1 : nic->qp_page_capacity * 2;
@@ -35,7 +35,7 @@ nic_qp_t **nic__qp_slot(nic_t *nic, uint32_t number)
 
 void nic__qp_forget_number(nic_t *nic, uint32_t number)
 {
-    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t index = number - ROCE_QPN_GSI;
     nic_qp_t **const page = nic->qp_pages[index >> NIC_QP_PAGE_BITS];
     page[index & (NIC_QP_PAGE - 1)] = NULL;
     nic->latest[0] = nic->latest[1] = NULL;
@@ -52,7 +52,7 @@ void nic__qp_forget_number(nic_t *nic, uint32_t number)
 bool nic__qp_is_gone(const nic_t *nic, uint32_t number)
 {
     static_assert(NIC_QP_PAGE == 64, "a page's numbers are the bits of a word");
-    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t index = number - ROCE_QPN_GSI;
     const uint32_t page = index >> NIC_QP_PAGE_BITS;
     return page < nic->qp_page_count && nic__find_qp(nic, number) == NULL &&
            (nic->qp_gone[page] >> (index & (NIC_QP_PAGE - 1)) & 1) != 0;

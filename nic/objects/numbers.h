@@ -21,7 +21,7 @@ bool nic__qp_is_gone(const nic_t *nic, uint32_t number);
 // Returns the QP of this number, or NULL if there is none.
 static inline nic_qp_t *nic__find_qp(const nic_t *nic, uint32_t number)
 {
-    const uint32_t index = number - ROCE_QPN_FIRST;
+    const uint32_t index = number - ROCE_QPN_GSI;
     const uint32_t page = index >> NIC_QP_PAGE_BITS;
     if (SIM_UNLIKELY(page >= nic->qp_page_count || nic->qp_pages[page] == NULL)) {
         return NULL;

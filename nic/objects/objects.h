@@ -36,7 +36,7 @@ struct nic_transport_share {
 struct nic {
     alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
-    // verbs: by (number - ROCE_QPN_FIRST) >> NIC_QP_PAGE_BITS; NULL: no QP of that page
+    // verbs: by (number - ROCE_QPN_GSI) >> NIC_QP_PAGE_BITS; NULL: no QP of that page
     nic_qp_t ***qp_pages;
     // transport: the QP that the last ACK [1], or the last other packet [0] was for, and likely the
     // next one; NULL: gone

@@ -60,7 +60,7 @@ static SIM_ALWAYS_INLINE sim_err_t check_send(const nic_qp_t *qp,
     if (qp->type == NIC_QPT_UD) {
         const nic_t *const nic = qp->nic;
         if (wr->ud.remote_interface >= net_interface_count(nic->host->node.net) ||
-            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_FIRST ||
+            wr->ud.remote_interface == nic->interface || wr->ud.remote_qpn < ROCE_QPN_GSI ||
             wr->ud.remote_qpn > ROCE_QPN_MASK) {
             return SIM_ERR_INVALID;
         }

@@ -39,7 +39,9 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
         if (number == 0) {
             return SIM_ERR_FULL;
         }
-    } else if (number < ROCE_QPN_FIRST || number > ROCE_QPN_MASK) {
+    } else if (number > ROCE_QPN_MASK ||
+               (number < ROCE_QPN_FIRST &&
+                (number != ROCE_QPN_GSI || attr->qp_type != NIC_QPT_UD))) {
         return SIM_ERR_RANGE;
     } else if (nic__find_qp(nic, number) != NULL) {
         return SIM_ERR_EXISTS;

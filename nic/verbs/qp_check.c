@@ -159,7 +159,7 @@ void nic__check_after_event(nic_t *nic)
     const uint32_t numbers = nic->qp_page_count << NIC_QP_PAGE_BITS;
     for (uint32_t i = 0; i < QPS_AT_A_TIME && numbers != 0; i++) {
         nic->checked_index = (nic->checked_index + 1) % numbers;
-        const nic_qp_t *const qp = nic__find_qp(nic, ROCE_QPN_FIRST + nic->checked_index);
+        const nic_qp_t *const qp = nic__find_qp(nic, ROCE_QPN_GSI + nic->checked_index);
         if (qp != NULL) {
             nic__qp_check(qp);
         }

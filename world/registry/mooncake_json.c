@@ -8,6 +8,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#define FILES_MAX 60u // of a server; their contents lie in areas of its memory
 #define WRITE_FLAGS (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
 static char *text_of(json_t *root)
@@ -172,6 +173,7 @@ static char *write_segment(const app_mooncake_segment_desc_t *desc)
         json_object_set_new(root, "protocol", json_string("nvmeof"));
         json_object_set_new(root, "server", json_string(desc->server));
         json_object_set_new(root, "length", whole(desc->file_length));
+        json_object_set_new(root, "nsid", whole(desc->nsid));
         return text_of(root);
     }
     json_t *const devices = json_array();
@@ -288,6 +290,11 @@ static sim_err_t read_segment(const char *text,
         if (!get_text(root, "server", &made->server) ||
             !get_whole(root, "length", INT64_MAX, &made->file_length)) {
             error = wrong(message, "segment", "server and length of a file");
+        }
+        made->nsid = 1;
+        if (error == SIM_OK && json_object_get(root, "nsid") != NULL &&
+            (!get_whole(root, "nsid", FILES_MAX, &made->nsid) || made->nsid == 0)) {
+            error = wrong(message, "segment", "nsid of a file, a number from 1");
         }
     } else {
         error = take_ram(root, made, message);

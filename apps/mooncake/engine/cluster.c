@@ -3,7 +3,7 @@
 // (docs/models/mooncake.md).
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/nvme.h"
 
 #define STRIDE_MAX_BYTES UINT64_C(16384)
 
@@ -159,6 +159,7 @@ static uint64_t stride_of(const app_mooncake_config_t *config)
 
 static void engine_destroy(app_mooncake_t *engine)
 {
+    app__nvme_host_fini(engine);
     app__mc_files_fini(engine);
     if (engine->contexts != NULL && engine->contexts[0].workers != NULL) {
         app__mc_contexts_fini(engine);
@@ -262,6 +263,8 @@ void app_mooncake_close(app_mooncake_t *engine)
     engine->closed = true;
     app__mc_abandon(engine);
     disconnect_all(engine);
+    app__nvme_host_close(engine);
+    app__nvme_node_close(engine);
     app__mc_buffers_drop(engine);
     app__mc_put_record(engine, NULL, NULL);
 }
@@ -281,6 +284,8 @@ void app_mooncake_crash(app_mooncake_t *engine)
         }
     }
     app__mc_station_crash(engine->station);
+    app__nvme_host_close(engine);
+    app__nvme_node_close(engine);
 }
 
 // -- clusters
@@ -324,7 +329,6 @@ sim_err_t app_mooncake_cluster_create(const app_mooncake_plan_t *plan,
     for (uint32_t i = 0; i < made->station_count; i++) {
         app__mc_handle(&made->stations[i], APP__MC_HANDSHAKE, app__mc_on_handshake, NULL);
         app__mc_handle(&made->stations[i], APP__MC_AUDIT, app__mc_on_audit, NULL);
-        app__mc_handle(&made->stations[i], APP__MC_FILE_IO, app__mc_on_file_io, NULL);
     }
     *cluster = made;
     return SIM_OK;
@@ -341,6 +345,9 @@ void app_mooncake_cluster_destroy(app_mooncake_cluster_t *cluster)
             cluster->stations[i].engines = engine->next_on_station;
             engine_destroy(engine);
         }
+    }
+    for (uint32_t i = 0; i < cluster->station_count; i++) {
+        app__cm_close(&cluster->stations[i]);
     }
     app__mc_server_destroy(cluster->server);
     for (uint32_t i = 0; i < cluster->station_count; i++) {

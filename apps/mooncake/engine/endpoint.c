@@ -26,20 +26,25 @@ static sim_time_t never_passive(const void *owner, uint32_t interface, uint64_t 
 
 static const app__range_ops_t range_ops = {.passive_from_ps = never_passive};
 
-static nic_qp_t *make_qp(app__mc_context_t *context)
+uint32_t app__mc_next_qp_number(app__mc_context_t *context)
 {
     if (context->position == context->positions_end) {
         context->position =
             app__reserve_qps(context->endpoint, &range_ops, context, NUMBERS_AT_ONCE);
         context->positions_end = context->position + NUMBERS_AT_ONCE;
     }
+    return app__qp_number(context->position++);
+}
+
+static nic_qp_t *make_qp(app__mc_context_t *context)
+{
     const nic_qp_init_attr_t init = {
         .qp_type = NIC_QPT_RC,
         .send_cq = context->cq,
         .recv_cq = context->cq,
         .max_send_wr = (uint32_t)context->engine->config.max_wr,
         .sq_sig_all = true,
-        .qp_num = app__qp_number(context->position++),
+        .qp_num = app__mc_next_qp_number(context),
     };
     nic_qp_t *qp = NULL;
     const sim_err_t error = nic_qp_create(context->endpoint->pd, &init, &qp);

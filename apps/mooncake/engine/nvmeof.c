@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/mooncake/engine/nvmeof.c - files of storage nodes as segments (docs/models/mooncake.md).
+// apps/mooncake/engine/nvmeof.c - files of storage nodes as segments: the node's side of NVMe over
+// RDMA, and its drive (docs/models/mooncake.md).
 //
-// A transfer is cut into operations. Each is a command to the storage node, like in NVMe over
-// Fabrics: the node moves the data by WRITEs to, or READs from, the memory of the requester, and
-// answers. The node is a normal engine, with the NICs, slices and retries of its transfers.
-//
-// All files of a node lie on one drive. It takes queue-depth operations at a time; their bytes pass
-// one after the other at the drive's rate, and then each operation keeps the channel that is free
-// first for its latency.
+// A host connects a queue pair by the communication manager and sends commands on it. The node
+// reads or writes the host's memory at the address and key of the command, uses its drive, and
+// answers. All files of a node are namespaces of one drive. It takes queue-depth operations at a
+// time; their bytes pass one after the other at the drive's rate, and then each operation keeps the
+// channel that is free first for its latency.
 #include <string.h>
 
-#include "apps/mooncake/mooncake_internal.h"
+#include "apps/mooncake/engine/nvme.h"
 
-#define SLICES_PER_OPERATION 16u
-#define FILE_AREA (UINT64_C(1) << 50)
-#define FILE_AREA_BITS 44
-#define HEADER_BYTES 32u
 #define DEPTH_MAX 65536u
+#define FILES_MAX 60u
+#define POLL_MAX 16u
+#define INVALID_OPCODE 0x01u // status codes, generic
+#define INVALID_FIELD 0x02u
+#define TRANSFER_ERROR 0x04u
+#define INVALID_NAMESPACE 0x0bu
+#define OUT_OF_RANGE 0x80u
+#define INVALID_CONNECT 0x182u // of Connect
 
 typedef struct operation operation_t;
 
@@ -24,9 +27,8 @@ struct app__mc_file {
     app__mc_file_t *next;
     app_mooncake_t *engine;
     char *name;
-    uint64_t address;
+    uint64_t nsid;
     uint64_t length;
-    app__mc_drive_t *drive; // of the engine
 };
 
 struct app__mc_drive {
@@ -38,72 +40,142 @@ struct app__mc_drive {
     app__mc_chain_t waiting;  // operations that wait for a place in the drive's queue
 };
 
-struct operation {
-    app__mc_link_t link;
-    app__mc_file_t *file;
-    uint32_t peer;
-    uint64_t id;
-    bool reads; // from the file
-    uint64_t offset;
-    uint64_t length;
-    uint64_t address; // in the memory of the requester
-    sim_timer_t timer;
-    bool good;
+struct app__nvme_queue { // of a host
+    app__nvme_queue_t *next;
+    app_mooncake_t *engine;
+    app__nvme_pair_t pair;
+    uint32_t interface; // of the host's NIC
+    uint32_t remote_id; // the host's
+    uint32_t local_id;
+    uint16_t id;
+    uint16_t head; // commands taken so far
+    bool joined;
 };
 
-// -- the storage node
+struct operation {
+    app__mc_link_t link;
+    app_mooncake_t *engine;
+    const app__mc_file_t *file;
+    app__nvme_queue_t *queue; // NULL: that of a task at home, or the queue is gone
+    app__mc_task_t *task;     // at home
+    uint32_t id;              // of the command
+    bool reads;               // from the file
+    bool moving;              // its data is on the way
+    uint64_t offset;
+    uint64_t length;
+    uint64_t address; // in the memory of the host
+    uint32_t rkey;
+    sim_timer_t timer;
+};
 
-static void operation_end(operation_t *operation, int32_t status);
-
-static void moved(app_mooncake_batch_id_t batch_id, void *ctx);
-
-static void move(operation_t *operation, app_mooncake_segment_id_t target)
+static uint64_t address_of(const operation_t *operation)
 {
-    app_mooncake_t *const engine = operation->file->engine;
+    return app__mc_file_address(operation->file->nsid) + operation->offset;
+}
+
+// -- answers
+
+static void answer(app__nvme_queue_t *queue, uint32_t id, uint32_t status, uint32_t result)
+{
+    uint8_t entry[APP__NVME_ANSWER_BYTES] = {0};
+    if (queue->pair.qp == NULL || nic_qp_state(queue->pair.qp) != NIC_QPS_RTS) {
+        return;
+    }
+    app__nvme_put(entry, result, 4);
+    app__nvme_put(entry + 8, queue->head % APP__NVME_DEPTH, 2);
+    app__nvme_put(entry + 10, queue->id, 2);
+    app__nvme_put(entry + 12, id, 2);
+    app__nvme_put(entry + 14, (uint64_t)status << 1, 2);
+    app__nvme_pair_send(&queue->pair, id % APP__NVME_DEPTH, entry, sizeof(entry));
+}
+
+// -- moving data
+
+static void operation_begin(operation_t *operation);
+
+static void end_at_home(app__mc_task_t *task, uint64_t length, bool good)
+{
+    task->transferred += good && !task->ended ? length : 0;
+    task->failed = task->failed || !good;
+    task->left--;
+    if (task->left == 0 && !task->ended) {
+        app__mc_task_end(task, task->failed ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
+    } else if (task->left == 0 && task->batch == NULL) {
+        app__mc_task_free(task);
+    }
+}
+
+static void operation_end(operation_t *operation, bool good)
+{
+    app_mooncake_t *const engine = operation->engine;
+    app__mc_drive_t *const drive = engine->drive;
+    engine->counters.file_operations++;
+    drive->under_way--;
+    app__mc_chain_remove(&drive->begun, &operation->link);
+    if (operation->task != NULL) {
+        end_at_home(operation->task, operation->length, good);
+    }
+    sim_free(operation);
+    app__mc_link_t *const next = drive->waiting.oldest;
+    if (next != NULL) {
+        app__mc_chain_remove(&drive->waiting, next);
+        operation_begin(SIM_CONTAINER_OF(next, operation_t, link));
+    }
+}
+
+// Writes a READ's data into the host's memory, or reads a WRITE's data from there.
+static void move(operation_t *operation)
+{
+    app__nvme_queue_t *const queue = operation->queue;
+    const app__mc_local_buffer_t *const buffer =
+        app__mc_local_buffer(operation->engine, address_of(operation), operation->length);
+    if (queue == NULL || queue->pair.qp == NULL || buffer == NULL ||
+        nic_qp_state(queue->pair.qp) != NIC_QPS_RTS) {
+        operation_end(operation, false);
+        return;
+    }
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)operation,
+        .opcode = operation->reads ? NIC_WR_RDMA_WRITE : NIC_WR_RDMA_READ,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {address_of(operation),
+                operation->length,
+                nic_mr_lkey(buffer->regions[queue->pair.context->index])},
+        .rdma = {operation->address, operation->rkey},
+    };
+    operation->moving = true;
+    const sim_err_t error = nic_post_send(queue->pair.qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    if (operation->reads) {
+        answer(queue, operation->id, 0, 0); // behind the data on the same queue pair
+    }
+}
+
+// -- at home: a file of the submitting engine
+
+static void copied(app_mooncake_batch_id_t batch_id, void *ctx);
+
+static void copy(operation_t *operation)
+{
+    app_mooncake_t *const engine = operation->engine;
     const app_mooncake_request_t request = {
-        .opcode = operation->reads ? APP_MOONCAKE_WRITE : APP_MOONCAKE_READ,
-        .source = operation->file->address + operation->offset,
-        .target_id = target,
-        .target_offset = operation->address,
+        .opcode = operation->reads ? APP_MOONCAKE_READ : APP_MOONCAKE_WRITE,
+        .source = operation->address,
+        .target_id = APP_MOONCAKE_LOCAL_SEGMENT,
+        .target_offset = address_of(operation),
         .length = operation->length,
     };
-    const app_mooncake_batch_id_t batch_id =
-        target < 0 ? target : app_mooncake_submit(engine, &request, 1);
+    const app_mooncake_batch_id_t batch_id = app_mooncake_submit(engine, &request, 1);
     if (batch_id < 0) {
-        operation_end(operation, SIM_ERR_IO);
-        return;
-    }
-    (void)app_mooncake_on_batch(engine, batch_id, moved, operation);
-}
-
-static void opened(app_mooncake_segment_id_t id, void *ctx)
-{
-    move(ctx, id);
-}
-
-static void find_and_move(operation_t *operation)
-{
-    app_mooncake_t *const engine = operation->file->engine;
-    const app__mc_station_t *const asker = &engine->station->cluster->stations[operation->peer];
-    // Any of the requester's engines will do, since they share the memory. If only one of several
-    // has registered the address, the transfer may fail; programs have one engine per host.
-    if (asker->engines == NULL) {
-        operation_end(operation, SIM_ERR_UNKNOWN);
-        return;
-    }
-    app_mooncake_get_segment_id(engine, asker->engines->name, opened, operation);
-}
-
-static void drive_done(sim_node_t *node, sim_timer_t *timer)
-{
-    (void)node;
-    operation_t *const operation = SIM_CONTAINER_OF(timer, operation_t, timer);
-    if (operation->reads) {
-        find_and_move(operation);
+        operation_end(operation, false);
     } else {
-        operation_end(operation, SIM_OK);
+        // The check of the task that this is a part of will do.
+        engine->batches[(uint64_t)batch_id & UINT32_MAX]->tasks[0]->is_part = true;
+        (void)app_mooncake_on_transfers(engine, batch_id, copied, operation);
     }
 }
+
+// -- the drive
 
 static sim_time_t *first_free_channel(const app__mc_drive_t *drive)
 {
@@ -121,8 +193,8 @@ static sim_time_t later(sim_time_t a, sim_time_t b)
 
 static void drive_begin(operation_t *operation)
 {
-    app__mc_drive_t *const drive = operation->file->drive;
-    sim_node_t *const node = operation->file->engine->station->node;
+    app__mc_drive_t *const drive = operation->engine->drive;
+    sim_node_t *const node = operation->engine->station->node;
     const uint64_t bits = operation->length * 8;
     const uint64_t bps = drive->config.rate_bps;
     const sim_time_t time_ps =
@@ -134,97 +206,325 @@ static void drive_begin(operation_t *operation)
     sim_timer_arm(node, &operation->timer, *channel_ps);
 }
 
-static void moved(app_mooncake_batch_id_t batch_id, void *ctx)
+static void drive_done(sim_node_t *node, sim_timer_t *timer)
+{
+    (void)node;
+    operation_t *const operation = SIM_CONTAINER_OF(timer, operation_t, timer);
+    if (operation->reads && operation->task != NULL) {
+        copy(operation);
+    } else if (operation->reads) {
+        move(operation);
+    } else {
+        if (operation->queue != NULL) {
+            answer(operation->queue, operation->id, 0, 0);
+        }
+        operation_end(operation, true);
+    }
+}
+
+static void copied(app_mooncake_batch_id_t batch_id, void *ctx)
 {
     operation_t *const operation = ctx;
-    app_mooncake_t *const engine = operation->file->engine;
-    const app__mc_batch_t *const batch = engine->batches[(uint64_t)batch_id & UINT32_MAX];
-    operation->good = batch->unverified == 0;
+    app_mooncake_t *const engine = operation->engine;
     app_mooncake_status_t status;
     (void)app_mooncake_get_transfer_status(engine, batch_id, &status, 1);
     const int freed = app_mooncake_free_batch_id(engine, batch_id);
     SIM_CHECK(freed == SIM_OK);
-    if (status.s != APP_MOONCAKE_COMPLETED) {
-        operation_end(operation, SIM_ERR_IO);
-    } else if (operation->reads) {
-        operation_end(operation, SIM_OK);
-    } else {
+    if (status.s == APP_MOONCAKE_COMPLETED && !operation->reads) {
         drive_begin(operation);
+    } else {
+        operation_end(operation, status.s == APP_MOONCAKE_COMPLETED);
     }
 }
 
 static void operation_begin(operation_t *operation)
 {
-    app__mc_drive_t *const drive = operation->file->drive;
+    app__mc_drive_t *const drive = operation->engine->drive;
     app__mc_chain_add(&drive->begun, &operation->link);
     drive->under_way++;
     if (operation->reads) {
         drive_begin(operation);
+    } else if (operation->task != NULL) {
+        copy(operation);
     } else {
-        find_and_move(operation);
+        move(operation);
     }
 }
 
-static void operation_end(operation_t *operation, int32_t status)
+static void operation_queue(operation_t *operation)
 {
-    app__mc_file_t *const file = operation->file;
-    const char body[1] = {operation->good ? 1 : 0};
-    app__mc_drive_t *const drive = file->drive;
-    file->engine->counters.file_operations++;
-    drive->under_way--;
-    app__mc_chain_remove(&drive->begun, &operation->link);
-    app__mc_answer(file->engine->station, operation->peer, operation->id, status, body, 1);
-    sim_free(operation);
-    app__mc_link_t *const next = drive->waiting.oldest;
-    if (next != NULL) {
-        app__mc_chain_remove(&drive->waiting, next);
-        operation_begin(SIM_CONTAINER_OF(next, operation_t, link));
+    app__mc_drive_t *const drive = operation->engine->drive;
+    sim_timer_init(&operation->timer, drive_done);
+    if (drive->under_way < drive->config.queue_depth) {
+        operation_begin(operation);
+        return;
+    }
+    app__mc_chain_add(&drive->waiting, &operation->link);
+}
+
+static const app__mc_file_t *file_of(const app_mooncake_t *engine, uint64_t nsid)
+{
+    const app__mc_file_t *file = engine->files;
+    while (file != NULL && file->nsid != nsid) {
+        file = file->next;
+    }
+    return file;
+}
+
+void app__mc_file_at_home(app_mooncake_t *engine, app__mc_task_t *task)
+{
+    const app_mooncake_request_t *const request = &task->request;
+    const app__mc_file_t *const file = file_of(engine, task->segment->desc->nsid);
+    if (file == NULL || strcmp(task->segment->desc->server, engine->name) != 0) {
+        task->left = 0;
+        app__mc_task_end(task, APP_MOONCAKE_FAILED);
+        return;
+    }
+    const uint64_t most = (request->length + task->slices - 1) / task->slices;
+    const uint32_t count = task->slices;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t at = i * most;
+        const uint64_t rest = request->length > at ? request->length - at : 0;
+        if (rest == 0) {
+            task->left--; // pieces were rounded up
+            continue;
+        }
+        operation_t *const operation = sim_alloc(sizeof(*operation));
+        *operation = (operation_t){
+            .engine = engine,
+            .file = file,
+            .task = task,
+            .reads = request->opcode == APP_MOONCAKE_READ,
+            .offset = request->target_offset + at,
+            .length = rest < most ? rest : most,
+            .address = request->source + at,
+        };
+        operation_queue(operation);
     }
 }
 
-static app__mc_file_t *file_named(const app__mc_station_t *station, const char *name)
+// -- commands
+
+static uint32_t take_io(app__nvme_queue_t *queue, const uint8_t *capsule)
 {
-    for (const app_mooncake_t *e = station->engines; e != NULL; e = e->next_on_station) {
-        for (app__mc_file_t *file = e->files; file != NULL && !e->closed; file = file->next) {
-            if (strcmp(file->name, name) == 0) {
-                return file;
+    app_mooncake_t *const engine = queue->engine;
+    const app__mc_file_t *const file = file_of(engine, app__nvme_get(capsule + 4, 4));
+    if (capsule[0] != APP__NVME_READ && capsule[0] != APP__NVME_WRITE) {
+        return INVALID_OPCODE;
+    }
+    if (file == NULL) {
+        return INVALID_NAMESPACE;
+    }
+    const uint64_t shift = app__nvme_get(capsule + 56, 4);
+    const uint64_t block = app__nvme_get(capsule + 40, 8);
+    const uint64_t length = app__nvme_get(capsule + 32, 3);
+    const uint64_t blocks = app__nvme_get(capsule + 48, 2) + 1;
+    if (shift >= APP__NVME_BLOCK_BYTES || length == 0 ||
+        length + shift > blocks * APP__NVME_BLOCK_BYTES) {
+        return INVALID_FIELD;
+    }
+    const uint64_t offset = block * APP__NVME_BLOCK_BYTES + shift;
+    if (block > file->length || offset > file->length || length > file->length - offset) {
+        return OUT_OF_RANGE;
+    }
+    operation_t *const operation = sim_alloc(sizeof(*operation));
+    *operation = (operation_t){
+        .engine = engine,
+        .file = file,
+        .queue = queue,
+        .id = (uint32_t)app__nvme_get(capsule + 2, 2),
+        .reads = capsule[0] == APP__NVME_READ,
+        .offset = offset,
+        .length = length,
+        .address = app__nvme_get(capsule + 24, 8),
+        .rkey = (uint32_t)app__nvme_get(capsule + 35, 4),
+    };
+    operation_queue(operation);
+    return 0;
+}
+
+static void take(app__nvme_queue_t *queue, const uint8_t *capsule, uint64_t bytes)
+{
+    const uint32_t id = (uint32_t)app__nvme_get(capsule + 2, 2);
+    uint32_t status = INVALID_FIELD;
+    queue->head++;
+    if (bytes < APP__NVME_COMMAND_BYTES) {
+        return;
+    }
+    if (capsule[0] == APP__NVME_FABRICS) {
+        queue->joined =
+            bytes == APP__NVME_COMMAND_BYTES + APP__NVME_CONNECT_BYTES && capsule[4] == 1;
+        answer(queue, id, queue->joined ? 0 : INVALID_CONNECT, queue->joined ? 1 : 0);
+        return;
+    }
+    if (queue->joined) {
+        status = take_io(queue, capsule);
+    }
+    if (status != 0) {
+        answer(queue, id, status, 0);
+    }
+}
+
+// -- queues of hosts
+
+// Ends the operations that a queue that is gone had begun; the drive finishes what it has.
+static void drop_operations(app__nvme_queue_t *queue)
+{
+    app__mc_drive_t *const drive = queue->engine->drive;
+    for (app__mc_link_t *link = drive->waiting.oldest; link != NULL;) {
+        operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
+        link = link->newer;
+        if (operation->queue == queue) {
+            app__mc_chain_remove(&drive->waiting, &operation->link);
+            sim_free(operation);
+        }
+    }
+    for (app__mc_link_t *link = drive->begun.oldest; link != NULL;) {
+        operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
+        link = link->newer;
+        if (operation->queue == queue) {
+            operation->queue = NULL;
+            if (operation->moving) {
+                operation->moving = false;
+                // Ends in a timer, since an end may begin operations of this chain.
+                sim_timer_init(&operation->timer, drive_done);
+                operation->reads = false;
+                sim_timer_arm(queue->engine->station->node,
+                              &operation->timer,
+                              queue->engine->station->node->now_ps);
+            }
+        }
+    }
+}
+
+static void queue_leave(app__nvme_queue_t *queue)
+{
+    if (queue->pair.qp == NULL) {
+        return;
+    }
+    app__nvme_pair_bury(&queue->pair);
+    drop_operations(queue);
+}
+
+static void moved(operation_t *operation, bool good)
+{
+    app__nvme_queue_t *const queue = operation->queue;
+    operation->moving = false;
+    if (good) {
+        queue->pair.context->bytes += operation->length;
+    }
+    if (good && !operation->reads) {
+        drive_begin(operation);
+    } else {
+        operation_end(operation, good);
+    }
+}
+
+static void completed(nic_cq_t *cq, void *ctx)
+{
+    app__nvme_queue_t *const queue = ctx;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count && queue->pair.qp != NULL; i++) {
+            if (wc[i].status != NIC_WC_SUCCESS) {
+                queue_leave(queue); // the host connects again
+            } else if ((wc[i].wr_id & APP__NVME_RECEIVED) != 0) {
+                uint8_t capsule[APP__NVME_SLOT_BYTES];
+                app__nvme_pair_take(&queue->pair,
+                                    wc[i].wr_id & UINT32_MAX,
+                                    capsule,
+                                    wc[i].byte_len);
+                take(queue, capsule, wc[i].byte_len);
+            } else if ((wc[i].wr_id & APP__NVME_SENT) == 0) {
+                moved((operation_t *)(uintptr_t)wc[i].wr_id, true);
+            }
+        }
+    }
+}
+
+// Returns the context of a NIC in the engine that has the station's files, or NULL.
+static app__mc_context_t *context_of(const app__mc_station_t *station, uint32_t nic)
+{
+    for (app_mooncake_t *e = station->engines; e != NULL; e = e->next_on_station) {
+        for (uint32_t i = 0; e->files != NULL && !e->closed && i < e->context_count; i++) {
+            if (e->contexts[i].nic_index == nic) {
+                return &e->contexts[i];
             }
         }
     }
     return NULL;
 }
 
-void app__mc_on_file_io(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+static app__nvme_queue_t *queue_of(const app__mc_station_t *station,
+                                   const app__cm_message_t *message)
 {
-    (void)ctx;
-    app__mc_file_t *const file = file_named(station, incoming->key);
-    if (file == NULL || incoming->size != HEADER_BYTES) {
-        app__mc_answer(station, incoming->peer, incoming->id, SIM_ERR_UNKNOWN, "", 0);
-        return;
+    for (const app_mooncake_t *e = station->engines; e != NULL; e = e->next_on_station) {
+        for (app__nvme_queue_t *q = e->queues; q != NULL; q = q->next) {
+            if (q->remote_id == message->local_id && q->interface == message->interface &&
+                q->pair.qp != NULL) {
+                return q;
+            }
+        }
     }
-    const uint64_t offset = app__mc_get64(incoming->body + 8);
-    const uint64_t length = app__mc_get64(incoming->body + 16);
-    if (length == 0 || offset > file->length || length > file->length - offset) {
-        app__mc_answer(station, incoming->peer, incoming->id, SIM_ERR_RANGE, "", 0);
-        return;
-    }
-    operation_t *const operation = sim_alloc(sizeof(*operation));
-    *operation = (operation_t){
-        .file = file,
-        .peer = incoming->peer,
-        .id = incoming->id,
-        .reads = app__mc_get64(incoming->body) == APP_MOONCAKE_READ,
-        .offset = offset,
-        .length = length,
-        .address = app__mc_get64(incoming->body + 24),
-    };
-    sim_timer_init(&operation->timer, drive_done);
-    if (file->drive->under_way < file->drive->config.queue_depth) {
-        operation_begin(operation);
-        return;
-    }
-    app__mc_chain_add(&file->drive->waiting, &operation->link);
+    return NULL;
 }
+
+static app__nvme_queue_t *make_queue(app__mc_context_t *context, const app__cm_message_t *message)
+{
+    app__nvme_queue_t *const queue = sim_alloc(sizeof(*queue));
+    *queue = (app__nvme_queue_t){
+        .next = context->engine->queues,
+        .engine = context->engine,
+        .interface = message->interface,
+        .remote_id = message->local_id,
+        .local_id = app__cm_new_id(context->engine->station),
+        .id = message->queue_id,
+    };
+    context->engine->queues = queue;
+    app__nvme_pair_make(&queue->pair, context, completed, queue);
+    if (!app__nvme_pair_connect(&queue->pair, message->interface, message->qp_num)) {
+        app__nvme_pair_bury(&queue->pair);
+        return NULL;
+    }
+    return queue;
+}
+
+void app__nvme_node_told(app__mc_station_t *station, const app__cm_message_t *message)
+{
+    app__nvme_queue_t *queue = queue_of(station, message);
+    app__cm_message_t reply = {.attribute = APP__CM_REJECT, .remote_id = message->local_id};
+    if (message->attribute == APP__CM_READY) {
+        return; // the queue pair receives since the request
+    }
+    if (message->attribute == APP__CM_LEAVE) {
+        reply.attribute = APP__CM_LEFT;
+        reply.local_id = message->remote_id;
+        if (queue != NULL) {
+            queue_leave(queue);
+        }
+    } else {
+        app__mc_context_t *const context = context_of(station, message->nic);
+        if (queue == NULL && context != NULL) {
+            queue = make_queue(context, message);
+        }
+        if (queue != NULL) {
+            reply.attribute = APP__CM_REPLY;
+            reply.local_id = queue->local_id;
+            reply.qp_num = nic_qp_num(queue->pair.qp);
+        }
+    }
+    app__cm_send(station, message->nic, message->interface, &reply);
+}
+
+void app__nvme_node_close(app_mooncake_t *engine)
+{
+    for (app__nvme_queue_t *queue = engine->queues; queue != NULL; queue = queue->next) {
+        queue_leave(queue);
+    }
+}
+
+// -- files
 
 // Fills in the defaults of a drive.
 static app_mooncake_drive_config_t complete(const app_mooncake_drive_config_t *config)
@@ -275,7 +575,7 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     if (engine->closed) {
         return SIM_ERR_STATE;
     }
-    if (length == 0 || length >= UINT64_C(1) << FILE_AREA_BITS) {
+    if (length == 0 || length >= UINT64_C(1) << APP__MC_FILE_AREA_BITS) {
         return SIM_ERR_RANGE;
     }
     uint64_t number = 0;
@@ -289,7 +589,10 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     if (found != SIM_OK) {
         return found;
     }
-    const uint64_t address = FILE_AREA + (number << FILE_AREA_BITS);
+    if (number == FILES_MAX) {
+        return SIM_ERR_FULL;
+    }
+    const uint64_t address = app__mc_file_address(number + 1);
     const uint64_t whole_pages = (length + 4095) / 4096 * 4096;
     const int result = app_mooncake_register_local_memory(engine,
                                                           address,
@@ -306,12 +609,14 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
         .next = engine->files,
         .engine = engine,
         .name = sim_strdup(file_name),
-        .address = address,
+        .nsid = number + 1,
         .length = length,
-        .drive = engine->drive,
     };
     engine->files = file;
-    app__mc_put_file_record(engine, file_name, length, fn, ctx);
+    for (uint32_t nic = 0; nic < engine->station->nic_count; nic++) {
+        app__cm_open(engine->station, nic);
+    }
+    app__mc_put_file_record(engine, file_name, length, file->nsid, fn, ctx);
     return SIM_OK;
 }
 
@@ -332,78 +637,15 @@ void app__mc_files_fini(app_mooncake_t *engine)
         sim_free(file->name);
         sim_free(file);
     }
+    while (engine->queues != NULL) {
+        app__nvme_queue_t *const queue = engine->queues;
+        engine->queues = queue->next;
+        sim_free(queue);
+    }
     if (engine->drive != NULL) {
         free_operations(&engine->drive->begun);
         free_operations(&engine->drive->waiting);
         sim_free(engine->drive->free_ps);
         sim_free(engine->drive);
-    }
-}
-
-// -- the requester
-
-typedef struct asked {
-    app__mc_task_t *task;
-    uint64_t length;
-} asked_t;
-
-static void answered(int32_t status, const char *body, size_t size, void *ctx)
-{
-    asked_t *const asked = ctx;
-    app__mc_task_t *const task = asked->task;
-    app_mooncake_t *const engine = task->engine;
-    if (status == SIM_OK && !task->ended) {
-        task->transferred += asked->length;
-        if (engine->verify) {
-            const bool good = size == 1 && body[0] == 1;
-            engine->counters.verified_bytes += good ? asked->length : 0;
-            engine->counters.unverified_bytes += good ? 0 : asked->length;
-        }
-    }
-    task->failed = task->failed || status != SIM_OK;
-    task->left--;
-    if (task->left == 0 && !task->ended) {
-        app__mc_task_end(task, task->failed ? APP_MOONCAKE_FAILED : APP_MOONCAKE_COMPLETED);
-    } else if (task->left == 0 && task->batch == NULL) {
-        app__mc_task_free(task);
-    }
-}
-
-void app__mc_file_submit(app_mooncake_t *engine, app__mc_task_t *task)
-{
-    const app_mooncake_request_t *const request = &task->request;
-    const app_mooncake_segment_desc_t *const desc = task->segment->desc;
-    if (request->target_offset + request->length > desc->file_length) {
-        app__mc_task_end(task, APP_MOONCAKE_INVALID);
-        return;
-    }
-    task->segment->file_checked = true;
-    const uint64_t most = engine->config.slice_bytes * SLICES_PER_OPERATION;
-    const uint64_t count = (request->length + most - 1) / most;
-    SIM_CHECK(count <= UINT32_MAX);
-    task->slices = (uint32_t)count;
-    task->left = task->slices;
-    task->status = APP_MOONCAKE_WAITING;
-    for (uint64_t at = 0; at < request->length; at += most) {
-        const uint64_t rest = request->length - at;
-        asked_t *const asked = sim_alloc(sizeof(*asked));
-        *asked = (asked_t){task, rest < most ? rest : most};
-        char body[HEADER_BYTES];
-        app__mc_put64(body, request->opcode);
-        app__mc_put64(body + 8, request->target_offset + at);
-        app__mc_put64(body + 16, asked->length);
-        app__mc_put64(body + 24, request->source + at);
-        const app__mc_message_t message = {APP__MC_FILE_IO,
-                                           task->segment->name,
-                                           body,
-                                           sizeof(body)};
-        app__mc_ask(engine->station,
-                    task->segment->station,
-                    &message,
-                    engine->config.handshake_timeout_ps,
-                    engine->config.call_retries,
-                    answered,
-                    asked,
-                    true);
     }
 }

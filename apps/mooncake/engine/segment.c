@@ -168,6 +168,7 @@ static void file_put_answered(int32_t status, const char *body, size_t size, voi
 void app__mc_put_file_record(app_mooncake_t *engine,
                              const char *name,
                              uint64_t length,
+                             uint64_t nsid,
                              app_mooncake_done_fn fn,
                              void *ctx)
 {
@@ -175,6 +176,7 @@ void app__mc_put_file_record(app_mooncake_t *engine,
     desc->name = sim_strdup(name);
     desc->server = sim_strdup(engine->name);
     desc->file_length = length;
+    desc->nsid = nsid;
     char *const text = engine->station->cluster->codec->write_segment(desc);
     char *const key = sim_format("mooncake/%s", name);
     const app__mc_message_t message = {APP__MC_META_PUT, key, text, strlen(text)};

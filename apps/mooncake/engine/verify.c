@@ -113,6 +113,21 @@ static void audited(int32_t status, const char *body, size_t size, void *ctx)
     }
 }
 
+// Returns the name of the engine whose memory a segment is in.
+static const char *owner_of(const app__mc_segment_t *segment)
+{
+    const app_mooncake_segment_desc_t *const desc = segment->desc;
+    return desc != NULL && desc->server != NULL ? desc->server : segment->name;
+}
+
+// Returns the address of a request's target in its owner's memory.
+static uint64_t target_of(const app__mc_task_t *task)
+{
+    const app_mooncake_segment_desc_t *const desc = task->segment->desc;
+    const bool file = desc != NULL && desc->server != NULL;
+    return task->request.target_offset + (file ? app__mc_file_address(desc->nsid) : 0);
+}
+
 void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
 {
     if (batch->audit_size == 0) {
@@ -122,7 +137,7 @@ void app__mc_audit_flush(app_mooncake_t *engine, app__mc_batch_t *batch)
     *audit = (audit_t){engine, batch->id, batch->audit_bytes};
     const app__mc_message_t message = {
         .kind = APP__MC_AUDIT,
-        .key = batch->audit_segment->name,
+        .key = owner_of(batch->audit_segment),
         .body = batch->audit,
         .size = batch->audit_size,
     };
@@ -178,7 +193,7 @@ static void collect(app_mooncake_t *engine, app__mc_task_t *task)
     char *const entry = batch->audit + batch->audit_size;
     app__mc_put64(entry, engine->seed);
     app__mc_put64(entry + 8, task->request.source);
-    app__mc_put64(entry + 16, task->request.target_offset);
+    app__mc_put64(entry + 16, target_of(task));
     app__mc_put64(entry + 24, task->request.length);
     app__mc_put64(entry + 32, engine->stride_bytes);
     batch->audit_size += ENTRY_BYTES;
@@ -189,7 +204,7 @@ void app__mc_verify(app__mc_task_t *task)
 {
     app_mooncake_t *const engine = task->engine;
     const app_mooncake_request_t *const request = &task->request;
-    if (!engine->verify || task->segment->file_checked) {
+    if (!engine->verify || task->is_part) {
         return;
     }
     const bool local = task->segment->id == APP_MOONCAKE_LOCAL_SEGMENT;
@@ -198,12 +213,13 @@ void app__mc_verify(app__mc_task_t *task)
         collect(engine, task);
         return;
     }
-    const bool right = app__mc_check(engine,
-                                     reads ? app__mc_seed_of(task->segment->name) : engine->seed,
-                                     reads ? request->target_offset : request->source,
-                                     reads ? request->source : request->target_offset,
-                                     request->length,
-                                     engine->stride_bytes);
+    const bool right =
+        app__mc_check(engine,
+                      reads ? app__mc_seed_of(owner_of(task->segment)) : engine->seed,
+                      reads ? target_of(task) : request->source,
+                      reads ? request->source : target_of(task),
+                      request->length,
+                      engine->stride_bytes);
     count(engine, task->batch, right ? request->length : 0, right ? 0 : request->length);
 }
 

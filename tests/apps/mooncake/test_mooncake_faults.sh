@@ -70,7 +70,7 @@ fails - operation=write "$b.engine.slice-timeout=100us" "faults=[$slow]"
 [ "$(value timed_out)" -gt 0 ] || fail "no slice took too long"
 # A storage node whose slices take too long ends operations while it looks for others that do.
 fails - operation=write threads=12 batch=1 "$b.file=4194304" "$b.engine.slice=1MiB" "$b.engine.retries=0" \
-    "$b.engine.max-cqe=1" "$b.engine.slice-timeout=50us" topology.star.rate=25Gbps \
+    "$b.engine.slice-timeout=200us" topology.star.rate=25Gbps \
     topology.star.nics-per-host=1
 [ "$(value requests)" -gt 0 ] || fail "all operations took too long"
 # The run ends under operations of a drive: nothing of them is left behind (seen by leak checkers).
