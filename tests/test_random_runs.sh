@@ -27,7 +27,7 @@ run() {
     local out=$work/$1 status=0
     shift
     rm -rf "$out"
-    timeout 120 "$ROCESIM" run "$@" -o "$out" --quiet >"$work/out" 2>"$work/err" || status=$?
+    within 240 "$ROCESIM" run "$@" -o "$out" --quiet >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ]; then
         fail "$drawn $number: rocesim run $*: status $status: $(head -n 2 "$work/err")"
         return 1

@@ -77,7 +77,7 @@ try() {
     cat "$work/$1.yaml" "$work/with-$2" >"$file"
     local options="--set nic.retry-count=$3 --set nic.model=$4 --seed $5 ${*:6}"
     # shellcheck disable=SC2086 # a list of words
-    timeout 60 "$ROCESIM" run "$file" --quiet --json $options >"$work/out" 2>"$work/err" || status=$?
+    within 120 "$ROCESIM" run "$file" --quiet --json $options >"$work/out" 2>"$work/err" || status=$?
     if [ $status -ne 0 ] || ! grep -q '"ended": "done"' "$work/out"; then
         fail "$1, $2, retry-count $3, $4, seed $5: status $status, $(grep '"ended"' "$work/out") \
 $(head -n 3 "$work/err")"

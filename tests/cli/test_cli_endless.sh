@@ -52,8 +52,7 @@ refused() {
     shift
     (
         ulimit -v 4000000
-        ulimit -t 20
-        timeout 120 "$@" </dev/null >"$work/out" 2>"$work/err"
+        within 20 "$@" </dev/null >"$work/out" 2>"$work/err"
     )
     status=$?
     [ $status -eq 1 ] || [ $status -eq 2 ] || fail "$input: status $status: $*: $(tail -n 1 "$work/err")"

@@ -75,7 +75,7 @@ grep -qF 'n\u001B[31mame' "$evil/r$esc/summary.json" || fail "summary.json"
 [ $? -eq 2 ] && [ ! -e "$work/r" ] || fail "--progress to a bad path: status, or something is written"
 grep -q "none/p: cannot write the progress: No such file or directory, expected a file for --progress" \
     "$work/err" || fail "--progress: $(cat "$work/err")"
-mkfifo "$work/fifo" && timeout 20 "$ROCESIM" run scenarios/quickstart.yaml --progress "$work/fifo" \
+mkfifo "$work/fifo" && within 60 "$ROCESIM" run scenarios/quickstart.yaml --progress "$work/fifo" \
     >/dev/null 2>"$work/err"
 [ $? -eq 2 ] || fail "--progress to a pipe: status"
 exit $((failures > 0))

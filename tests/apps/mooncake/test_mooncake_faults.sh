@@ -21,7 +21,7 @@ value() {
 go() { # SETTINGS...
     local settings=() setting
     for setting in "$@"; do settings+=(--set "$setting"); done
-    timeout 60 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
+    within 120 "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$work/out" --quiet --set threads=4 \
         --set batch=16 --set "$b.engine.ack-timeout=6" --set "$b.engine.ack-retries=2" \
         --set "$b.engine.metadata-timeout=2ms" --set "$b.engine.handshake-timeout=2ms" "${settings[@]}" \
         >"$work/printed" 2>"$work/log" || fail "$*: $(cat "$work/log")"

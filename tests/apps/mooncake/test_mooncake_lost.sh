@@ -42,7 +42,7 @@ run() { # FAULTS SETTINGS...
     local settings=() setting faults=$1
     shift
     for setting in "faults=[$faults]" "$@"; do settings+=(--set "$setting"); done
-    timeout 60 "$ROCESIM" run "$work/one.yaml" -o "$work/out" --quiet "${settings[@]}" >"$work/log" 2>&1 ||
+    within 120 "$ROCESIM" run "$work/one.yaml" -o "$work/out" --quiet "${settings[@]}" >"$work/log" 2>&1 ||
         fail "$faults $*: $(cat "$work/log")"
 }
 value() { awk -F, -v field="$1" '$3 == "" && $5 == field { print $6 }' "$work/out/apps.csv"; }

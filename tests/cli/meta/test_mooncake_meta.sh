@@ -66,10 +66,10 @@ expect 2 "no file of records" "$ROCESIM" run scenarios/mooncake/bench.yaml -o "$
 mkdir "$work/removed"
 sed 's/"change": "unchanged"/"change": "removed"/' "$work/mixed/summary.json" >"$work/removed/summary.json"
 
-# there PORT: until someone listens, at most ten seconds
+# there PORT: until someone listens, at most two minutes
 there() {
     local i
-    for i in $(seq 100); do
+    for i in $(seq 1200); do
         (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
         sleep 0.1
     done

@@ -31,7 +31,7 @@ for file in /dev/zero "$work/fifo"; do
     [ -e "$file" ] || mkfifo "$file"
     rm "$work/cut/series.csv"
     ln -s "$file" "$work/cut/series.csv"
-    timeout 10 "$ROCESIM" plot "$work/cut" --kind queue -o "$work/cut.gnuplot" >/dev/null 2>"$work/err"
+    within 60 "$ROCESIM" plot "$work/cut" --kind queue -o "$work/cut.gnuplot" >/dev/null 2>"$work/err"
     [ $? -eq 2 ] && grep -q "series.csv: is no regular file" "$work/err" || fail "$file: $(cat "$work/err")"
 done
 

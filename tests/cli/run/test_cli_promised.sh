@@ -13,7 +13,7 @@ set -u
 runs() {
     printf '%b\n' "$1" >"$work/x.yaml"
     rm -rf "$work/x"
-    timeout 60 "$ROCESIM" run "$work/x.yaml" -o "$work/x" --quiet >"$work/out" 2>&1 ||
+    within 120 "$ROCESIM" run "$work/x.yaml" -o "$work/x" --quiet >"$work/out" 2>&1 ||
         fail "$1: $(head -n 2 "$work/out")"
 }
 
@@ -47,7 +47,7 @@ expected=$("$ROCESIM" run $quick --json | digest)
 [ "$(cat $quick | "$ROCESIM" run /dev/stdin --json | digest)" = "$expected" ] || fail "/dev/stdin"
 [ "$("$ROCESIM" run <(sleep 0.3; cat $quick) --json | digest)" = "$expected" ] || fail "a late pipe"
 mkfifo "$work/fifo"
-timeout 10 "$ROCESIM" run "$work/fifo" >/dev/null 2>&1
+within 60 "$ROCESIM" run "$work/fifo" >/dev/null 2>&1
 [ $? -eq 2 ] || fail "a pipe that nobody writes to"
 
 # hpcc: outputs that are inputs, or each other.
