@@ -67,6 +67,7 @@ typedef struct nic_adamap_entry {
     uint32_t newer;
     uint8_t round; // round of the latest packet that filled it, or of its latest request
     bool live;
+    bool dirty; // its block says less than the map on the NIC
 } nic_adamap_entry_t;
 
 #define NIC_ADAMAP_NO_INDEX UINT32_MAX

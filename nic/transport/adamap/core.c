@@ -27,6 +27,7 @@ static void put_piece(nic_adamap_state_t *state, uint32_t index)
     nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
     entry->block = nic__knitting_take(&shared->knitting, NIC_KNITTING_NONE);
     nic__knitting_write(&shared->knitting, entry->block, &entry->map);
+    entry->dirty = false;
 }
 
 static void do_task(nic_adamap_shared_t *shared, const nic_adamap_task_t *task)

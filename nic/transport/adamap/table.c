@@ -157,41 +157,84 @@ void nic__adamap_table_add(nic_adamap_state_t *state, const nic_adamap_t *map, s
 
 // -- matching
 
+static inline bool is_linked(const nic_adamap_state_t *state)
+{
+    return nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED;
+}
+
 // Reads the entry's block. In a linked chain the look-up table's slot, which holds the address of
-// the block, has to be read first.
+// the block, has to be read first, and the map is what the block says. A block that the core has
+// not written yet is still in the fifo, from where it is read.
 static sim_time_t read_entry(nic_adamap_state_t *state, uint32_t index)
 {
     const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
-    const uint32_t block = nic__adamap_entry(state, index)->block;
-    const uint64_t address = block != NIC_KNITTING_NONE ? nic__knitting_address(knitting, block)
-                                                        : knitting->config.address;
-    sim_time_t slot_ps = nic__adamap_now(state);
-    if (nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED) {
+    nic_adamap_entry_t *const entry = nic__adamap_entry(state, index);
+    const sim_time_t now_ps = nic__adamap_now(state);
+    const bool written = entry->block != NIC_KNITTING_NONE;
+    const uint64_t address =
+        written ? nic__knitting_address(knitting, entry->block) : knitting->config.address;
+    sim_time_t slot_ps = now_ps;
+    if (is_linked(state)) {
         slot_ps = nic__adamap_read_ps(state, address, NIC_KNITTING_NEXT_BYTES);
+        if (written) {
+            const nic_adamap_t map =
+                nic__knitting_read(knitting, entry->block, state->kept.first_psn, now_ps);
+            SIM_ASSERT(!entry->dirty && map.first_psn == entry->map.first_psn);
+            for (uint32_t w = 0; w < NIC_ADAMAP_WORDS; w++) {
+                entry->map.bits[w] = map.bits[w];
+            }
+            trim(state, &entry->map);
+        }
     }
-    return slot_ps - nic__adamap_now(state) +
-           nic__adamap_read_ps(state, address, nic__adamap_dma_bytes(state));
+    return slot_ps - now_ps + nic__adamap_read_ps(state, address, nic__adamap_dma_bytes(state));
 }
 
-// Returns when the entry is on the NIC; it may have to be read.
-static sim_time_t look_up(nic_adamap_state_t *state, uint32_t index)
+// Writes an entry that leaves the NIC back to its block, if packets have filled it since.
+static void write_back(nic_adamap_state_t *state, uint32_t index)
 {
-    struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
+    const nic_knitting_t *const knitting = &nic__adamap_shared(state)->knitting;
+    nic_adamap_entry_t *const entry = find(state, index);
+    if (entry == NULL || !entry->dirty || entry->block == NIC_KNITTING_NONE || !is_linked(state)) {
+        return;
+    }
+    (void)nic__adamap_write_ps(state,
+                               nic__knitting_address(knitting, entry->block),
+                               nic__adamap_dma_bytes(state) - NIC_KNITTING_NEXT_BYTES);
+    nic__knitting_write(knitting, entry->block, &entry->map);
+    entry->dirty = false;
+}
+
+// Makes an entry the latest of those on the NIC. Returns whether it was there before.
+static bool hold(nic_adamap_state_t *state, uint32_t index)
+{
     const uint32_t size = (uint32_t)nic__adamap_config(state)->table_cache;
     uint32_t place = 0;
     while (place < size && state->lru[place] != index) {
         place++;
     }
     const bool hit = place < size;
+    if (size == 0) {
+        return false;
+    }
+    if (!hit) {
+        place = size - 1;
+        write_back(state, state->lru[place]);
+    }
+    for (uint32_t i = place; i > 0; i--) {
+        state->lru[i] = state->lru[i - 1];
+    }
+    state->lru[0] = index;
+    return hit;
+}
+
+// Returns when the entry is on the NIC; it may have to be read.
+static sim_time_t look_up(nic_adamap_state_t *state, uint32_t index)
+{
+    struct nic_adamap_counters *const counters = &nic__adamap_shared(state)->counters;
+    const bool hit = hold(state, index);
     counters->table_access++;
     counters->table_hits += hit;
     counters->work++;
-    for (uint32_t i = hit ? place : size - (size != 0); i > 0; i--) {
-        state->lru[i] = state->lru[i - 1];
-    }
-    if (size != 0) {
-        state->lru[0] = index;
-    }
     return hit ? nic__adamap_now(state) : read_entry(state, index);
 }
 
@@ -236,9 +279,13 @@ nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
         nic__adamap_has(&entry->map, (uint32_t)(psn - entry->map.first_psn))) {
         return NIC_ADAMAP_UNKNOWN;
     }
-    *ready_ps = waited ? nic__adamap_now(state) : look_up(state, index);
-    const bool linked = nic__adamap_config(state)->chain == NIC_ADAMAP_LINKED;
-    if (linked && !waited &&
+    *ready_ps = nic__adamap_now(state);
+    if (waited) {
+        (void)hold(state, index); // others may have taken its place meanwhile
+    } else {
+        *ready_ps = look_up(state, index);
+    }
+    if (is_linked(state) && !waited &&
         (*ready_ps > nic__adamap_now(state) || nic__adamap_any_waits(&state->entry_waiters))) {
         return NIC_ADAMAP_WAITS;
     }
@@ -249,8 +296,11 @@ nic_adamap_match_t nic__adamap_table_match(nic_adamap_state_t *state,
         nic__adamap_set(&entry->map, o);
     }
     entry->round = round;
+    entry->dirty = true;
     if (nic__adamap_full(&entry->map)) {
         erase(state, index);
+    } else if (nic__adamap_config(state)->table_cache == 0) {
+        write_back(state, index);
     }
     return NIC_ADAMAP_MATCHED;
 }

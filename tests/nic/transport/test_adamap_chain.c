@@ -406,6 +406,25 @@ START_TEST(refusals_are_counted)
 }
 END_TEST
 
+START_TEST(entries_are_written_back)
+{
+    apart = 4; // four losses a map, of which two are lost again
+    lose_again = 4 * LOST;
+    const setting_t none[] = {{"nic.adamap.table-cache", "0"}, {"nic.adamap.cached", "64"}, {0}};
+    const setting_t some[] = {{"nic.adamap.table-cache", "16"}, {"nic.adamap.cached", "64"}, {0}};
+    const outcome_t through = run(none, 0);
+    const outcome_t cached = run(some, 0);
+    lose_again = 0;
+    apart = APART;
+    ck_assert_uint_gt(through.totals.table_access, LOST);
+    ck_assert_uint_eq(through.totals.table_hits, 0);
+    ck_assert_uint_gt(cached.totals.table_hits, 0);
+    // Of two packets of an entry the first one changes it, the second one ends it.
+    ck_assert_uint_ge(through.totals.dma_writes, cached.totals.dma_writes + LOST / 2);
+    ck_assert_uint_gt(through.totals.dma_reads, cached.totals.dma_reads);
+}
+END_TEST
+
 // -- bounds of the NIC's memory
 
 static uint64_t nic_bytes(const setting_t *settings)
@@ -451,4 +470,5 @@ CHECK_MAIN(CHECK_TEST(each_map_costs_a_read),
            CHECK_SIGNAL(a_wrong_address_is_told, SIGABRT),
            CHECK_TEST(the_core_takes_blocks_when_it_runs),
            CHECK_TEST(refusals_are_counted),
+           CHECK_TEST(entries_are_written_back),
            CHECK_TEST(what_a_queue_pair_takes_is_bounded))
