@@ -21,6 +21,7 @@ extern const app_ops_t app_drtm_kv;
 extern const app_ops_t app_mooncake_bench;
 extern const app_ops_t app_mooncake_replay;
 extern const app_ops_t app_contexts;
+extern const app_ops_t app_workload;
 
 // -- runtime.c
 
@@ -59,7 +60,7 @@ struct app__range_ops {
     void (*received)(void *owner,
                      app__endpoint_t *endpoint,
                      app__passive_t *passive,
-                     uint32_t bytes);
+                     const nic_wc_t *wc);
     // Handles a completed send; wc->wr_id is the value it was posted with.
     void (*completed)(const nic_wc_t *wc);
 };

@@ -38,6 +38,7 @@ const app_ops_t *const app_all[] = {
     &app_mooncake_bench,
     &app_mooncake_replay,
     &app_contexts,
+    &app_workload,
     NULL,
 };
 
@@ -95,7 +96,7 @@ static void receive_completed(nic_cq_t *cq, void *ctx)
         for (uint32_t i = 0; i < count; i++) {
             app__passive_t *const passive = (app__passive_t *)(uintptr_t)completions[i].wr_id;
             if (completions[i].status == NIC_WC_SUCCESS) {
-                passive->ops->received(passive->owner, endpoint, passive, completions[i].byte_len);
+                passive->ops->received(passive->owner, endpoint, passive, &completions[i]);
             }
         }
     }

@@ -379,7 +379,7 @@ static void message_written(nic_qp_t *qp, uint64_t address, uint32_t bytes, void
 static void message_received(void *owner,
                              app__endpoint_t *endpoint,
                              app__passive_t *passive,
-                             uint32_t bytes)
+                             const nic_wc_t *wc)
 {
     app__plan_t *const plan = owner;
     if (plan->shape.reuse) {
@@ -390,7 +390,7 @@ static void message_received(void *owner,
         post_receive(endpoint, passive);
     }
     if (!is_reliable(plan)) {
-        take_arrived(passive, bytes);
+        take_arrived(passive, wc->byte_len);
     }
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     if (plan->trigger_count > 0 &&

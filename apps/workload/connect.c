@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/connect.c - moves messages: over queue pairs that stay, or within a host.
+//
+// A message is a WRITE, whose last piece has an immediate: the number of the send among its rank's
+// operations. Both ends know a queue pair's numbers from the schedule. The queue pair of a link is
+// made with its first message. docs/models/workload.md
+#include "apps/workload/internal.h"
+
+#include <stdlib.h>
+
+#define POSTED_MAX 64u // work requests of a link that are posted and not completed
+#define PIECE_BYTES (UINT64_C(1) << 30)
+
+// A message on its way between ranks of one host.
+typedef struct local {
+    sim_timer_t timer;
+    app__rank_t *source;
+    app__rank_t *destination;
+    uint32_t op;
+} local_t;
+
+static uint32_t source_number(const app__link_t *link)
+{
+    return link->workload->ports[link->source].rank->number;
+}
+
+// -- queue pairs
+
+static uint32_t place_of(const app__workload_t *workload, uint32_t link)
+{
+    return link - workload->ports[workload->links[link].source].out_first;
+}
+
+// Returns the place of a link among those that come in at its destination.
+static uint32_t incoming_place(const app__workload_t *workload, uint32_t link)
+{
+    const app__port_t *const port = &workload->ports[workload->links[link].destination];
+    uint32_t low = 0;
+    uint32_t high = port->in_count;
+    while (high - low > 1) { // the links of a port stand in rising order
+        const uint32_t middle = low + (high - low) / 2;
+        if (workload->incoming[port->in_first + middle] <= link) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    SIM_CHECK(workload->incoming[port->in_first + low] == link);
+    return low;
+}
+
+static uint32_t number_of(const app__workload_t *workload, uint32_t link, bool passive)
+{
+    const app__link_t *const at = &workload->links[link];
+    const app__port_t *const port = &workload->ports[passive ? at->destination : at->source];
+    const uint64_t offset = passive ? (uint64_t)port->out_count + incoming_place(workload, link)
+                                    : place_of(workload, link);
+    return app__qp_number(port->position + offset);
+}
+
+static nic_qp_t *make_qp(app__workload_t *workload, uint32_t link, bool passive, void *ctx)
+{
+    const app__link_t *const at = &workload->links[link];
+    const app__port_t *const own = &workload->ports[passive ? at->destination : at->source];
+    const app__port_t *const peer = &workload->ports[passive ? at->source : at->destination];
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = own->endpoint->send_cq,
+        .recv_cq = own->endpoint->recv_cq,
+        .max_send_wr = passive ? 1 : POSTED_MAX,
+        .max_recv_wr = passive ? 2 * POSTED_MAX : 0,
+        .qp_num = number_of(workload, link, passive),
+        .ctx = ctx,
+    };
+    nic_qp_t *qp = NULL;
+    nic_qp_attr_t attr;
+    sim_message_t message = {.text = ""};
+    sim_err_t error = nic_qp_create(own->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    nic_qp_attr_default(own->endpoint->nic, &attr);
+    attr.dest_interface = peer->endpoint->interface;
+    attr.dest_qp_num = number_of(workload, link, !passive);
+    attr.sq_psn = (uint32_t)sim_mix64(workload->first_flow_id << 32 ^ link) & ROCE_PSN_MASK;
+    attr.rq_psn = attr.sq_psn;
+    attr.access = NIC_ACCESS_REMOTE_WRITE;
+    error = nic_qp_connect(qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
+    return qp;
+}
+
+// -- sending
+
+// Posts the next piece of the first waiting send; returns whether it was the last piece.
+static void post_piece(app__link_t *link)
+{
+    app__workload_t *const workload = link->workload;
+    app__port_t *const port = &workload->ports[link->source];
+    app__rank_t *const rank = port->rank;
+    const uint32_t op = link->waiting.head;
+    const uint64_t left = rank->ops->ops[op].size - link->piece;
+    const uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+    const bool last = bytes == left;
+    const uint32_t number = (uint32_t)(link - workload->links);
+    const uint32_t own = number_of(workload, number, false);
+    const uint32_t peer = number_of(workload, number, true);
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)link,
+        .opcode = last ? NIC_WR_RDMA_WRITE_WITH_IMM : NIC_WR_RDMA_WRITE,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {app__address_of_qp(own), bytes, app__buffer_key(port->endpoint, own)},
+        .imm_data = op,
+        .rdma = {app__address_of_qp(peer),
+                 app__buffer_key(workload->ports[link->destination].endpoint, peer)},
+    };
+    const sim_err_t error = nic_post_send(link->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", own, sim_err_text(error));
+    link->outstanding_count++;
+    link->piece += bytes;
+    if (last) {
+        link->piece = 0;
+        (void)app__queue_take(&link->waiting, rank->states);
+        app__queue_put(&link->outstanding, rank->states, op);
+    }
+}
+
+static void post_waiting(app__link_t *link)
+{
+    while (link->outstanding_count < POSTED_MAX && link->waiting.head != APP__NO_OP) {
+        post_piece(link);
+    }
+}
+
+// Returns how many pieces a message has.
+static uint64_t pieces_of(uint64_t bytes)
+{
+    return bytes == 0 ? 1 : (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+}
+
+static void send_completed(const nic_wc_t *wc)
+{
+    app__link_t *const link = (app__link_t *)(uintptr_t)wc->wr_id;
+    app__rank_t *const rank = link->workload->ports[link->source].rank;
+    SIM_CHECK(link->outstanding_count > 0);
+    link->outstanding_count--;
+    const bool failed = wc->status != NIC_WC_SUCCESS;
+    const uint32_t op = link->outstanding.head;
+    if (op != APP__NO_OP) {
+        app__op_state_t *const state = &rank->states[op];
+        state->left++; // its pieces that have completed; nothing waits for a send that has started
+        if (failed && state->status == NIC_WC_SUCCESS) {
+            state->status = (uint8_t)wc->status;
+        }
+        if (state->left == pieces_of(rank->ops->ops[op].size)) {
+            (void)app__queue_take(&link->outstanding, rank->states);
+            state->end_ps = rank->node->now_ps;
+            rank->failed += state->status != NIC_WC_SUCCESS;
+        }
+    }
+    post_waiting(link);
+}
+
+static void local_arrived(sim_node_t *node, sim_timer_t *timer)
+{
+    local_t *const local = SIM_CONTAINER_OF(timer, local_t, timer);
+    SIM_CHECK(local->destination->node == node);
+    local->source->states[local->op].end_ps = node->now_ps;
+    local->source->workload->arrived(local->destination, local->source->number, local->op);
+    sim_free(local);
+}
+
+// Sends a message to another rank of the same host, over a link of its own that messages take one
+// after the other.
+static void send_local(app__link_t *link, uint32_t op)
+{
+    app__workload_t *const workload = link->workload;
+    app__port_t *const port = &workload->ports[link->source];
+    const sim_time_t now_ps = port->rank->node->now_ps;
+    const uint64_t bytes = port->rank->ops->ops[op].size;
+    const sim_time_t took_ps = (sim_time_t)((double)bytes * 8 * 1e12 / (double)workload->local_bps);
+    const sim_time_t begin_ps = port->local_free_ps > now_ps ? port->local_free_ps : now_ps;
+    local_t *const local = sim_alloc(sizeof(*local));
+    *local = (local_t){
+        .source = port->rank,
+        .destination = workload->ports[link->destination].rank,
+        .op = op,
+    };
+    port->local_free_ps = begin_ps + took_ps;
+    sim_timer_init(&local->timer, local_arrived);
+    sim_timer_arm(port->rank->node, &local->timer, port->local_free_ps + workload->local_ps);
+}
+
+// -- links
+
+static uint32_t port_of(const app__rank_t *rank, uint8_t nic)
+{
+    return rank->port_first + nic % rank->port_count;
+}
+
+static app__link_t *find_link(const app__workload_t *workload,
+                              uint32_t source,
+                              uint32_t destination)
+{
+    const app__port_t *const port = &workload->ports[source];
+    uint32_t low = port->out_first;
+    uint32_t high = port->out_first + port->out_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (workload->links[middle].destination <= destination) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    SIM_CHECK(workload->links[low].destination == destination);
+    return &workload->links[low];
+}
+
+void app__links_send(app__rank_t *rank, uint32_t op)
+{
+    app__workload_t *const workload = rank->workload;
+    const app__op_t *const at = &rank->ops->ops[op];
+    const uint32_t source = port_of(rank, at->nic);
+    const uint32_t destination = port_of(&workload->ranks[at->peer], at->nic);
+    app__link_t *const link = find_link(workload, source, destination);
+    rank->states[op].left = 0; // from here on: its pieces that have completed
+    if (workload->ranks[at->peer].node == rank->node) {
+        send_local(link, op);
+        return;
+    }
+    if (link->qp == NULL) {
+        link->qp = make_qp(workload, (uint32_t)(link - workload->links), false, link);
+    }
+    app__queue_put(&link->waiting, rank->states, op);
+    post_waiting(link);
+}
+
+// -- receiving
+
+static void post_receive(const app__passive_t *passive)
+{
+    const nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)passive};
+    const sim_err_t error = nic_post_recv(passive->qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(passive->qp), sim_err_text(error));
+}
+
+static app__port_t *port_at(app__workload_t *workload, uint32_t interface)
+{
+    for (uint32_t i = 0; i < workload->port_count; i++) {
+        if (workload->ports[i].endpoint->interface == interface) {
+            return &workload->ports[i];
+        }
+    }
+    SIM_CHECK(false);
+    return NULL;
+}
+
+static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    app__workload_t *const workload = (app__workload_t *)(uintptr_t)owner;
+    return offset < port_at(workload, interface)->out_count ? SIM_TIME_NEVER : 0;
+}
+
+static void accept_link(void *owner,
+                        app__endpoint_t *endpoint,
+                        uint64_t offset,
+                        app__passive_t *passive)
+{
+    app__workload_t *const workload = owner;
+    const app__port_t *const port = port_at(workload, endpoint->interface);
+    const uint32_t link = workload->incoming[port->in_first + (uint32_t)offset - port->out_count];
+    passive->item = link;
+    passive->qp = make_qp(workload, link, true, passive);
+    for (uint32_t i = 0; i < 2 * POSTED_MAX; i++) {
+        post_receive(passive);
+    }
+}
+
+static bool link_finished(void *owner, const app__passive_t *passive)
+{
+    (void)owner;
+    (void)passive;
+    return false; // queue pairs stay
+}
+
+static void message_received(void *owner,
+                             app__endpoint_t *endpoint,
+                             app__passive_t *passive,
+                             const nic_wc_t *wc)
+{
+    app__workload_t *const workload = owner;
+    const app__link_t *const link = &workload->links[passive->item];
+    (void)endpoint;
+    post_receive(passive);
+    workload->arrived(workload->ports[link->destination].rank, source_number(link), wc->imm_data);
+}
+
+const app__range_ops_t app__link_range_ops = {
+    .passive_from_ps = passive_from_ps,
+    .accept = accept_link,
+    .finished = link_finished,
+    .received = message_received,
+    .completed = send_completed,
+};
+
+// -- making links
+
+static int compare_pairs(const void *a, const void *b)
+{
+    const uint64_t one = *(const uint64_t *)a;
+    const uint64_t two = *(const uint64_t *)b;
+    return one < two ? -1 : one > two;
+}
+
+// Returns the pairs of ports that messages go between, sorted, each once.
+static uint64_t *pairs_of(const app__workload_t *workload, size_t *count)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    uint64_t *const pairs = sim_alloc_array((size_t)schedule->counts.sends + 1, sizeof(*pairs));
+    size_t all = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
+            const app__op_t *const op = &schedule->ranks[r].ops[i];
+            if (op->type == APP__OP_SEND) {
+                const uint64_t source = port_of(&workload->ranks[r], op->nic);
+                pairs[all++] = source << 32 | port_of(&workload->ranks[op->peer], op->nic);
+            }
+        }
+    }
+    qsort(pairs, all, sizeof(*pairs), compare_pairs);
+    *count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (*count == 0 || pairs[*count - 1] != pairs[i]) {
+            pairs[(*count)++] = pairs[i];
+        }
+    }
+    return pairs;
+}
+
+static void index_incoming(app__workload_t *workload)
+{
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < workload->link_count; i++) {
+        workload->ports[workload->links[i].destination].in_count++;
+    }
+    for (uint32_t p = 0; p < workload->port_count; p++) {
+        workload->ports[p].in_first = at;
+        at += workload->ports[p].in_count;
+        workload->ports[p].in_count = 0;
+    }
+    workload->incoming = sim_alloc_array((size_t)at + 1, sizeof(*workload->incoming));
+    for (uint32_t i = 0; i < workload->link_count; i++) {
+        app__port_t *const port = &workload->ports[workload->links[i].destination];
+        workload->incoming[port->in_first + port->in_count++] = i;
+    }
+}
+
+static sim_err_t check_link(const app__workload_t *workload,
+                            const app__link_t *link,
+                            sim_message_t *message)
+{
+    const app__port_t *const source = &workload->ports[link->source];
+    const app__port_t *const destination = &workload->ports[link->destination];
+    const uint32_t from = source->endpoint->interface;
+    const uint32_t to = destination->endpoint->interface;
+    if (source->rank->node == destination->rank->node ||
+        app__can_talk(workload->app.net, from, to)) {
+        return SIM_OK;
+    }
+    return app__cannot_talk(workload->app.net, from, to, "hosts", message);
+}
+
+sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message)
+{
+    size_t count = 0;
+    sim_err_t error = SIM_OK;
+    uint64_t *const pairs = pairs_of(workload, &count);
+    workload->link_count = (uint32_t)count;
+    workload->links = sim_alloc_array(count + 1, sizeof(*workload->links));
+    for (size_t i = 0; i < count && error == SIM_OK; i++) {
+        app__link_t *const link = &workload->links[i];
+        link->active.ops = &app__link_range_ops;
+        link->workload = workload;
+        link->source = (uint32_t)(pairs[i] >> 32);
+        link->destination = (uint32_t)pairs[i];
+        app__queue_init(&link->waiting);
+        app__queue_init(&link->outstanding);
+        app__port_t *const port = &workload->ports[link->source];
+        port->out_first = port->out_count == 0 ? (uint32_t)i : port->out_first;
+        port->out_count++;
+        error = check_link(workload, link, message);
+    }
+    sim_free(pairs);
+    if (error != SIM_OK) {
+        return error;
+    }
+    index_incoming(workload);
+    for (uint32_t p = 0; p < workload->port_count; p++) {
+        app__port_t *const port = &workload->ports[p];
+        const uint64_t numbers = (uint64_t)port->out_count + port->in_count;
+        if (numbers > 0) {
+            port->position =
+                app__reserve_qps(port->endpoint, &app__link_range_ops, workload, numbers);
+            app__register_buffers(port->endpoint);
+        }
+    }
+    return SIM_OK;
+}

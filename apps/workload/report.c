@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/report.c - reports a schedule: its messages as flows, when ranks finished, and what
+// the others wait for.
+#include "apps/report_rows.h"
+#include "apps/workload/internal.h"
+
+#include <stdlib.h>
+
+#define BLOCKED_TOLD_MAX 10u
+
+// -- flows
+
+typedef struct sent {
+    const app__rank_t *rank;
+    uint32_t op;
+    uint64_t flow; // number among the schedule's sends
+} sent_t;
+
+static int compare_sent(const void *a, const void *b)
+{
+    const sent_t *const one = a;
+    const sent_t *const two = b;
+    const sim_time_t starts[2] = {one->rank->states[one->op].start_ps,
+                                  two->rank->states[two->op].start_ps};
+    if (starts[0] != starts[1]) {
+        return starts[0] < starts[1] ? -1 : 1;
+    }
+    return one->flow < two->flow ? -1 : one->flow > two->flow;
+}
+
+static const app__port_t *port_of(const app__rank_t *rank, uint8_t nic)
+{
+    return &rank->workload->ports[rank->port_first + nic % rank->port_count];
+}
+
+static app_flow_result_t flow_of(const sent_t *sent)
+{
+    const app__rank_t *const rank = sent->rank;
+    const app__workload_t *const workload = rank->workload;
+    const app__op_t *const op = &rank->ops->ops[sent->op];
+    const app__op_state_t *const state = &rank->states[sent->op];
+    const app__port_t *const from = port_of(rank, op->nic);
+    const app__port_t *const to = port_of(&workload->ranks[op->peer], op->nic);
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(from->endpoint->nic, &attr);
+    const bool failed = state->status != NIC_WC_SUCCESS;
+    const bool local = workload->ranks[op->peer].node == rank->node;
+    const nic_ideal_t ideal = {
+        .net = workload->app.net,
+        .requester = from->endpoint->interface,
+        .responder = to->endpoint->interface,
+        .opcode = NIC_WR_RDMA_WRITE_WITH_IMM,
+        .mtu_bytes = attr.path_mtu,
+        .message_bytes = op->size,
+        .messages = 1,
+        .piece_bytes = UINT64_C(1) << 30,
+        .service = NIC_QPT_RC,
+    };
+    return (app_flow_result_t){
+        .flow_id = workload->first_flow_id + sent->flow,
+        .source = from->endpoint->interface,
+        .destination = to->endpoint->interface,
+        .priority = attr.priority,
+        .dscp = attr.dscp,
+        .bytes = op->size,
+        .start_ps = state->start_ps,
+        .end_ps = failed ? SIM_TIME_NEVER : state->end_ps,
+        .ideal_ps = local ? state->end_ps - state->start_ps : nic_ideal_ps(&ideal),
+        .delivered_bytes = failed || state->end_ps == SIM_TIME_NEVER ? 0 : op->size,
+        .status = (nic_wc_status_t)state->status,
+        .failed_ps = failed ? state->end_ps : 0,
+        .label = workload->app.ops->name,
+    };
+}
+
+void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    const size_t sends = (size_t)workload->schedule->counts.sends;
+    sent_t *const list = sim_alloc_array(sends + 1, sizeof(*list));
+    size_t count = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        for (uint32_t op = 0; op < rank->ops->count; op++) {
+            if (rank->ops->ops[op].type == APP__OP_SEND) {
+                list[count] = (sent_t){rank, op, count};
+                count++;
+            }
+        }
+    }
+    SIM_CHECK(count == sends);
+    qsort(list, count, sizeof(*list), compare_sent);
+    for (size_t i = 0; i < count; i++) {
+        const app_flow_result_t flow = flow_of(&list[i]);
+        fn(&flow, ctx);
+    }
+    sim_free(list);
+}
+
+// -- what did not come to an end
+
+// Returns the first operation of a rank that started and has not finished, else the first that
+// waits for others.
+static uint32_t blocked_op(const app__rank_t *rank)
+{
+    uint32_t waits = APP__NO_OP;
+    for (uint32_t op = 0; op < rank->ops->count; op++) {
+        const app__op_state_t *const state = &rank->states[op];
+        if (!state->finished && state->start_ps != SIM_TIME_NEVER) {
+            return op;
+        }
+        waits = !state->finished && waits == APP__NO_OP ? op : waits;
+    }
+    return waits;
+}
+
+static void tell_blocked(const app__rank_t *rank,
+                         void (*write)(const char *text, void *ctx),
+                         void *ctx)
+{
+    const uint32_t at = blocked_op(rank);
+    const app__op_t *const op = &rank->ops->ops[at];
+    const bool receives = op->type == APP__OP_RECV && !rank->states[at].arrived;
+    char *const from =
+        op->peer == APP__ANY ? sim_strdup("any rank") : sim_format("rank %u", op->peer);
+    char *const tag = op->tag == APP__ANY ? sim_strdup("any") : sim_format("%u", op->tag);
+    char *const text =
+        receives ? sim_format("warning: traffic[%u].workload: rank %u did not finish: its "
+                              "operation %u waits for %" PRIu64 " bytes from %s with the tag %s, "
+                              "and %u operations are left\n",
+                              rank->workload->app.index,
+                              rank->number,
+                              at,
+                              op->size,
+                              from,
+                              tag,
+                              rank->left)
+                 : sim_format("warning: traffic[%u].workload: rank %u did not finish: %u "
+                              "operations are left, the first is number %u\n",
+                              rank->workload->app.index,
+                              rank->number,
+                              rank->left,
+                              at);
+    write(text, ctx);
+    sim_free(text);
+    sim_free(tag);
+    sim_free(from);
+}
+
+void app__workload_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    uint32_t told = 0;
+    uint32_t more = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        if (workload->ranks[r].left == 0) {
+            continue;
+        }
+        if (told < BLOCKED_TOLD_MAX) {
+            tell_blocked(&workload->ranks[r], write, ctx);
+            told++;
+        } else {
+            more++;
+        }
+    }
+    if (more > 0) {
+        char *const text =
+            sim_format("warning: traffic[%u].workload: %u more ranks did not finish\n",
+                       app->index,
+                       more);
+        write(text, ctx);
+        sim_free(text);
+    }
+}
+
+// -- the report
+
+typedef struct report {
+    uint64_t ranks;
+    uint64_t ranks_finished;
+    uint64_t operations;
+    uint64_t operations_finished;
+    uint64_t messages;
+    uint64_t messages_failed;
+    uint64_t bytes_sent;
+    double calc_ms;
+    double finish_us;
+    double finish_us_mean;
+    double busy;
+    uint64_t unexpected_peak;
+    uint64_t depth;
+} report_t;
+
+static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
+{
+    const double took_us = (double)(rank->end_ps - rank->workload->start_ps) / SIM_PS_PER_US;
+    report->operations_finished += rank->ops->count - rank->left;
+    report->messages_failed += rank->failed;
+    report->unexpected_peak = rank->unexpected_peak > report->unexpected_peak
+                                  ? rank->unexpected_peak
+                                  : report->unexpected_peak;
+    for (uint32_t i = 0; i < rank->cpu_count; i++) {
+        *cpu_ps += (double)rank->cpus[i].busy_ps / rank->cpu_count;
+    }
+    if (rank->left == 0) {
+        report->ranks_finished++;
+        report->finish_us_mean += took_us;
+        report->finish_us = took_us > report->finish_us ? took_us : report->finish_us;
+    }
+}
+
+static void fill_report(const void *object, void *result)
+{
+    const app__workload_t *const workload = object;
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    report_t *const report = result;
+    double cpu_ps = 0;
+    *report = (report_t){
+        .ranks = workload->schedule->rank_count,
+        .operations = counts->sends + counts->recvs + counts->calcs,
+        .messages = counts->sends,
+        .bytes_sent = counts->bytes,
+        .calc_ms = (double)counts->calc_ns / 1e6,
+        .depth = counts->depth,
+    };
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        add_rank(report, &workload->ranks[r], &cpu_ps);
+    }
+    if (report->ranks_finished > 0) {
+        report->finish_us_mean /= (double)report->ranks_finished;
+        report->busy = report->finish_us > 0
+                           ? cpu_ps / SIM_PS_PER_US / report->finish_us / (double)report->ranks
+                           : 0;
+    }
+}
+
+static const sim_report_row_t report_rows[] = {
+    APP__WHOLE(report_t, ranks, "", "ranks of the schedule"),
+    APP__WHOLE(report_t, ranks_finished, "", "ranks whose operations have all finished"),
+    APP__WHOLE(report_t, operations, "", "sends, receives and computations of all ranks"),
+    APP__WHOLE(report_t, operations_finished, "", "operations that have finished"),
+    APP__WHOLE(report_t, messages, "", "messages of the schedule"),
+    APP__WHOLE(report_t, messages_failed, "", "messages that failed because their path was down"),
+    APP__WHOLE(report_t, bytes_sent, "bytes", "payload of all messages of the schedule"),
+    APP__REAL(report_t, calc_ms, "ms", "computations of all ranks together, as the file has them"),
+    APP__REAL(report_t, finish_us, "us", "time from the start until the last rank finished"),
+    APP__REAL(report_t, finish_us_mean, "us", "mean time until a rank finished"),
+    APP__REAL(report_t, busy, "", "share of finish_us in which a processor worked, mean of all"),
+    APP__WHOLE(report_t,
+               unexpected_peak,
+               "",
+               "most messages of a rank that waited for a receive at one time"),
+    APP__WHOLE(report_t,
+               depth,
+               "",
+               "messages and computations on the longest chain through all ranks"),
+};
+const sim_report_table_t app__workload_report = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(report_t),
+    .fill = fill_report,
+};

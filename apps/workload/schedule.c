@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/schedule.c - builds schedules, orders their operations, and counts them.
+#include "apps/workload/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+app__schedule_t *app__schedule_create(uint32_t rank_count)
+{
+    app__schedule_t *const schedule = sim_alloc(sizeof(*schedule));
+    schedule->rank_count = rank_count;
+    schedule->ranks = sim_alloc_array((size_t)rank_count + 1, sizeof(*schedule->ranks));
+    return schedule;
+}
+
+void app__schedule_destroy(app__schedule_t *schedule)
+{
+    if (schedule == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < schedule->rank_count; i++) {
+        sim_free(schedule->ranks[i].ops);
+        sim_free(schedule->ranks[i].next);
+    }
+    sim_free(schedule->ranks);
+    sim_free(schedule);
+}
+
+uint32_t app__schedule_add(app__schedule_t *schedule, uint32_t rank, const app__op_t *op)
+{
+    SIM_CHECK(rank < schedule->rank_count);
+    app__rank_ops_t *const ops = &schedule->ranks[rank];
+    size_t capacity = ops->capacity;
+    SIM_GROW(ops->ops, ops->count, &capacity);
+    ops->capacity = (uint32_t)capacity;
+    ops->ops[ops->count] = *op;
+    return ops->count++;
+}
+
+void app__schedule_order(app__schedule_t *schedule,
+                         uint32_t rank,
+                         const app__dependency_t *list,
+                         size_t count)
+{
+    app__rank_ops_t *const ops = &schedule->ranks[rank];
+    SIM_CHECK(ops->next == NULL);
+    ops->next = sim_alloc_array(count + 1, sizeof(*ops->next));
+    ops->next_count = (uint32_t)count;
+    for (size_t i = 0; i < count; i++) {
+        SIM_CHECK(list[i].before < ops->count && list[i].after < ops->count);
+        app__op_t *const before = &ops->ops[list[i].before];
+        *(list[i].started ? &before->irequired_count : &before->required_count) += 1;
+        ops->ops[list[i].after].needs++;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < ops->count; i++) {
+        app__op_t *const op = &ops->ops[i];
+        op->required_first = at;
+        op->irequired_first = at + op->required_count;
+        at = op->irequired_first + op->irequired_count;
+        op->required_count = 0; // counted again below
+        op->irequired_count = 0;
+    }
+    for (size_t i = 0; i < count; i++) {
+        app__op_t *const before = &ops->ops[list[i].before];
+        const uint32_t place = list[i].started ? before->irequired_first + before->irequired_count++
+                                               : before->required_first + before->required_count++;
+        ops->next[place] = list[i].after;
+    }
+}
+
+// -- counting
+
+// A message or a receive with one source, destination and tag; sorted to find partners.
+typedef struct half {
+    uint32_t source;
+    uint32_t destination;
+    uint32_t tag;
+    bool sends;
+    uint64_t op; // number among the operations of all ranks
+} half_t;
+
+static int compare(const void *a, const void *b)
+{
+    const half_t *const one = a;
+    const half_t *const two = b;
+    const uint64_t keys[5][2] = {{one->destination, two->destination},
+                                 {one->source, two->source},
+                                 {one->tag, two->tag},
+                                 {one->sends, two->sends},
+                                 {one->op, two->op}};
+    for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
+        if (keys[i][0] != keys[i][1]) {
+            return keys[i][0] < keys[i][1] ? -1 : 1;
+        }
+    }
+    return 0;
+}
+
+static void count_op(app__schedule_counts_t *counts, const app__op_t *op)
+{
+    counts->sends += op->type == APP__OP_SEND;
+    counts->recvs += op->type == APP__OP_RECV;
+    counts->calcs += op->type == APP__OP_CALC;
+    counts->bytes += op->type == APP__OP_SEND ? op->size : 0;
+    counts->calc_ns += op->type == APP__OP_CALC ? op->size : 0;
+    counts->requires += op->required_count;
+    counts->irequires += op->irequired_count;
+    counts->cpu_max = op->cpu > counts->cpu_max ? op->cpu : counts->cpu_max;
+    counts->nic_max = op->nic > counts->nic_max ? op->nic : counts->nic_max;
+}
+
+// The operations of all ranks as one graph.
+typedef struct graph {
+    const app__schedule_t *schedule;
+    uint64_t *base;     // per rank: number of its first operation
+    uint64_t *receiver; // per operation: 1 + the receive that gets a send's message; 0: unknown
+    uint32_t *left;     // per operation: those that it waits for
+    uint32_t *depth;
+    bool *taken; // per operation: a receive with a wildcard has its message
+    uint64_t count;
+} graph_t;
+
+static void join(graph_t *graph, const half_t *send, const half_t *receive)
+{
+    graph->receiver[send->op] = receive->op + 1;
+    graph->left[receive->op]++;
+}
+
+// Pairs the messages of one source, destination and tag with their receives, in their order.
+// Returns how many pairs there are.
+static size_t pair_exactly(graph_t *graph, const half_t *halves, size_t receives, size_t count)
+{
+    size_t pairs = 0;
+    while (pairs < receives && receives + pairs < count) {
+        join(graph, &halves[receives + pairs], &halves[pairs]);
+        pairs++;
+    }
+    return pairs;
+}
+
+static bool has_wildcard(const half_t *half)
+{
+    return half->source == APP__ANY || half->tag == APP__ANY;
+}
+
+// Finds a receive with a wildcard for a message that is left over. The receives of its rank stand
+// anywhere among the halves of the rank.
+static bool pair_with_wildcard(graph_t *graph,
+                               const half_t *halves,
+                               size_t begin,
+                               size_t end,
+                               const half_t *send)
+{
+    for (size_t i = begin; i < end; i++) {
+        const half_t *const receive = &halves[i];
+        if (!receive->sends && has_wildcard(receive) && !graph->taken[receive->op] &&
+            (receive->source == APP__ANY || receive->source == send->source) &&
+            (receive->tag == APP__ANY || receive->tag == send->tag)) {
+            graph->taken[receive->op] = true;
+            join(graph, send, receive);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Pairs the messages to one rank with its receives: by exact source and tag first; what is left
+// over meets receives with wildcards.
+static void match_rank(graph_t *graph,
+                       app__schedule_counts_t *counts,
+                       const half_t *halves,
+                       size_t begin,
+                       size_t end)
+{
+    uint64_t wildcards = 0;
+    for (size_t i = begin; i < end;) {
+        const half_t first = halves[i];
+        const size_t from = i;
+        size_t receives = 0;
+        for (; i < end && halves[i].source == first.source && halves[i].tag == first.tag; i++) {
+            receives += !halves[i].sends;
+        }
+        if (has_wildcard(&first)) {
+            wildcards += receives;
+            continue;
+        }
+        const size_t pairs = pair_exactly(graph, halves + from, receives, i - from);
+        counts->unmatched_recvs += receives - pairs;
+    }
+    for (size_t i = begin; i < end; i++) {
+        if (!halves[i].sends || graph->receiver[halves[i].op] != 0) {
+            continue;
+        }
+        if (wildcards > 0 && pair_with_wildcard(graph, halves, begin, end, &halves[i])) {
+            wildcards--;
+        } else {
+            counts->unmatched_sends++;
+        }
+    }
+    counts->unmatched_recvs += wildcards;
+}
+
+static void match_halves(graph_t *graph,
+                         app__schedule_counts_t *counts,
+                         half_t *halves,
+                         size_t count)
+{
+    qsort(halves, count, sizeof(*halves), compare);
+    for (size_t begin = 0; begin < count;) {
+        size_t end = begin;
+        while (end < count && halves[end].destination == halves[begin].destination) {
+            end++;
+        }
+        match_rank(graph, counts, halves, begin, end);
+        begin = end;
+    }
+}
+
+// Collects the messages and the receives of all ranks, and pairs them.
+static void match_all(graph_t *graph, app__schedule_counts_t *counts)
+{
+    const app__schedule_t *const schedule = graph->schedule;
+    half_t *const halves =
+        sim_alloc_array((size_t)(counts->sends + counts->recvs) + 1, sizeof(*halves));
+    size_t count = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
+            const app__op_t *const op = &schedule->ranks[r].ops[i];
+            const uint64_t number = graph->base[r] + i;
+            if (op->type == APP__OP_SEND) {
+                halves[count++] = (half_t){r, op->peer, op->tag, true, number};
+            } else if (op->type == APP__OP_RECV) {
+                halves[count++] = (half_t){op->peer, r, op->tag, false, number};
+            }
+        }
+    }
+    match_halves(graph, counts, halves, count);
+    sim_free(halves);
+}
+
+// Returns the rank that has an operation.
+static uint32_t rank_of(const graph_t *graph, uint64_t op)
+{
+    uint32_t low = 0;
+    uint32_t high = graph->schedule->rank_count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (graph->base[middle] <= op) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+// A walk through the graph in an order that the operations allow.
+typedef struct walk {
+    graph_t *graph;
+    uint64_t *ready;
+    uint64_t filled;
+} walk_t;
+
+static void release(walk_t *walk, uint64_t before, uint64_t after)
+{
+    graph_t *const graph = walk->graph;
+    SIM_CHECK(after < graph->count && graph->left[after] > 0);
+    if (graph->depth[before] > graph->depth[after]) {
+        graph->depth[after] = graph->depth[before];
+    }
+    if (--graph->left[after] == 0) {
+        walk->ready[walk->filled++] = after;
+    }
+}
+
+static void visit(walk_t *walk, uint64_t number)
+{
+    graph_t *const graph = walk->graph;
+    const uint32_t rank = rank_of(graph, number);
+    const app__rank_ops_t *const ops = &graph->schedule->ranks[rank];
+    const app__op_t *const op = &ops->ops[number - graph->base[rank]];
+    const uint32_t followers = op->required_count + op->irequired_count;
+    graph->depth[number] += op->type != APP__OP_RECV; // a message and its receive count once
+    for (uint32_t i = 0; i < followers; i++) {
+        release(walk, number, graph->base[rank] + ops->next[op->required_first + i]);
+    }
+    if (graph->receiver[number] != 0) {
+        release(walk, number, graph->receiver[number] - 1);
+    }
+}
+
+// Walks through all operations; returns how many it could reach, and the longest chain.
+static uint64_t walk_all(graph_t *graph, uint32_t *depth)
+{
+    walk_t walk = {graph, sim_alloc_array((size_t)graph->count + 1, sizeof(*walk.ready)), 0};
+    for (uint64_t i = 0; i < graph->count; i++) {
+        if (graph->left[i] == 0) {
+            walk.ready[walk.filled++] = i;
+        }
+    }
+    uint64_t at = 0;
+    for (; at < walk.filled; at++) {
+        visit(&walk, walk.ready[at]);
+        *depth = graph->depth[walk.ready[at]] > *depth ? graph->depth[walk.ready[at]] : *depth;
+    }
+    sim_free(walk.ready);
+    return at;
+}
+
+static void graph_init(graph_t *graph, const app__schedule_t *schedule)
+{
+    *graph = (graph_t){.schedule = schedule};
+    graph->base = sim_alloc_array((size_t)schedule->rank_count + 1, sizeof(*graph->base));
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        graph->base[r] = graph->count;
+        graph->count += schedule->ranks[r].count;
+    }
+    graph->receiver = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->receiver));
+    graph->left = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->left));
+    graph->depth = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->depth));
+    graph->taken = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->taken));
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
+            graph->left[graph->base[r] + i] = schedule->ranks[r].ops[i].needs;
+        }
+    }
+}
+
+static void graph_fini(graph_t *graph)
+{
+    sim_free(graph->base);
+    sim_free(graph->receiver);
+    sim_free(graph->left);
+    sim_free(graph->depth);
+    sim_free(graph->taken);
+}
+
+void app__schedule_finish(app__schedule_t *schedule)
+{
+    app__schedule_counts_t *const counts = &schedule->counts;
+    graph_t graph;
+    *counts = (app__schedule_counts_t){.sends = 0};
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
+            count_op(counts, &schedule->ranks[r].ops[i]);
+        }
+    }
+    graph_init(&graph, schedule);
+    match_all(&graph, counts);
+    counts->stuck = graph.count - walk_all(&graph, &counts->depth);
+    graph_fini(&graph);
+}

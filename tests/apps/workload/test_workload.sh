@@ -1,0 +1,173 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/apps/workload/test_workload.sh - schedules that run on hosts.
+#
+# Goal: messages and computations take the time of the closed form; overheads, tags, wildcards, several
+# NICs, ranks of one host and losses work; threads change nothing; a schedule that cannot end says which
+# rank waits for what; ranks that do not fit are refused. Method: small schedules on a star, times
+# computed here. Not pinned: the order of messages that arrive at one instant.
+set -u
+. tests/script.sh
+
+# Time of a WRITE with immediate on the wire, in ns at 100 Gbps: preamble 8, Ethernet 14, IPv4 20, UDP 8,
+# BTH 12, RETH 16, immediate 4, payload, ICRC 4, FCS 4.
+frame_ns() { awk -v b="$1" 'BEGIN { printf "%.6f", (90 + b) * 8 / 100 }'; }
+
+# run NAME [OPTION...]: runs $work/NAME.goal on $work/star.yaml; the value of finish_us is in $finish
+cat >"$work/star.yaml" <<'EOF'
+topology: {star: {hosts: 4, rate: 100Gbps, delay: 1us}}
+nic: {congestion-control: none, mtu: 4096}
+traffic:
+  - workload: {file: two.goal}
+EOF
+run() {
+    local name=$1
+    shift
+    rm -rf "$work/out"
+    "$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/$name.goal" "$@" \
+        -o "$work/out" >"$work/said" 2>&1
+    status=$?
+    finish=$(sed -n 's/^ *"finish_us": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json" 2>/dev/null)
+}
+# near WANTED_NS WHAT: compares finish_us to the ps
+near() {
+    awk -v a="$finish" -v b="$1" 'BEGIN { exit !(a * 1000 - b < 0.002 && b - a * 1000 < 0.002) }' ||
+        fail "$2: $finish us, expected $1 ns; $(head -n 3 "$work/said")"
+}
+
+cat >"$work/two.goal" <<'EOF'
+num_ranks 2
+rank 0 {
+c: calc 1000
+s: send 1000b to 1 tag 3
+s requires c
+r: recv 4096b from 1 tag 4
+}
+rank 1 {
+r: recv 1000b from 0 tag 3
+c: calc 2000
+c requires r
+s: send 4096b to 0 tag 4
+s requires c
+}
+EOF
+both=$(awk "BEGIN { print 4000 + 2 * $(frame_ns 1000) + 2 * $(frame_ns 4096) }")
+run two
+near "$(awk "BEGIN { print 3000 + $both }")" "a message there and back"
+grep -q '"messages": 2' "$work/out/summary.json" && grep -q '"depth": 4' "$work/out/summary.json" ||
+    fail "counts: $(grep -E 'messages|depth' "$work/out/summary.json")"
+[ "$(grep -c ',workload' "$work/out/flows.csv")" = 2 ] || fail "flows.csv: $(cat "$work/out/flows.csv")"
+run two --set traffic[0].workload.send-overhead=200ns --set traffic[0].workload.recv-overhead=300ns
+near "$(awk "BEGIN { print 4000 + $both }")" "with overheads"
+run two --set traffic[0].workload.calc-scale=0.5
+near "$(awk "BEGIN { print 1500 + $both }")" "with half the computations"
+
+# -- a processor does one thing at a time; two do two
+
+printf 'num_ranks 2\nrank 0 {\ncalc 500 cpu 0\ncalc 700 cpu 0\ncalc 900 cpu 1\n}\nrank 1 {\n}\n' \
+    >"$work/cpus.goal"
+run cpus
+near 1200 "three computations on two processors"
+
+# -- receives in another order than the messages, by tag and with wildcards
+
+cat >"$work/tags.goal" <<'EOF'
+num_ranks 3
+rank 0 {
+a: recv 100b from 1 tag 2
+b: recv 100b from 1 tag 1
+b requires a
+c: recv 100b from -1 tag -1
+c requires b
+}
+rank 1 {
+s: send 100b to 0 tag 1
+t: send 100b to 0 tag 2
+t requires s
+}
+rank 2 {
+w: calc 50000
+s: send 100b to 0 tag 77
+s requires w
+}
+EOF
+run tags
+[ "$status" = 0 ] || fail "tags: $(cat "$work/said")"
+near "$(awk "BEGIN { print 52000 + 2 * $(frame_ns 100) }")" "a message for a wildcard"
+grep -q '"unexpected_peak": 1' "$work/out/summary.json" || fail "one message came before its receive"
+
+# -- two NICs of a host carry two messages at once; ranks of one host need no network
+
+cat >"$work/nics.yaml" <<'EOF'
+topology: {graph: {nodes: [switch: s, host: [a, b]], links: [a--s, a--s, b--s, b--s]}}
+link: {rate: 100Gbps, delay: 1us}
+nic: {congestion-control: none, mtu: 4096}
+traffic:
+  - workload: {file: nics.goal}
+EOF
+both_nics() {
+    rm -rf "$work/nics"
+    "$ROCESIM" run "$work/nics.yaml" --quiet -o "$work/nics" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+    finish=$(sed -n 's/^ *"finish_us": \([0-9.e-]*\),*$/\1/p' "$work/nics/summary.json")
+}
+for nic in 0 1; do
+    printf 'num_ranks 2\nrank 0 {\nsend 1000000b to 1 nic 0\nsend 1000000b to 1 nic %s\n}\n' "$nic"
+    printf 'rank 1 {\nrecv 1000000b from 0\nrecv 1000000b from 0 nic 1\n}\n'
+done >"$work/both.goal"
+head -n 9 "$work/both.goal" >"$work/nics.goal"
+both_nics
+one_nic=$finish
+tail -n 9 "$work/both.goal" >"$work/nics.goal"
+both_nics
+awk -v one="$one_nic" -v two="$finish" 'BEGIN { exit !(two < 0.55 * one) }' ||
+    fail "one NIC takes $one_nic us, two take $finish us"
+printf 'num_ranks 2\nrank 0 {\nsend 450000b to 1\n}\nrank 1 {\nrecv 450000b from 0\n}\n' \
+    >"$work/nics.goal"
+both_nics
+near 2000 "a message within a host at 3600 Gbps, and 1 us"
+
+# -- threads, a detailed NIC, losses
+
+{
+    echo "num_ranks 4"
+    for r in 0 1 2 3; do
+        echo "rank $r {"
+        for p in 0 1 2 3; do
+            [ "$p" = "$r" ] || printf 'send 30000b to %s tag 1\nrecv 30000b from %s tag 1\n' "$p" "$p"
+        done
+        echo "}"
+    done
+} >"$work/all.goal"
+run all
+digest=$(grep '"digest"' "$work/out/summary.json")
+run all --threads 3
+[ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] || fail "three threads change the digest"
+for options in "nic.model=detailed" "nic.transport=irn link.loss-rate=0.01" "link.loss-rate=0.01"; do
+    sets=()
+    for option in $options; do
+        sets+=(--set "$option")
+    done
+    run all "${sets[@]}"
+    [ "$status" = 0 ] && grep -q '"ranks_finished": 4' "$work/out/summary.json" ||
+        fail "$options: $(cat "$work/said")"
+done
+
+# -- a schedule that cannot end, and ranks that do not fit
+
+printf 'num_ranks 2\nrank 0 {\nr: recv 5b from 1 tag 8\n}\nrank 1 {\nsend 5b to 0 tag 9\n}\n' \
+    >"$work/stuck.goal"
+run stuck
+[ "$status" = 1 ] || fail "a schedule that cannot end: status $status"
+grep -q 'may not come to an end: 1 sends have no receive, 1 receives have no send' "$work/said" ||
+    fail "warning before the run: $(cat "$work/said")"
+grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
+    fail "warning after the run: $(cat "$work/said")"
+run two --set "traffic[0].workload.hosts=host0"
+[ "$status" = 2 ] && grep -q 'has 2 ranks, but there are 1 NICs of hosts; expected at least 2' "$work/said" ||
+    fail "too few hosts: $(cat "$work/said")"
+printf 'num_ranks 2\nrank 0 {\nsend 5b to 1 tag\n}\nrank 1 {\n}\n' >"$work/bad.goal"
+run bad
+[ "$status" = 2 ] && grep -q "bad.goal:3:17: the number is wrong: '', expected a tag" "$work/said" ||
+    fail "a bad schedule: $(cat "$work/said")"
+[ ! -e "$work/out" ] || fail "a refused run wrote its folder"
+[ "${failures:-0}" = 0 ]
