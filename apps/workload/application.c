@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/application.c - the application `workload`: a schedule of messages and computations,
-// read from a file and run by hosts. docs/models/workload.md
+// apps/workload/application.c - the application `workload`: a schedule of messages and
+// computations, read from a file and run by hosts. docs/models/workload.md
 #include "apps/workload/internal.h"
 
 #include "kernel/attribute.h"
