@@ -8,6 +8,7 @@
 #include "nic/cache.h"
 #include "nic/congestion.h"
 #include "nic/detail.h"
+#include "nic/iommu.h"
 #include "nic/verbs.h"
 
 SIM_C_BEGIN
@@ -44,6 +45,14 @@ typedef struct nic_host_config {
     uint64_t gpus;
     uint64_t gpu_bps; // rate of a GPU's link, each direction
     char *location;   // place of memory that nobody placed
+    nic_iommu_use_t iommu;
+    uint64_t iommu_entries; // of the IOTLB
+    uint64_t iommu_ways;
+    uint64_t iommu_page_bytes;
+    sim_time_t iommu_hit_ps;
+    sim_time_t iommu_read_ps; // of one level of a page table
+    uint64_t iommu_walkers;
+    char *iommu_deny; // "none", or a list of ADDRESS+BYTES
 } nic_host_config_t;
 
 // The attributes "nic.": one config per host, for all its NICs.

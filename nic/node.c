@@ -7,6 +7,7 @@
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/host/steps.h"
+#include "nic/iommu.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -322,7 +323,7 @@ static void nic_init(nic_t *nic)
     nic->ack_interval = (uint16_t)config->ack_interval;
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
-    nic->contents = host->memory.page_count != 0 || nic->bound;
+    nic->contents = host->memory.page_count != 0 || nic->bound || nic_iommu_translates(nic);
     nic__device_create(nic);
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
@@ -352,6 +353,7 @@ static void host_built(net_node_t *node)
         host->nics[i].port = &node->ports[i];
     }
     nic__fabric_build(host, nic__kick); // before devices, which ask it where they are
+    nic__iommu_build(host);
     nic__cores_set_clock(host);
     for (uint32_t i = 0; i < node->port_count; i++) {
         nic_init(&host->nics[i]);
@@ -435,6 +437,7 @@ static void host_destroy(sim_node_t *node)
     nic__cores_free(host);
     nic__memory_fini(&host->memory);
     nic__fabric_destroy(host);
+    nic__iommu_destroy(host);
     nic__steps_destroy(host);
     sim_free(host->notices);
     give_config(host->config);

@@ -53,6 +53,12 @@ static const context_t contexts[] = {
      TRANSFERS,
      TRANSFERS_OF},
     {ONE, 1, "model=detailed", CORES, CORES_OF},
+    {ONE,
+     1,
+     "model=detailed; host.iommu.use=all; host.iommu.entries=8; host.iommu.walkers=2",
+     "contexts",
+     "host=host0; peer=host1; tokens=4; transport=uc; verb=write; bytes=64; outstanding=16; "
+     "operations=200; warm-up=0; regions=4; region-bytes=64KiB"},
 };
 
 // One of them changes some run. Lists have no blanks here, which end a setting.
@@ -70,6 +76,9 @@ static const char *const values[] = {
     "[switch:0,switch:0,switch:0,switch:1]",
     "[cpu:1,cpu:1]",
     "[cpu:1,cpu:0]",
+    "all",
+    "2MiB",
+    "0x100000000000+1TiB",
 };
 
 typedef struct change {

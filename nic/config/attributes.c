@@ -190,6 +190,32 @@ static const sim_attr_t attrs[] = {
              .default_text = "cpu:0",
              .help = "where memory lies that no program placed: cpu:N, the N-th socket, or cuda:N, "
                      "the N-th GPU"),
+    SIM_ATTR("nic.host.iommu.use", ENUM, nic_config_t, host.iommu,
+             .default_text = "expands", .choices = "off|expands|all",
+             .help = "accesses to host memory that the IOMMU translates and checks; off: none; "
+                     "expands: contexts that the tiered store fetches; all: payloads as well"),
+    SIM_ATTR("nic.host.iommu.entries", COUNT, nic_config_t, host.iommu_entries,
+             .default_text = "64", .min_text = "1", .max_text = "1048576",
+             .help = "number of translations that the IOTLB holds"),
+    SIM_ATTR("nic.host.iommu.ways", COUNT, nic_config_t, host.iommu_ways,
+             .default_text = "64", .min_text = "1", .max_text = "1024",
+             .help = "number of ways of a set of the IOTLB; with as many as entries, there is one set"),
+    SIM_ATTR("nic.host.iommu.hit", TIME, nic_config_t, host.iommu_hit_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1us",
+             .help = "time of a look-up in the IOTLB"),
+    SIM_ATTR("nic.host.iommu.page", BYTES, nic_config_t, host.iommu_page_bytes,
+             .default_text = "4KiB", .min_text = "4KiB", .max_text = "1GiB",
+             .help = "size of the pages that the IOMMU maps: 4KiB, 2MiB or 1GiB; a walk reads 4, 3 or 2 levels"),
+    SIM_ATTR("nic.host.iommu.read", TIME, nic_config_t, host.iommu_read_ps,
+             .default_text = "82500ps", .min_text = "0ps", .max_text = "10us",
+             .help = "time of a page walk's read of one level of the page table in memory"),
+    SIM_ATTR("nic.host.iommu.walkers", COUNT, nic_config_t, host.iommu_walkers,
+             .default_text = "5", .min_text = "1", .max_text = "1024",
+             .help = "number of page walks at a time"),
+    SIM_ATTR("nic.host.iommu.deny", STRING, nic_config_t, host.iommu_deny,
+             .default_text = "none",
+             .help = "memory that NICs may not touch, rounded to pages: none, or a list of "
+                     "ADDRESS+BYTES such as 0x100000+64KiB"),
     NIC_CLOCK_MAP(CLOCK)
     SIM_ATTR("nic.model", NAME, nic_config_t, model,
              .default_text = "ideal",
@@ -334,7 +360,8 @@ static const sim_attr_t attrs[] = {
              .help = "work of the driver's core for one request of the NIC"),
     SIM_ATTR("nic.cache.driver.iommu", TIME, nic_config_t, cache.iommu_ps,
              .default_text = "250ns", .min_text = "0ps", .max_text = "1ms",
-             .help = "time to check the rights and addresses of a driver's request in the IOMMU"),
+             .help = "time in which the driver maps the page of a context for the NIC "
+                     "(nic.host.iommu)"),
     SIM_ATTR("nic.cache.promote.l1", COUNT, nic_config_t, cache.promote_l1,
              .default_text = "128", .min_text = "1", .max_text = "4294967295",
              .help = "uses within the window from which on a token belongs into L1; for policies "
@@ -498,7 +525,8 @@ static sim_err_t check_host(const nic_host_config_t *config, sim_message_t *mess
     }
     nic__layout_destroy(&layout);
     nic_location_t location;
-    return nic__location_of(config, config->location, &location, message);
+    const sim_err_t nowhere = nic__location_of(config, config->location, &location, message);
+    return nowhere != SIM_OK ? nowhere : nic__iommu_check(config, message);
 }
 
 sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)

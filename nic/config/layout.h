@@ -46,4 +46,16 @@ sim_err_t nic__location_of(const nic_host_config_t *config,
 
 SIM_C_END
 
+// Pages that NICs may not touch.
+typedef struct nic_page_range {
+    uint64_t first;
+    uint64_t last;
+} nic_page_range_t;
+
+// Reads the next ADDRESS+BYTES of nic.host.iommu.deny, and moves *rest behind it; NULL: it was the
+// last. Returns false if there is none, or what stands there is wrong.
+bool nic__denied_range(const char **rest, uint32_t page_bits, nic_page_range_t *range);
+// Checks the attributes nic.host.iommu. The message names the one that is wrong.
+SIM_MUST_CHECK sim_err_t nic__iommu_check(const nic_host_config_t *config, sim_message_t *message);
+
 #endif // NIC_CONFIG_LAYOUT_H

@@ -8,6 +8,7 @@
 
 #include "nic/host/contents.h"
 #include "nic/host/dma.h"
+#include "nic/iommu.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -62,6 +63,14 @@ void nic__keep(nic_t *nic, const net_packet_t *packet, const nic_place_t *place,
         }
         if (nic->bound) {
             write_for(nic, &piece, packet->priority);
+        }
+        if (nic_iommu_translates(nic)) {
+            // The write waits for the translation at the root port, and lands later.
+            const sim_time_t now_ps = nic__node(nic)->now_ps;
+            const sim_time_t ready_ps = nic__iommu_place_ps(nic, &piece, now_ps);
+            if (ready_ps > now_ps && nic->detailed) {
+                NIC_DEVICE(nic, lands, nic, ready_ps);
+            }
         }
         done += piece.length;
     }

@@ -2,6 +2,7 @@
 // nic/host/reports.c - the reports of a NIC's parts.
 #include "nic/reports.h"
 #include "nic/cache.h"
+#include "nic/iommu.h"
 #include "nic/objects/objects.h"
 
 #include <string.h>
@@ -27,5 +28,8 @@ const nic_report_t *nic_reports(const nic_t *nic, size_t *count)
 
 const nic_report_info_t nic_report_infos[] = {
     {"cache", "NICs with a tiered cache (nic.cache.policy)", &nic_cache_report},
+    {"iommu",
+     "NICs whose host has an IOMMU that translates (nic.host.iommu.use)",
+     &nic_iommu_report},
     {NULL, NULL, NULL},
 };

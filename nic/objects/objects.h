@@ -17,6 +17,7 @@
 typedef struct nic_host nic_host_t;
 typedef struct nic_steps nic_steps_t; // nic/host/steps.h
 typedef struct nic_fabric nic_fabric_t;
+typedef struct nic_iommu nic_iommu_t;
 typedef struct nic_page_slot nic_page_slot_t;
 typedef struct nic_fill nic_fill_t;
 
@@ -58,6 +59,7 @@ struct nic {
     bool detailed; // its device has operations: it is not the ideal one
     bool contents; // payloads are looked at: the host's memory has contents, or limits
     bool bound;    // the host has limits: nic/fabric.h
+    bool refuses;  // it may not touch some pages of its host: nic/iommu.h
     bool plain;    // packets go straight to the protocol: no device, no loop of a scheduler
     bool served;   // packets go to its device
     bool gated;    // packets that arrive wait: nic/transport/gate.h
@@ -148,6 +150,7 @@ struct nic_host {
     nic_clock_t clock;
     nic_memory_t memory;
     nic_fabric_t *fabric;
+    nic_iommu_t *iommu;
     nic_steps_t *steps;         // NULL: timers do it all
     nic_steps_t *lanes;         // steps while the host runs, else NULL
     struct nic_notice *notices; // in order; nic/queue/notices.c

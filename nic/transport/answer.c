@@ -200,6 +200,9 @@ void nic__reject(nic_t *nic, nic_qp_t *qp, nic_verdict_t verdict, sim_time_t sen
         nic__write_cqe(qp, qp->recv_cq, &wc);
         break;
     }
+    case NIC_VERDICT_MEMORY:
+        nic__refuse_for_good(qp, ROCE_NAK_REMOTE_OPERATION, sent_ps);
+        break;
     case NIC_VERDICT_ACCESS:
         nic__refuse_for_good(qp, ROCE_NAK_REMOTE_ACCESS, sent_ps);
         break;

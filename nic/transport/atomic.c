@@ -5,6 +5,7 @@
 // READ towards the limits of both ends, and is answered in order with READs. The responder
 // remembers as many results as it accepts atomics at a time, and answers a repeated request from
 // them (IBA vol. 1, 9.4.5, 9.7.5.1.3). Memory changes at once when the request is executed.
+#include "nic/iommu.h"
 #include "nic/transport/responder_internal.h"
 
 #include "nic/host/packets.h"
@@ -28,6 +29,10 @@ static nic_verdict_t check_atomic(const nic_qp_t *qp, const net_packet_t *packet
                                                                        aside->atomic.address,
                                                                        8,
                                                                        NIC_ACCESS_REMOTE_ATOMIC);
+    if (SIM_UNLIKELY(qp->nic->refuses) && allowed &&
+        nic_iommu_refuses(qp->nic, aside->atomic.address, 8)) {
+        return NIC_VERDICT_MEMORY;
+    }
     return allowed ? NIC_VERDICT_OK : NIC_VERDICT_ACCESS;
 }
 

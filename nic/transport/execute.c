@@ -5,7 +5,9 @@
 // Source: IBA vol. 1, 9.7.4 (responder), 9.9.3 (responder's errors).
 #include "nic/cc/control.h"
 #include "nic/host/contents.h"
+#include "nic/host/dma.h"
 #include "nic/host/packets.h"
+#include "nic/iommu.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -28,6 +30,10 @@ static nic_verdict_t begin_send(nic_qp_t *qp)
     if (!nic__place_ok(qp->pd, &place, receive->length, NIC_ACCESS_LOCAL_WRITE)) {
         return NIC_VERDICT_OPERATION;
     }
+    if (SIM_UNLIKELY(qp->nic->refuses) &&
+        nic__iommu_refuses_place(qp->nic, &place, receive->length)) {
+        return NIC_VERDICT_OPERATION;
+    }
     qp->rx_bytes = 0;
     return NIC_VERDICT_OK;
 }
@@ -44,6 +50,10 @@ static nic_verdict_t begin_write(nic_qp_t *qp, const net_packet_t *packet)
                                                                        aside->reth.length,
                                                                        NIC_ACCESS_REMOTE_WRITE)) {
         return NIC_VERDICT_ACCESS;
+    }
+    if (SIM_UNLIKELY(qp->nic->refuses) &&
+        nic_iommu_refuses(qp->nic, aside->reth.address, aside->reth.length)) {
+        return NIC_VERDICT_MEMORY;
     }
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_address = aside->reth.address;

@@ -5,6 +5,7 @@
 // next to be sent (sq_send, send_offset, next_psn) and the next to be acknowledged (sq_done,
 // una_offset, una_psn). Going back N sets the first to the second.
 // Source: IBA vol. 1, 9.7 (reliable service), 9.8.3 (UC and UD), 9.9.2 (requester).
+#include "nic/host/dma.h"
 #include "nic/transport/requester_internal.h"
 
 #include "nic/cc/control.h"
@@ -84,7 +85,9 @@ static bool nic__fetch_wqe(nic_qp_t *qp, nic_wqe_t *wqe)
         return true;
     }
     const nic_place_t place = nic__wqe_place(wqe);
-    return nic__place_ok(qp->pd, &place, wqe->length, is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0);
+    return nic__place_ok(qp->pd, &place, wqe->length, is_fetch(wqe) ? NIC_ACCESS_LOCAL_WRITE : 0) &&
+           !(SIM_UNLIKELY(qp->nic->refuses) &&
+             nic__iommu_refuses_place(qp->nic, &place, wqe->length));
 }
 
 // Stops the send queue at a WQE that failed before its first packet. Its error waits until the

@@ -46,6 +46,7 @@ typedef enum nic_verdict {
     NIC_VERDICT_NOT_READY,  // no receive posted
     NIC_VERDICT_INVALID,    // NAK invalid request
     NIC_VERDICT_ACCESS,     // NAK remote access error
+    NIC_VERDICT_MEMORY,     // NAK remote operational error: a page that the NIC may not touch
     NIC_VERDICT_OPERATION,  // NAK remote operational error: a receive's own memory
     NIC_VERDICT_LOCAL_SIZE, // the message is longer than its receive
 } nic_verdict_t;

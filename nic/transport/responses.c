@@ -2,6 +2,7 @@
 // nic/transport/responses.c - READs and atomics to be answered, and the packets that answer them.
 //
 // Source: IBA vol. 1, 9.7.4 (responder), 9.7.5.1.2 (a READ asked for again).
+#include "nic/iommu.h"
 #include "nic/transport/responder_internal.h"
 
 #include "nic/cc/control.h"
@@ -82,7 +83,10 @@ static inline nic_verdict_t check_read(const nic_qp_t *qp, const net_packet_t *p
                                                                       NIC_ACCESS_REMOTE_READ)) {
         return NIC_VERDICT_ACCESS;
     }
-    return NIC_VERDICT_OK;
+    return SIM_UNLIKELY(qp->nic->refuses) &&
+                   nic_iommu_refuses(qp->nic, aside->reth.address, aside->reth.length)
+               ? NIC_VERDICT_MEMORY
+               : NIC_VERDICT_OK;
 }
 
 void nic__receive_read(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)

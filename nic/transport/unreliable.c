@@ -8,6 +8,7 @@
 // source come with the completion, the 40 bytes of GRH do not.
 #include "nic/host/contents.h"
 #include "nic/host/packets.h"
+#include "nic/iommu.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -63,11 +64,14 @@ static bool begin_message(nic_qp_t *qp, const net_packet_t *packet, uint32_t ope
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     qp->rx_left_bytes = aside->reth.length;
     qp->rx_address = aside->reth.address;
-    return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 && nic__access_ok(qp->pd,
-                                                                         aside->reth.rkey,
-                                                                         aside->reth.address,
-                                                                         aside->reth.length,
-                                                                         NIC_ACCESS_REMOTE_WRITE);
+    return (qp->access & NIC_ACCESS_REMOTE_WRITE) != 0 &&
+           nic__access_ok(qp->pd,
+                          aside->reth.rkey,
+                          aside->reth.address,
+                          aside->reth.length,
+                          NIC_ACCESS_REMOTE_WRITE) &&
+           !(SIM_UNLIKELY(qp->nic->refuses) &&
+             nic_iommu_refuses(qp->nic, aside->reth.address, aside->reth.length));
 }
 
 // Returns true if a packet fits into the message that it continues or starts.

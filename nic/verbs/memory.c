@@ -4,6 +4,7 @@
 // A key is index << 8 | generation. The generation changes whenever the index is used again, so
 // that a key of a deregistered region is detected (10.6.3: the region's R_Key is no longer valid).
 // The local and the remote key of a region are equal.
+#include "nic/host/dma.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/region.h"
@@ -74,6 +75,7 @@ void nic_mr_deregister(nic_mr_t *mr)
     SIM_CHECK(index < nic->mr_count && nic->mrs[index] == mr);
     nic->mrs[index] = NULL;
     NIC_DEVICE(nic, mr_deregistered, nic, mr->key);
+    nic__iommu_forget(nic, mr->pd->number, mr->address, mr->length_bytes);
     if (index < nic->mr_free) {
         nic->mr_free = index;
     }

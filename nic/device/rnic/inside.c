@@ -72,6 +72,7 @@ nic_rnic_t *nic__rnic_create(nic_t *nic)
     rnic->nic = nic;
     rnic->port = nic_device_port(nic);
     rnic->bound = nic_device_bound(nic);
+    rnic->slow_memory = rnic->bound || nic_iommu_translates(nic);
     nic_detail_resolve(config, &rnic->detail);
     const uint32_t lanes = nic_device_lanes(nic);
     rnic->detail.lanes = lanes != 0 ? lanes : rnic->detail.lanes;
@@ -150,6 +151,24 @@ sim_time_t nic__rnic_host_write(nic_t *nic, uint64_t address, uint32_t bytes)
     }
     const sim_time_t fabric_ps = nic_device_dma(nic, address, bytes, true);
     return nic__later(there_ps, fabric_ps + rnic->pcie.config.write_latency_ps);
+}
+
+sim_time_t nic__rnic_from_memory_ps(nic_t *nic, const nic_qp_t *qp, const nic_sge_t *piece)
+{
+    const nic_rnic_t *const rnic = nic__rnic(nic);
+    const sim_time_t now_ps = nic__device_now_ps(nic);
+    const sim_time_t fabric_ps =
+        rnic->bound ? nic_device_dma(nic, piece->addr, piece->length, false) : 0;
+    if (!nic_iommu_translates(nic)) {
+        return fabric_ps;
+    }
+    // The read waits for the translation at the root port; then its data take the usual time.
+    const uint32_t domain =
+        qp != NULL ? nic_device_context(qp).pd_number : nic_iommu_domain(nic, piece->lkey);
+    const sim_time_t ready_ps =
+        nic_iommu_translate(nic, domain, piece->addr, piece->length, now_ps);
+    return nic__later(fabric_ps,
+                      ready_ps > now_ps ? ready_ps + rnic->pcie.config.read_latency_ps : 0);
 }
 
 nic_item_t *nic__items_grow(nic_rnic_t *rnic)

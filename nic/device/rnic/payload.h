@@ -45,9 +45,21 @@ static inline sim_time_t nic__part_ps(const nic_detail_t *detail,
     return nic__payload_ps(detail, nic__first_piece(&place, offset, 1).addr, bytes);
 }
 
-static inline sim_time_t nic__from_memory_ps(nic_t *nic, uint64_t address, uint64_t bytes)
+// Returns when host memory has given a piece of a payload, if something there is slow.
+static inline sim_time_t nic__from_memory_ps(nic_t *nic, const nic_sge_t *piece)
 {
-    return SIM_LIKELY(!nic__rnic(nic)->bound) ? 0 : nic_device_dma(nic, address, bytes, false);
+    return SIM_LIKELY(!nic__rnic(nic)->slow_memory) ? 0
+                                                    : nic__rnic_from_memory_ps(nic, NULL, piece);
+}
+
+// Returns the same for a READ response of a queue pair.
+static inline sim_time_t nic__answer_from_memory_ps(nic_t *nic,
+                                                    const nic_qp_t *qp,
+                                                    uint64_t address,
+                                                    uint32_t bytes)
+{
+    const nic_sge_t piece = {.addr = address, .length = bytes};
+    return SIM_LIKELY(!nic__rnic(nic)->slow_memory) ? 0 : nic__rnic_from_memory_ps(nic, qp, &piece);
 }
 
 // Reads a packet's payload: one read per scatter/gather element, all requested at once. Returns the
@@ -65,7 +77,7 @@ static inline sim_time_t nic__read_payload_ps(nic_t *nic,
     for (uint64_t done = 0; done < bytes;) {
         const nic_sge_t piece = nic__first_piece(&place, offset + done, bytes - done);
         const uint64_t piece_bytes = piece.length;
-        ready_ps = nic__later(ready_ps, nic__from_memory_ps(nic, piece.addr, piece_bytes));
+        ready_ps = nic__later(ready_ps, nic__from_memory_ps(nic, &piece));
         ready_ps = nic__later(
             ready_ps,
             prefetched

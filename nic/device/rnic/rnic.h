@@ -17,6 +17,7 @@
 #define NIC_DEVICE_RNIC_RNIC_H
 
 #include "nic/device_view_internal.h"
+#include "nic/iommu.h"
 #include "nic/pcie.h"
 #include "nic/store.h"
 #include "nic/store/flat/set_cache.h"
@@ -194,7 +195,8 @@ struct nic_rnic {
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
     net_port_t *port;
-    bool bound; // its host has limits (nic/fabric.h)
+    bool bound;       // its host has limits (nic/fabric.h)
+    bool slow_memory; // that, or an IOMMU translates payloads
     nic_rnic_counters_t counters;
 };
 static inline nic_rnic_t *nic__rnic(const nic_t *nic)
@@ -224,6 +226,9 @@ uint32_t nic__rnic_inline_max(const nic_t *nic);
 // Books a read or a write of host memory from now on. Returns its end.
 sim_time_t nic__rnic_host_read(nic_t *nic, uint64_t address, uint32_t bytes);
 sim_time_t nic__rnic_host_write(nic_t *nic, uint64_t address, uint32_t bytes);
+// Books a piece of a payload that is read, in memory behind a fabric with limits or an IOMMU.
+// Returns when it has arrived. qp: whose READ it answers; NULL: the piece's key says the domain.
+sim_time_t nic__rnic_from_memory_ps(nic_t *nic, const nic_qp_t *qp, const nic_sge_t *piece);
 nic_item_t *nic__items_grow(nic_rnic_t *rnic); // none is free; returns the first that is now
 void nic__items_forget(nic_rnic_t *rnic, const nic_qp_t *qp); // it is destroyed or reset
 static inline nic_item_t *nic__item_new(nic_t *nic, nic_item_kind_t kind, const nic_qp_t *qp)

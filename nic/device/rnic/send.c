@@ -66,7 +66,7 @@ static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
     nic_rnic_t *const rnic = nic__rnic(nic);
     const sim_time_t here_ps =
         nic__later(nic_pcie_prefetched(&rnic->pcie, nic__device_now_ps(nic), address, bytes),
-                   nic__from_memory_ps(nic, address, bytes));
+                   nic__answer_from_memory_ps(nic, qp, address, bytes));
     const sim_time_t cost_ps =
         rnic->detail.tx_response_ps + nic__payload_ps(&rnic->detail, address, bytes);
     const sim_time_t ready_ps = next_segment_ps(nic, cost_ps, here_ps);
@@ -142,7 +142,7 @@ void nic__rnic_respond(nic_qp_t *qp, uint64_t address, uint32_t bytes, bool atom
         data_ps = nic__later(
             cost.ready_ps,
             nic_pcie_read_at(&rnic->pcie, now_ps, address, bytes, NIC_PCIE_PAYLOAD_READ));
-        data_ps = nic__later(data_ps, nic__from_memory_ps(nic, address, bytes));
+        data_ps = nic__later(data_ps, nic__answer_from_memory_ps(nic, qp, address, bytes));
     }
     rnic->tx_free_ps = nic__later(rnic->tx_free_ps, now_ps) + cost.stall_ps;
     data_ps = nic__later(data_ps + rnic->detail.rx_latency_ps, rnic->tx_free_ps) +

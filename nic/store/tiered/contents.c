@@ -352,6 +352,10 @@ void nic__tiered_note_write(tiered_t *tiered, tiered_token_t *token)
         return;
     }
     const bool staged = token->staging != TIERED_NONE;
+    if (!staged && cell->entry.layer == NIC_LAYER_L2) {
+        tiered_image_t image;
+        (void)nic__tiered_fetch(tiered, token, &image); // corrupt bytes are not worth changing
+    }
     const uint64_t word = changed(tiered, token, nic__tiered_newest_word(tiered, token));
     token->contents = word;
     token->changes++;

@@ -149,6 +149,46 @@ sim_time_t nic__tiered_driver_work_ps(const tiered_t *tiered,
            (config->decompress_on_nic ? 0 : unpack_ps(tiered, token, count));
 }
 
+static uint64_t context_address(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic_iommu_context_address(tiered->store.nic, token->type, token->object);
+}
+
+bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return token->cell.entry.layer == NIC_LAYER_L3 &&
+           nic_iommu_denies(tiered->store.nic,
+                            context_address(tiered, token),
+                            nic_context_bytes((nic_token_type_t)token->type));
+}
+
+bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token)
+{
+    return nic__tiered_denied(tiered, token) &&
+           nic_iommu_refuses(tiered->store.nic, context_address(tiered, token), 1);
+}
+
+// Returns how long the IOMMU takes to translate the addresses of contexts that the NIC reads.
+static sim_time_t translate(const tiered_t *tiered,
+                            nic_token_type_t type,
+                            const uint32_t *tokens,
+                            uint32_t count)
+{
+    sim_time_t ready_ps = tiered->now_ps;
+    for (uint32_t i = 0; i < count; i++) {
+        if (tokens[i] != TIERED_NONE) {
+            const uint64_t address = context_address(tiered, &tiered->tokens[tokens[i]]);
+            ready_ps = nic__later(ready_ps,
+                                  nic_iommu_translate(tiered->store.nic,
+                                                      NIC_IOMMU_DRIVER,
+                                                      address,
+                                                      nic_context_bytes(type),
+                                                      tiered->now_ps));
+        }
+    }
+    return ready_ps - tiered->now_ps;
+}
+
 sim_time_t nic__tiered_answer(tiered_t *tiered,
                               nic_token_type_t type,
                               const uint32_t *tokens,
@@ -178,6 +218,7 @@ sim_time_t nic__tiered_answer(tiered_t *tiered,
         took_ps += nic__tiered_cxl_read(tiered, bytes);
     } else {
         took_ps += tiered->pcie->config.write_latency_ps; // "it lies there"
+        took_ps += translate(tiered, type, tokens, count);
         took_ps += nic__tiered_dma_read(tiered, context_bytes);
     }
     return took_ps + on_nic_ps;

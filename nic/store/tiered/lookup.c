@@ -239,6 +239,40 @@ static void join_batch(tiered_t *tiered, tiered_token_t *token, nic_store_lookup
     nic__tiered_ask(tiered, nic__tiered_number(tiered, token));
 }
 
+// Fails queue pairs whose contexts cannot be fetched: an error of the standard's class "local work
+// queue catastrophic error", after which a queue pair is in the error state.
+static void faults_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    tiered_t *const tiered = SIM_CONTAINER_OF(timer, tiered_t, fault_timer);
+    (void)node;
+    tiered->begin(tiered->store.nic);
+    for (size_t i = 0; i < tiered->faulted_count; i++) {
+        nic_qp_t *const qp = nic_device_find_qp(tiered->store.nic, tiered->faulted[i]);
+        if (qp != NULL && nic_qp_state(qp) != NIC_QPS_RESET) {
+            nic_qp_to_error(qp);
+        }
+    }
+    tiered->faulted_count = 0;
+}
+
+// Answers a lookup whose expand the IOMMU refuses: nothing is fetched, and the queue pair fails.
+static void refuse(tiered_t *tiered, tiered_token_t *token, nic_store_lookup_t *lookup)
+{
+    const uint32_t number = nic__tiered_number(tiered, token);
+    tiered->counters.refused++;
+    const sim_time_t took_ps = tiered->config.l1_latency_ps +
+                               nic__tiered_read_directory(tiered, &number, 1) +
+                               nic__tiered_mailbox(tiered) + tiered->config.driver_ps;
+    count_path(tiered, token, lookup, TIERED_EXPAND);
+    trace(tiered, token, TIERED_EXPAND, took_ps);
+    lookup->ready_ps = nic__later(lookup->ready_ps, tiered->now_ps + took_ps);
+    SIM_GROW(tiered->faulted, tiered->faulted_count, &tiered->faulted_capacity);
+    tiered->faulted[tiered->faulted_count++] = token->object;
+    if (!sim_timer_armed(&tiered->fault_timer)) {
+        sim_timer_arm(tiered->node, &tiered->fault_timer, tiered->node->now_ps);
+    }
+}
+
 static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
@@ -257,6 +291,11 @@ static void tiered_look_up(nic_store_t *store, nic_store_lookup_t *lookup)
     const bool counted = type == NIC_TOKEN_QP && lookup->begins;
     if (counted) {
         note_access(tiered, number);
+    }
+    if (type == NIC_TOKEN_QP && token->staging == TIERED_NONE &&
+        nic__tiered_refused(tiered, token)) {
+        refuse(tiered, token, lookup);
+        return;
     }
     if (joins_batch(tiered, token, lookup)) {
         join_batch(tiered, token, lookup);
@@ -366,6 +405,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->doorbell_free_ps =
         sim_alloc_array(config->doorbells, sizeof(*tiered->doorbell_free_ps));
     sim_timer_init(&tiered->batch_timer, nic__tiered_batch_fired);
+    sim_timer_init(&tiered->fault_timer, faults_fired);
     for (uint32_t i = 0; i < SIM_COUNT_OF(tiered->demotions); i++) {
         tiered->demotions[i].tokens = sim_alloc_array(config->move_batch, sizeof(uint32_t));
     }
@@ -374,6 +414,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     nic__tiered_parts_init(tiered, place->seed);
     nic__tiered_table_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
+    nic_iommu_add_report(place->nic);
     return &tiered->store;
 }
 
@@ -407,6 +448,7 @@ static void tiered_destroy(nic_store_t *store)
         sim_free(tiered->pools[type].free);
     }
     sim_free(tiered->recorded);
+    sim_free(tiered->faulted);
     sim_free(tiered->doorbell_free_ps);
     sim_free(tiered);
 }

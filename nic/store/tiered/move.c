@@ -165,7 +165,8 @@ uint64_t nic__tiered_count(tiered_t *tiered, tiered_token_t *token)
 static void promote(tiered_t *tiered, tiered_token_t *token)
 {
     const uint64_t count = nic__tiered_count(tiered, token);
-    if (!nic__tiered_may_move(token) || token->cell.entry.layer == NIC_LAYER_L1) {
+    if (!nic__tiered_may_move(token) || token->cell.entry.layer == NIC_LAYER_L1 ||
+        nic__tiered_denied(tiered, token)) {
         return;
     }
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);

@@ -341,6 +341,7 @@ static const sim_report_row_t rows[] = {
     WHOLE("other_promote_l1", other_promote_l1, "", "uses from which on a token of another type is promoted to L1, at the end of the run"),
     WHOLE("other_promote_l2", other_promote_l2, "", "uses from which on a token of another type is promoted to L2, at the end of the run"),
     WHOLE("resets", counters.resets, "", "resets of the NIC during the run"),
+    WHOLE("refused_expands", counters.refused, "", "expands of contexts in pages that the NIC may not touch (nic.host.iommu); their queue pairs fail"),
     WHOLE("corrupt_tokens", counters.corrupt, "", "tokens whose bytes in L2 were corrupt and were fetched again from the host"),
     WHOLE("corrupt_pages", corrupt_pages, "", "headers of pages in L2 that were corrupt and were made anew"),
     WHOLE("lost_writes", counters.lost_writes, "", "changes of tokens that a reset of the NIC lost"),

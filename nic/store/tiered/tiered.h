@@ -25,6 +25,7 @@
 #include "nic/cache.h"
 #include "nic/compare_internal.h"
 #include "nic/device.h"
+#include "nic/iommu.h"
 #include "nic/pcie.h"
 #include "nic/reports.h"
 #include "nic/store.h"
@@ -241,6 +242,7 @@ typedef struct tiered_counters {
     uint64_t resets;
     uint64_t lost_writes;
     uint64_t dirty_lost; // tokens
+    uint64_t refused;    // expands of contexts that the NIC may not touch
     uint64_t corrupt;    // tokens in L2 whose bytes were found corrupt
     uint64_t dma_read_bytes;
     uint64_t dma_write_bytes;
@@ -314,6 +316,10 @@ typedef struct tiered {
     size_t queue_count;
     size_t queue_capacity;
     sim_timer_t batch_timer;
+    sim_timer_t fault_timer;
+    uint32_t *faulted; // numbers of queue pairs that fail at the timer's event
+    size_t faulted_count;
+    size_t faulted_capacity;
     tiered_waiter_t *free_waiters;
     tiered_link_t *free_links;
     uint32_t *asked; // tokens of the lookups that wait and have not told their timer yet
@@ -450,6 +456,11 @@ sim_time_t nic__tiered_answer(tiered_t *tiered,
 sim_time_t nic__tiered_expand(tiered_t *tiered, const tiered_token_t *token);
 sim_time_t nic__tiered_dma_read(tiered_t *tiered, uint64_t bytes);
 sim_time_t nic__tiered_dma_write(tiered_t *tiered, uint64_t bytes);
+
+// Returns whether the context of a token that is with the host lies in a page that the NIC may not
+// touch. The second one counts a fault.
+bool nic__tiered_denied(const tiered_t *tiered, const tiered_token_t *token);
+bool nic__tiered_refused(const tiered_t *tiered, const tiered_token_t *token);
 
 // -- conflicts.c
 

@@ -57,6 +57,7 @@ static uint32_t gather(tiered_t *tiered,
         const uint32_t number = nic__tiered_find(tiered, type, other);
         if (number == TIERED_NONE || tiered->tokens[number].cell.state != NIC_TOKEN_IN_L3 ||
             !nic__tiered_may_move(&tiered->tokens[number]) ||
+            nic__tiered_denied(tiered, &tiered->tokens[number]) ||
             !nic__tiered_has_l2(tiered, &tiered->tokens[number])) {
             continue;
         }

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/host/iommu.c - the IOTLB of a host, its page walks, and the pages that NICs may not touch.
+// docs/models/rnic.md
+#include "nic/iommu.h"
+
+#include <string.h>
+
+#include "nic/config/layout.h"
+#include "nic/device.h"
+#include "nic/host/dma.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/region.h"
+#include "nic/objects/wqe.h"
+#include "nic/reports.h"
+
+#define LINE_BYTES 64u
+#define PAGE_NUMBER_BITS 40u
+#define CONTEXT_BYTES 256u
+#define CONTEXT_MEMORY (UINT64_C(1) << 50)
+
+typedef nic_page_range_t range_t;
+
+typedef struct translation {
+    uint64_t key; // 0: none
+    uint64_t used;
+} translation_t;
+
+typedef struct walker {
+    uint64_t key; // translation that it has walked for last
+    sim_time_t end_ps;
+} walker_t;
+
+struct nic_iommu {
+    nic_host_t *host;
+    nic_iommu_use_t use;
+    translation_t *tlb; // sets x ways
+    uint64_t sets;
+    uint64_t ways;
+    uint64_t clock; // of translation_t.used
+    uint32_t page_bits;
+    uint32_t levels;
+    sim_time_t hit_ps;
+    sim_time_t read_ps;
+    walker_t *walkers;
+    uint32_t walker_count;
+    range_t *denied;
+    size_t denied_count;
+    size_t denied_capacity;
+    nic_iommu_counters_t counters;
+};
+
+// -- life
+
+static const sim_report_row_t rows[] = {
+    {.name = "hits",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "pages whose translation was in the IOTLB",
+     .offset = offsetof(nic_iommu_counters_t, hits),
+     .shown = true},
+    {.name = "walks",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "walks of the page table for translations that the IOTLB lacked",
+     .offset = offsetof(nic_iommu_counters_t, walks),
+     .shown = true},
+    {.name = "waits",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "walks that waited until a page walker was free",
+     .offset = offsetof(nic_iommu_counters_t, waits)},
+    {.name = "reads",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "reads of memory by page walks: one per level of the page table",
+     .offset = offsetof(nic_iommu_counters_t, reads)},
+    {.name = "invalidations",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "translations that left the IOTLB because their region was deregistered or denied",
+     .offset = offsetof(nic_iommu_counters_t, invalidations)},
+    {.name = "faults",
+     .kind = SIM_REPORT_U64,
+     .unit = "",
+     .help = "accesses that failed because NICs may not touch their page",
+     .offset = offsetof(nic_iommu_counters_t, faults),
+     .shown = true},
+    {.name = "walk_ps",
+     .kind = SIM_REPORT_U64,
+     .unit = "ps",
+     .help = "time of all walks together, with the time that they waited for a walker",
+     .offset = offsetof(nic_iommu_counters_t, walk_ps)},
+};
+const sim_report_table_t nic_iommu_report = {
+    .rows = rows,
+    .count = SIM_COUNT_OF(rows),
+    .bytes = sizeof(nic_iommu_counters_t),
+};
+
+static void note_denied(const nic_iommu_t *iommu)
+{
+    const nic_host_t *const host = iommu->host;
+    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+        host->nics[i].refuses = iommu->denied_count != 0 && iommu->use == NIC_IOMMU_ALL;
+    }
+}
+
+void nic__iommu_build(nic_host_t *host)
+{
+    const nic_host_config_t *const config = &host->config->host;
+    nic_iommu_t *const iommu = sim_alloc(sizeof(*iommu));
+    host->iommu = iommu;
+    iommu->host = host;
+    iommu->use = config->iommu;
+    iommu->page_bits = (uint32_t)__builtin_ctzll(config->iommu_page_bytes);
+    iommu->levels = 4 - (iommu->page_bits - 12) / 9;
+    iommu->hit_ps = config->iommu_hit_ps;
+    iommu->read_ps = config->iommu_read_ps;
+    iommu->walker_count = (uint32_t)config->iommu_walkers;
+    iommu->walkers = sim_alloc_array(iommu->walker_count, sizeof(*iommu->walkers));
+    iommu->ways =
+        config->iommu_ways < config->iommu_entries ? config->iommu_ways : config->iommu_entries;
+    iommu->sets = config->iommu_entries / iommu->ways;
+    iommu->tlb = sim_alloc_array(iommu->sets * iommu->ways, sizeof(*iommu->tlb));
+    for (const char *rest = config->iommu_deny; rest != NULL;) {
+        range_t range;
+        const bool some = nic__denied_range(&rest, iommu->page_bits, &range);
+        if (some) {
+            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
+            iommu->denied[iommu->denied_count++] = range;
+        }
+    }
+    note_denied(iommu);
+    for (uint32_t i = 0; iommu->use == NIC_IOMMU_ALL && i < host->node.port_count; i++) {
+        nic_iommu_add_report(&host->nics[i]);
+    }
+}
+
+void nic_iommu_add_report(nic_t *nic)
+{
+    size_t count;
+    const nic_report_t *const reports = nic_reports(nic, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (reports[i].part.table == &nic_iommu_report) {
+            return;
+        }
+    }
+    if (nic->host->iommu->use != NIC_IOMMU_OFF) {
+        nic_add_report(nic, "iommu", &nic_iommu_report, &nic->host->iommu->counters);
+    }
+}
+
+void nic__iommu_destroy(nic_host_t *host)
+{
+    nic_iommu_t *const iommu = host->iommu;
+    if (iommu != NULL) {
+        sim_free(iommu->tlb);
+        sim_free(iommu->walkers);
+        sim_free(iommu->denied);
+        sim_free(iommu);
+    }
+}
+
+bool nic_iommu_get_counters(const net_node_t *node, nic_iommu_counters_t *counters)
+{
+    const nic_iommu_t *const iommu = nic__host_of(node)->iommu;
+    if (iommu == NULL || iommu->use == NIC_IOMMU_OFF) {
+        return false;
+    }
+    *counters = iommu->counters;
+    return true;
+}
+
+// -- translations
+
+bool nic_iommu_translates(const nic_t *nic)
+{
+    return nic->host->iommu->use == NIC_IOMMU_ALL;
+}
+
+uint64_t nic_iommu_context_address(const nic_t *nic, uint32_t type, uint32_t number)
+{
+    return CONTEXT_MEMORY + ((uint64_t)nic->port->index << 46) + ((uint64_t)type << 42) +
+           (uint64_t)number * CONTEXT_BYTES;
+}
+
+static uint64_t key_of(const nic_t *nic, uint32_t domain, uint64_t page)
+{
+    return ((uint64_t)(nic->port->index & 0xff) << 56 | (uint64_t)(domain & 0xffff) << 40 |
+            (page & ((UINT64_C(1) << PAGE_NUMBER_BITS) - 1))) +
+           1;
+}
+
+// Looks a translation up and puts it in; of its set the one not used for longest gives way. Returns
+// whether it was there.
+static bool use_translation(nic_iommu_t *iommu, uint64_t key)
+{
+    translation_t *const set = &iommu->tlb[sim_mix64(key) % iommu->sets * iommu->ways];
+    translation_t *victim = set;
+    for (uint64_t i = 0; i < iommu->ways; i++) {
+        if (set[i].key == key) {
+            set[i].used = ++iommu->clock;
+            return true;
+        }
+        victim = set[i].used < victim->used ? &set[i] : victim;
+    }
+    *victim = (translation_t){key, ++iommu->clock};
+    return false;
+}
+
+// Walks the page table: one read per level, each over the host's memory.
+static sim_time_t walk(nic_iommu_t *iommu, nic_t *nic, uint64_t key, sim_time_t now_ps)
+{
+    walker_t *walker = &iommu->walkers[0];
+    for (uint32_t i = 1; i < iommu->walker_count; i++) {
+        walker = iommu->walkers[i].end_ps < walker->end_ps ? &iommu->walkers[i] : walker;
+    }
+    iommu->counters.walks++;
+    iommu->counters.waits += walker->end_ps > now_ps;
+    sim_time_t at_ps = walker->end_ps > now_ps ? walker->end_ps : now_ps;
+    for (uint32_t level = 0; level < iommu->levels; level++) {
+        iommu->counters.reads++;
+        const sim_time_t read_ps = at_ps + iommu->read_ps;
+        const sim_time_t memory_ps =
+            nic->bound ? nic_device_dma_own(nic, at_ps, LINE_BYTES, false) : at_ps;
+        at_ps = memory_ps > read_ps ? memory_ps : read_ps;
+    }
+    *walker = (walker_t){key, at_ps};
+    iommu->counters.walk_ps += at_ps - now_ps;
+    return at_ps;
+}
+
+sim_time_t nic_iommu_translate(nic_t *nic,
+                               uint32_t domain,
+                               uint64_t address,
+                               uint64_t bytes,
+                               sim_time_t now_ps)
+{
+    nic_iommu_t *const iommu = nic->host->iommu;
+    if (iommu->use == NIC_IOMMU_OFF || bytes == 0) {
+        return now_ps;
+    }
+    sim_time_t ready_ps = now_ps;
+    const uint64_t last = (address + (bytes - 1)) >> iommu->page_bits;
+    for (uint64_t page = address >> iommu->page_bits; page <= last; page++) {
+        const uint64_t key = key_of(nic, domain, page);
+        sim_time_t here_ps = now_ps + iommu->hit_ps;
+        if (use_translation(iommu, key)) {
+            iommu->counters.hits++;
+            for (uint32_t i = 0; i < iommu->walker_count; i++) { // a walk for it may be under way
+                const walker_t *const walker = &iommu->walkers[i];
+                here_ps = walker->key == key && walker->end_ps > here_ps ? walker->end_ps : here_ps;
+            }
+        } else {
+            here_ps = walk(iommu, nic, key, here_ps);
+        }
+        ready_ps = here_ps > ready_ps ? here_ps : ready_ps;
+    }
+    return ready_ps;
+}
+
+// Takes the translations of a range of pages out of the IOTLB; domain UINT32_MAX: of all domains.
+static void invalidate(nic_iommu_t *iommu, const nic_t *nic, uint32_t domain, range_t range)
+{
+    const uint64_t mask = (UINT64_C(1) << PAGE_NUMBER_BITS) - 1;
+    for (uint64_t i = 0; i < iommu->sets * iommu->ways; i++) {
+        translation_t *const translation = &iommu->tlb[i];
+        const uint64_t name = translation->key - 1;
+        const bool its = translation->key != 0 &&
+                         (domain == UINT32_MAX || name >> 40 == (key_of(nic, domain, 0) - 1) >> 40);
+        if (its && (name & mask) >= (range.first & mask) && (name & mask) <= (range.last & mask)) {
+            *translation = (translation_t){0, 0};
+            iommu->counters.invalidations++;
+        }
+    }
+}
+
+void nic__iommu_forget(nic_t *nic, uint32_t domain, uint64_t address, uint64_t length_bytes)
+{
+    nic_iommu_t *const iommu = nic->host->iommu;
+    if (iommu != NULL && iommu->use == NIC_IOMMU_ALL) {
+        const range_t range = {address >> iommu->page_bits,
+                               (address + (length_bytes - 1)) >> iommu->page_bits};
+        invalidate(iommu, nic, domain, range);
+    }
+}
+
+uint32_t nic_iommu_domain(const nic_t *nic, uint32_t key)
+{
+    const nic_mr_t *const mr = nic__region(nic, key);
+    return mr != NULL ? mr->pd->number : NIC_IOMMU_DRIVER;
+}
+
+sim_time_t nic__iommu_place_ps(nic_t *nic, const nic_sge_t *piece, sim_time_t now_ps)
+{
+    return nic_iommu_translate(nic,
+                               nic_iommu_domain(nic, piece->lkey),
+                               piece->addr,
+                               piece->length,
+                               now_ps);
+}
+
+// -- pages that NICs may not touch
+
+bool nic_iommu_denies(const nic_t *nic, uint64_t address, uint64_t bytes)
+{
+    const nic_iommu_t *const iommu = nic->host->iommu;
+    if (iommu->use == NIC_IOMMU_OFF || bytes == 0) {
+        return false;
+    }
+    const uint64_t first = address >> iommu->page_bits;
+    const uint64_t last = (address + (bytes - 1)) >> iommu->page_bits;
+    for (size_t i = 0; i < iommu->denied_count; i++) {
+        if (iommu->denied[i].first <= last && iommu->denied[i].last >= first) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nic_iommu_refuses(const nic_t *nic, uint64_t address, uint64_t bytes)
+{
+    const bool refuses = nic_iommu_denies(nic, address, bytes);
+    nic->host->iommu->counters.faults += refuses;
+    return refuses;
+}
+
+bool nic__iommu_refuses_place(const nic_t *nic, const nic_place_t *place, uint64_t bytes)
+{
+    for (uint64_t done = 0; done < bytes;) {
+        const nic_sge_t piece = nic__first_piece(place, done, bytes - done);
+        if (nic_iommu_refuses(nic, piece.addr, piece.length)) {
+            return true;
+        }
+        done += piece.length;
+    }
+    return false;
+}
+
+void nic_iommu_deny(net_node_t *node, uint64_t address, uint64_t length_bytes)
+{
+    nic_host_t *const host = nic__host_of(node);
+    nic_iommu_t *const iommu = host->iommu;
+    SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
+    const range_t range = {address >> iommu->page_bits,
+                           (address + (length_bytes - 1)) >> iommu->page_bits};
+    SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
+    iommu->denied[iommu->denied_count++] = range;
+    invalidate(iommu, NULL, UINT32_MAX, range);
+    note_denied(iommu);
+}
+
+void nic_iommu_allow(net_node_t *node, uint64_t address, uint64_t length_bytes)
+{
+    nic_iommu_t *const iommu = nic__host_of(node)->iommu;
+    const uint64_t first = address >> iommu->page_bits;
+    const uint64_t last = (address + (length_bytes - 1)) >> iommu->page_bits;
+    for (size_t i = 0; i < iommu->denied_count;) {
+        range_t *const range = &iommu->denied[i];
+        const range_t before = *range;
+        if (before.last < first || before.first > last) {
+            i++;
+            continue;
+        }
+        *range = iommu->denied[--iommu->denied_count];
+        if (before.first < first) {
+            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
+            iommu->denied[iommu->denied_count++] = (range_t){before.first, first - 1};
+        }
+        if (before.last > last) {
+            SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
+            iommu->denied[iommu->denied_count++] = (range_t){last + 1, before.last};
+        }
+    }
+    note_denied(iommu);
+}
