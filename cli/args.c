@@ -40,6 +40,8 @@ static const option_t options[] = {
     {"--until", true, FOR_SCENARIO, "\"until\""},
     {"--threads", true, FOR_SCENARIO, "\"threads\""},
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
+    {"--topology", true, 1u << CLI_HPCC, "topology.file.path"},
+    {"--flows", true, 1u << CLI_HPCC, "traffic[0].flows.file"},
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},

@@ -40,7 +40,7 @@ typedef struct sim_pool {
     sim_pool_cache_t caches[SIM_THREADS_MAX];
 } sim_pool_t;
 
-// Creates an empty pool. hot_bytes is rounded up to a multiple of 64 and is at most 8192.
+// Creates an empty pool. hot_bytes is rounded up to a multiple of 64 and is at most 16384.
 // cold_bytes must be 0 if hot_bytes exceeds 64. Free with sim_pool_destroy, which also frees
 // objects that were not returned.
 sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes);

@@ -82,6 +82,7 @@ net_t *net_create(sim_t *sim, const net_config_t *config)
     net_t *const net = sim_alloc(sizeof(*net));
     net->sim = sim;
     net->config = *config;
+    net->frame_bytes_max = NET_FRAME_BYTES_QUANTUM;
     net->packets = sim_pool_create(sizeof(net_packet_t), sizeof(net_packet_aside_t));
     for (uint32_t i = 0; i < NET_PAYLOAD_SIZES; i++) {
         net->payloads[i] = sim_pool_create(net__payload_sizes[i], 0);
@@ -92,6 +93,11 @@ net_t *net_create(sim_t *sim, const net_config_t *config)
     }
     register_own(net);
     return net;
+}
+
+void net_allow_frames(net_t *net, uint32_t frame_bytes)
+{
+    net->frame_bytes_max = frame_bytes > net->frame_bytes_max ? frame_bytes : net->frame_bytes_max;
 }
 
 void net_destroy(net_t *net)

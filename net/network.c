@@ -7,7 +7,7 @@
 
 // Sizes of the payload pools: a payload takes the smallest that holds it. A payload longer than a
 // path MTU belongs to no packet and is allocated by itself.
-const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096};
+const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096, 9216};
 
 void net_node_init(net_t *net,
                    net_node_t *node,

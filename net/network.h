@@ -175,6 +175,10 @@ void net_node_forward(net_node_t *node, const net_forward_ops_t *ops);
 net_t *net_create(sim_t *sim, const net_config_t *config);
 void net_destroy(net_t *net);
 
+// Makes switches compute headroom for frames of that size, where it is more than usual: jumbo
+// frames. Before net_build.
+void net_allow_frames(net_t *net, uint32_t frame_bytes);
+
 // Connects the next free port of a with the next free port of b; nodes may have parallel links.
 // config is copied. Returns the link's number; links count from 0 in the order of the calls.
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config);

@@ -49,7 +49,7 @@ typedef struct net_fixed_route {
     uint32_t count;
 } net_fixed_route_t;
 
-#define NET_PAYLOAD_SIZES 3u
+#define NET_PAYLOAD_SIZES 4u
 extern const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES]; // bytes, rising; net/network.c
 #define NET_RING_SIZES 4u
 #define NET_RING_BYTES 128u
@@ -79,6 +79,7 @@ typedef struct net_loss_list {
 struct net {
     sim_t *sim;
     net_config_t config;
+    uint32_t frame_bytes_max; // for which headroom is computed
     sim_pool_t *packets;
     sim_pool_t *payloads[NET_PAYLOAD_SIZES]; // by rising size
     sim_pool_t *rings[NET_RING_SIZES];       // for queues; sizes grow by NET_RING_GROWTH

@@ -19,7 +19,8 @@
 
 SIM_C_BEGIN
 
-// Bytes that a DWRR class of weight 1 may send in one turn.
+// Bytes that a DWRR class of weight 1 may send in one turn: the largest frame of MTU 4096, with all
+// telemetry. Jumbo frames take several turns.
 #define NET_FRAME_BYTES_QUANTUM 4400u
 
 // Moments at which a port calls its listeners.

@@ -57,7 +57,7 @@ typedef struct nic_host_config {
 
 // The attributes "nic.": one config per host, for all its NICs.
 typedef struct nic_config {
-    uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096
+    uint64_t mtu_bytes; // path MTU: 256, 512, 1024, 2048, 4096; with nic.frames bare up to 9216
     char *congestion_control;
     uint64_t priority; // class of data, 0..7
     uint64_t dscp;     // SIM_AUTO: priority x 8

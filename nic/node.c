@@ -491,6 +491,8 @@ static net_node_t *create(net_t *net, const char *name, const nic_config_t *conf
     if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {
         net_want_telemetry(net, ops->telemetry);
     }
+    net_allow_frames(net,
+                     (uint32_t)config->mtu_bytes + NET_FRAME_BYTES_MAX - ROCE_MTU_STANDARD_MAX);
     net_node_init(net, &host->node, NET_NODE_HOST, &host_ops, name, host_built);
     return &host->node;
 }

@@ -173,7 +173,7 @@ typedef struct nic_qp_attr {
     uint32_t rq_psn;             // first PSN expected, 24 bits
     uint32_t sq_psn;             // first PSN sent, 24 bits
     uint32_t rq_msn;             // messages the peer has sent to this number before, 24 bits
-    uint32_t path_mtu;           // 256, 512, 1024, 2048 or 4096
+    uint32_t path_mtu;           // 256, 512, 1024, 2048 or 4096; with nic.frames bare up to 9216
     uint32_t timeout;            // local ACK timeout 4.096 us x 2^timeout, 1..31; 0: never
     uint32_t retry_cnt;          // 0..7
     uint32_t rnr_retry;          // 0..7; 7: for ever

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// topologies/file_hpcc.c - reads topology files of HPCC's ns-3 simulator, ConWeave and SimAI.
+// topologies/file_hpcc.c - reads topology files of HPCC's ns-3 simulator and its forks.
 //
 //     nodes switches links                                                 HPCC, ConWeave
+//     nodes switches tors links                                            PowerTCP
+//     nodes switches tors links server-rate spine-rate                     Reverie
 //     nodes gpus-per-server nvswitches switches links gpu [gpus-per-node]  SimAI
 //     ids of the switches (SimAI: of the NVSwitches first)
 //     a b rate delay error-rate                                            one per link
@@ -19,77 +21,106 @@ typedef struct header {
     uint32_t line; // line of the counts
 } header_t;
 
+// The counts of a header, in the order of the file.
+typedef struct count {
+    const char *what;
+    uint64_t *number;
+    uint64_t min;
+} count_t;
+
+static sim_err_t read_counts(topo__file_reader_t *reader,
+                             const count_t *counts,
+                             size_t count,
+                             header_t *header,
+                             sim_word_t *word)
+{
+    // Each host has a link in the text, so there cannot be more nodes than bytes of text.
+    const uint64_t max = reader->size_bytes;
+    sim_err_t error = SIM_OK;
+    for (size_t i = 0; i < count && error == SIM_OK; i++) {
+        error = sim_words_need_count(&reader->words,
+                                     counts[i].what,
+                                     counts[i].min,
+                                     max,
+                                     counts[i].number,
+                                     word,
+                                     reader->message);
+        header->line = i == 0 ? word->line : header->line;
+    }
+    return error;
+}
+
+// Returns whether the header of six words is Reverie's, whose last two are capacities: SimAI's
+// sixth word is the type of a GPU.
+static bool ends_in_number(sim_words_t line, size_t count)
+{
+    sim_word_t word = {0};
+    sim_plain_t plain;
+    sim_word_t rest;
+    for (size_t i = 0; i < count; i++) {
+        (void)sim_words_next_in_line(&line, &word);
+    }
+    return sim_word_plain(&word, &plain, &rest) && rest.size_bytes == 0;
+}
+
+static sim_err_t check_counts(topo__file_reader_t *reader,
+                              const header_t *header,
+                              const sim_word_t *word)
+{
+    return header->switches <= header->nodes
+               ? SIM_OK
+               : sim_word_fail(&reader->words,
+                               word,
+                               reader->message,
+                               SIM_ERR_RANGE,
+                               "%" PRIu64 " switches of %" PRIu64
+                               " nodes, expected fewer: nodes counts hosts and switches",
+                               header->switches,
+                               header->nodes);
+}
+
 static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
 {
+    uint64_t nvswitches = 0;
+    uint64_t ignored = 0;
+    const count_t nodes = {"the number of nodes", &header->nodes, 1};
+    const count_t switches = {"the number of switches", &header->switches, 0};
+    const count_t links = {"the number of links", &header->links, 0};
+    const count_t hpcc[] = {nodes, switches, links};
+    const count_t datacenter[] = {nodes,
+                                  switches,
+                                  {"the number of ToR switches", &ignored, 0},
+                                  links};
+    const count_t simai[] = {nodes,
+                             {"the number of GPUs per server", &ignored, 0},
+                             {"the number of NVSwitches", &nvswitches, 0},
+                             switches,
+                             links};
     sim_word_t word;
     sim_words_t first_line = reader->words;
     while (sim_words_in_line(first_line) == 0 && sim_words_next_line(&first_line)) {
     }
     const size_t count = sim_words_in_line(first_line);
-    const bool simai = count >= 5 && count <= 7;
-    // Each host has a link in the text, so there cannot be more nodes than bytes of text.
-    const uint64_t max = reader->size_bytes;
-    uint64_t nvswitches = 0;
-    uint64_t ignored = 0;
-    sim_err_t error = sim_words_need_count(&reader->words,
-                                           "the number of nodes",
-                                           1,
-                                           max,
-                                           &header->nodes,
-                                           &word,
-                                           reader->message);
-    header->line = word.line;
-    if (error == SIM_OK && simai) {
-        error = sim_words_need_count(&reader->words,
-                                     "the number of GPUs per server",
-                                     0,
-                                     max,
-                                     &ignored,
-                                     &word,
-                                     reader->message);
+    const bool reverie = count == 6 && ends_in_number(first_line, count);
+    sim_err_t error = SIM_OK;
+    size_t left = 0;
+    if (count == 4 || reverie) {
+        error = read_counts(reader, datacenter, SIM_COUNT_OF(datacenter), header, &word);
+        left = count - SIM_COUNT_OF(datacenter);
+    } else if (count >= 5 && count <= 7) {
+        error = read_counts(reader, simai, SIM_COUNT_OF(simai), header, &word);
+        left = count - SIM_COUNT_OF(simai);
+    } else {
+        error = read_counts(reader, hpcc, SIM_COUNT_OF(hpcc), header, &word);
     }
-    if (error == SIM_OK && simai) {
-        error = sim_words_need_count(&reader->words,
-                                     "the number of NVSwitches",
-                                     0,
-                                     max,
-                                     &nvswitches,
-                                     &word,
-                                     reader->message);
-    }
-    if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the number of switches",
-                                     0,
-                                     max,
-                                     &header->switches,
-                                     &word,
-                                     reader->message);
-    }
-    if (error == SIM_OK) {
-        error = sim_words_need_count(&reader->words,
-                                     "the number of links",
-                                     0,
-                                     max,
-                                     &header->links,
-                                     &word,
-                                     reader->message);
-    }
-    for (size_t i = 5; i < count && simai && error == SIM_OK; i++) {
-        error = sim_words_need(&reader->words, &word, "a type of GPU", reader->message);
+    for (size_t i = 0; i < left && error == SIM_OK; i++) {
+        error = sim_words_need(&reader->words,
+                               &word,
+                               reverie ? "a capacity" : "a type of GPU",
+                               reader->message);
     }
     header->switches += nvswitches;
-    if (error == SIM_OK && header->switches > header->nodes) {
-        error = sim_word_fail(&reader->words,
-                              &word,
-                              reader->message,
-                              SIM_ERR_RANGE,
-                              "%" PRIu64 " switches of %" PRIu64
-                              " nodes, expected fewer: nodes counts hosts and switches",
-                              header->switches,
-                              header->nodes);
-    }
-    return error;
+    return error == SIM_OK ? check_counts(reader, header, &word) : error;
 }
 
 static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *header, bool *is_switch)

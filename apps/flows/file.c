@@ -130,6 +130,37 @@ static sim_err_t check_row_words(app__flow_reader_t *reader)
                          "a destination port");
 }
 
+// Refuses a row of ns3-rdma, which has packets where HPCC's has a port, and then start and stop: a
+// number above all ports before times that rise, or a fifth word with decimals.
+static sim_err_t check_port(app__flow_reader_t *reader)
+{
+    sim_words_t ahead = reader->words;
+    sim_word_t port;
+    sim_word_t bytes;
+    sim_word_t start;
+    sim_plain_t plain;
+    sim_word_t rest;
+    uint64_t number = 0;
+    if (!sim_words_next(&ahead, &port) || !sim_words_next(&ahead, &bytes) ||
+        !sim_words_next(&ahead, &start) ||
+        sim_word_count(&ahead, &port, "", 0, UINT64_MAX / 4, &number, NULL) != SIM_OK ||
+        !sim_word_plain(&bytes, &plain, &rest)) {
+        return SIM_OK;
+    }
+    const double first = strtod(plain.text, NULL);
+    const bool time = memchr(bytes.text, '.', bytes.size_bytes) != NULL;
+    const bool rises = sim_word_plain(&start, &plain, &rest) && first <= strtod(plain.text, NULL);
+    if (!time && (number <= UINT16_MAX || !rises)) {
+        return SIM_OK;
+    }
+    return sim_word_fail(&reader->words,
+                         &port,
+                         reader->message,
+                         SIM_ERR_INVALID,
+                         "a flow file of ns3-rdma (source destination group packets start stop), "
+                         "expected HPCC's rows: source destination group port bytes start");
+}
+
 static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
 {
     app_flow_row_t row = {0};
@@ -170,6 +201,9 @@ static sim_err_t read_row(app__flow_reader_t *reader, uint64_t number)
                                      &priority,
                                      &word,
                                      reader->message);
+    }
+    if (error == SIM_OK && reader->has_port) {
+        error = check_port(reader);
     }
     if (error == SIM_OK && reader->has_port) {
         error = sim_words_need_count(&reader->words,
@@ -273,6 +307,10 @@ sim_err_t app_flow_file_parse(app_flow_format_t format,
 {
     SIM_CHECK(format == APP_FLOW_HPCC || format == APP_FLOW_HTSIM);
     *file = (app_flow_file_t){0};
+    const char *const foreign = app__flow_foreign(text, size_bytes);
+    if (foreign != NULL) {
+        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, APP__FLOW_FOREIGN_FORMAT, foreign);
+    }
     app__flow_reader_t reader = {.file = file, .note = note, .ctx = ctx, .message = message};
     sim_words_init(&reader.words, name, text, size_bytes);
     const sim_err_t error =

@@ -28,6 +28,7 @@ typedef struct matrix {
     bool given[SECTION_COUNT];
     sim_word_t word[SECTION_COUNT]; // the declared number, for error messages
     bool noted_priority;
+    bool noted_endless;
 } matrix_t;
 
 bool app__flow_is_htsim(sim_words_t words)
@@ -146,6 +147,19 @@ static sim_err_t take_start(app__flow_reader_t *reader, app_flow_row_t *row)
     return error;
 }
 
+// Notes the first connection of size 0, which htsim never ends.
+static void note_endless(app__flow_reader_t *reader, matrix_t *matrix, const sim_word_t *word)
+{
+    if (!matrix->noted_endless) {
+        matrix->noted_endless = true;
+        sim_word_note(&reader->words,
+                      word,
+                      reader->note,
+                      reader->ctx,
+                      "size 0 is a flow without end: it sends until the end of the run (until)");
+    }
+}
+
 static sim_err_t take_attribute(app__flow_reader_t *reader,
                                 matrix_t *matrix,
                                 const sim_word_t *key,
@@ -157,7 +171,13 @@ static sim_err_t take_attribute(app__flow_reader_t *reader,
         return take_start(reader, row);
     }
     if (sim_word_is(key, "size")) {
-        return need_value(reader, "size", 1, APP__FLOW_BYTES_MAX, &row->bytes, &word);
+        const sim_err_t error =
+            need_value(reader, "size", 0, APP__FLOW_BYTES_MAX, &row->bytes, &word);
+        if (error == SIM_OK && row->bytes == 0) {
+            note_endless(reader, matrix, &word);
+            row->bytes = APP__FLOW_BYTES_MAX;
+        }
+        return error;
     }
     if (sim_word_is(key, "id")) {
         return need_value(reader, "id", 1, UINT64_MAX / 4, &ignored, &word);

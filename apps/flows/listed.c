@@ -11,6 +11,7 @@
 #include <strings.h>
 
 #include "apps/flow_file.h"
+#include "apps/flows/file_internal.h"
 #include "apps/flows/transfer.h"
 
 #define PREFIX "traffic.flows"
@@ -352,6 +353,11 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
         format = app_flow_file_detect(text, size_bytes);
     }
     reader->attribute = "file";
+    const char *const foreign = app__flow_foreign(text, size_bytes);
+    if (foreign != NULL) {
+        sim_free(text);
+        return sim_fail_in(message, SIM_ERR_INVALID, name, 1, 1, APP__FLOW_FOREIGN_FORMAT, foreign);
+    }
     if (format != APP_FLOW_ROWS && reader->qps > 1) {
         error = sim_fail_about(message,
                                SIM_ERR_INVALID,

@@ -72,6 +72,38 @@ static sim_err_t take_compat(hpcc_run_t *run,
     return SIM_OK;
 }
 
+// The inputs that options may give instead of the config, as SimAI's program takes them.
+static const struct {
+    const char *prefix; // of the override
+    cli_hpcc_key_t key;
+} inputs[] = {
+    {"topology.file.path=", CLI_HPCC_TOPOLOGY_FILE},
+    {"topology.file=", CLI_HPCC_TOPOLOGY_FILE},
+    {"traffic[0].flows.file=", CLI_HPCC_FLOW_FILE},
+};
+
+// Moves overrides that name an input into hpcc.given. The config's other keys depend on the
+// topology, so it must be known before the scenario is made.
+static void take_inputs(hpcc_run_t *run, world_override_t *overrides, size_t *count)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        bool input = false;
+        for (size_t n = 0; n < SIM_COUNT_OF(inputs) && !input; n++) {
+            const size_t size = strlen(inputs[n].prefix);
+            input = strncmp(overrides[i].text, inputs[n].prefix, size) == 0;
+            if (input) {
+                run->hpcc.given[inputs[n].key == CLI_HPCC_FLOW_FILE] =
+                    (cli_hpcc_given_t){overrides[i].text + size, overrides[i].shown};
+            }
+        }
+        if (!input) {
+            overrides[kept++] = overrides[i];
+        }
+    }
+    *count = kept;
+}
+
 static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, world_error_t *error)
 {
     const cli_args_t *const args = run->args;
@@ -80,6 +112,7 @@ static sim_err_t make_scenario(hpcc_run_t *run, world_scenario_t **scenario, wor
     size_t count = 0;
     sim_err_t result = take_compat(run, overrides, &count, error);
     if (result == SIM_OK) {
+        take_inputs(run, overrides, &count);
         result = cli_hpcc_load(&run->hpcc, args->operands[0], error);
     }
     if (result == SIM_OK) {

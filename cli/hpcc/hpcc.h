@@ -15,9 +15,16 @@ typedef struct cli_hpcc_file {
     size_t size_bytes;
 } cli_hpcc_file_t;
 
+// An input that an option gives instead of the config.
+typedef struct cli_hpcc_given {
+    const char *name;  // of the file; NULL: the config gives it
+    const char *shown; // the option, for messages
+} cli_hpcc_given_t;
+
 typedef struct cli_hpcc {
     cli_hpcc_config_t *config;
-    bool compat; // use the simulator's models instead of our own
+    cli_hpcc_given_t given[2]; // the topology, the flows
+    bool compat;               // use the simulator's models instead of our own
     cli_hpcc_file_t topology_file;
     cli_hpcc_file_t flow_file;
     cli_hpcc_file_t trace_file;

@@ -20,7 +20,9 @@ void cli_hpcc_note(cli_hpcc_t *hpcc, const world_place_t *place, const char *for
     va_end(arguments);
     SIM_GROW(hpcc->notes, hpcc->note_count, &hpcc->note_capacity);
     hpcc->notes[hpcc->note_count++] =
-        sim_format("note: %s:%d:%d: %s", place->origin, place->line, place->column, text.text);
+        place->line > 0
+            ? sim_format("note: %s:%d:%d: %s", place->origin, place->line, place->column, text.text)
+            : sim_format("note: %s: %s", place->origin, text.text);
 }
 
 // -- finding files
@@ -81,8 +83,9 @@ static sim_err_t read_input(const cli_hpcc_t *hpcc,
         return world_fail(error,
                           SIM_ERR_INVALID,
                           &value->place,
-                          "no %s, expected the name of a file",
-                          cli_hpcc_key_name(key));
+                          "no %s, expected the name of a file, here or as %s",
+                          cli_hpcc_key_name(key),
+                          key == CLI_HPCC_FLOW_FILE ? "--flows FILE" : "--topology FILE");
     }
     file->path = find_input(hpcc->config->file_name, value->text);
     if (file->path == NULL) {
@@ -141,6 +144,29 @@ static sim_err_t read_flows(cli_hpcc_t *hpcc, world_error_t *error)
     return result == SIM_OK ? SIM_OK : world_fail(error, result, NULL, "%s", message.text);
 }
 
+// Notes the ids of the trace file that are no nodes of the topology.
+static void note_untraced(cli_hpcc_t *hpcc, uint64_t count, const world_place_t *first, uint64_t id)
+{
+    const uint64_t nodes = hpcc->topology->node_count;
+    if (count == 1) {
+        cli_hpcc_note(hpcc,
+                      first,
+                      "node %" PRIu64 " is not traced: the topology has the nodes 0 to %" PRIu64,
+                      id,
+                      nodes - 1);
+    } else if (count > 1) {
+        cli_hpcc_note(hpcc,
+                      first,
+                      "%" PRIu64 " nodes, the first of them %" PRIu64
+                      ", are not traced: the topology has the nodes 0 to %" PRIu64,
+                      count,
+                      id,
+                      nodes - 1);
+    }
+}
+
+// Reads the ids of traced nodes. Those that the topology lacks are passed over, as the simulator
+// does; HPCC's own trace file has such ids.
 static sim_err_t read_traced(cli_hpcc_t *hpcc, sim_message_t *message)
 {
     sim_words_t words;
@@ -153,23 +179,33 @@ static sim_err_t read_traced(cli_hpcc_t *hpcc, sim_message_t *message)
     static const char what[] = "the number of traced nodes";
     sim_err_t result = sim_words_need(&words, &word, what, message);
     if (result == SIM_OK) {
-        result = sim_word_count(&words, &word, what, 0, nodes, &count, message);
+        // Each id takes at least two bytes of the file.
+        result = sim_word_count(&words, &word, what, 0, file->size_bytes, &count, message);
     }
     if (result != SIM_OK) {
         return result;
     }
     hpcc->traced = sim_alloc_array(count + 1, sizeof(*hpcc->traced));
+    uint64_t unknown = 0;
+    uint64_t unknown_first = 0;
+    world_place_t place = {file->path, 1, 1};
     for (uint64_t i = 0; i < count; i++) {
         static const char id[] = "the id of a node";
         result = sim_words_need(&words, &word, id, message);
         if (result == SIM_OK) {
-            result = sim_word_count(&words, &word, id, 0, nodes - 1, &node, message);
+            result = sim_word_count(&words, &word, id, 0, UINT32_MAX, &node, message);
         }
         if (result != SIM_OK) {
             return result;
         }
-        hpcc->traced[hpcc->traced_count++] = (uint32_t)node;
+        if (node < nodes) {
+            hpcc->traced[hpcc->traced_count++] = (uint32_t)node;
+        } else if (unknown++ == 0) {
+            unknown_first = node;
+            place = (world_place_t){file->path, (int)word.line, (int)word.column};
+        }
     }
+    note_untraced(hpcc, unknown, &place, unknown_first);
     return SIM_OK;
 }
 
@@ -199,28 +235,99 @@ static sim_err_t read_trace_file(cli_hpcc_t *hpcc, world_error_t *error)
 
 // -- notes
 
+// Keys that a simulator other than HPCC's has and rocesim does not model.
+static const struct {
+    const char *key; // or its begin, with a '*' behind it
+    const char *owner;
+    const char *effect; // of the key there
+} peer_keys[] = {
+    {"ns3::*", "SimAI", "sets an attribute of its models"},
+    {"SEND_OUTPUT_FILE", "SimAI", "is an output file"},
+    {"NIC_TOTAL_PAUSE_TIME", "SimAI", "pauses NICs"},
+    {"GROUP_START{", "SimAI", "begins settings of some nodes"},
+    {"TX_BW_MON_FILE", "SimAI", "is an output file"},
+    {"RX_BW_MON_FILE", "SimAI", "is an output file"},
+    {"FLOW_INPUT_FILE", "ConWeave", "is an output file"},
+    {"CNP_OUTPUT_FILE", "ConWeave", "is an output file"},
+    {"VOQ_MON_FILE", "ConWeave", "is an output file"},
+    {"VOQ_MON_DETAIL_FILE", "ConWeave", "is an output file"},
+    {"UPLINK_MON_FILE", "ConWeave", "is an output file"},
+    {"CONN_MON_FILE", "ConWeave", "is an output file"},
+    {"EST_ERROR_MON_FILE", "ConWeave", "is an output file"},
+    {"SW_MONITORING_INTERVAL", "ConWeave", "is the interval of its outputs"},
+    {"FLOWGEN_START_TIME", "ConWeave", "is a time of its run"},
+    {"FLOWGEN_STOP_TIME", "ConWeave", "is a time of its run"},
+    {"ENABLE_IRN", "ConWeave", "selects IRN, which is nic.transport: irn here"},
+    {"CONWEAVE_*", "ConWeave", "is a parameter of its load balancer"},
+    {"LOAD", "ConWeave", "tells the load of the flow file"},
+    {"RANDOM_SEED", "ConWeave", "is the seed, which is --seed here"},
+};
+
+// Returns the row of the key; -1 if no simulator that we know has it.
+static int owner_of(const char *key)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(peer_keys); i++) {
+        const char *const name = peer_keys[i].key;
+        const size_t size = strcspn(name, "*");
+        const bool same =
+            name[size] == '*' ? strncmp(key, name, size) == 0 : strcmp(key, name) == 0;
+        if (same) {
+            return (int)i;
+        }
+    }
+    return -1;
+}
+
+// Notes the keys that another simulator uses and rocesim does not.
+static void note_peer_keys(cli_hpcc_t *hpcc)
+{
+    const cli_hpcc_config_t *const config = hpcc->config;
+    world_error_t text = {""};
+    size_t count = 0;
+    for (size_t i = 0; i < config->unknown_count; i++) {
+        const int row = owner_of(config->unknown[i]);
+        if (row >= 0) {
+            world_error_add(&text,
+                            "%s %s (%s: it %s)",
+                            count++ > 0 ? "," : "",
+                            config->unknown[i],
+                            peer_keys[row].owner,
+                            peer_keys[row].effect);
+        }
+    }
+    if (count > 0) {
+        cli_hpcc_note(hpcc,
+                      &config->unknown_place,
+                      "keys that their simulator uses and rocesim does not:%s",
+                      text.text);
+    }
+}
+
 static void note_unknown(cli_hpcc_t *hpcc)
 {
     const cli_hpcc_config_t *const config = hpcc->config;
-    if (config->unknown_count == 0) {
-        return;
-    }
     const char *names[CLI_HPCC_KEY_COUNT];
     for (cli_hpcc_key_t key = 0; key < CLI_HPCC_KEY_COUNT; key++) {
         names[key] = cli_hpcc_key_name(key);
     }
     world_error_t text = {""};
+    size_t count = 0;
     for (size_t i = 0; i < config->unknown_count; i++) {
+        if (owner_of(config->unknown[i]) >= 0) {
+            continue;
+        }
         const char *const near = sim_nearest_name(config->unknown[i], names, CLI_HPCC_KEY_COUNT);
-        world_error_add(&text, "%s %s", i > 0 ? "," : "", config->unknown[i]);
+        world_error_add(&text, "%s %s", count++ > 0 ? "," : "", config->unknown[i]);
         if (near != NULL) {
             world_error_add(&text, " (did you mean %s?)", near);
         }
     }
-    cli_hpcc_note(hpcc,
-                  &config->unknown_place,
-                  "unknown keys, ignored as the simulator does:%s",
-                  text.text);
+    if (count > 0) {
+        cli_hpcc_note(hpcc,
+                      &config->unknown_place,
+                      "unknown keys, ignored as HPCC's, SimAI's and ConWeave's simulators do:%s",
+                      text.text);
+    }
 }
 
 static void note_key(cli_hpcc_t *hpcc, cli_hpcc_key_t key, const char *text)
@@ -268,9 +375,28 @@ static void note_backward_keys(cli_hpcc_t *hpcc)
     }
 }
 
+// Puts the inputs that options give in the place of the config's.
+static void put_given(cli_hpcc_t *hpcc)
+{
+    static const cli_hpcc_key_t keys[] = {CLI_HPCC_TOPOLOGY_FILE, CLI_HPCC_FLOW_FILE};
+    for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
+        cli_hpcc_value_t *const value = &hpcc->config->values[keys[i]];
+        if (hpcc->given[i].name != NULL) {
+            sim_free(value->text);
+            value->text = sim_strdup(hpcc->given[i].name);
+            value->place = (world_place_t){hpcc->given[i].shown, 0, 0};
+            value->given = true;
+            value->has = true;
+        }
+    }
+}
+
 sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name, world_error_t *error)
 {
     sim_err_t result = cli_hpcc_config_load(file_name, &hpcc->config, error);
+    if (result == SIM_OK) {
+        put_given(hpcc);
+    }
     if (result == SIM_OK) {
         result = read_topology(hpcc, error);
     }
@@ -286,6 +412,7 @@ sim_err_t cli_hpcc_load(cli_hpcc_t *hpcc, const char *file_name, world_error_t *
     note_moved(hpcc, CLI_HPCC_TOPOLOGY_FILE, &hpcc->topology_file);
     note_moved(hpcc, CLI_HPCC_FLOW_FILE, &hpcc->flow_file);
     note_unknown(hpcc);
+    note_peer_keys(hpcc);
     note_backward_keys(hpcc);
     hpcc->paths =
         cli_hpcc_paths_create(hpcc->topology,

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
+// A later stop means never; the clock ends after 18,446,744 s.
+#define STOP_S_MAX 1e7
+
 // -- putting values into the tree
 
 static world_tree_t *child_map(const cli__maker_t *maker, world_tree_t *map, const char *key)
@@ -362,11 +365,15 @@ static void put_run(const cli__maker_t *maker)
     char *const folder = getcwd(NULL, 0);
     cli__maker_fixed(maker, "folder", folder != NULL ? folder : ".");
     free(folder);
-    cli__maker_key(maker,
-                   "until",
-                   CLI_HPCC_SIMULATOR_STOP_TIME,
-                   "%ss",
-                   cli_hpcc_text(maker->config, CLI_HPCC_SIMULATOR_STOP_TIME));
+    const char *const stop = cli_hpcc_text(maker->config, CLI_HPCC_SIMULATOR_STOP_TIME);
+    const bool never = strtod(stop, NULL) > STOP_S_MAX;
+    cli__maker_key(maker, "until", CLI_HPCC_SIMULATOR_STOP_TIME, never ? "never" : "%ss", stop);
+    if (never) {
+        cli_hpcc_note(maker->hpcc,
+                      &maker->config->values[CLI_HPCC_SIMULATOR_STOP_TIME].place,
+                      "a stop after %s s is never: the run ends with its traffic",
+                      stop);
+    }
 }
 
 sim_err_t cli_hpcc_scenario(cli_hpcc_t *hpcc,

@@ -274,6 +274,14 @@ sim_err_t cli__maker_nic(const cli__maker_t *maker, world_error_t *error)
                    CLI_HPCC_PACKET_PAYLOAD_SIZE,
                    "%" PRIu64,
                    maker->hpcc->compat ? payload : mtu);
+    if (payload > ROCE_MTU_STANDARD_MAX) {
+        cli_hpcc_note(maker->hpcc,
+                      &config->values[CLI_HPCC_PACKET_PAYLOAD_SIZE].place,
+                      "a payload of %" PRIu64 " bytes is in jumbo frames: the standard of RoCE has "
+                      "path MTUs up to 4096%s",
+                      payload,
+                      maker->hpcc->compat ? "" : ", which compat=off uses");
+    }
     cli__maker_flag(maker, "nic.scan.rate-bound", CLI_HPCC_RATE_BOUND);
     if (maker->hpcc->compat && cli_hpcc_number(config, CLI_HPCC_L2_ACK_INTERVAL) > 1) {
         cli__maker_count(maker, "nic.ack-from", CLI_HPCC_L2_ACK_INTERVAL);

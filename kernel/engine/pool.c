@@ -21,6 +21,7 @@
 
 #define SMALL_CHUNKS 8u
 #define SLAB_CHUNKS 32u
+#define BLOCK_BYTES_MAX 16384u // hot bytes of one block
 
 typedef struct slab {
     struct slab *next;
@@ -40,7 +41,7 @@ struct sim_pool_shared {
 sim_pool_t *sim_pool_create(size_t hot_bytes, size_t cold_bytes)
 {
     const size_t lines = (hot_bytes + SIM_CACHE_LINE - 1) / SIM_CACHE_LINE;
-    SIM_CHECK(lines >= 1 && lines * SIM_CACHE_LINE <= 8192);
+    SIM_CHECK(lines >= 1 && lines * SIM_CACHE_LINE <= BLOCK_BYTES_MAX);
     SIM_CHECK(cold_bytes == 0 || lines == 1);
     sim_pool_t *const pool = sim_alloc_lines(sizeof(*pool));
     pool->hot_bytes = lines * SIM_CACHE_LINE;

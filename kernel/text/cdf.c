@@ -4,7 +4,8 @@
 //
 // A draw takes t uniformly from 1 .. SIM_CDF_ONE and returns the smallest whole number whose
 // cumulative probability reaches t. Because of this rounding up, a number is at most a point's
-// value with exactly the point's probability, and a step of width one is exact.
+// value with exactly the point's probability, and a step of width one is exact. Two points of one
+// value are a vertical step: the draws between them are that value.
 #include <string.h>
 
 #include "kernel/random.h"
@@ -35,10 +36,10 @@ sim_err_t sim_cdf_create(const sim_cdf_point_t *points,
                             points[i].value,
                             SIM_CDF_VALUE_MAX);
         }
-        if (i > 0 && points[i].value <= points[i - 1].value) {
+        if (i > 0 && points[i].value < points[i - 1].value) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
-                            "value %" PRIu64 " follows %" PRIu64 ": expected a larger one",
+                            "value %" PRIu64 " follows %" PRIu64 ": expected no smaller one",
                             points[i].value,
                             points[i - 1].value);
         }
@@ -88,6 +89,9 @@ uint64_t sim_cdf_draw(const sim_cdf_t *cdf, sim_random_t *random)
         return to->value == 0 ? 1 : to->value;
     }
     const sim_cdf_point_t *const from = to - 1;
+    if (to->value == 0) {
+        return 1; // a step at 0
+    }
     const uint64_t width = to->probability - from->probability;
     const sim_wide_t scaled = (sim_wide_t)(to->value - from->value) * (target - from->probability);
     return from->value + (uint64_t)((scaled + width - 1) / width);
@@ -110,6 +114,9 @@ static sim_wide_t doubled_segment_sum(const sim_cdf_point_t *from, const sim_cdf
     const uint64_t values = to->value - from->value;
     if (draws == 0) {
         return 0;
+    }
+    if (to->value == 0) {
+        return (sim_wide_t)draws * 2; // each of them is 1
     }
     // The sum over t = 1 .. draws of ceil(values * t / draws), doubled, counts lattice points under
     // a line.

@@ -74,12 +74,12 @@ static sim_err_t read_value(reader_t *reader, sim__span_t word, uint64_t *value)
     if (decimal.overflow || decimal.whole > SIM_CDF_VALUE_MAX) {
         return fail_at(reader, SIM_ERR_RANGE, word, "is too large: expected at most 2^48 - 1");
     }
-    if (reader->count > 0 && decimal.whole <= reader->points[reader->count - 1].value) {
+    if (reader->count > 0 && decimal.whole < reader->points[reader->count - 1].value) {
         return fail_at(reader,
                        SIM_ERR_INVALID,
                        word,
-                       "is not above the value before it (a step at 4096 is written as a point "
-                       "at 4095 and one at 4096)");
+                       "is below the value before it: expected values that do not fall (a step is "
+                       "the same value twice)");
     }
     *value = decimal.whole;
     return SIM_OK;

@@ -99,7 +99,7 @@ static uint64_t headroom_of(const net_switch_t *sw, const net_port_t *port)
     return net_switch_headroom_bytes(port->rate_bps,
                                      port->delay_ps,
                                      response,
-                                     NET_FRAME_BYTES_QUANTUM);
+                                     port->node->net->frame_bytes_max);
 }
 
 // Returns whether the computed headroom is enough to never drop. It is not if pause frames can be
@@ -110,7 +110,7 @@ static bool headroom_suffices(const net_switch_t *sw, const net_port_t *port)
     const sim_time_t pause_ps = net_port_quanta_ps(port, (uint16_t)sw->config.pfc_quanta);
     return sw->config.pfc_headroom_bytes == SIM_AUTO && port->config->loss_rate.num == 0 &&
            port->config->bit_error_rate.num == 0 &&
-           pause_ps / 2 >= net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+           pause_ps / 2 >= net_port_frame_time_ps(port, port->node->net->frame_bytes_max);
 }
 
 static void dedicated(const net_switch_t *sw, uint64_t *headroom_bytes, uint64_t *reserved_bytes)

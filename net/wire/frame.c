@@ -262,6 +262,9 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     if (frame->is_pfc) {
         return build_pfc(frame, bytes);
     }
+    SIM_CHECKF(frame->payload_bytes <= ROCE_MTU_STANDARD_MAX,
+               "payload of %" PRIu32 " bytes",
+               frame->payload_bytes);
     SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
               net_frame_may_have_telemetry(frame->opcode));
     const size_t packet_bytes = build_roce(frame, bytes);

@@ -180,13 +180,13 @@ static sim_err_t parse_payload(net__frame_reader_t *reader)
                               frame->pad_bytes,
                               left);
     }
-    if (left > ROCE_MTU_BYTES_MAX) {
+    if (left > ROCE_MTU_STANDARD_MAX) {
         return sim_fail_about(reader->message,
                               SIM_ERR_INVALID,
                               name,
                               " carries %zu bytes, the largest path MTU is %d",
                               left,
-                              ROCE_MTU_BYTES_MAX);
+                              ROCE_MTU_STANDARD_MAX);
     }
     frame->payload = reader->bytes + reader->offset;
     frame->payload_bytes = (uint32_t)left - frame->pad_bytes;

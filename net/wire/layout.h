@@ -99,8 +99,6 @@ enum {
     ROCE_ATOMIC_ETH_AT_RKEY = 8,
     ROCE_ATOMIC_ETH_AT_SWAP_ADD = 12,
     ROCE_ATOMIC_ETH_AT_COMPARE = 20,
-
-    ROCE_MTU_BYTES_MAX = 4096, // the largest path MTU: no packet has more payload
 };
 
 #endif // NET_WIRE_LAYOUT_H

@@ -102,4 +102,10 @@ enum {
     NET_PRIORITIES = 8,
 };
 
+// Bytes of payload of a packet.
+enum {
+    ROCE_MTU_STANDARD_MAX = 4096, // the largest path MTU of the standard
+    ROCE_MTU_BYTES_MAX = 9216,    // of packets that only a simulator has (nic.frames bare)
+};
+
 #endif // NET_WIRE_ROCE_H

@@ -20,9 +20,9 @@
 
 static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.mtu", BYTES, nic_config_t, mtu_bytes,
-             .default_text = "4096", .min_text = "256", .max_text = "4096",
-             .help = "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; any with "
-                     "nic.frames bare"),
+             .default_text = "4096", .min_text = "256", .max_text = "9216",
+             .help = "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; with "
+                     "nic.frames bare any up to 9216, which is in jumbo frames"),
     SIM_ATTR("nic.congestion-control", STRING, nic_config_t, congestion_control,
              .default_text = "dcqcn",
              .help = "algorithm that sets each queue pair's rate and window"),
@@ -537,12 +537,14 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
     }
     const void *part;
     const bool any_mtu = nic__config_frames(config, &part)->any_mtu;
-    if (config->mtu_bytes < 256 || config->mtu_bytes > 4096 ||
+    const uint64_t most = any_mtu ? ROCE_MTU_BYTES_MAX : ROCE_MTU_STANDARD_MAX;
+    if (config->mtu_bytes < 256 || config->mtu_bytes > most ||
         ((config->mtu_bytes & (config->mtu_bytes - 1)) != 0 && !any_mtu)) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "nic.mtu",
-                              ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096",
+                              ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096 (any up "
+                              "to 9216 with nic.frames bare)",
                               config->mtu_bytes);
     }
     const sim_err_t nowhere = check_host(&config->host, message);

@@ -84,7 +84,7 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
         {"rq_psn", attr->rq_psn, 0, ROCE_PSN_MASK},
         {"rq_msn", attr->rq_msn, 0, ROCE_PSN_MASK},
         {"sq_psn", attr->sq_psn, 0, ROCE_PSN_MASK},
-        {"path_mtu", attr->path_mtu, 256, 4096},
+        {"path_mtu", attr->path_mtu, 256, ROCE_MTU_BYTES_MAX},
         {"timeout", attr->timeout, 0, 31},
         {"retry_cnt", attr->retry_cnt, 0, 7},
         {"rnr_retry", attr->rnr_retry, 0, 7},
@@ -103,7 +103,9 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
             return error;
         }
     }
-    if ((attr->path_mtu & (attr->path_mtu - 1)) != 0 && !qp->nic->any_mtu) {
+    const bool usual =
+        attr->path_mtu <= ROCE_MTU_STANDARD_MAX && (attr->path_mtu & (attr->path_mtu - 1)) == 0;
+    if (!usual && !qp->nic->any_mtu) {
         return sim_fail(message, SIM_ERR_RANGE, "path_mtu: %u is no path MTU", attr->path_mtu);
     }
     return check_peer(qp, attr, message);

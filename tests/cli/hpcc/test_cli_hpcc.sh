@@ -208,7 +208,7 @@ bad "no topology" config.txt '/^TOPOLOGY_FILE/d' 1:1 "no TOPOLOGY_FILE"
 bad "no timer" config.txt '/^RP_TIMER/d' 1:1 "no RP_TIMER"
 bad "no such file" config.txt 's/FLOW_FILE flow/FLOW_FILE flows/' 5:11 "flows.txt cannot be read"
 bad "no such link" config.txt 's/LINK_DOWN 0 0 0/LINK_DOWN 5 0 1/' 39:11 "no link joins 0 and 1"
-bad "payload" config.txt 's/PAYLOAD_SIZE 1000/PAYLOAD_SIZE 9000/' 3:21 "nic.mtu"
+bad "payload" config.txt 's/PAYLOAD_SIZE 1000/PAYLOAD_SIZE 9217/' 3:21 "nic.mtu"
 bad "stop" config.txt 's/4.00/1e40/' 10:21 "'1e40'"
 bad "ends" config.txt '$s/QLEN_MON_END .*/QLEN_MON_END/' 48:1 "the file ends here"
 
@@ -247,7 +247,7 @@ bad "short row" flow.txt '3s/ 2.3//' 3:1 "a flow of 5 words after flows of 6 wor
 # -- wrong trace files
 
 bad "traced" trace.txt '1s/1/x/' 1:1 "'x' is not the number of traced nodes"
-bad "traced node" trace.txt '2s/2/3/' 2:1 "'3' is not the id of a node"
+bad "traced node" trace.txt '2s/2/-3/' 2:1 "'-3' is not the id of a node"
 bad "traced few" trace.txt '1s/1/2/' 3:1 "the file ends here"
 
 # -- files of next hops: two leaves (4, 5), two spines (6, 7), flows from host 0 to hosts 2 and 3
