@@ -219,6 +219,8 @@ void *nic_qp_ctx(const nic_qp_t *qp); // nic_qp_init_attr_t.ctx
 nic_t *nic_qp_nic(const nic_qp_t *qp);
 // Returns the interface that the QP is connected to; NET_INTERFACES_MAX before that, and for UD.
 uint32_t nic_qp_destination(const nic_qp_t *qp);
+// Returns the UDP source port of what this QP sends; 0 before it is connected.
+uint16_t nic_qp_udp_source_port(const nic_qp_t *qp);
 // Returns the 5-tuple hash of what this QP sends, which selects among equal paths.
 uint32_t nic_qp_flow_hash(const nic_qp_t *qp);
 // Returns true if nothing posted is unfinished, and nothing received waits to be answered.

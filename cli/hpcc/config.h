@@ -80,6 +80,14 @@ typedef enum cli_hpcc_type {
     X(QLEN_MON_FILE,             NAME,   NULL)                 \
     X(QLEN_MON_START,            COUNT,  "2000000000")         \
     X(QLEN_MON_END,              COUNT,  "2100000000")         \
+    X(BW_MON_FILE,               NAME,   NULL)                 \
+    X(RATE_MON_FILE,             NAME,   NULL)                 \
+    X(CNP_MON_FILE,              NAME,   NULL)                 \
+    X(MON_START,                 COUNT,  "0")                  \
+    X(MON_END,                   COUNT,  "2100000000")         \
+    X(QP_MON_INTERVAL,           COUNT,  "100")                \
+    X(BW_MON_INTERVAL,           COUNT,  "10000")              \
+    X(QLEN_MON_INTERVAL,         COUNT,  "10000")              \
     X(STOP_WHEN_DONE,            FLAG,   "0")                  \
     X(LB_MODE,                   COUNT,  "0")
 // clang-format on

@@ -9,6 +9,7 @@
 
 #define HEADER_BYTES 48u // of a data packet, without INT
 #define NS_PER_S UINT64_C(1000000000)
+#define INTERVAL_US_MAX 1000000000u // of a monitor
 
 uint32_t cli_hpcc_node_number(const net_node_t *node)
 {
@@ -290,6 +291,9 @@ static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *e
         {CLI_HPCC_FCT_OUTPUT_FILE, "FCT_OUTPUT_FILE"},
         {CLI_HPCC_PFC_OUTPUT_FILE, "PFC_OUTPUT_FILE"},
         {CLI_HPCC_QLEN_MON_FILE, "QLEN_MON_FILE"},
+        {CLI_HPCC_BW_MON_FILE, "BW_MON_FILE"},
+        {CLI_HPCC_RATE_MON_FILE, "RATE_MON_FILE"},
+        {CLI_HPCC_CNP_MON_FILE, "CNP_MON_FILE"},
         {CLI_HPCC_TRACE_OUTPUT_FILE, "TRACE_OUTPUT_FILE"},
     };
     const char *const read[] = {hpcc->config->file_name,
@@ -326,6 +330,69 @@ static sim_err_t check_names(const cli_hpcc_outputs_t *outputs, world_error_t *e
     return SIM_OK;
 }
 
+// Returns whether the config has a key of SimAI's monitors: qlen.txt is then in its format.
+static bool is_simai(const cli_hpcc_config_t *config)
+{
+    static const cli_hpcc_key_t keys[] = {CLI_HPCC_BW_MON_FILE,
+                                          CLI_HPCC_RATE_MON_FILE,
+                                          CLI_HPCC_CNP_MON_FILE,
+                                          CLI_HPCC_MON_START,
+                                          CLI_HPCC_MON_END,
+                                          CLI_HPCC_QP_MON_INTERVAL,
+                                          CLI_HPCC_BW_MON_INTERVAL,
+                                          CLI_HPCC_QLEN_MON_INTERVAL};
+    bool given = false;
+    for (size_t i = 0; i < SIM_COUNT_OF(keys); i++) {
+        given = given || config->values[keys[i]].given;
+    }
+    return given;
+}
+
+static sim_err_t check_interval(const cli_hpcc_config_t *config,
+                                cli_hpcc_key_t key,
+                                world_error_t *error)
+{
+    return cli_hpcc_number(config, key) > 0 && cli_hpcc_number(config, key) <= INTERVAL_US_MAX
+               ? SIM_OK
+               : world_fail(error,
+                            SIM_ERR_RANGE,
+                            &config->values[key].place,
+                            "%s is %" PRIu64 ", expected 1 to %u us",
+                            cli_hpcc_key_name(key),
+                            cli_hpcc_number(config, key),
+                            INTERVAL_US_MAX);
+}
+
+static sim_err_t open_monitors(cli_hpcc_outputs_t *outputs, world_error_t *error)
+{
+    static const struct {
+        cli_hpcc_key_t key;
+        const char *name;
+        cli_hpcc_key_t interval;
+    } files[] = {
+        [CLI__HPCC_BANDWIDTH] = {CLI_HPCC_BW_MON_FILE, "bw.txt", CLI_HPCC_BW_MON_INTERVAL},
+        [CLI__HPCC_RATES] = {CLI_HPCC_RATE_MON_FILE, "rate.txt", CLI_HPCC_QP_MON_INTERVAL},
+        [CLI__HPCC_CNPS] = {CLI_HPCC_CNP_MON_FILE, "cnp.txt", CLI_HPCC_QP_MON_INTERVAL},
+        [CLI__HPCC_QUEUES] = {CLI_HPCC_QLEN_MON_FILE, "qlen.txt", CLI_HPCC_QLEN_MON_INTERVAL},
+    };
+    const cli_hpcc_config_t *const config = outputs->hpcc->config;
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < SIM_COUNT_OF(files) && result == SIM_OK; i++) {
+        const bool hpcc = i == CLI__HPCC_QUEUES && !is_simai(config);
+        if (cli_hpcc_text(config, files[i].key) != NULL) {
+            result = hpcc ? SIM_OK : check_interval(config, files[i].interval, error);
+            if (result == SIM_OK) {
+                result = open_output(outputs,
+                                     files[i].key,
+                                     files[i].name,
+                                     hpcc ? &outputs->qlen : &outputs->monitored[i],
+                                     error);
+            }
+        }
+    }
+    return result;
+}
+
 static sim_err_t open_all(cli_hpcc_outputs_t *outputs, world_error_t *error)
 {
     if (outputs->folder == NULL) {
@@ -339,8 +406,8 @@ static sim_err_t open_all(cli_hpcc_outputs_t *outputs, world_error_t *error)
     if (result == SIM_OK) {
         result = open_output(outputs, CLI_HPCC_PFC_OUTPUT_FILE, "pfc.txt", &outputs->pfc, error);
     }
-    if (result == SIM_OK && cli_hpcc_text(outputs->hpcc->config, CLI_HPCC_QLEN_MON_FILE) != NULL) {
-        result = open_output(outputs, CLI_HPCC_QLEN_MON_FILE, "qlen.txt", &outputs->qlen, error);
+    if (result == SIM_OK) {
+        result = open_monitors(outputs, error);
     }
     if (result == SIM_OK && outputs->hpcc->traced_count > 0) {
         result = open_output(outputs,
@@ -375,6 +442,11 @@ sim_err_t cli_hpcc_outputs_open(cli_hpcc_t *hpcc,
     if (made->qlen != NULL) {
         cli__hpcc_qlen_attach(made);
     }
+    for (size_t i = 0; i < SIM_COUNT_OF(made->monitored); i++) {
+        if (made->monitored[i] != NULL) {
+            cli__hpcc_monitor(made, (cli__hpcc_monitor_t)i, made->monitored[i]);
+        }
+    }
     if (made->packets != NULL) {
         cli__hpcc_trace_attach(made);
     }
@@ -388,7 +460,14 @@ sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *err
         write_flows(outputs->hpcc, outputs->world, outputs->fct);
         cli__hpcc_qlen_write(outputs);
     }
-    results_file_t *const files[] = {outputs->fct, outputs->pfc, outputs->qlen, outputs->packets};
+    results_file_t *const files[] = {outputs->fct,
+                                     outputs->pfc,
+                                     outputs->qlen,
+                                     outputs->packets,
+                                     outputs->monitored[0],
+                                     outputs->monitored[1],
+                                     outputs->monitored[2],
+                                     outputs->monitored[3]};
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < SIM_COUNT_OF(files); i++) {
         world_error_t other;
@@ -400,6 +479,7 @@ sim_err_t cli_hpcc_outputs_close(cli_hpcc_outputs_t *outputs, world_error_t *err
     }
     cli__hpcc_qlen_free(outputs->qlen_monitors);
     cli__hpcc_trace_free(outputs->trace);
+    cli__hpcc_monitors_free(outputs->monitors);
     sim_free(outputs);
     return result;
 }

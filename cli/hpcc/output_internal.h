@@ -10,6 +10,7 @@
 
 typedef struct cli__hpcc_qlen cli__hpcc_qlen_t;
 typedef struct cli__hpcc_trace cli__hpcc_trace_t;
+typedef struct cli__hpcc_monitors cli__hpcc_monitors_t;
 
 struct cli_hpcc_outputs {
     cli_hpcc_t *hpcc;
@@ -20,6 +21,8 @@ struct cli_hpcc_outputs {
     sim_stream_t *pause_stream;
     results_file_t *qlen; // NULL: the config asks for no qlen.txt
     cli__hpcc_qlen_t *qlen_monitors;
+    results_file_t *monitored[4]; // by cli__hpcc_monitor_t; NULL: not asked for
+    cli__hpcc_monitors_t *monitors;
     results_file_t *packets; // NULL: no node is traced
     cli__hpcc_trace_t *trace;
 };
@@ -34,6 +37,19 @@ void cli__hpcc_put(sim_stream_t *stream,
 void cli__hpcc_qlen_attach(cli_hpcc_outputs_t *outputs);
 void cli__hpcc_qlen_write(cli_hpcc_outputs_t *outputs);
 void cli__hpcc_qlen_free(cli__hpcc_qlen_t *all);
+
+// -- SimAI's monitors (monitors.c)
+typedef enum cli__hpcc_monitor {
+    CLI__HPCC_BANDWIDTH, // bw.txt
+    CLI__HPCC_RATES,     // rate.txt
+    CLI__HPCC_CNPS,      // cnp.txt
+    CLI__HPCC_QUEUES,    // qlen.txt
+} cli__hpcc_monitor_t;
+// Writes the header and lets the monitor write its lines during the run.
+void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs,
+                       cli__hpcc_monitor_t which,
+                       results_file_t *file);
+void cli__hpcc_monitors_free(cli__hpcc_monitors_t *all);
 
 // -- packets.txt (trace.c)
 void cli__hpcc_trace_attach(cli_hpcc_outputs_t *outputs);

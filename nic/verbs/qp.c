@@ -133,6 +133,11 @@ uint32_t nic_qp_destination(const nic_qp_t *qp)
     return qp->state == NIC_QPS_RESET ? NET_INTERFACES_MAX : qp->path.destination;
 }
 
+uint16_t nic_qp_udp_source_port(const nic_qp_t *qp)
+{
+    return qp->state == NIC_QPS_RESET ? 0 : qp->path.udp_source_port;
+}
+
 uint32_t nic_qp_num(const nic_qp_t *qp)
 {
     return qp->number;
