@@ -14,6 +14,9 @@
 
 #define PREFIX "traffic.bulk"
 #define SAMPLES_PER_RTT 64
+// Samples that are kept of a time in which nothing moves, besides its last: more than any span over
+// which samples are compared.
+#define IDLE_SAMPLES (2 * SAMPLES_PER_RTT)
 
 typedef struct bulk_config {
     char *from;
@@ -66,6 +69,7 @@ typedef struct watch {
     sample_t *samples;
     size_t count;
     size_t capacity;
+    uint64_t idle; // samples without a change, up to the last one
     bool receives;
 } watch_t;
 
@@ -83,9 +87,17 @@ static void look(sim_node_t *node, sim_timer_t *timer)
 {
     watch_t *const watch = SIM_CONTAINER_OF(timer, watch_t, timer);
     const nic_counters_t *const counters = nic_get_counters(watch->nic);
-    SIM_GROW(watch->samples, watch->count, &watch->capacity);
-    watch->samples[watch->count++] =
-        (sample_t){node->now_ps, counters->tx_data_bytes, counters->rx_data_bytes};
+    const sample_t now = {node->now_ps, counters->tx_data_bytes, counters->rx_data_bytes};
+    const sample_t *const last = watch->count == 0 ? NULL : &watch->samples[watch->count - 1];
+    const bool idle = last != NULL && last->sent_bytes == now.sent_bytes &&
+                      last->accepted_bytes == now.accepted_bytes;
+    watch->idle = idle ? watch->idle + 1 : 0;
+    if (watch->idle > IDLE_SAMPLES) {
+        watch->samples[watch->count - 1].time_ps = now.time_ps;
+    } else {
+        SIM_GROW(watch->samples, watch->count, &watch->capacity);
+        watch->samples[watch->count++] = now;
+    }
     sim_timer_arm(node, timer, node->now_ps + watch->every_ps);
 }
 

@@ -164,7 +164,8 @@ static void interval_fired(sim_node_t *node, sim_timer_t *timer)
         .gbytes_per_s = (double)(bytes - bench->interval_bytes) * 1e3 / (double)bench->interval_ps,
     };
     bench->interval_bytes = bytes;
-    if (!bench->stopped && bench->running > 0) {
+    const bool room = bench->moment_count < APP__MC_MOMENTS_MAX;
+    if (room && !bench->stopped && bench->running > 0) {
         sim_timer_arm(node, timer, node->now_ps + bench->interval_ps);
     }
 }

@@ -15,6 +15,8 @@ static inline uint64_t app__mc_bench_address(uint32_t index)
     return index == 0 ? UINT64_C(1) << 40 : (UINT64_C(1) << 60) + ((uint64_t)(index % 1024) << 51);
 }
 
+#define APP__MC_MOMENTS_MAX 1000000u // intervals whose bandwidth is kept
+
 typedef struct app__mc_bench_config {
     char *from;
     char *to;
@@ -105,7 +107,7 @@ struct app__mc_bench {
     uint64_t failed;
     uint64_t running; // running threads
     sim_sample_set_t batches_ps;
-    app__mc_moment_t *moments;
+    app__mc_moment_t *moments; // at most APP__MC_MOMENTS_MAX
     size_t moment_count;
     size_t moment_capacity;
 };

@@ -248,6 +248,15 @@ static sim_err_t find_hosts(const app_context_t *context,
                             app__places_t *to,
                             sim_message_t *message)
 {
+    const sim_time_t span_ps = config->warm_ps + config->duration_ps;
+    if (config->total_bytes == SIM_AUTO && span_ps / config->interval_ps > APP__MC_MOMENTS_MAX) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "interval",
+                              ": warm-up and duration contain more than %u intervals, expected a "
+                              "longer interval",
+                              APP__MC_MOMENTS_MAX);
+    }
     app__places_t one;
     sim_err_t error = app__places_find(context, "from", config->from, &one, message);
     if (error != SIM_OK) {

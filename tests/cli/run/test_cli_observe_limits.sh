@@ -38,6 +38,26 @@ for ties in hash insertion; do
     rm -rf "$work/idle"
 done
 
+# bulk watches its NICs once in a microsecond: a time without its traffic needs no memory either.
+cat >"$work/bulk.yaml" <<'END'
+topology: {star: {hosts: 4, rate: 10Gbps, delay: 300ns}}
+traffic:
+  - bulk: {from: host0, to: host1, bytes: 10MB}
+  - flows: {list: [host2 host3 10KB 2s]}
+END
+limit=80000
+case $BUILD_DIRECTORY in *asan | *tsan) limit=unlimited ;; esac
+(ulimit -v $limit && exec "$ROCESIM" run "$work/bulk.yaml" --quiet) >"$work/out" 2>"$work/err" ||
+    fail "bulk before idle time: $(head -n 1 "$work/err")"
+cat >"$work/moments.yaml" <<'END'
+topology: {star: {hosts: 4}}
+traffic:
+  - mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, interval: 1us, duration: 1000s}
+END
+"$ROCESIM" check "$work/moments.yaml" >"$work/out" 2>&1
+[ $? -eq 2 ] && grep -q 'more than 1000000 intervals, expected a longer interval' "$work/out" ||
+    fail "10^9 intervals of mooncake-bench: $(head -n 1 "$work/out")"
+
 cat >"$work/kinds.yaml" <<'END'
 topology: {star: {hosts: 4, rate: 25Gbps}}
 nic: {congestion-control: dcqcn}
