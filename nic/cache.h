@@ -22,6 +22,7 @@ typedef enum nic_cache_directory {
 typedef enum nic_cache_access { NIC_CACHE_LOAD, NIC_CACHE_DMA } nic_cache_access_t;
 typedef enum nic_cache_path { NIC_CACHE_DIRECT, NIC_CACHE_BATCH } nic_cache_path_t;
 typedef enum nic_cache_saturated { NIC_CACHE_DELAY, NIC_CACHE_DROP } nic_cache_saturated_t;
+typedef enum nic_cache_rule { NIC_CACHE_RULE_DOCUMENT, NIC_CACHE_RULE_SHADOW } nic_cache_rule_t;
 typedef enum nic_cache_answer { NIC_CACHE_TO_NIC, NIC_CACHE_TO_CXL } nic_cache_answer_t;
 
 #define NIC_TABLE_LINE_BYTES 64u // one line of a page table
@@ -85,6 +86,7 @@ typedef struct nic_cache_config {
     sim_time_t backlog_ps;
     nic_cache_saturated_t saturated;
     bool adaptive;
+    nic_cache_rule_t adaptive_rule;
     sim_time_t adaptive_interval_ps;
     sim_ratio_t saturation;
     sim_ratio_t adaptive_hits;

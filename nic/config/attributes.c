@@ -439,6 +439,11 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.cache.adaptive.on", BOOL, nic_config_t, cache.adaptive,
              .default_text = "false",
              .help = "true: the promotion thresholds are adapted to the load"),
+    SIM_ATTR("nic.cache.adaptive.rule", ENUM, nic_config_t, cache.adaptive_rule,
+             .default_text = "document", .choices = "document|shadow",
+             .help = "how policy hybrid adapts; document: thresholds rise while links are full and "
+                     "fall while the driver is busy; shadow: miniature caches try four ways on a "
+                     "sample of the tokens, and L1 follows the one that costs least"),
     SIM_ATTR("nic.cache.adaptive.interval", TIME, nic_config_t, cache.adaptive_interval_ps,
              .default_text = "100us", .min_text = "1ns", .max_text = "1000s",
              .help = "time between two adaptations of the promotion thresholds"),

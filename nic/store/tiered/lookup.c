@@ -412,6 +412,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
     tiered->heats = sim_alloc_array(TIERED_HEATS, sizeof(*tiered->heats));
     nic_directory_init(&tiered->directory, config->directory_load);
     nic__tiered_parts_init(tiered, place->seed);
+    nic__tiered_shadows_init(tiered, place->seed);
     nic__tiered_table_init(tiered, place->seed);
     nic_add_report(place->nic, "cache", &nic_cache_report, tiered);
     nic_iommu_add_report(place->nic);
@@ -421,6 +422,7 @@ static nic_store_t *tiered_create(const nic_store_place_t *place)
 static void tiered_destroy(nic_store_t *store)
 {
     tiered_t *const tiered = (tiered_t *)(void *)store;
+    nic__tiered_shadows_fini(tiered);
     nic__tiered_parts_fini(tiered);
     nic__tiered_batch_fini(tiered);
     nic__tiered_table_fini(tiered);

@@ -131,21 +131,23 @@ bool nic__tiered_is_hotter(tiered_t *tiered, const tiered_token_t *token, uint64
     return slot != NIC_POLICY_NONE && part->entries[slot].freq < count;
 }
 
-static void promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t count)
+// Returns false if every token of a full L1 is used more often.
+static bool promote_to_l1(tiered_t *tiered, tiered_token_t *token, uint64_t count)
 {
     if (!nic__tiered_is_hotter(tiered, token, count)) {
         tiered->counters.refused_moves++;
-        return;
+        return false;
     }
     const bool near = token->cell.entry.layer == NIC_LAYER_L2;
     tiered->counters.fills += !near;
     if (near) {
         nic__tiered_promote_page(tiered, token);
-        return;
+        return true;
     }
     const uint32_t number = nic__tiered_number(tiered, token);
     nic__tiered_begin_move(tiered, token, NIC_LAYER_L1, SIM_TIME_NEVER);
     nic__tiered_order(tiered, TIERED_ORDER_L1, &number, 1, nic__tiered_mailbox(tiered), false);
+    return true;
 }
 
 static bool l2_is_tight(const tiered_t *tiered, const tiered_partition_t *part)
@@ -170,9 +172,10 @@ static void promote(tiered_t *tiered, tiered_token_t *token)
         return;
     }
     const tiered_partition_t *const part = nic__tiered_part(tiered, token);
-    if (count >= part->promote_l1) {
-        promote_to_l1(tiered, token, count);
-    } else if (count >= part->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
+    if (count >= part->promote_l1 && promote_to_l1(tiered, token, count)) {
+        return;
+    }
+    if (count >= part->promote_l2 && token->cell.entry.layer == NIC_LAYER_L3) {
         nic__tiered_promote_to_l2(tiered, token);
     }
 }
@@ -197,6 +200,11 @@ static void count_access(tiered_t *tiered, tiered_token_t *token)
                        tiered->now_ps,
                        tiered->config.window_ps / NIC_WINDOW_PARTS,
                        (uint32_t)tiered->config.sample_every);
+    }
+    if (nic__tiered_part(tiered, token)->shadows != NULL) {
+        nic_shadows_use(nic__tiered_part(tiered, token)->shadows,
+                        nic__tiered_number(tiered, token),
+                        nic__tiered_count(tiered, token));
     }
     if (token->cell.entry.layer == NIC_LAYER_L1 &&
         (token->cell.entry.flags & NIC_DIRECTORY_PINNED) == 0) {
@@ -227,14 +235,18 @@ void nic__tiered_after_access(tiered_t *tiered, tiered_token_t *token, bool coun
         nic__tiered_move_now(tiered, token, NIC_LAYER_L1, took_ps);
         return;
     }
-    if (!token->queued) {
+    if (counted && nic__tiered_part(tiered, token)->shadows != NULL) {
+        nic__tiered_place(tiered, token);
+    }
+    if (!token->queued && token->cell.entry.layer != NIC_LAYER_L1) {
         nic__tiered_stage(tiered, token, NULL);
     }
 }
 
 void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token)
 {
-    if (!nic__tiered_part(tiered, token)->policy->installs_on_miss) {
+    const tiered_partition_t *const part = nic__tiered_part(tiered, token);
+    if (!part->policy->installs_on_miss && part->shadows == NULL) {
         promote(tiered, token);
     }
 }
@@ -255,7 +267,7 @@ static void maintain_token(tiered_t *tiered, tiered_token_t *token)
     } else if (layer == NIC_LAYER_L2 && idle_ps > config->demote_l2_ps &&
                l2_is_tight(tiered, nic__tiered_part(tiered, token))) {
         nic__tiered_demote(tiered, token, NIC_LAYER_L3);
-    } else {
+    } else if (nic__tiered_part(tiered, token)->shadows == NULL) {
         promote(tiered, token);
     }
 }
@@ -279,7 +291,10 @@ static void age(tiered_t *tiered)
 {
     for (uint32_t p = 0; p < 2; p++) {
         const tiered_partition_t *const part = &tiered->parts[p];
-        if (part->policy->age == NULL) {
+        if (part->shadows != NULL) {
+            nic_shadows_age(part->shadows);
+        }
+        if (part->policy->age == NULL && part->shadows == NULL) {
             continue;
         }
         tiered->counters.agings++;
@@ -288,7 +303,9 @@ static void age(tiered_t *tiered)
                 part->entries[slot].freq >>= 1;
             }
         }
-        part->policy->age(part->ranks);
+        if (part->policy->age != NULL) {
+            part->policy->age(part->ranks);
+        }
     }
 }
 

@@ -43,6 +43,8 @@ typedef struct type_report {
 
 typedef struct cache_report {
     const char *policy;
+    const char *way;
+    uint64_t way_changes;
     tiered_counters_t counters;
     double l1_hit_rate;
     double l2_hit_rate;
@@ -183,7 +185,9 @@ static void fill(const void *object, void *report_void)
     const tiered_t *const tiered = object;
     cache_report_t *const report = report_void;
     const tiered_counters_t *const counters = &tiered->counters;
-    report->policy = tiered->parts[0].policy->name;
+    report->policy = tiered->parts[0].configured->name;
+    report->way = tiered->parts[0].shadows != NULL ? nic_shadow_name(tiered->parts[0].way) : "";
+    report->way_changes = tiered->parts[0].way_changes;
     report->counters = *counters;
     report->l1_hit_rate = share(counters->l1_hits, counters->accesses);
     report->l2_hit_rate = share(counters->l2_hits, counters->accesses - counters->l1_hits);
@@ -206,10 +210,10 @@ static void fill(const void *object, void *report_void)
     report->promote_l2 = tiered->parts[0].promote_l2;
     report->other_promote_l1 = tiered->parts[1].promote_l1;
     report->other_promote_l2 = tiered->parts[1].promote_l2;
-    report->other_policy = tiered->parts[1].policy->name;
+    report->other_policy = tiered->parts[1].configured->name;
     report->recorded = tiered->config.record;
     if (report->recorded) {
-        const bool stages = !tiered->parts[0].policy->installs_on_miss;
+        const bool stages = !tiered->parts[0].configured->installs_on_miss;
         const uint64_t room =
             tiered->parts[0].slots + (stages ? tiered->parts[0].staging_entries : 0);
         report->belady_hits = nic_belady_hits(tiered->recorded,
@@ -340,6 +344,8 @@ static const sim_report_row_t rows[] = {
     WHOLE("promote_l2", promote_l2, "", "uses from which on a queue pair's token is promoted to L2, at the end of the run"),
     WHOLE("other_promote_l1", other_promote_l1, "", "uses from which on a token of another type is promoted to L1, at the end of the run"),
     WHOLE("other_promote_l2", other_promote_l2, "", "uses from which on a token of another type is promoted to L2, at the end of the run"),
+    {.name = "way", .kind = SIM_REPORT_STRING, .unit = "", .help = "way that L1 follows at the end of the run (adaptive.rule: shadow): recency, sieve, frequency or still", .offset = offsetof(cache_report_t, way)},
+    WHOLE("way_changes", way_changes, "", "times that L1 changed to another way (adaptive.rule: shadow)"),
     WHOLE("resets", counters.resets, "", "resets of the NIC during the run"),
     WHOLE("refused_expands", counters.refused, "", "expands of contexts in pages that the NIC may not touch (nic.host.iommu); their queue pairs fail"),
     WHOLE("corrupt_tokens", counters.corrupt, "", "tokens whose bytes in L2 were corrupt and were fetched again from the host"),
@@ -470,6 +476,7 @@ const nic_cache_metric_t nic_cache_metrics[] = {
     METRIC("l2_bytes", parts[0].l2_used_bytes, "bytes", "bytes of L2 pages that tokens use at this time"),
     METRIC("moves", move_count, "", "tokens that are moving between tiers at this time"),
     METRIC("queue", queue_count, "", "misses that wait for a batch at this time"),
+    METRIC("way", parts[0].way, "", "way that L1 follows at this time (adaptive.rule: shadow); 0: recency, 1: sieve, 2: frequency, 3: still"),
     METRIC("promote_l1", parts[0].promote_l1, "", "uses from which on a queue pair's token is promoted to L1 at this time"),
     METRIC("promote_l2", parts[0].promote_l2, "", "uses from which on a queue pair's token is promoted to L2 at this time"),
     {NULL, NULL, NULL, 0, 0, NULL},

@@ -35,6 +35,7 @@
 #include "nic/store/tiered/histogram.h"
 #include "nic/store/tiered/pages.h"
 #include "nic/store/tiered/protocol.h"
+#include "nic/store/tiered/rules/shadow.h"
 #include "nic/store/tiered/window.h"
 
 #define TIERED_NONE UINT32_MAX
@@ -124,8 +125,12 @@ typedef struct tiered_partition {
     uint8_t **contexts;      // by slot: of what is not compressed, else NULL
     uint32_t *free;          // stack of free slots
     uint32_t free_count;
-    const nic_policy_ops_t *policy;
+    const nic_policy_ops_t *policy; // in use
     void *ranks;
+    const nic_policy_ops_t *configured;
+    nic_shadows_t *shadows; // of policy hybrid with adaptive.rule shadow; else NULL
+    nic_shadow_way_t way;
+    uint64_t way_changes;
     nic_pages_t pages[NIC_TOKEN_TYPE_COUNT]; // L2; types that are not of the partition have none
     uint64_t l2_bytes;                       // capacity, of all pages together
     uint64_t l2_used_bytes;
@@ -554,6 +559,15 @@ void nic__tiered_consider(tiered_t *tiered, tiered_token_t *token); // whether i
 void nic__tiered_catch_up(tiered_t *tiered);                        // what is due by now_ps
 void nic__tiered_forget_move(tiered_t *tiered, tiered_token_t *token);
 void nic__tiered_end_move_at(tiered_t *tiered, const tiered_token_t *token, sim_time_t end_ps);
+
+// -- rules/follow.c
+
+void nic__tiered_shadows_init(tiered_t *tiered, uint64_t seed);
+void nic__tiered_shadows_fini(tiered_t *tiered);
+// Puts a token that was used, and is not in L1, where the way in use wants it.
+void nic__tiered_place(tiered_t *tiered, tiered_token_t *token);
+// Lets a partition follow the miniature that costs least.
+void nic__tiered_follow(tiered_t *tiered, uint32_t p, bool link_is_full);
 
 // -- rules/adapt.c
 
