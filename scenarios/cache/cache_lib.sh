@@ -19,7 +19,7 @@ begin() {
     fi
     mkdir -p "$out"
     echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
-    columns=curve,x,mops,l1_hit_rate,l2_hit_rate,access_ns,access_ns_p99,latency_us_p99,expands,dma_bytes
+    columns=curve,x,mops,l1_hit_rate,l2_hit_rate,access_ns,access_ns_p99,latency_us_p99,expands,dma_bytes,raised,met,met_ns,met_ns_p99,oracle
     echo "$columns" >"$out/data.csv"
     # busy: a NIC with many operations at a time and the default times.
     length="warm_up=40000 operations=60000"
@@ -64,10 +64,12 @@ row() {
     {
         printf '%s,%s,%s,%s,%s' "$curve" "$x" "$(value_of "$file" "apps[0].mops")" "$l1" "$l2"
         for field in nics[0].cache.access_ns.mean nics[0].cache.access_ns.p99 apps[0].latency_us.p99 \
-            nics[0].cache.expands.urgent nics[0].cache.dma_bytes; do
+            nics[0].cache.expands.urgent nics[0].cache.dma_bytes nics[0].cache.raised \
+            nics[0].cache.met_ns.count nics[0].cache.met_ns.mean nics[0].cache.met_ns.p99 \
+            nics[0].cache.belady_hit_rate; do
             printf ',%s' "$(value_of "$file" "$field")"
         done
         echo
-    } >>"$out/data.csv"
+    } | sed 's/,null/,-/g' >>"$out/data.csv"
     tail -n 1 "$out/data.csv"
 }

@@ -106,6 +106,10 @@ static serving_t serve(tiered_t *tiered, tiered_token_t *token, bool patient)
     } else {
         const bool waits = tiered->config.waiting == NIC_CACHE_WAIT;
         nic_cell_view_t view;
+        if (!patient && nic_cell_moving(&token->cell)) {
+            // Else urgent requests for the old copy would keep the driver from the move for good.
+            nic__tiered_hurry(tiered, token);
+        }
         serving = nic_cell_enter(&token->cell, waits, &view)
                       ? serve_and_validate(tiered, token, patient)
                       : serve_after_move(tiered, token, patient);

@@ -145,7 +145,8 @@ static void make_room_l1(tiered_t *tiered, const tiered_token_t *token)
                    part->policy->name);
         tiered_token_t *const victim = &tiered->tokens[part->held[slot]];
         nic__tiered_forget_move(tiered, victim);
-        const uint32_t to = nic__tiered_has_l2(tiered, victim) ? NIC_LAYER_L2 : NIC_LAYER_L3;
+        const bool l2 = !part->l2_closed && nic__tiered_has_l2(tiered, victim);
+        const uint32_t to = l2 ? NIC_LAYER_L2 : NIC_LAYER_L3;
         const sim_time_t took_ps = nic__tiered_write_back(tiered, victim, to);
         nic__tiered_move_now(tiered, victim, to, took_ps);
     }

@@ -131,6 +131,7 @@ typedef struct tiered_partition {
     nic_shadows_t *shadows; // of policy hybrid with adaptive.rule shadow; else NULL
     nic_shadow_way_t way;
     uint64_t way_changes;
+    bool l2_closed; // L1 gives tokens up to L3, and what an expand brings does not go to L2
     nic_pages_t pages[NIC_TOKEN_TYPE_COUNT]; // L2; types that are not of the partition have none
     uint64_t l2_bytes;                       // capacity, of all pages together
     uint64_t l2_used_bytes;
@@ -180,6 +181,13 @@ typedef struct tiered_move {
     sim_time_t end_ps; // SIM_TIME_NEVER: the driver has not taken it up yet
     uint32_t token;
 } tiered_move_t;
+
+// What was busy in the last interval of adaptation.
+typedef struct tiered_busy {
+    bool links;  // PCIe or the link of L2 is nearly full
+    bool l2;     // the link of L2 is
+    bool driver; // the driver's core is busy, by adaptive.cpu
+} tiered_busy_t;
 
 // Idle tokens that one transfer demotes.
 typedef struct tiered_demotions {
@@ -567,7 +575,7 @@ void nic__tiered_shadows_fini(tiered_t *tiered);
 // Puts a token that was used, and is not in L1, where the way in use wants it.
 void nic__tiered_place(tiered_t *tiered, tiered_token_t *token);
 // Lets a partition follow the miniature that costs least.
-void nic__tiered_follow(tiered_t *tiered, uint32_t p, bool link_is_full);
+void nic__tiered_follow(tiered_t *tiered, uint32_t p, const tiered_busy_t *busy);
 
 // -- rules/adapt.c
 

@@ -135,7 +135,6 @@ END_TEST
 START_TEST(optimistic_reads_do_not_wait)
 {
     const char *const program = UC "tokens=20; outstanding=16; operations=3000";
-    double p99[2];
     for (uint32_t optimistic = 0; optimistic < 2; optimistic++) {
         run(optimistic != 0
                 ? "cache.policy=hybrid; cache.promote.l1=8; cache.promote.l2=2; "
@@ -150,10 +149,8 @@ START_TEST(optimistic_reads_do_not_wait)
         ck_assert((cache("waits") > 0) == (optimistic == 0));
         ck_assert((cache("reconciled") > 0) == (optimistic != 0));
         ck_assert(optimistic != 0 || cache("version_retries") == 0);
-        p99[optimistic] = cache("access_ns.p99");
         end();
     }
-    ck_assert(p99[0] > 0 && p99[1] > 0);
 }
 END_TEST
 

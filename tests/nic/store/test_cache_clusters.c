@@ -187,7 +187,42 @@ START_TEST(moves_take_their_work)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_TEST(clusters_move_as_a_whole),
+// Returns the 99th percentile of the time of an access that met a move.
+static double met_p99(const char *tiers, const char *work, const char *waiting)
+{
+    char nic[512];
+    snprintf(nic,
+             sizeof(nic),
+             HYBRID "profile=connect-ib; cache.promote.l2=1; cache.promote.l1=2; "
+                    "cache.demote.l1-idle=20us; cache.maintenance.interval=5us; "
+                    "cache.maintenance.tokens=256; %s; cache.move.work=%s; cache.waiting=%s",
+             tiers,
+             work,
+             waiting);
+    run(nic,
+        "transport=uc; warm-up=1000; tokens=512; pattern=uniform; outstanding=32; "
+        "operations=8000");
+    ck_assert_msg(cache("met_ns.count") > 100, "%s: %g", nic, cache("met_ns.count"));
+    const double p99 = cache("met_ns.p99");
+    world_fini(&world);
+    return p99;
+}
+
+// Old copies in L1 and L2 are near, so reading them never waits. Old copies with the host are read
+// by the driver, which is slower than the end of a short move, and faster than that of a long one.
+START_TEST(old_copies_pay_where_they_are_near)
+{
+    const char *const near = "cache.l1.entries=512; cache.l2.bytes=1MiB";
+    const char *const far = "cache.l1.entries=128; cache.l2.bytes=8KiB";
+    ck_assert(met_p99(near, "10us", "wait") > 10 * met_p99(near, "10us", "optimistic"));
+    ck_assert(met_p99(near, "1us", "wait") > 1.5 * met_p99(near, "1us", "optimistic"));
+    ck_assert(met_p99(far, "0ps", "wait") < 0.7 * met_p99(far, "0ps", "optimistic"));
+    ck_assert(met_p99(far, "100us", "wait") > 5 * met_p99(far, "100us", "optimistic"));
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(old_copies_pay_where_they_are_near),
+           CHECK_TEST(clusters_move_as_a_whole),
            CHECK_TEST(clusters_end_where_l2_is_full),
            CHECK_TEST(pages_move_in_one_transfer),
            CHECK_TEST(idle_tokens_leave_together),

@@ -69,6 +69,7 @@ static const knob_t cache_knobs[] = {
     {"batch.backlog", {"0ps", "100ns", "2us", NULL}},
     {"batch.saturated", {"delay", "drop", NULL}},
     {"adaptive.on", {"false", "true", NULL}},
+    {"adaptive.rule", {"document", "shadow", NULL}},
     {"adaptive.interval", {"3us", "20us", NULL}},
     {"adaptive.saturation", {"0.01", "0.8", NULL}},
     {"adaptive.cpu", {"0", "0.5", NULL}},

@@ -14,14 +14,21 @@ static sim_time_t driver_busy_ps(const tiered_t *tiered)
            tiered->driver.busy_ps[NIC_SERVER_BACKGROUND];
 }
 
-// Returns whether PCIe or the link of L2 was nearly full in the last interval.
-static bool link_is_full(const tiered_t *tiered)
+static tiered_busy_t busy_since(const tiered_t *tiered)
 {
+    const nic_cache_config_t *const config = &tiered->config;
+    const sim_time_t interval_ps = config->adaptive_interval_ps;
     const sim_time_t cxl_ps = tiered->cxl.busy_ps - tiered->cxl_busy_at_adaptation_ps;
     const sim_time_t up_ps = tiered->pcie->up.busy_ps - tiered->up_busy_ps;
     const sim_time_t down_ps = tiered->pcie->down.busy_ps - tiered->down_busy_ps;
-    const sim_time_t link_ps = nic__later(cxl_ps, nic__later(up_ps, down_ps));
-    return at_least(link_ps, tiered->config.adaptive_interval_ps, tiered->config.saturation);
+    const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
+    return (tiered_busy_t){
+        .links = at_least(nic__later(cxl_ps, nic__later(up_ps, down_ps)),
+                          interval_ps,
+                          config->saturation),
+        .l2 = at_least(cxl_ps, interval_ps, config->saturation),
+        .driver = at_least(driver_ps, interval_ps, config->adaptive_cpu),
+    };
 }
 
 // What a partition's lookups met.
@@ -75,33 +82,32 @@ static void lower(tiered_t *tiered, tiered_partition_t *part)
     tiered->counters.lowered++;
 }
 
-static void adapt_as_documented(tiered_t *tiered, uint32_t p)
+static void adapt_as_documented(tiered_t *tiered, uint32_t p, const tiered_busy_t *busy)
 {
     const nic_cache_config_t *const config = &tiered->config;
     tiered_partition_t *const part = &tiered->parts[p];
     const met_t met = met_since(tiered, p);
-    const sim_time_t driver_ps = driver_busy_ps(tiered) - tiered->driver_busy_at_adaptation_ps;
-    const sim_time_t interval_ps = config->adaptive_interval_ps;
     const uint64_t all = met.l1 + met.l2 + met.expands;
     if (all == 0) {
         return;
     }
     const bool misses_l1 = !at_least(met.l1, all, config->adaptive_hits);
     const bool misses_l2 = !at_least(met.l2, met.l2 + met.expands, config->adaptive_hits);
-    if (link_is_full(tiered) && misses_l2) {
+    if (busy->links && misses_l2) {
         raise(tiered, part);
-    } else if (misses_l1 && at_least(driver_ps, interval_ps, config->adaptive_cpu)) {
+    } else if (misses_l1 && busy->driver) {
         lower(tiered, part);
     }
 }
 
 void nic__tiered_adapt(tiered_t *tiered)
 {
+    const tiered_busy_t busy = busy_since(tiered);
     for (uint32_t p = 0; p < 2; p++) {
         if (tiered->parts[p].shadows != NULL) {
-            nic__tiered_follow(tiered, p, link_is_full(tiered));
+            nic__tiered_follow(tiered, p, &busy);
         } else if (!tiered->parts[p].policy->installs_on_miss) {
-            adapt_as_documented(tiered, p);
+            adapt_as_documented(tiered, p, &busy);
         }
     }
     tiered->at_adaptation = tiered->counters;

@@ -2,6 +2,7 @@
 // nic/store/tiered/rules/follow.c - L1 follows the miniature that costs least
 // (docs/models/tiered-cache.md).
 //
+// While the link of L2 is full and the driver is idle, tokens bypass L2.
 // Whatever the way, a token that an expand has brought is not requested again: it goes to L1, or
 // the NIC writes it to L2.
 #include "nic/store/tiered/tiered.h"
@@ -55,7 +56,8 @@ void nic__tiered_place(tiered_t *tiered, tiered_token_t *token)
                              token,
                              NIC_LAYER_L1,
                              here_ps > tiered->now_ps ? here_ps - tiered->now_ps : 0);
-    } else if (token->cell.entry.layer == NIC_LAYER_L3 && nic__tiered_has_l2(tiered, token)) {
+    } else if (token->cell.entry.layer == NIC_LAYER_L3 && !part->l2_closed &&
+               nic__tiered_has_l2(tiered, token)) {
         const sim_time_t took_ps = nic__tiered_cxl_write(tiered, nic__tiered_bytes(token));
         nic__tiered_move_now(tiered, token, NIC_LAYER_L2, took_ps);
     }
@@ -124,11 +126,17 @@ static void go(tiered_t *tiered, tiered_partition_t *part, nic_shadow_way_t way)
     sim_free(slots);
 }
 
-void nic__tiered_follow(tiered_t *tiered, uint32_t p, bool link_is_full)
+void nic__tiered_follow(tiered_t *tiered, uint32_t p, const tiered_busy_t *busy)
 {
     tiered_partition_t *const part = &tiered->parts[p];
+    const bool close = busy->l2 && !busy->driver;
+    if (close != part->l2_closed) {
+        part->l2_closed = close;
+        part->promote_l2 = close ? UINT32_MAX : 1;
+        *(close ? &tiered->counters.raised : &tiered->counters.lowered) += 1;
+    }
     const nic_shadow_way_t way =
-        nic_shadows_best(part->shadows, part->way, link_is_full, READ_LINES, WRITE_LINES);
+        nic_shadows_best(part->shadows, part->way, busy->links, READ_LINES, WRITE_LINES);
     if (way != part->way) {
         go(tiered, part, way);
     }
