@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# adaptive - do adaptive thresholds win against the best fixed ones, and against plain policies, when the load changes?
+# adaptive - do adaptive thresholds beat the best fixed ones and plain policies when the load changes?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
@@ -43,7 +43,8 @@ done
 try "lru recorded" policy=lru cache.record=true
 # Of each workload, the fixed pair with the highest rate stands for all.
 sort -t, -k2,2n -k3,3rn "$out/data.csv" |
-    awk -F, -v OFS=, '/^fixed/ && !seen[$2]++ { print > "/dev/stderr"; $1 = "best fixed pair"; print }' >>"$out/best.csv"
+    awk -F, -v OFS=, '/^fixed/ && !seen[$2]++ { print > "/dev/stderr"; $1 = "best fixed pair"; print }' \
+        >>"$out/best.csv"
 sed -i '/^fixed/d' "$out/data.csv"
 cat "$out/best.csv" >>"$out/data.csv"
 rm "$out/best.csv"

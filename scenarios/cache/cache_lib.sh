@@ -19,7 +19,8 @@ begin() {
     fi
     mkdir -p "$out"
     echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
-    columns=curve,x,mops,l1_hit_rate,l2_hit_rate,access_ns,access_ns_p99,latency_us_p99,expands,dma_bytes,raised,met,met_ns,met_ns_p99,oracle
+    columns=curve,x,mops,l1_hit_rate,l2_hit_rate,access_ns,access_ns_p99,latency_us_p99,expands,dma_bytes
+    columns=$columns,raised,met,met_ns,met_ns_p99,oracle
     echo "$columns" >"$out/data.csv"
     # busy: a NIC with many operations at a time and the default times.
     length="warm_up=40000 operations=60000"

@@ -16,14 +16,14 @@ for size in $(pick "0 64" "0 1 4 16 64 256"); do
     row "rule of the driver" "$size" $busy $length $load policy=lru cache.driver.prestage=4 \
         "cache.cluster=${size}KiB"
     # shellcheck disable=SC2086
-    row "rule of the driver with 32 requests" "$size" $busy $length $load policy=lru cache.driver.prestage=32 \
-        "cache.cluster=${size}KiB"
+    row "rule of the driver with 32 requests" "$size" $busy $length $load policy=lru \
+        cache.driver.prestage=32 "cache.cluster=${size}KiB"
 done
 # Urgent requests wait while the driver works on a cluster: compression takes longer here.
 for size in $(pick "" "1 4 16 64 256"); do
     # shellcheck disable=SC2086
-    row "rule of the driver with slow compression" "$size" $busy $length $load policy=lru cache.driver.prestage=4 \
-        "cache.cluster=${size}KiB" cache.expand.decompress=200ns
+    row "rule of the driver with slow compression" "$size" $busy $length $load policy=lru \
+        cache.driver.prestage=4 "cache.cluster=${size}KiB" cache.expand.decompress=200ns
 done
 # 7300 tokens fill 8192 places of the directory to 0.89, or more places less.
 for load_of in $(pick "1" "0.25 0.5 0.75 0.9 1"); do

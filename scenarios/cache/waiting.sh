@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# waiting - is it better to wait for a token that moves, or to read its old copy, and how long must moves take?
+# waiting - is it better to wait for a token that moves, or to read its old copy?
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"

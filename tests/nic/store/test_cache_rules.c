@@ -6,8 +6,8 @@
 // where the driver is busy; L1 that follows the miniatures is as fast as the best plain policy of
 // each load, and faster than the document's rule; where the link of L2 is full and the driver
 // idle, tokens bypass L2.
-// Method: draws by Zipf's law, working sets and uniform ones, shown to miniatures, and as operations
-// over queue pairs.
+// Method: draws by Zipf's law, from working sets, and uniform ones, shown to miniatures, and as
+// operations over queue pairs.
 #include "apps/zipf.h"
 #include "nic/reports.h"
 #include "nic/store/tiered/rules/shadow.h"
