@@ -11,7 +11,8 @@ echo "curve,x,mops,load,urgent_wait_ns,background_wait_ns,urgent_by_formula_ns,b
 for interval in $(pick "2500" "10000 5000 3300 2500 2000 1700 1500"); do
     run=$out/$interval options=()
     for option in policy=lru tokens=4000 l1_entries=64 l2_bytes=0 pattern=uniform direction=both \
-        transport=rc outstanding=4096 warm_up=2000 "operations=$(pick 4000 100000)" "load.interval=${interval}ns" \
+        transport=rc outstanding=4096 warm_up=2000 "operations=$(pick 4000 100000)" \
+        "load.interval=${interval}ns" \
         load.arrivals=poisson cache.expand.asynchronous=true cache.directory=sram cache.record=false \
         detailed.pu.count=256; do
         options+=(--set "$(whole "$option")")
