@@ -20,4 +20,4 @@ for bytes in $(pick "64" "64 256 512"); do
     region "$bytes" all 4KiB
     region "$bytes" all 2MiB
 done
-draw "KiB of registered memory" mops latency_us_p99 dma_bytes log
+draw "KiB of registered memory" mops latency_us_p99 l1_hit_rate log
