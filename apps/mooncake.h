@@ -279,7 +279,7 @@ typedef struct app_mooncake_metadata_config {
     sim_time_t down_until_ps;
 } app_mooncake_metadata_config_t;
 
-// Behaviour of a storage node's drive, which all files of the node share.
+// Behaviour of a storage node's drive, which all files of the host share.
 typedef struct app_mooncake_drive_config {
     uint64_t queue_depth;        // commands that it accepts at a time
     sim_time_t latency_ps;       // time of a READ on its channel, without its transfer
@@ -500,9 +500,10 @@ int64_t app_mooncake_get_status(app_mooncake_t *engine,
 
 // -- storage nodes
 
-// Serves a file as an NVMe-oF segment of its name from now on. All files of an engine lie on one
+// Serves a file as an NVMe-oF segment of its name from now on. All files of a host lie on one
 // drive, which the first of them describes; for others `drive` is NULL or the same. Returns 0, or a
-// negative number: the engine already has a file of that name, or its drive is another one.
+// negative number: the engine already has a file of that name, the host's drive is another one, or
+// the host has 60 files.
 int app_mooncake_serve_file(app_mooncake_t *engine,
                             const char *file_name,
                             uint64_t length,

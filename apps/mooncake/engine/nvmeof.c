@@ -4,9 +4,9 @@
 //
 // A host connects a queue pair by the communication manager and sends commands on it. The node
 // reads or writes the host's memory at the address and key of the command, uses its drive, and
-// answers. All files of a node are namespaces of one drive. It takes queue-depth operations at a
-// time; their bytes pass one after the other at the drive's rate, and then each operation keeps the
-// channel that is free first for its latency.
+// answers. All files of a host, of all its engines, are namespaces of one drive. It takes
+// queue-depth operations at a time; their bytes pass one after the other at the drive's rate, and
+// then each operation keeps the channel that is free first for its latency.
 #include <string.h>
 
 #include "apps/mooncake/engine/nvme.h"
@@ -33,6 +33,8 @@ struct app__mc_file {
 
 struct app__mc_drive {
     app_mooncake_drive_config_t config;
+    uint64_t engines; // of the host that have files on it
+    uint64_t files;   // namespaces so far
     uint64_t under_way;
     sim_time_t busy_until_ps; // end of the transfers so far
     sim_time_t *free_ps;      // per channel: end of its last operation
@@ -546,22 +548,31 @@ static bool is_same(const app_mooncake_drive_config_t *a, const app_mooncake_dri
            a->channels == b->channels;
 }
 
-// Gives an engine its drive, or checks that it has this one.
+// Gives an engine the drive of its host, or checks that it is this one.
 static int find_drive(app_mooncake_t *engine, const app_mooncake_drive_config_t *config)
 {
-    if (config == NULL) {
-        return engine->drive == NULL ? SIM_ERR_INVALID : SIM_OK;
+    app__endpoint_t *const endpoint = engine->station->doors[0].endpoint;
+    app__mc_drive_t *drive = endpoint->drive;
+    if (config == NULL && drive == NULL) {
+        return SIM_ERR_INVALID;
     }
-    if (config->queue_depth == 0 || config->queue_depth > DEPTH_MAX || config->rate_bps == 0) {
-        return SIM_ERR_RANGE;
+    if (config != NULL) {
+        if (config->queue_depth == 0 || config->queue_depth > DEPTH_MAX || config->rate_bps == 0) {
+            return SIM_ERR_RANGE;
+        }
+        const app_mooncake_drive_config_t full = complete(config);
+        if (drive != NULL && !is_same(&drive->config, &full)) {
+            return SIM_ERR_INVALID;
+        }
+        if (drive == NULL) {
+            drive = sim_alloc(sizeof(*drive));
+            drive->config = full;
+            drive->free_ps = sim_alloc_array(full.channels, sizeof(sim_time_t));
+            endpoint->drive = drive;
+        }
     }
-    const app_mooncake_drive_config_t full = complete(config);
-    if (engine->drive != NULL) {
-        return is_same(&engine->drive->config, &full) ? SIM_OK : SIM_ERR_INVALID;
-    }
-    engine->drive = sim_alloc(sizeof(*engine->drive));
-    engine->drive->config = full;
-    engine->drive->free_ps = sim_alloc_array(full.channels, sizeof(sim_time_t));
+    drive->engines += engine->drive == NULL;
+    engine->drive = drive;
     return SIM_OK;
 }
 
@@ -578,21 +589,20 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     if (length == 0 || length >= UINT64_C(1) << APP__MC_FILE_AREA_BITS) {
         return SIM_ERR_RANGE;
     }
-    uint64_t number = 0;
     for (const app__mc_file_t *file = engine->files; file != NULL; file = file->next) {
         if (strcmp(file->name, file_name) == 0) {
             return SIM_ERR_EXISTS;
         }
-        number++;
     }
     const int found = find_drive(engine, drive);
     if (found != SIM_OK) {
         return found;
     }
-    if (number == FILES_MAX) {
+    if (engine->drive->files == FILES_MAX) {
         return SIM_ERR_FULL;
     }
-    const uint64_t address = app__mc_file_address(number + 1);
+    const uint64_t nsid = engine->drive->files + 1;
+    const uint64_t address = app__mc_file_address(nsid);
     const uint64_t whole_pages = (length + 4095) / 4096 * 4096;
     const int result = app_mooncake_register_local_memory(engine,
                                                           address,
@@ -609,10 +619,11 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
         .next = engine->files,
         .engine = engine,
         .name = sim_strdup(file_name),
-        .nsid = number + 1,
+        .nsid = nsid,
         .length = length,
     };
     engine->files = file;
+    engine->drive->files++;
     for (uint32_t nic = 0; nic < engine->station->nic_count; nic++) {
         app__cm_open(engine->station, nic);
     }
@@ -620,12 +631,15 @@ int app_mooncake_serve_file(app_mooncake_t *engine,
     return SIM_OK;
 }
 
-static void free_operations(app__mc_chain_t *chain)
+static void free_operations(const app_mooncake_t *engine, app__mc_chain_t *chain)
 {
-    while (chain->newest != NULL) {
-        operation_t *const operation = SIM_CONTAINER_OF(chain->newest, operation_t, link);
-        app__mc_chain_remove(chain, &operation->link);
-        sim_free(operation);
+    for (app__mc_link_t *link = chain->oldest; link != NULL;) {
+        operation_t *const operation = SIM_CONTAINER_OF(link, operation_t, link);
+        link = link->newer;
+        if (operation->engine == engine) {
+            app__mc_chain_remove(chain, &operation->link);
+            sim_free(operation);
+        }
     }
 }
 
@@ -643,9 +657,13 @@ void app__mc_files_fini(app_mooncake_t *engine)
         sim_free(queue);
     }
     if (engine->drive != NULL) {
-        free_operations(&engine->drive->begun);
-        free_operations(&engine->drive->waiting);
-        sim_free(engine->drive->free_ps);
-        sim_free(engine->drive);
+        app__mc_drive_t *const drive = engine->drive;
+        free_operations(engine, &drive->begun);
+        free_operations(engine, &drive->waiting);
+        if (--drive->engines == 0) {
+            engine->station->doors[0].endpoint->drive = NULL;
+            sim_free(drive->free_ps);
+            sim_free(drive);
+        }
     }
 }

@@ -220,12 +220,20 @@ static sim_err_t make_targets(app__mc_bench_t *bench,
             return error;
         }
         if (config->file_bytes > 0) {
-            (void)app_mooncake_serve_file(target->engine,
-                                          APP__MC_BENCH_FILE,
-                                          config->file_bytes,
-                                          &config->drive,
-                                          NULL,
-                                          NULL);
+            const int served = app_mooncake_serve_file(target->engine,
+                                                       APP__MC_BENCH_FILE,
+                                                       config->file_bytes,
+                                                       &config->drive,
+                                                       NULL,
+                                                       NULL);
+            if (served != SIM_OK) {
+                return sim_fail_about(message,
+                                      SIM_ERR_INVALID,
+                                      "drive",
+                                      " of %s differs from what another application says, or it "
+                                      "has 60 files, expected one drive for the files of a host",
+                                      host->sim.name);
+            }
         }
     }
     app__mc_bench_target_t *const first = &bench->targets[0];

@@ -30,6 +30,8 @@ struct app__mc_job {
     size_t fetch_count;
     size_t far_count; // fetches from other nodes; the others are copies within the host
     size_t opening;   // segments still to be looked up
+    bool fetching;    // by the batch fetch_id
+    app_mooncake_batch_id_t fetch_id;
     bool fetched;
     bool computed;
     bool failed;
@@ -247,6 +249,7 @@ static void compute_in_full(app__mc_job_t *job)
 static void fetch_done(app_mooncake_batch_id_t batch_id, void *ctx)
 {
     app__mc_job_t *const job = ctx;
+    job->fetching = false;
     if (!all_completed(job->prefill->engine, batch_id)) {
         compute_in_full(job);
         return;
@@ -270,7 +273,25 @@ static void fetch(app__mc_job_t *job)
         compute_in_full(job);
         return;
     }
+    job->fetching = true;
+    job->fetch_id = batch_id;
     (void)app_mooncake_on_transfers(prefill->engine, batch_id, fetch_done, job);
+}
+
+// Gives up what jobs fetch from a lost node: they are computed in full.
+static void give_up_fetches(app__mc_prefill_t *prefill, const char *lost)
+{
+    app_mooncake_t *const engine = prefill->engine;
+    for (app__mc_link_t *link = prefill->jobs.oldest; link != NULL; link = link->newer) {
+        const app__mc_job_t *const job = SIM_CONTAINER_OF(link, app__mc_job_t, running);
+        for (size_t i = 0; i < job->fetch_count && job->fetching; i++) {
+            const app__mc_segment_t *const segment =
+                app__mc_segment_by_id(engine, job->fetches[i].target_id);
+            if (segment != NULL && strcmp(segment->name, lost) == 0) {
+                (void)app_mooncake_cancel_transfer(engine, job->fetch_id, i);
+            }
+        }
+    }
 }
 
 static void segment_opened(app_mooncake_segment_id_t id, void *ctx)
@@ -366,6 +387,12 @@ static void on_job(app__mc_station_t *station, const app__mc_incoming_t *incomin
         return;
     }
     app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
+    if (incoming->size == APP__MC_LOST_BYTES) {
+        const uint64_t node = app__mc_get64(incoming->body);
+        SIM_CHECK(node < prefill->replay->prefill_count);
+        give_up_fetches(prefill, prefill->replay->prefills[node].engine->name);
+        return;
+    }
     const uint64_t course = app__mc_get64(incoming->body);
     const uint64_t hits = app__mc_get64(incoming->body + 24);
     SIM_CHECK(incoming->size == JOB_HEADER_BYTES + hits * PLACE_BYTES);

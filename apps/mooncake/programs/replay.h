@@ -248,6 +248,9 @@ static inline uint64_t app__mc_prompt_of(const app__mc_replay_t *replay, uint64_
     return course % replay->trace.count;
 }
 
+// Size of the message that tells prefill nodes of a lost one; pings are empty.
+#define APP__MC_LOST_BYTES 8u
+
 // -- watch.c: nodes that fall silent, and the prompts that they had (client-ttl)
 
 void app__mc_watch_init(app__mc_replay_t *replay);

@@ -4,8 +4,8 @@
 // (docs/models/mooncake.md).
 //
 // The blocks of a lost node leave the store, and prompts that it had are placed on others. For
-// that nodes tell the conductor the outcome of each prompt. A lost node that answers again is used
-// again.
+// that nodes tell the conductor the outcome of each prompt. Other prefill nodes are told of the
+// loss, so that they do not wait for its blocks. A lost node that answers again is used again.
 #include <string.h>
 
 #include "apps/mooncake/programs/replay.h"
@@ -112,11 +112,44 @@ static bool has_prompt(const app__mc_replay_t *replay, uint32_t node, uint64_t p
     return course->prefill == node || course->decode + replay->prefill_count == node;
 }
 
+static void heard_of(int32_t status, const char *body, size_t size, void *ctx)
+{
+    (void)status;
+    (void)body;
+    (void)size;
+    (void)ctx;
+}
+
+// Tells the prefill nodes of a lost one, so that they do not wait for its blocks.
+static void tell_others(app__mc_replay_t *replay, uint32_t node)
+{
+    char body[APP__MC_LOST_BYTES];
+    app__mc_put64(body, node);
+    for (uint32_t i = 0; i < replay->prefill_count && node < replay->prefill_count; i++) {
+        const app_mooncake_t *const engine = replay->watched[i].engine;
+        if (!replay->watched[i].lost) {
+            const app__mc_message_t message = {APP__MC_PROGRAM,
+                                               app_mooncake_name(engine),
+                                               body,
+                                               sizeof(body)};
+            app__mc_ask(replay->conductor,
+                        engine->station->index,
+                        &message,
+                        engine->config.handshake_timeout_ps,
+                        engine->config.call_retries,
+                        heard_of,
+                        NULL,
+                        false);
+        }
+    }
+}
+
 static void lose(app__mc_replay_t *replay, uint32_t node)
 {
     replay->watched[node].lost = true;
     replay->nodes_lost++;
     lose_blocks(replay, node);
+    tell_others(replay, node);
     for (uint64_t prompt = 0; prompt < replay->next; prompt++) {
         if (has_prompt(replay, node, prompt)) {
             app__mc_place_again(replay, prompt);

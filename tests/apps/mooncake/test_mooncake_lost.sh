@@ -38,6 +38,7 @@ traffic:
       engine: {ack-timeout: 8, ack-retries: 1, retries: 1, rail-pause: 1ms, handshake-timeout: 20ms,
                metadata-timeout: 20ms}
 END
+engine='traffic[0].mooncake-trace.engine'
 run() { # FAULTS SETTINGS...
     local settings=() setting faults=$1
     shift
@@ -71,6 +72,9 @@ all_served '{part: host2, at: 300ms}' store=local
 [ "$(value blocks_lost)" -gt 0 ] || fail "the blocks of the lost node's own store are still there"
 all_served '{part: host2, at: 300ms}' scheduler=random
 all_served '{part: host2, at: 300ms}' scheduler=load
+# What others fetch from it is given up when it is lost, not when the engine's retries are over.
+all_served '{part: host2, at: 300ms}' "$engine.retries=9" "$engine.handshake-timeout=5s"
+awk -v s="$(value seconds)" 'BEGIN { exit !(s < 3) }' || fail "prompts waited: all took $(value seconds) s"
 # One that comes back.
 all_served '{part: host2, at: 300ms, until: 450ms}'
 [ "$(prompts | awk '$1 == "host2" && $3 > 600' | wc -l)" -gt 0 ] || fail "a node that is back is not used"

@@ -72,6 +72,25 @@ rate 0.4096 3 nics=1 "$bench.file=64MiB" "$few" block_bytes=4KiB batch=16
 rate 1.6384 3 nics=1 "$bench.file=64MiB" "$few" block_bytes=4KiB batch=16 operation=write \
     "$bench.drive.write-latency=20us"
 
+# Two files of a node, of two applications, share its drive; drives that differ are refused.
+cat >"$work/two.yaml" <<'END'
+topology: {star: {hosts: 3, rate: 200Gbps, delay: 500ns}}
+nic: {mtu: 4096, congestion-control: none}
+traffic:
+  - mooncake-bench: {threads: 2, batch: 32, file: 64MiB, warm-up: 500us, duration: 4ms}
+  - mooncake-bench: {threads: 2, batch: 32, file: 64MiB, warm-up: 500us, duration: 4ms}
+END
+"$ROCESIM" run "$work/two.yaml" -o "$work/two" --quiet >"$work/log" 2>&1 ||
+    fail "two files: $(cat "$work/log")"
+sed -n 's/^ *"gbytes_per_s": \([0-9.]*\),*$/\1/p; s/^ *"\(unverified_bytes": [0-9]\).*/\1/p' \
+    "$work/two/summary.json" >"$work/rates"
+awk '/unver/ { bad += $2 } !/unver/ { if ($1 > 1) { n++; sum += $1; far += $1 < 3.3 || $1 > 3.7 } }
+    END { exit !(bad == 0 && n == 2 && far == 0 && sum > 6.8 && sum < 7.2) }' "$work/rates" ||
+    fail "two files of a drive of 7 GB/s: $(tr '\n' ' ' <"$work/rates")"
+"$ROCESIM" run "$work/two.yaml" -o "$work/two" --set 'traffic[1].mooncake-bench.drive.latency=9us' --quiet \
+    >"$work/log" 2>&1
+[ $? = 2 ] && grep -q 'drive of host1 differs' "$work/log" || fail "two drives: $(cat "$work/log")"
+
 # One of four NICs at 50 instead of 200 Gbps: whoever gives it a quarter of the slices waits for it;
 # by load the other three stay busy.
 slow='links={host0--switch0#2: {rate: 50Gbps}}'
