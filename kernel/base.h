@@ -47,6 +47,8 @@ __extension__ typedef unsigned __int128 sim_wide_t;
 #define SIM_LIKELY(x) __builtin_expect(!!(x), 1)
 #define SIM_UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define SIM_ALWAYS_INLINE inline __attribute__((always_inline))
+// Keeps a rare case out of a hot function, which then needs fewer registers and no stack frame.
+#define SIM_NOINLINE __attribute__((noinline))
 #define SIM_MUST_CHECK __attribute__((warn_unused_result))
 #define SIM_PRINTF(format_index, first_index) \
     __attribute__((format(printf, format_index, first_index)))

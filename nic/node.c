@@ -18,12 +18,10 @@
 #include "nic/transport/gate.h"
 #include "nic/verbs/life.h"
 
-#define APART __attribute__((noinline)) // what is rare
-
 // -- events
 
 // Receives a packet that does not go straight to the protocol.
-APART static void arrive_otherwise(nic_t *nic, net_packet_t *packet)
+static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
     if (nic->loop != NULL) {
         nic->loop->arrived(nic, packet);

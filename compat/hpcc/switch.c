@@ -140,7 +140,7 @@ static net_packet_t *take_from_queue(net_switch_t *sw, net_port_t *port, uint32_
     return queued.packet;
 }
 
-static __attribute__((noinline)) void serve(net_switch_t *sw, net_port_t *port)
+static SIM_NOINLINE void serve(net_switch_t *sw, net_port_t *port)
 {
     const uint8_t candidates = port->waiting & (uint8_t)~port->paused;
     if (SIM_UNLIKELY(port->controlled)) {
@@ -208,9 +208,7 @@ static bool must_stop(const net_switch_t *sw, const net_ingress_t *in, uint32_t 
 }
 
 // Charges a packet that does not fit plainly, and may stop its sender. Returns false if dropped.
-static __attribute__((noinline)) bool store_otherwise(net_switch_t *sw,
-                                                      net_ingress_t *in,
-                                                      net_packet_t *packet)
+static SIM_NOINLINE bool store_otherwise(net_switch_t *sw, net_ingress_t *in, net_packet_t *packet)
 {
     const bool lossless = is_lossless(sw, packet->priority);
     if (!charge(sw, in, packet->priority, packet->frame_bytes)) {
@@ -371,20 +369,20 @@ static void arrive_otherwise(net_switch_t *sw, uint32_t from, net_packet_t *pack
     }
 }
 
-static __attribute__((noinline)) void refuse(net_switch_t *sw,
-                                             uint32_t from,
-                                             net_packet_t *packet,
-                                             net_entry_t entry)
+static SIM_NOINLINE void refuse(net_switch_t *sw,
+                                uint32_t from,
+                                net_packet_t *packet,
+                                net_entry_t entry)
 {
     net_switch_refuse(&sw->node.ports[from], packet, entry);
 }
 
 // Handles a usual packet; `held` is the state of the class it was received in. Not inlined into
 // arrival, so that neither needs a stack frame.
-static __attribute__((noinline)) void forward(net_switch_t *sw,
-                                              uint32_t from,
-                                              const net_received_t *held,
-                                              net_packet_t *packet)
+static SIM_NOINLINE void forward(net_switch_t *sw,
+                                 uint32_t from,
+                                 const net_received_t *held,
+                                 net_packet_t *packet)
 {
     const uint32_t class = packet->priority;
     uint32_t out;

@@ -468,7 +468,7 @@ static void gather_from(sim_thread_t *thread, sim_node_t *node, unsigned owner, 
     }
 }
 
-static __attribute__((noinline)) void gather(sim_thread_t *thread, sim_node_t *node)
+static SIM_NOINLINE void gather(sim_thread_t *thread, sim_node_t *node)
 {
     unsigned owner;
     sim_mailbox_t *const box = only_box(thread, node, &owner);

@@ -157,9 +157,7 @@ static inline bool may_be_in_wheel(const sim_node_t *node,
            timer->kind == SIM_TIMER_FOREGROUND;
 }
 
-__attribute__((noinline)) static void arm_anywhere(sim_node_t *node,
-                                                   sim_timer_t *timer,
-                                                   sim_time_t time_ps)
+static SIM_NOINLINE void arm_anywhere(sim_node_t *node, sim_timer_t *timer, sim_time_t time_ps)
 {
     if (node->wheel != NULL && may_be_in_wheel(node, timer, time_ps)) {
         sim_timer_cancel(node, timer);
@@ -276,7 +274,7 @@ static inline sim_timer_t *pop_wheel(sim_node_t *node)
     return timer;
 }
 
-__attribute__((noinline)) static sim_timer_t *pop_heap(sim_node_t *node)
+static SIM_NOINLINE sim_timer_t *pop_heap(sim_node_t *node)
 {
     sim_timer_t *const timer = node->timers[0].timer;
     if (SIM_UNLIKELY(timer->kind == SIM_TIMER_BACKGROUND)) {

@@ -11,7 +11,7 @@
 
 // -- wakes
 
-static __attribute__((noinline)) void make_room(sim_node_t *node)
+static SIM_NOINLINE void make_room(sim_node_t *node)
 {
     const uint32_t count = node->wake_end - node->wake_first;
     if (node->wake_first > 0 && count <= node->wake_capacity / 2) {

@@ -86,10 +86,10 @@ static inline bool are_plain(uint64_t a, uint64_t b)
 // enough.
 #define WAY_BACK_MAX 33u
 
-static __attribute__((noinline)) bool before_long_ago(const sim_t *sim,
-                                                      sim_remembered_t *memory,
-                                                      uint64_t a,
-                                                      uint64_t b)
+static SIM_NOINLINE bool before_long_ago(const sim_t *sim,
+                                         sim_remembered_t *memory,
+                                         uint64_t a,
+                                         uint64_t b)
 {
     sim_remembered_t *way[WAY_BACK_MAX];
     uint32_t kept = 0;

@@ -197,7 +197,7 @@ static inline void hand_over(seat_t seat, const sim_list_what_t *what, sim_time_
     }
 }
 
-static __attribute__((noinline)) void hand_over_timer(seat_t seat, sim_time_t time_ps)
+static SIM_NOINLINE void hand_over_timer(seat_t seat, sim_time_t time_ps)
 {
     seat.node->timer_ps = time_ps;
     const sim_event_t event = {.kind = SIM_EVENT_TIMER, .timer = sim__timer_pop(seat.node)};

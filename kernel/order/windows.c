@@ -54,7 +54,7 @@ static void make_room(sim_wake_queue_t *queue)
 }
 
 // Inserts `wake` into the node's queue, sorted by (time, number); equal keys keep insertion order.
-static __attribute__((noinline)) void keep_in_order(sim_node_t *node, sim_numbered_wake_t wake)
+static SIM_NOINLINE void keep_in_order(sim_node_t *node, sim_numbered_wake_t wake)
 {
     const sim_t *const sim = node->sim;
     sim_wake_queue_t *const queue = &sim->fifo->wakes[node->index];
@@ -93,10 +93,10 @@ static inline void keep_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port
 }
 
 // Numbers and inserts a wake whose port keeps no number that is still to come.
-static __attribute__((noinline)) void wake_otherwise(sim_node_t *node,
-                                                     sim_time_t time_ps,
-                                                     uint32_t port,
-                                                     uint64_t kept)
+static SIM_NOINLINE void wake_otherwise(sim_node_t *node,
+                                        sim_time_t time_ps,
+                                        uint32_t port,
+                                        uint64_t kept)
 {
     const sim_t *const sim = node->sim;
     uint64_t number;
@@ -224,10 +224,10 @@ static inline void run_arrival(sim_node_t *node,
 }
 
 // Returns the kind of the first event of those that the node has at time_ps.
-static __attribute__((noinline)) sim_event_kind_t choose(const sim_node_t *node,
-                                                         const sim_line_t *line,
-                                                         const sim_wake_queue_t *queue,
-                                                         sim_time_t time_ps)
+static SIM_NOINLINE sim_event_kind_t choose(const sim_node_t *node,
+                                            const sim_line_t *line,
+                                            const sim_wake_queue_t *queue,
+                                            sim_time_t time_ps)
 {
     sim_event_kind_t kind = SIM_EVENT_TIMER;
     uint64_t number = 0;

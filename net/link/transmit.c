@@ -80,7 +80,7 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
     return port->timing != NULL ? port->timing->time_ps(port, bytes) : divided_time(port, bytes);
 }
 
-__attribute__((noinline)) static void transmit_otherwise(net_port_t *port, net_packet_t *packet)
+static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *packet)
 {
     sim_node_t *const node = &port->node->sim;
     if (port->metered) {
@@ -163,7 +163,7 @@ static void transmit_metered(net_port_t *port, net_packet_t *packet)
 }
 
 // Sends with ties by hash.
-__attribute__((noinline)) static void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
+static SIM_NOINLINE void transmit_cut_apart(net_port_t *port, net_packet_t *packet)
 {
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow

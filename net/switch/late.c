@@ -16,9 +16,6 @@
 // catches up with departures before now, and including now only before a timer fires.
 #include "net/switch/switch_internal.h"
 
-// Marks a function noinline, so that the hot loop keeps all registers.
-#define APART __attribute__((noinline))
-
 static inline void be_late(net_switch_t *sw, net_port_t *port)
 {
     if (port->wake_pending == NET_WAKE_NONE) {
@@ -122,7 +119,7 @@ static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
 }
 
 // Turns late ports into wakes, before events are handled one by one.
-APART static void wake_all(net_switch_t *sw)
+static SIM_NOINLINE void wake_all(net_switch_t *sw)
 {
     for (uint32_t p = 0; p < sw->late_ports; p += 8) {
         for (uint64_t late = net__late(sw, p); late != 0; late &= late - 1) {
@@ -303,12 +300,12 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
     node->mail = mail;
 }
 
-APART static void take_usual(net_switch_t *sw)
+static SIM_NOINLINE void take_usual(net_switch_t *sw)
 {
     take_all(sw, true, true);
 }
 
-APART static void take_arrivals(net_switch_t *sw)
+static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
 {
     if (SIM_LIKELY(sw->routed_by_dscp)) {
         take_usual(sw);
@@ -318,7 +315,7 @@ APART static void take_arrivals(net_switch_t *sw)
 }
 
 // Handles the next wake or timer.
-APART static void take_other(net_switch_t *sw)
+static SIM_NOINLINE void take_other(net_switch_t *sw)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_event_t event;

@@ -4,12 +4,12 @@
 #include "net/switch/switch_internal.h"
 
 // Decides on a switch's first packet that may be marked. Not inlined: the others need no frame.
-static __attribute__((noinline)) void mark_first(net_switch_t *sw,
-                                                 net_port_t *egress,
-                                                 net_packet_t *packet,
-                                                 uint8_t marks,
-                                                 uint32_t priority,
-                                                 uint64_t queued)
+static SIM_NOINLINE void mark_first(net_switch_t *sw,
+                                    net_port_t *egress,
+                                    net_packet_t *packet,
+                                    uint8_t marks,
+                                    uint32_t priority,
+                                    uint64_t queued)
 {
     sw->red = net__switch_red_make(sw);
     if (queued > sw->red[egress->index].kmin_bytes) {

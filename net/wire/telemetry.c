@@ -165,13 +165,13 @@ static inline void count(const net_port_t *port, net_meter_t *meter, const net_p
     meter->tx_bytes += packet->frame_bytes + port->overhead_bytes;
 }
 
-static __attribute__((noinline)) void grow(const net_port_t *port, net_packet_t *packet)
+static SIM_NOINLINE void grow(const net_port_t *port, net_packet_t *packet)
 {
     net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);
     count(port, port->meter, packet);
 }
 
-static __attribute__((noinline)) void meter_with_pint(net_port_t *port, net_packet_t *packet)
+static SIM_NOINLINE void meter_with_pint(net_port_t *port, net_packet_t *packet)
 {
     if (wants_record(packet) && push_record(port, port->meter, packet)) {
         net_packet_grow(port->node, packet, NET_INT_HOP_BYTES);

@@ -19,7 +19,7 @@
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 
-static __attribute__((noinline)) void rest_when_told(nic_qp_t *qp)
+static SIM_NOINLINE void rest_when_told(nic_qp_t *qp)
 {
     nic__notice(qp->nic->host, &(nic_notice_t){.qp = qp, .rests = true});
 }
@@ -67,9 +67,7 @@ static inline uint32_t advance_within(nic_qp_t *qp, uint64_t end_psn)
 }
 
 // Sets una_psn before each completion, since the program's callback may read it.
-static __attribute__((noinline)) nic_progress_t advance_over(nic_t *nic,
-                                                             nic_qp_t *qp,
-                                                             uint64_t end_psn)
+static SIM_NOINLINE nic_progress_t advance_over(nic_t *nic, nic_qp_t *qp, uint64_t end_psn)
 {
     nic_progress_t progress = {0};
     while (qp->una_psn < end_psn) {

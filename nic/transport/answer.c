@@ -105,11 +105,11 @@ static SIM_ALWAYS_INLINE void send_any(nic_qp_t *qp,
     }
 }
 
-static __attribute__((noinline)) void send_answer(nic_qp_t *qp,
-                                                  uint32_t psn,
-                                                  uint32_t aeth,
-                                                  sim_time_t sent_ps,
-                                                  const net_packet_t *cause)
+static SIM_NOINLINE void send_answer(nic_qp_t *qp,
+                                     uint32_t psn,
+                                     uint32_t aeth,
+                                     sim_time_t sent_ps,
+                                     const net_packet_t *cause)
 {
     send_any(qp, psn, aeth, sent_ps, cause);
 }

@@ -175,7 +175,7 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 
 // Handles rare packets: those not for this QP after all, CNPs, and marked ones that must be
 // reported.
-static __attribute__((noinline)) void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static SIM_NOINLINE void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (packet->opcode == ROCE_CNP) {
         receive_cnp(nic, qp, packet);
@@ -215,7 +215,7 @@ static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet
     nic->latest_numbers[ack] = packet->destination_qp;
 }
 
-static __attribute__((noinline)) void take_unknown(nic_t *nic, net_packet_t *packet)
+static SIM_NOINLINE void take_unknown(nic_t *nic, net_packet_t *packet)
 {
     nic_qp_t *const qp = receive_unknown(nic, packet);
     if (qp != NULL) {

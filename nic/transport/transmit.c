@@ -201,14 +201,14 @@ static SIM_ALWAYS_INLINE bool transmit_next(nic_t *nic, const bool ring)
 }
 
 // Not inlined, so that the function that chooses between the two needs no stack frame.
-static __attribute__((noinline)) void transmit_by_table(nic_t *nic)
+static SIM_NOINLINE void transmit_by_table(nic_t *nic)
 {
     if (transmit_next(nic, false) && nic__something_waits(nic)) {
         nic__wake(nic);
     }
 }
 
-static __attribute__((noinline)) void transmit_by_ring(nic_t *nic)
+static SIM_NOINLINE void transmit_by_ring(nic_t *nic)
 {
     if (transmit_next(nic, true) && nic__something_waits(nic)) {
         nic__wake(nic);

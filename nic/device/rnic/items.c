@@ -83,7 +83,7 @@ static SIM_ALWAYS_INLINE void data_here(nic_item_t *item)
 }
 
 // Like data_here, after WQEs that have arrived in the meantime.
-static __attribute__((noinline)) void data_when_come(nic_item_t *item)
+static SIM_NOINLINE void data_when_come(nic_item_t *item)
 {
     nic__rnic_begin(item->nic);
     data_here(item);

@@ -115,7 +115,7 @@ static inline void spend_on_lines(nic_core_t *core,
     nic__core_spend(core, padded(bytes) / NIC_PCIE_LINE_BYTES * detail->cpu_line_ps);
 }
 
-static __attribute__((noinline)) void post_by_doorbell(nic_qp_t *qp, uint32_t count)
+static SIM_NOINLINE void post_by_doorbell(nic_qp_t *qp, uint32_t count)
 {
     nic_t *const nic = nic__device_nic(qp);
     nic_rnic_t *const rnic = nic__rnic(nic);

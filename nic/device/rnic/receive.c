@@ -450,7 +450,7 @@ static SIM_ALWAYS_INLINE void expect(nic_t *nic, const sim_mail_t *mail)
 }
 
 // Receives a packet that fills the buffer up to the XOFF threshold of its class.
-static __attribute__((noinline)) void pause_and_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
+static SIM_NOINLINE void pause_and_push(nic_t *nic, net_packet_t *packet, nic_qp_t *qp)
 {
     const uint8_t class = (uint8_t)(1u << packet->priority);
     if ((nic__rnic(nic)->pausing & class) == 0) {
@@ -460,7 +460,7 @@ static __attribute__((noinline)) void pause_and_push(nic_t *nic, net_packet_t *p
 }
 
 // Receives a packet after handling the WQEs that have arrived in the meantime.
-static __attribute__((noinline)) void arrive_when_come(nic_t *nic, net_packet_t *packet)
+static SIM_NOINLINE void arrive_when_come(nic_t *nic, net_packet_t *packet)
 {
     nic__rnic_take_coming(nic);
     nic__rnic_arrive(nic, packet);

@@ -56,7 +56,7 @@ static sim_time_t next_segment_ps(nic_t *nic, sim_time_t cost_ps, sim_time_t her
     return nic__later(rnic->tx_free_ps, here_ps);
 }
 
-static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
+static SIM_NOINLINE void response_sent(nic_t *nic, nic_qp_t *qp)
 {
     uint64_t address;
     uint32_t bytes;
@@ -77,7 +77,7 @@ static __attribute__((noinline)) void response_sent(nic_t *nic, nic_qp_t *qp)
 }
 
 // Continues after a segment that is not the last of its work request.
-static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
+static SIM_NOINLINE void segment_sent(nic_t *nic, nic_qp_t *qp)
 {
     const nic_wqe_t *const wqe = nic__device_wqe(qp, nic__device_sending(qp));
     if (!nic__wqe_carries(wqe)) {
@@ -98,7 +98,7 @@ static __attribute__((noinline)) void segment_sent(nic_t *nic, nic_qp_t *qp)
 }
 
 // Like nic__rnic_sent, after WQEs that have arrived in the meantime.
-static __attribute__((noinline)) void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
+static SIM_NOINLINE void sent_when_come(nic_t *nic, nic_qp_t *qp, bool response)
 {
     nic__rnic_take_coming(nic);
     nic__rnic_sent(nic, qp, response);

@@ -84,10 +84,10 @@ static void receive_again(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet, 
 }
 
 // Not inlined, so that the path of the expected packet is a leaf function.
-__attribute__((noinline)) static void receive_unexpected(nic_t *nic,
-                                                         nic_qp_t *qp,
-                                                         net_packet_t *packet,
-                                                         int64_t distance)
+static SIM_NOINLINE void receive_unexpected(nic_t *nic,
+                                            nic_qp_t *qp,
+                                            net_packet_t *packet,
+                                            int64_t distance)
 {
     if ((qp->rx_flags & NIC_RX_STOPPED) != 0) {
         // The queue pair fails when its NAK is out.
