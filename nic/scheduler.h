@@ -80,8 +80,11 @@ extern const nic_scheduler_ops_t nic_scheduler_ring;
 
 // -- for schedulers
 
-void *nic_scheduler_state(const nic_t *nic);      // only where state_bytes is not 0
-void *nic_scheduler_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is not 0
+// Each returns the scheduler's state of a NIC, or of a queue pair. A scheduler without state_bytes,
+// or without qp_state_bytes, must not call it.
+void *nic_scheduler_state(const nic_t *nic);
+void *nic_scheduler_qp_state(const nic_qp_t *qp);
+// Returns the priority class that the queue pair sends in, 0 to 7.
 uint32_t nic_scheduler_class(const nic_qp_t *qp);
 // Returns the rest of the message that the queue pair sends next, in bytes of payload. It is 0 if
 // nothing is left, or if the queue pair only answers READs.
@@ -89,15 +92,22 @@ uint64_t nic_scheduler_left_bytes(const nic_qp_t *qp);
 
 // -- for loops
 
+// Returns the port that the NIC sends through.
 net_port_t *nic_scheduler_port(const nic_t *nic);
-bool nic_scheduler_in_event(
-    const nic_t *nic); // true: in an event of its host; false: before the run
-bool nic_scheduler_can_send(const nic_qp_t *qp);      // as far as work and windows go
-bool nic_scheduler_unsent(const nic_qp_t *qp);        // something posted is not sent
-bool nic_scheduler_finished(const nic_qp_t *qp);      // all is acknowledged, no READ to be answered
-const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp); // holds the rate
-void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes); // tells congestion control
-bool nic_scheduler_take_rate_set(nic_qp_t *qp);             // nic_cc_t.rate_set, which is reset
+// Returns true in an event of the NIC's host, and false before the run.
+bool nic_scheduler_in_event(const nic_t *nic);
+// Returns true if the queue pair's work, window and state allow a packet now, whatever its rate.
+bool nic_scheduler_can_send(const nic_qp_t *qp);
+// Returns true if a part of what was posted has not been sent.
+bool nic_scheduler_unsent(const nic_qp_t *qp);
+// Returns true if all that was posted is acknowledged, and no READ waits for an answer.
+bool nic_scheduler_finished(const nic_qp_t *qp);
+// Returns the queue pair's congestion control, which holds its rate in bit/s.
+const nic_cc_t *nic_scheduler_cc(const nic_qp_t *qp);
+// Tells the congestion control that the queue pair sent `bytes`.
+void nic_scheduler_tell_sent(nic_qp_t *qp, uint32_t bytes);
+// Returns nic_cc_t.rate_set, and resets it.
+bool nic_scheduler_take_rate_set(nic_qp_t *qp);
 // Sends a packet of the queue pair; the port is free. Returns false if no packet was built, because
 // a work request failed.
 bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp);
@@ -105,8 +115,10 @@ bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp);
 void nic_scheduler_transmit_queued(nic_t *nic, uint32_t queue);
 // Makes the NIC call port_free when the event is over, or when the port is free.
 void nic_scheduler_kick(nic_t *nic);
-void nic_scheduler_receive(nic_t *nic, net_packet_t *packet); // the protocol's turn
-void nic_scheduler_consume(nic_t *nic, net_packet_t *packet); // the packet has reached its end
+// Gives a packet that has arrived to the protocol, and takes it.
+void nic_scheduler_receive(nic_t *nic, net_packet_t *packet);
+// Frees a packet that has reached its end.
+void nic_scheduler_consume(nic_t *nic, net_packet_t *packet);
 
 SIM_C_END
 

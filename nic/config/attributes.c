@@ -84,8 +84,8 @@ static const sim_attr_t attrs[] = {
                      "its message (or chunk)"),
     SIM_ATTR("nic.retransmission-chunk", BYTES, nic_config_t, chunk_bytes,
              .default_text = "0", .max_text = "2147483648",
-             .help = "go-back-0 goes back to a multiple of it in the message, rounded down to "
-                     "packets; 0: to the start"),
+             .help = "size of the parts of a message that go-back-0 sends again from their start, "
+                     "rounded down to whole packets; 0: the message is one part"),
     SIM_ATTR("nic.timeout", COUNT, nic_config_t, timeout,
              .default_text = "14", .min_text = "0", .max_text = "31",
              .help = "retransmission timeout is 4.096 us x 2^this; 0: never"),

@@ -155,6 +155,11 @@ static void print_apps(FILE *out)
 
 static void print_nics(FILE *out)
 {
+    fputs("\n### nics[i] with nic.model detailed\n\n| field | unit | meaning |\n|---|---|---|\n",
+          out);
+    for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
+        results_markdown_row(info->name, info->unit, info->help, out);
+    }
     for (const nic_report_info_t *info = nic_report_infos; info->name != NULL; info++) {
         fprintf(out,
                 "\n### nics[i].%s\n\n%s\n\n| field | unit | meaning |\n|---|---|---|\n",

@@ -350,6 +350,12 @@ static void put_summary(results_json_text_t *json, const world_registry_t *regis
         }
     }
     results_json_text_end(json, '}');
+    results_json_text_begin(json, "nics_detailed", '{');
+    for (const nic_counter_info_t *info = nic_rnic_counter_infos; info->name != NULL; info++) {
+        begin_described(json, info->name, NULL, info->unit, info->help);
+        results_json_text_end(json, '}');
+    }
+    results_json_text_end(json, '}');
     results_json_text_begin(json, "nics_by_part", '{');
     for (const nic_report_info_t *info = nic_report_infos; info->name != NULL; info++) {
         put_report(json, info->name, info->table, 0);
