@@ -219,12 +219,12 @@ void app__register_buffers(app__endpoint_t *endpoint)
     const uint64_t address = app__address_of_qp(app__qp_number(whole ? 0 : first));
     const uint64_t buffers = whole ? QPN_COUNT : range->count;
     nic_mr_t *region = NULL;
-    const sim_err_t error =
-        nic_mr_register(endpoint->pd,
-                        address,
-                        buffers * app__address_of_qp(1),
-                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
-                        &region);
+    const sim_err_t error = nic_mr_register(endpoint->pd,
+                                            address,
+                                            buffers * app__address_of_qp(1),
+                                            NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE |
+                                                NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC,
+                                            &region);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     SIM_CHECK(nic_mr_lkey(region) == nic_mr_rkey(region));
     range->key = nic_mr_rkey(region);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/rates/perftest.c - the traffic of ib_write_bw, ib_read_bw, ib_send_bw, ib_write_lat,
-// ib_read_lat and ib_send_lat (linux-rdma/perftest) between two hosts.
+// ib_read_lat, ib_send_lat, ib_atomic_bw and ib_atomic_lat (linux-rdma/perftest) between two hosts.
 //
 // Bandwidth: the client keeps up to tx-depth messages posted on each QP. Latency of WRITE and SEND:
-// ping-pong, half the round trip counts. Latency of READ: one READ after another, the whole round
-// trip counts. Programs take no time: they see a completion, or data in memory that they poll, at
+// ping-pong, half the round trip counts. Latency of READ and atomics: one after another, the whole
+// round trip counts. Both directions: the server posts the same, and the client's time counts twice
+// the bytes, as in the tool. Programs take no time: they see a completion, or data in memory that they poll, at
 // once. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
@@ -17,6 +18,9 @@ nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
     case APP__PERFTEST_READ_BW:
     case APP__PERFTEST_READ_LAT:
         return NIC_WR_RDMA_READ;
+    case APP__PERFTEST_ATOMIC_BW:
+    case APP__PERFTEST_ATOMIC_LAT:
+        return NIC_WR_ATOMIC_FETCH_AND_ADD;
     case APP__PERFTEST_SEND_BW:
     case APP__PERFTEST_SEND_LAT:
         break;
@@ -41,6 +45,10 @@ static void post_send(const app__perftest_t *test,
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(nic_qp_num(qp)), bytes, app__buffer_key(own, nic_qp_num(qp))},
         .rdma = {app__address_of_qp(peer), app__buffer_key(other, peer)},
+        .ud = {other->interface, peer, 0},
+        .atomic = {.remote_addr = app__address_of_qp(peer),
+                   .compare_add = 1,
+                   .rkey = app__buffer_key(other, peer)},
     };
     const sim_err_t error = nic_post_send(qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
@@ -213,7 +221,7 @@ static void client_completed_one(app__perftest_t *test, const nic_wc_t *wc)
         return;
     }
     test->sends_outstanding--;
-    if (test->kind == APP__PERFTEST_READ_LAT) {
+    if (app__perftest_is_fetch(test)) {
         answered(test);
     } else if (is_time_up(test) && test->completed == test->posted) {
         // The ping was answered before its send completed, and there was no room for another.
@@ -238,7 +246,9 @@ void app__perftest_client_received(nic_cq_t *cq, void *ctx)
     while (nic_poll_cq(cq, 1, &wc) > 0) {
         if (wc.status == NIC_WC_SUCCESS) {
             app__perftest_post_receive(test, (app__perftest_qp_t *)(uintptr_t)wc.wr_id, true);
-            answered(test);
+            if (app__perftest_is_latency(test)) {
+                answered(test);
+            }
         }
     }
 }
@@ -270,12 +280,75 @@ static void pong(app__perftest_t *test)
     }
 }
 
+// -- the server in a test of both directions
+
+// Posts what the client posts, at the same depth. Each end goes through the sizes by itself.
+static void post_at_server(app__perftest_t *test)
+{
+    const bool time_up = test->server->node->now_ps >= test->stop_ps;
+    for (uint64_t i = 0; i < test->qp_count && !time_up; i++) {
+        app__perftest_qp_t *const pair = &test->qps[i];
+        while (pair->server_posted < test->iterations &&
+               pair->server_posted < pair->server_completed + test->tx_depth) {
+            pair->server_posted++;
+            post_send(test, pair, false, test->sizes[test->server_size_index]);
+        }
+    }
+}
+
+static void end_server(app__perftest_t *test)
+{
+    test->server_ended = true;
+    sim_work_end(test->server->node, 1);
+}
+
+static void server_completed_one(app__perftest_t *test, const nic_wc_t *wc)
+{
+    app__perftest_qp_t *const pair = (app__perftest_qp_t *)(uintptr_t)wc->wr_id;
+    if (test->server_ended) {
+        return;
+    }
+    if (wc->status != NIC_WC_SUCCESS) {
+        end_server(test);
+        return;
+    }
+    pair->server_completed++;
+    sim_progress(test->server->node);
+    if (++test->server_done == app__perftest_messages_of_size(test)) {
+        test->server_done = 0;
+        test->server_size_index++;
+        for (uint64_t i = 0; i < test->qp_count; i++) {
+            test->qps[i].server_posted = 0;
+            test->qps[i].server_completed = 0;
+        }
+    }
+    uint64_t outstanding = 0;
+    for (uint64_t i = 0; i < test->qp_count; i++) {
+        outstanding += test->qps[i].server_posted - test->qps[i].server_completed;
+    }
+    const bool time_up = test->server->node->now_ps >= test->stop_ps;
+    if (test->server_size_index == test->size_count || (time_up && outstanding == 0)) {
+        end_server(test);
+    } else {
+        post_at_server(test);
+    }
+}
+
+void app__perftest_server_start_fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__perftest_t *const test = SIM_CONTAINER_OF(timer, app__perftest_t, server_start_timer);
+    sim_work_begin(node, 1);
+    post_at_server(test);
+}
+
 void app__perftest_server_completed(nic_cq_t *cq, void *ctx)
 {
     app__perftest_t *const test = ctx;
     nic_wc_t wc;
     while (nic_poll_cq(cq, 1, &wc) > 0) {
-        if (wc.status == NIC_WC_SUCCESS) {
+        if (test->both_ways) {
+            server_completed_one(test, &wc);
+        } else if (wc.status == NIC_WC_SUCCESS) {
             test->server_sends_outstanding--;
             pong(test);
         }

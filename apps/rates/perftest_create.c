@@ -6,6 +6,8 @@
 
 typedef struct perftest_config {
     app__perftest_kind_t test;
+    app__perftest_connection_t connection;
+    bool both_ways;
     char *from;
     char *to;
     uint64_t size_bytes; // SIM_AUTO: the default of the tool
@@ -24,8 +26,17 @@ typedef struct perftest_config {
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".test", ENUM, perftest_config_t, test,
              .default_text = "ib_write_bw",
-             .choices = "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat",
+             .choices = "ib_write_bw|ib_read_bw|ib_send_bw|ib_write_lat|ib_read_lat|ib_send_lat|"
+                        "ib_atomic_bw|ib_atomic_lat",
              .help = "perftest's tool whose traffic and report are imitated"),
+    SIM_ATTR(PREFIX ".connection", ENUM, perftest_config_t, connection,
+             .default_text = "rc", .choices = "rc|uc|ud",
+             .help = "type of the queue pairs (-c); uc: for WRITE and SEND; ud: for SEND, with "
+                     "messages of at most the MTU"),
+    SIM_ATTR(PREFIX ".bidirectional", BOOL, perftest_config_t, both_ways,
+             .default_text = "off",
+             .help = "the server posts what the client posts (-b), in a bandwidth test; the report "
+                     "counts the bytes of both directions"),
     SIM_ATTR(PREFIX ".from", STRING, perftest_config_t, from,
              .default_text = "host0",
              .help = "host of the client, which posts the messages"),
@@ -34,7 +45,8 @@ static const sim_attr_t attrs[] = {
              .help = "host of the server, which answers in latency tests"),
     SIM_ATTR(PREFIX ".size", BYTES, perftest_config_t, size_bytes,
              .default_text = "auto", .min_text = "1", .max_text = "1GiB", .auto_ok = true,
-             .help = "size of a message (-s); auto: 64KiB for bandwidth, 2 bytes for latency"),
+             .help = "size of a message (-s), 8 bytes for atomics; auto: 64KiB for bandwidth (ud: the "
+                     "MTU), 2 bytes for latency"),
     SIM_ATTR(PREFIX ".all", BOOL, perftest_config_t, all,
              .default_text = "off",
              .help = "run all powers of two from 2 to 2^23 bytes in turn (-a); size is then "
@@ -117,7 +129,9 @@ static end_t make_end(app__perftest_t *test, bool client)
 static nic_qp_t *create_qp(const app__perftest_t *test, const end_t *end, uint64_t index)
 {
     const nic_qp_init_attr_t init = {
-        .qp_type = NIC_QPT_RC,
+        .qp_type = test->connection == APP__PERFTEST_RC   ? NIC_QPT_RC
+                   : test->connection == APP__PERFTEST_UC ? NIC_QPT_UC
+                                                          : NIC_QPT_UD,
         .send_cq = end->send_cq,
         .recv_cq = end->recv_cq,
         .max_send_wr = (uint32_t)test->tx_depth,
@@ -142,7 +156,7 @@ static void connect_qp(const perftest_config_t *config,
     attr.path_mtu = mtu < attr.path_mtu ? (uint32_t)mtu : attr.path_mtu;
     attr.dest_interface = other->endpoint->interface;
     attr.dest_qp_num = nic_qp_num(peer);
-    attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    attr.access = NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ | NIC_ACCESS_REMOTE_ATOMIC;
     if (config->priority != SIM_AUTO) {
         attr.priority = (uint8_t)config->priority;
         attr.dscp = (uint8_t)(config->priority * 8);
@@ -169,7 +183,7 @@ static void create_pair(app__perftest_t *test,
     if (app__perftest_opcode_of(test) == NIC_WR_SEND) {
         for (uint64_t i = 0; i < test->tx_depth; i++) {
             app__perftest_post_receive(test, pair, false);
-            if (test->kind == APP__PERFTEST_SEND_LAT) {
+            if (test->kind == APP__PERFTEST_SEND_LAT || test->both_ways) {
                 app__perftest_post_receive(test, pair, true);
             }
         }
@@ -196,17 +210,77 @@ static sim_time_t answer_time_ps(const app__perftest_t *test)
     return 2 * sum_ps;
 }
 
+// Returns the MTU of both ends.
+static uint64_t mtu_of(const app__perftest_t *test)
+{
+    const uint64_t client = nic_get_config(test->client->nic)->mtu_bytes;
+    const uint64_t server = nic_get_config(test->server->nic)->mtu_bytes;
+    return client < server ? client : server;
+}
+
 static void choose_sizes(app__perftest_t *test, const perftest_config_t *config)
 {
-    if (config->all) {
-        for (uint32_t i = 0; i < APP__PERFTEST_SIZES_MAX; i++) {
+    const bool ud = test->connection == APP__PERFTEST_UD;
+    const uint64_t mtu = ud ? mtu_of(test) : UINT64_MAX;
+    if (test->kind >= APP__PERFTEST_ATOMIC_BW) {
+        test->sizes[test->size_count++] = APP__PERFTEST_ATOMIC_BYTES;
+    } else if (config->all) {
+        for (uint32_t i = 0; i < APP__PERFTEST_SIZES_MAX && UINT64_C(2) << i <= mtu; i++) {
             test->sizes[test->size_count++] = UINT64_C(2) << i;
         }
     } else if (config->size_bytes != SIM_AUTO) {
         test->sizes[test->size_count++] = config->size_bytes;
     } else {
-        test->sizes[test->size_count++] = app__perftest_is_latency(test) ? 2 : 65536;
+        test->sizes[test->size_count++] = app__perftest_is_latency(test) ? 2 : ud ? mtu : 65536;
     }
+}
+
+static bool is_latency(const perftest_config_t *config)
+{
+    const app__perftest_t test = {.kind = (app__perftest_kind_t)config->test};
+    return app__perftest_is_latency(&test);
+}
+
+// Checks what the tool's program refuses: connections without the verb, and the like.
+static sim_err_t check_kind(const perftest_config_t *config, sim_message_t *message)
+{
+    const app__perftest_t test = {.kind = (app__perftest_kind_t)config->test};
+    const nic_wr_opcode_t opcode = app__perftest_opcode_of(&test);
+    const bool send = opcode == NIC_WR_SEND;
+    if (config->connection == APP__PERFTEST_UD && !send) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "connection",
+                              ": ud has SEND only, expected ib_send_bw or ib_send_lat");
+    }
+    if (config->connection == APP__PERFTEST_UC && !send && opcode != NIC_WR_RDMA_WRITE) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "connection",
+                              ": uc has WRITE and SEND only, expected rc for READ and atomics");
+    }
+    if (config->both_ways && is_latency(config)) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "bidirectional",
+                              ": a latency test has both directions, expected a bandwidth test");
+    }
+    if (test.kind >= APP__PERFTEST_ATOMIC_BW && config->size_bytes != SIM_AUTO &&
+        config->size_bytes != APP__PERFTEST_ATOMIC_BYTES) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "size",
+                              " is %" PRIu64 ", expected 8, the size of atomics",
+                              config->size_bytes);
+    }
+    if (is_latency(config) && config->qps != 1) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "qps",
+                              " is %" PRIu64 ", expected 1 for a latency test",
+                              config->qps);
+    }
+    return SIM_OK;
 }
 
 static sim_err_t find_ends(const app_context_t *context,
@@ -238,15 +312,7 @@ static sim_err_t find_ends(const app_context_t *context,
                               "stop",
                               ": the test starts later, expected a time after start");
     }
-    const bool latency = config->test >= APP__PERFTEST_WRITE_LAT;
-    if (latency && config->qps != 1) {
-        return sim_fail_about(message,
-                              SIM_ERR_RANGE,
-                              "qps",
-                              " is %" PRIu64 ", expected 1 for a latency test",
-                              config->qps);
-    }
-    return SIM_OK;
+    return check_kind(config, message);
 }
 
 static sim_err_t perftest_create(const app_context_t *context,
@@ -264,6 +330,8 @@ static sim_err_t perftest_create(const app_context_t *context,
     app__perftest_t *const test = sim_alloc(sizeof(*test));
     test->app = (app_t){&app_perftest, context->net, context->index};
     test->kind = (app__perftest_kind_t)config->test;
+    test->connection = (app__perftest_connection_t)config->connection;
+    test->both_ways = config->both_ways;
     test->iterations = config->iterations != SIM_AUTO         ? config->iterations
                        : test->kind == APP__PERFTEST_WRITE_BW ? 5000
                                                               : 1000;
@@ -271,9 +339,19 @@ static sim_err_t perftest_create(const app_context_t *context,
     test->post_list = config->post_list;
     test->stop_ps = config->stop_ps == SIM_AUTO ? SIM_TIME_NEVER : config->stop_ps;
     test->qp_count = config->qps;
-    choose_sizes(test, config);
     test->client = app__endpoint_of(context->runtime, ends[0]);
     test->server = app__endpoint_of(context->runtime, ends[1]);
+    choose_sizes(test, config);
+    if (test->connection == APP__PERFTEST_UD && test->sizes[0] > mtu_of(test)) {
+        const uint64_t mtu = mtu_of(test);
+        sim_free(test);
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "size",
+                              " is %" PRIu64 ", expected at most the MTU, %" PRIu64 ", with ud",
+                              config->size_bytes,
+                              mtu);
+    }
     test->posted_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
     test->completed_ps = sim_alloc_array(app__perftest_messages_of_size(test), sizeof(sim_time_t));
     test->qps = sim_alloc_array(test->qp_count, sizeof(*test->qps));
@@ -286,6 +364,10 @@ static sim_err_t perftest_create(const app_context_t *context,
     sim_timer_init(&test->answer_timer, app__perftest_answer_due);
     test->answer_ps = answer_time_ps(test);
     sim_timer_arm(test->client->node, &test->start_timer, config->start_ps);
+    if (test->both_ways) {
+        sim_timer_init(&test->server_start_timer, app__perftest_server_start_fired);
+        sim_timer_arm(test->server->node, &test->server_start_timer, config->start_ps);
+    }
     *app = &test->app;
     return SIM_OK;
 }

@@ -13,7 +13,18 @@ typedef enum app__perftest_kind {
     APP__PERFTEST_WRITE_LAT,
     APP__PERFTEST_READ_LAT,
     APP__PERFTEST_SEND_LAT,
+    APP__PERFTEST_ATOMIC_BW,
+    APP__PERFTEST_ATOMIC_LAT,
 } app__perftest_kind_t;
+
+// -c of the tools.
+typedef enum app__perftest_connection {
+    APP__PERFTEST_RC,
+    APP__PERFTEST_UC,
+    APP__PERFTEST_UD,
+} app__perftest_connection_t;
+
+#define APP__PERFTEST_ATOMIC_BYTES 8u
 
 #define APP__PERFTEST_SIZES_MAX 23u // 2 to 2^23, like perftest's -a
 
@@ -43,11 +54,15 @@ typedef struct app__perftest_qp {
     nic_qp_t *server;
     uint64_t client_posted; // posted messages of the current size
     uint64_t client_completed;
+    uint64_t server_posted; // by the server, in a test of both directions
+    uint64_t server_completed;
 } app__perftest_qp_t;
 
 struct app__perftest {
     app_t app; // first
     app__perftest_kind_t kind;
+    app__perftest_connection_t connection;
+    bool both_ways; // -b: the server posts what the client posts
     uint64_t sizes[APP__PERFTEST_SIZES_MAX];
     uint32_t size_count;
     uint64_t iterations; // of each QP
@@ -80,11 +95,22 @@ struct app__perftest {
     uint64_t pings;
     uint64_t server_sends_outstanding;
     uint64_t pongs_owed;
+    sim_timer_t server_start_timer; // in a test of both directions
+    uint32_t server_size_index;
+    uint64_t server_done; // messages of that size
+    bool server_ended;
 };
 
 static inline bool app__perftest_is_latency(const app__perftest_t *test)
 {
-    return test->kind >= APP__PERFTEST_WRITE_LAT;
+    return (test->kind >= APP__PERFTEST_WRITE_LAT && test->kind <= APP__PERFTEST_SEND_LAT) ||
+           test->kind == APP__PERFTEST_ATOMIC_LAT;
+}
+
+// Returns whether the client's own completion ends a measured message, without an answer.
+static inline bool app__perftest_is_fetch(const app__perftest_t *test)
+{
+    return test->kind == APP__PERFTEST_READ_LAT || test->kind == APP__PERFTEST_ATOMIC_LAT;
 }
 
 // perftest.c: callbacks of the queue pairs and timers of both ends; ctx is the test.
@@ -97,6 +123,7 @@ void app__perftest_client_sees_write(nic_qp_t *qp, uint64_t address, uint32_t by
 void app__perftest_server_completed(nic_cq_t *cq, void *ctx);
 void app__perftest_server_received(nic_cq_t *cq, void *ctx);
 void app__perftest_server_sees_write(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx);
+void app__perftest_server_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_start_fired(sim_node_t *node, sim_timer_t *timer);
 void app__perftest_answer_due(sim_node_t *node, sim_timer_t *timer);
 

@@ -20,6 +20,8 @@ static const char *const titles[] = {
     [APP__PERFTEST_WRITE_LAT] = "RDMA_Write Latency Test",
     [APP__PERFTEST_READ_LAT] = "RDMA_Read Latency Test",
     [APP__PERFTEST_SEND_LAT] = "Send Latency Test",
+    [APP__PERFTEST_ATOMIC_BW] = "Atomic FETCH_AND_ADD BW Test",
+    [APP__PERFTEST_ATOMIC_LAT] = "Atomic FETCH_AND_ADD Latency Test",
 };
 
 // -- measuring
@@ -47,13 +49,32 @@ static double best_time_ps(const app__perftest_t *test)
     return best_ps / best_count;
 }
 
+// Returns the shortest time per message between any two completions. Unreliable messages complete
+// when their last packet is sent, so the time from a post would leave out that packet.
+static double best_unreliable_ps(const app__perftest_t *test, double average_ps)
+{
+    double best_ps = average_ps;
+    for (uint64_t first = 0; first < test->completed; first++) {
+        for (uint64_t last = first + 1; last < test->completed; last++) {
+            const double time_ps = (double)(test->completed_ps[last] - test->completed_ps[first]);
+            const double one_ps = time_ps / (double)(last - first);
+            best_ps = one_ps > 0 && one_ps < best_ps ? one_ps : best_ps;
+        }
+    }
+    return best_ps;
+}
+
 static void measure_bandwidth(const app__perftest_t *test, app__perftest_row_t *row)
 {
     const double time_ps = (double)(test->completed_ps[test->completed - 1] - test->posted_ps[0]);
-    row->average_gbps = gbps(row->bytes * row->iterations, time_ps);
-    row->rate_mpps = (double)row->iterations * 1e6 / time_ps;
+    const uint64_t ways = test->both_ways ? 2 : 1;
+    row->average_gbps = gbps(ways * row->bytes * row->iterations, time_ps);
+    row->rate_mpps = (double)(ways * row->iterations) * 1e6 / time_ps;
     if (row->iterations <= PEAK_MESSAGES_MAX) {
-        row->peak_gbps = gbps(row->bytes, best_time_ps(test));
+        const double best_ps = test->connection == APP__PERFTEST_RC
+                                   ? best_time_ps(test)
+                                   : best_unreliable_ps(test, time_ps / (double)row->iterations);
+        row->peak_gbps = gbps(ways * row->bytes, best_ps);
     }
 }
 
@@ -67,7 +88,7 @@ static int compare_times(const void *left, const void *right)
 static void measure_latency(const app__perftest_t *test, app__perftest_row_t *row)
 {
     const uint64_t count = row->iterations;
-    const uint64_t parts = test->kind == APP__PERFTEST_READ_LAT ? 1 : 2;
+    const uint64_t parts = app__perftest_is_fetch(test) ? 1 : 2;
     sim_time_t *const times_ps = sim_alloc_array(count, sizeof(*times_ps));
     double sum = 0.0;
     for (uint64_t i = 0; i < count; i++) {
@@ -276,7 +297,11 @@ void app__perftest_print(const app_t *app, void (*write)(const char *text, void 
     const app__perftest_t *const test = test_of(app);
     char line[512];
     write(rule, ctx);
-    snprintf(line, sizeof(line), "                    %s\n", titles[test->kind]);
+    snprintf(line,
+             sizeof(line),
+             "                    %s%s\n",
+             titles[test->kind],
+             test->both_ways ? " (bidirectional)" : "");
     write(line, ctx);
     snprintf(line,
              sizeof(line),
