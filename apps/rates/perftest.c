@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/rates/perftest.c - the traffic of ib_write_bw, ib_read_bw, ib_send_bw, ib_write_lat,
-// ib_read_lat, ib_send_lat, ib_atomic_bw and ib_atomic_lat (linux-rdma/perftest) between two hosts.
+// apps/rates/perftest.c - the traffic of perftest's bandwidth and latency tools between two hosts.
 //
 // Bandwidth: the client keeps up to tx-depth messages posted on each QP. Latency of WRITE and SEND:
 // ping-pong, half the round trip counts. Latency of READ and atomics: one after another, the whole
 // round trip counts. Both directions: the server posts the same, and the client's time counts twice
-// the bytes, as in the tool. Programs take no time: they see a completion, or data in memory that they poll, at
-// once. Measures and report: docs/models/traffic.md
+// the bytes, as in the tool. Programs take no time: they see a completion, or data in memory that
+// they poll, at once. Measures and report: docs/models/traffic.md
 #include "apps/rates/perftest_internal.h"
 
 nic_wr_opcode_t app__perftest_opcode_of(const app__perftest_t *test)
