@@ -46,7 +46,7 @@ static void arm_pause_timer(net_port_t *port)
     const sim_timer_kind_t kind = of_storm ? SIM_TIMER_BACKGROUND : SIM_TIMER_UPKEEP;
     if (SIM_UNLIKELY(timer->kind != kind)) {
         sim_timer_cancel(node, timer);
-        timer->kind = kind;
+        timer->kind = (uint8_t)kind;
     }
     sim_timer_arm(node, timer, earliest_ps);
 }
