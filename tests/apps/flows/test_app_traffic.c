@@ -605,15 +605,15 @@ START_TEST(threads_change_nothing)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(permutation_has_no_fixed_point, 0, 20),
+CHECK_MAIN(CHECK_LOOP_FEW(permutation_has_no_fixed_point, 0, 20, 2),
            CHECK_TEST(permutation_keeps_rails_and_strides),
            CHECK_TEST(all_to_all_has_every_pair_once),
            CHECK_LOOP(incast_has_its_bursts, 0, 5),
            CHECK_TEST(incast_fixed_repeats_its_senders),
-           CHECK_LOOP(incast_at_random, 0, 5),
+           CHECK_LOOP_FEW(incast_at_random, 0, 5, 1),
            CHECK_TEST(incast_draws_are_apart),
            CHECK_TEST(incast_defaults_and_read),
-           CHECK_LOOP(poisson_offers_its_load, 0, 3),
+           CHECK_LOOP_FEW(poisson_offers_its_load, 0, 3, 1),
            CHECK_TEST(poisson_gaps_are_exponential),
            CHECK_TEST(poisson_streams_are_their_own),
            CHECK_TEST(poisson_ends_with_the_run_or_at_a_number),

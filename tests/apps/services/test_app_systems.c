@@ -232,12 +232,12 @@ START_TEST(machines_that_cannot_be_are_refused)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(every_number_is_given_once, 0, 2 * (int)SIM_COUNT_OF(versions)),
+CHECK_MAIN(CHECK_LOOP_FEW(every_number_is_given_once, 0, 2 * (int)SIM_COUNT_OF(versions), 2),
            CHECK_LOOP(a_client_that_waits_gets_them_in_order, 0, 3),
            CHECK_LOOP(workers_wait_when_their_queue_is_full, 0, 2),
            CHECK_LOOP(a_turn_may_take_what_fills_the_queue, 0, 3),
            CHECK_LOOP(impatient_clients_wait_for_room, 0, 2),
            CHECK_LOOP(a_store_keeps_to_its_queues, 0, 3),
-           CHECK_LOOP(store_answers_every_request, 0, 4),
+           CHECK_LOOP_FEW(store_answers_every_request, 0, 4, 1),
            CHECK_LOOP(atomics_of_a_store_add_up, 0, 2),
            CHECK_LOOP(machines_that_cannot_be_are_refused, 0, 9))

@@ -10,7 +10,7 @@
 // measured rates jump themselves: 25 to 26 % with the loops of this test, which post in bursts,
 // 21 % with the scenario (tests/test_guidelines_sweeps.sh holds that to 25 %).
 // Not pinned: rates that were not measured. Skipped (77) where the tables are not there.
-// labels: slow
+// labels: slow plain
 #include <math.h>
 #include <unistd.h>
 
