@@ -179,6 +179,15 @@ static void show_controls(const cli_args_t *args)
     }
 }
 
+// Closes the stream that shows control characters, and returns the one it stands before.
+static FILE *without_shown(FILE *stream, FILE *own)
+{
+    if (stream != own) {
+        (void)fclose(stream); // commands have flushed what they wrote, and looked for errors
+    }
+    return own;
+}
+
 int cli_main(int argc, const char *const *argv)
 {
     // A file that reaches the size limit becomes a write error instead of a signal.
@@ -186,6 +195,8 @@ int cli_main(int argc, const char *const *argv)
     if (argc > 1 && strcmp(argv[1], "studio") == 0) {
         return cli_studio_exec(argc, argv);
     }
+    FILE *const own_output = stdout;
+    FILE *const own_error = stderr;
     FILE *const shown = world_shown_open(STDERR_FILENO, WORLD_SHOWN_TEXT, true);
     stderr = shown != NULL ? shown : stderr;
     cli_args_t args;
@@ -198,5 +209,7 @@ int cli_main(int argc, const char *const *argv)
         status = dispatch(&args);
     }
     cli_args_fini(&args);
+    stdout = without_shown(stdout, own_output);
+    stderr = without_shown(stderr, own_error);
     return status;
 }
