@@ -165,8 +165,11 @@ static void land(sim_node_t *node, sim_timer_t *timer)
 
 // -- the worker
 
+#define LINE_BYTES 64u // of CXL memory
+
 typedef struct place {
     uint64_t page; // in L2, or where it was when it was asked for
+    uint32_t offset;
     uint32_t token;
     uint32_t type; // of the token and its page
 } place_t;
@@ -180,6 +183,9 @@ static int by_page(const void *a, const void *b)
     }
     if (left->page != right->page) {
         return left->page < right->page ? -1 : 1;
+    }
+    if (left->offset != right->offset) {
+        return left->offset < right->offset ? -1 : 1;
     }
     return left->token < right->token ? -1 : left->token > right->token;
 }
@@ -201,17 +207,33 @@ static sim_time_t read_passenger(tiered_t *tiered, uint32_t number, tiered_passe
     return right ? 0 : nic__tiered_expand(tiered, token);
 }
 
+// Returns the number of lines in which tokens of one type lie.
+static uint64_t lines_of(const nic_pages_t *kind, const place_t *places, uint32_t count)
+{
+    uint64_t lines = 0;
+    uint64_t next = 0; // behind the last line counted
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t from = places[i].page * nic_pages_page_bytes(kind) +
+                              sizeof(nic_page_header_t) +
+                              (uint64_t)(places[i].offset % kind->slots) * kind->slot_bytes;
+        const uint64_t first = nic__later(from / LINE_BYTES, next);
+        const uint64_t end = (from + kind->slot_bytes - 1) / LINE_BYTES + 1;
+        lines += end > first ? end - first : 0;
+        next = nic__later(next, end);
+    }
+    return lines;
+}
+
 // The directory has told directory_ps from now on where the tokens are.
 static void read_cluster(tiered_t *tiered,
                          const place_t *places,
                          uint32_t count,
                          sim_time_t directory_ps)
 {
-    const uint64_t pages = places[count - 1].page - places[0].page + 1;
     const nic_pages_t *const kind =
         &nic__tiered_part(tiered, &tiered->tokens[places[0].token])->pages[places[0].type];
     sim_time_t took_ps = tiered->config.l1_latency_ps + directory_ps +
-                         nic__tiered_cxl_read(tiered, pages * nic_pages_page_bytes(kind));
+                         nic__tiered_cxl_read(tiered, lines_of(kind, places, count) * LINE_BYTES);
     tiered_flight_t *const flight = sim_alloc(sizeof(*flight) + count * sizeof(flight->tokens[0]));
     sim_timer_init(&flight->timer, land);
     flight->tiered = tiered;
@@ -239,7 +261,9 @@ static uint32_t drain(tiered_t *tiered, place_t *places)
     while (taken < tiered->queue_count && count < tiered->config.batch_max) {
         const uint32_t number = tiered->queue[taken++];
         const tiered_token_t *const token = &tiered->tokens[number];
-        places[count++] = (place_t){token->queued_page, number, token->type};
+        const uint32_t slots = nic__tiered_part(tiered, token)->pages[token->type].slots;
+        places[count++] =
+            (place_t){token->queued_offset / slots, token->queued_offset, number, token->type};
     }
     for (size_t i = taken; i < tiered->queue_count; i++) {
         tiered->queue[i - taken] = tiered->queue[i];
@@ -310,8 +334,7 @@ static void enqueue(tiered_t *tiered, tiered_token_t *token)
 {
     token->queued = true;
     token->lands_ps = SIM_TIME_NEVER;
-    token->queued_page =
-        token->cell.entry.token_offset / nic__tiered_part(tiered, token)->pages[token->type].slots;
+    token->queued_offset = token->cell.entry.token_offset;
     SIM_GROW(tiered->queue, tiered->queue_count, &tiered->queue_capacity);
     tiered->queue[tiered->queue_count++] = nic__tiered_number(tiered, token);
 }

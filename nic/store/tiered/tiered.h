@@ -108,7 +108,7 @@ typedef struct tiered_token {
     bool queued; // in the miss queue or on its way from there
     bool staged_dirty;
     uint8_t prefetched; // tiered_prefetch_t, as long as it is not used
-    uint32_t queued_page;
+    uint32_t queued_offset;
     sim_time_t lands_ps; // of its batch; SIM_TIME_NEVER: it is in the queue
     tiered_link_t *waiters;
 } tiered_token_t;
