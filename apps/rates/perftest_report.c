@@ -212,6 +212,31 @@ static bool get_number(const row_report_t *row, int index, sim_report_value_t *v
     }
 NUMBERS(GETTERS)
 
+// Reads the best number of all sizes: the largest, or the smallest of latencies.
+static bool get_best(const perftest_report_t *report, int index, sim_report_value_t *value)
+{
+    bool found = false;
+    for (size_t i = 0; report->several && i < report->list.count; i++) {
+        sim_report_value_t one = {0};
+        if (get_number(&report->sizes[i], index, &one)) {
+            const bool better = index <= T_P999 ? one.real < value->real : one.real > value->real;
+            value->real = !found || better ? one.real : value->real;
+            found = true;
+        }
+    }
+    return found;
+}
+
+static bool get_best_average(const void *object, sim_report_value_t *value)
+{
+    return get_best(object, BW_AVERAGE, value);
+}
+
+static bool get_best_typical(const void *object, sim_report_value_t *value)
+{
+    return get_best(object, T_TYPICAL, value);
+}
+
 static bool get_iterations(const void *object, sim_report_value_t *value)
 {
     const perftest_report_t *const report = object;
@@ -244,6 +269,10 @@ static const sim_report_row_t rows[] = {
      "number of messages, in a test with one size",
      .get = get_iterations, .shown = true},
     NUMBERS(ONE)
+    {.name = "bw_average_max", .kind = SIM_REPORT_REAL, .unit = "Gbps", .help =
+     "highest average bandwidth of any size, in a test with several sizes", .get = get_best_average, .shown = true},
+    {.name = "t_typical_min", .kind = SIM_REPORT_REAL, .unit = "us", .help =
+     "shortest median time of any size, in a test with several sizes", .get = get_best_typical, .shown = true},
     {.name = "sizes", .kind = SIM_REPORT_LIST, .of = SIM_REPORT_OBJECT, .unit = "", .table = &size_table,
      .help = "results per message size, in a test with several sizes", .get = get_sizes},
 };

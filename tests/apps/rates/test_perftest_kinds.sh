@@ -73,6 +73,15 @@ read_us=$(value t_typical)
 run --set test=ib_read_lat --set size=8
 near "latency of an atomic, of a READ's" "$read_us" "$(value t_typical)"
 
+# -- tests of several sizes tell their best in comparisons, too
+
+run --set all=on
+"$ROCESIM" compare "$work/r" | grep -qE "^0, perftest: bw_average_max, Gbps +98" ||
+    fail "compare of -a: bandwidth"
+run --set test=ib_write_lat --set all=on
+"$ROCESIM" compare "$work/r" | grep -qE "^0, perftest: t_typical_min, us +[12]" ||
+    fail "compare of -a: latency"
+
 # -- refused
 
 # refused TEXT ARGUMENT...

@@ -63,7 +63,7 @@ function transport_card(scope: Scope, app: AppNumbers): HTMLElement | null {
 }
 
 // Returns the numbers that one looks at first, as far as an application reports them.
-function headline(app: AppNumbers): HTMLElement[] {
+export function headline(app: AppNumbers): HTMLElement[] {
     const words = t().report;
     const of = (field: string, text: (value: number) => string): string | null => {
         const value = app[field];
@@ -76,7 +76,14 @@ function headline(app: AppNumbers): HTMLElement[] {
     const all: [string, string | null][] = [
         [words.throughput, of("mops", (value) => `${number(value, 4)} M/s`)],
         [words.throughput, of("gbytes_per_s", (value) => `${number(value, 4)} GB/s`)],
+        [words.throughput, of("mops_per_machine", (value) => `${number(value, 4)} M/s`)],
+        [words.throughput, of("message_rate", (value) => `${number(value, 4)} M/s`)],
         [words.goodput, of("goodput_gbps", (value) => `${number(value, 4)} Gbps`)],
+        [words.goodput, of("bw_average", (value) => `${number(value, 4)} Gbps`)],
+        [words.goodput, of("bw_average_max", (value) => `${number(value, 4)} Gbps`)],
+        [words.latency, of("t_typical", (value) => nanoseconds(value * 1e3, 3))],
+        [words.latency, of("t_typical_min", (value) => nanoseconds(value * 1e3, 3))],
+        [words.latency_p99, of("t_p99", (value) => nanoseconds(value * 1e3, 3))],
         [words.latency, part("latency_us", "p50", 1e3)],
         [words.latency_p99, part("latency_us", "p99", 1e3)],
         [words.ttft, part("ttft_ms", "p50", 1e6)],

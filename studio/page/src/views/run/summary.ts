@@ -11,6 +11,7 @@ import { t } from "../../i18n/text";
 import { card, fact, later, link_button, note } from "../../ui/parts";
 import { plain_table } from "../../ui/table";
 import { flow_table } from "./flow_table";
+import { headline } from "./models";
 import { numbers } from "./numbers";
 
 const roots_max = 12;
@@ -105,6 +106,14 @@ function facts(summary: Summary): HTMLElement {
     );
 }
 
+// Returns the first numbers of each application, with its kind where there are several.
+function app_facts({ apps }: Summary): HTMLElement[] {
+    const told = apps.map((app, index) => ({ app, index, facts: headline(app) })).filter((one) => one.facts.length > 0);
+    return told.map(({ app, index, facts: first }) =>
+        card(`${t().report.traffic(index)}: ${app.kind}`, null, h("div", { class: "facts" }, first)),
+    );
+}
+
 function right_titles(titles: string[]): HTMLElement[] {
     return titles.map((text) => h("th", { class: "right", scope: "col" }, text));
 }
@@ -180,6 +189,7 @@ export function summary_tab(scope: Scope, run: Run): Child {
                 ...(summary.warnings ?? []).map(({ text }) => note("warn", text)),
             ),
             facts(summary),
+            app_facts(summary),
             summary.flows.count > 0 ? card(words.by_size, null, flow_table(summary.flows)) : null,
             h("div", { class: "columns" }, hottest_card(summary), roots_card(summary, run)),
             counters_card(summary, schema.summary.properties),
