@@ -44,7 +44,12 @@ static inline bool nic__access_ok(const nic_pd_t *pd,
 }
 
 // Returns the region of a key, or NULL if there is none.
-nic_mr_t *nic__region(const nic_t *nic, uint32_t key);
+static inline nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
+{
+    const uint32_t index = key >> 8;
+    nic_mr_t *const mr = index < nic->mr_count ? nic->mrs[index] : NULL;
+    return mr != NULL && mr->key == key ? mr : NULL;
+}
 
 // Returns true if the keys of all places give the rights in `access`.
 bool nic__list_ok(const nic_pd_t *pd, const nic_sge_t *list, uint32_t count, uint32_t access);

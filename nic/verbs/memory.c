@@ -92,13 +92,6 @@ uint32_t nic_mr_rkey(const nic_mr_t *mr)
     return mr->key;
 }
 
-nic_mr_t *nic__region(const nic_t *nic, uint32_t key)
-{
-    const uint32_t index = key >> 8;
-    nic_mr_t *const mr = index < nic->mr_count ? nic->mrs[index] : NULL;
-    return mr != NULL && mr->key == key ? mr : NULL;
-}
-
 // -- contents
 
 static nic_memory_t *check_word(const nic_mr_t *mr, uint64_t address)
