@@ -50,6 +50,8 @@ TRAFFIC = {
     "mooncake-bench": "mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, threads: 2,"
                       " batch: 4, duration: 100us}",
 }
+HOSTS8 = "topology: {star: {hosts: 8, rate: 100Gbps, delay: 300ns}}\nuntil: 100us\n"
+WORKLOAD = "traffic: [{workload: {file: %s/scenarios/training/ring8.goal}}]\n" % os.getcwd()
 TOPOLOGY = {
     "wan": "wan: {}",
     "fat-tree": "fat-tree: {k: 4}",
@@ -66,6 +68,10 @@ def scenario(path):
     if word[0] == "traffic":
         if word[1] == "mooncake-trace":
             return STAR + TRACE, "traffic[0]" + path[len("traffic"):]
+        if word[1] == "workload":
+            return HOSTS8 + WORKLOAD, "traffic[0]" + path[len("traffic"):]
+        if word[1] not in TRAFFIC:
+            return None, path
         detailed = "nic: {model: detailed}\n" if word[1] == "contexts" else ""
         traffic = "traffic: [{%s}]\n" % TRAFFIC[word[1]]
         return STAR + detailed + traffic, "traffic[0]" + path[len("traffic"):]
@@ -232,6 +238,10 @@ def main():
             if index % share != 0 or not row["path"].startswith(wanted):
                 continue
             text, name = scenario(row["path"])
+            if text is None:
+                print("FAIL: no scenario for %s, expected one in TRAFFIC" % row["path"])
+                tally.failed += share == 1  # a new application does not end a short run
+                continue
             texts = [text]
             if share == 1 and row["path"].startswith("traffic.") and "nic:" not in text:
                 texts.append(text + "nic: {model: detailed}\n")
