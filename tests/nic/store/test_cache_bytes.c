@@ -254,6 +254,12 @@ START_TEST(bytes_are_what_the_objects_are)
     cache->l2_bytes = cache->compression ? cache->l2_bytes : 9000;
     cache->write = _i == 3 ? NIC_CACHE_WRITE_THROUGH : NIC_CACHE_WRITE_BACK;
     connect();
+    // Builds with dear checks look at the whole store after each lookup, and would find what was
+    // flipped before the access that is to find it.
+    const nic_store_ops_t *const ops = tiered()->store.ops;
+    nic_store_ops_t unchecked = *ops;
+    unchecked.check = NULL;
+    tiered()->store.ops = flips ? &unchecked : ops;
     for (uint32_t i = 0; i < REGIONS; i += 2) {
         change_region(i);
     }
@@ -275,6 +281,7 @@ START_TEST(bytes_are_what_the_objects_are)
         ck_assert_uint_eq(counters->corrupt + counters->lost_writes + counters->dirty_lost, 0);
     }
     scrub();
+    tiered()->store.ops = ops;
     indices_are_unique();
     ck_assert_uint_gt(compared, QPS);
     tear_down();
