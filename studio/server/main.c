@@ -13,6 +13,7 @@ int main(int argc, char **argv)
     sim_message_t message;
     int status = 0;
     // Names in messages must not send escape sequences to the terminal.
+    FILE *const own_error = stderr;
     FILE *const shown = world_shown_open(STDERR_FILENO, WORLD_SHOWN_TEXT, true);
     stderr = shown != NULL ? shown : stderr;
     // A lost client or a full file must fail the write, not end the server.
@@ -25,5 +26,9 @@ int main(int argc, char **argv)
         status = studio_command(&arguments);
     }
     studio_arguments_fini(&arguments);
+    if (shown != NULL) {
+        stderr = own_error;
+        (void)fclose(shown);
+    }
     return status;
 }
