@@ -15,7 +15,7 @@ foreach(header IN LISTS library_headers world_headers results_headers)
     get_filename_component(folder "${name}" DIRECTORY)
     # Not installed: a header that needs an internal one, one with C's atomics, which C++ does not
     # have, and what an application or a NIC is made of.
-    set(parts "nic/(config|device|host|schedule|store|transport|verbs)")
+    set(parts "nic/(config|device|host|objects|queue|schedule|store|transport|verbs)")
     file(STRINGS "${header}" needs_internal
          REGEX "^#include (\"(.*_internal\\.h|${parts}/.*)\"|<stdatomic\\.h>)")
     if(NOT name MATCHES "_internal\\.h$" AND NOT needs_internal AND

@@ -63,7 +63,7 @@ printf 'topology: {fat-tree: {k: 4}}\ntraffic: [permutation: {bytes: 1TB, messag
 for command in check run; do
     within 60 "$ROCESIM" $command "$work/long.yaml" >"$work/out.txt" 2>"$work/err"
     [ $? -eq 2 ] || fail "$command of a long one"
-    told="16 interfaces and 16 transfers of 1600 TB: .* days on one thread, expected at most 10 hours"
+    told="16 interfaces and 16 transfers of 1.600 PB: .* days on one thread, expected at most 10 hours"
     grep -q "long.yaml:2:.*: $told" "$work/err" || fail "$command: $(cat "$work/err")"
 done
 "$ROCESIM" check "$work/long.yaml" --yes >"$work/out.txt" 2>&1 ||
