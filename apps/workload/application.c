@@ -316,6 +316,7 @@ static sim_err_t workload_create(const app_context_t *context,
     if (error != SIM_OK) {
         return error;
     }
+    SIM_CHECK(schedule != NULL);
     app__workload_t *const workload = make(context, config, schedule);
     error = place_ranks(context, config, workload, message);
     if (error != SIM_OK) {

@@ -34,7 +34,7 @@ static void remark_ports(const world_t *world, results_t *results)
             }
         }
     }
-    if (count == 0) {
+    if (fullest == NULL) {
         return;
     }
     world_text_t used;

@@ -537,6 +537,11 @@ const steps = {
         check((await ada.locator(".note.bad").count()) === 1, "a wrong filter is told");
         await ada.getByLabel("Filter (libpcap)").fill("udp port 4791");
         await ada.waitForSelector(".grid-row");
+        await ada.locator("summary", { hasText: "Conversations" }).click();
+        await ada.getByRole("button", { name: "Show packets" }).first().click();
+        await ada.waitForFunction(() => /^src host \S+ and dst host \S+ and udp src port \d+$/.test(document.querySelector("input.search").value));
+        await ada.waitForSelector(".grid-row");
+        check((await ada.locator(".tight-card .u-over").count()) === 1, "packets over time are drawn");
     },
 
     async process() {

@@ -153,6 +153,11 @@ get "runs/$a/captures" | jq -e '[.captures[].file] == ["a.pcap.gz", "b.pcap"]' >
 all=$(get "runs/$a/captures/a.pcap.gz?limit=1" | jq .matched)
 some=$(get "runs/$a/captures/a.pcap.gz?limit=1&filter=src%20host%20host4" | jq .matched)
 [ "$some" -gt 0 ] && [ "$some" -lt "$all" ] || fail "filter: $some of $all"
+# Bins of a range that holds all packets: their counts are the packets that match.
+binned=$(get "runs/$a/captures/a.pcap.gz?limit=0&filter=src%20host%20host4&bins=7&from_ns=0&to_ns=1e12" |
+    jq '.bins | (length == 7) and (add == '"$some"')')
+[ "$binned" = true ] || fail "bins of a capture: $binned"
+refused "bins up to" "$(get "runs/$a/captures/a.pcap.gz?bins=7")"
 refused "no word of the filter language" "$(get "runs/$a/captures/a.pcap.gz?filter=host%20example.com")"
 refused "libpcap" "$(get "runs/$a/captures/a.pcap.gz?filter=host%20and")"
 packet=$(get "runs/$a/captures/a.pcap.gz/1")

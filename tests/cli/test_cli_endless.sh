@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain long
 # test_cli_endless.sh - an input that never ends, or is no file, gives a message in bounded memory.
 #
 # Goal: for every kind of input file of every command, each of these gives status 1 or 2 and one
@@ -7,7 +8,6 @@
 # Method: each kind of input in the place of a good one, with limits of memory and processor time.
 # The short form tries all kinds of files with one device, and all inputs with a few kinds of files.
 # Not pinned: the words, beyond the name of the file.
-# labels: long
 set -u
 . tests/script.sh
 

@@ -407,7 +407,7 @@ sim_err_t app__mc_bench_create(const app_context_t *context,
 {
     const app__mc_bench_config_t *const config = config_void;
     uint32_t ends[2] = {0, 0};
-    app__places_t to;
+    app__places_t to = {.host_count = 0};
     sim_err_t error = check_file(config, message);
     if (error == SIM_OK) {
         error = find_hosts(context, config, &ends[0], &ends[1], &to, message);

@@ -49,7 +49,9 @@ uint64_t nic__tiered_word(const tiered_t *tiered, const tiered_token_t *token)
     tiered_t *const mutable_tiered = (tiered_t *)(uintptr_t)tiered;
     tiered_token_t *const mutable_token = (tiered_token_t *)(uintptr_t)token;
     const nic_copies_t copies = nic__tiered_copies(mutable_tiered, mutable_token);
-    return sim_get_le64(copies.word[token->cell.entry.layer]);
+    const uint8_t *const word = copies.word[token->cell.entry.layer];
+    SIM_CHECK(word != NULL);
+    return sim_get_le64(word);
 }
 
 uint64_t nic__tiered_newest_word(const tiered_t *tiered, const tiered_token_t *token)
@@ -246,6 +248,7 @@ static void replace(const tiered_token_t *token, nic_context_t *context, tiered_
 
 void nic__tiered_use(const tiered_t *tiered, const tiered_token_t *token, tiered_image_t *image)
 {
+    SIM_CHECK(image != NULL);
     const bool hot = nic_context_hot_offset((nic_token_type_t)token->type) != UINT32_MAX;
     const uint64_t word = hot ? sim_get_le64(nic_l1_word(&image->entry)) : 0;
     uint8_t *const inside = token->compressed ? NULL : word_in(token, image->context);

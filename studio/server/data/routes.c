@@ -97,6 +97,7 @@ static const studio_parameter_t packets_parameters[] = {
     RUN, {"file", STUDIO_IN_PATH, "string", true, "name of the capture"},
     QUERY("filter", "string", "filter in libpcap's language, which may name the run's hosts"),
     QUERY("qp", "integer", "number of a queue pair"), QUERY("src_port", "integer", "UDP source port of the packets"), RANGE,
+    QUERY("bins", "integer", "counts of matching packets in this many equal parts of from_ns to to_ns, at most 1000"),
     QUERY("limit", "integer", "largest number of packets"), QUERY("offset", "integer", "number of packets to skip"), END};
 static const studio_parameter_t packet_parameters[] = {
     RUN, {"file", STUDIO_IN_PATH, "string", true, "name of the capture"},
@@ -147,7 +148,7 @@ const studio_route_t studio_data_routes[] = {
      "{metric, unit, source, time_ns, ports, most}", studio_handle_map, 0},
     {"GET", "/api/v1/runs/{run}/captures", V, "Lists the captures of a run", run_only, NULL, "{captures}", studio_handle_captures, 0},
     {"GET", "/api/v1/runs/{run}/captures/{file}", V, "Lists packets of a capture", packets_parameters, NULL,
-     "{file, packets, matched}", studio_handle_packets, 0},
+     "{file, packets, matched, bins?}", studio_handle_packets, 0},
     {"GET", "/api/v1/runs/{run}/captures/{file}/find", V, "Finds the packet of an event", find_parameters, NULL,
      "{file, n, time_ns, apart_ns, exact}", studio_handle_packet_find, 0},
     {"GET", "/api/v1/runs/{run}/captures/{file}/follow", V, "Returns the packets of a queue pair's conversation", follow_parameters, NULL,

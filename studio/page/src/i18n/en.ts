@@ -682,6 +682,13 @@ export const en = {
         no_runs_text: "Run a scenario first. Then you can query its events, flows and time series here.",
     },
     captures: {
+        over_time: "Packets that pass the filter, over time",
+        conversations: "Conversations",
+        show_packets: "Show packets",
+        port: "UDP port",
+        count: "Packets",
+        first: "First packet",
+        lasts: "Lasts",
         title: "Captures",
         lead: "Packets captured on links, decoded layer by layer next to their bytes.",
         time: "Time",

@@ -656,6 +656,13 @@ export const zh: Dictionary = {
         no_runs_text: "请先运行一个场景，然后即可在此查询其事件、流和时间序列。",
     },
     captures: {
+        over_time: "通过过滤器的数据包随时间的变化",
+        conversations: "会话",
+        show_packets: "显示数据包",
+        port: "UDP 端口",
+        count: "数据包数",
+        first: "首个数据包",
+        lasts: "持续时间",
         title: "抓包",
         lead: "链路上抓取的数据包，逐层解码，并与字节对照显示。",
         time: "时间",

@@ -4,12 +4,14 @@ import { api, was_aborted } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds } from "../../core/format";
 import { go, keep_query, link } from "../../core/router";
-import { on_range, range_query, time_range } from "../../core/time_range";
+import { choose_range, on_range, range_query, time_range } from "../../core/time_range";
 import type { Packet, PacketDetail } from "../../core/types";
 import { t } from "../../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../../ui/grid";
+import { plot, type Plot } from "../../plot/plot";
 import { badge, button, input, loading, problem, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
+import { conversations } from "./conversations";
 import { packet_detail } from "./packet";
 
 export interface CaptureFile {
@@ -22,6 +24,7 @@ export interface CaptureFile {
     message?: string;
 }
 
+const time_bins = 160;
 const ecn_names = ["–", "ECT(1)", "ECT(0)", "CE"];
 
 const arrows = { ">": "→ ", "<": "← " };
@@ -52,7 +55,7 @@ function columns_of(): GridColumn<Packet>[] {
         { name: "qp", title: "QP", width: 80, cell: (row) => row.qp ?? "" },
         { name: "psn", title: "PSN", width: 90, right: true, cell: (row) => row.psn ?? "" },
         { name: "bytes", title: words.length, width: 80, right: true, cell: (row) => row.bytes },
-        { name: "ecn", title: "ECN", width: 60, cell: (row) => ecn_names[Number(row.ecn)] ?? String(row.ecn ?? "") },
+        { name: "ecn", title: "ECN", width: 82, cell: (row) => ecn_names[Number(row.ecn)] ?? String(row.ecn ?? "") },
         { name: "info", title: words.info, width: 340, cell: (row) => row.info },
     ];
 }
@@ -63,6 +66,8 @@ export class CaptureView {
     private readonly faults = h("div", { "aria-live": "polite" });
     private readonly told = h("span", { class: "muted small number" });
     private readonly list: Grid;
+    private readonly timeline: Plot;
+    private readonly conversations;
     private readonly box: HTMLInputElement;
     private readonly all: HTMLButtonElement;
     private following = 0; // the packet whose queue pair is followed; 0: none
@@ -97,7 +102,53 @@ export class CaptureView {
             empty: words.no_packets,
             fetch: (offset, limit, signal) => this.fetch(offset, limit, signal),
         });
-        on_range(scope, () => this.list.reload());
+        this.timeline = plot(scope, {
+            height: 110,
+            legend: false,
+            name: chosen.file,
+            zoomed: (from, to) => choose_range([from, to]),
+        });
+        this.conversations = conversations(scope, () => ({
+            run,
+            filter: this.in_file(),
+            choose: (wanted) => this.set_filter(wanted),
+        }));
+        const draw = () => void this.draw_timeline().catch(() => undefined); // the list says what is wrong
+        on_range(scope, () => {
+            this.list.reload();
+            draw();
+            this.conversations.ask();
+        });
+        draw();
+    }
+
+    private in_file(): object[] {
+        return [{ column: "file", op: "=", value: this.chosen.file }];
+    }
+
+    // Draws how many packets pass the filter over time.
+    private async draw_timeline(): Promise<void> {
+        const [from_ns, to_ns] = time_range() ?? [this.chosen.from_ns, this.chosen.to_ns];
+        if (!(to_ns > from_ns)) {
+            return;
+        }
+        const query = { filter: this.filter, limit: 0, bins: time_bins, from_ns, to_ns };
+        const { bins } = await api.get<{ bins: number[] }>(this.base, query, this.scope.signal);
+        const width = (to_ns - from_ns) / bins.length;
+        const low = bins.map((_, index) => from_ns + index * width);
+        const high = low.map((value) => value + width);
+        this.timeline.show({
+            title: t().captures.over_time,
+            x_label: "",
+            y_label: "",
+            x_text: (value) => nanoseconds(value),
+            series: [{ name: t().captures.count, kind: "bars", x: low, y: bins, low, high }],
+        });
+    }
+
+    private set_filter(wanted: string): void {
+        this.box.value = wanted;
+        this.apply_filter();
     }
 
     // Opens a packet that a link leads to, once the list is there.
@@ -129,8 +180,10 @@ export class CaptureView {
             tools,
             this.faults,
             cut ? h("p", { class: "small" }, badge(words.cut, "warn"), " ", chosen.message ?? "") : null,
+            h("section", { class: "card tight-card" }, this.timeline.element),
             h("section", { class: "card flush" }, this.list.element),
             this.detail,
+            this.conversations.element,
         ];
     }
 
@@ -138,6 +191,7 @@ export class CaptureView {
         this.filter = this.box.value.trim();
         keep_query({ filter: this.filter });
         this.follow(0);
+        void this.draw_timeline().catch(() => undefined);
     }
 
     // Shows the packets of one packet's queue pair; 0: shows all packets.

@@ -1,75 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The filter builder: a table, conditions on its columns and an expression; the rows that fit, and when they happened.
-import { api, api_url } from "../../core/api";
+import { api_url } from "../../core/api";
 import { debounce, fill, h, type Child, type Scope } from "../../core/dom";
-import { count, nanoseconds, number } from "../../core/format";
+import { count, number } from "../../core/format";
 import { keep_query } from "../../core/router";
 import { choose_range, on_range, range_query } from "../../core/time_range";
-import type { Column, QueryAnswer, StepAnswer, Table, Tables } from "../../core/types";
+import type { Column, QueryAnswer, Table, Tables } from "../../core/types";
 import { t } from "../../i18n/text";
-import { plot } from "../../plot/plot";
 import { data_grid } from "../../ui/data_grid";
 import { button, field, input, select } from "../../ui/parts";
 import { range_bar } from "../../ui/range_bar";
-import { conditions_text, filter_of, needs_value, operators, type Asked, type Condition, type Query } from "./asked";
+import { time_column, Timeline } from "../../ui/timeline";
+import { conditions_text, filter_of, needs_value, operators, type Condition, type Query } from "./asked";
 import { show_row } from "./row";
-
-const time_bins = 160;
-
-// The number of rows over time, in which one can drag to choose a range.
-class Timeline {
-    readonly element: HTMLElement;
-    private readonly chart;
-
-    constructor(scope: Scope) {
-        this.chart = plot(scope, {
-            height: 120,
-            legend: false,
-            name: "rows-over-time",
-            zoomed: (from, to) => choose_range([from, to]),
-        });
-        this.element = h("section", { class: "card tight-card", hidden: true }, this.chart.element);
-    }
-
-    async show(table: Table, asked: Asked, runs: number[], signal: AbortSignal): Promise<void> {
-        const time = table.columns.find((column) => column.name === "time_ns" || column.name === "start_ns");
-        this.element.hidden = !time;
-        if (!time) {
-            return;
-        }
-        const filter = filter_of(asked);
-        const where = asked.where.trim();
-        const steps = [
-            { do: "choose", table: table.name },
-            ...(filter.length > 0 ? [{ do: "filter", filter }] : []),
-            ...(where ? [{ do: "filter", where }] : []),
-            { do: "histogram", column: time.name, bins: time_bins },
-        ];
-        try {
-            const answer = await api.post<{ steps: StepAnswer[] }>("analysis", { runs, steps }, signal);
-            const last = answer.steps[answer.steps.length - 1]!;
-            this.draw(last);
-            this.element.hidden = last.rows.length === 0;
-        } catch {
-            this.element.hidden = true; // the table says what is wrong
-        }
-    }
-
-    private draw({ columns, rows }: StepAnswer): void {
-        const column = (name: string) => {
-            const at = columns.findIndex((one) => one.name === name);
-            return rows.map((row) => Number(row[at]));
-        };
-        const [low, high] = [column("from"), column("to")];
-        this.chart.show({
-            title: t().query.over_time,
-            x_label: "",
-            y_label: "",
-            x_text: (value) => nanoseconds(value),
-            series: [{ name: t().query.rows, kind: "bars", x: low, y: column("count"), low, high }],
-        });
-    }
-}
 
 class FilterTab {
     private readonly results = h("div", { class: "stack" });
@@ -160,7 +103,14 @@ class FilterTab {
             this.download("ndjson", "JSON"),
         );
         fill(this.results, h("section", { class: "card flush" }, head, list.element));
-        void this.timeline.show(table, asked, runs(), signal);
+        const time = time_column(table);
+        if (!time) {
+            this.timeline.hide();
+            return;
+        }
+        const filter = filter_of(asked);
+        const question = { runs: runs(), table: table.name, time, filter, where: asked.where.trim() };
+        void this.timeline.show({ ...question, title: t().query.over_time }, signal);
     }
 
     private tell({ matched, scanned, seconds }: QueryAnswer): void {
