@@ -144,6 +144,7 @@ static sim_err_t find_interface(reader_t *reader,
     }
     *slot = (known_name_t){sim_strdup(name), *interface};
     reader->known_count++;
+    SIM_CHECK(reader->known_count < reader->known_size); // so that each search ends
     return SIM_OK;
 }
 

@@ -142,6 +142,7 @@ static uint64_t gap_mean_ps(const creation_t *creation, uint64_t rate_bps)
 // Draws the next arrival of the heap's first source, or removes the source if it would be too late.
 static void advance(poisson_t *poisson)
 {
+    SIM_CHECK(poisson->count > 0);
     poisson_source_t *const source = &poisson->heap[0];
     const sim_time_t stop_ps = poisson->shared->stop_ps;
     const uint64_t gap_ps = sim_random_exponential(&source->random, source->gap_mean_ps);

@@ -484,6 +484,8 @@ void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
                       app__mc_segment_t *segment,
                       uint32_t peer_device);
+// Takes a slice's bytes off the load of the context that it was dispatched to.
+void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice);
 
 // -- apps/mooncake/engine/lane.c
 

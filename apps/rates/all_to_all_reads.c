@@ -99,6 +99,7 @@ static SIM_ALWAYS_INLINE void post_next(reader_t *reader)
 {
     const reads_t *const reads = reader->reads;
     const uint32_t slot = reader->posted_slot;
+    SIM_ASSERT(reader->posted - reader->oldest < reads->window);
     reader->posted_slot = slot + 1 == reads->window ? 0 : slot + 1;
     const uint32_t q = draw_qp(reader);
     const uint64_t offset =

@@ -62,6 +62,7 @@ void app__sequencer_keep(app__sequencer_got_t *got, uint64_t requests, uint64_t 
         if (got->count == requests) {
             return; // all numbers have arrived: this is a duplicate made by a link
         }
+        SIM_CHECK(got->count < requests);
         got->numbers[got->count] = number;
     }
     got->backward += got->count > 0 && number <= got->last;

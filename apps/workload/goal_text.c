@@ -303,6 +303,7 @@ static sim_err_t add_label(reader_t *reader, const char *name, size_t length, ui
     }
     *label = (label_t){name, (uint32_t)length, op};
     reader->label_count++;
+    SIM_CHECK(reader->label_count < reader->label_capacity); // so that each search ends
     return SIM_OK;
 }
 

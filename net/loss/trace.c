@@ -174,6 +174,7 @@ static bool lose_known(struct net_loss_replay *replay, uint32_t flow, uint32_t p
     for (size_t i = 0; i < replay->victim_count; i++) {
         victim_t *const victim = &replay->victims[i];
         if (victim->flow == flow && victim->psn == psn) {
+            SIM_CHECK(victim->left > 0);
             if (--victim->left == 0) {
                 *victim = replay->victims[--replay->victim_count];
             }

@@ -29,6 +29,7 @@ void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority)
         const net_queued_t queued = net_queue_take(egress, priority);
         egress->rare->watchdog[priority].dropped++;
         net_port_drop(egress, queued.packet, NET_DROP_WATCHDOG);
+        SIM_CHECK(sw->held_bytes >= queued.frame_bytes);
         sw->held_bytes -= queued.frame_bytes;
         sw->buffer->release(sw, queued.ingress_port, priority, queued.frame_bytes);
     }

@@ -206,6 +206,7 @@ static sim_err_t check_names(const world_t *world, world_error_t *error)
             all[used++] = (named_file_t){files[c].items[i].name, c};
         }
     }
+    SIM_CHECK(used == count);
     if (result == SIM_OK) {
         result = check_files(scenario, all, count, error);
     }

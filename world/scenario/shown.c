@@ -101,6 +101,7 @@ static bool put_begun(shown_t *shown, const unsigned char *bytes, size_t size, s
 {
     while (shown->begun_count > 0) {
         while (is_begun(shown->begun, shown->begun_count) && *taken < size) {
+            SIM_CHECK(shown->begun_count < sizeof(shown->begun));
             shown->begun[shown->begun_count++] = bytes[(*taken)++];
         }
         if (is_begun(shown->begun, shown->begun_count)) {

@@ -50,6 +50,7 @@ static sim_err_t context_of(app_mooncake_t *engine,
                             name);
         }
     }
+    SIM_CHECK(engine->context_count < nics);
     *context = engine->context_count++;
     engine->contexts[*context] =
         (app__mc_context_t){.engine = engine, .nic_index = nic, .name = sim_strdup(name)};
@@ -244,7 +245,7 @@ static void disconnect_all(app_mooncake_t *engine)
             app__mc_queue_t waiting = app__mc_lane_empty((app__mc_lane_t *)(void *)kept);
             app__mc_slice_t *slice = NULL;
             while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
-                context->load_bytes -= slice->length;
+                app__mc_unload(context, slice);
                 app__mc_slice_lost(engine, slice);
             }
         }

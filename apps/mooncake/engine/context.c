@@ -67,6 +67,12 @@ static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, 
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
+void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice)
+{
+    SIM_CHECK(context->load_bytes >= slice->length);
+    context->load_bytes -= slice->length;
+}
+
 // Posts the next slices of a lane; returns how many.
 static uint32_t post_some(app__mc_lane_t *lane)
 {
@@ -81,7 +87,7 @@ static uint32_t post_some(app__mc_lane_t *lane)
            choose_qp(endpoint, &qp)) {
         app__mc_slice_t *const slice = app__mc_queue_pop(&lane->queue);
         if (slice->task->ended) {
-            context->load_bytes -= slice->length;
+            app__mc_unload(context, slice);
             context->engine->ops->lost(context->engine, slice);
             continue;
         }
@@ -157,7 +163,7 @@ static void completed(app__mc_context_t *context, const nic_wc_t *wc)
     app__mc_endpoint_t *const endpoint = slice->endpoint;
     slice->endpoint = NULL;
     context->outstanding--;
-    context->load_bytes -= slice->length;
+    app__mc_unload(context, slice);
     const uint32_t qp = slice->qp;
     if (wc->status == NIC_WC_SUCCESS) {
         context->bytes += slice->length;

@@ -492,7 +492,7 @@ void app__mc_endpoint_disconnect(app__mc_endpoint_t *endpoint, bool failed)
     }
     app__mc_slice_t *slice = NULL;
     while ((slice = app__mc_queue_pop(&waiting)) != NULL) {
-        context->load_bytes -= slice->length;
+        app__mc_unload(context, slice);
         if (failed) {
             engine->ops->retry(engine, slice, false);
         } else {

@@ -99,6 +99,7 @@ void app__mc_lane_sleep(app__mc_lane_t *lane)
     if (!lane->is_active) {
         return;
     }
+    SIM_CHECK(worker->active != NULL && worker->active_count > 0);
     lane->is_active = false;
     worker->active_count--;
     if (lane->next_active == lane) {

@@ -97,6 +97,7 @@ static bool remove_record(app__mc_server_t *server, const char *key)
         server->records[at].there = false;
         return true;
     }
+    SIM_CHECK(at < server->count);
     free_record(&server->records[at]);
     memmove(&server->records[at],
             &server->records[at + 1],

@@ -188,6 +188,8 @@ void app__mc_route(app_mooncake_t *engine, app__mc_slice_t *slice)
     if (is_paused(segment, buffer, &peers, way)) {
         find_open(segment, buffer, &peers, draws.other, &way);
     }
+    SIM_CHECK(way.local < buffer->choice.preferred + buffer->choice.available);
+    SIM_CHECK(way.peer < peers.count);
     const uint32_t context = buffer->contexts[way.local];
     const uint32_t device = peers.devices[way.peer];
     slice->context = (uint16_t)context;

@@ -227,7 +227,9 @@ static int adopt(app__mc_segment_t *segment, const char *body, size_t size)
     error =
         app__mc_station_named(cluster, desc->server != NULL ? desc->server : desc->name, &station);
     for (size_t i = 0; error == SIM_OK && i < desc->buffer_count; i++) {
-        error = desc->buffers[i].rkey_count == desc->device_count ? SIM_OK : SIM_ERR_INVALID;
+        const bool usable =
+            desc->device_count > 0 && desc->buffers[i].rkey_count == desc->device_count;
+        error = usable ? SIM_OK : SIM_ERR_INVALID;
     }
     if (error != SIM_OK) {
         app_mooncake_segment_desc_destroy(desc);

@@ -201,6 +201,7 @@ static sim_err_t make_targets(app__mc_bench_t *bench,
                               const app__places_t *to,
                               sim_message_t *message)
 {
+    SIM_CHECK(to->host_count > 0);
     const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
     for (uint32_t i = 0; i < bench->target_count; i++) {
         app__mc_bench_target_t *const target = &bench->targets[i];
@@ -303,6 +304,7 @@ static sim_err_t make_cluster(app__mc_bench_t *bench,
                               sim_message_t *message)
 {
     net_node_t **const hosts = sim_alloc_array(bench->target_count + 2u, sizeof(net_node_t *));
+    SIM_CHECK(to->host_count > 0);
     const uint32_t nics = (uint32_t)(to->list.count / to->host_count);
     size_t count = 0;
     hosts[count++] = nic_node(nic_of_interface(context->net, ends[0]));
@@ -319,6 +321,7 @@ static sim_err_t make_cluster(app__mc_bench_t *bench,
     }
     hosts[count] = metadata;
     count += !known;
+    SIM_CHECK(count <= bench->target_count + 2u);
     const app_mooncake_plan_t plan = {
         .net = context->net,
         .runtime = context->runtime,

@@ -149,6 +149,7 @@ static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind
         .message = drawing->message,
         .arguments = arguments,
     };
+    SIM_CHECK(count + drawing->count < SIM_COUNT_OF(arguments)); // NULL ends them
     for (size_t i = 0; i < drawing->count; i++) {
         arguments[count++] = drawing->links[i];
         order.results[i] = drawing->results[i];

@@ -282,6 +282,7 @@ uint32_t studio__parse_or(studio__parser_t *parser)
         return STUDIO_NO_NODE;
     }
     const uint32_t left = parse_words(parser, "or", STUDIO_OP_OR, parse_and);
+    SIM_CHECK(parser->depth > 0);
     parser->depth--;
     return left;
 }
