@@ -320,7 +320,7 @@ void app_mooncake_records(const app_mooncake_cluster_t *cluster,
                           app_mooncake_record_fn fn,
                           void *ctx);
 
-// What a run did to a record, compared with the imported ones.
+// The change that a run made to an imported record.
 typedef enum app_mooncake_change {
     APP_MOONCAKE_UNCHANGED, // imported, and still as it was
     APP_MOONCAKE_WRITTEN,   // new, or with another value

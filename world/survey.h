@@ -25,7 +25,7 @@ typedef struct world_survey_kind {
     uint8_t *hops;      // by uid: which link of a path it is at least, from 1; 0: of none
 } world_survey_kind_t;
 
-// What series and captures take, by estimate.
+// Estimated sizes of series and captures.
 typedef struct world_observed {
     double metrics;       // paths of all series
     double rows;          // of series.csv at least, if it had no limit

@@ -479,8 +479,8 @@ static const sim_report_row_t report_rows[] = {
     ROW(herd_report_t, puts, U64, "", false, "PUTs that clients saw done in the whole run"),
     ROW(herd_report_t, hits, U64, "", false, "GETs that found their key in the whole run"),
     ROW(herd_report_t, answers_outside_gates, U64, "", false,
-     "answers that clients took between two gates, in the whole run; a gate is after each window "
-     "of requests and after the last request"),
+     "answers that clients took between two gates, in the whole run; a client passes a gate "
+     "after each window of requests and after its last request"),
     ROW(herd_report_t, client_queue_mean, REAL, "", false,
      "mean number of answers that wait in a client's receive queue when it looks and finds any"),
     ROW(herd_report_t, client_queue_max, U64, "", false,

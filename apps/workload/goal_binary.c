@@ -189,8 +189,8 @@ sim_err_t app__goal_read_binary(const char *name,
     if (size_bytes < HEAD_BYTES || sim_get_le64(in.bytes) != MAGIC) {
         return fail(&in,
                     size_bytes >= BASE && sim_get_le64(in.bytes) == SPOILT
-                        ? "the schedule was changed by a simulator that reads destructively; make "
-                          "it again from its text"
+                        ? "a simulator has overwritten parts of the schedule while it read it; "
+                          "build the file again from its GOAL text"
                         : "this is no GOAL schedule");
     }
     const uint32_t ranks = sim_get_le32(in.bytes + BASE);

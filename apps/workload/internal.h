@@ -16,7 +16,7 @@
 typedef struct app__workload app__workload_t;
 typedef struct app__rank app__rank_t;
 
-// What happened to an operation.
+// The progress of an operation: what it waits for, its times and its outcome.
 typedef struct app__op_state {
     uint32_t left;       // operations that it still waits for
     uint32_t next;       // in the queue that it stands in

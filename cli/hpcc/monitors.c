@@ -13,7 +13,7 @@
 
 #define PS_PER_US (1000 * SIM_PS_PER_NS)
 
-// What a monitor knows of a queue pair of its host.
+// A monitor's record of a queue pair of its host.
 typedef struct known_qp {
     uint32_t number;
     uint32_t flow;     // 1 + its row in the flow file; 0: not looked for, or none

@@ -279,7 +279,7 @@ static void list_runs(cli_sweep_t *sweep)
     }
 }
 
-// What is known of the points that were built.
+// The findings about the points that were built so far.
 typedef struct building {
     bool built;         // one was
     bool columns_good;  // one has all columns

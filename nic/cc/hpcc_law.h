@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/cc/hpcc_law.h - HPCC's control law: from a utilization to a queue pair's window and rate.
 //
-// What HPCC and HPCC-PINT share. Each reads the utilization U of the path in its own way; the law
+// The law that HPCC and HPCC-PINT share. Each reads the utilization U of the path in its own way; the law
 // steers towards U = eta from a reference that follows once per round trip:
 //
 //     X = X_c / (U / eta) + AI    where U >= eta or stage >= max_stage; the stage is 0 again

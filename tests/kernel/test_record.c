@@ -251,7 +251,7 @@ START_TEST(samples_before_the_first_event_see_the_beginning)
 }
 END_TEST
 
-// What samplers over idle time have put into a stream, and what the stream has handed on.
+// Counts of samples that samplers over idle time put into a stream and that the stream handed on.
 typedef struct flow {
     writer_t *writer;
     uint64_t put;

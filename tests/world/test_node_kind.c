@@ -239,7 +239,7 @@ START_TEST(it_stands_for_switches_of_any_topology)
     const outcome_t all =
         run(registry, LEAVES("\"*\": {relay: null}, \"leaf*\": {relay: {delay: 5us}}"), &resolved);
     ck_assert_uint_eq(all.end_ps, one_ps + 2 * 2 * 5 * SIM_PS_PER_US);
-    // What it writes down runs alike.
+    // A scenario that the program writes down runs alike.
     ck_assert_uint_eq(run(registry, resolved, NULL).digest, all.digest);
     sim_free(resolved);
     world_registry_destroy(registry);

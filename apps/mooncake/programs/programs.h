@@ -119,7 +119,8 @@ typedef struct app__mc_report {
     size_t prompt_count;
 } app__mc_report_t;
 #define APP__MC_REPORT_ROWS 47u
-// The same rows; the terminal shows those that the application fills.
+// Both tables describe all members of app__mc_report_t; they differ in the rows that the terminal
+// shows.
 extern const sim_report_row_t app__mc_bench_rows[APP__MC_REPORT_ROWS];
 extern const sim_report_row_t app__mc_trace_rows[APP__MC_REPORT_ROWS];
 void app__mc_report_fini(void *report);

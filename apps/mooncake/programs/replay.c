@@ -19,8 +19,8 @@ static const sim_attr_t attrs[] = {
                      "decode nodes; further hosts are not used"),
     SIM_ATTR(PREFIX ".trace", STRING, app__mc_replay_config_t, trace,
              .default_text = "",
-             .help = "file of prompts, one JSON object per line: input_length, output_length, "
-                     "and perhaps timestamp and hash_ids"),
+             .help = "file of prompts: each line is a JSON object with input_length and output_length, "
+                     "optionally with timestamp and hash_ids"),
     SIM_ATTR(PREFIX ".timestamp-unit", ENUM, app__mc_replay_config_t, unit,
              .default_text = "auto", .choices = "auto|ms|s",
              .help = "unit of the trace's timestamps; auto: ms, or s if they have decimals and "

@@ -72,7 +72,7 @@ typedef struct app__mc_teller {
     size_t untold_capacity;
 } app__mc_teller_t;
 
-// What the conductor knows of a node.
+// The conductor's knowledge of a node: when it last answered, and whether it is lost.
 typedef struct app__mc_watched {
     app__mc_replay_t *replay;
     const app_mooncake_t *engine;
@@ -193,7 +193,7 @@ struct app__mc_replay {
     uint64_t block_hits;
     uint64_t admitted;
     uint64_t refused; // prompts that no node answered
-    // What the conductor knows of nodes, if ttl_ps is not NEVER: prefill nodes, then decode nodes.
+    // One entry per prefill node, then one per decode node; NULL if ttl_ps is NEVER.
     sim_time_t ttl_ps;
     app__mc_watched_t *watched;
     sim_timer_t watch_timer;

@@ -41,10 +41,10 @@ static const sim_report_table_t point_table = {
 static const sim_report_row_t part_rows[] = {
     PART(engine, STRING, "", "name of the engine on the host of this part"),
     PART(part, STRING, "", "a part of nic.host (cpu:0, switch:1 up), or a worker thread of a NIC"),
-    PART(gbytes_per_s, REAL, "GB/s", "rate that the part can carry; of a thread: bytes per time in "
-                                     "which it was busy"),
-    PART(bytes, U64, "bytes", "payload that went through the part; of a thread: of the slices that "
-                              "it posted, or of the completions that it polled"),
+    PART(gbytes_per_s, REAL, "GB/s", "rate that the part can carry; for a worker thread, its "
+                                     "bytes divided by its busy time"),
+    PART(bytes, U64, "bytes", "payload that went through the part; for a worker thread, payload of "
+                              "the slices that it posted or saw completed"),
     PART(busy_percent, REAL, "%", "share of the time from the first transfer to the last in which "
                                   "the part was busy"),
 };

@@ -2,7 +2,7 @@
 // nic/device/rnic/unit.c - processing units: each serves WQEs or packets of its queue pairs in
 // order.
 //
-// What waits for a unit are queue pairs: WQEs that come while their queue pair waits for its turn
+// Queue pairs wait for a unit: WQEs that come while their queue pair waits for its turn
 // to send are served in the same turn, one after the other, and so are packets.
 //
 // Sending and receiving have units apart, as many of each: on the card, a server's single queue

@@ -30,7 +30,7 @@ static uint8_t *word_in(const tiered_token_t *token, uint8_t *bytes)
 
 nic_copies_t nic__tiered_copies(tiered_t *tiered, tiered_token_t *token)
 {
-    // What has no hot word has the same word of zeros everywhere.
+    // A token without a hot word has the same word of zeros in each layer.
     nic_copies_t copies = {{NULL, token->host_word, token->host_word, token->host_word}};
     if (nic_context_hot_offset((nic_token_type_t)token->type) == UINT32_MAX) {
         return copies;

@@ -157,7 +157,7 @@ typedef struct tiered_cxl {
     sim_time_t own_ps; // of reads that the access at hand has booked
 } tiered_cxl_t;
 
-// What a background request to the driver is for.
+// The purpose of a background request to the driver.
 typedef enum tiered_order_kind {
     TIERED_ORDER_CONTEXT, // the token's context, for which a queue pair waits
     TIERED_ORDER_L1,      // a move to L1
@@ -182,7 +182,7 @@ typedef struct tiered_move {
     uint32_t token;
 } tiered_move_t;
 
-// What was busy in the last interval of adaptation.
+// The resources that were busy in the last interval of adaptation.
 typedef struct tiered_busy {
     bool links;  // PCIe or the link of L2 is nearly full
     bool l2;     // the link of L2 is
@@ -196,8 +196,8 @@ typedef struct tiered_demotions {
     uint32_t *tokens;
 } tiered_demotions_t;
 
-// What the driver remembers of a cluster in host memory.
 #define TIERED_HEATS 4096u
+// The driver's record of recent requests for one cluster in host memory.
 typedef struct tiered_heat {
     uint64_t name; // type and first key; 0: none
     nic_window_t requests;

@@ -21,7 +21,7 @@
 
 #define NIC_ADAMAP_TABLE_CACHE_MAX 16u
 
-// What the NIC knows of a chain in the host's memory.
+// The NIC's view of a chain in the host's memory.
 typedef enum nic_adamap_chain {
     NIC_ADAMAP_LINKED, // a block's address only when it has read the block before
     NIC_ADAMAP_KNOWN,  // all addresses: nothing waits for them (list_known.c)
@@ -265,7 +265,7 @@ static inline bool nic__adamap_has_core(const nic_adamap_config_t *config)
     return config->chain == NIC_ADAMAP_LINKED && config->insert_ps != 0;
 }
 
-// What a map says of a packet.
+// The state of a packet in a map.
 typedef enum nic_adamap_match {
     NIC_ADAMAP_UNKNOWN, // none knows it, or blocks are lacking: nothing was changed
     NIC_ADAMAP_MATCHED,

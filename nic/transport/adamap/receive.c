@@ -155,7 +155,7 @@ static bool admit_new(nic_adamap_state_t *state, uint64_t psn, uint32_t span)
     return true;
 }
 
-// What happens to a packet that did not come before.
+// The action for a packet that did not arrive before.
 typedef enum fate { TAKEN, DROPPED, WAITS } fate_t;
 
 static fate_t admit(nic_adamap_state_t *state, net_packet_t *packet, uint64_t psn, bool waited)

@@ -3,7 +3,7 @@
 // answers have the bytes of HERD's enumeration.
 // Method: the counts of populating 8,388,608 keys with the public store; an image against the same
 // keys put one by one; a map of what was put against what is got, with a log that wraps.
-// What memory shows is followed by hand.
+// The test follows the store's contents in memory by hand.
 // Does not pin: the time it takes, which is the worker's.
 #include "apps/herd/mica.h"
 #include "tests/check_main.h"

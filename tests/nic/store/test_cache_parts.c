@@ -143,7 +143,7 @@ START_TEST(small_fields_come_back)
 }
 END_TEST
 
-// What fits in a token comes out of an entry of L1, with its hot word.
+// Values that fit in a token come out of an entry of L1, together with the hot word.
 START_TEST(entries_come_back)
 {
     sim_random_t random = random_of("entries");

@@ -441,7 +441,7 @@ START_TEST(what_a_queue_pair_takes_is_bounded)
     ck_assert_uint_gt(wide.resend_entries_max, 1);
     ck_assert_uint_gt(wide.late_max, 2);
     ck_assert_uint_eq(wide.resend_refused + wide.late_refused, 0);
-    // What the sender drops is asked for again when its map expires.
+    // A packet that the sender drops is asked for again when its map expires.
     const setting_t one[] = {{"nic.adamap.resend-entries", "1"}, {0}};
     const outcome_t sender = run(one, 0);
     ck_assert_uint_eq(sender.resend_entries_max, 1);

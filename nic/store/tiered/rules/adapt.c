@@ -31,7 +31,7 @@ static tiered_busy_t busy_since(const tiered_t *tiered)
     };
 }
 
-// What a partition's lookups met.
+// Counts of a partition's lookups by the layer that answered them.
 typedef struct met {
     uint64_t l1;
     uint64_t l2;

@@ -12,7 +12,7 @@ export interface Heat {
 
 export type Picked = { node: PlacedNode } | { bundle: Bundle } | null;
 
-// What the canvas shows: layout units times `scale`, moved by `left` and `top`, in a canvas of CSS pixels.
+// The view of the canvas: layout units times `scale`, moved by `left` and `top`, in a canvas of CSS pixels.
 export interface Viewport {
     scale: number;
     left: number;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is asked of the logs: the state that the tabs of the log query share and that can be saved.
+// The question to the logs: the state that the tabs of the log query share and that can be saved.
 import type { Cell } from "../../core/types";
 
 export interface Condition {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What models report: transports and their chains, HERD, Mooncake, any other application, and the inside of NICs.
+// The reports of models: transports and their chains, HERD, Mooncake, any other application, and the inside of NICs.
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent } from "../../core/format";
 import type { ResultSchema } from "../../core/schema";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened in a run: in sentences, in a few numbers, and in all counters that the run's schema lists.
+// The summary of a run: in sentences, in a few numbers, and in all counters that the run's schema lists.
 import { api, ApiError } from "../../core/api";
 import { h, type Child, type Scope } from "../../core/dom";
 import { bytes, count, nanoseconds, number, percent, seconds } from "../../core/format";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the checker says about a scenario: its errors and warnings, each with a way to its line.
+// The checker's verdict on a scenario: its errors and warnings, each with a way to its line.
 import { fill, h } from "../../core/dom";
 import type { CheckAnswer } from "../../core/types";
 import { t } from "../../i18n/text";
