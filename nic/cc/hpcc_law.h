@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/cc/hpcc_law.h - HPCC's control law: from a utilization to a queue pair's window and rate.
 //
-// The law that HPCC and HPCC-PINT share. Each reads the utilization U of the path in its own way; the law
-// steers towards U = eta from a reference that follows once per round trip:
+// The law that HPCC and HPCC-PINT share. Each reads the utilization U of the path in its own way;
+// the law steers towards U = eta from a reference that follows once per round trip:
 //
 //     X = X_c / (U / eta) + AI    where U >= eta or stage >= max_stage; the stage is 0 again
 //     X = X_c + AI                otherwise; the stage counts up

@@ -2,8 +2,9 @@
 // labels: clang
 // tests/fuzz/fuzz_scenario.c - any bytes as a scenario: refused with a place, or understood.
 //
-// A scenario that is understood is written with its defaults, read again and written again: both texts must be
-// the same. Nothing is built, so that a scenario of millions of hosts costs nothing here.
+// A scenario that is understood is written with its defaults, read again and written again: both
+// texts must be the same. Nothing is built, so that a scenario of millions of hosts costs nothing
+// here.
 #include "tests/fuzz/fuzz.h"
 
 #include "world/scenario.h"

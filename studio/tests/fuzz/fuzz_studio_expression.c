@@ -2,9 +2,9 @@
 // labels: clang
 // studio/tests/fuzz/fuzz_studio_expression.c - fuzzes parsing and computing of expressions.
 //
-// An expression that is accepted is computed on rows with missing values, infinities' neighbours and empty texts.
-// An error must have a message and a column within the text; numbers that come out are finite or
-// missing, bools 0 or 1.
+// An expression that is accepted is computed on rows with missing values, infinities' neighbours
+// and empty texts. An error must have a message and a column within the text; numbers that come
+// out are finite or missing, bools 0 or 1.
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order for the queue: the scenario with each of its seeds and each combination of a grid's values, and what that would take.
+// The ordered runs: a scenario with each of its seeds and each combination of a grid's values, and their cost.
 import { fill, h, type Child } from "../../core/dom";
 import { bytes, count, nanoseconds, seconds } from "../../core/format";
 import { session } from "../../core/session";
