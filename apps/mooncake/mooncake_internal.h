@@ -484,6 +484,12 @@ void app__mc_dispatch(app__mc_context_t *context,
                       app__mc_slice_t *slice,
                       app__mc_segment_t *segment,
                       uint32_t peer_device);
+// Fills the attributes with which a queue pair of a NIC connects to a peer's, by the engine's
+// configuration.
+void app__mc_qp_attr(const app__mc_context_t *context,
+                     uint32_t interface,
+                     uint32_t qp_num,
+                     nic_qp_attr_t *attr);
 // Takes a slice's bytes off the load of the context that it was dispatched to.
 void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice);
 

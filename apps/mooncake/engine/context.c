@@ -67,6 +67,23 @@ static void post_list(nic_qp_t *qp, nic_send_wr_t *list, const uint32_t *qp_of, 
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
 }
 
+void app__mc_qp_attr(const app__mc_context_t *context,
+                     uint32_t interface,
+                     uint32_t qp_num,
+                     nic_qp_attr_t *attr)
+{
+    const app_mooncake_config_t *const config = &context->engine->config;
+    nic_qp_attr_default(context->endpoint->nic, attr);
+    attr->dest_interface = interface;
+    attr->dest_qp_num = qp_num;
+    attr->timeout = (uint32_t)config->ack_timeout;
+    attr->retry_cnt = (uint32_t)config->ack_retries;
+    attr->rnr_retry = 7;
+    attr->access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
+    const uint32_t own = (uint32_t)config->mtu_bytes;
+    attr->path_mtu = own < attr->path_mtu ? own : attr->path_mtu;
+}
+
 void app__mc_unload(app__mc_context_t *context, const app__mc_slice_t *slice)
 {
     SIM_CHECK(context->load_bytes >= slice->length);

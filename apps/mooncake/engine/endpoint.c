@@ -182,21 +182,12 @@ static bool connect_qps(app__mc_endpoint_t *endpoint,
                         const app_mooncake_handshake_desc_t *peer,
                         uint32_t interface)
 {
-    const app_mooncake_config_t *const config = &endpoint->lane->context->engine->config;
     if (peer->qp_count != endpoint->qp_count) {
         return false;
     }
     for (uint32_t i = 0; i < endpoint->qp_count; i++) {
         nic_qp_attr_t attr;
-        nic_qp_attr_default(endpoint->lane->context->endpoint->nic, &attr);
-        attr.dest_interface = interface;
-        attr.dest_qp_num = peer->qp_nums[i];
-        attr.timeout = (uint32_t)config->ack_timeout;
-        attr.retry_cnt = (uint32_t)config->ack_retries;
-        attr.rnr_retry = 7;
-        attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-        const uint32_t own = (uint32_t)config->mtu_bytes;
-        attr.path_mtu = own < attr.path_mtu ? own : attr.path_mtu;
+        app__mc_qp_attr(endpoint->lane->context, interface, peer->qp_nums[i], &attr);
         attr.path_mtu = peer->mtu != 0 && peer->mtu < attr.path_mtu ? peer->mtu : attr.path_mtu;
         sim_message_t message;
         if (nic_qp_connect(endpoint->qps[i], &attr, &message) != SIM_OK) {

@@ -358,17 +358,8 @@ static void receive(const app__nvme_pair_t *pair, uint64_t slot)
 
 bool app__nvme_pair_connect(app__nvme_pair_t *pair, uint32_t interface, uint32_t qp_num)
 {
-    const app_mooncake_config_t *const config = &pair->context->engine->config;
     nic_qp_attr_t attr;
-    nic_qp_attr_default(pair->context->endpoint->nic, &attr);
-    attr.dest_interface = interface;
-    attr.dest_qp_num = qp_num;
-    attr.timeout = (uint32_t)config->ack_timeout;
-    attr.retry_cnt = (uint32_t)config->ack_retries;
-    attr.rnr_retry = 7;
-    attr.access = NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ;
-    const uint32_t own = (uint32_t)config->mtu_bytes;
-    attr.path_mtu = own < attr.path_mtu ? own : attr.path_mtu;
+    app__mc_qp_attr(pair->context, interface, qp_num, &attr);
     sim_message_t message;
     if (nic_qp_connect(pair->qp, &attr, &message) != SIM_OK) {
         return false;

@@ -95,14 +95,7 @@ static json_t *change_all(studio_t *studio, const json_t *runs, change_fn change
 static void tell_all(studio_t *studio, const json_t *runs)
 {
     for (size_t i = 0; i < json_array_size(runs); i++) {
-        const int64_t run = json_integer_value(json_array_get(runs, i));
-        json_t *const json = studio_run_json(studio, run);
-        char *const text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
-        if (text != NULL) {
-            studio_run_tell(studio, run, "state", text);
-        }
-        free(text);
-        json_decref(json);
+        studio_run_tell_state(studio, json_integer_value(json_array_get(runs, i)));
     }
 }
 

@@ -92,7 +92,7 @@ void studio_run_tell(studio_t *studio, int64_t id, const char *event, const char
     }
 }
 
-static void tell_state(studio_t *studio, int64_t run)
+void studio_run_tell_state(studio_t *studio, int64_t run)
 {
     json_t *const json = studio_run_json(studio, run);
     char *const text = json == NULL ? NULL : json_dumps(json, JSON_COMPACT);
@@ -136,7 +136,7 @@ static void tell_hooks(studio_runs_t *runs, int64_t id)
 static void tell_end(studio_runs_t *runs, int64_t id)
 {
     int64_t made = 0;
-    tell_state(runs->studio, id);
+    studio_run_tell_state(runs->studio, id);
     tell_hooks(runs, id);
     do {
         made = studio_store_int(runs->studio->store,
@@ -146,7 +146,7 @@ static void tell_end(studio_runs_t *runs, int64_t id)
                                 id,
                                 made);
         if (made > 0) {
-            tell_state(runs->studio, made);
+            studio_run_tell_state(runs->studio, made);
             tell_hooks(runs, made);
         }
     } while (made > 0);
@@ -178,7 +178,7 @@ static void lost(studio_runs_t *runs, size_t index)
                         "i",
                         active.run)) {
         drop_active(runs, index);
-        tell_state(runs->studio, active.run);
+        studio_run_tell_state(runs->studio, active.run);
     }
 }
 
@@ -253,7 +253,7 @@ static bool look_at(studio_runs_t *runs, size_t index)
                                                 "UPDATE runs SET state = 'running' WHERE id = ?",
                                                 "i",
                                                 active->run);
-                tell_state(runs->studio, active->run);
+                studio_run_tell_state(runs->studio, active->run);
             }
             pass_cancel(runs, active, &begun);
             read_progress(runs, active, folder);

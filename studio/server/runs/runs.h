@@ -39,5 +39,7 @@ void studio_on_run_end(studio_t *studio, studio_run_end_fn fn, void *ctx);
 // Sends an event ("import", "progress", ...) with JSON text to those who watch the run and may see
 // it. The text is copied.
 void studio_run_tell(studio_t *studio, int64_t run, const char *event, const char *json);
+// Sends the event "state" with the run as JSON to the same people.
+void studio_run_tell_state(studio_t *studio, int64_t run);
 
 #endif // STUDIO_SERVER_RUNS_RUNS_H

@@ -6,8 +6,7 @@
 // itself; each move takes the work that it is given, and accesses that meet one are told apart.
 // Method: operations over queue pairs one after another; the cache's report; each mechanism on and
 // off.
-#include "nic/reports.h"
-#include "tests/app_fixture.h"
+#include "tests/cache_world.h"
 #include "tests/check_main.h"
 
 static world_t world;
@@ -15,31 +14,12 @@ static world_t world;
 static void run(const char *nic, const char *program)
 {
     world_init(&world);
-    sim_message_t message = {.text = ""};
-    ck_assert_int_eq(world_set(&nic_config_attrs, &world.nic, "model=detailed", &message), SIM_OK);
-    const sim_err_t error = world_set(&nic_config_attrs, &world.nic, nic, &message);
-    ck_assert_msg(error == SIM_OK, "%s", message.text);
-    ck_assert_msg(nic_config_check(&world.nic, &message) == SIM_OK, "%s", message.text);
-    world.switch_config.pfc_priorities = 0xff;
-    world_build(&world, "star", "hosts=2; rate=100Gbps; delay=300ns");
-    (void)world_app(&world, "contexts", program);
-    world_run(&world);
+    cache_world_run(&world, nic, program);
 }
 
 static double cache(const char *path)
 {
-    size_t count = 0;
-    const nic_report_t *const reports = nic_reports(nic_of_interface(world.net, 0), &count);
-    double number = -1;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(reports[i].name, "cache") == 0) {
-            ck_assert_msg(
-                sim_report_number(reports[i].part.table, reports[i].part.object, path, &number),
-                "%s",
-                path);
-        }
-    }
-    return number;
+    return cache_number(nic_of_interface(world.net, 0), path);
 }
 
 #define SCAN "transport=uc; pattern=scan; shuffle=off; warm-up=0; "

@@ -8,8 +8,8 @@
 // Method: a few queue pairs between two hosts, listeners on the NIC, its report afterwards.
 // Not pinned: rows of events.csv and series.csv (tests/nic/store/test_cache_observe.sh).
 #include "nic/cache.h"
-#include "nic/reports.h"
 #include "nic/trace.h"
+#include "tests/cache_world.h"
 #include "tests/nic_pair.h"
 
 #define QPS 6u
@@ -43,18 +43,7 @@ static void tear_down(void)
 
 static double cache(const char *path)
 {
-    size_t count = 0;
-    const nic_report_t *const reports = nic_reports(pair->nic[0], &count);
-    double number = -1;
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(reports[i].name, "cache") == 0) {
-            ck_assert_msg(
-                sim_report_number(reports[i].part.table, reports[i].part.object, path, &number),
-                "%s",
-                path);
-        }
-    }
-    return number;
+    return cache_number(pair->nic[0], path);
 }
 
 static uint64_t metric(const char *name)
