@@ -176,7 +176,8 @@ static void send_local(app__link_t *link, uint32_t op)
     app__port_t *const port = &workload->ports[link->source];
     const sim_time_t now_ps = port->rank->node->now_ps;
     const uint64_t bytes = port->rank->ops->ops[op].size;
-    const sim_time_t took_ps = (sim_time_t)((double)bytes * 8 * 1e12 / (double)workload->local_bps);
+    const sim_time_t took_ps =
+        (sim_time_t)((double)bytes * 8 * 1e12 / (double)workload->options.local_bps);
     const sim_time_t begin_ps = port->local_free_ps > now_ps ? port->local_free_ps : now_ps;
     local_t *const local = sim_alloc(sizeof(*local));
     *local = (local_t){
@@ -186,7 +187,9 @@ static void send_local(app__link_t *link, uint32_t op)
     };
     port->local_free_ps = begin_ps + took_ps;
     sim_timer_init(&local->timer, local_arrived);
-    sim_timer_arm(port->rank->node, &local->timer, port->local_free_ps + workload->local_ps);
+    sim_timer_arm(port->rank->node,
+                  &local->timer,
+                  port->local_free_ps + workload->options.local_ps);
 }
 
 // -- links

@@ -52,11 +52,11 @@ static sim_time_t duration_ps(const app__rank_t *rank, const app__op_t *op)
     const app__workload_t *const workload = rank->workload;
     switch (op->type) {
     case APP__OP_CALC:
-        return scaled_ps(op->size, &workload->calc_scale);
+        return scaled_ps(op->size, &workload->options.calc_scale);
     case APP__OP_SEND:
-        return workload->send_ps;
+        return workload->options.send_ps;
     default:
-        return workload->recv_ps;
+        return workload->options.recv_ps;
     }
 }
 

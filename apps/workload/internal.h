@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/internal.h - the state of a schedule that runs on hosts.
 //
-// A rank is a program on one host. Its operations go through these parts: execute.c starts them and
-// runs their processors, match.c pairs messages with receives, and connect.c moves messages over
+// A rank is a program on one host. places.c decides which. Its operations go through these parts:
+// execute.c starts them and runs their processors, match.c pairs messages with receives, and connect.c moves messages over
 // queue pairs. Only events of the rank's host touch a rank; the schedule never changes.
 #ifndef APPS_WORKLOAD_INTERNAL_H
 #define APPS_WORKLOAD_INTERNAL_H
@@ -12,6 +12,53 @@
 #include "kernel/random.h"
 
 #define APP__NO_OP UINT32_MAX
+
+typedef enum app__map { APP__MAP_PACKED, APP__MAP_ROUND_ROBIN, APP__MAP_RANDOM } app__map_t;
+
+// How a schedule runs on hosts: settings of every application that runs one. APP__WORKLOAD_ATTRS
+// has a row for each.
+typedef struct app__workload_options {
+    const char *title; // what the schedule is, in messages: the name of its file; borrowed
+    char *hosts;
+    app__map_t map;
+    sim_time_t start_ps;
+    sim_time_t send_ps; // time of a processor for each send
+    sim_time_t recv_ps; // and for each receive
+    sim_ratio_t calc_scale;
+    uint64_t local_bps; // between ranks of one host
+    sim_time_t local_ps;
+} app__workload_options_t;
+
+// The rows of the options, which are the field `member` of the configuration `type`.
+// clang-format off
+#define APP__WORKLOAD_ATTRS(prefix, type, member)                                                  \
+    SIM_ATTR(prefix ".hosts", STRING, type, member.hosts,                                          \
+             .default_text = "*",                                                                  \
+             .help = "hosts that the ranks run on"),                                               \
+    SIM_ATTR(prefix ".map", ENUM, type, member.map,                                                \
+             .default_text = "packed", .choices = "packed|round-robin|random",                     \
+             .help = "order in which ranks take places: NIC by NIC, host by host, or drawn by "    \
+                     "the seed"),                                                                  \
+    SIM_ATTR(prefix ".start", TIME, type, member.start_ps,                                         \
+             .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
+             .help = "time at which all ranks begin"),                                             \
+    SIM_ATTR(prefix ".send-overhead", TIME, type, member.send_ps,                                  \
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
+             .help = "time of a processor for each send (o of LogGP)"),                            \
+    SIM_ATTR(prefix ".recv-overhead", TIME, type, member.recv_ps,                                  \
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
+             .help = "time of a processor for each message that it receives (o of LogGP)"),        \
+    SIM_ATTR(prefix ".calc-scale", RATIO, type, member.calc_scale,                                 \
+             .default_text = "1", .min_text = "0", .max_text = "1000",                             \
+             .help = "factor on the duration of every computation"),                               \
+    SIM_ATTR(prefix ".local-rate", RATE, type, member.local_bps,                                   \
+             .default_text = "3600Gbps", .min_text = "1Mbps", .max_text = "1000Tbps",              \
+             .help = "rate of messages between ranks of one host; the default is NVLink of an "    \
+                     "H100"),                                                                      \
+    SIM_ATTR(prefix ".local-delay", TIME, type, member.local_ps,                                   \
+             .default_text = "1us", .min_text = "0s", .max_text = "1s",                            \
+             .help = "time between the last byte of a message and its arrival within a host")
+// clang-format on
 
 typedef struct app__workload app__workload_t;
 typedef struct app__rank app__rank_t;
@@ -112,12 +159,7 @@ struct app__workload {
     // Called in an event of the rank's host when a message has arrived whole.
     void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t op);
     uint64_t first_flow_id;
-    sim_time_t start_ps;
-    sim_time_t send_ps; // time of a processor for each send
-    sim_time_t recv_ps; // and for each receive
-    uint64_t local_bps;
-    sim_time_t local_ps;
-    sim_ratio_t calc_scale; // factor on computations
+    app__workload_options_t options;
 };
 
 // -- queues of operations of a rank (a link's operations are those of its source's rank)
@@ -144,6 +186,26 @@ static inline uint32_t app__queue_take(app__op_queue_t *queue, const app__op_sta
     queue->head = states[op].next;
     return op;
 }
+
+// -- runner.c
+
+// Makes an application that runs a schedule, which it owns from now on, also after an error.
+SIM_MUST_CHECK sim_err_t app__workload_create(const app_context_t *context,
+                                              const app_ops_t *ops,
+                                              const app__workload_options_t *options,
+                                              app__schedule_t *schedule,
+                                              app__workload_t **created,
+                                              sim_message_t *message);
+void app__workload_destroy(app_t *app);
+void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+
+// -- places.c
+
+// Gives every rank its place, makes their ports and links. SIM_ERR_RANGE: there are too few places.
+SIM_MUST_CHECK sim_err_t app__ranks_place(const app_context_t *context,
+                                          const app__workload_options_t *options,
+                                          app__workload_t *workload,
+                                          sim_message_t *message);
 
 // -- execute.c
 

@@ -125,19 +125,21 @@ static void tell_blocked(const app__rank_t *rank,
         op->peer == APP__ANY ? sim_strdup("any rank") : sim_format("rank %u", op->peer);
     char *const tag = op->tag == APP__ANY ? sim_strdup("any") : sim_format("%u", op->tag);
     char *const text =
-        receives ? sim_format("warning: traffic[%u].workload: rank %u did not finish: its "
+        receives ? sim_format("warning: traffic[%u].%s: rank %u did not finish: its "
                               "operation %u waits for %" PRIu64 " bytes from %s with the tag %s, "
                               "and %u operations are left\n",
                               rank->workload->app.index,
+                              rank->workload->app.ops->name,
                               rank->number,
                               at,
                               op->size,
                               from,
                               tag,
                               rank->left)
-                 : sim_format("warning: traffic[%u].workload: rank %u did not finish: %u "
+                 : sim_format("warning: traffic[%u].%s: rank %u did not finish: %u "
                               "operations are left, the first is number %u\n",
                               rank->workload->app.index,
+                              rank->workload->app.ops->name,
                               rank->number,
                               rank->left,
                               at);
@@ -164,10 +166,10 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
         }
     }
     if (more > 0) {
-        char *const text =
-            sim_format("warning: traffic[%u].workload: %u more ranks did not finish\n",
-                       app->index,
-                       more);
+        char *const text = sim_format("warning: traffic[%u].%s: %u more ranks did not finish\n",
+                                      app->index,
+                                      app->ops->name,
+                                      more);
         write(text, ctx);
         sim_free(text);
     }
@@ -193,7 +195,8 @@ typedef struct report {
 
 static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
 {
-    const double took_us = (double)(rank->end_ps - rank->workload->start_ps) / SIM_PS_PER_US;
+    const double took_us =
+        (double)(rank->end_ps - rank->workload->options.start_ps) / SIM_PS_PER_US;
     report->operations_finished += rank->ops->count - rank->left;
     report->messages_failed += rank->failed;
     report->unexpected_peak = rank->unexpected_peak > report->unexpected_peak

@@ -22,6 +22,15 @@ void app__schedule_destroy(app__schedule_t *schedule)
         sim_free(schedule->ranks[i].ops);
         sim_free(schedule->ranks[i].next);
     }
+    for (size_t i = 0; i < schedule->group_count; i++) {
+        sim_free(schedule->groups[i].ranks);
+    }
+    for (size_t i = 0; i < schedule->kept_count; i++) {
+        sim_free(schedule->kept[i]);
+    }
+    sim_free(schedule->groups);
+    sim_free(schedule->calls);
+    sim_free(schedule->kept);
     sim_free(schedule->ranks);
     sim_free(schedule);
 }
@@ -35,6 +44,63 @@ uint32_t app__schedule_add(app__schedule_t *schedule, uint32_t rank, const app__
     ops->capacity = (uint32_t)capacity;
     ops->ops[ops->count] = *op;
     return ops->count++;
+}
+
+uint32_t app__schedule_group(app__schedule_t *schedule, const uint32_t *ranks, uint32_t count)
+{
+    app__group_t group = {sim_alloc_array((size_t)count + 1, sizeof(*group.ranks)), count};
+    for (uint32_t i = 0; i < count; i++) {
+        SIM_CHECK(ranks[i] < schedule->rank_count);
+        group.ranks[i] = ranks[i];
+    }
+    SIM_GROW(schedule->groups, schedule->group_count, &schedule->group_capacity);
+    schedule->groups[schedule->group_count] = group;
+    return (uint32_t)schedule->group_count++;
+}
+
+uint32_t app__schedule_call(app__schedule_t *schedule, const app__call_t *call)
+{
+    SIM_CHECK(call->group < schedule->group_count && call->kind < APP__COLL_COUNT);
+    SIM_GROW(schedule->calls, schedule->call_count, &schedule->call_capacity);
+    schedule->calls[schedule->call_count] = *call;
+    return (uint32_t)schedule->call_count++;
+}
+
+void *app__schedule_keep(app__schedule_t *schedule, void *block)
+{
+    SIM_GROW(schedule->kept, schedule->kept_count, &schedule->kept_capacity);
+    schedule->kept[schedule->kept_count++] = block;
+    return block;
+}
+
+const char *app__dimension_name(app__dimension_t dimension)
+{
+    static const char *const names[APP__DIM_COUNT] = {
+        [APP__DIM_NONE] = "none",
+        [APP__DIM_TP] = "tp",
+        [APP__DIM_PP] = "pp",
+        [APP__DIM_DP] = "dp",
+        [APP__DIM_EP] = "ep",
+        [APP__DIM_CP] = "cp",
+        [APP__DIM_DP_EP] = "dp-ep",
+    };
+    SIM_CHECK(dimension < APP__DIM_COUNT);
+    return names[dimension];
+}
+
+const char *app__coll_kind_name(app__coll_kind_t kind)
+{
+    static const char *const names[APP__COLL_COUNT] = {
+        [APP__COLL_ALL_REDUCE] = "all-reduce",
+        [APP__COLL_REDUCE_SCATTER] = "reduce-scatter",
+        [APP__COLL_ALL_GATHER] = "all-gather",
+        [APP__COLL_BROADCAST] = "broadcast",
+        [APP__COLL_REDUCE] = "reduce",
+        [APP__COLL_ALL_TO_ALL] = "all-to-all",
+        [APP__COLL_BARRIER] = "barrier",
+    };
+    SIM_CHECK(kind < APP__COLL_COUNT);
+    return names[kind];
 }
 
 void app__schedule_order(app__schedule_t *schedule,
@@ -102,6 +168,7 @@ static void count_op(app__schedule_counts_t *counts, const app__op_t *op)
     counts->sends += op->type == APP__OP_SEND;
     counts->recvs += op->type == APP__OP_RECV;
     counts->calcs += op->type == APP__OP_CALC;
+    counts->colls += op->type == APP__OP_COLL;
     counts->bytes += op->type == APP__OP_SEND ? op->size : 0;
     counts->calc_ns += op->type == APP__OP_CALC ? op->size : 0;
     counts->requires += op->required_count;
@@ -117,7 +184,10 @@ typedef struct graph {
     uint64_t *receiver; // per operation: 1 + the receive that gets a send's message; 0: unknown
     uint32_t *left;     // per operation: those that it waits for
     uint32_t *depth;
-    bool *taken; // per operation: a receive with a wildcard has its message
+    bool *taken;      // per operation: a receive with a wildcard has its message
+    uint32_t *absent; // per call: ranks of the group that have not called
+    uint64_t *caller; // per call: 1 + the last operation that called; 0: none
+    uint64_t *other;  // per operation: 1 + the one that called before it; 0: none
     uint64_t count;
 } graph_t;
 
@@ -274,17 +344,49 @@ static void release(walk_t *walk, uint64_t before, uint64_t after)
     }
 }
 
+static void release_all(walk_t *walk, uint64_t number, uint32_t rank)
+{
+    const graph_t *const graph = walk->graph;
+    const app__rank_ops_t *const ops = &graph->schedule->ranks[rank];
+    const app__op_t *const op = &ops->ops[number - graph->base[rank]];
+    const uint32_t followers = op->required_count + op->irequired_count;
+    for (uint32_t i = 0; i < followers; i++) {
+        release(walk, number, graph->base[rank] + ops->next[op->required_first + i]);
+    }
+}
+
+// Notes that a rank calls a collective. The last of its group releases what waits for any of them:
+// their chains all go through the call.
+static void visit_call(walk_t *walk, uint64_t number, uint32_t call)
+{
+    graph_t *const graph = walk->graph;
+    uint32_t depth = 0;
+    SIM_CHECK(graph->absent[call] > 0);
+    graph->other[number] = graph->caller[call];
+    graph->caller[call] = number + 1;
+    if (--graph->absent[call] > 0) {
+        return;
+    }
+    for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
+        depth = graph->depth[at - 1] > depth ? graph->depth[at - 1] : depth;
+    }
+    for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
+        graph->depth[at - 1] = depth + 1;
+        release_all(walk, at - 1, rank_of(graph, at - 1));
+    }
+}
+
 static void visit(walk_t *walk, uint64_t number)
 {
     graph_t *const graph = walk->graph;
     const uint32_t rank = rank_of(graph, number);
-    const app__rank_ops_t *const ops = &graph->schedule->ranks[rank];
-    const app__op_t *const op = &ops->ops[number - graph->base[rank]];
-    const uint32_t followers = op->required_count + op->irequired_count;
-    graph->depth[number] += op->type != APP__OP_RECV; // a message and its receive count once
-    for (uint32_t i = 0; i < followers; i++) {
-        release(walk, number, graph->base[rank] + ops->next[op->required_first + i]);
+    const app__op_t *const op = &graph->schedule->ranks[rank].ops[number - graph->base[rank]];
+    if (op->type == APP__OP_COLL) {
+        visit_call(walk, number, op->peer);
+        return;
     }
+    graph->depth[number] += op->type != APP__OP_RECV; // a message and its receive count once
+    release_all(walk, number, rank);
     if (graph->receiver[number] != 0) {
         release(walk, number, graph->receiver[number] - 1);
     }
@@ -302,7 +404,13 @@ static uint64_t walk_all(graph_t *graph, uint32_t *depth)
     uint64_t at = 0;
     for (; at < walk.filled; at++) {
         visit(&walk, walk.ready[at]);
-        *depth = graph->depth[walk.ready[at]] > *depth ? graph->depth[walk.ready[at]] : *depth;
+    }
+    for (size_t i = 0; i < graph->schedule->call_count; i++) {
+        const uint32_t count = graph->schedule->groups[graph->schedule->calls[i].group].count;
+        at -= graph->absent[i] > 0 ? count - graph->absent[i] : 0; // called, without an end
+    }
+    for (uint64_t i = 0; i < graph->count; i++) {
+        *depth = graph->depth[i] > *depth ? graph->depth[i] : *depth;
     }
     sim_free(walk.ready);
     return at;
@@ -320,6 +428,12 @@ static void graph_init(graph_t *graph, const app__schedule_t *schedule)
     graph->left = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->left));
     graph->depth = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->depth));
     graph->taken = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->taken));
+    graph->other = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->other));
+    graph->absent = sim_alloc_array(schedule->call_count + 1, sizeof(*graph->absent));
+    graph->caller = sim_alloc_array(schedule->call_count + 1, sizeof(*graph->caller));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        graph->absent[i] = schedule->groups[schedule->calls[i].group].count;
+    }
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
             graph->left[graph->base[r] + i] = schedule->ranks[r].ops[i].needs;
@@ -334,6 +448,9 @@ static void graph_fini(graph_t *graph)
     sim_free(graph->left);
     sim_free(graph->depth);
     sim_free(graph->taken);
+    sim_free(graph->other);
+    sim_free(graph->absent);
+    sim_free(graph->caller);
 }
 
 void app__schedule_finish(app__schedule_t *schedule)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/schedule.h - schedules of messages and computations, such as collectives have.
 //
-// Each rank has operations: sends, receives and computations. An operation starts when those that
-// it requires have finished, and those that it "irequires" have started. The format is GOAL of
-// LogGOPSim (Hoefler, Schneider, Lumsdaine: LogGOPSim, HPDC 2010), as text or binary.
+// Each rank has operations: sends, receives, computations and its parts of collectives. An operation
+// starts when those that it requires have finished, and those that it "irequires" have started.
+// Readers of files (formats/) and generators make schedules; hosts execute them.
 #ifndef APPS_WORKLOAD_SCHEDULE_H
 #define APPS_WORKLOAD_SCHEDULE_H
 
@@ -13,22 +13,75 @@
 #define APP__RANKS_MAX UINT32_C(1000000)
 #define APP__OPS_MAX (UINT32_C(1) << 30) // of a rank
 
-typedef enum app__op_type { APP__OP_SEND = 1, APP__OP_RECV = 2, APP__OP_CALC = 3 } app__op_type_t;
+// The numbers of the first three are those of GOAL's binary format.
+typedef enum app__op_type {
+    APP__OP_SEND = 1,
+    APP__OP_RECV = 2,
+    APP__OP_CALC = 3,
+    APP__OP_COLL = 4 // the rank's part of a call of a collective
+} app__op_type_t;
 
-// The numbers of the types are those of the binary format.
+// What communication is for: the parallelism of a training job that it belongs to.
+typedef enum app__dimension {
+    APP__DIM_NONE,
+    APP__DIM_TP,    // tensor
+    APP__DIM_PP,    // pipeline
+    APP__DIM_DP,    // data
+    APP__DIM_EP,    // experts
+    APP__DIM_CP,    // context
+    APP__DIM_DP_EP, // data, among the ranks that hold the same experts
+    APP__DIM_COUNT
+} app__dimension_t;
+
 typedef struct app__op {
-    uint64_t size;           // bytes of a message; ns of a computation
-    uint32_t peer;           // rank, or APP__ANY
+    uint64_t size;           // bytes of a message; ns of a computation; 0 for a collective
+    uint32_t peer;           // rank, or APP__ANY; for a collective: index of its call
     uint32_t tag;            // or APP__ANY
     uint32_t needs;          // operations that must finish or start before this one starts
     uint32_t required_first; // in next: operations that may start when this one has finished
     uint32_t required_count;
     uint32_t irequired_first; // in next: operations that may start when this one has started
     uint32_t irequired_count;
-    uint8_t type; // app__op_type_t
-    uint8_t cpu;  // operations of one cpu run one at a time
-    uint8_t nic;  // number of the host's NIC
+    uint8_t type;      // app__op_type_t
+    uint8_t cpu;       // operations of one cpu run one at a time
+    uint8_t nic;       // number of the host's NIC
+    uint8_t dimension; // app__dimension_t
 } app__op_t;
+
+// The ranks that call collectives together, as a communicator of NCCL or MPI has them.
+typedef struct app__group {
+    uint32_t *ranks; // in the order of their numbers within the group
+    uint32_t count;
+} app__group_t;
+
+typedef enum app__coll_kind {
+    APP__COLL_ALL_REDUCE,
+    APP__COLL_REDUCE_SCATTER,
+    APP__COLL_ALL_GATHER,
+    APP__COLL_BROADCAST,
+    APP__COLL_REDUCE,
+    APP__COLL_ALL_TO_ALL,
+    APP__COLL_BARRIER,
+    APP__COLL_COUNT
+} app__coll_kind_t;
+
+// One collective, called once by every rank of a group. A rank's operation of the type APP__OP_COLL
+// is its part of the call: it starts when the rank calls, and finishes when the rank has its result.
+typedef struct app__call {
+    uint64_t
+        bytes; // all-reduce, broadcast, reduce: the buffer; reduce-scatter: the input of a rank;
+               // all-gather: the result of a rank; all-to-all: what a rank sends to all,
+               // itself included
+    const uint64_t
+        *matrix; // all-to-all with unequal parts: bytes from row to column, count x count
+                 // values by the numbers within the group; NULL: equal parts. Borrowed
+                 // from the schedule (app__schedule_keep).
+    uint32_t group;
+    uint32_t root;     // number within the group; broadcast and reduce
+    uint8_t kind;      // app__coll_kind_t
+    uint8_t dimension; // app__dimension_t
+    const char *name;  // for reports: "layer 3 forward"; NULL: none. Borrowed from the schedule.
+} app__call_t;
 
 typedef struct app__rank_ops {
     app__op_t *ops;
@@ -43,7 +96,8 @@ typedef struct app__schedule_counts {
     uint64_t sends;
     uint64_t recvs;
     uint64_t calcs;
-    uint64_t bytes;
+    uint64_t colls; // parts of collectives
+    uint64_t bytes; // of sends
     uint64_t calc_ns;
     uint64_t requires;
     uint64_t irequires;
@@ -58,6 +112,15 @@ typedef struct app__schedule_counts {
 typedef struct app__schedule {
     app__rank_ops_t *ranks;
     uint32_t rank_count;
+    app__group_t *groups;
+    size_t group_count;
+    size_t group_capacity;
+    app__call_t *calls;
+    size_t call_count;
+    size_t call_capacity;
+    void **kept; // memory that calls point to
+    size_t kept_count;
+    size_t kept_capacity;
     app__schedule_counts_t counts;
 } app__schedule_t;
 
@@ -72,6 +135,15 @@ app__schedule_t *app__schedule_create(uint32_t rank_count);
 void app__schedule_destroy(app__schedule_t *schedule); // NULL is allowed
 // Appends an operation to a rank and returns its index.
 uint32_t app__schedule_add(app__schedule_t *schedule, uint32_t rank, const app__op_t *op);
+// Appends a group of ranks, each at most once, and returns its index. Copies the list.
+uint32_t app__schedule_group(app__schedule_t *schedule, const uint32_t *ranks, uint32_t count);
+// Appends a call and returns its index: the peer of the operations of its group's ranks.
+uint32_t app__schedule_call(app__schedule_t *schedule, const app__call_t *call);
+// Makes the schedule own a block of memory of sim_alloc, such as a matrix or a name; returns it.
+void *app__schedule_keep(app__schedule_t *schedule, void *block);
+// Returns the name of a dimension, "tp", or of a kind of collective, "all-reduce".
+const char *app__dimension_name(app__dimension_t dimension);
+const char *app__coll_kind_name(app__coll_kind_t kind);
 // Sets the order of a rank's operations, in the order of the list. Called once for each rank.
 void app__schedule_order(app__schedule_t *schedule,
                          uint32_t rank,
@@ -79,27 +151,5 @@ void app__schedule_order(app__schedule_t *schedule,
                          size_t count);
 // Fills the counts, after all ranks have their operations and orders.
 void app__schedule_finish(app__schedule_t *schedule);
-
-// Reads a GOAL file, binary or text. A message begins with "NAME:LINE:COLUMN: ", or with "NAME: "
-// for a binary file. The caller destroys *schedule.
-SIM_MUST_CHECK sim_err_t app__goal_read(const char *name,
-                                        const char *text,
-                                        size_t size_bytes,
-                                        app__schedule_t **schedule,
-                                        sim_message_t *message);
-// Returns whether the bytes begin like a GOAL file.
-bool app__goal_is_binary(const char *text, size_t size_bytes);
-SIM_MUST_CHECK sim_err_t app__goal_read_binary(const char *name,
-                                               const char *bytes,
-                                               size_t size_bytes,
-                                               app__schedule_t **schedule,
-                                               sim_message_t *message);
-SIM_MUST_CHECK sim_err_t app__goal_read_text(const char *name,
-                                             const char *text,
-                                             size_t size_bytes,
-                                             app__schedule_t **schedule,
-                                             sim_message_t *message);
-// Writes the binary format, as LogGOPSim's txt2bin does. *bytes is freed with sim_free.
-void app__goal_write_binary(const app__schedule_t *schedule, char **bytes, size_t *size_bytes);
 
 #endif // APPS_WORKLOAD_SCHEDULE_H

@@ -2,7 +2,7 @@
 // labels: clang
 // tests/fuzz/fuzz_goal.c - GOAL schedules of any bytes: refused, or written as binary and read
 // again.
-#include "apps/workload/schedule.h"
+#include "apps/workload/formats/format.h"
 
 #include <string.h>
 
@@ -15,7 +15,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     app__schedule_t *schedule = NULL;
     app__schedule_t *again = NULL;
     sim_message_t message = {.text = ""};
-    if (app__goal_read("goal", (const char *)data, size, &schedule, &message) != SIM_OK) {
+    const app__workload_file_t file = {
+        .name = "goal",
+        .text = (const char *)data,
+        .size_bytes = size,
+    };
+    if (app__format_read(&file, &schedule, &message) != SIM_OK) {
         SIM_CHECKF(strncmp(message.text, "goal:", 5) == 0, "message \"%s\"", message.text);
         return 0;
     }
@@ -23,7 +28,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         char *bytes = NULL;
         size_t size_bytes = 0;
         app__goal_write_binary(schedule, &bytes, &size_bytes);
-        const sim_err_t error = app__goal_read("goal", bytes, size_bytes, &again, &message);
+        const app__workload_file_t written = {
+            .name = "goal",
+            .text = bytes,
+            .size_bytes = size_bytes,
+        };
+        const sim_err_t error = app__format_read(&written, &again, &message);
         SIM_CHECKF(error == SIM_OK, "%s", message.text);
         const app__schedule_counts_t *const one = &schedule->counts;
         const app__schedule_counts_t *const two = &again->counts;

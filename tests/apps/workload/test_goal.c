@@ -6,7 +6,7 @@
 // Method: schedules written here; public ones with their reference binaries where they exist.
 #include "tests/check_main.h"
 
-#include "apps/workload/schedule.h"
+#include "apps/workload/formats/format.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -31,11 +31,20 @@ static const char two_ranks[] = "// a comment\n"
                                 "recv 0b from 0\n"
                                 "}\n";
 
+static sim_err_t read_bytes(const char *text,
+                            size_t size_bytes,
+                            app__schedule_t **schedule,
+                            sim_message_t *message)
+{
+    const app__workload_file_t file = {.name = "x", .text = text, .size_bytes = size_bytes};
+    return app__format_read(&file, schedule, message);
+}
+
 static app__schedule_t *read_good(const char *text)
 {
     app__schedule_t *schedule = NULL;
     sim_message_t message = {.text = ""};
-    const sim_err_t error = app__goal_read("x", text, strlen(text), &schedule, &message);
+    const sim_err_t error = read_bytes(text, strlen(text), &schedule, &message);
     ck_assert_msg(error == SIM_OK, "%s", message.text);
     return schedule;
 }
@@ -112,9 +121,8 @@ START_TEST(errors_have_places)
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
-        ck_assert_int_ne(
-            app__goal_read("x", wrong[i].text, strlen(wrong[i].text), &schedule, &message),
-            SIM_OK);
+        ck_assert_int_ne(read_bytes(wrong[i].text, strlen(wrong[i].text), &schedule, &message),
+                         SIM_OK);
         ck_assert_msg(strstr(message.text, wrong[i].said) != NULL,
                       "%s\nsaid %s",
                       wrong[i].text,
@@ -131,18 +139,18 @@ START_TEST(binary_comes_back)
     size_t sizes[2];
     sim_message_t message = {.text = ""};
     app__goal_write_binary(schedule, &bytes[0], &sizes[0]);
-    ck_assert_int_eq(app__goal_read("x", bytes[0], sizes[0], &again, &message), SIM_OK);
+    ck_assert_int_eq(read_bytes(bytes[0], sizes[0], &again, &message), SIM_OK);
     app__goal_write_binary(again, &bytes[1], &sizes[1]);
     ck_assert_uint_eq(sizes[0], sizes[1]);
     ck_assert_mem_eq(bytes[0], bytes[1], sizes[0]);
     app__schedule_destroy(again);
     // Each truncation and each flipped byte is an error or another schedule, never a crash.
     for (size_t i = 0; i < sizes[0]; i++) {
-        if (app__goal_read_binary("x", bytes[0], i, &again, &message) == SIM_OK) {
+        if (read_bytes(bytes[0], i, &again, &message) == SIM_OK) {
             app__schedule_destroy(again);
         }
         bytes[0][i] = (char)~bytes[0][i];
-        if (app__goal_read_binary("x", bytes[0], sizes[0], &again, &message) == SIM_OK) {
+        if (read_bytes(bytes[0], sizes[0], &again, &message) == SIM_OK) {
             app__schedule_destroy(again);
         }
         bytes[0][i] = (char)~bytes[0][i];
@@ -177,7 +185,7 @@ static bool same_binary(const char *name)
     snprintf(path, sizeof(path), PUBLIC "/bin/%s.bin", name);
     char *const wanted = read_file(path, &sizes[1]);
     bool same = text != NULL && wanted != NULL;
-    if (same && app__goal_read(name, text, sizes[0], &schedule, &message) == SIM_OK) {
+    if (same && read_bytes(text, sizes[0], &schedule, &message) == SIM_OK) {
         char *made = NULL;
         app__goal_write_binary(schedule, &made, &sizes[2]);
         same = sizes[1] == sizes[2] && memcmp(made, wanted, sizes[1]) == 0;

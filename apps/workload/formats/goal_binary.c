@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/goal_binary.c - reads and writes GOAL schedules in LogGOPSim's binary format.
+// apps/workload/formats/goal_binary.c - reads and writes GOAL schedules in LogGOPSim's binary
+// format.
 //
 // Little-endian and packed: a magic number of 8 bytes, then ranks, largest cpu and nic, and the
 // begin and end of each rank, as offsets from byte 8. A rank has its number of nodes and roots,
 // the roots, the nodes of 39 bytes and the indices that nodes refer to. docs/models/workload.md
-#include "apps/workload/schedule.h"
+#include "apps/workload/formats/format.h"
 
 #include "kernel/bytes.h"
 
@@ -170,22 +171,21 @@ static sim_err_t read_rank(const input_t *in, app__schedule_t *schedule, uint32_
     return read_lists(in, schedule, rank, at, stop);
 }
 
-bool app__goal_is_binary(const char *text, size_t size_bytes)
+static bool recognises(const app__workload_file_t *file)
 {
-    if (size_bytes < BASE) {
+    if (file->size_bytes < BASE) {
         return false;
     }
-    const uint64_t magic = sim_get_le64((const uint8_t *)text);
+    const uint64_t magic = sim_get_le64((const uint8_t *)file->text);
     return magic == MAGIC || magic == SPOILT;
 }
 
-sim_err_t app__goal_read_binary(const char *name,
-                                const char *bytes,
-                                size_t size_bytes,
-                                app__schedule_t **schedule,
-                                sim_message_t *message)
+static sim_err_t read_binary(const app__workload_file_t *file,
+                             app__schedule_t **schedule,
+                             sim_message_t *message)
 {
-    const input_t in = {name, (const uint8_t *)bytes, size_bytes, message};
+    const size_t size_bytes = file->size_bytes;
+    const input_t in = {file->name, (const uint8_t *)file->text, size_bytes, message};
     if (size_bytes < HEAD_BYTES || sim_get_le64(in.bytes) != MAGIC) {
         return fail(&in,
                     size_bytes >= BASE && sim_get_le64(in.bytes) == SPOILT
@@ -210,6 +210,13 @@ sim_err_t app__goal_read_binary(const char *name,
     *schedule = read;
     return SIM_OK;
 }
+
+const app__format_t app__format_goal_binary = {
+    .name = "goal-binary",
+    .what = "GOAL, binary",
+    .recognises = recognises,
+    .read = read_binary,
+};
 
 // -- writing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/goal_text.c - reads GOAL schedules as text (docs/models/workload.md).
-#include "apps/workload/schedule.h"
+// apps/workload/formats/goal_text.c - reads GOAL schedules as text (docs/models/workload.md).
+#include "apps/workload/formats/format.h"
 
 #include <string.h>
 
@@ -456,20 +456,18 @@ static sim_err_t read_all(reader_t *reader)
     return error;
 }
 
-sim_err_t app__goal_read_text(const char *name,
-                              const char *text,
-                              size_t size_bytes,
-                              app__schedule_t **schedule,
-                              sim_message_t *message)
+static sim_err_t read_text(const app__workload_file_t *file,
+                           app__schedule_t **schedule,
+                           sim_message_t *message)
 {
     reader_t reader = {
-        .name = name,
-        .text = text,
-        .end = text + size_bytes,
-        .at = text,
-        .line_start = text,
+        .name = file->name,
+        .text = file->text,
+        .end = file->text + file->size_bytes,
+        .at = file->text,
+        .line_start = file->text,
         .line = 1,
-        .word = text,
+        .word = file->text,
         .message = message,
     };
     const sim_err_t error = read_all(&reader);
@@ -484,13 +482,15 @@ sim_err_t app__goal_read_text(const char *name,
     return SIM_OK;
 }
 
-sim_err_t app__goal_read(const char *name,
-                         const char *text,
-                         size_t size_bytes,
-                         app__schedule_t **schedule,
-                         sim_message_t *message)
+static bool recognises(const app__workload_file_t *file)
 {
-    return app__goal_is_binary(text, size_bytes)
-               ? app__goal_read_binary(name, text, size_bytes, schedule, message)
-               : app__goal_read_text(name, text, size_bytes, schedule, message);
+    (void)file;
+    return true;
 }
+
+const app__format_t app__format_goal_text = {
+    .name = "goal",
+    .what = "GOAL, text",
+    .recognises = recognises,
+    .read = read_text,
+};

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/formats/list.c - the list of formats, in the order in which they are tried.
+#include "apps/workload/formats/format.h"
+
+const app__format_t *const app__formats[] = {
+    &app__format_goal_binary,
+    &app__format_goal_text,
+    NULL,
+};
+
+const app__format_t *app__format_of(const app__workload_file_t *file)
+{
+    size_t at = 0;
+    while (!app__formats[at]->recognises(file)) {
+        at++; // the last one recognises everything
+    }
+    return app__formats[at];
+}
+
+sim_err_t app__format_read(const app__workload_file_t *file,
+                           app__schedule_t **schedule,
+                           sim_message_t *message)
+{
+    return app__format_of(file)->read(file, schedule, message);
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
+#include "apps/workload/internal.h"
+
+// A place is a NIC, or a host with all of its NICs if the file names NICs.
+typedef struct places {
+    app__places_t found;
+    uint32_t *first; // index into the list of interfaces
+    uint32_t *count; // interfaces of the place
+    uint32_t places;
+} places_t;
+
+static void fini_places(places_t *places)
+{
+    app__places_fini(&places->found);
+    sim_free(places->first);
+    sim_free(places->count);
+}
+
+// Returns the number of interfaces of the host that begins at `at` in the list.
+static uint32_t nics_from(const app_context_t *context, const app_hosts_t *list, size_t at)
+{
+    uint32_t count = 1;
+    while (at + count < list->count && app__host(context->net, list->interfaces[at + count]) ==
+                                           app__host(context->net, list->interfaces[at])) {
+        count++;
+    }
+    return count;
+}
+
+static sim_err_t find_places(const app_context_t *context,
+                             const app__workload_options_t *options,
+                             bool by_host,
+                             places_t *places,
+                             sim_message_t *message)
+{
+    *places = (places_t){.places = 0};
+    const sim_err_t error =
+        app__places_find(context, "hosts", options->hosts, &places->found, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const app_hosts_t *const list = &places->found.list;
+    places->first = sim_alloc_array(list->count, sizeof(*places->first));
+    places->count = sim_alloc_array(list->count, sizeof(*places->count));
+    for (size_t at = 0; at < list->count;) {
+        const uint32_t nics = nics_from(context, list, at);
+        for (uint32_t i = 0; i < (by_host ? 1 : nics); i++) {
+            places->first[places->places] = (uint32_t)at + i;
+            places->count[places->places++] = by_host ? nics : 1;
+        }
+        at += nics;
+    }
+    return SIM_OK;
+}
+
+// Orders places so that hosts take turns: the first NIC of each host, then the second ones.
+static void order_by_turns(const app_context_t *context, const places_t *places, uint32_t *order)
+{
+    uint32_t filled = 0;
+    for (uint32_t turn = 0; filled < places->places; turn++) {
+        uint32_t seen = 0;
+        for (uint32_t i = 0; i < places->places; i++) {
+            const uint32_t *const list = places->found.list.interfaces;
+            const bool same = i > 0 && app__host(context->net, list[places->first[i]]) ==
+                                           app__host(context->net, list[places->first[i - 1]]);
+            seen = same ? seen + 1 : 0;
+            if (seen == turn) {
+                order[filled++] = i;
+            }
+        }
+    }
+}
+
+// Returns the places in the order in which ranks take them.
+static uint32_t *order_of(const app_context_t *context, const places_t *places, app__map_t map)
+{
+    uint32_t *const order = sim_alloc_array(places->places, sizeof(*order));
+    for (uint32_t i = 0; i < places->places; i++) {
+        order[i] = i;
+    }
+    if (map == APP__MAP_ROUND_ROBIN) {
+        order_by_turns(context, places, order);
+    } else if (map == APP__MAP_RANDOM) {
+        sim_random_t random;
+        app__random_init(&random, context, 0, "workload-map");
+        for (uint32_t i = 0; i + 1 < places->places; i++) {
+            const uint32_t chosen =
+                i + (uint32_t)sim_random_below(&random, (uint64_t)places->places - i);
+            const uint32_t place = order[i];
+            order[i] = order[chosen];
+            order[chosen] = place;
+        }
+    }
+    return order;
+}
+
+static void make_ranks(app__workload_t *workload, const places_t *places, const uint32_t *order)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    uint32_t ports = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        ports += places->count[order[r]];
+    }
+    workload->ports = sim_alloc_array(ports, sizeof(*workload->ports));
+    workload->ranks = sim_alloc_array(schedule->rank_count, sizeof(*workload->ranks));
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        app__rank_t *const rank = &workload->ranks[r];
+        rank->workload = workload;
+        rank->ops = &schedule->ranks[r];
+        rank->number = r;
+        rank->port_first = workload->port_count;
+        rank->port_count = places->count[order[r]];
+        for (uint32_t i = 0; i < rank->port_count; i++) {
+            const uint32_t interface = places->found.list.interfaces[places->first[order[r]] + i];
+            workload->ports[workload->port_count++] = (app__port_t){
+                .rank = rank,
+                .endpoint = app__endpoint_of(workload->runtime, interface),
+            };
+        }
+        rank->node = workload->ports[rank->port_first].endpoint->node;
+    }
+}
+
+sim_err_t app__ranks_place(const app_context_t *context,
+                           const app__workload_options_t *options,
+                           app__workload_t *workload,
+                           sim_message_t *message)
+{
+    places_t places;
+    const uint32_t ranks = workload->schedule->rank_count;
+    const bool by_host = workload->schedule->counts.nic_max > 0;
+    sim_err_t error = find_places(context, options, by_host, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    if (ranks > places.places) {
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               "hosts",
+                               ": %s has %u ranks, but there are %u %s; expected at least %u",
+                               options->title,
+                               ranks,
+                               places.places,
+                               by_host ? "hosts" : "NICs of hosts",
+                               ranks);
+    } else {
+        uint32_t *const order = order_of(context, &places, options->map);
+        make_ranks(workload, &places, order);
+        sim_free(order);
+        error = app__links_create(workload, message);
+    }
+    fini_places(&places);
+    return error;
+}

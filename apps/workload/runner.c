@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
+// folder have in common.
+#include "apps/workload/internal.h"
+
+static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    const uint32_t receive = app__match_arrive(rank, source, op);
+    if (receive != APP__NO_OP) {
+        app__rank_received(rank, receive);
+        app__rank_pump(rank);
+    }
+}
+
+static app__workload_t *make(const app_context_t *context,
+                             const app_ops_t *ops,
+                             const app__workload_options_t *options,
+                             app__schedule_t *schedule)
+{
+    app__workload_t *const workload = sim_alloc(sizeof(*workload));
+    *workload = (app__workload_t){
+        .app = {ops, context->net, context->index},
+        .schedule = schedule,
+        .runtime = context->runtime,
+        .arrived = message_arrived,
+        .first_flow_id = app__reserve_flow_ids(context->runtime, schedule->counts.sends),
+        .options = *options,
+    };
+    workload->options.title = NULL; // valid during creation only
+    workload->options.hosts = NULL;
+    return workload;
+}
+
+void app__workload_destroy(app_t *app)
+{
+    app__workload_t *const workload = (app__workload_t *)app;
+    for (uint32_t r = 0; workload->ranks != NULL && r < workload->schedule->rank_count; r++) {
+        sim_free(workload->ranks[r].states);
+        sim_free(workload->ranks[r].cpus);
+        sim_free(workload->ranks[r].unexpected);
+    }
+    sim_free(workload->ranks);
+    sim_free(workload->ports);
+    sim_free(workload->links);
+    sim_free(workload->incoming);
+    app__schedule_destroy(workload->schedule);
+    sim_free(workload);
+}
+
+// Says what of the schedule cannot come to an end: a run shows where it stops.
+static void tell_unmatched(const app_context_t *context, const app__workload_t *workload)
+{
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    const uint64_t wrong = counts->unmatched_sends + counts->unmatched_recvs + counts->stuck;
+    if (context->note == NULL || wrong == 0) {
+        return;
+    }
+    char *const text = sim_format("warning: traffic[%u].%s: the schedule may not come to an "
+                                  "end: %" PRIu64 " sends have no receive, %" PRIu64
+                                  " receives have no send, and %" PRIu64
+                                  " operations wait for each other in a circle",
+                                  context->index,
+                                  workload->app.ops->name,
+                                  counts->unmatched_sends,
+                                  counts->unmatched_recvs,
+                                  counts->stuck);
+    context->note(text, context->ctx);
+    sim_free(text);
+}
+
+sim_err_t app__workload_create(const app_context_t *context,
+                               const app_ops_t *ops,
+                               const app__workload_options_t *options,
+                               app__schedule_t *schedule,
+                               app__workload_t **created,
+                               sim_message_t *message)
+{
+    app__workload_t *const workload = make(context, ops, options, schedule);
+    const sim_err_t error = app__ranks_place(context, options, workload, message);
+    if (error != SIM_OK) {
+        app__workload_destroy(&workload->app);
+        return error;
+    }
+    tell_unmatched(context, workload);
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        app__rank_begin(&workload->ranks[r], options->start_ps);
+    }
+    *created = workload;
+    return SIM_OK;
+}
+
+void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    *done = 0;
+    *planned = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        *planned += workload->ranks[r].ops->count;
+        *done += workload->ranks[r].ops->count - workload->ranks[r].left;
+    }
+}
