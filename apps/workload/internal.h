@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/internal.h - the state of a schedule that runs on hosts.
 //
-// A rank is a program on one host. places.c decides which. Its operations go through these parts:
-// execute.c starts them and runs their processors, match.c pairs messages with receives, and connect.c moves messages over
-// queue pairs. Only events of the rank's host touch a rank; the schedule never changes.
+// A rank is a program on one host, which places.c chooses. Its operations go through these parts:
+// execute.c starts them and runs their processors, match.c pairs messages with receives, and
+// connect.c moves messages over queue pairs. Only events of the rank's host touch a rank; the
+// schedule never changes.
 #ifndef APPS_WORKLOAD_INTERNAL_H
 #define APPS_WORKLOAD_INTERNAL_H
 

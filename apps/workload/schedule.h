@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/schedule.h - schedules of messages and computations, such as collectives have.
 //
-// Each rank has operations: sends, receives, computations and its parts of collectives. An operation
-// starts when those that it requires have finished, and those that it "irequires" have started.
-// Readers of files (formats/) and generators make schedules; hosts execute them.
+// Each rank has operations: sends, receives, computations and its parts of collectives. An
+// operation starts when those that it requires have finished, and those that it "irequires" have
+// started. Readers of files (formats/) and generators make schedules; hosts execute them.
 #ifndef APPS_WORKLOAD_SCHEDULE_H
 #define APPS_WORKLOAD_SCHEDULE_H
 
@@ -65,17 +65,16 @@ typedef enum app__coll_kind {
     APP__COLL_COUNT
 } app__coll_kind_t;
 
-// One collective, called once by every rank of a group. A rank's operation of the type APP__OP_COLL
-// is its part of the call: it starts when the rank calls, and finishes when the rank has its result.
+// One collective, called once by every rank of a group. A rank's operation of the type
+// APP__OP_COLL is its part of the call: it starts when the rank calls, and finishes when the rank
+// has its result.
 typedef struct app__call {
-    uint64_t
-        bytes; // all-reduce, broadcast, reduce: the buffer; reduce-scatter: the input of a rank;
-               // all-gather: the result of a rank; all-to-all: what a rank sends to all,
-               // itself included
-    const uint64_t
-        *matrix; // all-to-all with unequal parts: bytes from row to column, count x count
-                 // values by the numbers within the group; NULL: equal parts. Borrowed
-                 // from the schedule (app__schedule_keep).
+    // All-reduce, broadcast, reduce: the buffer. Reduce-scatter: the input of a rank. All-gather:
+    // the result of a rank. All-to-all: what a rank sends to all, itself included.
+    uint64_t bytes;
+    // All-to-all with unequal parts: bytes from row to column, count x count values by the numbers
+    // within the group; NULL: equal parts. Borrowed from the schedule (app__schedule_keep).
+    const uint64_t *matrix;
     uint32_t group;
     uint32_t root;     // number within the group; broadcast and reduce
     uint8_t kind;      // app__coll_kind_t
