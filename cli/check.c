@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "world/advice.h"
 #include "world/format.h"
+#include "world/parameters.h"
 #include "world/survey.h"
 #include "world/world.h"
 
@@ -94,6 +95,7 @@ static void print_world(const world_t *world)
            world_format_time(&until, scenario->run.until_ps),
            scenario->run.seed,
            scenario->nic_config.congestion_control);
+    world_parameters_print(scenario->root, stdout);
     print_headroom(world->net);
     world_print_classes(world, stdout);
     world_print_hops(world, stdout);

@@ -247,7 +247,8 @@ typedef struct world_scenario {
     size_t capture_capacity;
 } world_scenario_t;
 
-// Creates a scenario from its tree: root is the whole, with overrides applied. Takes the document,
+// Creates a scenario from its tree: root is the whole, with overrides applied and parameters
+// expanded. Takes the document,
 // also on failure. registry, here and below, holds the names that can be chosen and is borrowed;
 // NULL: those of the library. Free the scenario with world_scenario_destroy.
 SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
@@ -306,7 +307,14 @@ char *world_yaml_text(const world_tree_t *tree);
 // -- steps of world_scenario_create in files of their own
 
 // override.c: checks `parameters`; each --set looks up what they stand for.
-// Sets a value at a path, or at the paths that a parameter's name stands for.
+// Merges a mapping into the one at a path, or sets another value there. path is a scalar.
+SIM_MUST_CHECK sim_err_t world__merge_value(world_document_t *document,
+                                            world_tree_t *root,
+                                            const world_tree_t *path,
+                                            world_tree_t *value,
+                                            world_error_t *error);
+// Sets a value at a path, or at the paths that a parameter's name stands for; a parameter of the
+// long form takes the value.
 SIM_MUST_CHECK sim_err_t world__override_value(world_document_t *document,
                                                world_tree_t *root,
                                                const char *path,

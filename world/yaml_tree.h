@@ -83,6 +83,11 @@ world_tree_t *world_tree_new_scalar(world_document_t *document,
                                     const char *text);
 // Appends an entry to a list (key NULL) or a map.
 void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value);
+// Returns a copy of a tree with the same places.
+world_tree_t *world_tree_copy(world_document_t *document, const world_tree_t *tree);
+// Adds the entries of a mapping to another: mappings below the same key are merged, any other value
+// replaces the one that is there. Values of `from` become part of `into`.
+void world_tree_merge(world_tree_t *into, const world_tree_t *from);
 // Returns the entry of that key in a map, or NULL.
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key);
 // Returns what a tree is, for messages: "a mapping", "a list", "a value", "nothing".

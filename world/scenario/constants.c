@@ -3,6 +3,8 @@
 // reads it.
 #include "world/constants.h"
 
+#include "world/parameters.h"
+
 #include <string.h>
 
 #define KEY "constants"
@@ -76,6 +78,7 @@ static sim_err_t check_constant(const world_tree_entry_t *entry, world_error_t *
 static sim_err_t apply_constant(world_document_t *document,
                                 world_tree_t *root,
                                 const world_tree_t *map,
+                                world_constants_pass_t pass,
                                 world_error_t *error)
 {
     const world_tree_t *const path = world_tree_find(map, "path")->value;
@@ -90,6 +93,10 @@ static sim_err_t apply_constant(world_document_t *document,
                               "path is %s, expected one such as nic.mtu, or a list of them",
                               world_tree_kind_text(one));
         }
+        const bool parameter = world_parameter_find(root, one->text, strlen(one->text)) != NULL;
+        if (parameter != (pass == WORLD_CONSTANTS_PARAMETERS)) {
+            continue;
+        }
         const sim_err_t result = world__override_value(document, root, one->text, value, error);
         if (result != SIM_OK) {
             return result;
@@ -98,11 +105,12 @@ static sim_err_t apply_constant(world_document_t *document,
     return SIM_OK;
 }
 
-static sim_err_t apply_file(world_document_t *document,
-                            world_tree_t *root,
-                            const char *scenario_file,
-                            const world_tree_t *name,
-                            world_error_t *error)
+// Adds the constants of a file to a list.
+static sim_err_t read_file(world_document_t *document,
+                           world_tree_t *list,
+                           const char *scenario_file,
+                           const world_tree_t *name,
+                           world_error_t *error)
 {
     if (name->kind != WORLD_TREE_SCALAR || name->is_null) {
         return world_fail(error,
@@ -132,20 +140,22 @@ static sim_err_t apply_file(world_document_t *document,
     for (size_t i = 0; result == SIM_OK && i < constants->count; i++) {
         result = check_constant(&constants->entries[i], error);
         if (result == SIM_OK) {
-            result = apply_constant(document, root, constants->entries[i].value, error);
+            world_tree_add(list, NULL, constants->entries[i].value);
         }
     }
     return result;
 }
 
-sim_err_t world_constants_apply(world_document_t *document,
-                                world_tree_t *root,
-                                const char *file_name,
-                                const world_override_t *overrides,
-                                size_t override_count,
-                                world_error_t *error)
+sim_err_t world_constants_take(world_document_t *document,
+                               world_tree_t *root,
+                               const char *file_name,
+                               const world_override_t *overrides,
+                               size_t override_count,
+                               world_tree_t **list,
+                               world_error_t *error)
 {
     sim_err_t result = SIM_OK;
+    *list = world_tree_new(document, WORLD_TREE_LIST, root->place);
     for (size_t i = 0; i < override_count && result == SIM_OK; i++) {
         if (world_is_constants_override(&overrides[i])) {
             result = world_override_apply(document, root, &overrides[i], error);
@@ -162,10 +172,23 @@ sim_err_t world_constants_apply(world_document_t *document,
     }
     root->count--;
     if (files->kind != WORLD_TREE_LIST) {
-        return apply_file(document, root, file_name, files, error);
+        return read_file(document, *list, file_name, files, error);
     }
     for (size_t i = 0; i < files->count && result == SIM_OK; i++) {
-        result = apply_file(document, root, file_name, files->entries[i].value, error);
+        result = read_file(document, *list, file_name, files->entries[i].value, error);
+    }
+    return result;
+}
+
+sim_err_t world_constants_apply(world_document_t *document,
+                                world_tree_t *root,
+                                const world_tree_t *list,
+                                world_constants_pass_t pass,
+                                world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < list->count && result == SIM_OK; i++) {
+        result = apply_constant(document, root, list->entries[i].value, pass, error);
     }
     return result;
 }

@@ -5,7 +5,9 @@
 // PATH is written as in messages: nic.mtu, topology.star.hosts, traffic[0].poisson.load,
 // nodes.spine*.switch.buffer; a part with dots in it stands in double quotes. Entries of a list
 // are counted from 0; the one after the last appends. VALUE is YAML. A scenario may give a path, or
-// several that go together, a short name under `parameters`; --set NAME=VALUE then sets them all.
+// several that go together, a short name under `parameters`; --set NAME=VALUE then sets them all. A
+// parameter of the long form (parameters.h) takes the value itself.
+#include "world/parameters.h"
 #include "world/scenario.h"
 
 #include <string.h>
@@ -148,6 +150,7 @@ static sim_err_t apply(world_document_t *document,
                        world_tree_t *root,
                        const path_t *path,
                        world_tree_t *value,
+                       bool merge,
                        world_error_t *error)
 {
     world_tree_t *map = root;
@@ -158,7 +161,12 @@ static sim_err_t apply(world_document_t *document,
             return result;
         }
         if (i + 1 == path->count) {
-            *slot = value;
+            if (merge && *slot != NULL && (*slot)->kind == WORLD_TREE_MAP &&
+                value->kind == WORLD_TREE_MAP) {
+                world_tree_merge(*slot, value);
+            } else {
+                *slot = value;
+            }
             return SIM_OK;
         }
         result = descend(document, slot, WORLD_TREE_MAP, &value->place, path->parts[i].key, error);
@@ -174,7 +182,9 @@ static sim_err_t apply_text(world_document_t *document,
                             world_tree_t *root,
                             const char *text,
                             size_t size,
+                            const world_place_t *place,
                             world_tree_t *value,
+                            bool merge,
                             world_error_t *error)
 {
     path_t path;
@@ -182,11 +192,11 @@ static sim_err_t apply_text(world_document_t *document,
         path_fini(&path);
         return world_fail(error,
                           SIM_ERR_INVALID,
-                          &value->place,
+                          place,
                           "the path cannot be read, expected one such as nic.mtu or "
                           "traffic[0].poisson.load");
     }
-    const sim_err_t result = apply(document, root, &path, value, error);
+    const sim_err_t result = apply(document, root, &path, value, merge, error);
     path_fini(&path);
     return result;
 }
@@ -224,6 +234,9 @@ sim_err_t world__take_parameters(world_scenario_t *scenario,
     }
     for (size_t i = 0; i < value->count; i++) {
         const world_tree_t *const paths = value->entries[i].value;
+        if (paths->kind == WORLD_TREE_MAP) {
+            continue; // of the long form, which world_parameters_expand has checked
+        }
         bool good = paths->kind == WORLD_TREE_SCALAR && !paths->is_null;
         if (paths->kind == WORLD_TREE_LIST) {
             good = paths->count > 0;
@@ -235,8 +248,8 @@ sim_err_t world__take_parameters(world_scenario_t *scenario,
             return world_fail(error,
                               SIM_ERR_INVALID,
                               &paths->place,
-                              "'%s' is %s, expected a path such as topology.star.hosts, or a list "
-                              "of paths",
+                              "'%s' is %s, expected a path such as topology.star.hosts, a list of "
+                              "paths, or {default: VALUE}",
                               value->entries[i].key->text,
                               world_tree_kind_text(paths));
         }
@@ -253,20 +266,56 @@ static sim_err_t apply_everywhere(world_document_t *document,
 {
     const world_tree_t *const paths = find_parameter(root, name, size);
     if (paths == NULL) {
-        return apply_text(document, root, name, size, value, error);
+        return apply_text(document, root, name, size, &value->place, value, false, error);
     }
+    world_tree_t *const map = world_parameter_find(root, name, size);
+    if (map != NULL) {
+        world_parameter_set(document, map, value);
+        return SIM_OK;
+    }
+    const world_place_t *const place = &value->place;
     if (paths->kind == WORLD_TREE_SCALAR && paths->text != NULL) {
-        return apply_text(document, root, paths->text, strlen(paths->text), value, error);
+        return apply_text(document,
+                          root,
+                          paths->text,
+                          strlen(paths->text),
+                          place,
+                          value,
+                          false,
+                          error);
     }
     sim_err_t result = SIM_OK;
     for (size_t i = 0; paths->kind == WORLD_TREE_LIST && i < paths->count && result == SIM_OK;
          i++) {
         const world_tree_t *const path = paths->entries[i].value;
         if (path->kind == WORLD_TREE_SCALAR && path->text != NULL) {
-            result = apply_text(document, root, path->text, strlen(path->text), value, error);
+            result = apply_text(document,
+                                root,
+                                path->text,
+                                strlen(path->text),
+                                place,
+                                value,
+                                false,
+                                error);
         }
     }
     return result;
+}
+
+sim_err_t world__merge_value(world_document_t *document,
+                             world_tree_t *root,
+                             const world_tree_t *path,
+                             world_tree_t *value,
+                             world_error_t *error)
+{
+    return apply_text(document,
+                      root,
+                      path->text,
+                      strlen(path->text),
+                      &path->place,
+                      value,
+                      true,
+                      error);
 }
 
 sim_err_t world__override_value(world_document_t *document,

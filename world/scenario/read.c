@@ -4,6 +4,7 @@
 #include "world/world_internal.h"
 
 #include "world/constants.h"
+#include "world/parameters.h"
 
 #include <string.h>
 
@@ -342,6 +343,43 @@ static const section_t sections[] = {
     {"captures", world__take_captures},
 };
 
+// Fails if a key that --set gave is neither a section nor an attribute, but nearly the name of a
+// parameter.
+static sim_err_t check_names(const world_scenario_t *scenario,
+                             const char *const *others,
+                             world_error_t *error)
+{
+    const world_tree_entry_t *const entry = world_tree_find(scenario->root, "parameters");
+    const world_tree_t *const map = entry != NULL ? entry->value : NULL;
+    const size_t count = map != NULL && map->kind == WORLD_TREE_MAP ? map->count : 0;
+    const char **const names = sim_alloc_array(count + 1, sizeof(*names));
+    for (size_t i = 0; i < count; i++) {
+        names[i] = map->entries[i].key->text;
+    }
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < scenario->root->count && result == SIM_OK && count > 0; i++) {
+        const world_tree_t *const key = scenario->root->entries[i].key;
+        bool known = key->place.line > 0 || sim_attr_find(&world_run_config_attrs, key->text);
+        for (size_t o = 0; others[o] != NULL; o++) {
+            known = known || strcmp(others[o], key->text) == 0;
+        }
+        const char *const nearest = known ? NULL : sim_nearest_name(key->text, names, count);
+        if (nearest != NULL) {
+            world_shown_t shown;
+            result = world_fail(error,
+                                SIM_ERR_UNKNOWN,
+                                &key->place,
+                                "unknown key '%s', did you mean '%s'? It is one of %zu parameters "
+                                "of the scenario",
+                                world_show(&shown, key->text),
+                                nearest,
+                                count);
+        }
+    }
+    sim_free((void *)names);
+    return result;
+}
+
 static sim_err_t take_sections(world_scenario_t *scenario, world_error_t *error)
 {
     const char *others[SIM_COUNT_OF(sections) + 1] = {NULL};
@@ -353,7 +391,10 @@ static sim_err_t take_sections(world_scenario_t *scenario, world_error_t *error)
         }
     }
     const world_targets_t targets = world_targets_one(&world_run_config_attrs, &scenario->run);
-    sim_err_t result = world_bind(scenario->root, "", &targets, others, error);
+    sim_err_t result = check_names(scenario, others, error);
+    if (result == SIM_OK) {
+        result = world_bind(scenario->root, "", &targets, others, error);
+    }
     for (size_t i = 0; i < SIM_COUNT_OF(sections) && result == SIM_OK; i++) {
         const world_tree_entry_t *const entry = world_tree_find(scenario->root, sections[i].key);
         if (entry != NULL) {
@@ -519,6 +560,67 @@ sim_err_t world_scenario_load(const world_registry_t *registry,
                                     error);
 }
 
+// Returns whether an override gives a value to a parameter of the long form, or changes one.
+static bool sets_parameter(const world_tree_t *root, const world_override_t *override)
+{
+    static const char section[] = "parameters.";
+    const char *const equals = strchr(override->text, '=');
+    if (strncmp(override->text, section, sizeof(section) - 1) == 0) {
+        return true;
+    }
+    return equals != NULL &&
+           world_parameter_find(root, override->text, (size_t)(equals - override->text)) != NULL;
+}
+
+// Applies the overrides that give values to parameters, or all others.
+static sim_err_t apply_overrides(world_document_t *document,
+                                 world_tree_t *root,
+                                 const world_override_t *overrides,
+                                 size_t override_count,
+                                 bool parameters,
+                                 world_error_t *error)
+{
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < override_count && result == SIM_OK; i++) {
+        if (!world_is_constants_override(&overrides[i]) &&
+            sets_parameter(root, &overrides[i]) == parameters) {
+            result = world_override_apply(document, root, &overrides[i], error);
+        }
+    }
+    return result;
+}
+
+// Prepares a tree for reading: parameters get their values and are expanded; then constants and
+// overrides replace what stands at their paths; then expressions are computed.
+static sim_err_t prepare(world_document_t *document,
+                         world_tree_t *root,
+                         const char *file_name,
+                         const world_override_t *overrides,
+                         size_t count,
+                         world_error_t *error)
+{
+    world_tree_t *constants = NULL;
+    sim_err_t result =
+        world_constants_take(document, root, file_name, overrides, count, &constants, error);
+    if (result == SIM_OK) {
+        result =
+            world_constants_apply(document, root, constants, WORLD_CONSTANTS_PARAMETERS, error);
+    }
+    if (result == SIM_OK) {
+        result = apply_overrides(document, root, overrides, count, true, error);
+    }
+    if (result == SIM_OK) {
+        result = world_parameters_expand(document, root, error);
+    }
+    if (result == SIM_OK) {
+        result = world_constants_apply(document, root, constants, WORLD_CONSTANTS_PATHS, error);
+    }
+    if (result == SIM_OK) {
+        result = apply_overrides(document, root, overrides, count, false, error);
+    }
+    return result == SIM_OK ? world_parameters_replace(document, root, error) : result;
+}
+
 sim_err_t world_scenario_load_tree(const world_registry_t *registry,
                                    world_document_t *document,
                                    world_tree_t *root,
@@ -528,17 +630,11 @@ sim_err_t world_scenario_load_tree(const world_registry_t *registry,
                                    world_scenario_t **scenario,
                                    world_error_t *error)
 {
-    sim_err_t result = SIM_OK;
     // A root that is no mapping is refused below, whatever the overrides say.
-    const bool is_map = root->kind == WORLD_TREE_MAP;
-    if (is_map) {
-        result = world_constants_apply(document, root, file_name, overrides, override_count, error);
-    }
-    for (size_t i = 0; i < override_count && result == SIM_OK && is_map; i++) {
-        if (!world_is_constants_override(&overrides[i])) {
-            result = world_override_apply(document, root, &overrides[i], error);
-        }
-    }
+    const sim_err_t result =
+        root->kind == WORLD_TREE_MAP
+            ? prepare(document, root, file_name, overrides, override_count, error)
+            : SIM_OK;
     if (result != SIM_OK) {
         world_document_destroy(document);
         return result;
@@ -561,5 +657,5 @@ sim_err_t world_scenario_parse(const world_registry_t *registry,
         world_document_destroy(document);
         return result;
     }
-    return create_from_tree(registry, document, root, file_name, scenario, error);
+    return world_scenario_load_tree(registry, document, root, file_name, NULL, 0, scenario, error);
 }

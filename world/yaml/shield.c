@@ -5,7 +5,8 @@
 // In YAML, `*` begins an alias and `[`, `]`, `,` structure flow collections, so that
 // `{from: host[*]}` is a syntax error. Scenarios have no aliases, and a `[` that follows a letter
 // or digit at once can be nothing but part of a name. Both are replaced by private-use characters
-// before the parser sees them and put back in every scalar after.
+// before the parser sees them and put back in every scalar after. So are the commas and brackets of
+// an expression: `{leaves: $(max(gpus / 8, 1))}`.
 #include "world/shown.h"
 #include "world/yaml/yaml_internal.h"
 
@@ -109,6 +110,24 @@ static size_t bracket_bytes(const char *bytes, size_t size, size_t p)
     return 0;
 }
 
+// Returns the bytes of an expression "$(...)" at p, or 0 if there is none. Its commas and brackets
+// have no meaning in YAML.
+static size_t expression_bytes(const char *bytes, size_t size, size_t p)
+{
+    if (bytes[p] != '$' || p + 1 == size || bytes[p + 1] != '(') {
+        return 0;
+    }
+    size_t depth = 0;
+    for (size_t i = p + 1; i < size && i - p < BRACKET_BYTES_MAX && bytes[i] != '\n'; i++) {
+        depth += bytes[i] == '(';
+        depth -= bytes[i] == ')';
+        if (depth == 0) {
+            return i - p + 1;
+        }
+    }
+    return 0;
+}
+
 static size_t shield_one(char *to, char character)
 {
     const char *const found = memchr(shielded_characters, character, sizeof(shielded_characters));
@@ -137,7 +156,8 @@ sim_err_t world__yaml_shield(const world_place_t *place,
     size_t bracket_end = 0;
     for (size_t i = 0; i < size; i++) {
         if (i >= bracket_end) {
-            bracket_end = i + bracket_bytes(bytes, size, i);
+            const size_t expression = expression_bytes(bytes, size, i);
+            bracket_end = i + (expression > 0 ? expression : bracket_bytes(bytes, size, i));
         }
         if (i < bracket_end || bytes[i] == '*') {
             used += shield_one(to + used, bytes[i]);

@@ -70,6 +70,36 @@ void world_tree_add(world_tree_t *tree, world_tree_t *key, world_tree_t *value)
     tree->entries[tree->count++] = (world_tree_entry_t){key, value};
 }
 
+world_tree_t *world_tree_copy(world_document_t *document, const world_tree_t *tree)
+{
+    world_tree_t *const made = world_tree_new(document, tree->kind, tree->place);
+    made->is_null = tree->is_null;
+    made->text = tree->text != NULL ? sim_strdup(tree->text) : NULL;
+    for (size_t i = 0; i < tree->count; i++) {
+        const world_tree_entry_t *const entry = &tree->entries[i];
+        world_tree_add(made,
+                       entry->key != NULL ? world_tree_copy(document, entry->key) : NULL,
+                       world_tree_copy(document, entry->value));
+    }
+    return made;
+}
+
+void world_tree_merge(world_tree_t *into, const world_tree_t *from)
+{
+    SIM_CHECK(into->kind == WORLD_TREE_MAP && from->kind == WORLD_TREE_MAP);
+    for (size_t i = 0; i < from->count; i++) {
+        world_tree_entry_t *const there = world_tree_find(into, from->entries[i].key->text);
+        world_tree_t *const value = from->entries[i].value;
+        if (there == NULL) {
+            world_tree_add(into, from->entries[i].key, value);
+        } else if (there->value->kind == WORLD_TREE_MAP && value->kind == WORLD_TREE_MAP) {
+            world_tree_merge(there->value, value);
+        } else {
+            there->value = value;
+        }
+    }
+}
+
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key)
 {
     SIM_CHECK(map->kind == WORLD_TREE_MAP);
