@@ -103,8 +103,8 @@ lacks "leaves: .*"
 run --set topology.leaf-spine.spines=2 --set 'nic.mtu=$(gpus * 32)' --set gpus=16 --set switch.ecn.kmin=3KB ||
     fail "$(cat "$scratch/err")"
 for line in "leaves: 4" "spines: 2" "mtu: 512" "kmin: 3KB"; do has "$line"; done
-run --set 'parameters.gpus.default=12' || fail "$(cat "$scratch/err")"
-has "leaves: 3"
+run --set 'parameters.gpus.default=24' || fail "$(cat "$scratch/err")"
+has "leaves: 6"
 cat >"$scratch/constants" <<'YAML'
 gpus: {path: gpus, value: 4, origin: chosen}
 leaves: {path: topology.leaf-spine.spines, value: 3, origin: chosen}
