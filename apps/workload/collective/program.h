@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/program.h - how an algorithm does a collective: a program for each rank.
+//
+// A program has blocks, as NCCL and MSCCL have thread blocks. A block takes its steps one after the
+// other: it receives, reduces and sends chunks of the buffer. A large buffer is done in loops, each
+// of which does all steps. A chunk travels in slices. docs/models/collectives.md
+#ifndef APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
+#define APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
+
+#include "apps/workload/schedule.h"
+
+#define APP__NO_BLOCK UINT32_MAX
+
+// What a step does, as a sum of these bits. MSCCL's names: send "s", receive "r", receive + send
+// "rcs" (with store), receive + reduce + store "rrc", receive + reduce + send "rrs", with store
+// "rrcs", copy "cpy", reduce "re", none of them "nop".
+typedef enum app__step_bits {
+    APP__STEP_RECV = 1,   // takes the next message of recv_peer
+    APP__STEP_REDUCE = 2, // adds the source chunks to what was received, or to the destination
+    APP__STEP_SEND = 4,   // sends what was received (and reduced), else the source chunks
+    APP__STEP_STORE = 8,  // writes what was received (and reduced) to the destination chunks
+    APP__STEP_COPY = 16,  // copies the source chunks to the destination; no message
+    APP__STEP_PAIR = 32   // chunks of what one rank sends to another one: all-to-all
+} app__step_bits_t;
+
+typedef enum app__buffer { APP__BUFFER_INPUT, APP__BUFFER_OUTPUT, APP__BUFFER_SCRATCH } app__buffer_t;
+
+// Where a collective works in place, input and output are one buffer of all chunks: chunk i of an
+// all-gather's input is chunk i of rank i's output.
+typedef struct app__step {
+    uint8_t what;        // sum of app__step_bits_t
+    uint8_t from_buffer; // app__buffer_t of the source
+    uint8_t to_buffer;   // and of the destination
+    uint32_t from_chunk; // first chunk of the source
+    uint32_t to_chunk;   // and of the destination
+    uint32_t count;      // chunks
+    uint32_t send_peer;  // numbers of ranks within the group
+    uint32_t recv_peer;
+    uint32_t wait_block; // APP__NO_BLOCK: none; else the step begins when that block of the rank
+    uint32_t wait_step;  // has finished this step of the same loop
+} app__step_t;
+
+typedef struct app__block {
+    uint32_t channel; // connections of different channels are different
+    uint32_t step_first; // in the steps of a file's program; 0 for others
+    uint32_t steps;      // in each loop
+} app__block_t;
+
+// The steps of an algorithm from a file, such as MSCCL's XML. All chunks have the same size.
+typedef struct app__program_file {
+    char *name; // of the algorithm
+    app__coll_kind_t kind;
+    uint32_t ranks;
+    uint32_t channels;
+    uint32_t chunks; // into which a loop's part of the buffer (app__call_t.bytes) is divided
+    char *protocol;  // "Simple", "LL", "LL128"; NULL: the file does not say
+    bool in_place;
+    uint64_t bytes_min; // sizes that the file is for; max 0: any
+    uint64_t bytes_max;
+    uint32_t *block_first; // per rank: in blocks; ranks + 1 values
+    app__block_t *blocks;
+    size_t block_count;
+    size_t block_capacity;
+    app__step_t *steps;
+    size_t step_count;
+    size_t step_capacity;
+} app__program_file_t;
+
+app__program_file_t *app__program_file_create(uint32_t ranks);
+void app__program_file_destroy(app__program_file_t *file); // NULL is allowed
+// Each appends to the last rank, block: call them rank by rank, block by block, step by step.
+void app__program_file_rank(app__program_file_t *file);
+void app__program_file_block(app__program_file_t *file, uint32_t channel);
+void app__program_file_step(app__program_file_t *file, const app__step_t *step);
+
+typedef struct app__algorithm app__algorithm_t;
+
+// The program of one collective: what its algorithm needs to know to say any step.
+typedef struct app__program {
+    const app__algorithm_t *algorithm;
+    const app__program_file_t *file; // NULL: the algorithm computes its steps
+    const uint32_t *node;            // per rank: number of its node (NVLink domain), rising
+    const uint32_t *local;           // per rank: its place within its node
+    uint32_t nodes;
+    uint32_t per_node; // ranks of a node, if all have the same; else 0
+    uint32_t ranks;
+    uint32_t root;
+    uint32_t channels; // that the caller wants
+    uint32_t lanes;    // channels that connections have, relays included; set by plan
+    uint32_t chunks;   // of a loop; set by plan. APP__STEP_PAIR: of a pair
+    uint8_t kind;      // app__coll_kind_t
+    bool pairs;        // sizes are those of pairs; set by plan
+    bool equal_chunks; // all chunks have the same size, rounded up; set by plan
+    bool pxn;          // messages change rails within the sender's node
+} app__program_t;
+
+struct app__algorithm {
+    const char *name; // "ring"
+    // Returns NULL, or why the algorithm cannot do the collective: "needs a power of 2 of ranks".
+    const char *(*refuses)(const app__program_t *program);
+    void (*plan)(app__program_t *program); // sets lanes, chunks, pairs, equal_chunks
+    uint32_t (*blocks)(const app__program_t *program, uint32_t rank);
+    app__block_t (*block)(const app__program_t *program, uint32_t rank, uint32_t block);
+    void (*step)(const app__program_t *program,
+                 uint32_t rank,
+                 uint32_t block,
+                 uint32_t index,
+                 app__step_t *step); // all members are 0, wait_block is APP__NO_BLOCK
+};
+
+extern const app__algorithm_t app__ring;
+extern const app__algorithm_t app__tree;             // double binary tree
+extern const app__algorithm_t app__halving_doubling; // recursive, by halves of the buffer
+extern const app__algorithm_t app__hierarchical;     // in the node, by rails, in the node
+extern const app__algorithm_t app__pat;              // parallel aggregated trees
+extern const app__algorithm_t app__nvls;             // reduction in the NVSwitch, ring by rails
+extern const app__algorithm_t app__nvls_tree;        // reduction in the NVSwitch, tree by rails
+extern const app__algorithm_t app__chain;            // broadcast, reduce
+extern const app__algorithm_t app__pairwise;         // all-to-all in NCCL's order
+extern const app__algorithm_t app__direct;           // all-to-all, all pairs at once
+extern const app__algorithm_t app__from_file;        // steps of program->file
+
+// Returns step `index` of a block.
+app__step_t app__program_step(const app__program_t *program,
+                              uint32_t rank,
+                              uint32_t block,
+                              uint32_t index);
+
+// How a buffer is cut: loops, chunks of a loop, slices of a step.
+typedef struct app__cut {
+    uint64_t bytes;       // of the buffer, or of the largest pair
+    uint64_t chunk_bytes; // at most, of one chunk
+    uint32_t chunks;      // of a loop
+    uint32_t loops;
+    bool equal;
+} app__cut_t;
+
+// Cuts a buffer into chunks of at most chunk_max bytes; 0: into one loop.
+app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool equal);
+// Returns the bytes of `count` chunks from `first` on in a loop. A buffer of fewer bytes than the
+// cut's (a smaller pair) is cut into the same loops.
+uint64_t app__cut_bytes(const app__cut_t *cut,
+                        uint64_t bytes,
+                        uint32_t loop,
+                        uint32_t first,
+                        uint32_t count);
+
+#endif // APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
