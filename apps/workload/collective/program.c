@@ -49,10 +49,10 @@ void app__program_file_step(app__program_file_t *file, const app__step_t *step)
 static const char *file_refuses(const app__program_t *program)
 {
     const app__program_file_t *const file = program->file;
-    return file == NULL                       ? "needs a file"
-           : file->kind != program->kind      ? "is for another collective"
-           : file->ranks != program->ranks    ? "is for another number of ranks"
-                                              : NULL;
+    return file == NULL                    ? "needs a file"
+           : file->kind != program->kind   ? "is for another collective"
+           : file->ranks != program->ranks ? "is for another number of ranks"
+                                           : NULL;
 }
 
 static void file_plan(app__program_t *program)

@@ -3,7 +3,7 @@
 //
 // A program has blocks, as NCCL and MSCCL have thread blocks. A block takes its steps one after the
 // other: it receives, reduces and sends chunks of the buffer. A large buffer is done in loops, each
-// of which does all steps. A chunk travels in slices. docs/models/collectives.md
+// of which does all steps. A chunk travels in slices.
 #ifndef APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
 #define APPS_WORKLOAD_COLLECTIVE_PROGRAM_H
 
@@ -23,7 +23,11 @@ typedef enum app__step_bits {
     APP__STEP_PAIR = 32   // chunks of what one rank sends to another one: all-to-all
 } app__step_bits_t;
 
-typedef enum app__buffer { APP__BUFFER_INPUT, APP__BUFFER_OUTPUT, APP__BUFFER_SCRATCH } app__buffer_t;
+typedef enum app__buffer {
+    APP__BUFFER_INPUT,
+    APP__BUFFER_OUTPUT,
+    APP__BUFFER_SCRATCH
+} app__buffer_t;
 
 // Where a collective works in place, input and output are one buffer of all chunks: chunk i of an
 // all-gather's input is chunk i of rank i's output.
@@ -41,7 +45,7 @@ typedef struct app__step {
 } app__step_t;
 
 typedef struct app__block {
-    uint32_t channel; // connections of different channels are different
+    uint32_t channel;    // connections of different channels are different
     uint32_t step_first; // in the steps of a file's program; 0 for others
     uint32_t steps;      // in each loop
 } app__block_t;
