@@ -40,23 +40,16 @@ void app__rank_finish(app__rank_t *rank, uint32_t op)
 
 // -- processors
 
-static sim_time_t scaled_ps(uint64_t ns, const sim_ratio_t *scale)
-{
-    return scale->num == scale->den
-               ? ns * SIM_PS_PER_NS
-               : (sim_time_t)((double)ns * SIM_PS_PER_NS * (double)scale->num / (double)scale->den);
-}
-
 static sim_time_t duration_ps(const app__rank_t *rank, const app__op_t *op)
 {
     const app__workload_t *const workload = rank->workload;
     switch (op->type) {
     case APP__OP_CALC:
-        return scaled_ps(op->size, &workload->options.calc_scale);
+        return app__calc_ps(op->size, &workload->options.loggp.calc_scale);
     case APP__OP_SEND:
-        return workload->options.send_ps;
+        return workload->options.loggp.send_ps;
     default:
-        return workload->options.recv_ps;
+        return workload->options.loggp.recv_ps;
     }
 }
 

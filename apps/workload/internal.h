@@ -9,10 +9,13 @@
 #define APPS_WORKLOAD_INTERNAL_H
 
 #include "apps/app_internal.h"
+#include "apps/workload/loggp.h"
 #include "apps/workload/schedule.h"
 #include "kernel/random.h"
 
 #define APP__NO_OP UINT32_MAX
+
+typedef enum app__network { APP__NETWORK_PACKETS, APP__NETWORK_IDEAL } app__network_t;
 
 typedef enum app__map { APP__MAP_PACKED, APP__MAP_ROUND_ROBIN, APP__MAP_RANDOM } app__map_t;
 
@@ -23,9 +26,8 @@ typedef struct app__workload_options {
     char *hosts;
     app__map_t map;
     sim_time_t start_ps;
-    sim_time_t send_ps; // time of a processor for each send
-    sim_time_t recv_ps; // and for each receive
-    sim_ratio_t calc_scale;
+    app__network_t network;
+    app__loggp_t loggp; // costs of processors and NICs; L and G: of the ideal network only
     uint64_t local_bps; // between ranks of one host
     sim_time_t local_ps;
 } app__workload_options_t;
@@ -43,13 +45,42 @@ typedef struct app__workload_options {
     SIM_ATTR(prefix ".start", TIME, type, member.start_ps,                                         \
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
              .help = "time at which all ranks begin"),                                             \
-    SIM_ATTR(prefix ".send-overhead", TIME, type, member.send_ps,                                  \
+    SIM_ATTR(prefix ".network-model", ENUM, type, member.network,                                  \
+             .default_text = "packets", .choices = "packets|ideal",                                \
+             .help = "the network of messages: the simulated one, or an ideal one with LogGP's "   \
+                     "L and G and no packets"),                                                    \
+    SIM_ATTR(prefix ".semantics", ENUM, type, member.loggp.semantics,                              \
+             .default_text = "atlahs", .choices = "spcl|atlahs",                                   \
+             .help = "rules for receivers: those of LogGOPSim, which takes a message on the "      \
+                     "processor of its send, or those of ATLAHS, on that of its receive"),         \
+    SIM_ATTR(prefix ".ties", ENUM, type, member.loggp.ties,                                   \
+             .default_text = "file", .choices = "file|heap",                                       \
+             .help = "order of events of one instant on the ideal network: that of the file, or "  \
+                     "that of ATLAHS's own program, which breaks the order of receives"),          \
+    SIM_ATTR(prefix ".latency", TIME, type, member.loggp.latency_ps,                               \
+             .default_text = "3700ns", .min_text = "0s", .max_text = "1s",                         \
+             .help = "time of a message in the ideal network (L of LogGP)"),                       \
+    SIM_ATTR(prefix ".byte-gap", TIME, type, member.loggp.byte_gap_ps,                             \
+             .default_text = "40ps", .min_text = "0s", .max_text = "100ns",                        \
+             .help = "time of a byte in the ideal network (G of LogGP); 40 ps are 200 Gbps"),      \
+    SIM_ATTR(prefix ".gap", TIME, type, member.loggp.gap_ps,                                       \
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
+             .help = "time between two messages of a NIC on the ideal network (g of LogGP)"),      \
+    SIM_ATTR(prefix ".byte-overhead", TIME, type, member.loggp.byte_overhead_ps,                   \
+             .default_text = "0s", .min_text = "0s", .max_text = "100ns",                          \
+             .help = "time of a processor for each byte of a message on the ideal network (O of "  \
+                     "LogGOPS)"),                                                                  \
+    SIM_ATTR(prefix ".eager-max", BYTES, type, member.loggp.eager_max_bytes,                       \
+             .default_text = "1TiB", .min_text = "0", .max_text = "1TiB",                          \
+             .help = "longest message that a send hands over without waiting for its receive, on " \
+                     "the ideal network (S of LogGOPS)"),                                          \
+    SIM_ATTR(prefix ".send-overhead", TIME, type, member.loggp.send_ps,                            \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of a processor for each send (o of LogGP)"),                            \
-    SIM_ATTR(prefix ".recv-overhead", TIME, type, member.recv_ps,                                  \
+    SIM_ATTR(prefix ".recv-overhead", TIME, type, member.loggp.recv_ps,                            \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of a processor for each message that it receives (o of LogGP)"),        \
-    SIM_ATTR(prefix ".calc-scale", RATIO, type, member.calc_scale,                                 \
+    SIM_ATTR(prefix ".calc-scale", RATIO, type, member.loggp.calc_scale,                           \
              .default_text = "1", .min_text = "0", .max_text = "1000",                             \
              .help = "factor on the duration of every computation"),                               \
     SIM_ATTR(prefix ".local-rate", RATE, type, member.local_bps,                                   \
@@ -120,6 +151,7 @@ struct app__rank {
     uint64_t unexpected_peak;
     sim_time_t end_ps; // when its last operation finished
     uint64_t failed;   // messages
+    const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
 };
 
 // Messages from one NIC to another, on a queue pair that stays.
@@ -161,6 +193,7 @@ struct app__workload {
     void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t op);
     uint64_t first_flow_id;
     app__workload_options_t options;
+    app__loggp_result_t ideal; // on an ideal network
 };
 
 // -- queues of operations of a rank (a link's operations are those of its source's rank)
@@ -216,6 +249,11 @@ void app__rank_pump(app__rank_t *rank);
 // Notes that a receive has its message; its processor then handles it.
 void app__rank_received(app__rank_t *rank, uint32_t op);
 void app__rank_finish(app__rank_t *rank, uint32_t op);
+
+// -- ideal.c
+
+// Runs the schedule on an ideal network and arms the events of the ranks.
+void app__ideal_begin(app__workload_t *workload);
 
 // -- match.c
 

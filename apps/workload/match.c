@@ -14,12 +14,6 @@ void app__match_init(app__rank_t *rank)
     rank->unexpected_free = APP__NO_OP;
 }
 
-static bool allows(const app__op_t *receive, uint32_t source, uint32_t tag)
-{
-    return (receive->peer == APP__ANY || receive->peer == source) &&
-           (receive->tag == APP__ANY || receive->tag == tag);
-}
-
 static const app__op_t *message_of(const app__rank_t *rank, uint32_t source, uint32_t op)
 {
     const app__schedule_t *const schedule = rank->workload->schedule;
@@ -34,7 +28,7 @@ static bool take_unexpected(app__rank_t *rank, const app__op_t *receive)
     for (uint32_t at = rank->unexpected_head; at != APP__NO_OP; at = rank->unexpected[at].next) {
         app__unexpected_t *const message = &rank->unexpected[at];
         const uint32_t tag = message_of(rank, message->source, message->op)->tag;
-        if (!allows(receive, message->source, tag)) {
+        if (!app__op_allows(receive, message->source, tag)) {
             previous = at;
             continue;
         }
@@ -90,7 +84,7 @@ uint32_t app__match_arrive(app__rank_t *rank, uint32_t source, uint32_t op)
     const uint32_t tag = message_of(rank, source, op)->tag;
     uint32_t previous = APP__NO_OP;
     for (uint32_t at = rank->posted.head; at != APP__NO_OP; at = rank->states[at].next) {
-        if (!allows(&rank->ops->ops[at], source, tag)) {
+        if (!app__op_allows(&rank->ops->ops[at], source, tag)) {
             previous = at;
             continue;
         }

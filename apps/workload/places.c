@@ -148,7 +148,9 @@ sim_err_t app__ranks_place(const app_context_t *context,
         uint32_t *const order = order_of(context, &places, options->map);
         make_ranks(workload, &places, order);
         sim_free(order);
-        error = app__links_create(workload, message);
+        if (options->network == APP__NETWORK_PACKETS) {
+            error = app__links_create(workload, message);
+        }
     }
     fini_places(&places);
     return error;

@@ -44,7 +44,8 @@ static app_flow_result_t flow_of(const sent_t *sent)
     nic_qp_attr_t attr;
     nic_qp_attr_default(from->endpoint->nic, &attr);
     const bool failed = state->status != NIC_WC_SUCCESS;
-    const bool local = workload->ranks[op->peer].node == rank->node;
+    // No path through the network to compare with.
+    const bool local = rank->ideal != NULL || workload->ranks[op->peer].node == rank->node;
     const nic_ideal_t ideal = {
         .net = workload->app.net,
         .requester = from->endpoint->interface,

@@ -43,6 +43,7 @@ void app__workload_destroy(app_t *app)
     sim_free(workload->ports);
     sim_free(workload->links);
     sim_free(workload->incoming);
+    app__loggp_fini(&workload->ideal);
     app__schedule_destroy(workload->schedule);
     sim_free(workload);
 }
@@ -68,6 +69,22 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     sim_free(text);
 }
 
+// Refuses what an ideal network cannot run.
+static sim_err_t check_network(const app__workload_options_t *options,
+                               const app__schedule_t *schedule,
+                               sim_message_t *message)
+{
+    if (options->network == APP__NETWORK_IDEAL && schedule->counts.colls > 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "network-model",
+                              ": ideal runs messages and computations, but %s has collectives; "
+                              "expected packets",
+                              options->title);
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__workload_create(const app_context_t *context,
                                const app_ops_t *ops,
                                const app__workload_options_t *options,
@@ -76,13 +93,20 @@ sim_err_t app__workload_create(const app_context_t *context,
                                sim_message_t *message)
 {
     app__workload_t *const workload = make(context, ops, options, schedule);
-    const sim_err_t error = app__ranks_place(context, options, workload, message);
+    sim_err_t error = check_network(options, schedule, message);
+    if (error == SIM_OK) {
+        error = app__ranks_place(context, options, workload, message);
+    }
     if (error != SIM_OK) {
         app__workload_destroy(&workload->app);
         return error;
     }
     tell_unmatched(context, workload);
-    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+    if (options->network == APP__NETWORK_IDEAL) {
+        app__ideal_begin(workload);
+    }
+    for (uint32_t r = 0; options->network == APP__NETWORK_PACKETS && r < schedule->rank_count;
+         r++) {
         app__rank_begin(&workload->ranks[r], options->start_ps);
     }
     *created = workload;

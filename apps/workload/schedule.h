@@ -151,4 +151,11 @@ void app__schedule_order(app__schedule_t *schedule,
 // Fills the counts, after all ranks have their operations and orders.
 void app__schedule_finish(app__schedule_t *schedule);
 
+// Returns whether a receive takes a message of this source and tag.
+static inline bool app__op_allows(const app__op_t *receive, uint32_t source, uint32_t tag)
+{
+    return (receive->peer == APP__ANY || receive->peer == source) &&
+           (receive->tag == APP__ANY || receive->tag == tag);
+}
+
 #endif // APPS_WORKLOAD_SCHEDULE_H

@@ -162,6 +162,26 @@ grep -q 'may not come to an end: 1 sends have no receive, 1 receives have no sen
     fail "warning before the run: $(cat "$work/said")"
 grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
     fail "warning after the run: $(cat "$work/said")"
+
+# -- an ideal network: no packets, LogGP's times from the start of the ranks
+
+ideal() {
+    local sets=()
+    for option in network-model=ideal semantics=spcl latency=2500ns send-overhead=1500ns \
+        recv-overhead=1500ns gap=1us byte-gap=6ns start=3us "${@:2}"; do
+        sets+=(--set "traffic[0].workload.$option")
+    done
+    run "$1" "${sets[@]}"
+}
+ideal two
+near "$((3000 + 2 * 5500 + 999 * 6 + 4095 * 6))" "a message there and back on an ideal network"
+grep -q '"packet_hops": 0,' "$work/out/summary.json" || fail "packets on an ideal network"
+awk -F, 'NR == 2 { exit !($6 == 4000 && $7 == 4000 + 1500 + 2500 + 999 * 6) }' "$work/out/flows.csv" ||
+    fail "the first message on an ideal network: $(sed -n 2p "$work/out/flows.csv")"
+ideal stuck
+[ "$status" = 1 ] && grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes' "$work/said" ||
+    fail "stuck on an ideal network: status $status, $(cat "$work/said")"
+
 run two --set "traffic[0].workload.hosts=host0"
 [ "$status" = 2 ] && grep -q 'has 2 ranks, but there are 1 NICs of hosts; expected at least 2' "$work/said" ||
     fail "too few hosts: $(cat "$work/said")"
