@@ -149,8 +149,8 @@ struct app__rank {
     uint32_t unexpected_free;
     uint64_t unexpected_now;
     uint64_t unexpected_peak;
-    sim_time_t end_ps; // when its last operation finished
-    uint64_t failed;   // messages
+    sim_time_t end_ps;              // when its last operation finished
+    uint64_t failed;                // messages
     const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
 };
 

@@ -12,8 +12,8 @@
 
 typedef struct event {
     sim_time_t time_ps;
-    uint64_t order; // among events of one time
-    uint32_t rank;  // on which it happens
+    uint64_t order;  // among events of one time
+    uint32_t rank;   // on which it happens
     uint32_t source; // of a message: its sender; NONE: the operation itself
     uint32_t op;     // of the rank, or of the source
 } event_t;
@@ -27,12 +27,12 @@ typedef struct unexpected {
 typedef struct rank_state {
     const app__rank_ops_t *ops;
     app__loggp_rank_t *result;
-    uint32_t *left;        // per operation: those that it waits for
-    sim_time_t *ready_ps;  // per operation: when the last of them finished
-    sim_time_t *cpu_ps;    // per processor: when it is free
-    sim_time_t *send_ps;   // per NIC: when it may send
+    uint32_t *left;         // per operation: those that it waits for
+    sim_time_t *ready_ps;   // per operation: when the last of them finished
+    sim_time_t *cpu_ps;     // per processor: when it is free
+    sim_time_t *send_ps;    // per NIC: when it may send
     sim_time_t *receive_ps; // per NIC: when it may receive
-    uint32_t *posted;      // receives without a message, in the order in which they were posted
+    uint32_t *posted;       // receives without a message, in the order in which they were posted
     size_t posted_count;
     size_t posted_capacity;
     unexpected_t *unexpected; // in order of arrival
@@ -304,8 +304,8 @@ static void run_receive(engine_t *engine, const event_t *event, const app__op_t 
     sim_time_t nic_ps = now_ps;
     sim_time_t cpu_ps = now_ps;
     if (loggp->semantics == APP__SEMANTICS_ATLAHS) {
-        nic_ps = later(later(rank->receive_ps[op->nic], rank->cpu_ps[op->cpu]), now_ps) +
-                 loggp->gap_ps;
+        nic_ps =
+            later(later(rank->receive_ps[op->nic], rank->cpu_ps[op->cpu]), now_ps) + loggp->gap_ps;
         cpu_ps = nic_ps + loggp->recv_ps + overheads_ps(engine, op);
         occupy(rank, op->cpu, nic_ps, cpu_ps);
         rank->receive_ps[op->nic] = nic_ps;

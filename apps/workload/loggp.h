@@ -41,8 +41,8 @@ typedef struct app__loggp {
 } app__loggp_t;
 
 typedef struct app__loggp_op {
-    sim_time_t start_ps; // SIM_TIME_NEVER: it has not started
-    sim_time_t end_ps;   // SIM_TIME_NEVER: it has not finished
+    sim_time_t start_ps;   // SIM_TIME_NEVER: it has not started
+    sim_time_t end_ps;     // SIM_TIME_NEVER: it has not finished
     sim_time_t arrival_ps; // of a send: when its last byte arrives; SIM_TIME_NEVER: not yet
 } app__loggp_op_t;
 

@@ -110,7 +110,8 @@ START_TEST(overhead_of_bytes_counts)
 {
     app__loggp_t loggp = defaults(APP__SEMANTICS_SPCL);
     uint64_t unfinished = 0;
-    loggp.byte_overhead_ps = 10 * SIM_PS_PER_NS; // longer than G: it takes its place at the receiver
+    loggp.byte_overhead_ps =
+        10 * SIM_PS_PER_NS; // longer than G: it takes its place at the receiver
     ck_assert_uint_eq(end_ns(PAIR("send 100b to 1\n", "recv 100b from 0\n"), &loggp, &unfinished),
                       5500 + 990);
     loggp.semantics = APP__SEMANTICS_ATLAHS;
@@ -179,7 +180,9 @@ static sim_time_t ps_of(double ns)
 }
 
 // Compares the ends of ranks with the table of the peer's; returns how many it has.
-static unsigned compare_ranks(const char *table, const row_t *row, const app__loggp_result_t *result)
+static unsigned compare_ranks(const char *table,
+                              const row_t *row,
+                              const app__loggp_result_t *result)
 {
     char begin[200];
     unsigned found = 0;
