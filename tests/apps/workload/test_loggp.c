@@ -233,7 +233,7 @@ static unsigned compare_row(const char *table, const row_t *row, unsigned *ranks
                   row->params,
                   result.end_ps,
                   row->finish_ns);
-    // LogGOPSim sorts the 30 operations of a rank of a2av by type, and leaves open which comes first.
+    // LogGOPSim sorts the operations of a rank of a2av by type and leaves equal ones unordered.
     if (!spcl || strncmp(row->file, "a2av", 4) != 0) {
         *ranks += compare_ranks(table, row, &result);
     }
