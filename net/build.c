@@ -22,7 +22,7 @@ static void register_own(net_t *net)
 {
     net_register_buffer(net, &net__buffer_standard);
     net_register_marking(net, &net__marking_red);
-    net_register_balance(net, &net__balance_ecmp);
+    net__register_balances(net);
     net_register_routes(net, &net__routes_shortest);
     net_register_timing(net, &timing_exact);
     net_register_framing(net, &framing_ethernet);

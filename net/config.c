@@ -50,8 +50,9 @@ static const sim_attr_t network_attrs[] = {
                      "time without queues; default from the PINT paper"),
     SIM_ATTR("network.load-balancer", NAME, net_config_t, balance,
              .default_text = "ecmp",
-             .help = "rule that chooses among equal paths; ecmp: by a hash of the flow, different "
-                     "at each switch; hpcc: as the HPCC simulator; or a program's own"),
+             .help = "rule that chooses among equal paths where switch.load-balancing is network; "
+                     "ecmp: by a hash of the flow, different at each switch; hpcc: as the HPCC "
+                     "simulator; others: docs/models/load-balancing.md; or a program's own"),
     SIM_ATTR("network.routes", NAME, net_config_t, routes,
              .default_text = "shortest",
              .help = "rule for equal paths and their order; shortest: in the order of ports; "
@@ -212,6 +213,54 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.ecmp-seed", COUNT, net_switch_config_t, ecmp_seed,
              .auto_ok = true, .default_text = "auto", .min_text = "0", .max_text = "4294967295",
              .help = "seed of the ECMP hash; auto: a different one for every switch"),
+    SIM_ATTR("switch.load-balancing", NAME, net_switch_config_t, balance.name,
+             .default_text = "network",
+             .help = "rule by which the switch chooses among equal paths; network: that of "
+                     "network.load-balancer; others: docs/models/load-balancing.md, or a "
+                     "program's own"),
+    SIM_ATTR("switch.ecmp.fields", ENUM, net_switch_config_t, balance.ecmp_fields,
+             .default_text = "five-tuple", .choices = "five-tuple|addresses|entropy",
+             .help = "header fields in the hash of ecmp and wecmp; five-tuple: addresses and UDP "
+                     "ports; addresses: these alone; entropy: the UDP source port alone"),
+    SIM_ATTR("switch.ecmp.symmetric", BOOL, net_switch_config_t, balance.ecmp_symmetric,
+             .default_text = "false",
+             .help = "true: the hash of ecmp and wecmp ignores the order of the two addresses, so "
+                     "both directions with equal UDP source ports take the same hash"),
+    SIM_ATTR("switch.ecmp.dscp", BOOL, net_switch_config_t, balance.ecmp_dscp,
+             .default_text = "false",
+             .help = "true: the hash of ecmp and wecmp includes the DSCP"),
+    SIM_ATTR("switch.ecmp.destination-qp", BOOL, net_switch_config_t, balance.ecmp_destination_qp,
+             .default_text = "false",
+             .help = "true: the hash of ecmp and wecmp includes the BTH's destination queue pair"),
+    SIM_ATTR("switch.adaptive.by", ENUM, net_switch_config_t, balance.adaptive_by,
+             .default_text = "exact", .choices = "exact|grades",
+             .help = "measure of a port with adaptive; exact: its bytes; grades: below 5, 10 or 20 "
+                     "% of switch.adaptive.full, or above"),
+    SIM_ATTR("switch.adaptive.full", BYTES, net_switch_config_t, balance.adaptive_full_bytes,
+             .default_text = "1MB", .min_text = "1KB", .max_text = "64GB",
+             .help = "bytes at a port of which the grades of switch.adaptive.by are shares"),
+    SIM_ATTR("switch.adaptive.refresh", TIME, net_switch_config_t, balance.adaptive_refresh_ps,
+             .default_text = "100ns", .min_text = "0ps", .max_text = "1s",
+             .help = "shortest time between two readings of all grades of a switch"),
+    SIM_ATTR("switch.adaptive.hashed-below", BYTES, net_switch_config_t,
+             balance.adaptive_hashed_bytes,
+             .default_text = "100", .min_text = "0", .max_text = "64KB",
+             .help = "frames below this size, such as ACKs, take the port of their hash with "
+                     "adaptive"),
+    SIM_ATTR("switch.adaptive.gap", TIME, net_switch_config_t, balance.adaptive_gap_ps,
+             .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
+             .help = "pause of a flow after which adaptive may move it, by the toss of a coin, to "
+                     "a strictly better port; 0: adaptive chooses for each packet"),
+    SIM_ATTR("switch.drill.samples", COUNT, net_switch_config_t, balance.drill_samples,
+             .default_text = "2", .min_text = "1", .max_text = "64",
+             .help = "random ports that drill compares for each packet: d of DRILL(d, m)"),
+    SIM_ATTR("switch.drill.memory", COUNT, net_switch_config_t, balance.drill_memory,
+             .default_text = "1", .min_text = "0", .max_text = "16",
+             .help = "best ports of the decision before that drill compares, too, by destination "
+                     "leaf: m of DRILL(d, m)"),
+    SIM_ATTR("switch.letflow.gap", TIME, net_switch_config_t, balance.letflow_gap_ps,
+             .default_text = "100us", .min_text = "0ps", .max_text = "1s",
+             .help = "pause of a flow after which letflow draws a new random port"),
     SIM_ATTR("switch.telemetry", BOOL, net_switch_config_t, telemetry,
              .default_text = "true",
              .help = "true: the switch writes INT and PINT into packets that ask for it"),

@@ -3,7 +3,7 @@
 //
 //     buffer     where a switch stores packets and when it pauses its peers switch.mmu
 //     marking    which packets get CE                                       switch.marking
-//     balance    which of several equal ports a packet takes                network.load-balancer
+//     balance    which of several equal ports a packet takes                switch.load-balancing
 //     routes     which ports are equal, and in which order                  network.routes
 //     timing     how long a frame takes on a link                           network.timing
 //     framing    which bytes around a frame take time there                 network.framing
@@ -64,6 +64,7 @@ typedef struct net_marking_ops {
 typedef struct net_balance_ops {
     const char *name;   // "ecmp"
     size_t state_bytes; // per switch, zeroed: net_switch_t.balance_state
+    bool spreads_flows; // packets of one flow may take several paths and arrive out of order
     void (*built)(net_switch_t *sw);
     void (*fini)(net_switch_t *sw); // NULL: nothing
     // Returns net_packet_t.flow_hash for a flow. hashed_port is a further port chosen by the

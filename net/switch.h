@@ -20,6 +20,31 @@ typedef enum net_watchdog_action {
 
 typedef enum net_mark_at { NET_MARK_AT_DEQUEUE, NET_MARK_AT_ENQUEUE } net_mark_at_t;
 
+typedef enum net_hash_fields {
+    NET_HASH_FIVE_TUPLE, // addresses and UDP ports
+    NET_HASH_ADDRESSES,
+    NET_HASH_ENTROPY, // the UDP source port
+} net_hash_fields_t;
+typedef enum net_adaptive_by { NET_ADAPTIVE_EXACT, NET_ADAPTIVE_GRADES } net_adaptive_by_t;
+#define NET_DRILL_MAX 16u // remembered ports
+
+// How a switch chooses among equal paths (docs/models/load-balancing.md).
+typedef struct net_balance_config {
+    sim_name_t name; // a load balancer of net/models.h; "network": net_config_t.balance
+    net_hash_fields_t ecmp_fields;
+    bool ecmp_symmetric; // the order of the addresses does not matter
+    bool ecmp_dscp;
+    bool ecmp_destination_qp;
+    net_adaptive_by_t adaptive_by;
+    uint64_t adaptive_full_bytes;   // load that counts as a full port
+    uint64_t adaptive_hashed_bytes; // smaller frames take the port of their hash
+    sim_time_t adaptive_refresh_ps; // shortest time between two readings of the grades
+    sim_time_t adaptive_gap_ps;     // 0: each packet by itself
+    uint64_t drill_samples;
+    uint64_t drill_memory; // at most NET_DRILL_MAX
+    sim_time_t letflow_gap_ps;
+} net_balance_config_t;
+
 typedef struct net_switch_config {
     sim_name_t mmu;               // a buffer of net/models.h
     sim_name_t marking;           // a marking of net/models.h
@@ -50,6 +75,7 @@ typedef struct net_switch_config {
     uint32_t weights[NET_PRIORITIES]; // DWRR, 1..255
     uint64_t ecmp_seed;               // SIM_AUTO: from the run's seed and the switch
     bool telemetry;                   // writes it into packets that ask (net/telemetry.h)
+    net_balance_config_t balance;
 } net_switch_config_t;
 
 extern const sim_attr_table_t net_switch_config_attrs; // "switch."

@@ -54,6 +54,10 @@ static const context_t contexts[] = {
      .tagged = true},
     {.nic = "timeout=5; bdp-window=scaled", .sw = ""},
     {.nic = "timeout=5; ack-from=20KB", .sw = "", .algorithm = "hpcc"},
+    {.nic = "timeout=5", .sw = "load-balancing=adaptive; adaptive.by=grades; adaptive.full=40KB"},
+    {.nic = "timeout=5", .sw = "load-balancing=adaptive; adaptive.gap=2us"},
+    {.nic = "timeout=5", .sw = "load-balancing=drill"},
+    {.nic = "timeout=5", .sw = "load-balancing=letflow; letflow.gap=2us"},
 };
 
 // The settings under which an algorithm's parameters have an effect in such a short run.
@@ -477,7 +481,10 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
             add_rows(&values, attr);
             break;
         }
-        snprintf(values.text[values.count++], sizeof(values.text[0]), "hpcc");
+        snprintf(values.text[values.count++],
+                 sizeof(values.text[0]),
+                 "%s",
+                 strcmp(attr->path, "switch.load-balancing") == 0 ? "random" : "hpcc");
         break;
     case SIM_ATTR_COUNT:
     case SIM_ATTR_BYTES:

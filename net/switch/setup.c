@@ -125,7 +125,7 @@ static void build_parts(net_switch_t *sw)
     const net_t *const net = sw->node.net;
     sw->buffer = net_registered(net, "buffer", sw->config.mmu.text);
     sw->marking = net_registered(net, "marking", sw->config.marking.text);
-    sw->balance = net->balance;
+    sw->balance = net__switch_balance(net, &sw->config.balance);
     SIM_CHECKF(sw->buffer != NULL, "no buffer \"%s\"", sw->config.mmu.text);
     SIM_CHECKF(sw->marking != NULL, "no marking \"%s\"", sw->config.marking.text);
     sw->buffer_state = state_of(sw->buffer->state_bytes);
@@ -204,14 +204,25 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
 sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message)
 {
     const net_switch_t *const sw = const_switch_of(node);
-    const sim_err_t error =
-        net_registered_check(node->net, "switch.mmu", "buffer", sw->config.mmu.text, message);
-    return error != SIM_OK ? error
-                           : net_registered_check(node->net,
-                                                  "switch.marking",
-                                                  "marking",
-                                                  sw->config.marking.text,
-                                                  message);
+    const struct {
+        const char *attribute;
+        const char *kind;
+        const char *name;
+    } names[] = {
+        {"switch.mmu", NET_BUFFER, sw->config.mmu.text},
+        {"switch.marking", NET_MARKING, sw->config.marking.text},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        const sim_err_t error = net_registered_check(node->net,
+                                                     names[i].attribute,
+                                                     names[i].kind,
+                                                     names[i].name,
+                                                     message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    return net__switch_check_balance(sw, message);
 }
 
 net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_config_t *config)

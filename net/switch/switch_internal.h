@@ -51,6 +51,11 @@ void net__watchdog_start(net_switch_t *sw);
 void net__watchdog_free(net_switch_t *sw);
 void net__watchdog_drop(net_switch_t *sw, net_port_t *egress, uint32_t priority);
 
+// balance/table.c: returns the load balancer that a switch's configuration asks for.
+const net_balance_ops_t *net__switch_balance(const net_t *net, const net_balance_config_t *config);
+// Fails with the reason if the switch cannot have the load balancer that it asks for.
+SIM_MUST_CHECK sim_err_t net__switch_check_balance(const net_switch_t *sw, sim_message_t *message);
+
 // -- balance "ecmp"
 
 // Returns the flow's hash with the switch's own seed. With the same function at two tiers, flows

@@ -65,6 +65,7 @@ static const struct {
     const char *kind;
 } network_parts[] = {
     {"network.load-balancer", NET_BALANCE},
+    {"switch.load-balancing", NET_BALANCE},
     {"network.routes", NET_ROUTES},
     {"network.timing", NET_TIMING},
     {"network.framing", NET_FRAMING},

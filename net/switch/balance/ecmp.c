@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/balance.c - the balance "ecmp", which spreads flows over equal ports by a hash of
+// net/switch/balance/ecmp.c - the balance "ecmp", which spreads flows over equal ports by a hash of
 // their addresses; and routing by any balance. Page: docs/models/switch.md.
 #include "net/switch/switch_internal.h"
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/balance/letflow.c - "letflow": each flowlet takes a random port. A flowlet begins when
+// a flow has paused for switch.letflow.gap. Source: docs/models/load-balancing.md.
+#include "net/switch/balance/balance_internal.h"
+
+typedef struct letflow {
+    sim_random_t random;
+    net_flows_t flows;
+} letflow_t;
+
+static void built(net_switch_t *sw)
+{
+    letflow_t *const state = sw->balance_state;
+    const uint64_t seed = sim_options(sw->node.sim.sim)->seed;
+    net__balance_seed(sw);
+    sim_random_init(&state->random, seed, sw->node.sim.index, "letflow");
+    state->flows.entry_bytes = sizeof(net_flowlet_t);
+}
+
+static void fini(net_switch_t *sw)
+{
+    letflow_t *const state = sw->balance_state;
+    net__flows_free(&state->flows);
+}
+
+static uint32_t choose(net_switch_t *sw,
+                       const net_packet_t *packet,
+                       const uint32_t *ports,
+                       uint32_t count)
+{
+    letflow_t *const state = sw->balance_state;
+    if (count == 1) {
+        return ports[0];
+    }
+    net_flowlet_t *const flow = net__flow_entry(&state->flows, net__flow_key(packet));
+    if (net__flowlet_begins(sw, flow, sw->config.balance.letflow_gap_ps, ports, count)) {
+        flow->port = net__random_port(sw, &state->random, ports, count);
+        flow->known = flow->port != NET_NO_PORT;
+    }
+    flow->last_ps = sw->node.sim.now_ps;
+    return flow->port;
+}
+
+const net_balance_ops_t net__balance_letflow = {
+    .name = "letflow",
+    .state_bytes = sizeof(letflow_t),
+    .spreads_flows = true,
+    .built = built,
+    .fini = fini,
+    .choose = choose,
+    .path = net__balance_path,
+};

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/balance/table.c - the load balancers that net has, and which one a switch gets.
+#include <string.h>
+
+#include "net/switch/balance/balance_internal.h"
+
+static const net_balance_ops_t *const own[] = {
+    &net__balance_ecmp,
+    &net__balance_weighted,
+    &net__balance_random,
+    &net__balance_round_robin,
+    &net__balance_adaptive,
+    &net__balance_drill,
+    &net__balance_letflow,
+};
+
+void net__register_balances(net_t *net)
+{
+    for (size_t i = 0; i < SIM_COUNT_OF(own); i++) {
+        net_register_balance(net, own[i]);
+    }
+}
+
+// Returns whether the switch asks for its network's load balancer.
+static bool is_of_network(const net_balance_config_t *config)
+{
+    return config->name.text[0] == '\0' || strcmp(config->name.text, "network") == 0;
+}
+
+static bool hashes_otherwise(const net_balance_config_t *config)
+{
+    return config->ecmp_fields != NET_HASH_FIVE_TUPLE || config->ecmp_symmetric ||
+           config->ecmp_dscp || config->ecmp_destination_qp;
+}
+
+const net_balance_ops_t *net__switch_balance(const net_t *net, const net_balance_config_t *config)
+{
+    const net_balance_ops_t *const ops =
+        is_of_network(config) ? net->balance : net_registered(net, NET_BALANCE, config->name.text);
+    SIM_CHECKF(ops != NULL, "no load balancer \"%s\"", config->name.text);
+    return ops == &net__balance_ecmp && hashes_otherwise(config) ? &net__balance_hashed : ops;
+}
+
+sim_err_t net__switch_check_balance(const net_switch_t *sw, sim_message_t *message)
+{
+    const net_t *const net = sw->node.net;
+    const net_balance_config_t *const config = &sw->config.balance;
+    if (!is_of_network(config)) {
+        const sim_err_t error = net_registered_check(net,
+                                                     "switch.load-balancing",
+                                                     NET_BALANCE,
+                                                     config->name.text,
+                                                     message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+    const net_balance_ops_t *const ops = net__switch_balance(net, config);
+    if (ops != net->balance && ops->flow_hash != net->balance->flow_hash) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "switch.load-balancing",
+                              ": %s hashes other values than network.load-balancer, which is %s; "
+                              "expected both to be %s, or neither",
+                              ops->name,
+                              net->balance->name,
+                              ops->flow_hash != NULL ? ops->name : net->balance->name);
+    }
+    return SIM_OK;
+}
