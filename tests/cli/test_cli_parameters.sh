@@ -128,5 +128,5 @@ grid: {network: [rail, flat], gpus: [4, 8]}
 YAML
 "$ROCESIM" sweep "$scratch/sweep.yaml" -o "$scratch/sweep" >/dev/null 2>"$scratch/err" ||
     fail "$(cat "$scratch/err")"
-[ "$(grep -c finished "$scratch/sweep/runs.csv")" -eq 4 ] || fail "$(cat "$scratch/sweep/runs.csv")"
+[ "$(grep -c ,done, "$scratch/sweep/runs.csv")" -eq 4 ] || fail "$(cat "$scratch/sweep/runs.csv")"
 exit 0
