@@ -12,6 +12,9 @@ const topo_ops_t *const topo_all[] = {
     &topo_parking_lot,
     &topo_leaf_spine,
     &topo_fat_tree,
+    &topo_rail_optimised,
+    &topo_dual_tor,
+    &topo_multi_plane,
     &topo_wan,
     &topo_file,
     NULL,
@@ -48,13 +51,7 @@ net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t num
     return node;
 }
 
-typedef struct last {
-    net_node_t *host;           // NULL: none yet
-    const nic_config_t *config; // of `host`
-} last_t;
-
-// Creates a host. If it is configured like the last one, the two share their configuration.
-static net_node_t *create_host(const topo_plan_t *plan, uint64_t number, last_t *last)
+net_node_t *topo__next_host(const topo_plan_t *plan, uint64_t number, topo__last_t *last)
 {
     char *const name = sim_format("host%" PRIu64, plan->first_host + number);
     const nic_config_t *const config = plan->nic_config(name, plan->ctx);
@@ -68,7 +65,7 @@ static net_node_t *create_host(const topo_plan_t *plan, uint64_t number, last_t 
 
 net_node_t *topo__host(const topo_plan_t *plan, uint64_t number)
 {
-    return create_host(plan, number, &(last_t){0});
+    return topo__next_host(plan, number, &(topo__last_t){0});
 }
 
 topo__cable_t topo__cable(uint64_t rate_bps, sim_time_t delay_ps, uint64_t count)
@@ -101,9 +98,9 @@ void topo__hosts(const topo_plan_t *plan,
                  uint64_t count,
                  const topo__cable_t *cable)
 {
-    last_t last = {0};
+    topo__last_t last = {0};
     for (uint64_t i = 0; i < count; i++) {
-        topo__connect(plan, to, create_host(plan, first + i, &last), cable);
+        topo__connect(plan, to, topo__next_host(plan, first + i, &last), cable);
     }
 }
 

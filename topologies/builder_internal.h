@@ -19,6 +19,15 @@ net_node_t *topo__named_switch(const topo_plan_t *plan, const char *name);
 net_node_t *topo__switch(const topo_plan_t *plan, const char *tier, uint64_t number);
 net_node_t *topo__host(const topo_plan_t *plan, uint64_t number);
 
+// The host that a builder created last. Start with all zeros.
+typedef struct topo__last {
+    net_node_t *host;           // NULL: none yet
+    const nic_config_t *config; // of `host`
+} topo__last_t;
+// Adds host<number>. If it is configured like the last host, the two share their configuration,
+// and the builder compares no fields.
+net_node_t *topo__next_host(const topo_plan_t *plan, uint64_t number, topo__last_t *last);
+
 // Connects a and b by cable->count links.
 void topo__connect(const topo_plan_t *plan,
                    net_node_t *a,
@@ -56,6 +65,30 @@ SIM_MUST_CHECK sim_err_t topo__check_ports(const char *name,
 // with hosts 1; TOPO__TIER_NONE: no host reaches the switch. The caller frees it with sim_free.
 #define TOPO__TIER_NONE UINT32_MAX
 uint32_t *topo__tiers(const net_t *net);
+
+// topologies/fabrics/racks.c: racks of hosts whose NICs have a leaf switch each (rails), one for
+// each of their ports (sides), or both, under spines.
+typedef struct topo__racks {
+    const char *name;       // what the first count is called in messages: "servers", "leaves"
+    const char *count_name; // what the hosts of a segment are called: "servers-per-segment"
+    uint64_t hosts;         // servers, each with `nics` NICs
+    uint64_t hosts_of_segment;
+    uint64_t nics;
+    uint64_t sides;   // ports of each NIC, each to a leaf of its own
+    bool rails;       // each NIC of a host has leaves of its own
+    bool planes;      // each side has spines of its own
+    bool plane_names; // switches are named plane<side>-leaf<n>, plane<side>-spine<n>
+    bool single;      // each NIC has a host of its own: a GPU
+    uint64_t spines;  // of each plane, or of the network
+    uint64_t links_per_spine;
+    topo__cable_t host_cable;
+    topo__cable_t fabric_cable;
+    topo__cable_t nvlink; // from each host to its server's NVSwitch; count 0: there is none
+} topo__racks_t;
+SIM_MUST_CHECK sim_err_t topo__racks_check(const topo__racks_t *racks, sim_message_t *message);
+void topo__racks_size(const topo__racks_t *racks, topo_size_t *size);
+// Builds racks that passed the check.
+void topo__racks_build(const topo_plan_t *plan, const topo__racks_t *racks);
 
 // Return a rate or a delay as a scenario writes it ("100Gbps", "1us"); free with sim_free.
 char *topo__rate_text(uint64_t rate_bps);

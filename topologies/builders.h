@@ -72,6 +72,41 @@ typedef struct topo_fat_tree_config {
     uint64_t nics_per_host;
 } topo_fat_tree_config_t;
 
+// The hosts of a network of GPU servers: one for each server, with all of its NICs, or one for each
+// GPU, with one NIC.
+typedef enum topo_hosts { TOPO_HOSTS_SERVERS, TOPO_HOSTS_GPUS } topo_hosts_t;
+
+// GPU servers whose NICs are spread over rails: "rail-optimised", and "dual-tor" with two switches
+// for each NIC. Attributes that a topology lacks have the values of its builder.
+typedef struct topo_rails_config {
+    uint64_t servers;
+    uint64_t gpus_per_server;     // and NICs
+    uint64_t servers_per_segment; // SIM_AUTO: all
+    uint64_t spines;              // 0: none
+    uint64_t links_per_spine;
+    uint64_t host_rate_bps; // of each port of a NIC
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+    topo_hosts_t hosts;
+    uint64_t nvlink_rate_bps; // SIM_AUTO: servers have no NVSwitch
+    sim_time_t nvlink_delay_ps;
+    bool rails;      // dual-tor: each NIC of a server has switches of its own
+    bool dual_plane; // dual-tor: the two sides have spines of their own
+} topo_rails_config_t;
+
+// Several leaf-spines beside each other: port p of every NIC is in plane p.
+typedef struct topo_multi_plane_config {
+    uint64_t planes;
+    uint64_t leaves; // of each plane
+    uint64_t spines; // of each plane
+    uint64_t hosts_per_leaf;
+    uint64_t nics_per_host;
+    uint64_t links_per_spine;
+    uint64_t host_rate_bps; // of each port
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+} topo_multi_plane_config_t;
+
 // Which borders of a WAN's sites are joined: all pairs, or neighbours in a ring or a chain.
 typedef enum topo_wan_shape { TOPO_WAN_MESH, TOPO_WAN_RING, TOPO_WAN_CHAIN } topo_wan_shape_t;
 
@@ -100,6 +135,9 @@ extern const topo_ops_t topo_dumbbell;
 extern const topo_ops_t topo_parking_lot;
 extern const topo_ops_t topo_leaf_spine;
 extern const topo_ops_t topo_fat_tree;
+extern const topo_ops_t topo_rail_optimised;
+extern const topo_ops_t topo_dual_tor;
+extern const topo_ops_t topo_multi_plane;
 extern const topo_ops_t topo_wan;
 
 SIM_C_END
