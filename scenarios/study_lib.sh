@@ -2,7 +2,45 @@
 # scenarios/study_lib.sh - functions of the studies of several kinds; their libraries source it.
 #
 # A library sets `out` and `quick`. `out` is a folder with data.csv: the first column is the curve,
-# the second is x.
+# the second is x. STUDY_SETTINGS has a line for each --set NAME=VALUE of the command line.
+
+# setting NAME: prints the value of --set NAME=VALUE; returns 1 if there is none
+setting() {
+    local line value found=1
+    while IFS= read -r line; do
+        if [ "${line%%=*}" = "$1" ]; then
+            found=0
+            value=${line#*=}
+        fi
+    done <<<"${STUDY_SETTINGS:-}"
+    [ $found = 0 ] || return 1
+    echo "$value"
+}
+
+# is_parameter NAME: tells whether this study has the parameter NAME: it calls pick NAME or seeds
+is_parameter() {
+    grep -q -e "\$(pick $1 \"" "$0" || { [ "$1" = seeds ] && grep -q '\$(seeds ' "$0"; }
+}
+
+# take_settings: sorts the settings of the command line. Those of the study's parameters are lists of
+# values; `more` gets the other ones as options for each simulation. Stops at a wrong setting.
+take_settings() {
+    local line
+    more=()
+    while IFS= read -r line; do
+        [ -n "$line" ] || continue
+        if [[ ! "$line" =~ ^[][A-Za-z0-9_.*-]+= ]]; then
+            echo "--set $line: expected NAME=VALUE" >&2
+            exit 2
+        elif [[ ! "${line%%=*}" =~ ^[a-z0-9-]+$ ]] || ! is_parameter "${line%%=*}"; then
+            more+=(--set "$line")
+        elif [[ ! "${line#*=}" =~ ^[A-Za-z0-9.:/_+,\ -]+$ ]]; then
+            echo "--set $line: expected values of letters, digits and . : / _ + -, with spaces between" >&2
+            exit 2
+        fi
+    done <<<"${STUDY_SETTINGS:-}"
+}
+take_settings
 
 # value_of FILE PATH: prints a number of a summary by its path (apps[0].mops,
 # nics[0].cache.l1_hits), or - if there is none
@@ -24,17 +62,56 @@ value_of() {
         END { if (!found) print "-" }' "$1"
 }
 
-# pick QUICK ALL: prints the values of x: QUICK with --quick, else ALL
+# pick [NAME] QUICK ALL: prints the values of x: those of --set NAME=VALUES, else QUICK with --quick,
+# else ALL
 pick() {
+    local values
+    if [ $# -eq 3 ]; then
+        if values=$(setting "$1"); then
+            echo "${values//,/ }"
+            return
+        fi
+        shift
+    fi
     if [ "$quick" = 1 ]; then echo "$1"; else echo "$2"; fi
 }
+
+# quoted TEXT: prints a JSON string
+quoted() {
+    local text=${1//\\/\\\\}
+    printf '"%s"' "${text//\"/\\\"}"
+}
+
+# describe KIND MEMBER VALUE...: writes figure.json, which tells other programs how figure.svg shows
+# data.csv. A value is a JSON value.
+describe() {
+    printf '{"kind": "%s"' "$1"
+    shift
+    while [ $# -ge 2 ]; do
+        printf ', "%s": %s' "$1" "$2"
+        shift 2
+    done
+    echo '}'
+} >"$out/figure.json"
 
 # draw XLABEL COLUMN... [log]: draws figure.svg with a panel for each column over x and a line for
 # each curve, and prints its name. `axis` is the column of x if it is not the second; `labels`: x is
 # a word.
 draw() {
-    local xlabel=${1//\'/} column curve curves index panels=0 log=
+    local xlabel=${1//\'/} column curve curves index panels=0 log= shown=
+    local x_title=$1
     shift
+    for column in "$@"; do
+        if [ "$column" = log ]; then log=1; else shown+=${shown:+, }$(quoted "$column"); fi
+    done
+    # With words as x, they are the labels of bars.
+    if [ -n "${labels:-}" ]; then
+        describe bars x_label "$(quoted "$x_title")" x 1 columns "[$shown]"
+    else
+        describe lines x_label "$(quoted "$x_title")" x $((${axis:-2} - 1)) columns "[$shown]" \
+            x_log "$([ -n "$log" ] && echo true || echo false)"
+    fi
+    log=
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     curves=$(tail -n +2 "$out/data.csv" | cut -d, -f1 | awk '!seen[$0]++')
     for column in "$@"; do

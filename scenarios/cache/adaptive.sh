@@ -24,7 +24,7 @@ loads=(
 try() {
     local curve=$1 x
     shift
-    for x in $(pick "2 4 7" "1 2 3 4 5 6 7 8"); do
+    for x in $(pick workloads "2 4 7" "1 2 3 4 5 6 7 8"); do
         # shellcheck disable=SC2086
         row "$curve" "$x" $busy $length tokens=8192 l1_entries=1024 ${loads[x - 1]} "$@"
     done
@@ -34,8 +34,8 @@ for policy in lru sieve lfu; do
 done
 try document policy=hybrid adaptive=true
 try shadow policy=hybrid adaptive=true cache.adaptive.rule=shadow
-for l1 in $(pick "8" "1 4 16 64 128"); do
-    for l2 in $(pick "2" "1 2 4 16"); do
+for l1 in $(pick l1-thresholds "8" "1 4 16 64 128"); do
+    for l2 in $(pick l2-thresholds "2" "1 2 4 16"); do
         try "fixed $l1 $l2" policy=hybrid "cache.promote.l1=$l1" "cache.promote.l2=$l2"
     done
 done

@@ -6,9 +6,9 @@ set -eu
 begin "$1"
 base="tokens=4096 l1_entries=256 l2_bytes=1MiB policy=lru pattern=uniform detailed.pu.count=256"
 for access in load dma; do
-    for depth in $(pick "512" "64 512"); do
+    for depth in $(pick depths "512" "64 512"); do
         options="$base cache.l2.access=$access outstanding=$depth"
-        for size in $(pick "8 32" "1 8 32 64 128"); do
+        for size in $(pick sizes "8 32" "1 8 32 64 128"); do
             # shellcheck disable=SC2086
             row "$access $depth" "$size" $busy $length $options cache.l2.path=batch \
                 "cache.batch.threshold=$size"

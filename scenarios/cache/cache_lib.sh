@@ -49,7 +49,7 @@ row() {
     for option in "$@"; do
         set+=(--set "$(whole "$option")")
     done
-    if ! "$program" run "$here/$scenario" -o "$run" --quiet "${set[@]}" >"$run.log" 2>&1; then
+    if ! "$program" run "$here/$scenario" -o "$run" --quiet "${set[@]}" "${more[@]}" >"$run.log" 2>&1; then
         cat "$run.log" >&2
         echo "the run $run failed" >&2
         exit 1

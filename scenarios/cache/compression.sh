@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
 for compression in true false; do
-    for l1 in $(pick "1024 8192" "512 1024 2048 4096 8192 16384"); do
+    for l1 in $(pick entries "1024 8192" "512 1024 2048 4096 8192 16384"); do
         # shellcheck disable=SC2086
         row "compression $compression" "$l1" $busy $length tokens=8192 policy=lru "l1_entries=$l1" \
             l2_bytes=64KiB \

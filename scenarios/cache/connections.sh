@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
 # The SRAM has 224 KiB: 8192 entries of 28 bytes, or 988 contexts of 232 bytes.
-for qps in $(pick "64 4096" "64 256 1024 4096 16384 65536"); do
+for qps in $(pick qps "64 4096" "64 256 1024 4096 16384 65536"); do
     # Each queue pair is used a few times for warm-up before the counted operations.
     [ "$quick" = 1 ] || length="warm_up=$((qps * 4 + 20000)) operations=60000"
     # shellcheck disable=SC2086 # lists of options

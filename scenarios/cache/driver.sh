@@ -8,7 +8,7 @@ begin "$1"
 # are with the host.
 echo "curve,x,mops,load,urgent_wait_ns,background_wait_ns,urgent_by_formula_ns,background_by_formula_ns" \
     >"$out/data.csv"
-for interval in $(pick "5000 2500" "10000 5000 3300 2500 2000 1700 1500"); do
+for interval in $(pick intervals "5000 2500" "10000 5000 3300 2500 2000 1700 1500"); do
     run=$out/$interval options=()
     for option in policy=lru tokens=4000 l1_entries=64 l2_bytes=0 pattern=uniform direction=both \
         transport=rc outstanding=4096 warm_up=2000 "operations=$(pick 4000 100000)" \
@@ -17,7 +17,8 @@ for interval in $(pick "5000 2500" "10000 5000 3300 2500 2000 1700 1500"); do
         detailed.pu.count=256; do
         options+=(--set "$(whole "$option")")
     done
-    if ! "$program" run "$here/$scenario" -o "$run" --quiet "${options[@]}" >"$run.log" 2>&1; then
+    if ! "$program" run "$here/$scenario" -o "$run" --quiet "${options[@]}" "${more[@]}" \
+            >"$run.log" 2>&1; then
         cat "$run.log" >&2
         exit 1
     fi

@@ -4,8 +4,8 @@
 set -eu
 . "$(dirname "$0")/cache_lib.sh"
 begin "$1"
-for policy in $(pick "lru hybrid" "lru fifo random sieve lfu hybrid"); do
-    for regions in $(pick "512 2048" "512 1024 1536 2048 4096"); do
+for policy in $(pick policies "lru hybrid" "lru fifo random sieve lfu hybrid"); do
+    for regions in $(pick regions "512 2048" "512 1024 1536 2048 4096"); do
         options="cache.other.policy=$policy"
         [ "$policy" != hybrid ] || options="$options adaptive=true cache.adaptive.rule=shadow"
         # shellcheck disable=SC2086
@@ -13,8 +13,8 @@ for policy in $(pick "lru hybrid" "lru fifo random sieve lfu hybrid"); do
             load.region-bytes=2MiB cache.l1.other-entries=1024 detailed.translation.page=1GiB $options
     done
 done
-for path in $(pick "batch" "direct batch"); do
-    for regions in $(pick "2048" "512 1024 1536 2048 4096"); do
+for path in $(pick paths "batch" "direct batch"); do
+    for regions in $(pick regions "2048" "512 1024 1536 2048 4096"); do
         # shellcheck disable=SC2086
         row "lru and slow L2 $path" "$regions" $busy $length tokens=64 policy=lru "load.regions=$regions" \
             load.region-bytes=2MiB cache.l1.other-entries=1024 detailed.translation.page=1GiB \

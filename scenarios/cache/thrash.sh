@@ -7,7 +7,7 @@ begin "$1"
 scenario=thrash.yaml
 echo "curve,x,mops,l1_hit_rate,pauses,victim_us" >"$out/data.csv"
 for policy in flat two-tier three-tier; do
-    for qps in $(pick "64 4096" "64 512 2048 8192 16384"); do
+    for qps in $(pick qps "64 4096" "64 512 2048 8192 16384"); do
         case $policy in
         flat) set -- policy=flat detailed.context.entries=988 ;;
         two-tier) set -- policy=lru l1_entries=8192 l2_bytes=0 ;;
@@ -17,7 +17,8 @@ for policy in flat two-tier three-tier; do
         for option in "$@" "tokens=$qps" "operations=$(pick 4000 40000)"; do
             options+=(--set "$(whole "$option")")
         done
-        if ! "$program" run "$here/$scenario" -o "$run" --quiet "${options[@]}" >"$run.log" 2>&1; then
+        if ! "$program" run "$here/$scenario" -o "$run" --quiet "${options[@]}" "${more[@]}" \
+            >"$run.log" 2>&1; then
             cat "$run.log" >&2
             exit 1
         fi

@@ -8,7 +8,7 @@ begin "$1"
 moves="tokens=512 policy=hybrid pattern=uniform outstanding=32 cache.promote.l1=2 cache.promote.l2=1
     cache.l1.staging=0 cache.demote.l1-idle=20us cache.maintenance.interval=5us cache.maintenance.tokens=256"
 for waiting in wait optimistic; do
-    for work in $(pick "0 10" "0 1 3 10 30 100"); do
+    for work in $(pick times "0 10" "0 1 3 10 30 100"); do
         # shellcheck disable=SC2086
         row "$waiting between L1 and L2" "$work" $busy $length $moves l1_entries=512 l2_bytes=1MiB \
             "waiting=$waiting" "cache.move.work=${work}us"

@@ -26,7 +26,7 @@ END
 }
 for operation in read write; do
     for cc in none dcqcn; do
-        for hosts in $(pick "4" "2 4 8 16"); do
+        for hosts in $(pick hosts "4" "2 4 8 16"); do
             scenario $operation "$hosts" $cc >"$out/$operation-$cc-$hosts.yaml"
             go "$operation-$cc-$hosts" "$out/$operation-$cc-$hosts.yaml"
             sum=0

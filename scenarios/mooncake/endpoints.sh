@@ -10,7 +10,7 @@ set -eu
 begin "$1" curve queue_pairs gbytes_per_s context_misses
 for profile in connectx-3 connectx-5; do
     rate=$([ $profile = connectx-3 ] && echo 56 || echo 100)
-    for qps in $(pick "2 64" "2 8 32 128 256"); do
+    for qps in $(pick qps "2 64" "2 8 32 128 256"); do
         go "$profile-$qps" bench.yaml nics=1 nic_rate=${rate}Gbps "qps_per_endpoint=$qps" block_bytes=512 \
             slice_bytes=512 $bench.engine.cpu.post=50ns batch=256 threads=16 topology.star.hosts=18 \
             "$bench.to='host[1-16]'" $bench.metadata.host=host17 \

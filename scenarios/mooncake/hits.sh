@@ -9,7 +9,7 @@ set -eu
 begin "$1" curve tokens token_hit_rate block_hit_rate evictions
 all="10000 100000 1000000 2000000 3000000 5000000 10000000 50000000"
 for policy in lru lfu length-aware; do
-    for tokens in $(pick "100000 10000000" "$all"); do
+    for tokens in $(pick capacities "100000 10000000" "$all"); do
         go "$policy-$tokens" trace.yaml "trace=$trace" policy=$policy "capacity_tokens=$tokens" \
             kv_bytes_per_token=1
         row $policy "$tokens" "$(rounded 4 "$(value 'apps[0].token_hit_rate')")" \

@@ -55,7 +55,7 @@ go() {
         settings+=(--set "$setting")
     done
     [ "${scenario#/}" != "$scenario" ] || scenario=$here/$scenario
-    if ! "$program" run "$scenario" -o "$run" --quiet "${settings[@]}" >"$run.log" 2>&1; then
+    if ! "$program" run "$scenario" -o "$run" --quiet "${settings[@]}" "${more[@]}" >"$run.log" 2>&1; then
         cat "$run.log" >&2
         echo "the run $run failed" >&2
         exit 1
@@ -99,7 +99,8 @@ held() {
     off=$(rounded 1 "100 * ($2 / $3 - 1)")
     if awk -v off="$off" -v limit="$4" 'BEGIN { exit !(off > limit || off < -limit) }'; then
         say "OUT: $1: $2, published $3: $off %, expected within $4 %"
-        [ "$quick" = 1 ] || status=1
+        # With other settings than the published ones, a difference is no fault.
+        [ "$quick" = 1 ] || [ -n "${STUDY_SETTINGS:-}" ] || status=1
     fi
 }
 

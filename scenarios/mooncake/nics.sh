@@ -23,7 +23,7 @@ moved() {
 }
 two='nic.host={sockets: 2, socket-link: 500Gbps}'
 for rate in $(pick 200 "100 200 400"); do
-    for count in $(pick "1 2" "1 2 4 8"); do
+    for count in $(pick counts "1 2" "1 2 4 8"); do
         line=$(rounded 2 "$count * $rate / 8 * 4096 / 4178")
         nics=$(list "$count")
         all="{\"cpu:0\": [[$nics]], \"cpu:1\": [[$nics]]}"

@@ -9,8 +9,8 @@
 set -eu
 . "$(dirname "$0")/mooncake_lib.sh"
 begin "$1" curve slice_kib gbytes_per_s published off_percent
-for qps in $(pick "2" "1 2 4 8"); do
-    for kib in $(pick "64 1024" "16 64 256 1024"); do
+for qps in $(pick qps "2" "1 2 4 8"); do
+    for kib in $(pick sizes "64 1024" "16 64 256 1024"); do
         published=-
         off=-
         go "bond-$qps-$kib" bond.yaml slice_bytes=${kib}KiB "$bench.engine.qps-per-endpoint=$qps"
@@ -23,8 +23,8 @@ for qps in $(pick "2" "1 2 4 8"); do
         [ $published = - ] || held "bond $kib KiB" "$(gbytes)" $published 15
     done
 done
-for qps in $(pick "2" "1 2 4 8"); do
-    for kib in $(pick "64" "16 64 256 1024"); do
+for qps in $(pick qps "2" "1 2 4 8"); do
+    for kib in $(pick sizes "64" "16 64 256 1024"); do
         go "one-$qps-$kib" bench.yaml nics=1 nic_rate=400Gbps slice_bytes=${kib}KiB qps_per_endpoint=$qps \
             block_bytes=1MiB batch=8 $bench.duration=2ms
         row "one-port-$qps-QPs" "$kib" "$(gbytes)" - -

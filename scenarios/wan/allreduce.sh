@@ -19,9 +19,9 @@ ring() {
         }
         for (t = 1; t <= n * (2 * (n - 1) - 1); t++) print "trigger id", t, "oneshot" }'
 }
-for transport in $(pick "adamap" "go-back-n irn adamap sdr"); do
-    for sites in $(pick "4" "4 6 8"); do
-        for loss in 0 $(pick "0.001" "0.00001 0.0001 0.001"); do
+for transport in $(pick transports "adamap" "go-back-n irn adamap sdr"); do
+    for sites in $(pick sites "4" "4 6 8"); do
+        for loss in 0 $(pick losses "0.001" "0.00001 0.0001 0.001"); do
             part=$((bytes / sites))
             ring "$sites" $part >"$out/ring.cm"
             cat >"$out/ring.yaml" <<END

@@ -4,8 +4,8 @@
 set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" transport,loss,model,lost,events,percent,rounds_max,nodes_max,host_bytes_max,table_hits
-for transport in $(pick "adamap go-back-n" "adamap irn sdr go-back-n"); do
-    for loss in $(pick "0.001" "0.001 0.01"); do
+for transport in $(pick transports "adamap go-back-n" "adamap irn sdr go-back-n"); do
+    for loss in $(pick losses "0.001" "0.001 0.01"); do
         for model in independent bursts high-frequency amazon google microsoft gilbert-elliott; do
             packets=$(pick 40000 1000000)
             [ $transport != go-back-n ] || packets=$(whole "$(pick 20 200) / $loss")

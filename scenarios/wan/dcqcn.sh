@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" cc,rtt,gbps,fairness,lost,retransmitted,completed
 for cc in none dcqcn; do
-    for rtt in $(pick "30ms" "20us 1ms 10ms 30ms"); do
+    for rtt in $(pick rtts "30ms" "20us 1ms 10ms 30ms"); do
         # The run has as many round trips as the time allows.
         bytes=$(pick 50MB 1GB)
         simulate across.yaml transport=adamap "cc=$cc" "rtt=$rtt" hosts=4 "from=host[0-3]" "to=host[4-7]" \

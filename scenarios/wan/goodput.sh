@@ -7,8 +7,8 @@ begin "$1" transport,rtt,loss,percent,closed_percent,nic_bytes_per_qp,rounds_max
 gbps=100 mtu=4096
 for transport in go-back-n irn adamap sdr; do
     frame=$(frame_of $transport)
-    for rtt in $(pick "100us 10ms" "10us 100us 1ms 10ms 30ms 100ms"); do
-        for loss in $(pick "0.01" "0.00001 0.0001 0.001 0.01"); do
+    for rtt in $(pick rtts "100us 10ms" "10us 100us 1ms 10ms 30ms 100ms"); do
+        for loss in $(pick losses "0.01" "0.00001 0.0001 0.001 0.01"); do
             n=$(calc "1 + $gbps * 1e9 * ($(seconds "$rtt") + 2e-6) / 8 / $frame")
             # The bytes suffice for enough losses, and for time beyond the first and last round
             # trip.

@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" case,transport,senders,gbps,slowest_ms,ideal_ms,lost,retransmitted,timeouts,completed
 bytes=$(pick 10MB 50MB)
-for senders in $(pick "4" "4 16"); do
+for senders in $(pick senders "4" "4 16"); do
     for transport in adamap irn sdr go-back-n; do
         for case in "ample auto off off" "small 4MB off off" "pauses-stop 64MB on off" \
             "pauses-cross 4GB on on"; do

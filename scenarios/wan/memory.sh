@@ -5,7 +5,7 @@ set -eu
 . "$(dirname "$0")/wan_lib.sh"
 begin "$1" scheme,window_packets,rtt,loss,nic_bytes_per_qp,host_bytes_max,nodes_max,percent
 mtu=4096 frame=$(frame_of adamap)
-for rtt in $(pick "1ms" "100us 1ms 10ms 30ms 100ms"); do
+for rtt in $(pick rtts "1ms" "100us 1ms 10ms 30ms 100ms"); do
     window=$(whole "100e9 * $(seconds "$rtt") / 8 / $frame")
     put bitmap "$window" "$rtt" - "$(whole "($window + 7) / 8")" 0 - -
     for scheme in irn adamap-1e-4 adamap-1e-3 adamap-1e-2; do

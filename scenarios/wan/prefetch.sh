@@ -28,8 +28,8 @@ for case in $(pick "" "100:0.01:1us:1:32:16 100:0.05:8us:1:32:16 100:0.05:20us:1
         "nic.adamap.wait-packets=$beside")
     simulate goodput.yaml "${common[@]}" "${sets[@]}" n=64 nic.adamap.read-latency=0s
     ideal=$(calc "$(value "apps[0].fct_ns[0]") / 1e6")
-    for n in $(pick "1 8" "1 2 4 8 16"); do
-        for watermark in $(pick "$((n / 2))" "0 1 2 4 8 12"); do
+    for n in $(pick maps "1 8" "1 2 4 8 16"); do
+        for watermark in $(pick watermarks "$((n / 2))" "0 1 2 4 8 12"); do
             [ "$watermark" -lt "$n" ] || continue
             point "${rate}Gbps p=$loss dma=$latency run=$run beside=$beside b=$bits" "$n" "$watermark" \
                 "${sets[@]}" "nic.adamap.read-latency=$latency"

@@ -6,9 +6,9 @@ set -eu
 begin "$1" case,bytes,loss,ms,bound_ms,over_bound,ideal_ms,slowdown
 rate=400 rtt=25ms
 for rto in 3 1; do
-    for size in $(pick "128MiB" "128MiB 1GiB 8GiB"); do
+    for size in $(pick sizes "128MiB" "128MiB 1GiB 8GiB"); do
         bytes=$(whole "${size%?iB} * (\"${size#"${size%?iB}"}\" == \"GiB\" ? 1073741824 : 1048576)")
-        for loss in $(pick "0.001" "0.000001 0.00001 0.0001 0.001 0.01"); do
+        for loss in $(pick losses "0.001" "0.000001 0.00001 0.0001 0.001 0.01"); do
             messages=$(pick 2 "$(whole "max(2, min(64, 8589934592 / $bytes))")")
             depth=1
             # A work request has at most 1 GiB: all work requests of a longer message are posted at

@@ -28,7 +28,8 @@ simulate() {
         set+=(--set "$option")
     done
     summary=$out/run/summary.json
-    if ! "$program" run "$here/$scenario" -o "$out/run" --quiet "${set[@]}" >"$out/run.log" 2>&1; then
+    if ! "$program" run "$here/$scenario" -o "$out/run" --quiet "${set[@]}" "${more[@]}" \
+        >"$out/run.log" 2>&1; then
         cat "$out/run.log" >&2
         echo "a run failed: $program run $here/$scenario ${set[*]}" >&2
         exit 1
@@ -97,8 +98,14 @@ column() {
 # lines XNAME YNAME [gnuplot command]...: draws figure.svg, y over x, with a line for each value of
 # the first column
 lines() {
-    local x=$1 y=$2 command
+    local x=$1 y=$2 command x_log=false y_log=false
     shift 2
+    for command in "$@"; do
+        case $command in "set logscale"*x*) x_log=true ;; esac
+        case $command in "set logscale"*y*) y_log=true ;; esac
+    done
+    describe lines x_label "$(quoted "$x")" x $(($(column "$x") - 1)) columns "[$(quoted "$y")]" \
+        x_log $x_log y_log $y_log
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     {
         echo "set datafile separator ','; set datafile missing '-'; set key outside; set grid"
@@ -119,6 +126,8 @@ lines() {
 # heat XNAME YNAME ZNAME [MOST]: draws figure.svg, a map for each value of the first column. Colours
 # go from 0 to MOST (100). Blue stands for large values, or with -MOST for small values.
 heat() {
+    describe heat x $(($(column "$1") - 1)) y $(($(column "$2") - 1)) columns "[$(quoted "$3")]" \
+        most "${4:-100}"
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local x y z most=${4:-100} curves count colours="0 '#b2182b', 50 '#f7f7f7', 100 '#2166ac'"
     x=$(column "$1") y=$(column "$2") z=$(column "$3")
@@ -157,6 +166,7 @@ heat() {
 # bars YNAME LABELS [gnuplot command]...: draws figure.svg with a bar for each row, labelled with
 # its first LABELS columns
 bars() {
+    describe bars labels "$2" columns "[$(quoted "$1")]"
     command -v gnuplot >/dev/null || { echo "gnuplot is not installed: no figure is drawn" >&2; return 0; }
     local name=$1 labels=$2 command
     shift 2

@@ -342,11 +342,23 @@ const steps = {
         await go(ada, "edit/study/cache%2Fskew");
         await picture(ada, "study-order");
         await accessible(ada, "study");
+        const skews = ada.getByLabel("exponents of Zipf's law");
+        check((await skews.getAttribute("placeholder")) === "0 1.2", "a parameter shows the values that it takes");
+        await skews.fill("0 0.5 1");
+        await ada.getByRole("button", { name: "Add an attribute" }).click();
+        await ada.getByLabel("Attribute", { exact: true }).fill("nic.mtu");
+        await ada.getByLabel("Value", { exact: true }).fill("1024");
+        await accessible(ada, "study with settings");
         await ada.getByRole("button", { name: "Run the study" }).click();
         await ada.waitForFunction(() => location.hash.startsWith("#/run/"));
-        await ada.waitForSelector(".study-figure", { timeout: 60000 });
+        await ada.waitForSelector(".figures .u-over", { timeout: 60000 });
+        check((await ada.locator(".figures h3").allTextContents()).join().includes("hit rate of L1"), "its figures have readable names");
+        check((await ada.locator(".figures .u-over").count()) === 3, "the page draws each panel");
+        await ada.waitForSelector(".grid-row");
+        check((await ada.locator(".grid-row").count()) === 3, "its table has a row for each value of the parameter");
+        check((await text_of(ada, ".view-head")).includes("nic.mtu=1024"), "its settings are told");
+        await ada.locator("summary", { hasText: "As the script drew it" }).click();
         await ada.waitForFunction(() => document.querySelector(".study-figure").naturalWidth > 100);
-        check((await ada.locator("tbody tr").count()) === 2, "its table has two rows");
         await picture(ada, "study");
         await accessible(ada, "study's result");
         await ada.getByRole("link", { name: "Compare the runs" }).click();
@@ -474,6 +486,64 @@ const steps = {
         check((await ada.locator('.boxes rect[x="NaN"], .boxes rect[y="NaN"]').count()) === 0, "every box has a place");
         await ada.getByRole("button", { name: "Save the figure as SVG" }).first().click();
         check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
+    },
+
+    // Tables: arrow keys move, Enter opens, heads sort, edges and keys set widths, and long ones stay short in the page.
+    async grids() {
+        await go(ada, `query?runs=${first_run}&table=events`);
+        await ada.waitForSelector(".grid-row");
+        await ada.locator(".grid").focus();
+        await ada.keyboard.press("ArrowDown");
+        await ada.keyboard.press("ArrowDown");
+        check((await ada.locator(".grid-row.now").getAttribute("aria-rowindex")) === "3", "arrow keys move through rows");
+        await ada.keyboard.press("Enter");
+        await ada.waitForSelector("dialog .pairs");
+        await ada.keyboard.press("Escape");
+        await ada.locator(".grid").focus();
+        await ada.keyboard.press("End");
+        const rows = Number(await ada.locator(".grid").getAttribute("aria-rowcount"));
+        await ada.waitForFunction((last) => document.querySelector(".grid-row.now:not(.waiting)")?.getAttribute("aria-rowindex") === last, String(rows));
+        check(rows > 100 && (await ada.locator(".grid-row").count()) < 60, `of ${rows} rows only those that are seen are in the page`);
+
+        const head = ada.locator(".grid-head .cell").first();
+        const width = async () => (await head.boundingBox()).width;
+        const before = await width();
+        const edge = await head.locator(".edge").boundingBox();
+        await ada.mouse.move(edge.x + edge.width / 2, edge.y + edge.height / 2);
+        await ada.mouse.down();
+        await ada.mouse.move(edge.x + 62, edge.y + 5, { steps: 4 });
+        await ada.mouse.up();
+        const dragged = await width();
+        check(dragged > before + 40, `an edge is dragged (${before} to ${dragged})`);
+        await head.locator("button").focus();
+        await ada.keyboard.press("Alt+ArrowLeft");
+        check(Math.abs((await width()) - dragged + 16) < 2, "Alt and an arrow key set a width");
+
+        const ports = async () => ada.locator(".grid-row:not(.waiting) .cell:nth-child(3)").allTextContents();
+        const sorted = (texts, sign) => texts.every((text, index) => index === 0 || sign * texts[index - 1].localeCompare(text, "en") <= 0);
+        const by_port = ada.locator(".grid-head button", { hasText: "port" });
+        for (const [order, sign] of [["ascending", 1], ["descending", -1]]) {
+            await by_port.click();
+            await ada.waitForSelector(`.grid-head [aria-sort=${order}]`);
+            await ada.waitForSelector(".grid-row:not(.waiting)");
+            await settled(ada);
+            check(sorted(await ports(), sign), `the server sorts by port, ${order}`);
+        }
+        await by_port.click();
+        await ada.waitForFunction(() => !document.querySelector(".grid-head [aria-sort]"));
+
+        // Rows that are here are sorted here, numbers as numbers.
+        await go(ada, `query?runs=${first_run}&tab=sql`);
+        await ada.getByRole("tab", { name: "SQL" }).click();
+        await ada.waitForSelector(".sql-editor .cm-content");
+        await ada.locator(".sql-editor .cm-content").click();
+        await ada.keyboard.press("Control+A");
+        await ada.keyboard.insertText("select 9 as n union all select 100 union all select 20");
+        await ada.keyboard.press("Control+Enter");
+        await ada.waitForSelector(".grid-head button");
+        await ada.locator(".grid-head button").first().click();
+        await ada.waitForSelector(".grid-head [aria-sort=ascending]");
+        check((await ada.locator(".grid-row").allTextContents()).join() === "9,20,100", `numbers sort as numbers: ${await ada.locator(".grid-row").allTextContents()}`);
     },
 
     async query() {

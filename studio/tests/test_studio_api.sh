@@ -247,6 +247,19 @@ cmp -s "$data/runs/$study/result/skew/lru-0/summary.json" "$data/runs/$made/resu
     fail "the results of a run that a study made"
 until_imported "$made"
 expect 409 GET "runs/$study/tables"
+# Its parameters and attributes of its scenarios have other values, and what is neither is refused.
+expect 200 GET 'library/cache/skew?kind=study'
+grep -q '"parameters":\[{"name":"policies","quick":"lru",.*{"name":"skews","quick":"0 1.2"' "$work/answer" ||
+    fail "parameters of a study: $(tail -c 300 "$work/answer")"
+expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skews=$(id)"]}'
+expect 400 POST runs '{"name":"no","study":"cache/skew","set":["skews="]}'
+expect 400 POST runs '{"name":"no","study":"cache/skew","seeds":[1]}'
+expect 201 POST runs '{"name":"set","study":"cache/skew","quick":true,"set":["skews=0.5","nic.mtu=2048"]}'
+study=$(field id)
+until_state "$study" done
+[ "$(cut -d, -f 1,2 "$data/runs/$study/result/skew/data.csv")" = "curve,x
+lru,0.5" ] || fail "rows of a study with settings: $(cat "$data/runs/$study/result/skew/data.csv")"
+grep -q 'mtu: 2KiB' "$data/runs/$study/result/skew/lru-0.5/scenario.yaml" || fail "an attribute of a study"
 # A study that is ended takes its simulation with it.
 expect 201 POST runs '{"name":"long","study":"papers/fat-tree/run"}'
 study=$(field id)

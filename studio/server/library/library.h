@@ -8,6 +8,8 @@
 
 #include "studio/server/studio.h"
 
+#include <jansson.h>
+
 typedef struct studio_library studio_library_t;
 
 // Reads the library; a missing folder gives an empty one.
@@ -23,6 +25,16 @@ bool studio_library_study(const studio_library_t *library,
                           const char *name,
                           const char **runner,
                           const char **study);
+
+// Returns the parameters of a study, [{name, quick, all}] with the values that it takes by default;
+// owned by the caller. The script calls pick NAME "QUICK" "ALL", or seeds ALL.
+json_t *studio_library_parameters(const studio_library_t *library, const char *name);
+// Tells whether the settings NAME=VALUE fit the study: values of its parameters are lists of words.
+// Sets a message otherwise. Other names are attributes of its scenarios, which its runs check.
+SIM_MUST_CHECK bool studio_library_settings(const studio_library_t *library,
+                                            const char *name,
+                                            const json_t *set,
+                                            sim_message_t *message);
 
 // Returns a file's text, freed with sim_free; NULL if it cannot be read, is too long or no UTF-8.
 char *studio_read_text(const char *path, size_t bytes_max);

@@ -51,6 +51,11 @@ static int get_entry(studio_request_t *request, studio_response_t *response)
             (void)json_object_set_new(json,
                                       entry->is_study ? "script" : "yaml",
                                       json_string(entry->text));
+            if (entry->is_study) {
+                (void)json_object_set_new(json,
+                                          "parameters",
+                                          studio_library_parameters(library, entry->name));
+            }
             return studio_response_json(response, 200, json);
         }
     }
@@ -182,7 +187,7 @@ const studio_route_t studio_library_routes[] = {
     {"GET", "/api/v1/library", STUDIO_ROLE_VIEWER, "Lists the shipped scenarios and studies", NULL, NULL,
      "{library: [{name, kind, group, title, question, runnable}]}", get_library, 0},
     {"GET", "/api/v1/library/{name...}", STUDIO_ROLE_VIEWER, "Returns one scenario or study of the library", entry_parameters, NULL,
-     "{name, kind, group, title, question, runnable, yaml or script}", get_entry, 0},
+     "{name, kind, group, title, question, runnable, yaml or script and parameters}", get_entry, 0},
     {"POST", "/api/v1/check", STUDIO_ROLE_VIEWER, "Checks a scenario: its errors, warnings and size",
      check_parameters, NULL, "{errors: [{message, line?, column?}], warnings: [{message}], name?, estimate?, limits}",
      post_check, (size_t)1 << 20},

@@ -28,6 +28,9 @@
 // Every run stores all settings and sends them whenever its state changes.
 #define SETTINGS_BYTES_MAX ((size_t)16 << 20)
 
+// Members of an order that only scenarios take.
+static const char *const of_scenarios[] = {"yaml", "document", "library", "grid", "seeds"};
+
 typedef struct order {
     const studio_user_t *user;
     const char *name;
@@ -287,12 +290,13 @@ static int check_queue(studio_t *studio, studio_response_t *response, const orde
     return 0;
 }
 
-// Reads an order of a study: one run, whose only possible setting is quick.
+// Reads an order of a study: one run with the study's settings.
 static int take_study(studio_request_t *request, studio_response_t *response, order_t *order)
 {
     studio_t *const studio = studio_request_studio(request);
     const char *runner;
     const char *name;
+    sim_message_t message;
     bool quick = false;
     order->study = studio_body_text(request, "study", 512);
     if (order->study == NULL ||
@@ -302,8 +306,29 @@ static int take_study(studio_request_t *request, studio_response_t *response, or
             404,
             "study: the library has no such study that the studio can run");
     }
+    for (size_t i = 0; i < SIM_COUNT_OF(of_scenarios); i++) {
+        if (studio_body_member(request, of_scenarios[i]) != NULL) {
+            return studio_response_error(response,
+                                         400,
+                                         "%s: a study takes quick and set, expected no %s",
+                                         of_scenarios[i],
+                                         of_scenarios[i]);
+        }
+    }
+    order->runs =
+        studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
+    if (order->runs == NULL || !studio_library_settings(studio->library,
+                                                        order->study,
+                                                        json_array_get(order->runs, 0),
+                                                        &message)) {
+        return studio_response_error(response, 400, "%s", message.text);
+    }
     (void)studio_body_bool(request, "quick", &quick);
-    order->runs = quick ? json_pack("[[s]]", STUDIO_STUDY_QUICK) : json_pack("[[]]");
+    if (quick) {
+        (void)json_array_insert_new(json_array_get(order->runs, 0),
+                                    0,
+                                    json_string(STUDIO_STUDY_QUICK));
+    }
     const int status = take_limits(request, response, order);
     return status == 0 ? check_queue(studio, response, order) : status;
 }

@@ -335,7 +335,7 @@ static const studio_parameter_t order_parameters[] = {
     {"library", STUDIO_IN_BODY, "string", false, "name of a library scenario; with yaml: relative file names start in its folder"},
     {"study", STUDIO_IN_BODY, "string", false, "name of a study of the library, which makes runs of its own"},
     {"quick", STUDIO_IN_BODY, "boolean", false, "true: the study makes fewer and shorter runs"},
-    {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario: [\"path=value\"...]"},
+    {"set", STUDIO_IN_BODY, "array", false, "settings of the scenario, or parameters of the study: [\"path=value\"...]"},
     {"grid", STUDIO_IN_BODY, "object", false, "{path: [value...]}: one run for each combination of values"},
     {"seeds", STUDIO_IN_BODY, "array", false, "list of seeds: one run for each"},
     {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see the runs"},

@@ -19,22 +19,16 @@
 
 // -- its process
 
-static bool is_quick(const json_t *set)
+static bool is_quick(const char *setting)
 {
-    for (size_t i = 0; i < json_array_size(set); i++) {
-        const char *const text = json_string_value(json_array_get(set, i));
-        if (text != NULL && strcmp(text, STUDIO_STUDY_QUICK) == 0) {
-            return true;
-        }
-    }
-    return false;
+    return strcmp(setting, STUDIO_STUDY_QUICK) == 0;
 }
 
 char **studio_study_line(const studio_t *studio, const char *study, const json_t *set)
 {
     const char *runner = NULL;
     const char *name = NULL;
-    char **const line = sim_alloc_array(8, sizeof(*line));
+    char **const line = sim_alloc_array(8 + 2 * json_array_size(set), sizeof(*line));
     size_t count = 0;
     if (!studio_library_study(studio->library, study, &runner, &name)) {
         line[count++] = sim_strdup("/bin/bash");
@@ -48,8 +42,13 @@ char **studio_study_line(const studio_t *studio, const char *study, const json_t
     line[count++] = sim_format("%s/%s", scenarios == NULL ? "" : scenarios, runner);
     line[count++] = sim_strdup("-o");
     line[count++] = sim_strdup("result");
-    if (is_quick(set)) {
-        line[count++] = sim_strdup("--quick");
+    for (size_t i = 0; i < json_array_size(set); i++) {
+        const char *const setting = json_string_value(json_array_get(set, i));
+        SIM_CHECK(setting != NULL);
+        line[count++] = sim_strdup(is_quick(setting) ? "--quick" : "--set");
+        if (!is_quick(setting)) {
+            line[count++] = sim_strdup(setting);
+        }
     }
     line[count] = sim_strdup(name);
     free(scenarios);

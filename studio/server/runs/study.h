@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 
-// The only setting of a study; it selects the short form.
+// The setting that selects the short form of a study. Others go to the script as --set NAME=VALUE.
 #define STUDIO_STUDY_QUICK "quick=true"
 
 // Returns the command of a study's process; the caller frees each text and the list. For a study

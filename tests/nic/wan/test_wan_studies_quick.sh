@@ -6,7 +6,8 @@
 # Goal: the scripts that all studies share work; findings that do not depend on how long a run is: what
 # NIC memory a bitmap, IRN and Adamap need, that a knitting buffer of 16 blocks delays but loses nothing,
 # and that a chain read map by map supplies one a latency, whatever n; with runs of blocks n decides.
-# Method: scenarios/wan/run --quick memory qps allreduce prefetch.
+# --set changes a study's parameters and attributes of its scenarios, and runs no text as a command.
+# Method: scenarios/wan/run --quick memory qps allreduce prefetch, and memory with --set.
 # Does not pin: the other studies (test_wan_studies).
 set -eu
 . tests/script.sh
@@ -33,4 +34,16 @@ awk -F, 'NR > 1 { run = $1 ~ /run=8/; percent[run, $2] = $4; share[run, $2] = $9
             if (share[0, n] < 0.9 || share[0, n] > 1.1 || percent[0, n] > 60) bad = 1
         exit bad || percent[1, 1] > 60 || percent[1, 8] < 97 }' "$work/out/prefetch/data.csv" ||
     fail "prefetch: $(cat "$work/out/prefetch/data.csv")"
+
+scenarios/wan/run --quick -o "$work/set" --set rtts=200us,400us --set nic.adamap.bits=64 memory \
+    >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+[ "$(tail -n +2 "$work/set/memory/data.csv" | cut -d, -f3 | sort -u | tr '\n' ' ')" = "200us 400us " ] ||
+    fail "--set rtts: $(cat "$work/set/memory/data.csv")"
+cmp -s <(grep '^adamap-1e-2' "$work/set/memory/data.csv" | cut -d, -f5) \
+    <(grep '^adamap-1e-2' "$work/out/memory/data.csv" | cut -d, -f5) &&
+    fail "--set of an attribute changes nothing"
+for bad in 'rtts=$(touch '"$work"'/taken)' 'rtts=' 'no.such=1' nothing; do
+    scenarios/wan/run --quick -o "$work/bad" --set "$bad" memory >/dev/null 2>&1 && fail "--set $bad"
+done
+[ ! -e "$work/taken" ] || fail "a setting was run as a command"
 exit $((failures > 0))

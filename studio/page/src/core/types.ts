@@ -102,10 +102,16 @@ export interface Runs {
     total: number;
 }
 
+// Returns a setting with the last two words of its path: "l1.entries=256".
+export function short_setting(setting: string): string {
+    const [path = "", ...value] = setting.split("=");
+    return value.length > 0 ? `${path.split(".").slice(-2).join(".")}=${value.join("=")}` : setting;
+}
+
 // Returns the settings that tell a run from others with the same name.
 export function settings_of(run: Run): string[] {
     const set = run.set.filter((one) => !one.startsWith("seed="));
-    return run.seed === null ? set : [`seed ${run.seed}`, ...set];
+    return run.seed === null ? set : [...set, `seed ${run.seed}`];
 }
 
 export interface LibraryEntry {
@@ -117,9 +123,16 @@ export interface LibraryEntry {
     runnable: boolean;
 }
 
+export interface StudyParameter {
+    name: string;
+    quick: string; // its values in the short form
+    all: string;
+}
+
 export interface LibraryItem extends LibraryEntry {
     yaml?: string; // of a scenario
     script?: string; // of a study
+    parameters?: StudyParameter[];
 }
 
 export interface SavedDocument<Body = unknown> {

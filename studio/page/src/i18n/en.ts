@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The texts of the page in English. Their type is what every other language must provide.
+import { names_en } from "./names_en";
 
 const plural = (n: number, one: string, many = `${one}s`) => `${n.toLocaleString("en-GB")} ${n === 1 ? one : many}`;
 
 export const en = {
+    names: names_en,
     common: {
         loading: "Loading…",
         try_again: "Try again",
@@ -264,6 +266,13 @@ export const en = {
         made: (n: number) => `The study made ${plural(n, "run")}.`,
         see_runs: "Show the runs",
         compare: "Compare the runs",
+        parameters_hint: "Separate values with spaces. An empty field keeps the values that it shows.",
+        attributes: "Attributes of its scenarios",
+        attribute: "Attribute",
+        value: "Value",
+        add: "Add an attribute",
+        figure_of: (name: string) => `Figure of ${name}`,
+        as_drawn: "As the script drew it",
         nothing: "The study made no figure and no table",
         nothing_text: "The log shows what the script did.",
     },
@@ -746,7 +755,9 @@ export const en = {
         kind: "Drawn as",
         title: "Title",
         kinds: { points: "points", lines: "lines", steps: "steps", bars: "bars" } as Record<string, string>,
-        mean_band: " (mean, with the range from smallest to largest)",
+        mean_band:
+            "Curves are means of runs with the same parameters. " +
+            "The bands reach from the smallest to the largest value.",
         x_log: "Logarithmic horizontal axis",
         y_log: "Logarithmic vertical axis",
         expressions: "Expressions",

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // 页面的中文文本。
 import type { Dictionary } from "./en";
+import { names_zh } from "./names_zh";
 
 const n_of = (n: number) => n.toLocaleString("zh-CN");
 
 export const zh: Dictionary = {
+    names: names_zh,
     common: {
         loading: "加载中…",
         try_again: "重试",
@@ -261,6 +263,13 @@ export const zh: Dictionary = {
         made: (n) => `该研究产生了 ${n_of(n)} 个运行。`,
         see_runs: "查看运行",
         compare: "比较运行",
+        parameters_hint: "多个值用空格分隔。留空则使用框中显示的值。",
+        attributes: "其场景的属性",
+        attribute: "属性",
+        value: "值",
+        add: "添加属性",
+        figure_of: (name) => `${name} 的图`,
+        as_drawn: "脚本绘制的图",
         nothing: "该研究没有产生图或表",
         nothing_text: "日志记录了脚本执行的操作。",
     },
@@ -717,7 +726,7 @@ export const zh: Dictionary = {
         kind: "绘制方式",
         title: "标题",
         kinds: { points: "点", lines: "折线", steps: "阶梯", bars: "柱" },
-        mean_band: "（均值及最小到最大的范围）",
+        mean_band: "曲线为相同参数的运行的均值，色带表示从最小值到最大值的范围。",
         x_log: "横轴取对数",
         y_log: "纵轴取对数",
         expressions: "表达式",

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bars over categories, side by side or stacked. ECharts draws them; it is loaded when the first such chart is shown.
-import type { ECharts } from "echarts/core";
-import { csv_text } from "../core/csv";
-import { h, on_resize, type Scope } from "../core/dom";
+// Bars over categories, side by side or stacked.
+import type { Scope } from "../core/dom";
 import { the_color } from "../core/settings";
-import { t } from "../i18n/text";
-import { button, save_file } from "../ui/parts";
+import { echart } from "./chart";
 import { plot_colors, short_number } from "./figure";
 
 export interface Bars {
@@ -27,17 +24,6 @@ export interface BarChart {
 const names_lying = 8; // more categories, or names longer than this, lie
 const row_px = 26;
 const told_max = 20; // categories that are told in words
-
-async function load() {
-    const [core, { BarChart }, parts, { SVGRenderer }] = await Promise.all([
-        import("echarts/core"),
-        import("echarts/charts"),
-        import("echarts/components"),
-        import("echarts/renderers"),
-    ]);
-    core.use([BarChart, parts.GridComponent, parts.LegendComponent, parts.TooltipComponent, SVGRenderer]);
-    return core;
-}
 
 function is_lying(bars: Bars): boolean {
     return bars.lying ?? (bars.categories.length > names_lying || bars.categories.some((name) => name.length > 14));
@@ -100,48 +86,19 @@ function words_of({ categories, series, value_text }: Bars): string {
 // Returns an empty chart; show() fills it.
 export function bar_chart(scope: Scope, options: { name: string; height?: number }): BarChart {
     const height = options.height ?? 260;
-    const place = h("div", { class: "bars-place", role: "img", style: { height: `${height}px` } });
-    let chart: ECharts | null = null;
-    let shown: Bars | null = null;
-    const draw = async () => {
-        const { init } = await load();
-        if (scope.ended || !shown) {
-            return;
-        }
-        const rows = shown.categories.length * row_px * (shown.stacked ? 1 : Math.max(1, shown.series.length * 0.6));
-        place.style.height = `${is_lying(shown) ? Math.max(rows + 90, 140) : height}px`;
-        chart ??= init(place, null, { renderer: "svg" });
-        chart.resize();
-        chart.setOption(options_of(shown), true);
+    const chart = echart(scope, options.name);
+    const show = (bars: Bars) => {
+        const { categories, series } = bars;
+        const rows = categories.length * row_px * (bars.stacked ? 1 : Math.max(1, series.length * 0.6));
+        chart.show({
+            options: () => options_of(bars),
+            height: is_lying(bars) ? Math.max(rows + 90, 140) : height,
+            words: words_of(bars),
+            rows: [
+                ["", ...series.map((one) => one.name)],
+                ...categories.map((name, index) => [name, ...series.map((one) => one.values[index] ?? null)]),
+            ],
+        });
     };
-    const save = (format: "csv" | "svg") => {
-        if (!shown || !chart) {
-            return;
-        }
-        const { categories, series } = shown;
-        const rows = categories.map((name, index) => [name, ...series.map((one) => one.values[index] ?? null)]);
-        const text =
-            format === "svg" ? chart.renderToSVGString() : csv_text([["", ...series.map((one) => one.name)], ...rows]);
-        save_file(
-            `${options.name}.${format}`,
-            new Blob([text], { type: format === "svg" ? "image/svg+xml" : "text/csv" }),
-        );
-    };
-    on_resize(scope, place, () => chart?.resize());
-    scope.listen(window, "studio-theme", () => void draw());
-    scope.on_end(() => chart?.dispose());
-    const tools = h(
-        "div",
-        { class: "row tight plot-tools" },
-        button("SVG", () => save("svg"), { small: true, kind: "quiet", title: t().run.as_plot("svg") }),
-        button("CSV", () => save("csv"), { small: true, kind: "quiet", title: t().run.as_plot("csv") }),
-    );
-    return {
-        element: h("div", { class: "plot" }, place, tools),
-        show: (bars) => {
-            shown = bars;
-            place.setAttribute("aria-label", words_of(bars));
-            void draw();
-        },
-    };
+    return { element: chart.element, show };
 }

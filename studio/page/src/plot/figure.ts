@@ -21,6 +21,7 @@ export interface Figure {
     y_range?: [number | null, number | null];
     x_tics?: [string, number][];
     series: FigureSeries[];
+    note?: string; // a sentence below the figure
     x_text?: (value: number) => string;
     y_text?: (value: number) => string;
 }

@@ -6,7 +6,7 @@ import { h, on_resize, type Scope } from "../core/dom";
 import { the_color } from "../core/settings";
 import { t } from "../i18n/text";
 import { button, save_file } from "../ui/parts";
-import { aligned, extent, plot_colors, short_number, type Figure, type FigureSeries } from "./figure";
+import { aligned, extent, plot_colors, short_number, tics, type Figure, type FigureSeries } from "./figure";
 import { figure_csv, figure_png, figure_svg } from "./files";
 
 export interface PlotOptions {
@@ -105,16 +105,27 @@ function axes_of(figure: Figure): uPlot.Axis[] {
         x_tics ? (x_tics.find(([, at]) => at === value)?.[0] ?? "") : (x_text ?? short_number)(value);
     const all = (text: (value: number) => string) => (_: uPlot, splits: (number | null)[]) =>
         splits.map((value) => (value === null ? "" : text(value)));
+    // uPlot's own tics of a logarithmic axis begin at the smallest value, whatever it is.
+    const log_splits = (most: number) => (_: uPlot, __: number, low: number, high: number) => {
+        const made = tics(low, high, most, true);
+        return made.length > 1 ? made : [low, high];
+    };
     return [
         {
             ...axis,
             label: figure.x_label,
             size: 34,
             space: 78,
-            splits: x_tics ? () => x_tics.map(([, value]) => value) : undefined,
+            splits: x_tics ? () => x_tics.map(([, value]) => value) : figure.x_log ? log_splits(7) : undefined,
             values: all(x_value),
         },
-        { ...axis, label: figure.y_label, size: 62, values: all(y_text ?? short_number) },
+        {
+            ...axis,
+            label: figure.y_label,
+            size: 62,
+            splits: figure.y_log ? log_splits(6) : undefined,
+            values: all(y_text ?? short_number),
+        },
     ];
 }
 
@@ -208,6 +219,9 @@ export function plot(scope: Scope, options: PlotOptions = {}): Plot {
             return;
         }
         chart = chart_of(figure, place, width, height, options);
+        if (figure.note) {
+            place.append(h("p", { class: "muted small" }, figure.note));
+        }
     };
     on_resize(scope, place, (new_width) => {
         if (new_width === width) {

@@ -34,17 +34,13 @@ export function column_width(column: Column): number {
 
 export function data_grid(scope: Scope, options: DataGridOptions): Grid {
     const sort: { column: string; descending: boolean }[] = [];
-    const shown: { column: string; descending: boolean } = { column: "", descending: false };
     const list: Grid = grid<Cell[]>(scope, {
         label: options.label,
         height: options.height,
         empty: options.empty,
-        sort: shown,
         open: options.open ? (row) => options.open?.(row, options.columns) : undefined,
         on_sort: (column, descending) => {
-            sort.splice(0, sort.length, { column, descending });
-            shown.column = column;
-            shown.descending = descending;
+            sort.splice(0, sort.length, ...(column ? [{ column, descending }] : []));
             list.reload();
         },
         columns: options.columns.map((column, index) => ({

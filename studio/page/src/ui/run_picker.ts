@@ -3,7 +3,7 @@
 import { api } from "../core/api";
 import { debounce, fill, h, type Scope } from "../core/dom";
 import { moment } from "../core/format";
-import { settings_of, type Run, type Runs } from "../core/types";
+import { settings_of, short_setting, type Run, type Runs } from "../core/types";
 import { t } from "../i18n/text";
 import { button, input, sheet } from "./parts";
 
@@ -103,20 +103,16 @@ class Picker implements RunPicker {
     }
 
     // Returns the settings of a run that tell it from the other chosen runs.
-    private own_settings(run: Run): string {
+    private own_settings(run: Run): string[] {
         const others = this.chosen.filter((id) => id !== run.id).map((id) => this.known.get(id));
         const shared = (one: string) => others.every((other) => other && settings_of(other).includes(one));
-        return others.length === 0
-            ? ""
-            : settings_of(run)
-                  .filter((one) => !shared(one))
-                  .join(" ");
+        return others.length === 0 ? [] : settings_of(run).filter((one) => !shared(one));
     }
 
     private chip(id: number): HTMLElement {
         const run_of = this.known.get(id);
         const name = run_of?.name ?? `#${id}`;
-        const settings = run_of ? this.own_settings(run_of) : "";
+        const settings = run_of ? this.own_settings(run_of) : [];
         const leave_out = h(
             "button",
             {
@@ -126,8 +122,8 @@ class Picker implements RunPicker {
             },
             "×",
         );
-        const about = h("span", { class: "muted" }, ` ${settings || `#${id}`}`);
-        const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings}` }, name, about);
+        const about = h("span", { class: "muted" }, ` ${settings.map(short_setting).join(" · ") || `#${id}`}`);
+        const run = h("a", { href: `#/run/${id}`, title: `#${id} ${settings.join(" ")}` }, name, about);
         return h("span", { class: "chip" }, run, this.most > 1 ? leave_out : null);
     }
 

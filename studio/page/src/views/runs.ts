@@ -5,7 +5,7 @@ import { debounce, fill, h, type Child, type Scope } from "../core/dom";
 import { bytes, moment, seconds } from "../core/format";
 import { go, keep_query, link, type Place } from "../core/router";
 import { session } from "../core/session";
-import { settings_of, type Run, type Runs, type RunState } from "../core/types";
+import { settings_of, short_setting, type Run, type Runs, type RunState } from "../core/types";
 import { t } from "../i18n/text";
 import { grid, type Grid, type GridColumn, type GridPage } from "../ui/grid";
 import { badge, bar, button, confirm_sheet, input, link_button, select, toast, view_head } from "../ui/parts";
@@ -124,26 +124,42 @@ class RunList {
     private columns(): GridColumn<Run>[] {
         const words = t().runs;
         const stop = (event: Event) => event.stopPropagation();
+        // A telephone has no column for the state: a mark before the name tells it.
+        const state_mark = (run: Run) =>
+            h("i", {
+                class: `state-mark ${run.state}`,
+                role: "img",
+                "aria-label": words.states[run.state] ?? run.state,
+            });
         const name = (run: Run): Child => [
+            state_mark(run),
             h("a", { href: link("run", run.id), title: run.name, on: { click: stop } }, run.name),
             run.study ? [" ", badge(t().shelf.study, "accent")] : null,
         ];
         const owner = (run: Run) => [run.owner.name, run.shared ? ` · ${t().common.shared}` : ""].join("");
         return [
             { name: "mark", title: "", width: 40, fixed: true, cell: (run) => this.mark_box(run) },
-            { name: "name", title: words.name, width: 230, cell: name },
-            { name: "state", title: words.state, width: 110, cell: state_badge },
-            { name: "progress", title: words.progress, width: 230, minor: true, cell: run_progress },
+            { name: "name", title: words.name, width: 230, minor: !!this.wanted.group, cell: name },
+            { name: "state", title: words.state, width: 96, fixed: true, minor: true, cell: state_badge },
+            { name: "progress", title: words.progress, width: 210, minor: true, cell: run_progress },
             {
                 name: "set",
                 title: words.parameters,
-                width: 250,
-                minor: true,
-                cell: (run) => settings_of(run).join("  "),
+                width: this.wanted.group ? 420 : 250,
+                minor: !this.wanted.group,
+                cell: (run) =>
+                    h("span", { title: settings_of(run).join("  ") }, settings_of(run).map(short_setting).join(" · ")),
             },
             { name: "created", title: words.created, width: 150, minor: true, cell: (run) => moment(run.created_ms) },
             { name: "owner", title: words.owner, width: 110, minor: true, cell: owner },
-            { name: "more", title: "", width: 120, fixed: true, cell: (run) => this.row_action(run) },
+            {
+                name: "more",
+                title: "",
+                width: 100,
+                fixed: true,
+                minor: !this.wanted.trash,
+                cell: (run) => this.row_action(run),
+            },
         ];
     }
 

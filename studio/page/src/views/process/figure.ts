@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figure of an analysis: chosen by the user or to fit the last step, and made of the rows of that step.
+import { field_title } from "../../core/names";
 import type { Cell, Column, Step } from "../../core/types";
 import { t } from "../../i18n/text";
 import type { Bars } from "../../plot/bars";
@@ -82,6 +83,13 @@ function categories_of(rows: Cell[][], x_at: number): string[] | null {
     return texts ? [...new Set(rows.map((row) => String(row[x_at])))] : null;
 }
 
+// Returns the name of a column as it stands at an axis, with its unit; a readable name has one.
+function labelled(name: string, columns: Column[]): string {
+    const unit = columns.find((column) => column.name === name)?.unit;
+    const title = field_title(name);
+    return unit && title === name ? `${name} (${unit})` : title;
+}
+
 // Returns bars over the texts along x, or null if the choice is no such figure.
 export function bars_from(choice: FigureChoice, columns: Column[], rows: Cell[][]): Bars | null {
     const x_at = columns.findIndex((column) => column.name === choice.x);
@@ -98,11 +106,10 @@ export function bars_from(choice: FigureChoice, columns: Column[], rows: Cell[][
             values.length > 0 ? values.reduce((sum, value) => sum + value, 0) / values.length : null;
         return { name: one.name, values: sums.map(mean) };
     });
-    const unit = columns.find((column) => column.name === choice.y[0])?.unit;
     return {
         categories,
         series,
-        y_label: `${choice.y.join(", ")}${unit ? ` (${unit})` : ""}`,
+        y_label: choice.y.map((name) => labelled(name, columns)).join(", "),
         y_log: choice.y_log,
     };
 }
@@ -121,7 +128,7 @@ function curves_of(choice: FigureChoice, columns: Column[], rows: Cell[][], cate
             if (typeof y !== "number" || typeof x !== "number") {
                 continue;
             }
-            const y_part = choice.y.length > 1 || by_at < 0 ? y_name : "";
+            const y_part = choice.y.length > 1 || by_at < 0 ? field_title(y_name) : "";
             const name = [by_at >= 0 ? String(row[by_at]) : "", y_part].filter(Boolean).join(" ");
             const kind = choice.kind === "lines" ? "linespoints" : choice.kind;
             const one = made.get(name) ?? { name, kind, x: [], y: [], ...(to_at >= 0 ? { low: [], high: [] } : {}) };
@@ -178,15 +185,12 @@ export function figure_from(choice: FigureChoice, columns: Column[], rows: Cell[
             one.kind = "lines";
         }
     }
-    const labelled = (name: string) => {
-        const unit = columns.find((column) => column.name === name)?.unit;
-        return unit ? `${name} (${unit})` : name;
-    };
     const tics = categories?.map((name, index): [string, number] => [name, index + 1]);
     return {
         title: choice.title,
-        x_label: labelled(choice.x),
-        y_label: `${choice.y.map(labelled).join(", ")}${banded ? t().process.mean_band : ""}`,
+        x_label: labelled(choice.x, columns),
+        y_label: choice.y.map((name) => labelled(name, columns)).join(", "),
+        note: banded ? t().process.mean_band : undefined,
         x_log: choice.x_log,
         y_log: choice.y_log,
         series,

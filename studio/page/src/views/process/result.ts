@@ -3,6 +3,7 @@
 import { csv_text } from "../../core/csv";
 import { h, type Child, type Scope } from "../../core/dom";
 import { count, number } from "../../core/format";
+import { field_title } from "../../core/names";
 import type { Cell, Column, Step, StepAnswer } from "../../core/types";
 import { t } from "../../i18n/text";
 import type { FigureSeries } from "../../plot/figure";
@@ -25,7 +26,10 @@ export interface ResultOptions {
 
 function figure_fields(columns: Column[], choice: FigureChoice, update: (changes: Partial<FigureChoice>) => void) {
     const words = t().process;
-    const as_choice = (column: Column): [string, string] => [column.name, column.name];
+    const as_choice = ({ name }: Column): [string, string] => {
+        const title = field_title(name);
+        return [name, title === name ? name : `${title} · ${name}`];
+    };
     const none: [string, string] = ["", "–"];
     const names = columns.map(as_choice);
     const numeric = columns.filter((column) => column.type !== "text").map(as_choice);
@@ -130,14 +134,15 @@ function rows_grid(scope: Scope, { columns, rows }: StepAnswer): HTMLElement {
         label: t().process.result,
         height: "min(46vh, 480px)",
         columns: columns.map((column, index) => ({
-            name: column.name,
-            title: column.name,
-            help: column.unit,
+            name: String(index),
+            title: field_title(column.name),
+            help: [column.name, column.unit].filter(Boolean).join("; "),
             width: column_width(column),
             right: column.type === "number",
             cell: (row) => text(row[index], column),
+            value: (row) => row[index] ?? undefined,
         })),
-        fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
+        rows,
         empty: t().process.no_rows,
     }).element;
 }

@@ -28,13 +28,14 @@ function rows_grid(scope: Scope, { columns, rows }: SqlAnswer): HTMLElement {
         label: "SQL",
         height: "52vh",
         columns: typed.map((column, index) => ({
-            name: column.name,
+            name: String(index), // two columns may have the same name
             title: column.name,
             width: column_width(column),
             right: column.type === "number",
             cell: (row) => String(row[index] ?? ""),
+            value: (row) => row[index] ?? undefined,
         })),
-        fetch: (offset, limit) => Promise.resolve({ rows: rows.slice(offset, offset + limit), total: rows.length }),
+        rows,
     }).element;
 }
 

@@ -2,11 +2,16 @@
 // A study of the library: its script, its order, its output while it runs, and its results.
 import { api, call } from "../../core/api";
 import { fill, h, type Child, type Scope } from "../../core/dom";
+import { number } from "../../core/format";
+import { column_title } from "../../core/names";
 import { go, link } from "../../core/router";
 import { session } from "../../core/session";
 import type { LibraryItem, Run, Runs } from "../../core/types";
 import { t } from "../../i18n/text";
+import { grid } from "../../ui/grid";
 import { button, card, checkbox, empty, field, input, later, link_button, note, view_head } from "../../ui/parts";
+import { study_figure, type StudyFigure } from "./study_figure";
+import { study_form } from "./study_form";
 
 // Returns the path of an entry. Slashes in its name separate parts of the path, so they are not escaped.
 export function library_path(name: string): string {
@@ -22,11 +27,14 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
     let quick = true;
     let shared = false;
     const run_name = input({ placeholder: short, "aria-label": t().editor.run_name });
+    const form = study_form(item.parameters ?? []);
+    form.show_defaults(quick);
     const order = async () => {
         const answer = await api.post<{ runs: Run[] }>("runs", {
             study: item.name,
             name: run_name.value.trim() || short,
             quick,
+            set: form.set(),
             shared,
         });
         go(link("run", answer.runs[0]!.id));
@@ -44,6 +52,7 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
                       "div",
                       { class: "stack" },
                       h("p", { class: "muted" }, words.lead),
+                      session.may_run ? form.element : null,
                       session.may_run
                           ? h(
                                 "div",
@@ -51,6 +60,7 @@ export async function study_view(name: string, signal: AbortSignal): Promise<Chi
                                 h("div", { class: "narrow" }, field(t().editor.run_name, run_name)),
                                 checkbox(words.quick, quick, (on) => {
                                     quick = on;
+                                    form.show_defaults(on);
                                 }),
                                 checkbox(t().common.share_with_all, shared, (on) => {
                                     shared = on;
@@ -99,59 +109,62 @@ function csv_rows(text: string): string[][] {
         .map((line) => line.split(","));
 }
 
-async function table_of(run: Run, path: string, signal: AbortSignal): Promise<Child> {
-    const text = await (await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal })).text();
+async function text_of(run: Run, path: string, signal: AbortSignal): Promise<string> {
+    return (await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal })).text();
+}
+
+async function table_of(scope: Scope, run: Run, path: string): Promise<Child> {
+    const text = await text_of(run, path, scope.signal);
     const name = path.replace(/^result\//, "");
     if (!path.endsWith(".csv")) {
         return card(name, null, h("pre", { class: "code-block", tabindex: 0, "aria-label": name }, text));
     }
     const [head = [], ...rows] = csv_rows(text);
     const is_number = (cell: string) => /^-?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(cell);
-    const shown = (cell: string) => (is_number(cell) ? String(+Number(cell).toPrecision(6)) : cell);
-    return card(
-        name,
-        null,
-        h(
-            "div",
-            { class: "scroll-x study-table", tabindex: 0 },
-            h(
-                "table",
-                { class: "plain small" },
-                h(
-                    "thead",
-                    null,
-                    h(
-                        "tr",
-                        null,
-                        head.map((cell) => h("th", { scope: "col" }, cell)),
-                    ),
-                ),
-                h(
-                    "tbody",
-                    null,
-                    rows.slice(0, 500).map((row) =>
-                        h(
-                            "tr",
-                            null,
-                            row.map((cell) =>
-                                h("td", { class: is_number(cell) ? "right nowrap number" : "" }, shown(cell)),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-        ),
+    const columns = head.map((title, index) => {
+        const numeric = rows.every((row) => row[index] === "-" || is_number(row[index] ?? ""));
+        const value = (row: string[]) => (numeric ? Number(row[index]) : (row[index] ?? ""));
+        const text_at = (row: string[]) => {
+            const cell = row[index] ?? "";
+            return numeric && is_number(cell) ? number(Number(cell), 6) : cell;
+        };
+        return { name: String(index), title: column_title(title), help: title, right: numeric, cell: text_at, value };
+    });
+    return h(
+        "section",
+        { class: "card flush" },
+        h("header", null, h("h2", null, name)),
+        grid(scope, { label: name, height: "50vh", columns, rows }).element,
     );
 }
 
-async function figure_of(scope: Scope, run: Run, path: string): Promise<Child> {
+// Shows the figure of a folder of the study: the page's own where figure.json tells how, and the script's.
+async function figure_of(scope: Scope, run: Run, path: string, files: string[]): Promise<Child> {
+    const folder = path.replace(/[^/]*$/, "");
+    const words = t().study;
+    const [about, data] = [`${folder}figure.json`, `${folder}data.csv`];
+    const name = path.replace(/^result\//, "");
+    const own = path.endsWith("/figure.svg") && files.includes(about) && files.includes(data);
+    if (!own) {
+        return drawn_by_script(scope, run, path, name);
+    }
+    const texts = await Promise.all([text_of(run, about, scope.signal), text_of(run, data, scope.signal)]);
+    const short = folder.replace(/^result\/|\/$/g, "");
+    const made = study_figure(scope, JSON.parse(texts[0]) as StudyFigure, csv_rows(texts[1]), short.replace("/", "-"));
+    const script = await drawn_by_script(scope, run, path, words.as_drawn);
+    if (!made) {
+        return script;
+    }
+    return [card(words.figure_of(short), null, made), h("details", null, h("summary", null, words.as_drawn), script)];
+}
+
+async function drawn_by_script(scope: Scope, run: Run, path: string, name: string): Promise<Child> {
     const bytes = await (
         await call("GET", `runs/${run.id}/files/${library_path(path)}`, { signal: scope.signal })
     ).arrayBuffer();
     // An SVG that is shown as an image runs no scripts.
     const address = URL.createObjectURL(new Blob([bytes], { type: "image/svg+xml" }));
     scope.on_end(() => URL.revokeObjectURL(address));
-    const name = path.replace(/^result\//, "");
     return card(
         name,
         h("a", { class: "button small quiet", href: address, download: path.split("/").pop() }, "SVG"),
@@ -177,13 +190,13 @@ export function study_tab(scope: Scope, run: Run): Child {
             .map((file) => file.path)
             .sort();
         const figures = await Promise.all(
-            own.filter((path) => path.endsWith(".svg")).map((path) => figure_of(scope, run, path)),
+            own.filter((path) => path.endsWith(".svg")).map((path) => figure_of(scope, run, path, own)),
         );
         const tables = await Promise.all(
             own
                 .filter((path) => /table\.txt$|\.csv$/.test(path))
                 .slice(0, 12)
-                .map((path) => table_of(run, path, signal)),
+                .map((path) => table_of(scope, run, path)),
         );
         const count = made.total - 1;
         const links = h(
