@@ -63,15 +63,9 @@ json_t *studio_library_parameters(const studio_library_t *library, const char *n
         }
         json_t *const quick = quoted(&at);
         json_t *const all = quoted(&at);
-        (void)json_array_append_new(list,
-                                    json_pack("{s:s%, s:o, s:o}",
-                                              "name",
-                                              word,
-                                              length,
-                                              "quick",
-                                              quick,
-                                              "all",
-                                              all));
+        (void)json_array_append_new(
+            list,
+            json_pack("{s:s%, s:o, s:o}", "name", word, length, "quick", quick, "all", all));
     }
     const char *const seeds = script == NULL ? NULL : strstr(script, SEEDS);
     if (seeds != NULL) {

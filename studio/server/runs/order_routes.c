@@ -315,8 +315,7 @@ static int take_study(studio_request_t *request, studio_response_t *response, or
                                          of_scenarios[i]);
         }
     }
-    order->runs =
-        studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
+    order->runs = studio_order_expand(studio_body_member(request, "set"), NULL, NULL, 1, &message);
     if (order->runs == NULL || !studio_library_settings(studio->library,
                                                         order->study,
                                                         json_array_get(order->runs, 0),
