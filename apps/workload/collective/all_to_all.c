@@ -88,8 +88,8 @@ static void fill_end(const app__program_t *program,
     const app__layout_t *const layout = program->layout;
     const uint32_t relay = relay_of(program, from, to);
     const bool direct = relay == APP__NO_RANK;
-    step->what = (uint8_t)(APP__STEP_PAIR |
-                           (sends ? APP__STEP_SEND : APP__STEP_RECV | APP__STEP_STORE));
+    step->what =
+        (uint8_t)(APP__STEP_PAIR | (sends ? APP__STEP_SEND : APP__STEP_RECV | APP__STEP_STORE));
     step->from_chunk = from;
     step->to_chunk = to;
     step->count = channel;
@@ -106,7 +106,7 @@ static void fill_relay(const app__program_t *program,
                        app__step_t *step)
 {
     const app__layout_t *const layout = program->layout;
-    step->what = APP__STEP_PAIR | APP__STEP_RECV | APP__STEP_SEND;
+    step->what = APP__STEP_PAIR | APP__STEP_RECV | APP__STEP_SEND | APP__STEP_FINAL;
     step->from_chunk = pair->from;
     step->to_chunk = pair->to;
     step->count = channel;
@@ -213,7 +213,8 @@ static uint32_t partner(const app__program_t *program, uint32_t rank, uint32_t r
     }
     const uint32_t away = node_distance(layout->nodes, round / size);
     const uint32_t step = round % size;
-    const uint32_t node = (layout->node[rank] + (sends ? away : layout->nodes - away)) % layout->nodes;
+    const uint32_t node =
+        (layout->node[rank] + (sends ? away : layout->nodes - away)) % layout->nodes;
     const uint32_t local = (layout->local[rank] + (sends ? step : size - step)) % size;
     return layout->order[layout->node_first[node] + local];
 }

@@ -22,7 +22,8 @@ typedef enum app__step_bits {
     APP__STEP_COPY = 16,  // copies the source chunks to the destination; no message
     // All-to-all: the chunks are of what rank from_chunk has for rank to_chunk; `count` is the
     // number of the chunk, of which the pair has program->chunks.
-    APP__STEP_PAIR = 32
+    APP__STEP_PAIR = 32,
+    APP__STEP_FINAL = 64 // the receiver does not send on what this step sends
 } app__step_bits_t;
 
 typedef enum app__buffer {
@@ -42,8 +43,8 @@ typedef struct app__step {
     uint32_t count;      // chunks
     uint32_t send_peer;  // numbers of ranks within the group
     uint32_t recv_peer;
-    uint32_t send_lane; // added to the block's channel: the connection to send_peer
-    uint32_t recv_lane; // and the one from recv_peer
+    uint32_t send_lane;  // added to the block's channel: the connection to send_peer
+    uint32_t recv_lane;  // and the one from recv_peer
     uint32_t wait_block; // APP__NO_BLOCK: none; else the step begins when that block of the rank
     uint32_t wait_step;  // has finished this step of the same loop
 } app__step_t;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/collective/ring.c - the ring: all-reduce, reduce-scatter, all-gather.
+// apps/workload/collective/ring.c - the ring: all-reduce, reduce-scatter, all-gather; and the chain
+// along it: broadcast, reduce.
 //
 // Channel c goes through a node from local rank c + 1 round to local rank c, so its messages leave
 // the node from rail c. With PXN a rank of the sender's node that is on the receiver's rail
@@ -60,7 +61,9 @@ static void plan(app__program_t *program)
 // Returns the last rank of the rank's node in a channel's ring.
 static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t channel)
 {
-    return rank_at(program, channel, (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
+    return rank_at(program,
+                   channel,
+                   (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
 }
 
 static bool is_relay(const app__program_t *program, uint32_t rank, uint32_t channel)
@@ -118,7 +121,8 @@ static void fill(const app__program_t *program, uint64_t place, uint32_t index, 
     const bool result = gathers && index >= gather_from;
     const uint64_t behind = result ? index - gather_from : index + 1;
     step->from_chunk = (uint32_t)((place + 2 * (uint64_t)n - behind) % n); // place of its rank
-    step->what = (uint8_t)((index > 0 ? APP__STEP_RECV : 0) | (index < last ? APP__STEP_SEND : 0));
+    step->what = (uint8_t)((index > 0 ? APP__STEP_RECV : 0) | (index < last ? APP__STEP_SEND : 0) |
+                           (index + 1 == last ? APP__STEP_FINAL : 0));
     if (index > 0) {
         const bool reduced = reduces && index <= n - 1;
         step->what |= reduced ? APP__STEP_REDUCE : 0;
@@ -143,13 +147,16 @@ static void step_of(const app__program_t *program,
     step->to_chunk = step->from_chunk;
     step->count = 1;
     if (forwards) {
-        step->what = APP__STEP_RECV | APP__STEP_SEND;
+        step->what = (uint8_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
         step->recv_peer = own;
         step->send_peer = next;
         return;
     }
     const uint32_t after = relay_of(program, rank, next);
     const uint32_t before = relay_of(program, previous, rank);
+    if (after != APP__NO_RANK) {
+        step->what &= (uint8_t)~APP__STEP_FINAL;
+    }
     step->send_peer = after == APP__NO_RANK ? next : after;
     step->recv_peer = before == APP__NO_RANK ? previous : before;
 }
@@ -161,4 +168,68 @@ const app__algorithm_t app__ring = {
     .blocks = blocks,
     .block = block_at,
     .step = step_of,
+};
+
+// -- the chain
+
+static const char *chain_refuses(const app__program_t *program)
+{
+    return program->kind == APP__COLL_BROADCAST || program->kind == APP__COLL_REDUCE
+               ? NULL
+               : "does broadcast and reduce";
+}
+
+static void chain_plan(app__program_t *program)
+{
+    program->lanes = program->channels;
+    program->chunks = program->channels;
+}
+
+static uint32_t chain_blocks(const app__program_t *program, uint32_t rank)
+{
+    (void)rank;
+    return program->ranks > 1 ? program->channels : 0;
+}
+
+static app__block_t chain_block(const app__program_t *program, uint32_t rank, uint32_t block)
+{
+    (void)program;
+    (void)rank;
+    return (app__block_t){.channel = block, .steps = 1};
+}
+
+// A broadcast starts at its root, and a reduce ends there.
+static void chain_step(const app__program_t *program,
+                       uint32_t rank,
+                       uint32_t block,
+                       uint32_t index,
+                       app__step_t *step)
+{
+    const uint32_t n = program->ranks;
+    const bool reduces = program->kind == APP__COLL_REDUCE;
+    const uint64_t place = place_of(program, block, rank);
+    const uint32_t first = place_of(program, block, program->root) + (reduces ? 1 : 0);
+    const uint32_t from_first = (uint32_t)((place + n - first % n) % n);
+    SIM_CHECK(index == 0);
+    step->send_peer = rank_at(program, block, place + 1);
+    step->recv_peer = rank_at(program, block, place + n - 1);
+    step->what = (uint8_t)((from_first > 0 ? APP__STEP_RECV : 0) |
+                           (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
+                           (from_first < n - 1 ? APP__STEP_SEND : 0) |
+                           (from_first + 2 == n ? APP__STEP_FINAL : 0));
+    if (from_first > 0 && (!reduces || from_first == n - 1)) {
+        step->what |= APP__STEP_STORE;
+    }
+    step->from_chunk = block;
+    step->to_chunk = block;
+    step->count = 1;
+}
+
+const app__algorithm_t app__chain = {
+    .name = "chain",
+    .refuses = chain_refuses,
+    .plan = chain_plan,
+    .blocks = chain_blocks,
+    .block = chain_block,
+    .step = chain_step,
 };
