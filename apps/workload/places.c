@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
 #include "apps/workload/internal.h"
-#include "net/port.h"
 
 // A place is a NIC, or a host with all of its NICs if the schedule needs them.
 typedef struct places {
@@ -33,8 +32,8 @@ static uint32_t nics_from(const app_context_t *context, const app_hosts_t *list,
 static bool is_gpu(const app_context_t *context, const uint32_t *interfaces, uint32_t nics)
 {
     for (uint32_t i = 1; i < nics; i++) {
-        if (net_interface_port(context->net, interfaces[i])->rate_bps !=
-            net_interface_port(context->net, interfaces[0])->rate_bps) {
+        if (nic_rate_bps(nic_of_interface(context->net, interfaces[i])) !=
+            nic_rate_bps(nic_of_interface(context->net, interfaces[0]))) {
             return true;
         }
     }

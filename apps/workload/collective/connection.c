@@ -5,7 +5,7 @@
 // from the group: each member has a range of numbers, by direction, lane, peer and slot. A message
 // is a WRITE with an immediate, for which a clear-to-send, a WRITE of 64 bytes, has come the other
 // way. A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
-// WRITE, which the receiver sees in its memory.
+// WRITE, which the receiver sees in its memory. docs/models/collectives.md
 #include "apps/workload/collective/engine.h"
 
 #define SLOTS 32u         // queue pairs of a connection that has one for each message

@@ -40,7 +40,7 @@ typedef struct app__coll_message {
     uint64_t bytes; // on the wire
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
-    bool final; // the receiver does not send it on
+    bool final;      // the receiver does not send it on
 } app__coll_message_t;
 
 // The queue pair of a connection, or of one message of it.
@@ -118,7 +118,7 @@ struct app__member {
     uint64_t *position;    // per port of the rank: of its first QP number
     app__op_queue_t calls; // that wait
     app__coll_run_t *run;  // NULL: none
-    uint32_t unsent; // messages whose memory the NIC still needs
+    uint32_t unsent;       // messages whose memory the NIC still needs
     app__conn_t **buckets; // of connections
     uint32_t bucket_count; // power of 2
     uint32_t conn_count;

@@ -4,13 +4,12 @@
 // A node is what NVLink connects: the ranks of a host; or, where a rank is a host with NICs of
 // unequal rates, the hosts whose fastest NICs lead to one switch (SimAI's topologies).
 #include "apps/workload/collective/engine.h"
-#include "net/port.h"
 
 #include <stdlib.h>
 
 static uint64_t rate_of(const app__port_t *port)
 {
-    return net_interface_port(port->endpoint->net, port->endpoint->interface)->rate_bps;
+    return nic_rate_bps(port->endpoint->nic);
 }
 
 // Returns the rank's port that is faster than its others, or UINT32_MAX.
@@ -42,31 +41,18 @@ static int compare_sites(const void *a, const void *b)
     return one->rank < two->rank ? -1 : one->rank > two->rank;
 }
 
-static uintptr_t key_of(const app__collectives_t *all, uint32_t r, bool host)
+static int compare_hosts(const void *a, const void *b)
 {
-    const app__rank_t *const rank = &all->workload->ranks[r];
-    const uint32_t domain = all->ranks[r].domain_port;
-    if (host || domain == UINT32_MAX) {
-        return (uintptr_t)rank->node;
-    }
-    const app__endpoint_t *const endpoint =
-        all->workload->ports[rank->port_first + domain].endpoint;
-    return (uintptr_t)net_interface_port(endpoint->net, endpoint->interface)->peer->node;
+    const uintptr_t one = ((const site_t *)a)->key;
+    const uintptr_t two = ((const site_t *)b)->key;
+    return one < two ? -1 : one > two;
 }
 
 // Numbers what ranks share, by their first rank; also gives the place of each rank among them.
-static uint32_t number_sites(const app__collectives_t *all,
-                             bool host,
-                             uint32_t *number,
-                             uint32_t *place)
+static uint32_t number_sites(site_t *sites, uint32_t ranks, uint32_t *number, uint32_t *place)
 {
-    const uint32_t ranks = all->workload->schedule->rank_count;
-    site_t *const sites = sim_alloc_array((size_t)ranks + 1, sizeof(*sites));
     uint32_t *const first = sim_alloc_array((size_t)ranks + 1, sizeof(*first));
     uint32_t count = 0;
-    for (uint32_t r = 0; r < ranks; r++) {
-        sites[r] = (site_t){key_of(all, r, host), r};
-    }
     qsort(sites, ranks, sizeof(*sites), compare_sites);
     for (uint32_t i = 0, begin = 0; i < ranks; i++) {
         begin = i > 0 && sites[i].key == sites[i - 1].key ? begin : i;
@@ -77,8 +63,26 @@ static uint32_t number_sites(const app__collectives_t *all,
         number[r] = first[r] == r ? count++ : number[first[r]];
     }
     sim_free(first);
-    sim_free(sites);
     return count;
+}
+
+// Gives each GPU the switch that its fastest NIC leads to. The sites are sorted by host.
+static void find_switches(const app__collectives_t *all, const site_t *sites, site_t *found)
+{
+    const uint32_t ranks = all->workload->schedule->rank_count;
+    const net_t *const net = all->workload->app.net;
+    for (size_t i = 0; i < net_link_count(net); i++) {
+        const net_link_t *const link = net_link_at(net, i);
+        for (int end = 0; end < 2; end++) {
+            const net_node_t *const host = end == 0 ? link->a : link->b;
+            const uint32_t port = end == 0 ? link->a_port : link->b_port;
+            const site_t key = {(uintptr_t)host, 0};
+            const site_t *const site = bsearch(&key, sites, ranks, sizeof(key), compare_hosts);
+            if (site != NULL && all->ranks[site->rank].domain_port == port) {
+                found[site->rank].key = (uintptr_t)(end == 0 ? link->b : link->a);
+            }
+        }
+    }
 }
 
 static void find_hosts(app__collectives_t *all)
@@ -86,19 +90,28 @@ static void find_hosts(app__collectives_t *all)
     const uint32_t ranks = all->workload->schedule->rank_count;
     uint32_t *const number = sim_alloc_array((size_t)ranks + 1, sizeof(*number));
     uint32_t *const place = sim_alloc_array((size_t)ranks + 1, sizeof(*place));
+    site_t *const hosts = sim_alloc_array((size_t)ranks + 1, sizeof(*hosts));
+    site_t *const nodes = sim_alloc_array((size_t)ranks + 1, sizeof(*nodes));
     for (uint32_t r = 0; r < ranks; r++) {
-        all->ranks[r].domain_port = domain_port(&all->workload->ranks[r]);
+        const app__rank_t *const rank = &all->workload->ranks[r];
+        all->ranks[r].domain_port = domain_port(rank);
+        hosts[r] =
+            (site_t){(uintptr_t)nic_node(all->workload->ports[rank->port_first].endpoint->nic), r};
+        nodes[r] = hosts[r];
     }
-    all->host_count = number_sites(all, true, number, place);
+    all->host_count = number_sites(hosts, ranks, number, place);
     all->hosts = sim_alloc_array((size_t)all->host_count + 1, sizeof(*all->hosts));
     for (uint32_t r = 0; r < ranks; r++) {
         all->ranks[r].host = &all->hosts[number[r]];
     }
-    (void)number_sites(all, false, number, place);
+    find_switches(all, hosts, nodes);
+    (void)number_sites(nodes, ranks, number, place);
     for (uint32_t r = 0; r < ranks; r++) {
         all->ranks[r].node = number[r];
         all->ranks[r].rail = place[r];
     }
+    sim_free(nodes);
+    sim_free(hosts);
     sim_free(number);
     sim_free(place);
 }

@@ -23,8 +23,8 @@ typedef struct protocol {
     uint32_t wire[2];   // bytes sent for bytes of data
 } protocol_t;
 
-// src/include/device.h, src/include/collectives.h and src/enqueue.cc of NCCL 2.23: buffers of 4 MiB,
-// 512 KiB, and 120 x 640 x 8 x 8 bytes; LL has 4 bytes of flags with 4 of data, LL128 8 with 120.
+// src/include/device.h, collectives.h and src/enqueue.cc of NCCL 2.23: buffers of 4 MiB, 512 KiB,
+// and 120 x 640 x 8 x 8 bytes; LL has 4 bytes of flags with 4 of data, LL128 8 with 120.
 static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
     [APP__PROTOCOL_SIMPLE] = {UINT64_C(512) << 10, 4, 2, UINT64_C(128) << 10, {1, 1}},
     [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}},
@@ -117,7 +117,7 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
 
 static const app__algorithm_t *default_of(uint32_t kind)
 {
-    return kind == APP__COLL_ALL_TO_ALL ? &app__pairwise
+    return kind == APP__COLL_ALL_TO_ALL                              ? &app__pairwise
            : kind == APP__COLL_BROADCAST || kind == APP__COLL_REDUCE ? &app__chain
                                                                      : &app__ring;
 }
