@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define ERRORS_MAX 20u // with the first one
-#define BUILDS_MAX 4u // of a network, which may be large
+#define BUILDS_MAX 4u  // of a network, which may be large
 #define DEPTH_MAX 64u
 #define ORIGIN "-" // the name that world_scenario_load gives to its standard input
 
@@ -226,8 +226,7 @@ static bool is_entry_around(const text_t *whole, size_t place, const part_t *par
         const char c = whole->bytes[at];
         const char *const next = whole->bytes + at + 1;
         const bool closes = c == '}' || c == ']';
-        if (depth == 0 &&
-            (closes || (c == '\n' && has_words(next) && indent_of(next) <= indent))) {
+        if (depth == 0 && (closes || (c == '\n' && has_words(next) && indent_of(next) <= indent))) {
             return false;
         }
         depth += c == '{' || c == '[';
