@@ -22,7 +22,6 @@ extern const app_ops_t app_mooncake_bench;
 extern const app_ops_t app_mooncake_replay;
 extern const app_ops_t app_contexts;
 extern const app_ops_t app_workload;
-extern const app_ops_t app_collective;
 
 // -- runtime.c
 
@@ -34,7 +33,7 @@ typedef struct app__range_ops app__range_ops_t;
 
 // A passive QP: it is created when its first packet arrives.
 typedef struct app__passive {
-    nic_qp_t *qp; // NULL: its owner has destroyed it
+    nic_qp_t *qp;
     const app__range_ops_t *ops;
     void *owner; // owner of the range of QP numbers
     app__endpoint_t *endpoint;

@@ -120,7 +120,7 @@ sim_err_t app__places_grid(const app_context_t *context,
         const uint32_t interface = places->list.interfaces[i];
         const net_node_t *const host = app__host(context->net, interface);
         const size_t first = i / *nics * *nics;
-        if (host->port_count != *nics ||
+        if (nic_count(host) != *nics ||
             host != app__host(context->net, places->list.interfaces[first])) {
             return sim_fail_about(
                 message,
@@ -129,7 +129,7 @@ sim_err_t app__places_grid(const app_context_t *context,
                 ": %s has %u NICs, expected hosts with the same number of NICs, and all NICs of "
                 "each host",
                 host->sim.name,
-                host->port_count);
+                nic_count(host));
         }
     }
     return SIM_OK;

@@ -39,7 +39,6 @@ const app_ops_t *const app_all[] = {
     &app_mooncake_replay,
     &app_contexts,
     &app_workload,
-    &app_collective,
     NULL,
 };
 
@@ -117,9 +116,7 @@ static void look_for_finished(app__endpoint_t *endpoint)
             endpoint->hand++;
             continue;
         }
-        if (passive->qp != NULL) {
-            nic_qp_destroy(passive->qp);
-        }
+        nic_qp_destroy(passive->qp);
         sim_free(passive);
         endpoint->passives[endpoint->hand] = endpoint->passives[--endpoint->passive_count];
     }

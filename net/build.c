@@ -198,6 +198,23 @@ static void connect_ports(net_t *net)
     }
 }
 
+static void give_address(net_t *net, net_port_t *port, uint32_t interface)
+{
+    net_node_t *const leaf = port->peer->node;
+    net->attachments[interface] = (net_attachment_t){NET_NO_LEAF, port->peer->index};
+    if (leaf->forward != NULL) {
+        uint32_t *const number = &net->leaf_of[leaf->sim.index];
+        if (*number == NET_NO_LEAF) {
+            *number = net->leaf_count;
+            net->leaves[net->leaf_count++] = leaf;
+        }
+        net->attachments[interface].leaf = *number;
+    }
+    port->interface = interface;
+    net->interfaces[interface] = port;
+}
+
+// Gives plane 0 of all NICs the first addresses, so that programs count NICs by interfaces.
 static void give_addresses(net_t *net)
 {
     for (size_t i = 0; i < net->node_count; i++) {
@@ -212,22 +229,23 @@ static void give_addresses(net_t *net)
     net->leaves = sim_alloc_array(net->node_count + 1, sizeof(*net->leaves));
     memset(net->leaf_of, 0xff, (net->node_count + 1) * sizeof(*net->leaf_of));
     uint32_t next = 0;
+    bool more = false;
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            net_port_t *const port = &node->ports[p];
-            net_node_t *const leaf = port->peer->node;
-            net->attachments[next] = (net_attachment_t){NET_NO_LEAF, port->peer->index};
-            if (leaf->forward != NULL) {
-                uint32_t *const number = &net->leaf_of[leaf->sim.index];
-                if (*number == NET_NO_LEAF) {
-                    *number = net->leaf_count;
-                    net->leaves[net->leaf_count++] = leaf;
-                }
-                net->attachments[next].leaf = *number;
+            if (net__plane_of(&node->ports[p]) == 0) {
+                give_address(net, &node->ports[p], next++);
+            } else {
+                more = true;
             }
-            port->interface = next;
-            net->interfaces[next++] = port;
+        }
+    }
+    for (size_t i = 0; more && i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
+            if (net__plane_of(&node->ports[p]) != 0) {
+                give_address(net, &node->ports[p], next++);
+            }
         }
     }
 }

@@ -121,6 +121,17 @@ const net_link_t *net_link_at(const net_t *net, size_t index)
     return &net->links[index];
 }
 
+uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t plane)
+{
+    const net_port_t *const port = net_interface_port(net, interface);
+    return port[(int64_t)plane - net__plane_of(port)].interface;
+}
+
+uint32_t net_interface_of_nic(const net_t *net, uint32_t interface)
+{
+    return net_interface_in_plane(net, interface, 0);
+}
+
 size_t net_interface_count(const net_t *net)
 {
     return net->interface_count;

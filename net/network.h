@@ -152,6 +152,7 @@ struct net_node {
     net_tally_t tally;
 
     net_node_kind_t kind;
+    uint32_t planes; // of a host: consecutive ports that are one NIC's; 0, 1: each port is a NIC
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: a host
@@ -233,6 +234,14 @@ void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
 void net_port_mac(const net_port_t *port, uint8_t mac[6]);
 // Returns the port's interface id; NET_INTERFACES_MAX or above: the port is not a host's.
 uint32_t net_port_interface(const net_port_t *port);
+// Returns the interface of another port of the same NIC: that in plane `plane` of its planes. The
+// interfaces of planes 1, 2... have numbers above those of plane 0 of all NICs.
+uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t plane);
+// Returns the interface in plane 0 of the NIC that an interface belongs to.
+uint32_t net_interface_of_nic(const net_t *net, uint32_t interface);
+// Returns whether routing, as it is at now_ps, leads from a host's port to an interface: neither of
+// their links was down network.convergence ago, and there is a route. Any node may call it.
+bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps);
 // Returns the port's name, "leaf0->host5"; the second of parallel links has "leaf0->spine1#2". Any
 // thread may call it. The string is borrowed and lives as long as the node.
 const char *net_port_name(const net_port_t *port);

@@ -158,6 +158,15 @@ static inline size_t net__class_blocks(const net_t *net)
     return net->port_count / NET_CLASS_PORTS + 1;
 }
 
+// Returns the plane of a host's port; ports that are left over behind the planes' are in plane 0.
+static inline uint32_t net__plane_of(const net_port_t *port)
+{
+    const net_node_t *const node = port->node;
+    return node->planes <= 1 || port->index >= node->port_count / node->planes * node->planes
+               ? 0
+               : port->index % node->planes;
+}
+
 // net/models.c: registration and look-up of models
 void net__registry_free(net_t *net);
 void net__extensions_before_build(net_t *net);

@@ -26,6 +26,14 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
+// How the packets of a queue pair are spread over the planes of a NIC that has a port in each.
+typedef enum nic_plane_choice {
+    NIC_PLANES_OFF, // each port is a NIC of its own
+    NIC_PLANES_HASH,
+    NIC_PLANES_ROUND_ROBIN,
+    NIC_PLANES_LEAST_QUEUE,
+} nic_plane_choice_t;
+
 #define NIC_IDEAL ((sim_name_t){"ideal"})       // the device whose inside takes no time
 #define NIC_DETAILED ((sim_name_t){"detailed"}) // PCIe, units, caches (docs/models/rnic.md)
 typedef enum nic_replacement { NIC_REPLACE_LRU, NIC_REPLACE_RANDOM } nic_replacement_t;
@@ -92,6 +100,7 @@ typedef struct nic_config {
     char *frames;          // how long frames are (nic/frames.h)
     sim_name_t path_rtt;   // the way to count an idle path's round trip (nic/congestion.h)
     nic_host_config_t host;
+    nic_plane_choice_t planes;
     sim_name_t model; // the device (nic/device.h)
     nic_profile_t profile;
     nic_replacement_t replacement; // of the detailed NIC's caches
@@ -143,12 +152,16 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 // Adds a host with the configuration of a host of that network, without comparing the two.
 net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host);
 
+// Makes each `planes` consecutive ports of a host one NIC, unless its nic.planes is off. Ports that
+// are left over are NICs of their own. Before net_build.
+void nic_host_set_planes(net_node_t *host, uint32_t planes);
+
 // Returns the number of a host's NICs, after net_build. NICs are in order of the host's links.
 uint32_t nic_count(const net_node_t *host);
 nic_t *nic_at(const net_node_t *host, uint32_t index);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
-uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link
+uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link, or sum over those of its planes
 
 // Counters, with the vendor's names where they have one (docs/formats/counters.md).
 typedef struct nic_counters {

@@ -13,6 +13,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/gate.h"
@@ -43,6 +44,23 @@ static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
     }
 }
 
+// Receives a packet at a port of a NIC with planes.
+static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packet_t *packet)
+{
+    net_port_count_rx(port, packet);
+    if (packet->kind == NET_PACKET_ROCE) {
+        nic__planes_arrived(nic, packet, (uint32_t)(port - nic->planes->ports));
+        nic__receive(nic, packet);
+        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+        return;
+    }
+    const uint8_t released = net_port_pause_received(port, packet);
+    nic__consume(nic, packet);
+    if (released != 0) {
+        nic__kick(nic);
+    }
+}
+
 static SIM_ALWAYS_INLINE void arrive(nic_t *nic, net_packet_t *packet)
 {
     net_port_count_rx(nic->port, packet);
@@ -62,6 +80,13 @@ static inline void transmit(nic_t *nic)
     }
 }
 
+static void transmit_planes(nic_t *nic, const net_port_t *woken)
+{
+    if (!nic->bound || !nic__dma_holds_back(nic)) {
+        nic__transmit_planes(nic, woken);
+    }
+}
+
 // Completes work of an event that had to wait until nothing refers to its QPs.
 static void settle(nic_host_t *host)
 {
@@ -74,8 +99,10 @@ static void settle(nic_host_t *host)
         }
         nic_t *const nic = host->kicked;
         host->kicked = nic->next_kicked;
-        nic->kicked = false;
-        if (net_port_idle(nic->port)) {
+        nic->kicked &= NIC_HAS_PLANES;
+        if (SIM_UNLIKELY(nic->kicked != 0)) {
+            transmit_planes(nic, NULL);
+        } else if (net_port_idle(nic->port)) {
             transmit(nic);
         } else {
             nic__wake(nic);
@@ -92,14 +119,38 @@ static void check_after_event(const nic_host_t *host)
 {
     SIM_CHECK(host->notice_count == 0 && host->kicked == NULL && host->dead == NULL);
     SIM_CHECK(!host->unsettled);
-    for (uint32_t i = 0; i < host->node.port_count; i++) {
+    for (uint32_t i = 0; i < host->nic_count; i++) {
         nic__check_after_event(&host->nics[i]);
     }
 }
 #endif
 
+// Handles an arrival or a wake of a host whose NICs have planes.
+static SIM_NOINLINE void handle_in_plane(nic_host_t *host, const sim_event_t *event)
+{
+    net_port_t *const port = &host->node.ports[event->port];
+    nic_t *const nic = &host->nics[nic__index_of_port(host, event->port)];
+    const bool arrival = event->kind == SIM_EVENT_ARRIVAL;
+    if (!arrival) {
+        port->wake_pending = NET_WAKE_NONE;
+    }
+    if (nic->planes == NULL && arrival) {
+        arrive(nic, event->message);
+    } else if (nic->planes == NULL) {
+        transmit(nic);
+    } else if (arrival) {
+        arrive_in_plane(nic, port, event->message);
+    } else {
+        transmit_planes(nic, port);
+    }
+}
+
 static inline void handle(nic_host_t *host, const sim_event_t *event)
 {
+    if (SIM_UNLIKELY(host->node.planes > 1) && event->kind != SIM_EVENT_TIMER) {
+        handle_in_plane(host, event);
+        return;
+    }
     switch (event->kind) {
     case SIM_EVENT_ARRIVAL:
         arrive(&host->nics[event->port], event->message);
@@ -235,7 +286,13 @@ static void host_arrive(sim_node_t *node, uint32_t port, void *message)
 {
     nic_host_t *const host = (nic_host_t *)(void *)node;
     host->in_event = true;
-    arrive(&host->nics[port], message);
+    if (SIM_UNLIKELY(host->node.planes > 1)) {
+        handle_in_plane(
+            host,
+            &(sim_event_t){.kind = SIM_EVENT_ARRIVAL, .port = port, .message = message});
+    } else {
+        arrive(&host->nics[port], message);
+    }
     after_event(host);
     host->in_event = false;
 }
@@ -254,8 +311,8 @@ static void host_warm(const sim_node_t *node, uint32_t arrivals)
 {
     (void)arrivals;
     const nic_host_t *const host = (const nic_host_t *)(const void *)node;
-    for (uint32_t i = 0; i < host->node.port_count && i < 4; i++) {
-        const net_port_t *const port = &host->node.ports[i];
+    for (uint32_t i = 0; i < host->nic_count && i < 4; i++) {
+        const net_port_t *const port = host->nics[i].port;
         __builtin_prefetch(&host->nics[i]);
         __builtin_prefetch((const char *)&host->nics[i] + SIM_CACHE_LINE);
         __builtin_prefetch((const char *)&host->nics[i] + 2 * SIM_CACHE_LINE);
@@ -291,7 +348,7 @@ static void host_digest(const sim_node_t *node, sim_digest_t *digest)
 {
     const nic_host_t *const host = (const nic_host_t *)(const void *)node;
     net_node_digest(&host->node, digest);
-    for (uint32_t i = 0; i < host->node.port_count; i++) {
+    for (uint32_t i = 0; i < host->nic_count; i++) {
         const nic_t *const nic = &host->nics[i];
         for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
             const char *const counters = (const char *)&nic->counters;
@@ -326,7 +383,7 @@ static void nic_init(nic_t *nic)
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
     }
-    nic->plain = nic->loop == NULL && !nic->detailed;
+    nic->plain = nic->loop == NULL && !nic->detailed; // not asked for by NICs with planes
     nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
     nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net);
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
@@ -335,25 +392,29 @@ static void nic_init(nic_t *nic)
     nic->transport = nic__config_transport(config);
     SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
 
-    port->strict = (uint8_t)(1u << config->cnp_priority);
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         nic->quantum_bytes[p] = nic->header_bytes + (uint32_t)config->mtu_bytes;
     }
-    port->quantum_bytes = nic->quantum_bytes;
+    for (uint32_t plane = 0; plane < (nic->planes == NULL ? 1 : nic->planes->count); plane++) {
+        port[plane].strict = (uint8_t)(1u << config->cnp_priority);
+        port[plane].quantum_bytes = nic->quantum_bytes;
+    }
 }
 
 static void host_built(net_node_t *node)
 {
     nic_host_t *const host = nic__host_of(node);
-    host->nics = sim_alloc_lines(node->port_count * sizeof(*host->nics));
-    for (uint32_t i = 0; i < node->port_count; i++) {
-        host->nics[i].host = host;
-        host->nics[i].port = &node->ports[i];
+    host->nic_count = nic_count(node);
+    host->nics = sim_alloc_lines(host->nic_count * sizeof(*host->nics));
+    for (uint32_t i = node->port_count; i-- > 0;) {
+        nic_t *const nic = &host->nics[nic__index_of_port(host, i)];
+        nic->host = host;
+        nic->port = &node->ports[i]; // the first of its planes
     }
     nic__fabric_build(host, nic__kick); // before devices, which ask it where they are
     nic__iommu_build(host);
     nic__cores_set_clock(host);
-    for (uint32_t i = 0; i < node->port_count; i++) {
+    for (uint32_t i = 0; i < host->nic_count; i++) {
         nic_init(&host->nics[i]);
     }
     host->one_port =
@@ -427,7 +488,7 @@ static void host_destroy(sim_node_t *node)
     host->ending = true;
     if (host->nics != NULL) { // not after a failed net_build
         nic__free_dead(host);
-        for (uint32_t i = 0; i < host->node.port_count; i++) {
+        for (uint32_t i = 0; i < host->nic_count; i++) {
             nic_fini(&host->nics[i]);
         }
         sim_free(host->nics);
@@ -503,6 +564,14 @@ net_node_t *nic_host_create(net_t *net, const char *name, const nic_config_t *co
 net_node_t *nic_host_create_like(net_t *net, const char *name, net_node_t *host)
 {
     return create(net, name, share(nic__host_of(host)->config));
+}
+
+void nic_host_set_planes(net_node_t *host, uint32_t planes)
+{
+    SIM_CHECK(planes >= 1 && planes <= UINT8_MAX);
+    if (nic__host_of(host)->config->planes != NIC_PLANES_OFF) {
+        host->planes = planes;
+    }
 }
 
 // -- requests for unknown QPs

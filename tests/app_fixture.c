@@ -178,7 +178,8 @@ static sim_err_t find_hosts(const char *pattern,
     hosts->interfaces = sim_alloc_array(count, sizeof(uint32_t));
     hosts->count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        if (matches_any(pattern, net_interface_port(world->net, i)->node->sim.name)) {
+        if (net_interface_of_nic(world->net, i) == i &&
+            matches_any(pattern, net_interface_port(world->net, i)->node->sim.name)) {
             hosts->interfaces[hosts->count++] = i;
         }
     }

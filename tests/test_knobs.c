@@ -513,6 +513,7 @@ static const char *const exceptions[] = {
     "nic.detailed.",       //
     "nic.host.",           // tests/test_knobs_host.c
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
+    "nic.planes",          // tests/apps/flows/test_app_planes.c
     "switch.marking",      // a single one so far
     "switch.pfc.watchdog", // and its times: tests/cli/run/test_cli_faults.sh
 };

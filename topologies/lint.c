@@ -74,20 +74,17 @@ static void lint_unconnected(const lint_t *lint)
 
 // -- parallel links
 
+// A link from a node to one with a higher sim.index.
 typedef struct ends {
-    uint32_t low; // sim.index of the two nodes
-    uint32_t high;
+    uint32_t high; // sim.index of the other node
+    uint32_t link;
     uint64_t rate_bps;
-    size_t link;
 } ends_t;
 
 static int compare_ends(const void *left, const void *right)
 {
     const ends_t *const a = left;
     const ends_t *const b = right;
-    if (a->low != b->low) {
-        return a->low < b->low ? -1 : 1;
-    }
     if (a->high != b->high) {
         return a->high < b->high ? -1 : 1;
     }
@@ -111,27 +108,37 @@ static void report_parallel(const lint_t *lint, const ends_t *first, const ends_
     sim_free(rate_other);
 }
 
-static void lint_parallel(const lint_t *lint)
+// Looks at the links of one node, so that a large network needs no list of all its links.
+static void lint_parallel_of(const lint_t *lint, const net_node_t *node, ends_t *all)
 {
-    const size_t count = net_link_count(lint->net);
-    ends_t *const all = sim_alloc_array(count + 1, sizeof(*all));
-    for (size_t i = 0; i < count; i++) {
-        const net_link_t *const link = net_link_at(lint->net, i);
-        const uint32_t a = link->a->sim.index;
-        const uint32_t b = link->b->sim.index;
-        all[i] = (ends_t){a < b ? a : b, a < b ? b : a, link->config->rate_bps, i};
+    size_t count = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_port_t *const port = &node->ports[p];
+        if (port->peer->node->sim.index > node->sim.index) {
+            const net_link_t *const link = net_link_at(lint->net, port->link);
+            all[count++] =
+                (ends_t){port->peer->node->sim.index, port->link, link->config->rate_bps};
+        }
     }
     qsort(all, count, sizeof(*all), compare_ends);
     size_t first = 0; // first of the links between one pair of nodes
     bool reported = false;
     for (size_t i = 1; i < count; i++) {
-        if (all[i].low != all[first].low || all[i].high != all[first].high) {
+        if (all[i].high != all[first].high) {
             first = i;
             reported = false;
         } else if (all[i].rate_bps != all[first].rate_bps && !reported) {
             report_parallel(lint, &all[first], &all[i]);
             reported = true;
         }
+    }
+}
+
+static void lint_parallel(const lint_t *lint)
+{
+    ends_t *const all = sim_alloc_array(SIM_PORTS_PER_NODE_MAX + 1, sizeof(*all));
+    for (size_t i = 0; i < net_node_count(lint->net); i++) {
+        lint_parallel_of(lint, net_node_at(lint->net, i), all);
     }
     sim_free(all);
 }

@@ -129,8 +129,7 @@ static sim_err_t add_burst(incast_t *incast,
         const uint32_t sender = from->interfaces[incast->order[i]];
         // A host with several NICs takes part with those that have a path to the target.
         if (app__host(net, sender) == app__host(net, burst->target) ||
-            (app__host(net, sender)->port_count > 1 &&
-             !app__can_talk(net, sender, burst->target))) {
+            (nic_count(app__host(net, sender)) > 1 && !app__can_talk(net, sender, burst->target))) {
             continue;
         }
         const sim_err_t error = add_sender(incast, plan, burst, sender, message);

@@ -89,6 +89,33 @@ static sim_time_t next_down(const net_t *net, uint32_t link, size_t from)
     return SIM_TIME_NEVER;
 }
 
+// Returns whether a link is up after the first `state` changes.
+static bool up_in(const net_t *net, uint32_t link, size_t state)
+{
+    while (state > 0 && net->changes[state - 1].link != link) {
+        state--;
+    }
+    return state == 0 || net->changes[state - 1].up;
+}
+
+bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps)
+{
+    size_t state = 0;
+    while (state < net->change_count &&
+           net->changes[state].time_ps + net->config.convergence_ps <= now_ps) {
+        state++;
+    }
+    const net_node_t *const leaf = port->peer->node;
+    if (!up_in(net, port->link, state) || !up_in(net, net->interfaces[to]->link, state)) {
+        return false;
+    }
+    if (state == 0 || leaf->forward == NULL) {
+        return true; // planes are not tried for hosts that never had a path
+    }
+    const uint32_t *ports;
+    return net_routes_ports(leaf, &net->routes[state][leaf->sim.index], to, &ports) > 0;
+}
+
 // Takes the port down or up. next_down_ps: when the link next goes down after this, or
 // SIM_TIME_NEVER.
 static void set_down(net_port_t *port, bool down, sim_time_t next_down_ps)

@@ -10,6 +10,7 @@
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
 #include "nic/schedule/turn.h"
 
@@ -124,7 +125,7 @@ void nic__cc_sync(nic_qp_t *qp)
                cc->rate_bps,
                cc->line_bps);
     const uint64_t window_before_bytes = qp->window_bytes;
-    const bool paced = cc->rate_bps < qp->nic->port->rate_bps;
+    const bool paced = cc->rate_bps < nic__line_bps(qp->nic);
     qp->flags = (uint16_t)(paced ? qp->flags | NIC_QP_PACED : qp->flags & ~NIC_QP_PACED);
     nic__repace(qp);
     const uint64_t window_now_bytes = effective_window(cc);

@@ -117,6 +117,11 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.nak-interval", TIME, nic_config_t, nak_interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    SIM_ATTR("nic.planes", ENUM, nic_config_t, planes,
+             .default_text = "hash", .choices = "off|hash|round-robin|least-queue",
+             .help = "port by which a packet leaves a NIC that has one in each plane; hash: all of "
+                     "a queue pair by one port; round-robin: by each in turn; least-queue: by any "
+                     "that is free; off: each port is a NIC of its own"),
     SIM_ATTR("nic.scheduler", STRING, nic_config_t, scheduler,
              .default_text = "ring",
              .help = "rule for the next queue pair of a class: ring takes those that can send in "

@@ -285,11 +285,60 @@ static void set_servers(nic_fabric_t *fabric)
     }
 }
 
+// Refuses parts that serve one port only, on a host whose NICs have a port in each of several
+// planes.
+static sim_err_t check_planes(const net_node_t *node, sim_message_t *message)
+{
+    const nic_config_t *const config = nic__host_of(node)->config;
+    const struct {
+        const char *attribute;
+        const char *value;
+        bool fits;
+        const char *expected;
+        const char *reason;
+    } rules[] = {
+        {"nic.model",
+         config->custom_device != NULL ? config->custom_device->name : config->model.text,
+         config->custom_device == NULL && strcmp(config->model.text, NIC_IDEAL.text) == 0,
+         NIC_IDEAL.text,
+         "the inside of such a NIC feeds one port"},
+        {"nic.scheduler",
+         config->custom_scheduler != NULL ? config->custom_scheduler->name : config->scheduler,
+         config->custom_scheduler == NULL && strcmp(config->scheduler, "ring") == 0,
+         "ring",
+         "the scheduler asks for one port"},
+        {"nic.transport",
+         config->transport,
+         config->custom_transport != NULL ||
+             (strcmp(config->transport, "adamap") != 0 && strcmp(config->transport, "sdr") != 0),
+         "go-back-n or irn",
+         "its receiver pauses one port"},
+    };
+    for (size_t i = 0; node->planes > 1 && i < SIM_COUNT_OF(rules); i++) {
+        if (!rules[i].fits) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  rules[i].attribute,
+                                  ": \"%s\" on a NIC with ports in %u planes, expected %s, or "
+                                  "nic.planes: off: %s",
+                                  rules[i].value,
+                                  node->planes,
+                                  rules[i].expected,
+                                  rules[i].reason);
+        }
+    }
+    return SIM_OK;
+}
+
 sim_err_t nic_host_check(const net_node_t *node, sim_message_t *message)
 {
     nic_layout_t layout;
     const nic_host_config_t *const config = &nic__host_of(node)->config->host;
-    const sim_err_t result = nic__layout_create(config, node->port_count, &layout, message);
+    sim_err_t result = check_planes(node, message);
+    if (result != SIM_OK) {
+        return result;
+    }
+    result = nic__layout_create(config, node->port_count, &layout, message);
     if (result == SIM_OK) {
         nic__layout_destroy(&layout);
     }
@@ -317,10 +366,10 @@ static nic_fabric_t *fabric_create(nic_host_t *host)
     fabric->nics = sim_alloc_array(nics, sizeof(*fabric->nics));
     for (uint32_t i = 0; i < nics; i++) {
         bound_t *const bound = &fabric->nics[i];
-        bound->nic = &host->nics[i];
+        bound->nic = &host->nics[nic__index_of_port(host, i)];
         sim_timer_init(&bound->pause_timer, pause_fired);
         sim_timer_init(&bound->read_timer, read_fired);
-        host->nics[i].bound = fabric->limits;
+        bound->nic->bound = fabric->limits;
     }
     return fabric;
 }

@@ -2,6 +2,7 @@
 // nic/host/find.c - finds hosts, NICs and their parts by each other. It calls nothing above it.
 #include "nic/host/contents.h"
 #include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
 
 const char nic__host_kind[] = "host";
 
@@ -19,31 +20,32 @@ nic_memory_t *nic_host_memory(net_node_t *host)
 void nic__note_contents(nic_memory_t *memory)
 {
     const nic_host_t *const host = SIM_CONTAINER_OF(memory, nic_host_t, memory);
-    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+    for (uint32_t i = 0; host->nics != NULL && i < host->nic_count; i++) {
         host->nics[i].contents = true;
     }
 }
 
 uint32_t nic_count(const net_node_t *host)
 {
-    return nic__host_of(host)->node.port_count;
+    const nic_host_t *const nics = nic__host_of(host);
+    return nic__index_of_port(nics, host->port_count - 1) + 1;
 }
 
 nic_t *nic_at(const net_node_t *host, uint32_t index)
 {
-    SIM_CHECK(index < host->port_count);
+    SIM_CHECK(index < nic_count(host));
     return &nic__host_of(host)->nics[index];
 }
 
 nic_t *nic_of_interface(const net_t *net, uint32_t interface)
 {
     const net_port_t *const port = net_interface_port(net, interface);
-    return nic_at(port->node, port->index);
+    return nic_at(port->node, nic__index_of_port(nic__host_of(port->node), port->index));
 }
 
 uint64_t nic_rate_bps(const nic_t *nic)
 {
-    return nic->port->rate_bps;
+    return nic->planes == NULL ? nic->port->rate_bps : nic__planes_rate_bps(nic);
 }
 
 const nic_config_t *nic_get_config(const nic_t *nic)

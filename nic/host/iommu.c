@@ -100,7 +100,7 @@ const sim_report_table_t nic_iommu_report = {
 static void note_denied(const nic_iommu_t *iommu)
 {
     const nic_host_t *const host = iommu->host;
-    for (uint32_t i = 0; host->nics != NULL && i < host->node.port_count; i++) {
+    for (uint32_t i = 0; host->nics != NULL && i < host->nic_count; i++) {
         host->nics[i].refuses = iommu->denied_count != 0 && iommu->use == NIC_IOMMU_ALL;
     }
 }
@@ -116,11 +116,12 @@ void nic__iommu_build(nic_host_t *host)
     iommu->levels = 4 - (iommu->page_bits - 12) / 9;
     iommu->hit_ps = config->iommu_hit_ps;
     iommu->read_ps = config->iommu_read_ps;
-    iommu->walker_count = (uint32_t)config->iommu_walkers;
+    const bool used = iommu->use != NIC_IOMMU_OFF; // else the IOTLB takes no memory
+    iommu->walker_count = used ? (uint32_t)config->iommu_walkers : 0;
     iommu->walkers = sim_alloc_array(iommu->walker_count, sizeof(*iommu->walkers));
     iommu->ways =
         config->iommu_ways < config->iommu_entries ? config->iommu_ways : config->iommu_entries;
-    iommu->sets = config->iommu_entries / iommu->ways;
+    iommu->sets = used ? config->iommu_entries / iommu->ways : 0;
     iommu->tlb = sim_alloc_array(iommu->sets * iommu->ways, sizeof(*iommu->tlb));
     for (const char *rest = config->iommu_deny; rest != NULL;) {
         range_t range;
@@ -131,7 +132,7 @@ void nic__iommu_build(nic_host_t *host)
         }
     }
     note_denied(iommu);
-    for (uint32_t i = 0; iommu->use == NIC_IOMMU_ALL && i < host->node.port_count; i++) {
+    for (uint32_t i = 0; iommu->use == NIC_IOMMU_ALL && i < host->nic_count; i++) {
         nic_iommu_add_report(&host->nics[i]);
     }
 }

@@ -34,6 +34,9 @@ struct nic_transport_share {
     struct nic_transport_share *next;
 };
 
+#define NIC_KICKED 1u
+#define NIC_HAS_PLANES 2u
+
 struct nic {
     alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
@@ -45,7 +48,7 @@ struct nic {
     uint32_t latest_numbers[2];
     uint32_t qp_page_count;
     uint8_t ready_classes; // classes in which queue pairs have joined the scheduler
-    bool kicked;           // it is in the host's list
+    uint8_t kicked;        // NIC_KICKED: it is in the host's list; NIC_HAS_PLANES: planes is set
     uint8_t cnp_priority;
     uint8_t cnp_dscp;
     uint16_t header_bytes; // of a frame without extension headers, ICRC included
@@ -65,6 +68,7 @@ struct nic {
     bool gated;    // packets that arrive wait: nic/transport/gate.h
     uint32_t quantum_bytes[NET_PRIORITIES]; // of its port's scheduler
     nic_t *next_kicked;
+    struct nic_planes *planes; // nic/schedule/planes.h; NULL: the NIC has one port
     // Length of frames that differ from the standard's (nic/frames.h); NULL: extension headers,
     // payload and pad.
     uint32_t (*body_bytes)(uint32_t extension_bytes, uint32_t payload_bytes);
@@ -132,9 +136,10 @@ typedef struct nic_clock {
 
 struct nic_host {
     net_node_t node; // first
-    nic_t *nics;     // port_count of them
-    nic_t *kicked;   // NICs that may have something to send; looked at when the event is over
-    nic_qp_t *dead;  // destroyed QPs, freed when the event is over
+    nic_t *nics;     // one for each port, or for node.planes consecutive ports
+    uint32_t nic_count;
+    nic_t *kicked;  // NICs that may have something to send; looked at when the event is over
+    nic_qp_t *dead; // destroyed QPs, freed when the event is over
     bool in_event;
     bool one_port;      // one port and no events but the node's: nic/node.c has a loop for it
     bool one_stepping;  // like one_port, for a host whose NIC has steps
@@ -158,6 +163,17 @@ struct nic_host {
     uint32_t notice_capacity;
     const nic_config_t *config; // shared with hosts that have an equal one
 };
+
+// Returns the index in nics of the NIC that a port of the host belongs to.
+static inline uint32_t nic__index_of_port(const nic_host_t *host, uint32_t port)
+{
+    const uint32_t planes = host->node.planes;
+    if (planes <= 1) {
+        return port;
+    }
+    const uint32_t whole = host->node.port_count / planes;
+    return port < whole * planes ? port / planes : port - whole * planes + whole;
+}
 
 static inline sim_node_t *nic__node(const nic_t *nic)
 {

@@ -9,6 +9,7 @@
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/turn.h"
 
 // -- ring, for those who call it through its table
@@ -49,6 +50,7 @@ void nic__scheduler_create(nic_t *nic)
     nic->scheduler = ops;
     nic->loop = ops->loop;
     nic->ring = ops == &nic_scheduler_ring;
+    nic__planes_create(nic);
     if (nic->loop != NULL) {
         nic->ready_classes = UINT8_MAX; // who is ready is not known before it is looked
     }
@@ -66,6 +68,7 @@ void nic__scheduler_destroy(nic_t *nic)
         nic->scheduler->destroy(nic);
     }
     sim_free(nic->scheduler_state);
+    nic__planes_destroy(nic);
 }
 
 void nic__scheduler_forget(nic_qp_t *qp)

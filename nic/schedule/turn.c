@@ -9,6 +9,7 @@
 #include "nic/host/steps.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
 
 static SIM_ALWAYS_INLINE void join(nic_t *nic, nic_qp_t *qp, const bool ring)
@@ -98,14 +99,16 @@ void nic__repace(nic_qp_t *qp)
 
 void nic__kick(nic_t *nic)
 {
-    if (nic->kicked || nic->port->wake_pending != NET_WAKE_NONE || !nic__something_waits(nic)) {
+    if (nic->kicked == NIC_HAS_PLANES) {
+        // Each plane is looked at when the event is over.
+    } else if (nic->kicked != 0 || nic->port->wake_pending != NET_WAKE_NONE ||
+               !nic__something_waits(nic)) {
         return;
-    }
-    if (!net_port_idle(nic->port)) {
+    } else if (!net_port_idle(nic->port)) {
         nic__wake(nic);
         return;
     }
-    nic->kicked = true;
+    nic->kicked |= NIC_KICKED;
     nic->next_kicked = nic->host->kicked;
     nic->host->kicked = nic;
     nic->host->unsettled = true;
@@ -113,6 +116,10 @@ void nic__kick(nic_t *nic)
 
 void nic__send(nic_t *nic, net_packet_t *packet)
 {
+    if (SIM_UNLIKELY(nic->kicked != 0) && nic->planes != NULL) {
+        nic__planes_send(nic, packet);
+        return;
+    }
     net_port_t *const port = nic->port;
     const uint32_t priority = packet->priority;
     if (net_port_idle(port) && !nic__something_waits(nic) && (port->paused & 1u << priority) == 0) {

@@ -55,6 +55,9 @@ void nic__rest_now(nic_qp_t *qp);
 
 // Sends what is next, on a port that is free.
 void nic__transmit(nic_t *nic);
+// Starts packets on all free ports of a NIC that has one in each of several planes. The frame of
+// port `woken` ends now; NULL: none does.
+void nic__transmit_planes(nic_t *nic, const net_port_t *woken);
 
 // -- receive.c: both take the packet
 

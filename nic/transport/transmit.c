@@ -16,6 +16,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
@@ -91,7 +92,8 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
                                                    nic_qp_t *qp,
                                                    bool *response,
                                                    uint32_t *frame_bytes,
-                                                   uint32_t *payload_bytes)
+                                                   uint32_t *payload_bytes,
+                                                   const bool ring)
 {
     *response = (qp->flags & NIC_QP_READS) != 0 &&
                 ((qp->flags & NIC_QP_TURN) == 0 || !nic__requester_ready(qp));
@@ -105,6 +107,9 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     nic->host->sent_last = qp;
     nic->counters.tx_packets++;
     nic->counters.tx_data_bytes += *payload_bytes;
+    if (!ring && nic->planes != NULL) {
+        nic__planes_address(nic, packet, (uint32_t)(nic->port - nic->planes->ports));
+    }
     net_port_transmit(nic->port, packet);
     if (SIM_UNLIKELY(*response)) {
         qp->flags |= NIC_QP_TURN;
@@ -114,13 +119,20 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     return packet;
 }
 
+// Returns the time by which the next packet of a queue pair must be due for it to keep its turn.
+// Another plane of the NIC may be free before this one.
+static SIM_ALWAYS_INLINE sim_time_t may_follow_ps(const nic_t *nic, const bool ring)
+{
+    return !ring && nic->planes != NULL ? nic__node(nic)->now_ps : nic->port->busy_until_ps;
+}
+
 static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool ring)
 {
     bool response;
     uint32_t frame_bytes;
     uint32_t payload_bytes;
     const sim_time_t now_ps = nic__node(nic)->now_ps;
-    if (SIM_UNLIKELY(start(nic, qp, &response, &frame_bytes, &payload_bytes) == NULL)) {
+    if (SIM_UNLIKELY(start(nic, qp, &response, &frame_bytes, &payload_bytes, ring) == NULL)) {
         if (!nic__can_send(qp)) {
             nic__unschedule(qp);
         }
@@ -136,7 +148,7 @@ static SIM_ALWAYS_INLINE bool transmit_qp(nic_t *nic, nic_qp_t *qp, const bool r
         if ((qp->flags & NIC_QP_READY) != 0) {
             nic__leave(nic, qp, ring);
         }
-    } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > nic->port->busy_until_ps) {
+    } else if ((qp->flags & NIC_QP_PACED) != 0 && qp->next_send_ps > may_follow_ps(nic, ring)) {
         nic__unschedule(qp);
         nic__wait_for_pace(qp);
     } else if (ring) {
@@ -226,6 +238,60 @@ void nic__transmit(nic_t *nic)
     }
 }
 
+// -- NICs with a port in each of several planes
+
+// Starts one packet in a plane. Returns false if nothing may leave there.
+static bool transmit_in_plane(nic_t *nic, uint32_t plane)
+{
+    net_port_t *const port = nic->port;
+    if (port->controlled) {
+        net_packet_t *const packet = port->control;
+        net_port_set_control(port, packet->next);
+        net_port_transmit(port, packet);
+        return true;
+    }
+    for (;;) {
+        const uint8_t classes = nic__planes_classes(nic, plane);
+        if (classes == 0) {
+            return false;
+        }
+        const uint32_t priority = (classes & (classes - 1)) == 0
+                                      ? (uint32_t)__builtin_ctz(classes)
+                                      : choose_class(nic, classes, false);
+        if ((port->waiting & 1u << priority) != 0) {
+            nic__transmit_built(nic, net_queue_pop(port, priority));
+            return true;
+        }
+        nic_qp_t *const qp = nic__planes_next(nic, priority, plane);
+        if (transmit_qp(nic, qp, false)) {
+            nic__planes_left(qp, plane);
+            return true;
+        }
+    }
+}
+
+void nic__transmit_planes(nic_t *nic, const net_port_t *woken)
+{
+    const struct nic_planes *const planes = nic->planes;
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t plane = 0; plane < planes->count; plane++) {
+            net_port_t *const port = &planes->ports[plane];
+            nic->port = port;
+            if (net_port_idle(port) || port == woken) {
+                woken = port == woken ? NULL : woken;
+                // A packet may let another plane have the next one.
+                more = transmit_in_plane(nic, plane) || more;
+            }
+            if (!net_port_idle(port) && port->wake_pending == NET_WAKE_NONE &&
+                (port->controlled || nic__planes_classes(nic, plane) != 0)) {
+                nic__wake(nic);
+            }
+        }
+    }
+    nic->port = planes->ports;
+}
+
 // -- for loops of schedulers (nic/scheduler.h)
 
 bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp)
@@ -233,7 +299,7 @@ bool nic_scheduler_transmit(nic_t *nic, nic_qp_t *qp)
     bool response;
     uint32_t frame_bytes;
     uint32_t payload_bytes;
-    if (start(nic, qp, &response, &frame_bytes, &payload_bytes) == NULL) {
+    if (start(nic, qp, &response, &frame_bytes, &payload_bytes, false) == NULL) {
         return false;
     }
     nic->loop->sent(qp, frame_bytes);

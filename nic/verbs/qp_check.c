@@ -136,7 +136,7 @@ static void check_classes(const nic_t *nic)
 
 void nic__check(const nic_t *nic)
 {
-    SIM_CHECK(!nic->kicked);
+    SIM_CHECK((nic->kicked & NIC_KICKED) == 0);
     check_classes(nic);
     nic_for_each_qp(nic, check_qp, NULL);
     for (const nic_cq_t *cq = nic->cqs; cq != NULL; cq = cq->next) {

@@ -8,6 +8,8 @@
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
+#include "nic/schedule/planes.h"
 #include "nic/transport/entry.h"
 #include "nic/verbs/life.h"
 
@@ -50,6 +52,22 @@ static sim_err_t check_range(sim_message_t *message,
                     max);
 }
 
+static uint32_t planes_of(const nic_t *nic)
+{
+    return nic->planes == NULL ? 1 : nic->planes->count;
+}
+
+// Returns the NIC of an interface; NULL: its node is a program's own kind of host.
+static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
+{
+    const net_port_t *const port = net_interface_port(nic->host->node.net, interface);
+    if (port->node->sim.ops->kind != nic__host_kind) {
+        return NULL;
+    }
+    const nic_host_t *const host = nic__host_of(port->node);
+    return &host->nics[nic__index_of_port(host, port->index)];
+}
+
 static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)
 {
     const nic_t *const nic = qp->nic;
@@ -69,6 +87,16 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
                         SIM_ERR_INVALID,
                         "dest_interface: %u is the queue pair's own",
                         attr->dest_interface);
+    }
+    const nic_t *const peer = peer_nic(nic, attr->dest_interface);
+    const uint32_t planes = planes_of(nic);
+    if (peer != NULL && planes_of(peer) != planes) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "dest_interface: %u is of a NIC in %u planes, expected %u as its own NIC",
+                        attr->dest_interface,
+                        planes_of(peer),
+                        planes);
     }
     return check_range(message, "dest_qp_num", attr->dest_qp_num, ROCE_QPN_FIRST, ROCE_QPN_MASK);
 }
@@ -156,13 +184,19 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
                                           attr->dest_interface,
                                           qp->path.flow_hash);
         qp->answer_route = nic->odd_answers ? route_of_answers(qp) : 0;
+        if (nic->planes != NULL) {
+            nic__planes_connect(qp);
+        }
     }
     qp->priority = attr->priority;
     qp->ack_priority =
         (uint8_t)(config->ack_priority == SIM_AUTO ? attr->priority : config->ack_priority);
     // A switch with `trust: dscp` may pause another class than the priority this QP sends with.
     const uint32_t class = attr->dscp >> 3;
-    nic->port->odd_class |= qp->priority != class || qp->ack_priority != class;
+    const bool odd = qp->priority != class || qp->ack_priority != class;
+    for (uint32_t plane = 0; plane < planes_of(nic); plane++) {
+        nic->port[plane].odd_class |= odd;
+    }
 }
 
 static void set_transport(nic_qp_t *qp, const nic_qp_attr_t *attr)
@@ -196,7 +230,7 @@ sim_err_t nic__open_to_receive(nic_qp_t *qp, const nic_qp_attr_t *attr, sim_mess
     if (error != SIM_OK) {
         return error;
     }
-    const uint64_t port_bps = qp->nic->port->rate_bps;
+    const uint64_t port_bps = nic__line_bps(qp->nic);
     const uint64_t line_bps = attr->rate_max_bps < port_bps ? attr->rate_max_bps : port_bps;
     const uint64_t configured = qp->nic->host->config->window_bytes;
     const uint64_t window = attr->window_bytes == SIM_AUTO ? configured : attr->window_bytes;

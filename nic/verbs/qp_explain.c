@@ -48,7 +48,7 @@ bool nic_qp_explain(const nic_qp_t *qp, sim_message_t *why)
     if (qp->sq_done == qp->sq_posted && qp->read_count == 0) {
         return false;
     }
-    const net_port_t *const port = qp->nic->port;
+    const net_port_t *const port = qp->nic->port + (qp->nic->planes != NULL ? qp->plane : 0);
     const bool ready = (qp->flags & NIC_QP_READY) != 0;
     if (ready && port->down) {
         (void)sim_fail(why, SIM_OK, "link %s is down", net_port_name(port));

@@ -107,6 +107,9 @@ static void build_server(const topo_plan_t *plan,
         for (uint64_t nic = 0; nic < nics; nic++) {
             connect_nic(plan, racks, host, h * nics + nic, leaves);
         }
+        if (racks->sides > 1) {
+            nic_host_set_planes(host, (uint32_t)racks->sides);
+        }
         if (nvswitch != NULL) {
             topo__connect(plan, nvswitch, host, &racks->nvlink);
         }

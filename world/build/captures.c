@@ -224,7 +224,7 @@ static sim_err_t check_captured_frames(const world_t *world,
                                        const world_capture_t *capture,
                                        world_error_t *error)
 {
-    for (uint32_t i = 0; i < net_interface_count(world->net); i++) {
+    for (uint32_t i = 0; i < world->nic_count; i++) {
         const nic_t *const nic = nic_of_interface(world->net, i);
         const char *const frames = nic_get_config(nic)->frames;
         if (strcmp(frames, nic_frames_standard.name) != 0) {

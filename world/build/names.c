@@ -75,13 +75,16 @@ void world_add_nearest_node(world_error_t *error, const net_t *net, const char *
 
 const char *world_interface_name(const world_t *world, uint32_t interface)
 {
-    SIM_CHECK(interface < world->nic_count);
-    return world->nics[interface].name;
+    return world->nics[net_interface_of_nic(world->net, interface)].name;
 }
 
 void world__name_nics(world_t *world)
 {
-    world->nic_count = net_interface_count(world->net);
+    world->nic_count = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        world->nic_count += node->kind == NET_NODE_HOST ? nic_count(node) : 0;
+    }
     world->nics = sim_alloc_array(world->nic_count + 1, sizeof(*world->nics));
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const host = net_node_at(world->net, i);
@@ -102,7 +105,8 @@ void world__name_nics(world_t *world)
 static const char *nic_name(const world_t *world, const net_port_t *port)
 {
     const uint32_t interface = net_port_interface(port);
-    return interface < world->nic_count ? world->nics[interface].name : NULL;
+    return interface < net_interface_count(world->net) ? world_interface_name(world, interface)
+                                                       : NULL;
 }
 
 // Returns whether the pair means the port, by the names of the nodes or of the NICs at either end:

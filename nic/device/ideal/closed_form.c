@@ -23,6 +23,7 @@
 #include "net/models.h"
 #include "nic/host/packets.h"
 #include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
 
 #define HOPS_MAX SIM_COUNT_OF(((net_path_t *)NULL)->ports)
 
@@ -276,8 +277,34 @@ static void send_messages(pipeline_t *pipeline, const nic_ideal_t *ideal)
     send_many(pipeline, ideal->messages, send_message, ideal);
 }
 
-sim_time_t nic_ideal_ps(const nic_ideal_t *ideal)
+// Returns the messages of one plane if a queue pair's packets take all planes of its NIC in turn:
+// the plane of the first packet, which has the most of them.
+static nic_ideal_t in_one_plane(const nic_ideal_t *ideal)
 {
+    nic_ideal_t part = *ideal;
+    const struct nic_planes *const planes =
+        nic_of_interface(ideal->net, data_sender(ideal))->planes;
+    if (planes == NULL || planes->choice == NIC_PLANES_HASH) {
+        return part;
+    }
+    const uint64_t mtu = ideal->mtu_bytes;
+    const uint64_t frames = ideal->message_bytes == 0 ? 1 : (ideal->message_bytes - 1) / mtu + 1;
+    if (frames >= planes->count) {
+        const uint64_t most = (frames - 1) / planes->count + 1;
+        const bool has_last = (frames - 1) % planes->count == 0;
+        part.message_bytes = has_last ? ideal->message_bytes - (frames - most) * mtu : most * mtu;
+    } else {
+        const uint64_t at_once = planes->count / frames;
+        part.messages = (ideal->messages - 1) / at_once + 1;
+        part.message_bytes = frames > 1 ? mtu : ideal->message_bytes;
+    }
+    return part;
+}
+
+sim_time_t nic_ideal_ps(const nic_ideal_t *whole)
+{
+    const nic_ideal_t part = in_one_plane(whole);
+    const nic_ideal_t *const ideal = &part;
     const net_t *const net = ideal->net;
     const uint16_t port = ideal->udp_source_port;
     const uint16_t hashed_port = ideal->hashed_port;

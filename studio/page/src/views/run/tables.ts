@@ -28,8 +28,7 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             height: "64vh",
             query: () => ({ runs: [run.id], table, ...(timed ? range_query() : {}) }),
             told: (answer) => {
-                const left_out = known.left_out > 0 ? `; ${words.rows_left_out(count(known.left_out))}` : "";
-                told.textContent = words.rows(count(answer.matched)) + left_out;
+                told.textContent = words.rows(count(answer.matched));
             },
         });
         on_range(scope, () => timed && list.reload());

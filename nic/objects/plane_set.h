@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/objects/plane_set.h - the ports of a NIC that has one in each of several planes.
+//
+// The NIC has one set of queue pairs. Their packets leave by any of its ports, with the addresses
+// of that plane; a packet that arrives gets the addresses of plane 0. Page: docs/models/planes.md.
+#ifndef NIC_OBJECTS_PLANE_SET_H
+#define NIC_OBJECTS_PLANE_SET_H
+
+#include "nic/objects/objects.h"
+
+struct nic_planes {
+    net_port_t *ports; // `count` consecutive ports
+    uint32_t count;    // >= 2
+    uint32_t answers;  // plane in which the last packet arrived, and in which answers leave
+    nic_plane_choice_t choice;
+};
+
+// Returns the sum of the rates of a NIC's ports.
+static inline uint64_t nic__planes_rate_bps(const nic_t *nic)
+{
+    uint64_t rate_bps = 0;
+    for (uint32_t i = 0; i < nic->planes->count; i++) {
+        rate_bps += nic->planes->ports[i].rate_bps;
+    }
+    return rate_bps;
+}
+
+// Returns the largest rate of one queue pair: that of one port if all its packets leave by it.
+static inline uint64_t nic__line_bps(const nic_t *nic)
+{
+    return nic->planes == NULL || nic->planes->choice == NIC_PLANES_HASH
+               ? nic->port->rate_bps
+               : nic__planes_rate_bps(nic);
+}
+
+#endif // NIC_OBJECTS_PLANE_SET_H

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/schedule/planes.c - which of a NIC's planes a packet takes.
+//
+// A plane is out for a queue pair while the NIC's port is down there, which the NIC sees at once,
+// or while routing does not lead to the peer's port there, network.convergence after a change.
+#include "nic/schedule/planes.h"
+
+#include "nic/schedule/turn.h"
+
+void nic__planes_create(nic_t *nic)
+{
+    nic_host_t *const host = nic->host;
+    const uint32_t count = host->node.planes;
+    const uint32_t first = nic->port->index;
+    if (count <= 1 || first + count > host->node.port_count) {
+        return;
+    }
+    nic->planes = sim_alloc(sizeof(*nic->planes));
+    *nic->planes = (struct nic_planes){
+        .ports = nic->port,
+        .count = count,
+        .choice = host->config->planes,
+    };
+    nic->kicked = NIC_HAS_PLANES;
+    nic->ring = false; // the ring is called through its table, so that usual NICs pay nothing
+}
+
+void nic__planes_destroy(nic_t *nic)
+{
+    sim_free(nic->planes);
+}
+
+void nic__planes_connect(nic_qp_t *qp)
+{
+    const struct nic_planes *const planes = qp->nic->planes;
+    const uint64_t flow = (uint64_t)qp->path.flow_hash << 32 | qp->path.udp_source_port;
+    qp->plane = (uint8_t)(sim_mix64(flow) % planes->count);
+}
+
+static bool is_out(const nic_qp_t *qp, uint32_t plane)
+{
+    const nic_t *const nic = qp->nic;
+    const net_port_t *const port = &nic->planes->ports[plane];
+    const net_t *const net = nic->host->node.net;
+    if (port->down) {
+        return true;
+    }
+    return qp->path.destination < net_interface_count(net) &&
+           !net_leads_to(net,
+                         port,
+                         net_interface_in_plane(net, qp->path.destination, plane),
+                         nic__node(nic)->now_ps);
+}
+
+// Returns the plane that stands for the queue pair's own one: the first from it on that is not out;
+// its own one if all are out. Flows of a plane that is out spread over the others.
+static uint32_t plane_of(const nic_qp_t *qp)
+{
+    const struct nic_planes *const planes = qp->nic->planes;
+    const uint32_t own = qp->plane;
+    if (SIM_LIKELY(!is_out(qp, own))) {
+        return own;
+    }
+    const uint32_t step = planes->choice == NIC_PLANES_HASH
+                              ? (uint32_t)(sim_mix64(qp->path.flow_hash) % (planes->count - 1))
+                              : 0;
+    for (uint32_t i = 0; i < planes->count - 1; i++) {
+        const uint32_t plane = (own + 1 + (step + i) % (planes->count - 1)) % planes->count;
+        if (!is_out(qp, plane)) {
+            return plane;
+        }
+    }
+    return own;
+}
+
+bool nic__planes_takes(const nic_qp_t *qp, uint32_t plane)
+{
+    if (qp->nic->planes->choice == NIC_PLANES_LEAST_QUEUE && !is_out(qp, plane)) {
+        return true; // whoever is free has the shortest queue: packets are made for a free port
+    }
+    return plane_of(qp) == plane;
+}
+
+void nic__planes_left(nic_qp_t *qp, uint32_t plane)
+{
+    const struct nic_planes *const planes = qp->nic->planes;
+    if (planes->choice == NIC_PLANES_ROUND_ROBIN) {
+        qp->plane = (uint8_t)((plane + 1) % planes->count);
+    }
+}
+
+nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
+{
+    nic_qp_t *const first = nic->ready[class];
+    nic_qp_t *qp = first;
+    if (qp == NULL) {
+        return NULL;
+    }
+    do {
+        if (nic__planes_takes(qp, plane)) {
+            return qp;
+        }
+        qp = qp->ready_next;
+    } while (qp != first);
+    return NULL;
+}
+
+uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane)
+{
+    const net_port_t *const port = &nic->planes->ports[plane];
+    uint8_t classes = port->waiting;
+    for (uint32_t left = nic->ready_classes & ~(uint32_t)classes; left != 0; left &= left - 1) {
+        const uint32_t class = (uint32_t)__builtin_ctz(left);
+        classes |= nic__planes_next(nic, class, plane) != NULL ? (uint8_t)(1u << class) : 0;
+    }
+    return (uint8_t)(classes & ~port->paused);
+}
+
+void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane)
+{
+    const net_t *const net = nic->host->node.net;
+    packet->source = nic->planes->ports[plane].interface;
+    packet->destination = net_interface_in_plane(net, packet->destination, plane);
+    packet->route = 0; // that of plane 0; switches look the port up by the flow's hash
+}
+
+void nic__planes_arrived(nic_t *nic, net_packet_t *packet, uint32_t plane)
+{
+    const net_t *const net = nic->host->node.net;
+    nic->planes->answers = plane;
+    packet->source = net_interface_of_nic(net, packet->source);
+    packet->destination = nic->interface;
+}
+
+void nic__planes_send(nic_t *nic, net_packet_t *packet)
+{
+    const struct nic_planes *const planes = nic->planes;
+    uint32_t plane = planes->answers;
+    for (uint32_t i = 0; i < planes->count && planes->ports[plane].down; i++) {
+        plane = (plane + 1) % planes->count;
+    }
+    net_port_t *const port = &planes->ports[plane];
+    nic__planes_address(nic, packet, plane);
+    if (net_port_idle(port) && port->waiting == 0 && !port->controlled &&
+        (port->paused & 1u << packet->priority) == 0) {
+        nic->counters.tx_packets++;
+        net_port_transmit(port, packet);
+    } else {
+        net_queue_push(port, packet);
+    }
+    nic__kick(nic);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/schedule/planes.h - which of a NIC's planes a packet takes.
+#ifndef NIC_SCHEDULE_PLANES_H
+#define NIC_SCHEDULE_PLANES_H
+
+#include "nic/objects/plane_set.h"
+#include "nic/objects/qp.h"
+
+// Makes the planes of a NIC whose host has several ports for it; else the NIC keeps its one port.
+void nic__planes_create(nic_t *nic);
+void nic__planes_destroy(nic_t *nic);
+
+// Chooses the first plane of a queue pair that is connected now, by a hash of its flow.
+void nic__planes_connect(nic_qp_t *qp);
+// Returns whether the next packet of a queue pair may leave in a plane.
+bool nic__planes_takes(const nic_qp_t *qp, uint32_t plane);
+// Chooses the plane of a queue pair's packet after the one that left in `plane`.
+void nic__planes_left(nic_qp_t *qp, uint32_t plane);
+
+// Returns the queue pair of a class whose turn it is in a plane; NULL: none may leave there.
+nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane);
+// Returns the classes that have something to send in a plane and are not paused there, a bit each.
+uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane);
+
+// Gives a packet that leaves in a plane its addresses there, and one that arrived those of plane 0.
+void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane);
+void nic__planes_arrived(nic_t *nic, net_packet_t *packet, uint32_t plane);
+
+// Sends an ACK, NAK or CNP in the plane in which the last packet arrived; if that is down, in the
+// next one. Takes the packet.
+void nic__planes_send(nic_t *nic, net_packet_t *packet);
+
+#endif // NIC_SCHEDULE_PLANES_H
