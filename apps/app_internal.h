@@ -22,6 +22,7 @@ extern const app_ops_t app_mooncake_bench;
 extern const app_ops_t app_mooncake_replay;
 extern const app_ops_t app_contexts;
 extern const app_ops_t app_workload;
+extern const app_ops_t app_collective;
 
 // -- runtime.c
 
@@ -33,7 +34,7 @@ typedef struct app__range_ops app__range_ops_t;
 
 // A passive QP: it is created when its first packet arrives.
 typedef struct app__passive {
-    nic_qp_t *qp;
+    nic_qp_t *qp; // NULL: its owner has destroyed it
     const app__range_ops_t *ops;
     void *owner; // owner of the range of QP numbers
     app__endpoint_t *endpoint;

@@ -39,6 +39,7 @@ const app_ops_t *const app_all[] = {
     &app_mooncake_replay,
     &app_contexts,
     &app_workload,
+    &app_collective,
     NULL,
 };
 
@@ -116,7 +117,9 @@ static void look_for_finished(app__endpoint_t *endpoint)
             endpoint->hand++;
             continue;
         }
-        nic_qp_destroy(passive->qp);
+        if (passive->qp != NULL) {
+            nic_qp_destroy(passive->qp);
+        }
         sim_free(passive);
         endpoint->passives[endpoint->hand] = endpoint->passives[--endpoint->passive_count];
     }

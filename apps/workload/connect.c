@@ -246,21 +246,11 @@ static void post_receive(const app__passive_t *passive)
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(passive->qp), sim_err_text(error));
 }
 
-static app__port_t *port_at(app__workload_t *workload, uint32_t interface)
-{
-    for (uint32_t i = 0; i < workload->port_count; i++) {
-        if (workload->ports[i].endpoint->interface == interface) {
-            return &workload->ports[i];
-        }
-    }
-    SIM_CHECK(false);
-    return NULL;
-}
-
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
-    app__workload_t *const workload = (app__workload_t *)(uintptr_t)owner;
-    return offset < port_at(workload, interface)->out_count ? SIM_TIME_NEVER : 0;
+    const app__port_t *const port = owner;
+    (void)interface;
+    return offset < port->out_count ? SIM_TIME_NEVER : 0;
 }
 
 static void accept_link(void *owner,
@@ -268,8 +258,9 @@ static void accept_link(void *owner,
                         uint64_t offset,
                         app__passive_t *passive)
 {
-    app__workload_t *const workload = owner;
-    const app__port_t *const port = port_at(workload, endpoint->interface);
+    const app__port_t *const port = owner;
+    app__workload_t *const workload = port->rank->workload;
+    SIM_CHECK(endpoint == port->endpoint);
     const uint32_t link = workload->incoming[port->in_first + (uint32_t)offset - port->out_count];
     passive->item = link;
     passive->qp = make_qp(workload, link, true, passive);
@@ -290,7 +281,8 @@ static void message_received(void *owner,
                              app__passive_t *passive,
                              const nic_wc_t *wc)
 {
-    app__workload_t *const workload = owner;
+    const app__port_t *const port = owner;
+    app__workload_t *const workload = port->rank->workload;
     const app__link_t *const link = &workload->links[passive->item];
     (void)endpoint;
     post_receive(passive);
@@ -401,8 +393,7 @@ sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message)
         app__port_t *const port = &workload->ports[p];
         const uint64_t numbers = (uint64_t)port->out_count + port->in_count;
         if (numbers > 0) {
-            port->position =
-                app__reserve_qps(port->endpoint, &app__link_range_ops, workload, numbers);
+            port->position = app__reserve_qps(port->endpoint, &app__link_range_ops, port, numbers);
             app__register_buffers(port->endpoint);
         }
     }

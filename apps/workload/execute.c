@@ -114,7 +114,10 @@ void app__rank_pump(app__rank_t *rank)
 {
     while (rank->ready.head != APP__NO_OP) {
         const uint32_t op = app__queue_take(&rank->ready, rank->states);
-        if (rank->ops->ops[op].type == APP__OP_RECV) {
+        if (rank->ops->ops[op].type == APP__OP_COLL) {
+            note_start(rank, op);
+            app__coll_begin(rank, op);
+        } else if (rank->ops->ops[op].type == APP__OP_RECV) {
             note_start(rank, op);
             if (app__match_post(rank, op)) {
                 app__rank_received(rank, op);

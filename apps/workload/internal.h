@@ -9,6 +9,7 @@
 #define APPS_WORKLOAD_INTERNAL_H
 
 #include "apps/app_internal.h"
+#include "apps/workload/collective/options.h"
 #include "apps/workload/loggp.h"
 #include "apps/workload/schedule.h"
 #include "kernel/random.h"
@@ -30,6 +31,7 @@ typedef struct app__workload_options {
     app__loggp_t loggp; // costs of processors and NICs; L and G: of the ideal network only
     uint64_t local_bps; // between ranks of one host
     sim_time_t local_ps;
+    app__coll_options_t collective;
 } app__workload_options_t;
 
 // The rows of the options, which are the field `member` of the configuration `type`.
@@ -89,7 +91,8 @@ typedef struct app__workload_options {
                      "H100"),                                                                      \
     SIM_ATTR(prefix ".local-delay", TIME, type, member.local_ps,                                   \
              .default_text = "1us", .min_text = "0s", .max_text = "1s",                            \
-             .help = "time between the last byte of a message and its arrival within a host")
+             .help = "time between the last byte of a message and its arrival within a host"),     \
+    APP__COLL_ATTRS(prefix, type, member.collective)
 // clang-format on
 
 typedef struct app__workload app__workload_t;
@@ -193,7 +196,8 @@ struct app__workload {
     void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t op);
     uint64_t first_flow_id;
     app__workload_options_t options;
-    app__loggp_result_t ideal; // on an ideal network
+    app__loggp_result_t ideal;            // on an ideal network
+    struct app__collectives *collectives; // NULL: the schedule has none
 };
 
 // -- queues of operations of a rank (a link's operations are those of its source's rank)
@@ -241,6 +245,12 @@ SIM_MUST_CHECK sim_err_t app__ranks_place(const app_context_t *context,
                                           app__workload_t *workload,
                                           sim_message_t *message);
 
+// Counts the places that ranks of collectives can have on the hosts. SIM_ERR_UNKNOWN: no hosts.
+SIM_MUST_CHECK sim_err_t app__ranks_count(const app_context_t *context,
+                                          const app__workload_options_t *options,
+                                          uint32_t *places,
+                                          sim_message_t *message);
+
 // -- execute.c
 
 void app__rank_begin(app__rank_t *rank, sim_time_t start_ps); // arms its first event
@@ -271,6 +281,23 @@ extern const app__range_ops_t app__link_range_ops;
 // cannot talk; the message begins with "hosts".
 SIM_MUST_CHECK sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message);
 void app__links_send(app__rank_t *rank, uint32_t op);
+
+// -- collective/engine.c
+
+// Makes what the schedule's collectives need: workload->collectives, also after an error. The
+// message begins with the name of an attribute.
+SIM_MUST_CHECK sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *message);
+void app__collectives_destroy(struct app__collectives *collectives); // NULL is allowed
+void app__coll_begin(app__rank_t *rank, uint32_t op);                // the rank calls a collective
+
+// -- collective/matrix.c
+
+// Reads the sizes of an all-to-all: ranks x ranks numbers. The caller frees *matrix with sim_free.
+SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context,
+                                               const char *name,
+                                               uint32_t ranks,
+                                               uint64_t **matrix,
+                                               sim_message_t *message);
 
 // -- report.c
 

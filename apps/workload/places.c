@@ -2,7 +2,7 @@
 // apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
 #include "apps/workload/internal.h"
 
-// A place is a NIC, or a host with all of its NICs if the file names NICs.
+// A place is a NIC, or a host with all of its NICs if the schedule needs them.
 typedef struct places {
     app__places_t found;
     uint32_t *first; // index into the list of interfaces
@@ -28,9 +28,29 @@ static uint32_t nics_from(const app_context_t *context, const app_hosts_t *list,
     return count;
 }
 
+// Returns whether a host is one GPU: its fastest NIC is that of NVLink.
+static bool is_gpu(const app_context_t *context, const uint32_t *interfaces, uint32_t nics)
+{
+    for (uint32_t i = 1; i < nics; i++) {
+        if (nic_rate_bps(nic_of_interface(context->net, interfaces[i])) !=
+            nic_rate_bps(nic_of_interface(context->net, interfaces[0]))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void add_places(places_t *places, size_t at, uint32_t nics, bool whole, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        places->first[places->places] = (uint32_t)at + i % nics;
+        places->count[places->places++] = whole ? nics : 1;
+    }
+}
+
 static sim_err_t find_places(const app_context_t *context,
                              const app__workload_options_t *options,
-                             bool by_host,
+                             const app__schedule_counts_t *counts,
                              places_t *places,
                              sim_message_t *message)
 {
@@ -41,14 +61,15 @@ static sim_err_t find_places(const app_context_t *context,
         return error;
     }
     const app_hosts_t *const list = &places->found.list;
-    places->first = sim_alloc_array(list->count, sizeof(*places->first));
-    places->count = sim_alloc_array(list->count, sizeof(*places->count));
+    const bool shares = counts->colls > 0 && options->collective.per_node != SIM_AUTO;
+    const uint32_t share = shares ? (uint32_t)options->collective.per_node : 1;
+    places->first = sim_alloc_array(list->count * share, sizeof(*places->first));
+    places->count = sim_alloc_array(list->count * share, sizeof(*places->count));
     for (size_t at = 0; at < list->count;) {
         const uint32_t nics = nics_from(context, list, at);
-        for (uint32_t i = 0; i < (by_host ? 1 : nics); i++) {
-            places->first[places->places] = (uint32_t)at + i;
-            places->count[places->places++] = by_host ? nics : 1;
-        }
+        const bool gpu = counts->colls > 0 && is_gpu(context, &list->interfaces[at], nics);
+        const bool whole = gpu || counts->nic_max > 0;
+        add_places(places, at, nics, whole, whole ? 1 : shares ? share : nics);
         at += nics;
     }
     return SIM_OK;
@@ -130,7 +151,7 @@ sim_err_t app__ranks_place(const app_context_t *context,
     places_t places;
     const uint32_t ranks = workload->schedule->rank_count;
     const bool by_host = workload->schedule->counts.nic_max > 0;
-    sim_err_t error = find_places(context, options, by_host, &places, message);
+    sim_err_t error = find_places(context, options, &workload->schedule->counts, &places, message);
     if (error != SIM_OK) {
         return error;
     }
@@ -153,5 +174,20 @@ sim_err_t app__ranks_place(const app_context_t *context,
         }
     }
     fini_places(&places);
+    return error;
+}
+
+sim_err_t app__ranks_count(const app_context_t *context,
+                           const app__workload_options_t *options,
+                           uint32_t *count,
+                           sim_message_t *message)
+{
+    places_t places;
+    const app__schedule_counts_t counts = {.colls = 1};
+    const sim_err_t error = find_places(context, options, &counts, &places, message);
+    if (error == SIM_OK) {
+        *count = places.places;
+        fini_places(&places);
+    }
     return error;
 }

@@ -44,6 +44,7 @@ void app__workload_destroy(app_t *app)
     sim_free(workload->links);
     sim_free(workload->incoming);
     app__loggp_fini(&workload->ideal);
+    app__collectives_destroy(workload->collectives);
     app__schedule_destroy(workload->schedule);
     sim_free(workload);
 }
@@ -96,6 +97,9 @@ sim_err_t app__workload_create(const app_context_t *context,
     sim_err_t error = check_network(options, schedule, message);
     if (error == SIM_OK) {
         error = app__ranks_place(context, options, workload, message);
+    }
+    if (error == SIM_OK && schedule->counts.colls > 0) {
+        error = app__collectives_create(workload, message);
     }
     if (error != SIM_OK) {
         app__workload_destroy(&workload->app);

@@ -197,6 +197,19 @@ expect 204 DELETE 'runs/2?forever=true'
 expect 404 GET runs/2
 [ ! -e "$data/runs/2" ] || fail "the folder of a run that was removed"
 
+# -- a run that stalls says so, and its tables say what it left out
+
+expect 201 POST runs '{"name":"stalls","library":"pfc-deadlock","set":["outputs.events-max=10"]}'
+stalls=$(field id)
+until_state "$stalls" failed
+grep -q '"message":"stalled: 5 pieces of work are left' "$work/answer" ||
+    fail "stalled: $(cat "$work/answer")"
+until_imported "$stalls"
+expect 200 GET "runs/$stalls/tables"
+grep -q '"name":"events",.*"rows":10,"left_out":[1-9]' "$work/answer" ||
+    fail "left out: $(head -c 400 "$work/answer")"
+expect 200 DELETE "runs/$stalls"
+
 # -- who sees what
 
 expect 404 GET runs/99
@@ -224,6 +237,19 @@ expect 200 POST check "{\"yaml\":\"$wrong\"}"
 [ "$(grep -o '"line":[0-9]*' "$work/answer" | sort | tr '\n' ' ')" = '"line":2 "line":4 "line":7 ' ] ||
     fail "lines of errors: $(cat "$work/answer")"
 [ "$(grep -o '"after":true' "$work/answer" | wc -l)" = 2 ] || fail "further errors: $(cat "$work/answer")"
+grep -q '"all":true' "$work/answer" || fail "these are all errors: $(tail -c 100 "$work/answer")"
+# Each error counts once: several in one mapping, and those that only show when the network is built.
+wrong='topology: {star: {hosts: 3}}\nnic: {mtu: 99, foo: 1, bar: 2} # {\n'
+wrong="$wrong"'switch: {buffer: 1XB, pfc: {alpha: -1}}\n'
+wrong="$wrong"'traffic:\n  - incast: {to: host9, from: \"host[1-2]\", bytes: 1MB}\n'
+wrong="$wrong"'  - bulk: {from: host0, to: host1, bytes: lots}\n'
+expect 200 POST check "{\"yaml\":\"$wrong\"}"
+[ "$(grep -o '"line":[0-9]*' "$work/answer" | sort | tr '\n' ' ')" = \
+    '"line":2 "line":2 "line":2 "line":3 "line":3 "line":5 "line":6 ' ] ||
+    fail "errors: $(cat "$work/answer")"
+# What stands below an unknown name is not read, so nobody knows whether there are more.
+expect 200 POST check '{"yaml":"topology: {star: {hosts: 3}}\nnick:\n  mtu: 99\n"}'
+grep -q '"all":false' "$work/answer" || fail "an error with others below: $(cat "$work/answer")"
 # What is wrong only because a line was left out is not told.
 expect 200 POST check \
     '{"yaml":"topology: {ring: {}}\ntraffic:\n  - incast: {to: host0, from: \"host[1-3]\", bytes: 1}\n"}'

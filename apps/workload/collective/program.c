@@ -100,6 +100,16 @@ app__step_t app__program_step(const app__program_t *program,
     return step;
 }
 
+uint32_t app__layout_on_rail(const app__layout_t *layout, uint32_t node, uint32_t rail)
+{
+    for (uint32_t at = layout->node_first[node]; at < layout->node_first[node + 1]; at++) {
+        if (layout->rail[layout->order[at]] == rail) {
+            return layout->order[at];
+        }
+    }
+    return APP__NO_RANK;
+}
+
 // -- cuts
 
 app__cut_t app__cut(uint64_t bytes, uint32_t chunks, uint64_t chunk_max, bool equal)

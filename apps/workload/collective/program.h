@@ -20,7 +20,10 @@ typedef enum app__step_bits {
     APP__STEP_SEND = 4,   // sends what was received (and reduced), else the source chunks
     APP__STEP_STORE = 8,  // writes what was received (and reduced) to the destination chunks
     APP__STEP_COPY = 16,  // copies the source chunks to the destination; no message
-    APP__STEP_PAIR = 32   // chunks of what one rank sends to another one: all-to-all
+    // All-to-all: the chunks are of what rank from_chunk has for rank to_chunk; `count` is the
+    // number of the chunk, of which the pair has program->chunks.
+    APP__STEP_PAIR = 32,
+    APP__STEP_FINAL = 64 // the receiver does not send on what this step sends
 } app__step_bits_t;
 
 typedef enum app__buffer {
@@ -40,6 +43,8 @@ typedef struct app__step {
     uint32_t count;      // chunks
     uint32_t send_peer;  // numbers of ranks within the group
     uint32_t recv_peer;
+    uint32_t send_lane;  // added to the block's channel: the connection to send_peer
+    uint32_t recv_lane;  // and the one from recv_peer
     uint32_t wait_block; // APP__NO_BLOCK: none; else the step begins when that block of the rank
     uint32_t wait_step;  // has finished this step of the same loop
 } app__step_t;
@@ -79,14 +84,24 @@ void app__program_file_step(app__program_file_t *file, const app__step_t *step);
 
 typedef struct app__algorithm app__algorithm_t;
 
+// Where the ranks of a group are. A node is an NVLink domain: a server, or a rack of GPUs.
+typedef struct app__layout {
+    uint32_t ranks;
+    uint32_t nodes;
+    uint32_t per_node;    // ranks of each node; 0: nodes have unequal numbers
+    uint32_t *node;       // per rank: its node, by first appearance
+    uint32_t *local;      // per rank: its place among the group's ranks of the node
+    uint32_t *rail;       // per rank: its place among all ranks of the node: messages between ranks
+                          // with the same rail do not cross rails
+    uint32_t *order;      // ranks by (node, local)
+    uint32_t *node_first; // per node: index in order; nodes + 1 values
+} app__layout_t;
+
 // The program of one collective: what its algorithm needs to know to say any step.
 typedef struct app__program {
     const app__algorithm_t *algorithm;
     const app__program_file_t *file; // NULL: the algorithm computes its steps
-    const uint32_t *node;            // per rank: number of its node (NVLink domain), rising
-    const uint32_t *local;           // per rank: its place within its node
-    uint32_t nodes;
-    uint32_t per_node; // ranks of a node, if all have the same; else 0
+    const app__layout_t *layout;
     uint32_t ranks;
     uint32_t root;
     uint32_t channels; // that the caller wants
@@ -123,6 +138,10 @@ extern const app__algorithm_t app__chain;            // broadcast, reduce
 extern const app__algorithm_t app__pairwise;         // all-to-all in NCCL's order
 extern const app__algorithm_t app__direct;           // all-to-all, all pairs at once
 extern const app__algorithm_t app__from_file;        // steps of program->file
+
+// Returns the number of a node's rank with a rail, or APP__NO_RANK.
+#define APP__NO_RANK UINT32_MAX
+uint32_t app__layout_on_rail(const app__layout_t *layout, uint32_t node, uint32_t rail);
 
 // Returns step `index` of a block.
 app__step_t app__program_step(const app__program_t *program,

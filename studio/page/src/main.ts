@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The shell of the page: the log-in, the menu, and the view that the address names.
 import { api, ApiError, is_offline } from "./core/api";
-import { fill, h, Scope, type Child } from "./core/dom";
+import { debounce, fill, h, Scope, type Child } from "./core/dom";
 import { listen_events } from "./core/events";
 import { all_shortcuts, shortcut } from "./core/keys";
 import { go, link, the_place, type Place } from "./core/router";
@@ -277,10 +277,12 @@ function watch_runs(scope: Scope): void {
             () => undefined,
         );
     count();
+    // An order of a thousand runs tells as many events at once.
+    const count_soon = debounce(scope, 300, count);
     listen_events(scope.signal, (name, data) => {
         window.dispatchEvent(new CustomEvent("studio-run", { detail: data }));
         if (name !== "progress") {
-            count();
+            count_soon();
         }
     });
 }

@@ -174,23 +174,21 @@ static void add_further(const char *text, void *ctx)
     }
 }
 
-static int answer_error(const input_t *input, const world_error_t *error, bool loading)
+static int answer_error(const input_t *input, const world_error_t *error)
 {
     json_t *const first = error_json(error->text);
     json_t *const errors = json_pack(
         "[o]",
         first == NULL ? json_pack("{s:s}", "message", "the scenario has an error without a message")
                       : first);
-    if (loading) {
-        studio__further_errors(input->yaml,
-                               input->size,
-                               input->overrides,
-                               input->count,
-                               error->text,
-                               add_further,
-                               errors);
-    }
-    print_json(json_pack("{s:o, s:[]}", "errors", errors, "warnings"));
+    const bool is_all = studio__further_errors(input->yaml,
+                                               input->size,
+                                               input->overrides,
+                                               input->count,
+                                               error->text,
+                                               add_further,
+                                               errors);
+    print_json(json_pack("{s:o, s:[], s:b}", "errors", errors, "warnings", "all", is_all));
     return 0;
 }
 
@@ -253,12 +251,12 @@ static int build_and_answer(bool topology, const input_t *input)
     world_error_t error;
     int status = 0;
     if (load(input, &scenario, &error) != SIM_OK) {
-        status = answer_error(input, &error, true);
+        status = answer_error(input, &error);
     } else if (world_create(scenario,
                             topology ? WORLD_BUILD_NETWORK : WORLD_BUILD_ALL,
                             &world,
                             &error) != SIM_OK) {
-        status = answer_error(input, &error, false);
+        status = answer_error(input, &error);
     } else {
         status = topology ? answer_topology(world) : answer_check(world);
     }

@@ -147,17 +147,19 @@ static bool is_remark(const char *line)
     return strncmp(line, "note: ", 6) == 0 || strncmp(line, "warning: ", 9) == 0;
 }
 
-// Reads the error message of a run from its log: the first line that is no remark. last: the last
-// line instead, where a study says what failed. "" if there is none.
+// Reads the error message of a run from its log: what stalled it, which stands below its report, or
+// the first line that is no remark. last: the last line instead, where a study says what failed. ""
+// if there is none.
 static void read_log(const char *folder, bool last, char text[MESSAGE_BYTES + 1])
 {
     char line[MESSAGE_BYTES + 1];
+    bool is_found = false;
     char *const path = sim_format("%s/log", folder);
     FILE *const file = fopen(path, "re");
     text[0] = '\0';
-    while (file != NULL && (last || text[0] == '\0') &&
-           fgets(line, (int)MESSAGE_BYTES, file) != NULL) {
-        if (!is_remark(line) && line[0] != '\n') {
+    while (file != NULL && !is_found && fgets(line, (int)MESSAGE_BYTES, file) != NULL) {
+        is_found = !last && strncmp(line, "stalled: ", 9) == 0;
+        if (is_found || ((last || text[0] == '\0') && !is_remark(line) && line[0] != '\n')) {
             memcpy(text, line, sizeof(line));
         }
     }

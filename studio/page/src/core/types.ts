@@ -178,6 +178,7 @@ export interface Parameter {
 export interface CheckAnswer {
     // after: found once the earlier errors had been left out
     errors: { line?: number; column?: number; message: string; expected?: string; after?: boolean }[];
+    all?: boolean; // whether these are all errors; others may hide behind them
     warnings: { line?: number; message: string }[];
     estimate?: {
         hosts?: number;
@@ -238,6 +239,7 @@ export interface Table {
     name: string;
     help: string;
     rows: number;
+    left_out: number; // rows that the run did not write, because the table was full
     from_ns?: number;
     to_ns?: number;
     columns: Column[];

@@ -365,13 +365,25 @@ static void write_column(studio_out_t *out, const studio_table_t *table, size_t 
     studio_out_text(out, "}");
 }
 
-static void write_table(studio_out_t *out, const studio_table_t *table)
+// Returns the number of rows that a run did not write into a table, because it was full.
+static uint64_t rows_left_out(const json_t *summary, const char *name)
+{
+    char *const field = sim_format("%s_csv.left_out", name);
+    const double left_out = number_at(summary, field);
+    sim_free(field);
+    return left_out > 0 ? (uint64_t)left_out : 0;
+}
+
+static void write_table(studio_out_t *out, const studio_table_t *table, const json_t *summary)
 {
     studio_out_text(out, "{\"name\":");
     studio_out_json(out, table->name);
     studio_out_text(out, ",\"help\":");
     studio_out_json(out, table->help);
-    studio_out_format(out, ",\"rows\":%" PRIu64, table->row_count);
+    studio_out_format(out,
+                      ",\"rows\":%" PRIu64 ",\"left_out\":%" PRIu64,
+                      table->row_count,
+                      rows_left_out(summary, table->name));
     size_t from = studio_table_find(table, "time_ns");
     size_t to = from;
     if (from == table->column_count) {
@@ -438,6 +450,7 @@ int studio_handle_tables(studio_request_t *request, studio_response_t *response)
     }
     const studio_source_t *const source = &sources.sources[0];
     studio_out_t out = {.bytes = NULL};
+    json_t *const summary = studio__data_file(source->result, "summary.json");
     char *names[TABLES_MAX];
     const size_t count = table_names(source->index, names);
     studio_out_text(&out, "{\"tables\":[");
@@ -447,12 +460,13 @@ int studio_handle_tables(studio_request_t *request, studio_response_t *response)
         sim_message_t message;
         if (studio_table_open(path, &table, &message) == SIM_OK) {
             studio_out_text(&out, written++ > 0 ? ",\n" : "\n");
-            write_table(&out, table);
+            write_table(&out, table, summary);
             studio_table_close(table);
         }
         sim_free(path);
         sim_free(names[i]);
     }
+    json_decref(summary);
     studio_out_text(&out, "],\"metrics\":[");
     char *const path = sim_format("%s/series.points", source->index);
     studio_points_t *points = NULL;

@@ -114,7 +114,9 @@ class FilterTab {
     }
 
     private tell({ matched, scanned, seconds }: QueryAnswer): void {
-        this.told.textContent = t().query.matched(count(matched), count(scanned), number(seconds * 1000, 2));
+        const { left_out } = this.table();
+        const more = left_out > 0 ? `; ${t().run.rows_left_out(count(left_out))}` : "";
+        this.told.textContent = t().query.matched(count(matched), count(scanned), number(seconds * 1000, 2)) + more;
     }
 
     private download(format: string, text: string): HTMLElement {

@@ -28,7 +28,8 @@ export function table_tab(scope: Scope, run: Run, table: string): Child {
             height: "64vh",
             query: () => ({ runs: [run.id], table, ...(timed ? range_query() : {}) }),
             told: (answer) => {
-                told.textContent = words.rows(count(answer.matched));
+                const left_out = known.left_out > 0 ? `; ${words.rows_left_out(count(known.left_out))}` : "";
+                told.textContent = words.rows(count(answer.matched)) + left_out;
             },
         });
         on_range(scope, () => timed && list.reload());

@@ -51,7 +51,11 @@ export function show_verdict(
         place,
         checked.errors.length === 0
             ? h("div", { class: "verdict-ok" }, "✓ ", words.sound)
-            : h("div", { class: "verdict-bad" }, words.faults(checked.errors.length)),
+            : h(
+                  "div",
+                  { class: "verdict-bad" },
+                  checked.all ? words.faults(checked.errors.length) : words.faults_at_least(checked.errors.length),
+              ),
         faults_of(checked).map(row),
     );
 }

@@ -1,0 +1,712 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/connection.c - moves the messages of collectives over connections.
+//
+// A connection has a queue pair that stays, or one for each message. Both ends compute its numbers
+// from the group: each member has a range of numbers, by direction, lane, peer and slot. A message
+// is a WRITE with an immediate, for which a clear-to-send, a WRITE of 64 bytes, has come the other
+// way. A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
+// WRITE, which the receiver sees in its memory. docs/models/collectives.md
+#include "apps/workload/collective/engine.h"
+
+#define SLOTS 32u         // queue pairs of a connection that has one for each message
+#define POSTED_MAX 16u    // messages of a connection that are posted and not acknowledged
+#define CTS_BYTES 64u     // NCCL: struct ncclIbSendFifo, src/transport/net_ib.cc
+#define CTS_MAX 64u       // posted at one time
+#define BUCKETS_FIRST 16u // of a member's connections
+
+typedef struct local {
+    sim_timer_t timer;
+    app__conn_t *to;
+} local_t;
+
+static app__coll_rank_t *rank_of(const app__member_t *member)
+{
+    return &member->all->ranks[member->rank->number];
+}
+
+static app__member_t *peer_of(const app__conn_t *conn)
+{
+    return &conn->member->all->groups[conn->member->group].members[conn->peer];
+}
+
+static sim_time_t now_of(const app__conn_t *conn)
+{
+    return conn->member->rank->node->now_ps;
+}
+
+static bool has_cts(const app__conn_t *conn)
+{
+    return conn->member->all->options.protocol != APP__PROTOCOL_PLAIN;
+}
+
+// Lets the block go on that waits for the connection, if there is one.
+static void wake_waiter(app__conn_t *conn)
+{
+    const uint32_t waiter = conn->waiter;
+    if (waiter != APP__NO_BLOCK) {
+        conn->waiter = APP__NO_BLOCK;
+        app__coll_wake(conn->member, waiter);
+    }
+}
+
+// -- sequences
+
+static bool sequence_has(const app__sequence_t *sequence, uint32_t number)
+{
+    const uint32_t ahead = number - sequence->next; // wraps for those below
+    return ahead > UINT32_MAX / 2 ||
+           (ahead > 0 && ahead <= 64 && (sequence->ahead >> (ahead - 1) & 1) != 0);
+}
+
+static void sequence_end(app__sequence_t *sequence, uint32_t number)
+{
+    const uint32_t ahead = number - sequence->next;
+    SIM_CHECK(ahead <= 64 && !sequence_has(sequence, number));
+    if (ahead > 0) {
+        sequence->ahead |= UINT64_C(1) << (ahead - 1);
+        return;
+    }
+    bool more = true;
+    while (more) {
+        sequence->next++;
+        more = (sequence->ahead & 1) != 0;
+        sequence->ahead >>= 1;
+    }
+}
+
+// -- connections of a member
+
+static uint32_t bucket_of(const app__member_t *member, uint32_t peer, uint32_t lane, bool incoming)
+{
+    const uint64_t key = (uint64_t)lane << 33 | (uint64_t)peer << 1 | incoming;
+    return (uint32_t)sim_mix64(key) & (member->bucket_count - 1);
+}
+
+static void grow_buckets(app__member_t *member)
+{
+    const uint32_t before = member->bucket_count;
+    app__conn_t **const old = member->buckets;
+    member->bucket_count = before == 0 ? BUCKETS_FIRST : 2 * before;
+    member->buckets = sim_alloc_array(member->bucket_count, sizeof(app__conn_t *));
+    for (uint32_t i = 0; i < before; i++) {
+        for (app__conn_t *conn = old[i]; conn != NULL;) {
+            app__conn_t *const next = conn->next;
+            const uint32_t at = bucket_of(member, conn->peer, conn->lane, conn->incoming);
+            conn->next = member->buckets[at];
+            member->buckets[at] = conn;
+            conn = next;
+        }
+    }
+    sim_free(old);
+}
+
+static void due(sim_node_t *node, sim_timer_t *timer);
+
+app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming)
+{
+    if (member->conn_count >= member->bucket_count) {
+        grow_buckets(member);
+    }
+    const uint32_t at = bucket_of(member, peer, lane, incoming);
+    for (app__conn_t *conn = member->buckets[at]; conn != NULL; conn = conn->next) {
+        if (conn->peer == peer && conn->lane == lane && conn->incoming == incoming) {
+            return conn;
+        }
+    }
+    app__conn_t *const conn = sim_alloc(sizeof(*conn));
+    const app__member_t *const other = &member->all->groups[member->group].members[peer];
+    SIM_CHECK(peer != member->number);
+    *conn = (app__conn_t){
+        .active = {&app__conn_range_ops},
+        .member = member,
+        .peer = peer,
+        .lane = lane,
+        .incoming = incoming,
+        .local = other->rank->node == member->rank->node,
+        .waiter = APP__NO_BLOCK,
+        .next = member->buckets[at],
+    };
+    sim_timer_init(&conn->timer, due);
+    if (!conn->local) {
+        conn->slots = sim_alloc_array(member->all->slots, sizeof(*conn->slots));
+    }
+    member->buckets[at] = conn;
+    member->conn_count++;
+    return conn;
+}
+
+void app__conns_fini(app__member_t *member)
+{
+    for (uint32_t i = 0; i < member->bucket_count; i++) {
+        for (app__conn_t *conn = member->buckets[i]; conn != NULL;) {
+            app__conn_t *const next = conn->next;
+            sim_free(conn->slots);
+            sim_free(conn->messages);
+            sim_free(conn);
+            conn = next;
+        }
+    }
+    sim_free(member->buckets);
+}
+
+// Returns the other end of a connection within a host.
+static app__conn_t *other_end(app__conn_t *conn)
+{
+    if (conn->other == NULL) {
+        conn->other = app__conn(peer_of(conn), conn->member->number, conn->lane, !conn->incoming);
+        conn->other->other = conn;
+    }
+    return conn->other;
+}
+
+// -- places and numbers of queue pairs
+
+void app__conn_ports(const app__member_t *own,
+                     const app__member_t *peer,
+                     uint32_t lane,
+                     uint32_t number,
+                     const app__port_t **own_port,
+                     const app__port_t **peer_port)
+{
+    const app__collectives_t *const all = own->all;
+    const app__coll_rank_t *const at[2] = {rank_of(own), rank_of(peer)};
+    const app__member_t *const members[2] = {own, peer};
+    const bool inside = at[0]->node == at[1]->node && at[0]->domain_port != UINT32_MAX;
+    const uint32_t turn = lane + (all->options.queue_pairs == APP__QPS_PER_MESSAGE ? number : 0);
+    const app__port_t *ports[2];
+    for (int i = 0; i < 2; i++) {
+        const app__rank_t *const rank = members[i]->rank;
+        const bool domain = at[i]->domain_port != UINT32_MAX;
+        const uint32_t rails = rank->port_count - (domain ? 1 : 0);
+        uint32_t index = turn % rails;
+        index += domain && index >= at[i]->domain_port;
+        ports[i] = &all->workload->ports[rank->port_first + (inside ? at[i]->domain_port : index)];
+    }
+    *own_port = ports[0];
+    *peer_port = ports[1];
+}
+
+static uint64_t numbers_of(const app__collectives_t *all, uint32_t group)
+{
+    return (uint64_t)all->groups[group].layout.ranks * all->groups[group].lanes * all->slots;
+}
+
+static uint32_t qp_number(const app__member_t *member,
+                          const app__port_t *port,
+                          uint32_t peer,
+                          uint32_t lane,
+                          bool incoming,
+                          uint32_t slot)
+{
+    const app__collectives_t *const all = member->all;
+    const uint64_t ranks = all->groups[member->group].layout.ranks;
+    const uint64_t offset = (lane * ranks + peer) * all->slots + slot;
+    const uint32_t place = (uint32_t)(port - &all->workload->ports[member->rank->port_first]);
+    return app__qp_number(member->position[place] + offset +
+                          (incoming ? numbers_of(all, member->group) : 0));
+}
+
+// The two ends of the queue pair of a message.
+typedef struct ends {
+    const app__port_t *own;
+    const app__port_t *peer;
+    uint32_t own_number;
+    uint32_t peer_number;
+} ends_t;
+
+static ends_t ends_of(const app__conn_t *conn, uint32_t message)
+{
+    const app__member_t *const own = conn->member;
+    const app__member_t *const peer = peer_of(conn);
+    const uint32_t slot = message % own->all->slots;
+    ends_t ends;
+    app__conn_ports(own, peer, conn->lane, message, &ends.own, &ends.peer);
+    ends.own_number = qp_number(own, ends.own, conn->peer, conn->lane, conn->incoming, slot);
+    ends.peer_number = qp_number(peer, ends.peer, own->number, conn->lane, !conn->incoming, slot);
+    return ends;
+}
+
+// -- queue pairs
+
+static void post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
+{
+    nic_recv_wr_t wr = {.wr_id = (uint64_t)(uintptr_t)&conn->passive};
+    if (!has_cts(conn)) {
+        const ends_t ends = ends_of(conn, message);
+        wr.sge = (nic_sge_t){app__address_of_qp(ends.own_number),
+                             app__address_of_qp(1),
+                             app__buffer_key(ends.own->endpoint, ends.own_number)};
+    }
+    const sim_err_t error = nic_post_recv(qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", nic_qp_num(qp), sim_err_text(error));
+}
+
+static void try_post(app__conn_t *conn);
+
+// A clear-to-send has arrived.
+static void cts_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+{
+    app__conn_t *const conn = ctx;
+    (void)qp;
+    (void)address;
+    SIM_CHECK(byte_len == CTS_BYTES && !conn->incoming);
+    conn->allowed++;
+    try_post(conn);
+}
+
+static void arrived(app__conn_t *conn, uint32_t number);
+static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num);
+
+// A message without an immediate lies in memory.
+static void write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
+{
+    app__conn_t *const conn = ctx;
+    (void)address;
+    (void)byte_len;
+    arrived(conn, arriving(conn, nic_qp_num(qp)));
+}
+
+// Returns the UDP source port of a message's queue pair; 0: by its numbers.
+static uint16_t port_number(const app__conn_t *conn, const ends_t *ends, uint32_t message)
+{
+    if (conn->member->all->options.queue_pairs == APP__QPS_PERMANENT) {
+        return 0;
+    }
+    const uint64_t first = conn->incoming ? ends->peer_number : ends->own_number;
+    return (uint16_t)(0xc000u | (sim_mix64(first << 32 | message) & 0x3fffu));
+}
+
+static nic_qp_t *make_qp(app__conn_t *conn, uint32_t message)
+{
+    const app__collectives_t *const all = conn->member->all;
+    const ends_t ends = ends_of(conn, message);
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = ends.own->endpoint->send_cq,
+        .recv_cq = ends.own->endpoint->recv_cq,
+        .max_send_wr = conn->incoming ? CTS_MAX : 2 * CTS_MAX,
+        .max_recv_wr = conn->incoming ? CTS_MAX : 0,
+        .qp_num = ends.own_number,
+        .ctx = conn,
+    };
+    nic_qp_t *qp = NULL;
+    nic_qp_attr_t attr;
+    sim_message_t text = {.text = ""};
+    sim_err_t error = nic_qp_create(ends.own->endpoint->pd, &init, &qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    nic_qp_attr_default(ends.own->endpoint->nic, &attr);
+    const uint64_t first = conn->incoming ? ends.peer_number : ends.own_number;
+    attr.dest_interface = ends.peer->endpoint->interface;
+    attr.dest_qp_num = ends.peer_number;
+    attr.sq_psn = (uint32_t)sim_mix64(first << 32 ^ message ^ all->workload->first_flow_id << 8) &
+                  ROCE_PSN_MASK;
+    attr.rq_psn = attr.sq_psn;
+    attr.access = NIC_ACCESS_REMOTE_WRITE;
+    attr.udp_source_port = port_number(conn, &ends, message);
+    error = nic_qp_connect(qp, &attr, &text);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, text.text);
+    if (conn->incoming) {
+        conn->passive.qp = qp;
+        conn->passive.ops = &app__conn_range_ops;
+        conn->passive.owner = conn->member;
+        nic_qp_on_write(qp, write_arrived, conn);
+    } else {
+        nic_qp_on_write(qp, cts_arrived, conn);
+    }
+    return qp;
+}
+
+// Returns the queue pair of a message, making it if there is none yet.
+static nic_qp_t *qp_of(app__conn_t *conn, uint32_t message)
+{
+    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
+    if (slot->qp == NULL) {
+        const bool counts = conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;
+        slot->qp = make_qp(conn, counts ? 0 : message);
+        // Without a clear-to-send, receives stand ready; with one, it brings them.
+        const uint32_t ready = has_cts(conn) ? 0 : counts ? 2 * POSTED_MAX : 1;
+        for (uint32_t i = 0; conn->incoming && i < ready; i++) {
+            post_receive(conn, slot->qp, message);
+        }
+    }
+    return slot->qp;
+}
+
+static void destroy_qp(app__conn_t *conn, uint32_t message)
+{
+    app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
+    if (slot->qp != NULL) {
+        nic_qp_destroy(slot->qp);
+    }
+    if (slot->accepted != NULL) {
+        slot->accepted->qp = NULL;
+    }
+    *slot = (app__slot_t){.qp = NULL};
+}
+
+// -- sending
+
+static app__coll_message_t *message_at(app__conn_t *conn, uint32_t number)
+{
+    return &conn->messages[number & (conn->message_capacity - 1)];
+}
+
+static uint32_t note_record(app__conn_t *conn, uint64_t bytes)
+{
+    app__coll_rank_t *const rank = rank_of(conn->member);
+    if (rank->record_count >= conn->member->all->records_max) {
+        return APP__NO_RECORD;
+    }
+    SIM_GROW(rank->records, rank->record_count, &rank->record_capacity);
+    app__coll_record_t *const record = &rank->records[rank->record_count];
+    const app__port_t *own = NULL;
+    const app__port_t *peer = NULL;
+    app__conn_ports(conn->member, peer_of(conn), conn->lane, conn->posted, &own, &peer);
+    *record = (app__coll_record_t){
+        .start_ps = now_of(conn),
+        .end_ps = SIM_TIME_NEVER,
+        .bytes = bytes,
+        .source = own->endpoint->interface,
+        .destination = peer->endpoint->interface,
+        .local = conn->local,
+    };
+    return (uint32_t)rank->record_count++;
+}
+
+static void end_record(const app__conn_t *conn, uint32_t record)
+{
+    if (record != APP__NO_RECORD) {
+        rank_of(conn->member)->records[record].end_ps = now_of(conn);
+    }
+}
+
+static void post(app__conn_t *conn, app__coll_message_t *message)
+{
+    const uint32_t number = conn->posted++;
+    nic_qp_t *const qp = qp_of(conn, number);
+    const ends_t ends = ends_of(conn, number);
+    message->record = note_record(conn, message->bytes);
+    if (message->record != APP__NO_RECORD) {
+        rank_of(conn->member)->records[message->record].udp_source_port =
+            nic_qp_udp_source_port(qp);
+    }
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)conn,
+        .opcode = has_cts(conn)    ? NIC_WR_RDMA_WRITE_WITH_IMM
+                  : message->final ? NIC_WR_RDMA_WRITE
+                                   : NIC_WR_SEND,
+        .send_flags = NIC_SEND_SIGNALED,
+        .sge = {app__address_of_qp(ends.own_number),
+                message->bytes,
+                app__buffer_key(ends.own->endpoint, ends.own_number)},
+        .imm_data = number,
+        .rdma = {app__address_of_qp(ends.peer_number),
+                 app__buffer_key(ends.peer->endpoint, ends.peer_number)},
+    };
+    const sim_err_t error = nic_post_send(qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
+}
+
+// Notes that the memory of a message may be used again.
+static void sent(app__conn_t *conn)
+{
+    app__member_t *const member = conn->member;
+    SIM_CHECK(member->unsent > 0);
+    if (--member->unsent == 0) {
+        app__coll_wake(member, APP__NO_BLOCK);
+    }
+}
+
+static void local_arrived(sim_node_t *node, sim_timer_t *timer)
+{
+    local_t *const local = SIM_CONTAINER_OF(timer, local_t, timer);
+    app__conn_t *const to = local->to;
+    SIM_CHECK(to->member->rank->node == node);
+    app__conn_t *const from = other_end(to);
+    end_record(from, message_at(from, to->arrived.next)->record);
+    to->arrived.next++;
+    sent(from);
+    wake_waiter(to);
+    sim_free(local);
+    app__coll_work_all(rank_of(to->member)->host);
+}
+
+// Sends a message to another rank of the host, over the link that messages of a NIC take in turn.
+static void post_local(app__conn_t *conn, app__coll_message_t *message)
+{
+    app__workload_t *const workload = conn->member->all->workload;
+    app__port_t *const port = &workload->ports[conn->member->rank->port_first];
+    const sim_time_t now_ps = now_of(conn);
+    const sim_time_t took_ps =
+        (sim_time_t)((double)message->bytes * 8 * 1e12 / (double)workload->options.local_bps);
+    local_t *const local = sim_alloc(sizeof(*local));
+    local->to = other_end(conn);
+    message->record = note_record(conn, message->bytes);
+    conn->posted++;
+    port->local_free_ps = (port->local_free_ps > now_ps ? port->local_free_ps : now_ps) + took_ps;
+    sim_timer_init(&local->timer, local_arrived);
+    sim_timer_arm(conn->member->rank->node,
+                  &local->timer,
+                  port->local_free_ps + workload->options.local_ps);
+}
+
+static void try_post(app__conn_t *conn)
+{
+    const bool cts = has_cts(conn);
+    while (conn->posted != conn->filled) {
+        app__coll_message_t *const message = message_at(conn, conn->posted);
+        if (message->due_ps > now_of(conn)) {
+            if (conn->timer.position == SIM_TIMER_UNARMED) {
+                sim_timer_arm(conn->member->rank->node, &conn->timer, message->due_ps);
+            }
+            return;
+        }
+        if (conn->local) {
+            post_local(conn, message);
+        } else if (conn->posted - conn->acked.next < POSTED_MAX &&
+                   (!cts || conn->posted != conn->allowed)) {
+            post(conn, message);
+        } else {
+            return;
+        }
+    }
+}
+
+static void due(sim_node_t *node, sim_timer_t *timer)
+{
+    app__conn_t *const conn = SIM_CONTAINER_OF(timer, app__conn_t, timer);
+    SIM_CHECK(conn->member->rank->node == node);
+    try_post(conn);
+}
+
+bool app__conn_has_room(const app__conn_t *conn, uint32_t window)
+{
+    return window == 0 || conn->filled - conn->acked.next < window;
+}
+
+static void grow_messages(app__conn_t *conn)
+{
+    const uint32_t before = conn->message_capacity;
+    app__coll_message_t *const old = conn->messages;
+    conn->message_capacity = before == 0 ? 4 : 2 * before;
+    conn->messages = sim_alloc_array(conn->message_capacity, sizeof(*conn->messages));
+    for (uint32_t at = conn->acked.next; at != conn->filled; at++) {
+        *message_at(conn, at) = old[at & (before - 1)];
+    }
+    sim_free(old);
+}
+
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, bool final)
+{
+    app__coll_rank_t *const rank = rank_of(conn->member);
+    const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes);
+    if (conn->filled - conn->acked.next == conn->message_capacity) {
+        grow_messages(conn);
+    }
+    *message_at(conn, conn->filled++) = (app__coll_message_t){
+        .bytes = wire_bytes,
+        .final = final,
+        .due_ps = now_of(conn) + conn->member->all->options.send_ps,
+    };
+    conn->member->unsent++;
+    rank->messages++;
+    rank->bytes[plan->dimension] += wire_bytes;
+    try_post(conn);
+}
+
+// -- acknowledgements
+
+static uint32_t message_of(const app__conn_t *conn, uint32_t qp_num)
+{
+    for (uint32_t at = conn->acked.next; at != conn->posted; at++) {
+        if (conn->member->all->slots == 1) {
+            return at;
+        }
+        if (!sequence_has(&conn->acked, at)) {
+            const nic_qp_t *const qp = conn->slots[at % conn->member->all->slots].qp;
+            if (qp != NULL && nic_qp_num(qp) == qp_num) {
+                return at;
+            }
+        }
+    }
+    SIM_CHECKF(false, "QP %u has no message", qp_num);
+    return 0;
+}
+
+static void go_on(app__conn_t *conn)
+{
+    try_post(conn);
+    wake_waiter(conn);
+}
+
+static void send_completed(const nic_wc_t *wc)
+{
+    app__conn_t *const conn = (app__conn_t *)(uintptr_t)wc->wr_id;
+    if (conn->incoming) { // a clear-to-send failed: the path is down
+        conn->member->rank->failed++;
+        return;
+    }
+    const uint32_t number = message_of(conn, wc->qp_num);
+    if (wc->status != NIC_WC_SUCCESS) {
+        conn->member->rank->failed++;
+    } else {
+        end_record(conn, message_at(conn, number)->record);
+    }
+    sequence_end(&conn->acked, number);
+    sent(conn);
+    if (conn->member->all->slots > 1) {
+        destroy_qp(conn, number);
+    }
+    go_on(conn);
+    app__coll_work_all(rank_of(conn->member)->host);
+}
+
+// -- receiving
+
+// Returns the message that arrives by the queue pair with a number.
+static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num)
+{
+    const uint32_t slots = conn->member->all->slots;
+    for (uint32_t at = conn->closed; at != conn->closed + slots && slots > 1; at++) {
+        const nic_qp_t *const qp = conn->slots[at % slots].qp;
+        if (qp != NULL && nic_qp_num(qp) == qp_num) {
+            return at;
+        }
+    }
+    SIM_CHECKF(slots == 1, "QP %u has no message", qp_num);
+    return conn->arrived.next;
+}
+
+// Destroys queue pairs of messages that ended long ago: the sender has posted a later one, so it
+// has their acknowledgements.
+static void close_old(app__conn_t *conn, uint32_t number)
+{
+    while ((int32_t)(number - conn->closed) > (int32_t)POSTED_MAX - 1) {
+        destroy_qp(conn, conn->closed++);
+    }
+}
+
+static void arrived(app__conn_t *conn, uint32_t number)
+{
+    if (conn->member->all->slots > 1) {
+        close_old(conn, number);
+    }
+    sequence_end(&conn->arrived, number);
+    if (conn->arrived.next != conn->consumed) {
+        wake_waiter(conn);
+    }
+    app__coll_work_all(rank_of(conn->member)->host);
+}
+
+static void message_arrived(void *owner,
+                            app__endpoint_t *endpoint,
+                            app__passive_t *passive,
+                            const nic_wc_t *wc)
+{
+    app__conn_t *const conn = SIM_CONTAINER_OF(passive, app__conn_t, passive);
+    const uint32_t number = arriving(conn, wc->qp_num);
+    SIM_CHECK(owner == conn->member && endpoint->node == conn->member->rank->node);
+    SIM_CHECK(!has_cts(conn) || number == wc->imm_data);
+    if (conn->member->all->slots == 1 && !has_cts(conn)) {
+        post_receive(conn, conn->slots[0].qp, number);
+    }
+    arrived(conn, number);
+}
+
+void app__conn_consume(app__conn_t *conn)
+{
+    SIM_CHECK(conn->consumed != conn->arrived.next);
+    conn->consumed++;
+    if (conn->local) {
+        app__conn_t *const from = other_end(conn);
+        sequence_end(&from->acked, from->acked.next);
+        go_on(from);
+    }
+}
+
+void app__conn_permit(app__conn_t *conn)
+{
+    const uint32_t number = conn->permitted++;
+    if (conn->local) {
+        return;
+    }
+    nic_qp_t *const qp = qp_of(conn, number);
+    const ends_t ends = ends_of(conn, number);
+    post_receive(conn, qp, number);
+    const nic_send_wr_t wr = {
+        .wr_id = (uint64_t)(uintptr_t)conn,
+        .opcode = NIC_WR_RDMA_WRITE,
+        .send_flags = nic_inline_max(ends.own->endpoint->nic) >= CTS_BYTES ? NIC_SEND_INLINE : 0,
+        .sge = {app__address_of_qp(ends.own_number),
+                CTS_BYTES,
+                app__buffer_key(ends.own->endpoint, ends.own_number)},
+        .rdma = {app__address_of_qp(ends.peer_number),
+                 app__buffer_key(ends.peer->endpoint, ends.peer_number)},
+    };
+    const sim_err_t error = nic_post_send(qp, &wr);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
+}
+
+// -- queue pairs that packets make
+
+static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return 0;
+}
+
+static void accept_message(void *owner,
+                           app__endpoint_t *endpoint,
+                           uint64_t offset,
+                           app__passive_t *passive)
+{
+    app__member_t *const member = owner;
+    const app__collectives_t *const all = member->all;
+    const uint64_t numbers = numbers_of(all, member->group);
+    const uint32_t ranks = all->groups[member->group].layout.ranks;
+    const uint64_t at = offset % numbers;
+    const uint32_t slot = (uint32_t)(at % all->slots);
+    const uint64_t pair = at / all->slots;
+    app__conn_t *const conn =
+        app__conn(member, (uint32_t)(pair % ranks), (uint32_t)(pair / ranks), offset >= numbers);
+    SIM_CHECK(endpoint->node == member->rank->node);
+    // The message of the slot is the first one that has it and has not ended.
+    const uint32_t from = conn->incoming ? conn->closed : conn->acked.next;
+    const uint32_t message = from + (slot + all->slots - from % all->slots) % all->slots;
+    passive->qp = qp_of(conn, message);
+    conn->slots[slot].accepted = passive;
+}
+
+static bool is_finished(void *owner, const app__passive_t *passive)
+{
+    (void)owner;
+    return passive->qp == NULL;
+}
+
+const app__range_ops_t app__conn_range_ops = {
+    .passive_from_ps = passive_from_ps,
+    .accept = accept_message,
+    .finished = is_finished,
+    .received = message_arrived,
+    .completed = send_completed,
+};
+
+void app__conns_reserve(app__collectives_t *all)
+{
+    const app__schedule_t *const schedule = all->workload->schedule;
+    all->slots = all->options.queue_pairs == APP__QPS_PERMANENT ? 1 : SLOTS;
+    for (uint32_t g = 0; g < schedule->group_count; g++) {
+        const uint64_t numbers = 2 * numbers_of(all, g);
+        for (uint32_t i = 0; numbers > 0 && i < schedule->groups[g].count; i++) {
+            app__member_t *const member = &all->groups[g].members[i];
+            const app__port_t *const ports = &all->workload->ports[member->rank->port_first];
+            for (uint32_t p = 0; p < member->rank->port_count; p++) {
+                member->position[p] =
+                    app__reserve_qps(ports[p].endpoint, &app__conn_range_ops, member, numbers);
+                app__register_buffers(ports[p].endpoint);
+            }
+        }
+    }
+}

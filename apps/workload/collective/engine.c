@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/engine.c - runs the programs of collectives: the blocks of a call take
+// their steps.
+//
+// Whatever lets a block go on is noted as work of the host and done one after the other: within a
+// host, a step of one rank may let another one go on.
+#include "apps/workload/collective/engine.h"
+
+// -- steps
+
+// Moves to the next slice, step or loop; returns false after the last one.
+static bool move_on(const app__coll_run_t *run,
+                    const app__coll_block_t *block,
+                    app__place_t *at,
+                    uint32_t slices)
+{
+    if (++at->slice < slices) {
+        return true;
+    }
+    at->slice = 0;
+    if (++at->step < block->steps) {
+        return true;
+    }
+    at->step = 0;
+    return ++at->loop < run->plan->cut.loops;
+}
+
+// A step at a place: what it does and how it is sliced.
+typedef struct look {
+    app__step_t step;
+    uint64_t bytes; // of the step
+    uint64_t slice_bytes;
+    uint32_t slices;
+} look_t;
+
+static look_t look_at(const app__member_t *member, uint32_t block, const app__place_t *at)
+{
+    const app__coll_plan_t *const plan = member->run->plan;
+    look_t look = {.step = app__program_step(&plan->program, member->number, block, at->step)};
+    look.bytes = app__coll_step_bytes(plan, &look.step, at->loop);
+    look.slices = app__coll_slices(plan, look.bytes, &look.slice_bytes);
+    return look;
+}
+
+static uint64_t bytes_of(const look_t *look, uint32_t slice)
+{
+    const uint64_t before = look->slice_bytes * slice;
+    const uint64_t left = look->bytes - before;
+    return left < look->slice_bytes ? left : look->slice_bytes;
+}
+
+// Returns whether a block of the rank has finished a step of a loop.
+static bool has_done(const app__coll_run_t *run, uint32_t block, uint32_t loop, uint32_t step)
+{
+    const app__coll_block_t *const other = &run->blocks[block];
+    SIM_CHECK(block < run->block_count);
+    return other->done || other->at.loop > loop ||
+           (other->at.loop == loop && other->at.step > step);
+}
+
+// -- clear-to-send
+
+// Lets senders send what the block receives next, as far as the buffers of their connections go.
+static void permit(app__member_t *member, uint32_t number)
+{
+    const app__coll_run_t *const run = member->run;
+    app__coll_block_t *const block = &run->blocks[number];
+    while (run->plan->window > 0 && block->permit.loop < run->plan->cut.loops) {
+        const look_t look = look_at(member, number, &block->permit);
+        if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
+            const uint32_t lane = block->channel + look.step.recv_lane;
+            app__conn_t *const conn = app__conn(member, look.step.recv_peer, lane, true);
+            if (conn->permitted - conn->consumed >= run->plan->window) {
+                return;
+            }
+            app__conn_permit(conn);
+        }
+        (void)move_on(run, block, &block->permit, look.slices);
+    }
+}
+
+// -- blocks
+
+// Returns whether the slice at hand must wait, and notes for what.
+static bool must_wait(const app__member_t *member,
+                      uint32_t number,
+                      const look_t *look,
+                      app__conn_t *from,
+                      app__conn_t *to)
+{
+    const app__coll_run_t *const run = member->run;
+    const app__coll_block_t *const block = &run->blocks[number];
+    if (look->step.wait_block != APP__NO_BLOCK && block->at.slice == 0 &&
+        !has_done(run, look->step.wait_block, block->at.loop, look->step.wait_step)) {
+        return true; // looked at again when a block has finished a step
+    }
+    if (from != NULL && from->arrived.next == from->consumed) {
+        from->waiter = number;
+        return true;
+    }
+    if (to != NULL && !app__conn_has_room(to, run->plan->window)) {
+        to->waiter = number;
+        return true;
+    }
+    return false;
+}
+
+static void reduce_ended(sim_node_t *node, sim_timer_t *timer)
+{
+    app__coll_timer_t *const at = SIM_CONTAINER_OF(timer, app__coll_timer_t, timer);
+    app__member_t *const member = at->member;
+    SIM_CHECK(member->rank->node == node && member->run != NULL);
+    app__coll_block_t *const block = &member->run->blocks[at->block];
+    block->busy = false;
+    block->reduced = true;
+    app__coll_wake(member, at->block);
+    app__coll_work_all(member->all->ranks[member->rank->number].host);
+}
+
+// Begins to reduce the slice at hand; returns whether that takes time.
+static bool reduce(app__member_t *member, uint32_t number, uint64_t bytes)
+{
+    const app__coll_run_t *const run = member->run;
+    app__coll_block_t *const block = &run->blocks[number];
+    if (run->timers == NULL || block->reduced) {
+        block->reduced = false;
+        return false;
+    }
+    const uint64_t bps = member->all->options.reduce_bps;
+    const sim_time_t took_ps = (sim_time_t)((double)bytes * 8 * 1e12 / (double)bps);
+    block->busy = true;
+    sim_timer_arm(member->rank->node,
+                  &run->timers[number].timer,
+                  member->rank->node->now_ps + took_ps);
+    return true;
+}
+
+// Lets the other blocks look whether the step that they wait for is done.
+static void wake_dependents(app__member_t *member, uint32_t number)
+{
+    for (uint32_t i = 0; i < member->run->block_count; i++) {
+        if (i != number && !member->run->blocks[i].done) {
+            app__coll_wake(member, i);
+        }
+    }
+}
+
+static void finish_block(app__member_t *member, uint32_t number)
+{
+    app__coll_block_t *const block = &member->run->blocks[number];
+    block->done = true;
+    SIM_CHECK(member->run->left > 0);
+    member->run->left--;
+}
+
+// Does the slice at hand; returns false if it must wait or takes time.
+static bool do_slice(app__member_t *member, uint32_t number, const look_t *look)
+{
+    const app__coll_run_t *const run = member->run;
+    const app__coll_block_t *const block = &run->blocks[number];
+    const app__step_t *const step = &look->step;
+    const bool receives = (step->what & APP__STEP_RECV) != 0 && look->slices > 0;
+    const bool sends = (step->what & APP__STEP_SEND) != 0 && look->slices > 0;
+    app__conn_t *const from =
+        receives ? app__conn(member, step->recv_peer, block->channel + step->recv_lane, true)
+                 : NULL;
+    app__conn_t *const to =
+        sends ? app__conn(member, step->send_peer, block->channel + step->send_lane, false) : NULL;
+    if (must_wait(member, number, look, from, to)) {
+        return false;
+    }
+    const uint64_t bytes = look->slices > 0 ? bytes_of(look, block->at.slice) : 0;
+    if ((step->what & APP__STEP_REDUCE) != 0 && bytes > 0 && reduce(member, number, bytes)) {
+        return false;
+    }
+    if (receives) {
+        app__conn_consume(from);
+    }
+    if (sends) {
+        app__conn_send(to, run->plan, bytes, (step->what & APP__STEP_FINAL) != 0);
+    }
+    return true;
+}
+
+static void advance(app__member_t *member, uint32_t number)
+{
+    app__coll_run_t *const run = member->run;
+    app__coll_block_t *const block = &run->blocks[number];
+    bool stepped = false;
+    while (!block->done && !block->busy) {
+        const look_t look = look_at(member, number, &block->at);
+        if (!do_slice(member, number, &look)) {
+            break;
+        }
+        const uint32_t step = block->at.step;
+        if (!move_on(run, block, &block->at, look.slices)) {
+            finish_block(member, number);
+        }
+        stepped = stepped || block->at.step != step || block->done;
+    }
+    permit(member, number);
+    if (stepped && run->plan->program.file != NULL) {
+        wake_dependents(member, number);
+    }
+}
+
+// -- calls
+
+static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
+{
+    const app__collectives_t *const all = member->all;
+    const app__coll_plan_t *const plan = &all->plans[all->plan_of[member->rank->ops->ops[op].peer]];
+    const app__program_t *const program = &plan->program;
+    app__coll_run_t *const run = sim_alloc(sizeof(*run));
+    run->plan = plan;
+    run->op = op;
+    run->block_count =
+        plan->cut.bytes == 0 ? 0 : program->algorithm->blocks(program, member->number);
+    run->left = run->block_count;
+    run->blocks = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->blocks));
+    for (uint32_t i = 0; i < run->block_count; i++) {
+        const app__block_t block = program->algorithm->block(program, member->number, i);
+        run->blocks[i] = (app__coll_block_t){.steps = block.steps, .channel = block.channel};
+        if (block.steps == 0) {
+            run->blocks[i].done = true;
+            run->left--;
+        }
+    }
+    if (all->options.reduce_bps != SIM_AUTO) {
+        run->timers = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->timers));
+        for (uint32_t i = 0; i < run->block_count; i++) {
+            run->timers[i] = (app__coll_timer_t){.member = member, .block = i};
+            sim_timer_init(&run->timers[i].timer, reduce_ended);
+        }
+    }
+    return run;
+}
+
+static void free_run(app__coll_run_t *run)
+{
+    if (run != NULL) {
+        sim_free(run->blocks);
+        sim_free(run->timers);
+        sim_free(run);
+    }
+}
+
+// Ends the member's call if all of its blocks are done, and begins the next one.
+static void settle(app__member_t *member)
+{
+    if (member->run != NULL) {
+        // NCCL's protocols send from buffers of their own, so a call may end before.
+        const bool plain = member->run->plan->protocol == APP__PROTOCOL_PLAIN;
+        if (member->run->left > 0 || (plain && member->unsent > 0)) {
+            return;
+        }
+        const uint32_t op = member->run->op;
+        free_run(member->run);
+        member->run = NULL;
+        app__rank_finish(member->rank, op);
+        app__rank_pump(member->rank);
+    }
+    if (member->run != NULL || member->calls.head == APP__NO_OP) {
+        return;
+    }
+    const uint32_t op = app__queue_take(&member->calls, member->rank->states);
+    member->run = make_run(member, op);
+    for (uint32_t i = 0; i < member->run->block_count; i++) {
+        if (!member->run->blocks[i].done) {
+            app__coll_wake(member, i);
+        }
+    }
+    app__coll_wake(member, APP__NO_BLOCK);
+}
+
+void app__coll_wake(app__member_t *member, uint32_t block)
+{
+    app__coll_host_t *const host = member->all->ranks[member->rank->number].host;
+    SIM_GROW(host->work, host->work_count, &host->work_capacity);
+    host->work[host->work_count++] = (app__coll_work_t){member, block};
+}
+
+void app__coll_work_all(app__coll_host_t *host)
+{
+    if (host->working) {
+        return;
+    }
+    host->working = true;
+    for (size_t i = 0; i < host->work_count; i++) {
+        app__member_t *const member = host->work[i].member;
+        const uint32_t block = host->work[i].block;
+        if (member->run != NULL && block < member->run->block_count) {
+            advance(member, block);
+        }
+        settle(member);
+    }
+    host->work_count = 0;
+    host->working = false;
+}
+
+void app__coll_begin(app__rank_t *rank, uint32_t op)
+{
+    app__collectives_t *const all = rank->workload->collectives;
+    const app__call_t *const call = &rank->workload->schedule->calls[rank->ops->ops[op].peer];
+    const app__coll_rank_t *const at = &all->ranks[rank->number];
+    for (uint32_t i = 0; i < at->member_count; i++) {
+        if (at->members[i]->group == call->group) {
+            app__queue_put(&at->members[i]->calls, rank->states, op);
+            app__coll_wake(at->members[i], APP__NO_BLOCK);
+            app__coll_work_all(at->host);
+            return;
+        }
+    }
+    SIM_CHECKF(false, "rank %u calls a collective of group %u", rank->number, call->group);
+}
+
+// -- creation
+
+static void make_members(app__collectives_t *all)
+{
+    const app__schedule_t *const schedule = all->workload->schedule;
+    for (uint32_t g = 0; g < schedule->group_count; g++) {
+        const app__group_t *const group = &schedule->groups[g];
+        app__coll_group_t *const made = &all->groups[g];
+        made->members = sim_alloc_array((size_t)group->count + 1, sizeof(*made->members));
+        for (uint32_t i = 0; i < group->count; i++) {
+            app__coll_rank_t *const rank = &all->ranks[group->ranks[i]];
+            app__member_t *const member = &made->members[i];
+            *member = (app__member_t){
+                .all = all,
+                .rank = &all->workload->ranks[group->ranks[i]],
+                .group = g,
+                .number = i,
+            };
+            member->position =
+                sim_alloc_array((size_t)member->rank->port_count + 1, sizeof(*member->position));
+            app__queue_init(&member->calls);
+            size_t capacity = rank->member_count; // grows by one: there are few
+            SIM_GROW(rank->members, rank->member_count, &capacity);
+            rank->members[rank->member_count++] = member;
+        }
+    }
+}
+
+sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *message)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    app__collectives_t *const all = sim_alloc(sizeof(*all));
+    workload->collectives = all;
+    all->workload = workload;
+    all->options = workload->options.collective;
+    all->groups = sim_alloc_array(schedule->group_count + 1, sizeof(*all->groups));
+    all->ranks = sim_alloc_array((size_t)schedule->rank_count + 1, sizeof(*all->ranks));
+    all->records_max = (all->options.flows_max + schedule->rank_count - 1) / schedule->rank_count;
+    app__coll_layouts(all);
+    const sim_err_t error = app__coll_plan_all(all, message);
+    if (error == SIM_OK) {
+        make_members(all);
+        app__conns_reserve(all);
+    }
+    return error;
+}
+
+void app__collectives_destroy(app__collectives_t *all)
+{
+    if (all == NULL) {
+        return;
+    }
+    const app__schedule_t *const schedule = all->workload->schedule;
+    for (size_t g = 0; g < schedule->group_count; g++) {
+        app__coll_group_t *const group = &all->groups[g];
+        for (uint32_t i = 0; group->members != NULL && i < schedule->groups[g].count; i++) {
+            app__conns_fini(&group->members[i]);
+            free_run(group->members[i].run);
+            sim_free(group->members[i].position);
+        }
+        sim_free(group->members);
+        sim_free(group->layout.node);
+        sim_free(group->layout.local);
+        sim_free(group->layout.rail);
+        sim_free(group->layout.order);
+        sim_free(group->layout.node_first);
+    }
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        sim_free(all->ranks[r].members);
+        sim_free(all->ranks[r].records);
+    }
+    for (uint32_t h = 0; h < all->host_count; h++) {
+        sim_free(all->hosts[h].work);
+    }
+    sim_free(all->hosts);
+    sim_free(all->ranks);
+    sim_free(all->groups);
+    sim_free(all->plans);
+    sim_free(all->plan_of);
+    sim_free(all);
+}

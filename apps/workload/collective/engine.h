@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/engine.h - the state of collectives that run.
+//
+// A member is a rank in a group. Its calls run one after the other. engine.c takes the steps of the
+// program's blocks, and connection.c moves their messages. Only events of a rank's host touch its
+// members; plans and layouts never change.
+#ifndef APPS_WORKLOAD_COLLECTIVE_ENGINE_H
+#define APPS_WORKLOAD_COLLECTIVE_ENGINE_H
+
+#include "apps/workload/collective/program.h"
+#include "apps/workload/internal.h"
+
+#define APP__COLL_WINDOW_MAX 64u // messages of a connection that wait in its buffer, at most
+
+// How a call is done: the same for all of a group's calls that are alike.
+typedef struct app__coll_plan {
+    app__program_t program;
+    app__cut_t cut;
+    app__protocol_t protocol;
+    uint32_t group;
+    uint64_t bytes;
+    const uint64_t *matrix;
+    app__dimension_t dimension;
+    bool barrier;
+    uint64_t slice_bytes; // of a message, at most
+    uint32_t slices;      // of a chunk; 0: as many as it has of slice_bytes
+    uint32_t window;      // messages of a connection under way, at most; 0: any number
+} app__coll_plan_t;
+
+typedef struct app__member app__member_t;
+typedef struct app__collectives app__collectives_t;
+
+// Numbers that end in any order: all below `next` have ended, and next + 1 + i if bit i is set.
+typedef struct app__sequence {
+    uint32_t next;
+    uint64_t ahead;
+} app__sequence_t;
+
+typedef struct app__coll_message {
+    uint64_t bytes; // on the wire
+    sim_time_t due_ps;
+    uint32_t record; // in the rank's records, or APP__NO_RECORD
+    bool final;      // the receiver does not send it on
+} app__coll_message_t;
+
+// The queue pair of a connection, or of one message of it.
+typedef struct app__slot {
+    nic_qp_t *qp;             // NULL: not made yet
+    app__passive_t *accepted; // the runtime's note of a queue pair that a packet made
+} app__slot_t;
+
+// One end of a connection: messages from one member to another on one lane.
+typedef struct app__conn {
+    app__active_t active; // first: completions of sends find it
+    app__member_t *member;
+    uint32_t peer; // number in the group
+    uint32_t lane;
+    bool incoming;
+    bool local;              // within a host
+    uint32_t waiter;         // block that waits for a message, or for room; or APP__NO_BLOCK
+    struct app__conn *next;  // of the same bucket
+    struct app__conn *other; // local: the other end
+    app__slot_t *slots;
+    // outgoing: messages are filled by a block, allowed by the receiver, posted, acknowledged
+    uint32_t filled;
+    uint32_t posted;
+    uint32_t allowed;
+    app__sequence_t acked;         // local: taken out of the receiver's buffer
+    app__coll_message_t *messages; // ring: those from acked.next to filled
+    uint32_t message_capacity;
+    sim_timer_t timer; // until the first message is due
+    // incoming
+    app__sequence_t arrived;
+    uint32_t consumed;
+    uint32_t permitted; // clear-to-send was sent for those below
+    uint32_t closed;    // queue pairs of messages below are gone
+    app__passive_t passive;
+} app__conn_t;
+
+// Where a block is.
+typedef struct app__place {
+    uint32_t loop;
+    uint32_t step;
+    uint32_t slice;
+} app__place_t;
+
+typedef struct app__coll_block {
+    app__place_t at;
+    app__place_t permit; // first receive that has no clear-to-send
+    uint32_t steps;
+    uint32_t channel;
+    bool busy;    // reduces
+    bool reduced; // the slice at hand
+    bool done;
+} app__coll_block_t;
+
+typedef struct app__coll_timer {
+    sim_timer_t timer;
+    app__member_t *member;
+    uint32_t block;
+} app__coll_timer_t;
+
+// A call that runs at a member.
+typedef struct app__coll_run {
+    const app__coll_plan_t *plan;
+    uint32_t op;
+    uint32_t left; // blocks
+    uint32_t block_count;
+    app__coll_block_t *blocks;
+    app__coll_timer_t *timers; // of reductions; NULL: they take no time
+} app__coll_run_t;
+
+struct app__member {
+    app__collectives_t *all;
+    app__rank_t *rank;
+    uint32_t group;
+    uint32_t number;       // within the group
+    uint64_t *position;    // per port of the rank: of its first QP number
+    app__op_queue_t calls; // that wait
+    app__coll_run_t *run;  // NULL: none
+    uint32_t unsent;       // messages whose memory the NIC still needs
+    app__conn_t **buckets; // of connections
+    uint32_t bucket_count; // power of 2
+    uint32_t conn_count;
+};
+
+typedef struct app__coll_group {
+    app__layout_t layout;
+    app__member_t *members; // by number
+    uint32_t lanes;         // most of its plans
+} app__coll_group_t;
+
+// Something to do at a member: advance a block, or start its next call.
+typedef struct app__coll_work {
+    app__member_t *member;
+    uint32_t block; // APP__NO_BLOCK: none
+} app__coll_work_t;
+
+// The work of a host's members, in the order in which it came up.
+typedef struct app__coll_host {
+    app__coll_work_t *work;
+    size_t work_count;
+    size_t work_capacity;
+    bool working;
+} app__coll_host_t;
+
+// A message for flows.csv.
+typedef struct app__coll_record {
+    sim_time_t start_ps;
+    sim_time_t end_ps;
+    uint64_t bytes;
+    uint32_t source; // interfaces
+    uint32_t destination;
+    uint16_t udp_source_port;
+    bool local;
+} app__coll_record_t;
+#define APP__NO_RECORD UINT32_MAX
+
+// What a rank has for its collectives.
+typedef struct app__coll_rank {
+    app__member_t **members; // by group
+    uint32_t member_count;
+    app__coll_host_t *host;
+    uint32_t node;        // number of its node
+    uint32_t rail;        // its place among the ranks of its node
+    uint32_t domain_port; // port that leads to its node only; UINT32_MAX: none
+    app__coll_record_t *records;
+    size_t record_count;
+    size_t record_capacity;
+    uint64_t messages;
+    uint64_t bytes[APP__DIM_COUNT]; // sent, on the wire
+} app__coll_rank_t;
+
+struct app__collectives {
+    app__workload_t *workload;
+    app__coll_options_t options;
+    app__coll_plan_t *plans;
+    size_t plan_count;
+    size_t plan_capacity;
+    uint32_t *plan_of; // per call
+    app__coll_group_t *groups;
+    app__coll_rank_t *ranks;
+    app__coll_host_t *hosts;
+    uint32_t host_count;
+    uint32_t slots;       // queue pairs of a connection: 1, or those of the messages under way
+    uint64_t records_max; // of a rank
+};
+
+// -- layout.c
+
+// Fills collectives->ranks' hosts, nodes and rails, and the layouts of groups.
+void app__coll_layouts(app__collectives_t *collectives);
+
+// -- plan.c
+
+// Decides how each call is done. SIM_ERR_INVALID: an algorithm cannot do one; the message begins
+// with the name of an attribute.
+SIM_MUST_CHECK sim_err_t app__coll_plan_all(app__collectives_t *collectives,
+                                            sim_message_t *message);
+// Returns the bytes of a step in a loop.
+uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop);
+// Returns how many slices a step of so many bytes has, and their size: the last one may be smaller.
+uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t *slice_bytes);
+// Returns the bytes that the protocol sends for so many of data.
+uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes);
+
+// -- engine.c
+
+void app__coll_wake(app__member_t *member, uint32_t block); // adds work; app__coll_work_all does it
+void app__coll_work_all(app__coll_host_t *host);
+
+// -- connection.c
+
+extern const app__range_ops_t app__conn_range_ops;
+// Finds or makes the end of a connection at a member.
+app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming);
+bool app__conn_has_room(const app__conn_t *conn, uint32_t window);
+// Sends data; `final` says that the receiver does not send it on.
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, bool final);
+void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
+void app__conn_consume(app__conn_t *conn);
+void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
+void app__conns_fini(app__member_t *member);
+// Returns the ports at which the two ends of a connection lie, of the message with a number.
+void app__conn_ports(const app__member_t *own,
+                     const app__member_t *peer,
+                     uint32_t lane,
+                     uint32_t number,
+                     const app__port_t **own_port,
+                     const app__port_t **peer_port);
+
+#endif // APPS_WORKLOAD_COLLECTIVE_ENGINE_H

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/options.h - how ranks do collectives: attributes of all applications
+// that have some.
+#ifndef APPS_WORKLOAD_COLLECTIVE_OPTIONS_H
+#define APPS_WORKLOAD_COLLECTIVE_OPTIONS_H
+
+#include "kernel/attribute.h"
+
+typedef enum app__protocol {
+    APP__PROTOCOL_AUTO,
+    APP__PROTOCOL_SIMPLE,
+    APP__PROTOCOL_LL,
+    APP__PROTOCOL_LL128,
+    APP__PROTOCOL_PLAIN,
+    APP__PROTOCOL_COUNT
+} app__protocol_t;
+
+typedef enum app__coll_algorithm {
+    APP__ALGORITHM_AUTO,
+    APP__ALGORITHM_RING,
+    APP__ALGORITHM_CHAIN,
+    APP__ALGORITHM_PAIRWISE,
+    APP__ALGORITHM_DIRECT,
+    APP__ALGORITHM_COUNT
+} app__coll_algorithm_t;
+
+typedef enum app__queue_pairs { APP__QPS_PERMANENT, APP__QPS_PER_MESSAGE } app__queue_pairs_t;
+
+typedef struct app__coll_options {
+    app__coll_algorithm_t algorithm;
+    app__protocol_t protocol;
+    app__queue_pairs_t queue_pairs;
+    bool pxn;
+    uint64_t per_node; // SIM_AUTO: NICs of the host
+    uint64_t channels; // SIM_AUTO: by protocol
+    uint64_t chunk_bytes;
+    uint64_t slice_bytes;
+    sim_time_t send_ps;
+    uint64_t reduce_bps; // SIM_AUTO: no time
+    uint64_t flows_max;
+} app__coll_options_t;
+
+// clang-format off
+#define APP__COLL_ATTRS(prefix, type, member)                                                      \
+    SIM_ATTR(prefix ".algorithm", ENUM, type, member.algorithm,                                    \
+             .default_text = "auto",                                                               \
+             .choices = "auto|ring|chain|pairwise|direct",                                         \
+             .help = "algorithm of the collectives that it can do; the others take auto"),         \
+    SIM_ATTR(prefix ".protocol", ENUM, type, member.protocol,                                      \
+             .default_text = "auto", .choices = "auto|simple|ll|ll128|plain",                      \
+             .help = "how collectives send a message: as NCCL's protocols do, or plain: one "      \
+                     "WRITE without a clear-to-send"),                                             \
+    SIM_ATTR(prefix ".queue-pairs", ENUM, type, member.queue_pairs,                                \
+             .default_text = "permanent", .choices = "permanent|per-message",                      \
+             .help = "queue pairs of collectives: made once for each connection, or for each "     \
+                     "message, with a UDP source port of its own"),                                \
+    SIM_ATTR(prefix ".pxn", BOOL, type, member.pxn,                                                \
+             .default_text = "off",                                                                \
+             .help = "send messages to other nodes from the GPU whose NIC is on the receiver's "   \
+                     "rail"),                                                                      \
+    SIM_ATTR(prefix ".per-node", COUNT, type, member.per_node,                                     \
+             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
+             .help = "ranks of a host, which share its NICs in turn; auto: one for each NIC"),     \
+    SIM_ATTR(prefix ".channels", COUNT, type, member.channels,                                     \
+             .default_text = "auto", .min_text = "1", .max_text = "64", .auto_ok = true,           \
+             .help = "channels of a collective; auto: the ranks of a node, twice for NCCL's "      \
+                     "protocols"),                                                                 \
+    SIM_ATTR(prefix ".chunk", BYTES, type, member.chunk_bytes,                                     \
+             .default_text = "auto", .min_text = "1", .max_text = "1TiB", .auto_ok = true,         \
+             .help = "most bytes that a step of a collective moves; auto: by protocol, plain: "    \
+                     "whole parts"),                                                               \
+    SIM_ATTR(prefix ".slice", BYTES, type, member.slice_bytes,                                     \
+             .default_text = "auto", .min_text = "1", .max_text = "1GiB", .auto_ok = true,         \
+             .help = "most bytes of a collective's message; auto: by protocol, plain: a chunk"),   \
+    SIM_ATTR(prefix ".send-latency", TIME, type, member.send_ps,                                   \
+             .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
+             .help = "time of the software before each message of a collective"),                  \
+    SIM_ATTR(prefix ".reduce-rate", RATE, type, member.reduce_bps,                                 \
+             .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
+             .help = "rate at which a block of a GPU reduces what it received; auto: no time"),    \
+    SIM_ATTR(prefix ".flows-max", COUNT, type, member.flows_max,                                   \
+             .default_text = "100000", .min_text = "0", .max_text = "100000000",                   \
+             .help = "most messages of collectives in flows.csv: the first ones of each rank")
+// clang-format on
+
+#endif // APPS_WORKLOAD_COLLECTIVE_OPTIONS_H

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/plan.c - decides how each call of a collective is done: algorithm,
+// protocol, channels, and the sizes of chunks and slices.
+#include "apps/workload/collective/engine.h"
+
+#define SLICE_MAX (UINT64_C(1) << 30) // a work request has less than 2 GiB
+#define BUFFER_STEPS 8u               // NCCL: steps of a connection's buffer
+
+static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
+    [APP__ALGORITHM_RING] = &app__ring,
+    [APP__ALGORITHM_CHAIN] = &app__chain,
+    [APP__ALGORITHM_PAIRWISE] = &app__pairwise,
+    [APP__ALGORITHM_DIRECT] = &app__direct,
+};
+
+// A protocol of NCCL: the data in a step of a connection's buffer, and what a ring's chunk and
+// slice have of them.
+typedef struct protocol {
+    uint64_t step_bytes;
+    uint32_t chunk_steps;
+    uint32_t slice_steps;
+    uint64_t p2p_bytes; // slice of sends and receives
+    uint32_t wire[2];   // bytes sent for bytes of data
+} protocol_t;
+
+// src/include/device.h, collectives.h and src/enqueue.cc of NCCL 2.23: buffers of 4 MiB, 512 KiB,
+// and 120 x 640 x 8 x 8 bytes; LL has 4 bytes of flags with 4 of data, LL128 8 with 120.
+static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
+    [APP__PROTOCOL_SIMPLE] = {UINT64_C(512) << 10, 4, 2, UINT64_C(128) << 10, {1, 1}},
+    [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}},
+    [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}},
+};
+
+// -- sizes
+
+uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes)
+{
+    const uint32_t *const wire = protocols[plan->protocol].wire;
+    return wire[0] == wire[1] ? bytes : (bytes * wire[0] + wire[1] - 1) / wire[1];
+}
+
+static uint64_t pair_bytes(const app__coll_plan_t *plan, uint32_t from, uint32_t to)
+{
+    const uint64_t n = plan->program.ranks;
+    return plan->matrix != NULL ? plan->matrix[from * n + to]
+                                : plan->bytes / n + (to < plan->bytes % n);
+}
+
+uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop)
+{
+    if ((step->what & APP__STEP_PAIR) != 0) {
+        const uint64_t bytes = pair_bytes(plan, step->from_chunk, step->to_chunk);
+        return app__cut_bytes(&plan->cut, bytes, loop, step->count, 1);
+    }
+    const bool stores = (step->what & (APP__STEP_RECV | APP__STEP_REDUCE)) == APP__STEP_RECV;
+    const uint32_t first = stores ? step->to_chunk : step->from_chunk;
+    return app__cut_bytes(&plan->cut, plan->cut.bytes, loop, first, step->count);
+}
+
+uint32_t app__coll_slices(const app__coll_plan_t *plan, uint64_t bytes, uint64_t *slice_bytes)
+{
+    *slice_bytes = plan->slice_bytes;
+    if (plan->slices > 1) { // NCCL cuts small chunks, too, but not into slices that are too small
+        const uint64_t even = (bytes + plan->slices - 1) / plan->slices;
+        const uint64_t least = plan->slice_bytes / 32;
+        *slice_bytes = even < plan->slice_bytes ? even : plan->slice_bytes;
+        *slice_bytes = *slice_bytes < least ? least : *slice_bytes;
+    }
+    return (uint32_t)((bytes + *slice_bytes - 1) / *slice_bytes);
+}
+
+static uint64_t largest_pair(const app__coll_plan_t *plan)
+{
+    const uint32_t n = plan->program.ranks;
+    uint64_t most = 0;
+    if (plan->matrix == NULL) {
+        return (plan->bytes + n - 1) / n;
+    }
+    for (uint64_t i = 0; i < (uint64_t)n * n; i++) {
+        most = i / n != i % n && plan->matrix[i] > most ? plan->matrix[i] : most;
+    }
+    return most;
+}
+
+// Sets chunks, slices and the window.
+static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan)
+{
+    const app__program_t *const program = &plan->program;
+    const protocol_t *const protocol = &protocols[plan->protocol];
+    const bool plain = plan->protocol == APP__PROTOCOL_PLAIN;
+    const bool ring = program->algorithm == &app__ring;
+    const uint64_t chunk_steps = ring ? protocol->chunk_steps : 1;
+    const uint64_t slice_steps = ring ? protocol->slice_steps : 1;
+    uint64_t chunk_bytes = plain || program->pairs ? 0 : protocol->step_bytes * chunk_steps;
+    uint64_t slice_bytes = plain            ? SLICE_MAX
+                           : program->pairs ? protocol->p2p_bytes
+                                            : protocol->step_bytes * slice_steps;
+    chunk_bytes = options->chunk_bytes != SIM_AUTO ? options->chunk_bytes : chunk_bytes;
+    slice_bytes = options->slice_bytes != SIM_AUTO ? options->slice_bytes : slice_bytes;
+    const uint64_t bytes = plan->barrier    ? program->chunks // a byte each
+                           : program->pairs ? largest_pair(plan)
+                                            : plan->bytes;
+    plan->cut = app__cut(bytes, program->chunks, chunk_bytes, program->equal_chunks);
+    plan->slice_bytes = slice_bytes;
+    plan->slices = chunk_bytes > slice_bytes && !program->pairs
+                       ? (uint32_t)((chunk_bytes + slice_bytes - 1) / slice_bytes)
+                       : 0;
+    if (!plain) {
+        const uint64_t fits = BUFFER_STEPS * protocol->step_bytes / slice_bytes;
+        plan->window = (uint32_t)(fits < 1                      ? 1
+                                  : fits > APP__COLL_WINDOW_MAX ? APP__COLL_WINDOW_MAX
+                                                                : fits);
+    }
+}
+
+// -- algorithms
+
+static const app__algorithm_t *default_of(uint32_t kind)
+{
+    return kind == APP__COLL_ALL_TO_ALL                              ? &app__pairwise
+           : kind == APP__COLL_BROADCAST || kind == APP__COLL_REDUCE ? &app__chain
+                                                                     : &app__ring;
+}
+
+static void set_channels(const app__coll_options_t *options, app__coll_plan_t *plan)
+{
+    const app__layout_t *const layout = plan->program.layout;
+    const uint32_t locals = layout->per_node > 0 ? layout->per_node : 1;
+    const bool pairs = plan->program.kind == APP__COLL_ALL_TO_ALL;
+    const bool plain = plan->protocol == APP__PROTOCOL_PLAIN;
+    plan->program.channels = options->channels != SIM_AUTO ? (uint32_t)options->channels
+                             : pairs                       ? (plain ? 1 : 8)
+                             : plain                       ? locals
+                                                           : 2 * locals;
+}
+
+static void make_plan(const app__collectives_t *all,
+                      const app__call_t *call,
+                      app__coll_plan_t *plan)
+{
+    const app__coll_options_t *const options = &all->options;
+    const app__layout_t *const layout = &all->groups[call->group].layout;
+    const bool barrier = call->kind == APP__COLL_BARRIER;
+    app__program_t *const program = &plan->program;
+    *plan = (app__coll_plan_t){
+        .group = call->group,
+        .bytes = call->bytes,
+        .matrix = call->matrix,
+        .dimension = (app__dimension_t)call->dimension,
+        .barrier = barrier,
+        .protocol =
+            options->protocol == APP__PROTOCOL_AUTO ? APP__PROTOCOL_SIMPLE : options->protocol,
+        .program =
+            {
+                .layout = layout,
+                .ranks = layout->ranks,
+                .root = call->root,
+                .kind = barrier ? APP__COLL_ALL_REDUCE : call->kind,
+                .pxn = options->pxn,
+            },
+    };
+    set_channels(options, plan);
+    program->algorithm = algorithms[options->algorithm];
+    if (program->algorithm == NULL || program->algorithm->refuses(program) != NULL) {
+        program->algorithm = default_of(program->kind);
+    }
+    program->algorithm->plan(program);
+    set_units(options, plan);
+}
+
+static bool same(const app__call_t *call, const app__coll_plan_t *plan)
+{
+    const bool barrier = call->kind == APP__COLL_BARRIER;
+    return plan->group == call->group && plan->barrier == barrier &&
+           (barrier || plan->program.kind == call->kind) && plan->bytes == call->bytes &&
+           plan->matrix == call->matrix && plan->dimension == (app__dimension_t)call->dimension &&
+           plan->program.root == call->root;
+}
+
+sim_err_t app__coll_plan_all(app__collectives_t *all, sim_message_t *message)
+{
+    const app__schedule_t *const schedule = all->workload->schedule;
+    uint32_t *const latest = sim_alloc_array(schedule->group_count + 1, sizeof(*latest));
+    uint32_t *const older = sim_alloc_array(schedule->call_count + 1, sizeof(*older));
+    (void)message;
+    all->plan_of = sim_alloc_array(schedule->call_count + 1, sizeof(*all->plan_of));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        const app__call_t *const call = &schedule->calls[i];
+        uint32_t at = latest[call->group]; // 1 + the newest plan of the group
+        while (at != 0 && !same(call, &all->plans[at - 1])) {
+            at = older[at - 1];
+        }
+        if (at == 0) {
+            SIM_GROW(all->plans, all->plan_count, &all->plan_capacity);
+            app__coll_plan_t *const plan = &all->plans[all->plan_count];
+            make_plan(all, call, plan);
+            older[all->plan_count++] = latest[call->group];
+            at = (uint32_t)all->plan_count;
+            latest[call->group] = at;
+            app__coll_group_t *const group = &all->groups[call->group];
+            group->lanes = plan->program.lanes > group->lanes ? plan->program.lanes : group->lanes;
+        }
+        all->plan_of[i] = at - 1;
+    }
+    sim_free(older);
+    sim_free(latest);
+    return SIM_OK;
+}

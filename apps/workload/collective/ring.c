@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/ring.c - the ring: all-reduce, reduce-scatter, all-gather; and the chain
+// along it: broadcast, reduce.
+//
+// Channel c goes through a node from local rank c + 1 round to local rank c, so its messages leave
+// the node from rail c. With PXN a rank of the sender's node that is on the receiver's rail
+// forwards them. Chunk k of a channel belongs to rank k.
+#include "apps/workload/collective/program.h"
+
+static uint32_t size_of(const app__layout_t *layout, uint32_t node)
+{
+    return layout->node_first[node + 1] - layout->node_first[node];
+}
+
+// Returns the place of a rank in a channel's ring.
+static uint32_t place_of(const app__program_t *program, uint32_t channel, uint32_t rank)
+{
+    const app__layout_t *const layout = program->layout;
+    const uint32_t node = layout->node[rank];
+    const uint32_t size = size_of(layout, node);
+    const uint32_t first = (channel + 1) % size;
+    return layout->node_first[node] + (layout->local[rank] + size - first) % size;
+}
+
+static uint32_t rank_at(const app__program_t *program, uint32_t channel, uint64_t place)
+{
+    const app__layout_t *const layout = program->layout;
+    const uint32_t at = (uint32_t)(place % layout->ranks);
+    const uint32_t node = layout->node[layout->order[at]];
+    const uint32_t size = size_of(layout, node);
+    const uint32_t first = layout->node_first[node];
+    return layout->order[first + (at - first + channel + 1) % size];
+}
+
+// Returns the rank that forwards the messages from a rank to the next one of the ring, or
+// APP__NO_RANK: they go directly.
+static uint32_t relay_of(const app__program_t *program, uint32_t rank, uint32_t next)
+{
+    const app__layout_t *const layout = program->layout;
+    if (!program->pxn || layout->node[rank] == layout->node[next] ||
+        layout->rail[rank] == layout->rail[next]) {
+        return APP__NO_RANK;
+    }
+    return app__layout_on_rail(layout, layout->node[rank], layout->rail[next]);
+}
+
+static const char *refuses(const app__program_t *program)
+{
+    return program->kind == APP__COLL_ALL_REDUCE || program->kind == APP__COLL_REDUCE_SCATTER ||
+                   program->kind == APP__COLL_ALL_GATHER
+               ? NULL
+               : "does all-reduce, reduce-scatter and all-gather";
+}
+
+static void plan(app__program_t *program)
+{
+    program->lanes = program->channels;
+    program->chunks = program->channels * program->ranks;
+}
+
+// Returns the last rank of the rank's node in a channel's ring.
+static uint32_t exit_of(const app__program_t *program, uint32_t rank, uint32_t channel)
+{
+    return rank_at(program,
+                   channel,
+                   (uint64_t)program->layout->node_first[program->layout->node[rank] + 1] - 1);
+}
+
+static bool is_relay(const app__program_t *program, uint32_t rank, uint32_t channel)
+{
+    const uint32_t exit = exit_of(program, rank, channel);
+    const uint64_t place = place_of(program, channel, exit);
+    return program->layout->nodes > 1 &&
+           relay_of(program, exit, rank_at(program, channel, place + 1)) == rank;
+}
+
+// Each channel has a block; those that the rank forwards for come behind them.
+static uint32_t blocks(const app__program_t *program, uint32_t rank)
+{
+    uint32_t count = program->channels;
+    for (uint32_t c = 0; program->pxn && c < program->channels; c++) {
+        count += is_relay(program, rank, c);
+    }
+    return program->ranks > 1 ? count : 0;
+}
+
+static uint32_t channel_of(const app__program_t *program, uint32_t rank, uint32_t block)
+{
+    uint32_t at = program->channels;
+    if (block < program->channels) {
+        return block;
+    }
+    for (uint32_t c = 0; c < program->channels; c++) {
+        if (is_relay(program, rank, c) && at++ == block) {
+            return c;
+        }
+    }
+    SIM_CHECK(false);
+    return 0;
+}
+
+static app__block_t block_at(const app__program_t *program, uint32_t rank, uint32_t block)
+{
+    const uint32_t n = program->ranks;
+    const uint32_t steps = program->kind == APP__COLL_ALL_REDUCE ? 2 * n - 1 : n;
+    return (app__block_t){
+        .channel = channel_of(program, rank, block),
+        .steps = block < program->channels ? steps : steps - 1,
+    };
+}
+
+// Fills what a rank at a place of the ring does in a step. Step 0 only sends, and the last one only
+// receives.
+static void fill(const app__program_t *program, uint64_t place, uint32_t index, app__step_t *step)
+{
+    const uint32_t n = program->ranks;
+    const bool reduces = program->kind != APP__COLL_ALL_GATHER;
+    const bool gathers = program->kind != APP__COLL_REDUCE_SCATTER;
+    const uint32_t gather_from = reduces ? n - 1 : 0; // first step that sends a result
+    const uint32_t last = reduces && gathers ? 2 * n - 2 : n - 1;
+    const bool result = gathers && index >= gather_from;
+    const uint64_t behind = result ? index - gather_from : index + 1;
+    step->from_chunk = (uint32_t)((place + 2 * (uint64_t)n - behind) % n); // place of its rank
+    step->what = (uint8_t)((index > 0 ? APP__STEP_RECV : 0) | (index < last ? APP__STEP_SEND : 0) |
+                           (index + 1 == last ? APP__STEP_FINAL : 0));
+    if (index > 0) {
+        const bool reduced = reduces && index <= n - 1;
+        step->what |= reduced ? APP__STEP_REDUCE : 0;
+        step->what |= !reduced || index == n - 1 ? APP__STEP_STORE : 0;
+    }
+}
+
+static void step_of(const app__program_t *program,
+                    uint32_t rank,
+                    uint32_t block,
+                    uint32_t index,
+                    app__step_t *step)
+{
+    const uint32_t channel = channel_of(program, rank, block);
+    const bool forwards = block >= program->channels;
+    const uint32_t own = forwards ? exit_of(program, rank, channel) : rank;
+    const uint64_t place = place_of(program, channel, own);
+    const uint32_t next = rank_at(program, channel, place + 1);
+    const uint32_t previous = rank_at(program, channel, place + program->ranks - 1);
+    fill(program, place, index, step);
+    step->from_chunk = channel * program->ranks + rank_at(program, channel, step->from_chunk);
+    step->to_chunk = step->from_chunk;
+    step->count = 1;
+    if (forwards) {
+        step->what = (uint8_t)(APP__STEP_RECV | APP__STEP_SEND | (step->what & APP__STEP_FINAL));
+        step->recv_peer = own;
+        step->send_peer = next;
+        return;
+    }
+    const uint32_t after = relay_of(program, rank, next);
+    const uint32_t before = relay_of(program, previous, rank);
+    if (after != APP__NO_RANK) {
+        step->what &= (uint8_t)~APP__STEP_FINAL;
+    }
+    step->send_peer = after == APP__NO_RANK ? next : after;
+    step->recv_peer = before == APP__NO_RANK ? previous : before;
+}
+
+const app__algorithm_t app__ring = {
+    .name = "ring",
+    .refuses = refuses,
+    .plan = plan,
+    .blocks = blocks,
+    .block = block_at,
+    .step = step_of,
+};
+
+// -- the chain
+
+static const char *chain_refuses(const app__program_t *program)
+{
+    return program->kind == APP__COLL_BROADCAST || program->kind == APP__COLL_REDUCE
+               ? NULL
+               : "does broadcast and reduce";
+}
+
+static void chain_plan(app__program_t *program)
+{
+    program->lanes = program->channels;
+    program->chunks = program->channels;
+}
+
+static uint32_t chain_blocks(const app__program_t *program, uint32_t rank)
+{
+    (void)rank;
+    return program->ranks > 1 ? program->channels : 0;
+}
+
+static app__block_t chain_block(const app__program_t *program, uint32_t rank, uint32_t block)
+{
+    (void)program;
+    (void)rank;
+    return (app__block_t){.channel = block, .steps = 1};
+}
+
+// A broadcast starts at its root, and a reduce ends there.
+static void chain_step(const app__program_t *program,
+                       uint32_t rank,
+                       uint32_t block,
+                       uint32_t index,
+                       app__step_t *step)
+{
+    const uint32_t n = program->ranks;
+    const bool reduces = program->kind == APP__COLL_REDUCE;
+    const uint64_t place = place_of(program, block, rank);
+    const uint32_t first = place_of(program, block, program->root) + (reduces ? 1 : 0);
+    const uint32_t from_first = (uint32_t)((place + n - first % n) % n);
+    SIM_CHECK(index == 0);
+    step->send_peer = rank_at(program, block, place + 1);
+    step->recv_peer = rank_at(program, block, place + n - 1);
+    step->what = (uint8_t)((from_first > 0 ? APP__STEP_RECV : 0) |
+                           (from_first > 0 && reduces ? APP__STEP_REDUCE : 0) |
+                           (from_first < n - 1 ? APP__STEP_SEND : 0) |
+                           (from_first + 2 == n ? APP__STEP_FINAL : 0));
+    if (from_first > 0 && (!reduces || from_first == n - 1)) {
+        step->what |= APP__STEP_STORE;
+    }
+    step->from_chunk = block;
+    step->to_chunk = block;
+    step->count = 1;
+}
+
+const app__algorithm_t app__chain = {
+    .name = "chain",
+    .refuses = chain_refuses,
+    .plan = chain_plan,
+    .blocks = chain_blocks,
+    .block = chain_block,
+    .step = chain_step,
+};
