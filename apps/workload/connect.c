@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/connect.c - moves messages: over queue pairs that stay, or within a host.
 //
-// A message is a WRITE, whose last piece has an immediate: the number of the send among its rank's
-// operations. Both ends know a queue pair's numbers from the schedule. The queue pair of a link is
+// A message is a WRITE, whose last piece has an immediate: what the message is, and the number of
+// the send among its rank's operations. Both ends know a queue pair's numbers from the schedule. The queue pair of a link is
 // made with its first message. docs/models/workload.md
 #include "apps/workload/internal.h"
 
@@ -16,7 +16,7 @@ typedef struct local {
     sim_timer_t timer;
     app__rank_t *source;
     app__rank_t *destination;
-    uint32_t op;
+    uint32_t word;
 } local_t;
 
 static uint32_t source_number(const app__link_t *link)
@@ -90,16 +90,15 @@ static nic_qp_t *make_qp(app__workload_t *workload, uint32_t link, bool passive,
 
 // -- sending
 
-// Posts the next piece of the first waiting send; returns whether it was the last piece.
-static void post_piece(app__link_t *link)
+uint64_t app__word_bytes(const app__rank_t *source, uint32_t word)
+{
+    return word > APP__WORD_OP ? 0 : source->ops->ops[word].size; // a control message is empty
+}
+
+bool app__link_post(app__link_t *link, uint32_t word, uint64_t bytes, bool last)
 {
     app__workload_t *const workload = link->workload;
     app__port_t *const port = &workload->ports[link->source];
-    app__rank_t *const rank = port->rank;
-    const uint32_t op = link->waiting.head;
-    const uint64_t left = rank->ops->ops[op].size - link->piece;
-    const uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
-    const bool last = bytes == left;
     const uint32_t number = (uint32_t)(link - workload->links);
     const uint32_t own = number_of(workload, number, false);
     const uint32_t peer = number_of(workload, number, true);
@@ -108,74 +107,94 @@ static void post_piece(app__link_t *link)
         .opcode = last ? NIC_WR_RDMA_WRITE_WITH_IMM : NIC_WR_RDMA_WRITE,
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(own), bytes, app__buffer_key(port->endpoint, own)},
-        .imm_data = op,
+        .imm_data = word,
         .rdma = {app__address_of_qp(peer),
                  app__buffer_key(workload->ports[link->destination].endpoint, peer)},
     };
+    if (link->outstanding.count >= POSTED_MAX) {
+        return false;
+    }
+    if (link->qp == NULL) {
+        link->qp = make_qp(workload, number, false, link);
+    }
     const sim_err_t error = nic_post_send(link->qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", own, sim_err_text(error));
-    link->outstanding_count++;
-    link->piece += bytes;
-    if (last) {
-        link->piece = 0;
-        (void)app__queue_take(&link->waiting, rank->states);
-        app__queue_put(&link->outstanding, rank->states, op);
-    }
+    app__fifo_put(&link->outstanding, (app__item_t){{bytes}, word, last});
+    return true;
 }
 
 static void post_waiting(app__link_t *link)
 {
-    while (link->outstanding_count < POSTED_MAX && link->waiting.head != APP__NO_OP) {
-        post_piece(link);
+    while (link->waiting.count > 0) {
+        const app__item_t message = app__fifo_first(&link->waiting);
+        const uint64_t left = message.bytes - link->posted;
+        const uint64_t bytes = left < PIECE_BYTES ? left : PIECE_BYTES;
+        if (!app__link_post(link, message.word, bytes, bytes == left)) {
+            return;
+        }
+        link->posted += bytes;
+        if (bytes == left) {
+            link->posted = 0;
+            (void)app__fifo_take(&link->waiting);
+        }
     }
 }
 
-// Returns how many pieces a message has.
-static uint64_t pieces_of(uint64_t bytes)
+void app__link_put(app__link_t *link, uint32_t word)
 {
-    return bytes == 0 ? 1 : (bytes + PIECE_BYTES - 1) / PIECE_BYTES;
+    const app__rank_t *const rank = link->workload->ports[link->source].rank;
+    app__fifo_put(&link->waiting, (app__item_t){{app__word_bytes(rank, word)}, word, 0});
+    post_waiting(link);
+}
+
+// Notes the completion of a piece of a send's data.
+static void data_completed(app__rank_t *rank, const app__item_t *piece, const nic_wc_t *wc)
+{
+    app__op_state_t *const state = &rank->states[piece->word];
+    if (wc->status != NIC_WC_SUCCESS && state->status == NIC_WC_SUCCESS) {
+        state->status = (uint8_t)wc->status;
+    }
+    if (piece->about != 0) {
+        state->end_ps = rank->node->now_ps;
+        rank->failed += state->status != NIC_WC_SUCCESS;
+        app__rank_acknowledged(rank, piece->word);
+    }
 }
 
 static void send_completed(const nic_wc_t *wc)
 {
     app__link_t *const link = (app__link_t *)(uintptr_t)wc->wr_id;
-    app__rank_t *const rank = link->workload->ports[link->source].rank;
-    SIM_CHECK(link->outstanding_count > 0);
-    link->outstanding_count--;
-    const bool failed = wc->status != NIC_WC_SUCCESS;
-    const uint32_t op = link->outstanding.head;
-    if (op != APP__NO_OP) {
-        app__op_state_t *const state = &rank->states[op];
-        state->left++; // its pieces that have completed; nothing waits for a send that has started
-        if (failed && state->status == NIC_WC_SUCCESS) {
-            state->status = (uint8_t)wc->status;
-        }
-        if (state->left == pieces_of(rank->ops->ops[op].size)) {
-            (void)app__queue_take(&link->outstanding, rank->states);
-            state->end_ps = rank->node->now_ps;
-            rank->failed += state->status != NIC_WC_SUCCESS;
-        }
+    app__port_t *const port = &link->workload->ports[link->source];
+    SIM_CHECK(link->outstanding.count > 0);
+    const app__item_t piece = app__fifo_take(&link->outstanding);
+    if (piece.word <= APP__WORD_OP) {
+        data_completed(port->rank, &piece, wc);
     }
     post_waiting(link);
+    app__port_completed(port, piece.bytes);
 }
 
 static void local_arrived(sim_node_t *node, sim_timer_t *timer)
 {
     local_t *const local = SIM_CONTAINER_OF(timer, local_t, timer);
     SIM_CHECK(local->destination->node == node);
-    local->source->states[local->op].end_ps = node->now_ps;
-    local->source->workload->arrived(local->destination, local->source->number, local->op);
+    app__rank_t *const source = local->source;
+    if (local->word <= APP__WORD_OP) {
+        source->states[local->word].end_ps = node->now_ps;
+        app__rank_acknowledged(source, local->word);
+    }
+    source->workload->arrived(local->destination, source->number, local->word);
     sim_free(local);
 }
 
 // Sends a message to another rank of the same host, over a link of its own that messages take one
 // after the other.
-static void send_local(app__link_t *link, uint32_t op)
+static void send_local(app__link_t *link, uint32_t word)
 {
     app__workload_t *const workload = link->workload;
     app__port_t *const port = &workload->ports[link->source];
     const sim_time_t now_ps = port->rank->node->now_ps;
-    const uint64_t bytes = port->rank->ops->ops[op].size;
+    const uint64_t bytes = app__word_bytes(port->rank, word);
     const sim_time_t took_ps =
         (sim_time_t)((double)bytes * 8 * 1e12 / (double)workload->options.local_bps);
     const sim_time_t begin_ps = port->local_free_ps > now_ps ? port->local_free_ps : now_ps;
@@ -183,7 +202,7 @@ static void send_local(app__link_t *link, uint32_t op)
     *local = (local_t){
         .source = port->rank,
         .destination = workload->ports[link->destination].rank,
-        .op = op,
+        .word = word,
     };
     port->local_free_ps = begin_ps + took_ps;
     sim_timer_init(&local->timer, local_arrived);
@@ -218,23 +237,30 @@ static app__link_t *find_link(const app__workload_t *workload,
     return &workload->links[low];
 }
 
-void app__links_send(app__rank_t *rank, uint32_t op)
+// Sends a message to a rank, over the NICs with a number.
+static void send_to(app__rank_t *rank, uint32_t peer, uint8_t nic, uint32_t word)
 {
     app__workload_t *const workload = rank->workload;
-    const app__op_t *const at = &rank->ops->ops[op];
-    const uint32_t source = port_of(rank, at->nic);
-    const uint32_t destination = port_of(&workload->ranks[at->peer], at->nic);
+    const uint32_t source = port_of(rank, nic);
+    const uint32_t destination = port_of(&workload->ranks[peer], nic);
     app__link_t *const link = find_link(workload, source, destination);
-    rank->states[op].left = 0; // from here on: its pieces that have completed
-    if (workload->ranks[at->peer].node == rank->node) {
-        send_local(link, op);
-        return;
+    if (workload->ranks[peer].node == rank->node) {
+        send_local(link, word);
+    } else {
+        app__port_send(&workload->ports[source], link, word);
     }
-    if (link->qp == NULL) {
-        link->qp = make_qp(workload, (uint32_t)(link - workload->links), false, link);
-    }
-    app__queue_put(&link->waiting, rank->states, op);
-    post_waiting(link);
+}
+
+void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind)
+{
+    const app__op_t *const at = &rank->ops->ops[op];
+    send_to(rank, at->peer, at->nic, kind | op);
+}
+
+void app__links_answer(app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    const app__op_t *const at = &rank->workload->schedule->ranks[source].ops[op];
+    send_to(rank, source, at->nic, APP__WORD_CLEAR_TO_SEND | op);
 }
 
 // -- receiving
@@ -286,7 +312,7 @@ static void message_received(void *owner,
     const app__link_t *const link = &workload->links[passive->item];
     (void)endpoint;
     post_receive(passive);
-    workload->arrived(workload->ports[link->destination].rank, source_number(link), wc->imm_data);
+    app__port_arrived(&workload->ports[link->destination], source_number(link), wc->imm_data);
 }
 
 const app__range_ops_t app__link_range_ops = {
@@ -310,14 +336,18 @@ static int compare_pairs(const void *a, const void *b)
 static uint64_t *pairs_of(const app__workload_t *workload, size_t *count)
 {
     const app__schedule_t *const schedule = workload->schedule;
-    uint64_t *const pairs = sim_alloc_array((size_t)schedule->counts.sends + 1, sizeof(*pairs));
+    uint64_t *const pairs = sim_alloc_array(2 * (size_t)schedule->counts.sends + 1, sizeof(*pairs));
     size_t all = 0;
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
             const app__op_t *const op = &schedule->ranks[r].ops[i];
             if (op->type == APP__OP_SEND) {
                 const uint64_t source = port_of(&workload->ranks[r], op->nic);
-                pairs[all++] = source << 32 | port_of(&workload->ranks[op->peer], op->nic);
+                const uint64_t peer = port_of(&workload->ranks[op->peer], op->nic);
+                pairs[all++] = source << 32 | peer;
+                if (op->size > workload->options.loggp.eager_max_bytes) {
+                    pairs[all++] = peer << 32 | source; // for the clear-to-send
+                }
             }
         }
     }
@@ -377,8 +407,6 @@ sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message)
         link->workload = workload;
         link->source = (uint32_t)(pairs[i] >> 32);
         link->destination = (uint32_t)pairs[i];
-        app__queue_init(&link->waiting);
-        app__queue_init(&link->outstanding);
         app__port_t *const port = &workload->ports[link->source];
         port->out_first = port->out_count == 0 ? (uint32_t)i : port->out_first;
         port->out_count++;

@@ -40,43 +40,77 @@ void app__rank_finish(app__rank_t *rank, uint32_t op)
 
 // -- processors
 
+static sim_time_t overheads_ps(const app__rank_t *rank, uint64_t bytes)
+{
+    return (bytes > 0 ? bytes - 1 : 0) * rank->workload->options.loggp.byte_overhead_ps;
+}
+
 static sim_time_t duration_ps(const app__rank_t *rank, const app__op_t *op)
 {
-    const app__workload_t *const workload = rank->workload;
+    const app__loggp_t *const loggp = &rank->workload->options.loggp;
     switch (op->type) {
     case APP__OP_CALC:
-        return app__calc_ps(op->size, &workload->options.loggp.calc_scale);
+        return app__calc_ps(op->size, &loggp->calc_scale);
     case APP__OP_SEND:
-        return workload->options.loggp.send_ps;
+        return loggp->send_ps + overheads_ps(rank, op->size);
     default:
-        return workload->options.loggp.recv_ps;
+        return loggp->recv_ps + overheads_ps(rank, op->size);
     }
 }
 
-// Ends an operation's time on its processor. A send is handed to the NIC then.
+static bool waits_for_receive(const app__rank_t *rank, const app__op_t *send)
+{
+    return send->size > rank->workload->options.loggp.eager_max_bytes;
+}
+
+// Ends an operation's time on its processor. A send is handed to the NIC then, or asks first.
 static void leave_cpu(app__rank_t *rank, uint32_t op)
 {
-    if (rank->ops->ops[op].type == APP__OP_SEND) {
-        rank->states[op].start_ps = rank->node->now_ps;
-        app__links_send(rank, op);
+    if (op == APP__NO_OP) {
+        return; // a message that found no receive
     }
-    app__rank_finish(rank, op);
+    const app__op_t *const at = &rank->ops->ops[op];
+    if (at->type != APP__OP_SEND) {
+        app__rank_finish(rank, op);
+        return;
+    }
+    rank->states[op].start_ps = rank->node->now_ps;
+    if (waits_for_receive(rank, at)) {
+        app__links_send(rank, op, APP__WORD_READY_TO_SEND);
+    } else {
+        app__links_send(rank, op, APP__WORD_DATA);
+        app__rank_finish(rank, op);
+    }
+}
+
+static const app__op_t *op_of(const app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    return &rank->workload->schedule->ranks[source].ops[op];
 }
 
 // Runs the operations of an idle processor until one takes time.
 static void run_cpu(app__cpu_t *cpu)
 {
     app__rank_t *const rank = cpu->rank;
-    while (cpu->running == APP__NO_OP && cpu->queue.head != APP__NO_OP) {
-        const uint32_t op = app__queue_take(&cpu->queue, rank->states);
-        const sim_time_t took_ps = duration_ps(rank, &rank->ops->ops[op]);
-        if (rank->ops->ops[op].type != APP__OP_RECV) {
-            note_start(rank, op);
+    while (!cpu->busy && cpu->queue.count > 0) {
+        const app__item_t item = app__fifo_take(&cpu->queue);
+        uint32_t op = item.word;
+        sim_time_t took_ps = 0;
+        if (item.about != APP__NO_OP) { // a message
+            took_ps = rank->workload->options.loggp.recv_ps +
+                      overheads_ps(rank, op_of(rank, item.about, op)->size);
+            op = app__match_arrive(rank, item.about, op);
+        } else {
+            took_ps = duration_ps(rank, &rank->ops->ops[op]);
+            if (rank->ops->ops[op].type != APP__OP_RECV) {
+                note_start(rank, op);
+            }
         }
         cpu->busy_ps += took_ps;
         if (took_ps == 0) {
             leave_cpu(rank, op);
         } else {
+            cpu->busy = true;
             cpu->running = op;
             sim_timer_arm(rank->node, &cpu->timer, rank->node->now_ps + took_ps);
         }
@@ -86,26 +120,107 @@ static void run_cpu(app__cpu_t *cpu)
 static void cpu_fired(sim_node_t *node, sim_timer_t *timer)
 {
     app__cpu_t *const cpu = SIM_CONTAINER_OF(timer, app__cpu_t, timer);
-    const uint32_t op = cpu->running;
-    SIM_CHECK(op != APP__NO_OP && cpu->rank->node == node);
-    cpu->running = APP__NO_OP;
-    leave_cpu(cpu->rank, op);
+    SIM_CHECK(cpu->busy && cpu->rank->node == node);
+    cpu->busy = false;
+    leave_cpu(cpu->rank, cpu->running);
     run_cpu(cpu);
     app__rank_pump(cpu->rank);
 }
 
-static void put_on_cpu(app__rank_t *rank, uint32_t op)
+static void put_on_cpu(app__rank_t *rank, uint8_t number, uint32_t source, uint32_t op)
 {
-    app__cpu_t *const cpu = &rank->cpus[rank->ops->ops[op].cpu];
-    app__queue_put(&cpu->queue, rank->states, op);
+    app__cpu_t *const cpu = &rank->cpus[number];
+    app__fifo_put(&cpu->queue, (app__item_t){.word = op, .about = source});
     run_cpu(cpu);
 }
 
-void app__rank_received(app__rank_t *rank, uint32_t op)
+// -- messages
+
+void app__rank_received(app__rank_t *rank, uint32_t op, uint8_t cpu)
 {
     SIM_CHECK(!rank->states[op].arrived);
     rank->states[op].arrived = true;
-    put_on_cpu(rank, op);
+    put_on_cpu(rank, cpu, APP__NO_OP, op);
+}
+
+// Returns the receive that a ready-to-send was answered for.
+static uint32_t take_granted(app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    size_t at = 0;
+    while (rank->granted[at].source != source || rank->granted[at].op != op) {
+        at++;
+        SIM_CHECK(at < rank->granted_count);
+    }
+    const uint32_t receive = rank->granted[at].receive;
+    rank->granted[at] = rank->granted[--rank->granted_count];
+    return receive;
+}
+
+static void grant(app__rank_t *rank, uint32_t source, uint32_t op, uint32_t receive)
+{
+    SIM_GROW(rank->granted, rank->granted_count, &rank->granted_capacity);
+    rank->granted[rank->granted_count++] = (app__granted_t){source, op, receive};
+    app__links_answer(rank, source, op);
+}
+
+void app__rank_arrived(app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    const app__op_t *const send = op_of(rank, source, op);
+    const bool spcl = rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL;
+    const bool granted = waits_for_receive(rank, send);
+    if (spcl && !granted) {
+        put_on_cpu(rank, send->cpu, source, op); // it looks for its receive there
+    } else {
+        const uint32_t receive =
+            granted ? take_granted(rank, source, op) : app__match_arrive(rank, source, op);
+        if (receive != APP__NO_OP) {
+            app__rank_received(rank, receive, spcl ? send->cpu : rank->ops->ops[receive].cpu);
+        }
+    }
+    app__rank_pump(rank);
+}
+
+void app__rank_announced(app__rank_t *rank, uint32_t source, uint32_t op)
+{
+    const uint32_t receive = app__match_arrive(rank, source, op);
+    if (receive != APP__NO_OP) {
+        grant(rank, source, op, receive);
+    }
+}
+
+void app__rank_cleared(app__rank_t *rank, uint32_t op)
+{
+    app__links_send(rank, op, APP__WORD_DATA);
+    if (rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL) {
+        app__rank_finish(rank, op);
+        app__rank_pump(rank);
+    }
+}
+
+void app__rank_acknowledged(app__rank_t *rank, uint32_t op)
+{
+    if (waits_for_receive(rank, &rank->ops->ops[op]) && !rank->states[op].finished) {
+        app__rank_finish(rank, op);
+        app__rank_pump(rank);
+    }
+}
+
+// Posts a receive; a message may wait for it.
+static void start_receive(app__rank_t *rank, uint32_t op)
+{
+    app__unexpected_t message;
+    note_start(rank, op);
+    if (!app__match_post(rank, op, &message)) {
+        return;
+    }
+    if (waits_for_receive(rank, op_of(rank, message.source, message.op))) {
+        grant(rank, message.source, message.op, op);
+    } else if (rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL) {
+        rank->states[op].arrived = true;
+        app__rank_finish(rank, op); // the message has cost its processor when it arrived
+    } else {
+        app__rank_received(rank, op, rank->ops->ops[op].cpu);
+    }
 }
 
 // -- ranks
@@ -118,12 +233,9 @@ void app__rank_pump(app__rank_t *rank)
             note_start(rank, op);
             app__coll_begin(rank, op);
         } else if (rank->ops->ops[op].type == APP__OP_RECV) {
-            note_start(rank, op);
-            if (app__match_post(rank, op)) {
-                app__rank_received(rank, op);
-            }
+            start_receive(rank, op);
         } else {
-            put_on_cpu(rank, op);
+            put_on_cpu(rank, rank->ops->ops[op].cpu, APP__NO_OP, op);
         }
     }
 }
@@ -157,13 +269,15 @@ void app__rank_begin(app__rank_t *rank, sim_time_t start_ps)
         };
         most = rank->ops->ops[op].cpu > most ? rank->ops->ops[op].cpu : most;
     }
+    if (rank->workload->options.loggp.semantics == APP__SEMANTICS_SPCL) {
+        most = rank->workload->schedule->counts.cpu_max; // messages name processors of their sends
+    }
     rank->cpu_count = most + 1;
     rank->cpus = sim_alloc_array(rank->cpu_count, sizeof(*rank->cpus));
     for (uint32_t i = 0; i < rank->cpu_count; i++) {
         sim_timer_init(&rank->cpus[i].timer, cpu_fired);
         rank->cpus[i].rank = rank;
         rank->cpus[i].running = APP__NO_OP;
-        app__queue_init(&rank->cpus[i].queue);
     }
     app__queue_init(&rank->ready);
     app__match_init(rank);

@@ -18,6 +18,8 @@
 
 typedef enum app__network { APP__NETWORK_PACKETS, APP__NETWORK_IDEAL } app__network_t;
 
+typedef enum app__send_order { APP__SEND_IN_TURN, APP__SEND_IN_ORDER } app__send_order_t;
+
 typedef enum app__map { APP__MAP_PACKED, APP__MAP_ROUND_ROBIN, APP__MAP_RANDOM } app__map_t;
 
 // How a schedule runs on hosts: settings of every application that runs one. APP__WORKLOAD_ATTRS
@@ -28,6 +30,8 @@ typedef struct app__workload_options {
     app__map_t map;
     sim_time_t start_ps;
     app__network_t network;
+    app__send_order_t send_order;
+    uint64_t send_window_bytes;
     app__loggp_t loggp; // costs of processors and NICs; L and G: of the ideal network only
     uint64_t local_bps; // between ranks of one host
     sim_time_t local_ps;
@@ -67,15 +71,23 @@ typedef struct app__workload_options {
              .help = "time of a byte in the ideal network (G of LogGP); 40 ps are 200 Gbps"),      \
     SIM_ATTR(prefix ".gap", TIME, type, member.loggp.gap_ps,                                       \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
-             .help = "time between two messages of a NIC on the ideal network (g of LogGP)"),      \
+             .help = "time between two messages that a NIC sends or receives (g of LogGP)"),       \
     SIM_ATTR(prefix ".byte-overhead", TIME, type, member.loggp.byte_overhead_ps,                   \
              .default_text = "0s", .min_text = "0s", .max_text = "100ns",                          \
-             .help = "time of a processor for each byte of a message on the ideal network (O of "  \
+             .help = "time of a processor for each byte of a message after the first (O of "       \
                      "LogGOPS)"),                                                                  \
     SIM_ATTR(prefix ".eager-max", BYTES, type, member.loggp.eager_max_bytes,                       \
              .default_text = "1TiB", .min_text = "0", .max_text = "1TiB",                          \
-             .help = "longest message that a send hands over without waiting for its receive, on " \
-                     "the ideal network (S of LogGOPS)"),                                          \
+             .help = "longest message that a send hands over without waiting for its receive (S "  \
+                     "of LogGOPS); a longer one first exchanges ready-to-send and clear-to-send"), \
+    SIM_ATTR(prefix ".send-order", ENUM, type, member.send_order,                                  \
+             .default_text = "in-turn", .choices = "in-turn|in-order",                             \
+             .help = "messages of a NIC to several ranks: all at once, which then share its rate " \
+                     "in turn, or one after the other in the order of the sends"),                 \
+    SIM_ATTR(prefix ".send-window", BYTES, type, member.send_window_bytes,                         \
+             .default_text = "128KiB", .min_text = "4KiB", .max_text = "1TiB",                     \
+             .help = "most bytes of a NIC that are posted and not acknowledged with send-order "   \
+                     "in-order; the next message begins only within it"),                          \
     SIM_ATTR(prefix ".send-overhead", TIME, type, member.loggp.send_ps,                            \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of a processor for each send (o of LogGP)"),                            \
@@ -114,12 +126,37 @@ typedef struct app__op_queue {
     uint32_t tail;
 } app__op_queue_t;
 
+// A message or a piece of one that waits for something. `word` is what its immediate says: the kind
+// of the message and the number of the send among its rank's operations.
+typedef struct app__item {
+    union {
+        uint64_t bytes;
+        sim_time_t time_ps; // of an arrival: when its rank takes it
+    };
+    uint32_t word;
+    uint32_t
+        about; // at a NIC: the link; at a link: 1 for the last piece; at a processor: the source
+} app__item_t;
+
+typedef struct app__fifo {
+    app__item_t *items; // a ring
+    uint32_t first;
+    uint32_t count;
+    uint32_t capacity; // a power of 2, or 0
+} app__fifo_t;
+
+#define APP__WORD_OP (APP__OPS_MAX - 1) // mask of the operation
+#define APP__WORD_DATA 0u
+#define APP__WORD_READY_TO_SEND (UINT32_C(1) << 30) // a send above eager-max asks for its receive
+#define APP__WORD_CLEAR_TO_SEND (UINT32_C(2) << 30) // its receive is there
+
 // A processor of a rank: it runs one operation at a time, in the order in which they got ready.
 typedef struct app__cpu {
     sim_timer_t timer;
     app__rank_t *rank;
-    app__op_queue_t queue;
-    uint32_t running;
+    app__fifo_t queue; // operations; with a source other than APP__NO_OP: messages that arrived
+    bool busy;
+    uint32_t running;   // APP__NO_OP while busy: a message without a receive
     sim_time_t busy_ps; // so far
 } app__cpu_t;
 
@@ -129,6 +166,13 @@ typedef struct app__unexpected {
     uint32_t op;   // of the source
     uint32_t next; // index among the rank's, or APP__NO_OP
 } app__unexpected_t;
+
+// A receive that has its ready-to-send and waits for the data.
+typedef struct app__granted {
+    uint32_t source;
+    uint32_t op; // of the source
+    uint32_t receive;
+} app__granted_t;
 
 struct app__rank {
     app__workload_t *workload;
@@ -152,6 +196,9 @@ struct app__rank {
     uint32_t unexpected_free;
     uint64_t unexpected_now;
     uint64_t unexpected_peak;
+    app__granted_t *granted;
+    size_t granted_count;
+    size_t granted_capacity;
     sim_time_t end_ps;              // when its last operation finished
     uint64_t failed;                // messages
     const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
@@ -163,11 +210,10 @@ typedef struct app__link {
     app__workload_t *workload;
     uint32_t source; // port
     uint32_t destination;
-    nic_qp_t *qp;                // NULL: nothing was sent yet
-    app__op_queue_t waiting;     // sends that are not posted
-    uint64_t piece;              // bytes of the first waiting send that were posted
-    app__op_queue_t outstanding; // sends that are posted and not completed
-    uint32_t outstanding_count;  // work requests
+    nic_qp_t *qp;            // NULL: nothing was sent yet
+    app__fifo_t waiting;     // messages that are not posted, or not all of them
+    uint64_t posted;         // bytes of the first of them that are posted
+    app__fifo_t outstanding; // work requests that are posted and not completed
 } app__link_t;
 
 // A NIC of a rank.
@@ -180,6 +226,15 @@ typedef struct app__port {
     uint32_t in_first; // in workload->incoming
     uint32_t in_count;
     sim_time_t local_free_ps; // when its link to other ranks of the host is free
+    // -- with a gap between messages, or in the order of their sends (port.c)
+    sim_timer_t send_timer;
+    app__fifo_t sends;          // messages that wait for their turn
+    uint64_t sent_bytes;        // of the first of them
+    uint64_t outstanding_bytes; // posted and not completed
+    sim_time_t send_ps;         // when the next message may begin
+    sim_timer_t receive_timer;
+    app__fifo_t arrivals;  // messages that wait for the gap of a receiver
+    sim_time_t receive_ps; // when the next one may be received
 } app__port_t;
 
 struct app__workload {
@@ -192,8 +247,9 @@ struct app__workload {
     uint32_t link_count;
     uint32_t *incoming; // links by destination, then by source
     app_runtime_t *runtime;
-    // Called in an event of the rank's host when a message has arrived whole.
-    void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t op);
+    // Called in an event of the rank's host when a message has arrived whole. `word` says what it
+    // is and which operation of the source sent it.
+    void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t word);
     uint64_t first_flow_id;
     app__workload_options_t options;
     app__loggp_result_t ideal;            // on an ideal network
@@ -201,6 +257,8 @@ struct app__workload {
 };
 
 // -- queues of operations of a rank (a link's operations are those of its source's rank)
+
+void app__fifo_grow(app__fifo_t *fifo); // match.c
 
 static inline void app__queue_init(app__op_queue_t *queue)
 {
@@ -223,6 +281,29 @@ static inline uint32_t app__queue_take(app__op_queue_t *queue, const app__op_sta
     const uint32_t op = queue->head;
     queue->head = states[op].next;
     return op;
+}
+
+// -- queues of messages
+
+static inline void app__fifo_put(app__fifo_t *fifo, app__item_t item)
+{
+    if (fifo->count == fifo->capacity) {
+        app__fifo_grow(fifo);
+    }
+    fifo->items[(fifo->first + fifo->count++) & (fifo->capacity - 1)] = item;
+}
+
+static inline app__item_t app__fifo_first(const app__fifo_t *fifo)
+{
+    return fifo->items[fifo->first];
+}
+
+static inline app__item_t app__fifo_take(app__fifo_t *fifo)
+{
+    const app__item_t item = fifo->items[fifo->first];
+    fifo->first = (fifo->first + 1) & (fifo->capacity - 1);
+    fifo->count--;
+    return item;
 }
 
 // -- runner.c
@@ -256,8 +337,16 @@ SIM_MUST_CHECK sim_err_t app__ranks_count(const app_context_t *context,
 void app__rank_begin(app__rank_t *rank, sim_time_t start_ps); // arms its first event
 // Starts everything that is ready; called at the end of whatever made operations ready.
 void app__rank_pump(app__rank_t *rank);
-// Notes that a receive has its message; its processor then handles it.
-void app__rank_received(app__rank_t *rank, uint32_t op);
+// Notes that a receive has its message; a processor then handles it.
+void app__rank_received(app__rank_t *rank, uint32_t op, uint8_t cpu);
+// Takes a message that has arrived: operation `op` of rank `source`.
+void app__rank_arrived(app__rank_t *rank, uint32_t source, uint32_t op);
+// Takes a ready-to-send; answers it when its receive is there.
+void app__rank_announced(app__rank_t *rank, uint32_t source, uint32_t op);
+// Takes a clear-to-send for an operation of the rank itself: sends its data.
+void app__rank_cleared(app__rank_t *rank, uint32_t op);
+// Notes that all data of a send have been acknowledged, or have failed.
+void app__rank_acknowledged(app__rank_t *rank, uint32_t op);
 void app__rank_finish(app__rank_t *rank, uint32_t op);
 
 // -- ideal.c
@@ -268,8 +357,8 @@ void app__ideal_begin(app__workload_t *workload);
 // -- match.c
 
 void app__match_init(app__rank_t *rank);
-// Posts a receive; returns whether a message was waiting for it.
-bool app__match_post(app__rank_t *rank, uint32_t op);
+// Posts a receive; returns whether a message was waiting for it, which is then in *message.
+bool app__match_post(app__rank_t *rank, uint32_t op, app__unexpected_t *message);
 // Takes a message that has arrived whole: operation `op` of rank `source`. Returns the receive that
 // gets it; APP__NO_OP: the message waits for one.
 uint32_t app__match_arrive(app__rank_t *rank, uint32_t source, uint32_t op);
@@ -280,7 +369,24 @@ extern const app__range_ops_t app__link_range_ops;
 // Makes the links that the schedule needs and reserves their QP numbers. SIM_ERR_INVALID: two ranks
 // cannot talk; the message begins with "hosts".
 SIM_MUST_CHECK sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message);
-void app__links_send(app__rank_t *rank, uint32_t op);
+// Sends an operation's message, or asks whether it may be sent (APP__WORD_READY_TO_SEND).
+void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind);
+// Answers a rank whose operation asked: APP__WORD_CLEAR_TO_SEND.
+void app__links_answer(app__rank_t *rank, uint32_t source, uint32_t op);
+// Puts a message behind those of a link; posts it when there is room.
+void app__link_put(app__link_t *link, uint32_t word);
+// Posts a piece of a message. Returns false if too many work requests are outstanding.
+bool app__link_post(app__link_t *link, uint32_t word, uint64_t bytes, bool last);
+uint64_t app__word_bytes(const app__rank_t *source, uint32_t word);
+
+// -- port.c
+
+// Sends a message of a NIC when it is its turn and the gap after the previous one has passed.
+void app__port_send(app__port_t *port, app__link_t *link, uint32_t word);
+void app__port_completed(app__port_t *port, uint64_t bytes);
+// Hands a message that has arrived to its rank when the gap after the previous one has passed.
+void app__port_arrived(app__port_t *port, uint32_t source, uint32_t word);
+void app__port_fini(app__port_t *port);
 
 // -- collective/engine.c
 

@@ -6,6 +6,17 @@
 // sent, as MPI wants it.
 #include "apps/workload/internal.h"
 
+void app__fifo_grow(app__fifo_t *fifo)
+{
+    const uint32_t capacity = fifo->capacity == 0 ? 4 : 2 * fifo->capacity;
+    app__item_t *const items = sim_alloc_array(capacity, sizeof(*items));
+    for (uint32_t i = 0; i < fifo->count; i++) {
+        items[i] = fifo->items[(fifo->first + i) & (fifo->capacity - 1)];
+    }
+    sim_free(fifo->items);
+    *fifo = (app__fifo_t){.items = items, .count = fifo->count, .capacity = capacity};
+}
+
 void app__match_init(app__rank_t *rank)
 {
     app__queue_init(&rank->posted);
@@ -22,7 +33,7 @@ static const app__op_t *message_of(const app__rank_t *rank, uint32_t source, uin
 }
 
 // Takes the earliest unexpected message that a receive allows; returns false if there is none.
-static bool take_unexpected(app__rank_t *rank, const app__op_t *receive)
+static bool take_unexpected(app__rank_t *rank, const app__op_t *receive, app__unexpected_t *taken)
 {
     uint32_t previous = APP__NO_OP;
     for (uint32_t at = rank->unexpected_head; at != APP__NO_OP; at = rank->unexpected[at].next) {
@@ -32,6 +43,7 @@ static bool take_unexpected(app__rank_t *rank, const app__op_t *receive)
             previous = at;
             continue;
         }
+        *taken = *message;
         if (previous == APP__NO_OP) {
             rank->unexpected_head = message->next;
         } else {
@@ -48,9 +60,9 @@ static bool take_unexpected(app__rank_t *rank, const app__op_t *receive)
     return false;
 }
 
-bool app__match_post(app__rank_t *rank, uint32_t op)
+bool app__match_post(app__rank_t *rank, uint32_t op, app__unexpected_t *message)
 {
-    if (take_unexpected(rank, &rank->ops->ops[op])) {
+    if (take_unexpected(rank, &rank->ops->ops[op], message)) {
         return true;
     }
     app__queue_put(&rank->posted, rank->states, op);

@@ -3,12 +3,18 @@
 // folder have in common.
 #include "apps/workload/internal.h"
 
-static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t op)
+static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
 {
-    const uint32_t receive = app__match_arrive(rank, source, op);
-    if (receive != APP__NO_OP) {
-        app__rank_received(rank, receive);
-        app__rank_pump(rank);
+    const uint32_t op = word & APP__WORD_OP;
+    switch (word & ~APP__WORD_OP) {
+    case APP__WORD_READY_TO_SEND:
+        app__rank_announced(rank, source, op);
+        break;
+    case APP__WORD_CLEAR_TO_SEND:
+        app__rank_cleared(rank, op);
+        break;
+    default:
+        app__rank_arrived(rank, source, op);
     }
 }
 
@@ -36,8 +42,20 @@ void app__workload_destroy(app_t *app)
     app__workload_t *const workload = (app__workload_t *)app;
     for (uint32_t r = 0; workload->ranks != NULL && r < workload->schedule->rank_count; r++) {
         sim_free(workload->ranks[r].states);
+        for (uint32_t i = 0; workload->ranks[r].cpus != NULL && i < workload->ranks[r].cpu_count;
+             i++) {
+            sim_free(workload->ranks[r].cpus[i].queue.items);
+        }
         sim_free(workload->ranks[r].cpus);
+        sim_free(workload->ranks[r].granted);
         sim_free(workload->ranks[r].unexpected);
+    }
+    for (uint32_t i = 0; i < workload->link_count; i++) {
+        sim_free(workload->links[i].waiting.items);
+        sim_free(workload->links[i].outstanding.items);
+    }
+    for (uint32_t i = 0; i < workload->port_count; i++) {
+        app__port_fini(&workload->ports[i]);
     }
     sim_free(workload->ranks);
     sim_free(workload->ports);

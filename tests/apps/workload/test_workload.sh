@@ -163,6 +163,103 @@ grep -q 'may not come to an end: 1 sends have no receive, 1 receives have no sen
 grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
     fail "warning after the run: $(cat "$work/said")"
 
+# -- LogGP's hosts on the network: gaps, overheads of bytes, rendezvous, messages in order
+
+# with NAME OPTION...: runs with options of the workload
+with() {
+    local sets=()
+    for option in "${@:2}"; do
+        sets+=(--set "traffic[0].workload.$option")
+    done
+    run "$1" "${sets[@]}"
+}
+trip() { awk "BEGIN { printf \"%.6f\", 2000 + 2 * $(frame_ns "$1") }"; } # of a message of one packet
+with two byte-overhead=10ps
+near "$(awk "BEGIN { print 3000 + $both + 2 * 9.99 + 2 * 40.95 }")" "O for both messages at both ends"
+cat >"$work/gap.goal" <<'EOF'
+num_ranks 2
+rank 0 {
+send 100b to 1 tag 1
+send 100b to 1 tag 2
+}
+rank 1 {
+recv 100b from 0 tag 1
+recv 100b from 0 tag 2
+}
+EOF
+with gap gap=5us semantics=spcl
+near "$(awk "BEGIN { print 5000 + $(trip 100) }")" "a gap between two messages"
+with gap gap=5us semantics=atlahs
+near "$(awk "BEGIN { print 10000 + $(trip 100) }")" "a gap before each message that arrives, too"
+
+# A send above eager-max asks, is answered when its receive is there, and sends: three trips.
+cat >"$work/late.goal" <<'EOF'
+num_ranks 2
+rank 0 {
+s: send 1000b to 1
+c: calc 100000
+c requires s
+}
+rank 1 {
+w: calc 50000
+r: recv 1000b from 0
+r requires w
+}
+EOF
+with late eager-max=1000
+near 100000 "a send that does not wait"
+with late eager-max=999 semantics=spcl
+near "$(awk "BEGIN { printf \"%.6f\", 150000 + $(trip 0) }")" "a send that finishes with the clear-to-send"
+with late eager-max=999 semantics=atlahs
+awk -v a="$finish" -v least="$(awk "BEGIN { print 150 + ($(trip 0) + $(trip 1000)) / 1000 }")" \
+    'BEGIN { exit !(a > least + 2 && a < least + 2.1) }' || fail "a send that finishes with its data: $finish"
+[ "$(grep -c ',workload' "$work/out/flows.csv")" = 1 ] || fail "control messages are flows: $(cat "$work/out/flows.csv")"
+printf 'num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n' >"$work/asked.goal"
+with asked eager-max=0 semantics=spcl
+# The answer and the data follow an ACK of 86 bytes, preamble and gap included.
+near "$(awk "BEGIN { print 2 * $(trip 0) + $(trip 1000) + 2 * 86 * 8 / 100 }")" "ready-to-send, clear-to-send, data"
+
+# spcl takes a message on the processor of its send, atlahs on that of its receive.
+printf 'num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0 cpu 1\ncalc 100000\n}\n' >"$work/which.goal"
+with which semantics=spcl recv-overhead=500ns
+near 100500 "a message on the processor of its send"
+with which semantics=atlahs recv-overhead=500ns
+near 100000 "a message on the processor of its receive"
+
+# Two messages of a NIC in order: the first one has the whole rate.
+cat >"$work/order.goal" <<'EOF'
+num_ranks 3
+rank 0 {
+send 1000000b to 1
+send 1000000b to 2
+}
+rank 1 {
+recv 1000000b from 0
+}
+rank 2 {
+recv 1000000b from 0
+}
+EOF
+first_end() { awk -F, '$3 == "host1" { print $7 / 1000 }' "$work/out/flows.csv"; }
+with order
+awk -v a="$(first_end)" -v b="$finish" 'BEGIN { exit !(a > 0.97 * b) }' || fail "in turn: $(first_end) of $finish us"
+with order send-order=in-order
+awk -v a="$(first_end)" -v b="$finish" 'BEGIN { exit !(a < 0.56 * b && a > 0.5 * b) }' ||
+    fail "in order: $(first_end) of $finish us"
+for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eager-max=0" "semantics=spcl eager-max=9"; do
+    sets=()
+    for option in $options; do
+        sets+=(--set "traffic[0].workload.$option")
+    done
+    run all "${sets[@]}"
+    grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options: $(cat "$work/said")"
+    digest=$(grep '"digest"' "$work/out/summary.json")
+    run all "${sets[@]}" --threads 3
+    [ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] || fail "$options: three threads change the digest"
+    run all "${sets[@]}" --set link.loss-rate=0.01
+    grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options with losses: $(cat "$work/said")"
+done
+
 # -- an ideal network: no packets, LogGP's times from the start of the ranks
 
 ideal() {
