@@ -2,8 +2,8 @@
 // apps/workload/connect.c - moves messages: over queue pairs that stay, or within a host.
 //
 // A message is a WRITE, whose last piece has an immediate: what the message is, and the number of
-// the send among its rank's operations. Both ends know a queue pair's numbers from the schedule. The queue pair of a link is
-// made with its first message. docs/models/workload.md
+// the send among its rank's operations. Both ends know a queue pair's numbers from the schedule.
+// The queue pair of a link is made with its first message. docs/models/workload.md
 #include "apps/workload/internal.h"
 
 #include <stdlib.h>

@@ -212,15 +212,18 @@ with late eager-max=999 semantics=spcl
 near "$(awk "BEGIN { printf \"%.6f\", 150000 + $(trip 0) }")" "a send that finishes with the clear-to-send"
 with late eager-max=999 semantics=atlahs
 awk -v a="$finish" -v least="$(awk "BEGIN { print 150 + ($(trip 0) + $(trip 1000)) / 1000 }")" \
-    'BEGIN { exit !(a > least + 2 && a < least + 2.1) }' || fail "a send that finishes with its data: $finish"
-[ "$(grep -c ',workload' "$work/out/flows.csv")" = 1 ] || fail "control messages are flows: $(cat "$work/out/flows.csv")"
-printf 'num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n' >"$work/asked.goal"
+    'BEGIN { exit !(a > least + 2 && a < least + 2.1) }' ||
+    fail "a send that finishes with its data: $finish"
+[ "$(grep -c ',workload' "$work/out/flows.csv")" = 1 ] || fail "control messages are flows"
+printf 'num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n' \
+    >"$work/asked.goal"
 with asked eager-max=0 semantics=spcl
 # The answer and the data follow an ACK of 86 bytes, preamble and gap included.
 near "$(awk "BEGIN { print 2 * $(trip 0) + $(trip 1000) + 2 * 86 * 8 / 100 }")" "ready-to-send, clear-to-send, data"
 
 # spcl takes a message on the processor of its send, atlahs on that of its receive.
-printf 'num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0 cpu 1\ncalc 100000\n}\n' >"$work/which.goal"
+printf 'num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0 cpu 1\ncalc 100000\n}\n' \
+    >"$work/which.goal"
 with which semantics=spcl recv-overhead=500ns
 near 100500 "a message on the processor of its send"
 with which semantics=atlahs recv-overhead=500ns
@@ -242,11 +245,13 @@ recv 1000000b from 0
 EOF
 first_end() { awk -F, '$3 == "host1" { print $7 / 1000 }' "$work/out/flows.csv"; }
 with order
-awk -v a="$(first_end)" -v b="$finish" 'BEGIN { exit !(a > 0.97 * b) }' || fail "in turn: $(first_end) of $finish us"
+awk -v a="$(first_end)" -v b="$finish" 'BEGIN { exit !(a > 0.97 * b) }' ||
+    fail "in turn: $(first_end) of $finish us"
 with order send-order=in-order
 awk -v a="$(first_end)" -v b="$finish" 'BEGIN { exit !(a < 0.56 * b && a > 0.5 * b) }' ||
     fail "in order: $(first_end) of $finish us"
-for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eager-max=0" "semantics=spcl eager-max=9"; do
+for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eager-max=0" \
+    "semantics=spcl eager-max=9"; do
     sets=()
     for option in $options; do
         sets+=(--set "traffic[0].workload.$option")
@@ -255,7 +260,7 @@ for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eage
     grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options: $(cat "$work/said")"
     digest=$(grep '"digest"' "$work/out/summary.json")
     run all "${sets[@]}" --threads 3
-    [ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] || fail "$options: three threads change the digest"
+    [ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] || fail "$options: threads change the digest"
     run all "${sets[@]}" --set link.loss-rate=0.01
     grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options with losses: $(cat "$work/said")"
 done
