@@ -219,7 +219,7 @@ printf 'num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n
     >"$work/asked.goal"
 with asked eager-max=0 semantics=spcl
 # The answer and the data follow an ACK of 86 bytes, preamble and gap included.
-near "$(awk "BEGIN { print 2 * $(trip 0) + $(trip 1000) + 2 * 86 * 8 / 100 }")" "ready-to-send, clear-to-send, data"
+near "$(awk "BEGIN { print 2 * $(trip 0) + $(trip 1000) + 2 * 86 * 8 / 100 }")" "ready, clear, data"
 
 # spcl takes a message on the processor of its send, atlahs on that of its receive.
 printf 'num_ranks 2\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0 cpu 1\ncalc 100000\n}\n' \
@@ -260,7 +260,8 @@ for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eage
     grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options: $(cat "$work/said")"
     digest=$(grep '"digest"' "$work/out/summary.json")
     run all "${sets[@]}" --threads 3
-    [ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] || fail "$options: threads change the digest"
+    [ "$(grep '"digest"' "$work/out/summary.json")" = "$digest" ] ||
+        fail "$options: threads change the digest"
     run all "${sets[@]}" --set link.loss-rate=0.01
     grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options with losses: $(cat "$work/said")"
 done
