@@ -263,6 +263,13 @@ bool net_path_of(const net_t *net,
                  uint32_t flow_hash,
                  net_path_t *path);
 
+// Sets choices[p] for each port p of a forwarding node that stands beside other ports of equal cost
+// towards some interface, with all links up; leaves the rest as it is.
+void net_routes_choices(const net_t *net, const net_node_t *node, bool *choices);
+// Returns whether packets of one flow may overtake each other: switches spread flows over paths,
+// links reorder, routes change during the run, or a forwarding node is a program's own.
+bool net_may_reorder(const net_t *net);
+
 // Returns net_packet_t.route for packets with this flow hash: the path they would take anyway, as
 // far as nodes follow routes and the word has bytes. A node at which a link or route has changed
 // ignores it and looks up the port. After net_build, from any node at any time.

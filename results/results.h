@@ -6,6 +6,7 @@
 
 #include "results/flow_bins.h"
 #include "results/pause_roots.h"
+#include "results/reordering.h"
 #include "results/span.h"
 #include "world/warnings.h"
 #include "world/world.h"
@@ -42,6 +43,12 @@ typedef struct results {
     const net_port_t **hottest; // by largest queue, then bytes sent
     size_t hottest_count;
     results_pause_roots_t *pause_roots; // NULL: not observed
+    results_reordering_t *reordering;   // NULL: packets could not overtake each other
+    results_reordered_t reordered;
+    double reordered_ratio;
+    uint64_t paths_equal;  // ports of switches that forwarded, with others of equal cost beside
+    uint64_t paths_used;   // of them those that sent
+    double link_imbalance; // docs/models/load-balancing.md
     uint64_t series_rows;
     uint64_t series_rows_left_out;
     uint64_t event_rows;

@@ -64,6 +64,7 @@ char *results_file_column_name(const results_file_column_t *at, const char *prio
 typedef struct results_flow_row {
     const world_t *world;
     const app_flow_result_t *flow;
+    const results_reordering_t *reordering; // NULL: not observed
 } results_flow_row_t;
 
 typedef struct results_app_row {
@@ -133,6 +134,7 @@ void results_table_put_row(const results_table_t *table, results_file_t *file, c
 
 // Writes FOLDER/flows.csv, FOLDER/apps.csv and FOLDER/ports.csv.
 SIM_MUST_CHECK sim_err_t results_write_flows(const world_t *world,
+                                             const results_t *results,
                                              const char *folder,
                                              world_error_t *error);
 SIM_MUST_CHECK sim_err_t results_write_apps(const world_t *world,

@@ -24,7 +24,8 @@ typedef struct capture_file {
 struct results_observers {
     const world_t *world;
     results_pause_roots_t *pauses;
-    results_file_t *events; // NULL: not written
+    results_reordering_t *reordering; // NULL: packets cannot overtake each other
+    results_file_t *events;           // NULL: not written
     sim_stream_t *event_stream;
     results_pause_bins_t *pause_bins; // NULL: not written
     char *folder;
@@ -370,6 +371,11 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
     } else {
         results_pause_roots_destroy(observers->pauses);
     }
+    if (results != NULL) {
+        results->reordering = observers->reordering;
+    } else {
+        results_reordering_destroy(observers->reordering);
+    }
     sim_free(observers->captures);
     sim_free(observers);
     return result;
@@ -383,6 +389,9 @@ sim_err_t results_observers_create(const world_t *world,
     results_observers_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
     sim_err_t result = attach_events(made, folder, error);
+    if (result == SIM_OK && net_may_reorder(world->net)) {
+        made->reordering = results_reordering_create(world->net);
+    }
     if (result == SIM_OK && folder != NULL) {
         result = results_series_writer_create(world, folder, &made->series, error);
     }
@@ -406,5 +415,10 @@ sim_err_t results_observers_close(results_observers_t *observers,
 {
     results->event_rows = observers->event_rows;
     results->event_rows_left_out = observers->event_rows_left_out;
+    results->reordered = results_reordering_total(observers->reordering);
+    results->reordered_ratio =
+        results->reordered.arrived == 0
+            ? 0.0
+            : (double)results->reordered.reordered / (double)results->reordered.arrived;
     return destroy(observers, results, error);
 }

@@ -142,8 +142,9 @@ static sim_err_t write_schema(const results_run_t *run, world_error_t *error)
 
 static sim_err_t write_flows(const results_run_t *run, world_error_t *error)
 {
-    return run->scenario->outputs.flows ? results_write_flows(run->world, run->stage, error)
-                                        : SIM_OK;
+    return run->scenario->outputs.flows
+               ? results_write_flows(run->world, &run->results, run->stage, error)
+               : SIM_OK;
 }
 
 static sim_err_t write_apps(const results_run_t *run, world_error_t *error)

@@ -229,6 +229,57 @@ static void take_rnic(results_t *results, const nic_t *nic)
         buffer_bytes_max > counters.buffer_bytes_max ? buffer_bytes_max : counters.buffer_bytes_max;
 }
 
+// Adds what a switch's ports of equal cost sent, in times that their links would need for it.
+// *imbalance: the sum over switches of their bytes times their imbalance.
+static void take_choices(results_t *results,
+                         const net_node_t *node,
+                         const bool *choices,
+                         double *bytes,
+                         double *imbalance)
+{
+    double sum_s = 0;
+    double most_s = 0;
+    double sent = 0;
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        if (!choices[p]) {
+            continue;
+        }
+        uint64_t port_bytes = 0;
+        for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
+            port_bytes += node->ports[p].classes[c]->tx_bytes;
+        }
+        const double time_s = (double)port_bytes * 8 / (double)node->ports[p].rate_bps;
+        sum_s += time_s;
+        most_s = time_s > most_s ? time_s : most_s;
+        sent += (double)port_bytes;
+        count++;
+        results->paths_used += port_bytes > 0 ? 1 : 0;
+    }
+    results->paths_equal += count;
+    if (sum_s > 0) {
+        *bytes += sent;
+        *imbalance += sent * (most_s * count / sum_s - 1);
+    }
+}
+
+static void take_paths(results_t *results, const world_t *world)
+{
+    double bytes = 0;
+    double imbalance = 0;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind != NET_NODE_SWITCH || node->sim.events == 0) {
+            continue;
+        }
+        bool *const choices = sim_alloc_array(node->port_count, sizeof(*choices));
+        net_routes_choices(world->net, node, choices);
+        take_choices(results, node, choices, &bytes, &imbalance);
+        sim_free(choices);
+    }
+    results->link_imbalance = bytes > 0 ? imbalance / bytes : 0;
+}
+
 static void take_nics(results_t *results, const world_t *world)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
@@ -258,6 +309,7 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     results->conservation_ok = net_conservation_ok(world->net, &results->conservation_message);
     take_apps(results, world);
     take_ports(results, world);
+    take_paths(results, world);
     take_nics(results, world);
     SIM_CHECK(results->flow_completed + results->flow_failed + results->flow_not_begun <=
               results->flow_count);
@@ -283,5 +335,6 @@ void results_fini(results_t *results)
     results_span_destroy(results->span);
     sim_free(results->app_flows);
     results_pause_roots_destroy(results->pause_roots);
+    results_reordering_destroy(results->reordering);
     sim_free(results->hottest);
 }

@@ -65,6 +65,26 @@ static void flow_delivered(results_file_t *file, const void *row)
     }
 }
 
+static results_reordered_t reordered(const results_flow_row_t *flow)
+{
+    const world_nic_t *const nic = &flow->world->nics[flow->flow->destination];
+    return results_reordering_of(flow->reordering,
+                                 nic->host,
+                                 flow->flow->source,
+                                 flow->flow->destination,
+                                 flow->flow->udp_source_port);
+}
+
+static void flow_reordered(results_file_t *file, const void *row)
+{
+    results_file_put_u64(file, reordered(row).reordered);
+}
+
+static void flow_extent(results_file_t *file, const void *row)
+{
+    results_file_put_u64(file, reordered(row).extent_max);
+}
+
 // clang-format off
 static const results_column_t flow_columns[] = {
     WHOLE("flow_id", "", "number of the flow, unique in the run", app_flow_result_t, flow_id),
@@ -82,6 +102,8 @@ static const results_column_t flow_columns[] = {
     WHOLE("priority", "", "class of the flow's data packets, 0 to 7", app_flow_result_t, priority),
     MADE("delivered_bytes", "bytes", "payload that the sender knew to be delivered at the end of the run; empty: failed", flow_delivered),
     TIME("failed_ns", "simulated time at which the flow failed; empty: it did not fail", app_flow_result_t, failed_ps, 0),
+    MADE("reordered_packets", "packets", "requests of the flow's queue pair that arrived behind a later one, without retransmissions (RFC 4737); READ responses are not counted here", flow_reordered),
+    MADE("reordering_extent", "packets", "largest number of arrivals by which such a packet came late", flow_extent),
     MADE("status", "", "success, unfinished, or the completion error it failed with", flow_status),
 };
 const results_table_t results_flow_table = {

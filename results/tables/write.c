@@ -254,19 +254,23 @@ sim_err_t results_table_open(const results_table_t *table,
 
 typedef struct flow_writer {
     const world_t *world;
+    const results_t *results;
     results_file_t *file;
 } flow_writer_t;
 
 static void write_flow(const app_flow_result_t *flow, void *ctx)
 {
     const flow_writer_t *const writer = ctx;
-    const results_flow_row_t row = {writer->world, flow};
+    const results_flow_row_t row = {writer->world, flow, writer->results->reordering};
     results_table_put_row(&results_flow_table, writer->file, &row);
 }
 
-sim_err_t results_write_flows(const world_t *world, const char *folder, world_error_t *error)
+sim_err_t results_write_flows(const world_t *world,
+                              const results_t *results,
+                              const char *folder,
+                              world_error_t *error)
 {
-    flow_writer_t writer = {world, NULL};
+    flow_writer_t writer = {world, results, NULL};
     const sim_err_t result = results_table_open(&results_flow_table, folder, &writer.file, error);
     if (result != SIM_OK) {
         return result;

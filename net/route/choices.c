@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/route/choices.c - where a network has a choice of paths, and whether it reorders packets.
+#include "net/network_internal.h"
+#include "net/switch_model.h"
+
+void net_routes_choices(const net_t *net, const net_node_t *node, bool *choices)
+{
+    const net_routes_t *const routes = &net->routes[0][node->sim.index];
+    const net_hop_page_t *before = NULL;
+    for (uint32_t leaf = 0; leaf < net->leaf_count; leaf += NET_HOPS_OF_A_PAGE) {
+        const net_hop_page_t *const page = routes->pages[leaf / NET_HOPS_OF_A_PAGE];
+        if (page == before) {
+            continue;
+        }
+        before = page;
+        for (uint32_t i = 0; i < NET_HOPS_OF_A_PAGE; i++) {
+            for (uint32_t p = 0; page->hops[i].count > 1 && p < page->hops[i].count; p++) {
+                choices[routes->ports[page->hops[i].first + p]] = true;
+            }
+        }
+    }
+}
+
+bool net_may_reorder(const net_t *net)
+{
+    if (net->change_count > 0 || net->fault_count > 0) {
+        return true;
+    }
+    for (size_t i = 0; i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        if (node->kind == NET_NODE_FORWARDER ||
+            (node->kind == NET_NODE_SWITCH && net_switch_of(node)->balance->spreads_flows)) {
+            return true;
+        }
+    }
+    for (size_t i = 0; i < net->link_count; i++) {
+        if (net->links[i].config->reorder_rate.num > 0) {
+            return true;
+        }
+    }
+    return false;
+}
