@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# shift - how long does a shift take on a fat-tree of 128 hosts, with each load balancer?
+#
+# The published times are those of the simulator of the Ultra Ethernet Consortium (htsim, NSCC as
+# congestion control): 2 MB from each host to the host 64 further on, k=8, 100 Gbps. Assumed here:
+# links of 1 us, no congestion control, IRN, MTU 4096, 32 MB in each switch. `ecmp` is its one
+# path, `random` its 256 paths, `adaptive` and `flowlets` its adaptive routing by packet and by
+# flowlet with a gap of 10 us.
+set -eu
+. "$(dirname "$0")/fabrics_lib.sh"
+begin "$1" \
+    case,scheme,nr,mean_us,theirs_mean_us,difference_percent,max_us,theirs_max_us,max_percent,resent
+published="ecmp:358:738 random:194:201 adaptive:179.3:179.8 flowlets:328:586 round-robin:-:-"
+nr=0
+for scheme in $(pick schemes "ecmp random" "ecmp flowlets random round-robin adaptive"); do
+    nr=$((nr + 1))
+    rest=${published#*"$scheme":}
+    theirs=${rest%% *}
+    balance=$scheme
+    options=(switch.adaptive.gap=0ps)
+    if [ "$scheme" = flowlets ]; then
+        balance=adaptive
+        options=(switch.adaptive.gap=10us)
+    fi
+    simulate topology=fat-tree pattern=shift stride=64 bytes=2MB "balance=$balance" "${options[@]}"
+    put shift "$scheme" $nr "$(against "$(value "apps[0].flows.fct_us.mean")" "${theirs%:*}")" \
+        "$(against "$(value "apps[0].flows.fct_us.max")" "${theirs#*:}")" \
+        "$(value retransmitted_packets)"
+done
+labels=1 axis=3 draw scheme mean_us theirs_mean_us

@@ -1,0 +1,35 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# test_fabric_studies.sh - scenarios/fabrics: the scenario with every value of its parameters, and its studies.
+#
+# Goal: each topology, pattern and failure of fabric.yaml goes with `check`; planes are refused where
+# there are none; the studies print their rows beside published figures; the order of balancers is that
+# of the published figures, and a failure costs what it should.
+# Method: `check` for each value, and scenarios/fabrics/run --quick.
+# Does not pin: the long forms of the studies.
+set -u
+. tests/script.sh
+scenario=scenarios/fabrics/fabric.yaml
+for set in topology={leaf-spine,fat-tree,rail-optimised,dual-tor,multi-plane} \
+    pattern={permutation,shift,alltoall,incast,websearch} fail={none,spine,link,corrupting,flapping} \
+    balance={ecmp,adaptive} transport={go-back-n,irn} cc={dcqcn,none} loss=0.001 rate=400Gbps bytes=1MB; do
+    "$ROCESIM" check $scenario --set "$set" >"$work/out" 2>&1 || fail "$set: $(cat "$work/out")"
+done
+"$ROCESIM" check $scenario --set topology=multi-plane --set fail=plane >"$work/out" 2>&1 ||
+    fail "a plane: $(cat "$work/out")"
+"$ROCESIM" check $scenario --set fail=plane >"$work/out" 2>&1
+[ $? -eq 2 ] && grep -q "'plane0-\*' matches no link" "$work/out" || fail "no plane: $(cat "$work/out")"
+
+scenarios/fabrics/run --quick -o "$work/out.d" all >"$work/log" 2>&1 || fail "$(cat "$work/log")"
+for study in ai failures shift; do
+    scenarios/fabrics/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    [ -s "$work/out.d/$study/data.csv" ] || fail "$study: no rows"
+done
+# ecmp,random: spraying is better than ECMP in the mean and far better at the worst.
+awk -F, '$2 == "ecmp" { mean = $4; worst = $7 } $2 == "random" && $4 < mean && $7 < worst / 1.5 { good = 1 }
+    END { exit !good }' "$work/out.d/shift/data.csv" || fail "shift: $(cat "$work/out.d/shift/data.csv")"
+awk -F, '$2 == "ecmp" { worst = $4 } $2 == "random" && $4 < worst / 2 { good = 1 }
+    END { exit !good }' "$work/out.d/ai/data.csv" || fail "ai: $(cat "$work/out.d/ai/data.csv")"
+awk -F, 'NR > 1 && ($3 < 1000 || $4 < 0.75 * $3 || $4 >= $3) { bad = 1 } END { exit bad || NR != 3 }' \
+    "$work/out.d/failures/recovery.csv" || fail "failures: $(cat "$work/out.d/failures/recovery.csv")"
