@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # labels: plain
-# test_fabric_studies.sh - scenarios/fabrics: the scenario with every value of its parameters, and its studies.
+# test_fabric_studies.sh - scenarios/fabrics: every value of the parameters of its scenario, and its studies.
 #
 # Goal: each topology, pattern and failure of fabric.yaml goes with `check`; planes are refused where
 # there are none; the studies print their rows beside published figures; the order of balancers is that
