@@ -107,6 +107,41 @@ typedef struct topo_multi_plane_config {
     sim_time_t delay_ps;
 } topo_multi_plane_config_t;
 
+// Groups of switches, joined pairwise by global links ("dragonfly" and "dragonfly-plus").
+typedef struct topo_dragonfly_config {
+    uint64_t groups;           // SIM_AUTO: as many as global links can join pairwise
+    uint64_t switches;         // of a group; dragonfly-plus: leaves of a group
+    uint64_t spines;           // dragonfly-plus: spines of a group
+    uint64_t hosts_per_switch; // dragonfly-plus: on each leaf
+    uint64_t global_links;     // of each switch; dragonfly-plus: of each spine
+    uint64_t host_rate_bps;
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+    sim_time_t global_delay_ps; // SIM_AUTO: delay_ps
+} topo_dragonfly_config_t;
+
+// Switches at the points of a grid of up to three dimensions: rings in each dimension ("torus"), or
+// each switch linked to all others of its row ("hyperx").
+typedef struct topo_grid_config {
+    uint64_t x;
+    uint64_t y;
+    uint64_t z;
+    uint64_t hosts_per_switch;
+    uint64_t links; // parallel links between neighbours
+    uint64_t host_rate_bps;
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+} topo_grid_config_t;
+
+// 2 q^2 switches of diameter 2 (Besta and Hoefler, SC 2014).
+typedef struct topo_slim_fly_config {
+    uint64_t q; // an odd prime
+    uint64_t hosts_per_switch;
+    uint64_t host_rate_bps;
+    uint64_t fabric_rate_bps;
+    sim_time_t delay_ps;
+} topo_slim_fly_config_t;
+
 // Which borders of a WAN's sites are joined: all pairs, or neighbours in a ring or a chain.
 typedef enum topo_wan_shape { TOPO_WAN_MESH, TOPO_WAN_RING, TOPO_WAN_CHAIN } topo_wan_shape_t;
 
@@ -138,6 +173,11 @@ extern const topo_ops_t topo_fat_tree;
 extern const topo_ops_t topo_rail_optimised;
 extern const topo_ops_t topo_dual_tor;
 extern const topo_ops_t topo_multi_plane;
+extern const topo_ops_t topo_dragonfly;
+extern const topo_ops_t topo_dragonfly_plus;
+extern const topo_ops_t topo_torus;
+extern const topo_ops_t topo_hyperx;
+extern const topo_ops_t topo_slim_fly;
 extern const topo_ops_t topo_wan;
 
 SIM_C_END

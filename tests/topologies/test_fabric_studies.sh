@@ -12,6 +12,7 @@ set -u
 . tests/script.sh
 scenario=scenarios/fabrics/fabric.yaml
 for set in topology={leaf-spine,fat-tree,rail-optimised,dual-tor,multi-plane} \
+    topology={dragonfly,dragonfly-plus,torus,hyperx,slim-fly} \
     pattern={permutation,shift,alltoall,incast,websearch} fail={none,spine,link,corrupting,flapping} \
     balance={ecmp,adaptive} transport={go-back-n,irn} cc={dcqcn,none} loss=0.001 rate=400Gbps bytes=1MB; do
     "$ROCESIM" check $scenario --set "$set" >"$work/out" 2>&1 || fail "$set: $(cat "$work/out")"

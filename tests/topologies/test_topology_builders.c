@@ -327,7 +327,7 @@ START_TEST(defaults_build)
         ck_assert_uint_ge(net_interface_count(world.net), 2);
         world_fini(&world);
     }
-    ck_assert_ptr_null(topo_find("torus"));
+    ck_assert_ptr_null(topo_find("moebius"));
 }
 END_TEST
 

@@ -45,6 +45,34 @@ static const fabric_t fabrics[] = {
     {"multi-plane", "planes=2; leaves=2; spines=2; hosts-per-leaf=2; nics-per-host=2",
      4, 4 + 4, 16 + 8, 4, 2, 4},
     {"multi-plane", "planes=8; leaves=1; spines=0; hosts-per-leaf=3", 3, 8, 24, 2, 1, 8},
+    // g = a h + 1 groups of a switches: g a (a - 1) / 2 local links, g (g - 1) / 2 global ones.
+    // Shortest paths may lead through a third group that has both of its links at one switch. Half
+    // of the hosts are 4 groups and a half: 16 global links, 4 to the group in the middle, and the
+    // 4 links of its hosts.
+    {"dragonfly", "switches=4; hosts-per-switch=2; global-links=2",
+     72, 36, 72 + 9 * 6 + 36, 5, 3, 16 + 4 + 4},
+    {"dragonfly", "groups=3; switches=4; hosts-per-switch=1; global-links=1",
+     12, 12, 12 + 18 + 3 * 2, 5, 3, 4 + 2},
+    {"dragonfly", "groups=2; switches=2; hosts-per-switch=1; global-links=3",
+     4, 4, 4 + 2 + 6, 4, 6, 2},
+    {"dragonfly-plus", "switches=3; spines=2; hosts-per-switch=2; global-links=2",
+     30, 25, 30 + 5 * 6 + 10, 5, 1, 8},
+    {"dragonfly-plus", "groups=2; switches=2; spines=2; hosts-per-switch=2; global-links=2",
+     8, 8, 8 + 8 + 4, 5, 4, 4},
+    // A ring of n has n links and diameter n / 2. The last switch is one hop away in each dimension.
+    {"torus", "x=4; y=4", 16, 16, 16 + 32, 6, 2, 8},
+    {"torus", "x=5; y=1; hosts-per-switch=2", 10, 5, 10 + 5, 4, 1, 2 + 1},
+    {"torus", "x=3; y=3; z=3", 27, 27, 27 + 81, 5, 6, 13},
+    {"torus", "x=2; y=2; z=2", 8, 8, 8 + 12, 5, 6, 4},
+    {"torus", "x=4; y=1; links=2; hosts-per-switch=3", 12, 4, 12 + 8, 4, 2, 4},
+    // One hop for each dimension in which two switches differ, in any order.
+    {"hyperx", "x=4; y=4; hosts-per-switch=2", 32, 16, 32 + 48, 4, 2, 16},
+    {"hyperx", "x=3; y=3; z=3", 27, 27, 27 + 81, 5, 6, 13},
+    {"hyperx", "x=6; y=1; links=2; hosts-per-switch=3", 18, 6, 18 + 30, 3, 2, 9},
+    // 2 q^2 switches of degree (3 q - 1) / 2 or (3 q + 1) / 2 and diameter 2.
+    {"slim-fly", "q=5; hosts-per-switch=1", 50, 50, 50 + 175, 4, 1, 25},
+    {"slim-fly", "q=7; hosts-per-switch=1", 98, 98, 98 + 539, 4, 2, 49},
+    {"slim-fly", "q=3; hosts-per-switch=2", 36, 18, 36 + 45, 4, 2, 18},
 };
 // clang-format on
 
@@ -282,6 +310,35 @@ START_TEST(ports_of_racks_are_numbered_as_documented)
 }
 END_TEST
 
+START_TEST(ports_of_direct_networks_are_numbered_as_documented)
+{
+    world_t world;
+    world_init(&world);
+    world_build(&world, "dragonfly", "switches=4; hosts-per-switch=2; global-links=2");
+    assert_peer(&world, "switch5", 0, "host10");
+    assert_peer(&world, "switch5", 2, "switch4");
+    assert_peer(&world, "switch0", 5, "switch7"); // group 0 to group 1, whose last port leads back
+    assert_peer(&world, "switch3", 6, "switch32");
+    world_fini(&world);
+
+    world_init(&world);
+    world_build(&world, "torus", "x=4; y=3");
+    assert_peer(&world, "switch5", 1, "switch4");
+    assert_peer(&world, "switch5", 2, "switch6");
+    assert_peer(&world, "switch5", 3, "switch1");
+    assert_peer(&world, "switch5", 4, "switch9");
+    assert_peer(&world, "switch3", 2, "switch0"); // around the ring
+    world_fini(&world);
+
+    world_init(&world);
+    world_build(&world, "hyperx", "x=4; y=3");
+    assert_peer(&world, "switch5", 1, "switch4");
+    assert_peer(&world, "switch5", 3, "switch7");
+    assert_peer(&world, "switch5", 5, "switch9");
+    world_fini(&world);
+}
+END_TEST
+
 typedef struct refusal {
     const char *topology;
     const char *settings;
@@ -298,6 +355,11 @@ static const refusal_t refusals[] = {
      "servers=1000000; gpus-per-server=64; servers-per-segment=1000; spines=0",
      "servers is 1000000: expected a network of at most"},
     {"multi-plane", "hosts-per-leaf=65535; spines=1", "hosts-per-leaf is 65535: expected at most"},
+    {"dragonfly", "groups=10", "groups is 10: expected at most 9"},
+    {"dragonfly-plus", "groups=30; spines=3", "groups is 30: expected at most 7"},
+    {"torus", "x=65535; y=65535", "x is 65535: expected a network of at most"},
+    {"hyperx", "x=65535; y=2", "hosts-per-switch is 1: expected at most 65535 ports"},
+    {"slim-fly", "q=9", "q is 9: expected a prime from 3 to 251"},
 };
 
 START_TEST(impossible_fabric_is_refused)
@@ -322,4 +384,5 @@ CHECK_MAIN(CHECK_LOOP(fabric_has_its_numbers, 0, FABRICS),
            CHECK_LOOP(fabric_has_its_paths, 0, FABRICS),
            CHECK_LOOP(fabric_has_its_bisection, 0, FABRICS),
            CHECK_TEST(ports_of_racks_are_numbered_as_documented),
+           CHECK_TEST(ports_of_direct_networks_are_numbered_as_documented),
            CHECK_LOOP(impossible_fabric_is_refused, 0, (int)SIM_COUNT_OF(refusals)))

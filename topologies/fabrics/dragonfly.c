@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/fabrics/dragonfly.c - groups of switches that global links join pairwise.
+//
+// "dragonfly" (Kim, Dally, Scott, Abts, ISCA 2008): all switches of a group are linked to each
+// other, have hosts and global links. "dragonfly-plus" (Shpiner et al., HiPINEB 2017): a group is a
+// leaf-spine, its leaves have hosts and its spines global links. Global port k of group i leads to
+// group i + 1 + k mod (g - 1), modulo g; docs/models/topologies.md.
+#include "topologies/builder_internal.h"
+
+#define SHARED_ATTRS(PREFIX, SWITCHES_HELP, HOSTS_HELP, GLOBAL_HELP)                             \
+    SIM_ATTR(PREFIX ".groups",                                                                   \
+             COUNT,                                                                              \
+             topo_dragonfly_config_t,                                                            \
+             groups,                                                                             \
+             .auto_ok = true,                                                                    \
+             .default_text = "auto",                                                             \
+             .min_text = "2",                                                                    \
+             .max_text = "65535",                                                                \
+             .help = "number of groups; auto: as many as each joins to all others by one link"), \
+        SIM_ATTR(PREFIX ".switches",                                                             \
+                 COUNT,                                                                          \
+                 topo_dragonfly_config_t,                                                        \
+                 switches,                                                                       \
+                 .default_text = "4",                                                            \
+                 .min_text = "1",                                                                \
+                 .max_text = "4096",                                                             \
+                 .help = SWITCHES_HELP),                                                         \
+        SIM_ATTR(PREFIX ".hosts-per-switch",                                                     \
+                 COUNT,                                                                          \
+                 topo_dragonfly_config_t,                                                        \
+                 hosts_per_switch,                                                               \
+                 .default_text = "2",                                                            \
+                 .min_text = "1",                                                                \
+                 .max_text = "65535",                                                            \
+                 .help = HOSTS_HELP),                                                            \
+        SIM_ATTR(PREFIX ".global-links",                                                         \
+                 COUNT,                                                                          \
+                 topo_dragonfly_config_t,                                                        \
+                 global_links,                                                                   \
+                 .default_text = "2",                                                            \
+                 .min_text = "1",                                                                \
+                 .max_text = "4096",                                                             \
+                 .help = GLOBAL_HELP),                                                           \
+        SIM_ATTR(PREFIX ".host-rate",                                                            \
+                 RATE,                                                                           \
+                 topo_dragonfly_config_t,                                                        \
+                 host_rate_bps,                                                                  \
+                 .default_text = "100Gbps",                                                      \
+                 .min_text = "1bps",                                                             \
+                 .max_text = "100Tbps",                                                          \
+                 .help = "rate of the hosts' links"),                                            \
+        SIM_ATTR(PREFIX ".fabric-rate",                                                          \
+                 RATE,                                                                           \
+                 topo_dragonfly_config_t,                                                        \
+                 fabric_rate_bps,                                                                \
+                 .default_text = "100Gbps",                                                      \
+                 .min_text = "1bps",                                                             \
+                 .max_text = "100Tbps",                                                          \
+                 .help = "rate of the links between switches"),                                  \
+        SIM_ATTR(PREFIX ".delay",                                                                \
+                 TIME,                                                                           \
+                 topo_dragonfly_config_t,                                                        \
+                 delay_ps,                                                                       \
+                 .default_text = "500ns",                                                        \
+                 .min_text = "1ps",                                                              \
+                 .max_text = "1s",                                                               \
+                 .help = "one-way delay of the links of hosts and within a group"),              \
+        SIM_ATTR(PREFIX ".global-delay",                                                         \
+                 TIME,                                                                           \
+                 topo_dragonfly_config_t,                                                        \
+                 global_delay_ps,                                                                \
+                 .auto_ok = true,                                                                \
+                 .default_text = "auto",                                                         \
+                 .min_text = "1ps",                                                              \
+                 .max_text = "1s",                                                               \
+                 .help = "one-way delay of global links; auto: that of the other links")
+
+// clang-format off
+static const sim_attr_t plain_attrs[] = {
+    SHARED_ATTRS("topology.dragonfly", "switches of each group, all linked to each other",
+                 "hosts on each switch", "global links of each switch"),
+};
+static const sim_attr_t plus_attrs[] = {
+    SHARED_ATTRS("topology.dragonfly-plus", "leaf switches of each group, all linked to its spines",
+                 "hosts on each leaf switch", "global links of each spine switch"),
+    SIM_ATTR("topology.dragonfly-plus.spines", COUNT, topo_dragonfly_config_t, spines,
+             .default_text = "4", .min_text = "1", .max_text = "4096",
+             .help = "spine switches of each group"),
+};
+// clang-format on
+
+static const sim_attr_table_t plain_table = {"topology.dragonfly",
+                                             "simulation",
+                                             sizeof(topo_dragonfly_config_t),
+                                             plain_attrs,
+                                             SIM_COUNT_OF(plain_attrs)};
+static const sim_attr_table_t plus_table = {"topology.dragonfly-plus",
+                                            "simulation",
+                                            sizeof(topo_dragonfly_config_t),
+                                            plus_attrs,
+                                            SIM_COUNT_OF(plus_attrs)};
+
+// The numbers that a config leads to.
+typedef struct shape {
+    uint64_t groups;
+    uint64_t gateways; // switches of a group with global links
+    uint64_t between;  // links between each two groups
+    uint64_t in_group; // links between the switches of a group
+    uint64_t switches; // of a group
+} shape_t;
+
+static shape_t shape_of(const topo_dragonfly_config_t *config, bool plus)
+{
+    const uint64_t gateways = plus ? config->spines : config->switches;
+    const uint64_t ports = gateways * config->global_links;
+    const uint64_t groups = config->groups == SIM_AUTO ? ports + 1 : config->groups;
+    return (shape_t){
+        .groups = groups,
+        .gateways = gateways,
+        .between = ports / (groups - 1),
+        .in_group = plus ? config->switches * config->spines
+                         : config->switches * (config->switches - 1) / 2,
+        .switches = config->switches + (plus ? config->spines : 0),
+    };
+}
+
+static sim_err_t check(const topo_dragonfly_config_t *config, bool plus, sim_message_t *message)
+{
+    const shape_t shape = shape_of(config, plus);
+    if (shape.between == 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "groups",
+                              " is %" PRIu64 ": expected at most %" PRIu64
+                              ", one more than the global links of a group",
+                              shape.groups,
+                              shape.gateways * config->global_links + 1);
+    }
+    const uint64_t ports = config->hosts_per_switch +
+                           (plus ? config->spines : config->switches - 1 + config->global_links);
+    const sim_err_t error =
+        topo__check_ports("hosts-per-switch", config->hosts_per_switch, ports, message);
+    return error != SIM_OK
+               ? error
+               : topo__check_interfaces("hosts-per-switch",
+                                        config->hosts_per_switch,
+                                        shape.groups * config->switches * config->hosts_per_switch,
+                                        message);
+}
+
+static void size_of(const topo_dragonfly_config_t *config, bool plus, topo_size_t *size)
+{
+    const shape_t shape = shape_of(config, plus);
+    const uint64_t hosts = shape.groups * config->switches * config->hosts_per_switch;
+    *size = (topo_size_t){
+        .hosts = hosts,
+        .switches = shape.groups * shape.switches,
+        .links = hosts + shape.groups * shape.in_group +
+                 shape.groups * (shape.groups - 1) / 2 * shape.between,
+    };
+}
+
+// Creates a group and stores its switches with global links in `gateways`.
+static void build_group(const topo_plan_t *plan,
+                        const topo_dragonfly_config_t *config,
+                        bool plus,
+                        uint64_t group,
+                        net_node_t **gateways)
+{
+    const topo__cable_t host_cable = topo__cable(config->host_rate_bps, config->delay_ps, 1);
+    const topo__cable_t cable = topo__cable(config->fabric_rate_bps, config->delay_ps, 1);
+    const uint64_t count = config->switches;
+    net_node_t **const switches = sim_alloc_array(count, sizeof(net_node_t *));
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t number = group * count + i;
+        switches[i] = topo__switch(plan, plus ? "leaf" : "switch", number);
+        topo__hosts(plan,
+                    switches[i],
+                    number * config->hosts_per_switch,
+                    config->hosts_per_switch,
+                    &host_cable);
+        for (uint64_t j = 0; !plus && j < i; j++) {
+            topo__connect(plan, switches[j], switches[i], &cable);
+        }
+        if (!plus) {
+            gateways[i] = switches[i];
+        }
+    }
+    for (uint64_t i = 0; plus && i < config->spines; i++) {
+        gateways[i] = topo__switch(plan, "spine", group * config->spines + i);
+        for (uint64_t j = 0; j < count; j++) {
+            topo__connect(plan, switches[j], gateways[i], &cable);
+        }
+    }
+    sim_free(switches);
+}
+
+// Joins each two groups. Port k of the lower group leads to group low + 1 + k, and meets the port
+// of that group that leads back: k counts a group's other groups in the order behind it.
+static void join_groups(const topo_plan_t *plan,
+                        const topo_dragonfly_config_t *config,
+                        const shape_t *shape,
+                        net_node_t **gateways)
+{
+    const sim_time_t delay_ps =
+        config->global_delay_ps == SIM_AUTO ? config->delay_ps : config->global_delay_ps;
+    const topo__cable_t cable = topo__cable(config->fabric_rate_bps, delay_ps, 1);
+    for (uint64_t low = 0; low < shape->groups; low++) {
+        for (uint64_t high = low + 1; high < shape->groups; high++) {
+            for (uint64_t i = 0; i < shape->between; i++) {
+                const uint64_t forth = i * (shape->groups - 1) + high - low - 1;
+                const uint64_t back = i * (shape->groups - 1) + low + shape->groups - high - 1;
+                topo__connect(plan,
+                              gateways[low * shape->gateways + forth / config->global_links],
+                              gateways[high * shape->gateways + back / config->global_links],
+                              &cable);
+            }
+        }
+    }
+}
+
+static sim_err_t build(const topo_plan_t *plan,
+                       const topo_dragonfly_config_t *config,
+                       bool plus,
+                       sim_message_t *message)
+{
+    const sim_err_t error = check(config, plus, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const topo__start_t start = topo__start(plan);
+    const shape_t shape = shape_of(config, plus);
+    net_node_t **const gateways =
+        sim_alloc_array(shape.groups * shape.gateways, sizeof(net_node_t *));
+    for (uint64_t group = 0; group < shape.groups; group++) {
+        build_group(plan, config, plus, group, &gateways[group * shape.gateways]);
+    }
+    join_groups(plan, config, &shape, gateways);
+    sim_free(gateways);
+    topo_size_t size;
+    size_of(config, plus, &size);
+    topo__check_added(plan, start, &size);
+    return SIM_OK;
+}
+
+static sim_err_t plain_check(const void *config, sim_message_t *message)
+{
+    return check(config, false, message);
+}
+
+static sim_err_t plain_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    return build(plan, config, false, message);
+}
+
+static void plain_size(const void *config, topo_size_t *size)
+{
+    size_of(config, false, size);
+}
+
+static sim_err_t plus_check(const void *config, sim_message_t *message)
+{
+    return check(config, true, message);
+}
+
+static sim_err_t plus_build(const topo_plan_t *plan, const void *config, sim_message_t *message)
+{
+    return build(plan, config, true, message);
+}
+
+static void plus_size(const void *config, topo_size_t *size)
+{
+    size_of(config, true, size);
+}
+
+const topo_ops_t topo_dragonfly = {"dragonfly",
+                                   "groups of fully linked switches, joined pairwise",
+                                   &plain_table,
+                                   plain_check,
+                                   plain_build,
+                                   plain_size};
+
+const topo_ops_t topo_dragonfly_plus = {"dragonfly-plus",
+                                        "groups that are leaf-spines, whose spines are joined",
+                                        &plus_table,
+                                        plus_check,
+                                        plus_build,
+                                        plus_size};
