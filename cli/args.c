@@ -15,7 +15,7 @@ typedef struct option {
 } option_t;
 
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
-#define FOR_FILE (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE)
+#define FOR_FILE (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
@@ -45,7 +45,7 @@ static const option_t options[] = {
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
-    {"--json", false, FOR_RUN | 1u << CLI_PARAMS, NULL},
+    {"--json", false, FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--help", false, ~0u, NULL},
@@ -61,13 +61,14 @@ static const struct {
 } commands[] = {
     {"run", CLI_RUN, 1, 1, "one scenario file"},
     {"hpcc", CLI_HPCC, 1, 1, "one config file"},
-    {"check", CLI_CHECK, 1, 1, "one scenario file"},
+    {"check", CLI_CHECK, 1, 1, "one scenario file, or a file of a workload"},
     {"topo", CLI_TOPO, 1, 1, "one scenario file"},
     {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
+    {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
     {"mooncake-meta", CLI_META, 1, 2, "export, import or dump, and records"},
@@ -267,7 +268,8 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
                           NULL,
                           "rocesim %s: -o is empty, expected a %s",
                           command_name(args->command),
-                          args->command == CLI_PLOT ? "file" : "folder");
+                          args->command == CLI_PLOT || args->command == CLI_CONVERT ? "file"
+                                                                                    : "folder");
     }
     return SIM_OK;
 }

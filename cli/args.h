@@ -18,6 +18,7 @@ typedef enum cli_command {
     CLI_CALIBRATE,
     CLI_META,
     CLI_DIFF,
+    CLI_CONVERT,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -28,7 +29,7 @@ typedef struct cli_args {
     const char **operands; // borrowed from argv
     size_t operand_count;
     size_t operand_capacity;
-    const char *folder; // -o: a folder, for plot and calibrate a file; NULL: not given
+    const char *folder; // -o: a folder, for plot, calibrate and convert a file; NULL: not given
     const char **kinds; // plot; borrowed from argv
     size_t kind_count;
     size_t kind_capacity;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: describe a scenario without running it.
 #include "cli/command.h"
+#include "cli/workload/workload.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/parameters.h"
@@ -142,6 +143,17 @@ static int finish(world_scenario_t *scenario, world_t *world, int status)
 
 int cli_command_check(const cli_args_t *args)
 {
+    int described = CLI_EXIT_DONE;
+    if (cli_workload_check(args, &described)) {
+        return described;
+    }
+    if (args->json) {
+        fprintf(stderr,
+                "rocesim check: --json describes a file of a workload, but %s is in none "
+                "of their formats\n",
+                args->operands[0]);
+        return CLI_EXIT_BAD_INPUT;
+    }
     world_scenario_t *scenario = NULL;
     world_t *world = NULL;
     world_error_t error;

@@ -10,6 +10,8 @@ static const char help_program[] =
     "\n"
     "  rocesim run SCENARIO.yaml -o DIR     simulate a scenario and write results to DIR\n"
     "  rocesim check SCENARIO.yaml          report errors, warnings and the expected cost\n"
+    "  rocesim check WORKLOAD               count what a file of a workload holds\n"
+    "  rocesim convert GOAL -o FILE         turn a GOAL schedule into text or binary\n"
     "  rocesim topo SCENARIO.yaml           print the network as a Graphviz drawing\n"
     "  rocesim params [PATH]                explain attributes\n"
     "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
@@ -90,7 +92,28 @@ static const char help_check[] =
     "Reads the scenario and builds the network in memory without simulating. The command\n"
     "reports the expected time and memory of a run, the traffic class of packets at each\n"
     "hop, and anything unusual in the network or its settings. The exit status is 2 if\n"
-    "`rocesim run` would refuse the scenario. --yes lifts the limits on size.\n";
+    "`rocesim run` would refuse the scenario. --yes lifts the limits on size.\n"
+    "\n"
+    "rocesim check WORKLOAD [--json] [--set loggp.NAME=VALUE]...\n"
+    "\n"
+    "Reads a file that the application workload can run, told by its content. The command\n"
+    "prints ranks, operations, messages, bytes, depth, lower bounds of the time, and the\n"
+    "time on an ideal network. The exit status is 0 also for a schedule that cannot end.\n"
+    "\n"
+    "  --json                    Print the same as JSON.\n"
+    "  --set loggp.NAME=VALUE    Set a parameter of the ideal network: latency,\n"
+    "                            send-overhead, recv-overhead, gap, byte-gap,\n"
+    "                            byte-overhead, eager-max, semantics (spcl or atlahs),\n"
+    "                            calc-scale. ranks is the number of ranks of a file\n"
+    "                            that does not say it. docs/models/workload.md explains\n"
+    "                            them.\n";
+
+static const char help_convert[] =
+    "rocesim convert GOAL -o FILE\n"
+    "\n"
+    "Turns a GOAL schedule that is text into the binary that LogGOPSim's txt2bin writes,\n"
+    "and a binary into text. The text has the same binary again; its labels are l1, l2 and\n"
+    "so on. -o - writes to the standard output.\n";
 
 static const char help_topo[] =
     "rocesim topo SCENARIO.yaml [--set PATH=VALUE]...\n"
@@ -233,6 +256,8 @@ const char *cli_help_text(cli_command_t command)
         return help_hpcc;
     case CLI_CHECK:
         return help_check;
+    case CLI_CONVERT:
+        return help_convert;
     case CLI_TOPO:
         return help_topo;
     case CLI_PARAMS:

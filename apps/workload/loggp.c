@@ -120,9 +120,7 @@ static uint64_t bytes_after_first(const app__op_t *op)
 
 static sim_time_t byte_gaps_ps(const engine_t *engine, const app__op_t *op)
 {
-    const sim_time_t took_ps = bytes_after_first(op) * engine->loggp->byte_gap_ps;
-    return engine->loggp->semantics == APP__SEMANTICS_ATLAHS ? took_ps - took_ps % SIM_PS_PER_NS
-                                                             : took_ps;
+    return app__byte_gaps_ps(engine->loggp, op->size);
 }
 
 static sim_time_t overheads_ps(const engine_t *engine, const app__op_t *op)

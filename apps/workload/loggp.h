@@ -69,6 +69,18 @@ static inline sim_time_t app__calc_ps(uint64_t ns, const sim_ratio_t *scale)
                : (sim_time_t)((double)ns * SIM_PS_PER_NS * (double)scale->num / (double)scale->den);
 }
 
+// Returns the time of the bytes of a message after its first, in whole ns for ATLAHS. An empty
+// message counts as one byte.
+static inline sim_time_t app__byte_gaps_ps(const app__loggp_t *loggp, uint64_t bytes)
+{
+    const sim_time_t took_ps = (bytes > 0 ? bytes - 1 : 0) * loggp->byte_gap_ps;
+    return loggp->semantics == APP__SEMANTICS_ATLAHS ? took_ps - took_ps % SIM_PS_PER_NS : took_ps;
+}
+
+// Returns the time of the longest path through a schedule: that of a run in which no operation
+// waits for a processor or a NIC. Collectives count nothing.
+sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__loggp_t *loggp);
+
 // Runs the sends, receives and computations of a schedule from time 0. The caller ends the result
 // with app__loggp_fini. Operations of collectives never finish.
 void app__loggp_run(const app__schedule_t *schedule,

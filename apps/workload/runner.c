@@ -88,11 +88,14 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     sim_free(text);
 }
 
-// Refuses what an ideal network cannot run.
-static sim_err_t check_network(const app__workload_options_t *options,
-                               const app__schedule_t *schedule,
-                               sim_message_t *message)
+// Refuses what cannot run.
+static sim_err_t check_schedule(const app__workload_options_t *options,
+                                const app__schedule_t *schedule,
+                                sim_message_t *message)
 {
+    if (schedule->absent_rank != NULL) {
+        return sim_fail(message, SIM_ERR_INVALID, "%s", schedule->absent_rank);
+    }
     if (options->network == APP__NETWORK_IDEAL && schedule->counts.colls > 0) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
@@ -112,7 +115,7 @@ sim_err_t app__workload_create(const app_context_t *context,
                                sim_message_t *message)
 {
     app__workload_t *const workload = make(context, ops, options, schedule);
-    sim_err_t error = check_network(options, schedule, message);
+    sim_err_t error = check_schedule(options, schedule, message);
     if (error == SIM_OK) {
         error = app__ranks_place(context, options, workload, message);
     }

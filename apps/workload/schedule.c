@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/schedule.c - builds schedules, orders their operations, and counts them.
 #include "apps/workload/schedule.h"
+#include "apps/workload/loggp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,7 @@ void app__schedule_destroy(app__schedule_t *schedule)
     sim_free(schedule->calls);
     sim_free(schedule->kept);
     sim_free(schedule->ranks);
+    sim_free(schedule->absent_rank);
     sim_free(schedule);
 }
 
@@ -189,12 +191,24 @@ typedef struct graph {
     uint64_t *caller; // per call: 1 + the last operation that called; 0: none
     uint64_t *other;  // per operation: 1 + the one that called before it; 0: none
     uint64_t count;
+    uint64_t mismatches; // messages and receives of different sizes
+    // -- to find the longest path
+    const app__loggp_t *loggp; // NULL: paths have no times
+    sim_time_t *time_ps;       // per operation: when it can start
+    sim_time_t end_ps;
 } graph_t;
+
+static uint64_t size_of(const graph_t *graph, uint32_t rank, uint64_t number)
+{
+    return graph->schedule->ranks[rank].ops[number - graph->base[rank]].size;
+}
 
 static void join(graph_t *graph, const half_t *send, const half_t *receive)
 {
     graph->receiver[send->op] = receive->op + 1;
     graph->left[receive->op]++;
+    graph->mismatches +=
+        size_of(graph, send->source, send->op) != size_of(graph, receive->destination, receive->op);
 }
 
 // Pairs the messages of one source, destination and tag with their receives, in their order.
@@ -332,27 +346,50 @@ typedef struct walk {
     uint64_t filled;
 } walk_t;
 
-static void release(walk_t *walk, uint64_t before, uint64_t after)
+static void release(walk_t *walk, uint64_t before, uint64_t after, sim_time_t time_ps)
 {
     graph_t *const graph = walk->graph;
     SIM_CHECK(after < graph->count && graph->left[after] > 0);
     if (graph->depth[before] > graph->depth[after]) {
         graph->depth[after] = graph->depth[before];
     }
+    if (graph->loggp != NULL && time_ps > graph->time_ps[after]) {
+        graph->time_ps[after] = time_ps;
+    }
     if (--graph->left[after] == 0) {
         walk->ready[walk->filled++] = after;
     }
 }
 
-static void release_all(walk_t *walk, uint64_t number, uint32_t rank)
+// Returns when an operation that starts at start_ps finishes if nothing is in its way.
+static sim_time_t finish_of(const app__loggp_t *loggp, const app__op_t *op, sim_time_t start_ps)
 {
-    const graph_t *const graph = walk->graph;
+    switch (op->type) {
+    case APP__OP_CALC:
+        return start_ps + app__calc_ps(op->size, &loggp->calc_scale);
+    case APP__OP_SEND:
+        return start_ps + loggp->send_ps;
+    default:
+        return start_ps; // a message has cost its receiver already, also if no receive was there
+    }
+}
+
+// Releases what waits in its rank for an operation. Returns when the operation finishes.
+static sim_time_t release_all(walk_t *walk, uint64_t number, uint32_t rank)
+{
+    graph_t *const graph = walk->graph;
     const app__rank_ops_t *const ops = &graph->schedule->ranks[rank];
     const app__op_t *const op = &ops->ops[number - graph->base[rank]];
     const uint32_t followers = op->required_count + op->irequired_count;
+    const bool timed = graph->loggp != NULL;
+    const sim_time_t start_ps = timed ? graph->time_ps[number] : 0;
+    const sim_time_t finish_ps = timed ? finish_of(graph->loggp, op, start_ps) : 0;
     for (uint32_t i = 0; i < followers; i++) {
-        release(walk, number, graph->base[rank] + ops->next[op->required_first + i]);
+        const uint64_t after = graph->base[rank] + ops->next[op->required_first + i];
+        release(walk, number, after, i < op->required_count ? finish_ps : start_ps);
     }
+    graph->end_ps = finish_ps > graph->end_ps ? finish_ps : graph->end_ps;
+    return finish_ps;
 }
 
 // Notes that a rank calls a collective. The last of its group releases what waits for any of them:
@@ -361,6 +398,7 @@ static void visit_call(walk_t *walk, uint64_t number, uint32_t call)
 {
     graph_t *const graph = walk->graph;
     uint32_t depth = 0;
+    sim_time_t last_ps = 0;
     SIM_CHECK(graph->absent[call] > 0);
     graph->other[number] = graph->caller[call];
     graph->caller[call] = number + 1;
@@ -369,10 +407,16 @@ static void visit_call(walk_t *walk, uint64_t number, uint32_t call)
     }
     for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
         depth = graph->depth[at - 1] > depth ? graph->depth[at - 1] : depth;
+        if (graph->loggp != NULL && graph->time_ps[at - 1] > last_ps) {
+            last_ps = graph->time_ps[at - 1];
+        }
     }
     for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
         graph->depth[at - 1] = depth + 1;
-        release_all(walk, at - 1, rank_of(graph, at - 1));
+        if (graph->loggp != NULL) {
+            graph->time_ps[at - 1] = last_ps; // the collective itself takes no time here
+        }
+        (void)release_all(walk, at - 1, rank_of(graph, at - 1));
     }
 }
 
@@ -386,9 +430,13 @@ static void visit(walk_t *walk, uint64_t number)
         return;
     }
     graph->depth[number] += op->type != APP__OP_RECV; // a message and its receive count once
-    release_all(walk, number, rank);
+    const sim_time_t finish_ps = release_all(walk, number, rank);
     if (graph->receiver[number] != 0) {
-        release(walk, number, graph->receiver[number] - 1);
+        const app__loggp_t *const loggp = graph->loggp;
+        const sim_time_t flight_ps =
+            loggp == NULL ? 0
+                          : loggp->latency_ps + app__byte_gaps_ps(loggp, op->size) + loggp->recv_ps;
+        release(walk, number, graph->receiver[number] - 1, finish_ps + flight_ps);
     }
 }
 
@@ -465,6 +513,22 @@ void app__schedule_finish(app__schedule_t *schedule)
     }
     graph_init(&graph, schedule);
     match_all(&graph, counts);
+    counts->size_mismatches = graph.mismatches;
     counts->stuck = graph.count - walk_all(&graph, &counts->depth);
     graph_fini(&graph);
+}
+
+sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__loggp_t *loggp)
+{
+    graph_t graph;
+    app__schedule_counts_t counts = schedule->counts;
+    uint32_t depth = 0;
+    graph_init(&graph, schedule);
+    graph.loggp = loggp;
+    graph.time_ps = sim_alloc_array((size_t)graph.count + 1, sizeof(*graph.time_ps));
+    match_all(&graph, &counts);
+    (void)walk_all(&graph, &depth);
+    sim_free(graph.time_ps);
+    graph_fini(&graph);
+    return graph.end_ps;
 }

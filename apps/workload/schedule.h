@@ -102,8 +102,9 @@ typedef struct app__schedule_counts {
     uint64_t irequires;
     uint64_t unmatched_sends; // sends for which no receive names the rank and the tag
     uint64_t unmatched_recvs;
-    uint64_t stuck; // operations that can never start, since they wait for each other
-    uint32_t depth; // computations and messages on the longest chain through all ranks
+    uint64_t size_mismatches; // messages and the receives that take them, of different sizes
+    uint64_t stuck;           // operations that can never start, since they wait for each other
+    uint32_t depth;           // computations and messages on the longest chain through all ranks
     uint8_t cpu_max;
     uint8_t nic_max;
 } app__schedule_counts_t;
@@ -121,6 +122,9 @@ typedef struct app__schedule {
     size_t kept_count;
     size_t kept_capacity;
     app__schedule_counts_t counts;
+    // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
+    // schedule can be counted and converted, but not run.
+    char *absent_rank;
 } app__schedule_t;
 
 // An order between two operations of a rank, as a file names it.

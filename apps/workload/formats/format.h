@@ -31,15 +31,18 @@ typedef struct app__format {
 } app__format_t;
 
 extern const app__format_t app__format_goal_binary;
-extern const app__format_t app__format_goal_text; // recognises everything: the last of the list
+extern const app__format_t app__format_goal_text;
 extern const app__format_t *const app__formats[]; // ends with NULL
 
-// Returns the first format that recognises the file.
+// Returns the first format that recognises the file; NULL: none does.
 const app__format_t *app__format_of(const app__workload_file_t *file);
 // Reads a file in the format that it has. The caller destroys *schedule.
 SIM_MUST_CHECK sim_err_t app__format_read(const app__workload_file_t *file,
                                           app__schedule_t **schedule,
                                           sim_message_t *message);
+// Writes GOAL's text; *text is freed with sim_free. Its binary equals that of the schedule.
+// Collectives have no place in GOAL: the schedule has none.
+void app__goal_write_text(const app__schedule_t *schedule, char **text, size_t *size_bytes);
 // Writes the binary format, as LogGOPSim's txt2bin does. *bytes is freed with sim_free.
 void app__goal_write_binary(const app__schedule_t *schedule, char **bytes, size_t *size_bytes);
 

@@ -56,14 +56,25 @@ static app__op_t node_at(const uint8_t *at, lists_t *lists)
     };
 }
 
-static sim_err_t check_node(const input_t *in, const app__op_t *op, uint32_t rank, uint32_t ranks)
+static sim_err_t check_node(const input_t *in,
+                            app__schedule_t *schedule,
+                            const app__op_t *op,
+                            uint32_t rank)
 {
+    const uint32_t ranks = schedule->rank_count;
     if (op->type != APP__OP_SEND && op->type != APP__OP_RECV && op->type != APP__OP_CALC) {
         return fail(in, "a node has an unknown type, expected 1 (send), 2 (recv) or 3 (calc)");
     }
-    if (op->type != APP__OP_CALC && op->peer >= ranks &&
-        !(op->type == APP__OP_RECV && op->peer == APP__ANY)) {
-        return fail(in, "a node names a rank that the file does not have");
+    if (op->type == APP__OP_SEND && op->peer == APP__ANY) {
+        return fail(in, "a node sends to any rank, expected one rank");
+    }
+    if (op->type != APP__OP_CALC && op->peer >= ranks && op->peer != APP__ANY &&
+        schedule->absent_rank == NULL) {
+        schedule->absent_rank = sim_format("%s: rank %u names the rank %u, expected one below %u",
+                                           in->name,
+                                           rank,
+                                           op->peer,
+                                           ranks);
     }
     if (op->type != APP__OP_CALC && op->peer == rank) {
         return fail(in, "a rank sends a message to itself, expected another rank");
@@ -162,7 +173,7 @@ static sim_err_t read_rank(const input_t *in, app__schedule_t *schedule, uint32_
     for (uint32_t i = 0; i < nodes; i++) {
         lists_t lists;
         const app__op_t op = node_at(at + (size_t)i * NODE_BYTES, &lists);
-        const sim_err_t error = check_node(in, &op, rank, schedule->rank_count);
+        const sim_err_t error = check_node(in, schedule, &op, rank);
         if (error != SIM_OK) {
             return error;
         }

@@ -11,8 +11,8 @@ const app__format_t *const app__formats[] = {
 const app__format_t *app__format_of(const app__workload_file_t *file)
 {
     size_t at = 0;
-    while (!app__formats[at]->recognises(file)) {
-        at++; // the last one recognises everything
+    while (app__formats[at] != NULL && !app__formats[at]->recognises(file)) {
+        at++;
     }
     return app__formats[at];
 }
@@ -21,5 +21,7 @@ sim_err_t app__format_read(const app__workload_file_t *file,
                            app__schedule_t **schedule,
                            sim_message_t *message)
 {
-    return app__format_of(file)->read(file, schedule, message);
+    const app__format_t *const format = app__format_of(file);
+    // The reader of texts says best what is wrong with a file of no known format.
+    return (format != NULL ? format : &app__format_goal_text)->read(file, schedule, message);
 }

@@ -105,7 +105,6 @@ START_TEST(errors_have_places)
         {"num_ranks 2\nrank 2 {\n}\n", "x:2:6: the number is wrong"},
         {"num_ranks 2\nrank 0 {\n", "the file ends within a rank"},
         {"num_ranks 2\nrank 0 {\nsend 5 to 1\n}\n", "x:3:6: the number is wrong: '5'"},
-        {"num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n", "x:3:12: there is no such rank: '7'"},
         {"num_ranks 2\nrank 0 {\nsend 5b to 0\n}\n", "a rank sends no message to itself"},
         {"num_ranks 2\nrank 0 {\nsend 5b from 1\n}\n", "x:3:9: a word is missing"},
         {"num_ranks 2\nrank 0 {\nsend 5b to 1 cpu 1 tag 2\n}\n",

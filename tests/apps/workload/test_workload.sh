@@ -292,5 +292,9 @@ printf 'num_ranks 2\nrank 0 {\nsend 5b to 1 tag\n}\nrank 1 {\n}\n' >"$work/bad.g
 run bad
 [ "$status" = 2 ] && grep -q "bad.goal:3:17: the number is wrong: '', expected a tag" "$work/said" ||
     fail "a bad schedule: $(cat "$work/said")"
+printf 'num_ranks 2\nrank 0 {\nsend 5b to 7\n}\nrank 1 {\n}\n' >"$work/absent.goal"
+run absent
+[ "$status" = 2 ] && grep -q "absent.goal:3:12: there is no such rank: '7'" "$work/said" ||
+    fail "a rank that is not there: $(cat "$work/said")"
 [ ! -e "$work/out" ] || fail "a refused run wrote its folder"
 [ "${failures:-0}" = 0 ]

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/summary.h - what is in a schedule, and how long it takes at least and on an ideal
+// network, before anything runs.
+#ifndef APPS_WORKLOAD_SUMMARY_H
+#define APPS_WORKLOAD_SUMMARY_H
+
+#include "apps/workload/loggp.h"
+
+// Events of an estimate: a schedule with more operations has none.
+#define APP__ESTIMATE_OPS_MAX UINT64_C(4000000)
+
+typedef struct app__workload_summary {
+    uint64_t operations;
+    uint64_t message_bytes_min;
+    uint64_t message_bytes_max;
+    uint64_t message_sizes; // different ones
+    // Lower bounds of the time: the longest path, and the most work of a processor (sends and
+    // computations), of a sending and of a receiving NIC.
+    sim_time_t path_ps;
+    sim_time_t cpu_ps;
+    sim_time_t nic_send_ps;
+    sim_time_t nic_receive_ps;
+    sim_time_t bound_ps; // the largest of the four
+    bool estimated;
+    sim_time_t estimate_ps; // end of a run on an ideal network
+    uint64_t unfinished;    // operations that do not finish there
+} app__workload_summary_t;
+
+void app__workload_summarise(const app__schedule_t *schedule,
+                             const app__loggp_t *loggp,
+                             app__workload_summary_t *summary);
+
+#endif // APPS_WORKLOAD_SUMMARY_H

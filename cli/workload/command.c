@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/workload/command.c - describes and converts files of workloads. docs/models/workload.md
+#include "cli/workload/workload.h"
+
+#include "apps/workload/formats/format.h"
+#include "apps/workload/summary.h"
+#include "cli/command.h"
+#include "world/format.h"
+#include "world/shown.h"
+#include "world/yaml_tree.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FILE_BYTES_MAX ((size_t)1 << 32)
+
+// What `--set loggp.NAME=VALUE` changes: the network of bounds and estimates.
+typedef struct check_config {
+    app__loggp_t loggp;
+    uint64_t ranks;
+} check_config_t;
+
+// clang-format off
+static const sim_attr_t rows[] = {
+    SIM_ATTR("loggp.semantics", ENUM, check_config_t, loggp.semantics,
+             .default_text = "atlahs", .choices = "spcl|atlahs",
+             .help = "rules for receivers: those of LogGOPSim or those of ATLAHS"),
+    SIM_ATTR("loggp.latency", TIME, check_config_t, loggp.latency_ps,
+             .default_text = "3700ns", .min_text = "0s", .max_text = "1s",
+             .help = "time of a message in the network (L)"),
+    SIM_ATTR("loggp.send-overhead", TIME, check_config_t, loggp.send_ps,
+             .default_text = "200ns", .min_text = "0s", .max_text = "1s",
+             .help = "time of a processor for each send (o)"),
+    SIM_ATTR("loggp.recv-overhead", TIME, check_config_t, loggp.recv_ps,
+             .default_text = "200ns", .min_text = "0s", .max_text = "1s",
+             .help = "time of a processor for each receive (o)"),
+    SIM_ATTR("loggp.gap", TIME, check_config_t, loggp.gap_ps,
+             .default_text = "5ns", .min_text = "0s", .max_text = "1s",
+             .help = "time between two messages of a NIC (g)"),
+    SIM_ATTR("loggp.byte-gap", TIME, check_config_t, loggp.byte_gap_ps,
+             .default_text = "40ps", .min_text = "0s", .max_text = "100ns",
+             .help = "time of a byte (G)"),
+    SIM_ATTR("loggp.byte-overhead", TIME, check_config_t, loggp.byte_overhead_ps,
+             .default_text = "0s", .min_text = "0s", .max_text = "100ns",
+             .help = "time of a processor for each byte (O)"),
+    SIM_ATTR("loggp.eager-max", BYTES, check_config_t, loggp.eager_max_bytes,
+             .default_text = "1TiB", .min_text = "0", .max_text = "1TiB",
+             .help = "longest message that does not wait for its receive (S)"),
+    SIM_ATTR("loggp.calc-scale", RATIO, check_config_t, loggp.calc_scale,
+             .default_text = "1", .min_text = "0", .max_text = "1000",
+             .help = "factor on computations"),
+    SIM_ATTR("loggp.ranks", COUNT, check_config_t, ranks,
+             .default_text = "0", .min_text = "0", .max_text = "1000000",
+             .help = "ranks of a file that does not say how many; 0: none"),
+};
+// clang-format on
+
+static const sim_attr_table_t table = {"loggp",
+                                       "simulation",
+                                       sizeof(check_config_t),
+                                       rows,
+                                       SIM_COUNT_OF(rows)};
+
+static sim_err_t take_overrides(const cli_args_t *args,
+                                check_config_t *config,
+                                world_error_t *error)
+{
+    for (size_t i = 0; i < args->override_count; i++) {
+        const world_override_t *const given = &args->overrides[i];
+        const char *const equals = strchr(given->text, '=');
+        char *const path =
+            sim_format("%.*s", (int)(equals != NULL ? equals - given->text : 0), given->text);
+        const sim_attr_t *const attr = sim_attr_find(&table, path);
+        sim_message_t message = {.text = "expected loggp.NAME=VALUE for a file of a workload, with "
+                                         "a NAME that rocesim check --help lists"};
+        const sim_err_t result =
+            attr == NULL ? SIM_ERR_UNKNOWN : sim_attr_set(attr, config, equals + 1, &message);
+        sim_free(path);
+        if (result != SIM_OK) {
+            world_shown_t shown;
+            return world_fail(error,
+                              result,
+                              NULL,
+                              "%s: %s",
+                              world_show(&shown, given->shown),
+                              message.text);
+        }
+    }
+    return SIM_OK;
+}
+
+// Reads a file beside the workload, by its name.
+static sim_err_t read_beside(const char *name,
+                             char **text,
+                             size_t *size,
+                             sim_message_t *message,
+                             void *ctx)
+{
+    world_error_t error;
+    (void)ctx;
+    const sim_err_t result = world_read_file(name, FILE_BYTES_MAX, text, size, &error);
+    return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%s", error.text);
+}
+
+// Reads a regular file. Returns NULL, and no error, for anything else: it may be a pipe.
+static char *read_regular(const char *name, size_t *size)
+{
+    struct stat status;
+    char *text = NULL;
+    world_error_t error;
+    if (stat(name, &status) != 0 || !S_ISREG(status.st_mode) ||
+        world_read_file(name, FILE_BYTES_MAX, &text, size, &error) != SIM_OK) {
+        return NULL;
+    }
+    return text;
+}
+
+// -- rocesim check FILE
+
+typedef struct workload {
+    const char *name;
+    const app__format_t *format;
+    const app__schedule_t *schedule;
+    app__workload_summary_t summary;
+} workload_t;
+
+static const char *ns_text(char *buffer, size_t size, sim_time_t time_ps)
+{
+    world_text_t text;
+    (void)snprintf(buffer, size, "%s", world_format_time(&text, time_ps));
+    return buffer;
+}
+
+static void print_bounds(const app__workload_summary_t *summary)
+{
+    char texts[5][40];
+    printf("  bound       %s: the longest of path %s, processor %s, sending NIC %s, receiving NIC "
+           "%s\n",
+           ns_text(texts[0], sizeof(texts[0]), summary->bound_ps),
+           ns_text(texts[1], sizeof(texts[1]), summary->path_ps),
+           ns_text(texts[2], sizeof(texts[2]), summary->cpu_ps),
+           ns_text(texts[3], sizeof(texts[3]), summary->nic_send_ps),
+           ns_text(texts[4], sizeof(texts[4]), summary->nic_receive_ps));
+    if (summary->estimated) {
+        printf("  estimate    %s on an ideal network (LogGP)\n",
+               ns_text(texts[0], sizeof(texts[0]), summary->estimate_ps));
+    }
+}
+
+static void print_calls(const app__schedule_t *schedule)
+{
+    for (uint32_t kind = 0; kind < APP__COLL_COUNT; kind++) {
+        for (uint32_t dimension = 0; dimension < APP__DIM_COUNT; dimension++) {
+            uint64_t count = 0;
+            uint64_t bytes = 0;
+            world_text_t text;
+            for (size_t i = 0; i < schedule->call_count; i++) {
+                const app__call_t *const call = &schedule->calls[i];
+                const bool same = call->kind == kind && call->dimension == dimension;
+                count += same;
+                bytes += same ? call->bytes : 0;
+            }
+            if (count > 0) {
+                printf("  collective  %" PRIu64 " x %s, %s: %s\n",
+                       count,
+                       app__coll_kind_name((app__coll_kind_t)kind),
+                       app__dimension_name((app__dimension_t)dimension),
+                       world_format_bytes(&text, bytes));
+            }
+        }
+    }
+}
+
+static void print_workload(const workload_t *workload)
+{
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    const app__workload_summary_t *const summary = &workload->summary;
+    world_text_t texts[3];
+    printf("%s: %s\n", workload->name, workload->format->what);
+    printf("  ranks       %" PRIu32 ", with up to %u processors and %u NICs each\n",
+           workload->schedule->rank_count,
+           counts->cpu_max + 1u,
+           counts->nic_max + 1u);
+    printf("  operations  %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
+           " computations, %" PRIu64 " parts of collectives; %" PRIu64 " requires, %" PRIu64
+           " irequires\n",
+           counts->sends,
+           counts->recvs,
+           counts->calcs,
+           counts->colls,
+           counts->requires,
+           counts->irequires);
+    printf("  messages    %s in all, from %s to %s, %" PRIu64 " sizes\n",
+           world_format_bytes(&texts[0], counts->bytes),
+           world_format_bytes(&texts[1], summary->message_bytes_min),
+           world_format_bytes(&texts[2], summary->message_bytes_max),
+           summary->message_sizes);
+    print_calls(workload->schedule);
+    printf("  computed    %s over all ranks\n",
+           world_format_time(&texts[0], counts->calc_ns * SIM_PS_PER_NS));
+    printf("  depth       %" PRIu32 " messages and computations on the longest chain\n",
+           counts->depth);
+    print_bounds(summary);
+}
+
+static void warn(const workload_t *workload)
+{
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    if (workload->schedule->absent_rank != NULL) {
+        fprintf(stderr,
+                "warning: %s; `rocesim run` refuses the file\n",
+                workload->schedule->absent_rank);
+    }
+    if (counts->unmatched_sends + counts->unmatched_recvs + counts->stuck > 0) {
+        fprintf(stderr,
+                "warning: %s: the schedule may not come to an end: %" PRIu64
+                " sends have no receive, %" PRIu64 " receives have no send, and %" PRIu64
+                " operations wait for each other in a circle\n",
+                workload->name,
+                counts->unmatched_sends,
+                counts->unmatched_recvs,
+                counts->stuck);
+    } else if (workload->summary.unfinished > 0) {
+        fprintf(stderr,
+                "warning: %s: %" PRIu64 " operations do not finish on an ideal network: a receive "
+                "with a wildcard takes a message that another one waits for\n",
+                workload->name,
+                workload->summary.unfinished);
+    }
+    if (counts->size_mismatches > 0) {
+        fprintf(stderr,
+                "warning: %s: %" PRIu64 " receives have another size than their messages\n",
+                workload->name,
+                counts->size_mismatches);
+    }
+}
+
+static void set(json_t *object, const char *name, uint64_t value)
+{
+    json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+static void set_ns(json_t *object, const char *name, sim_time_t time_ps)
+{
+    json_object_set_new(object, name, json_real((double)time_ps / SIM_PS_PER_NS));
+}
+
+static json_t *workload_json(const workload_t *workload)
+{
+    const app__schedule_counts_t *const counts = &workload->schedule->counts;
+    const app__workload_summary_t *const summary = &workload->summary;
+    json_t *const object = json_object();
+    json_object_set_new(object, "file", json_string(workload->name));
+    json_object_set_new(object, "format", json_string(workload->format->name));
+    set(object, "ranks", workload->schedule->rank_count);
+    set(object, "sends", counts->sends);
+    set(object, "recvs", counts->recvs);
+    set(object, "calcs", counts->calcs);
+    set(object, "collective_parts", counts->colls);
+    set(object, "collectives", workload->schedule->call_count);
+    set(object, "bytes", counts->bytes);
+    set(object, "calc_ns", counts->calc_ns);
+    set(object, "requires", counts->requires);
+    set(object, "irequires", counts->irequires);
+    set(object, "max_cpu", counts->cpu_max);
+    set(object, "max_nic", counts->nic_max);
+    set(object, "min_msg", summary->message_bytes_min);
+    set(object, "max_msg", summary->message_bytes_max);
+    set(object, "distinct_sizes", summary->message_sizes);
+    set(object, "depth", counts->depth);
+    set(object, "matched", counts->sends - counts->unmatched_sends);
+    set(object, "unmatched_sends", counts->unmatched_sends);
+    set(object, "unmatched_recvs", counts->unmatched_recvs);
+    set(object, "size_mismatch", counts->size_mismatches);
+    set(object, "stuck", counts->stuck);
+    set_ns(object, "bound_path_ns", summary->path_ps);
+    set_ns(object, "bound_cpu_ns", summary->cpu_ps);
+    set_ns(object, "bound_nic_tx_ns", summary->nic_send_ps);
+    set_ns(object, "bound_nic_rx_ns", summary->nic_receive_ps);
+    if (summary->estimated) {
+        set_ns(object, "estimate_ns", summary->estimate_ps);
+        set(object, "estimate_unfinished", summary->unfinished);
+    }
+    return object;
+}
+
+static int describe(const workload_t *workload, bool json)
+{
+    if (json) {
+        json_t *const object = workload_json(workload);
+        char *const text = json_dumps(object, JSON_INDENT(1));
+        SIM_CHECK(text != NULL);
+        puts(text);
+        free(text);
+        json_decref(object);
+    } else {
+        print_workload(workload);
+    }
+    warn(workload);
+    if (fflush(stdout) != 0 || ferror(stdout) != 0) {
+        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int check_file(const cli_args_t *args, const app__workload_file_t *file)
+{
+    check_config_t config;
+    world_error_t error;
+    sim_message_t message = {.text = ""};
+    app__schedule_t *schedule = NULL;
+    workload_t workload = {.name = file->name, .format = app__format_of(file)};
+    sim_attrs_default(&table, &config);
+    int status = CLI_EXIT_BAD_INPUT;
+    if (take_overrides(args, &config, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    app__workload_file_t complete = *file;
+    complete.ranks = (uint32_t)config.ranks;
+    if (app__format_read(&complete, &schedule, &message) != SIM_OK) {
+        fprintf(stderr, "%s\n", message.text);
+    } else {
+        workload.schedule = schedule;
+        app__workload_summarise(schedule, &config.loggp, &workload.summary);
+        status = describe(&workload, args->json);
+        app__schedule_destroy(schedule);
+    }
+    return status;
+}
+
+bool cli_workload_check(const cli_args_t *args, int *status)
+{
+    size_t size = 0;
+    char *const text = read_regular(args->operands[0], &size);
+    const app__workload_file_t file = {
+        .name = args->operands[0],
+        .text = text,
+        .size_bytes = size,
+        .read_file = read_beside,
+    };
+    const bool known = text != NULL && app__format_of(&file) != NULL;
+    if (known) {
+        *status = check_file(args, &file);
+    }
+    sim_free(text);
+    return known;
+}
+
+// -- rocesim convert
+
+static int write_output(const char *name, const char *bytes, size_t size)
+{
+    FILE *const out = strcmp(name, "-") == 0 ? stdout : fopen(name, "wb");
+    bool good = out != NULL && fwrite(bytes, 1, size, out) == size && fflush(out) == 0;
+    if (out != NULL && out != stdout) {
+        good = fclose(out) == 0 && good;
+    }
+    if (!good) {
+        fprintf(stderr, "rocesim convert: cannot write %s\n", name);
+        return CLI_EXIT_FAILED;
+    }
+    return CLI_EXIT_DONE;
+}
+
+static int convert(const cli_args_t *args, const app__workload_file_t *file)
+{
+    app__schedule_t *schedule = NULL;
+    sim_message_t message = {.text = ""};
+    if (app__format_read(file, &schedule, &message) != SIM_OK) {
+        fprintf(stderr, "%s\n", message.text);
+        return CLI_EXIT_BAD_INPUT;
+    }
+    int status = CLI_EXIT_BAD_INPUT;
+    if (schedule->counts.colls > 0) {
+        fprintf(stderr,
+                "%s: the workload has collectives, expected one of sends, receives and "
+                "computations, which GOAL can hold\n",
+                file->name);
+    } else {
+        char *bytes = NULL;
+        size_t size = 0;
+        if (app__format_of(file) == &app__format_goal_binary) {
+            app__goal_write_text(schedule, &bytes, &size);
+        } else {
+            app__goal_write_binary(schedule, &bytes, &size);
+        }
+        status = write_output(args->folder, bytes, size);
+        sim_free(bytes);
+    }
+    app__schedule_destroy(schedule);
+    return status;
+}
+
+int cli_command_convert(const cli_args_t *args)
+{
+    world_error_t error;
+    char *text = NULL;
+    size_t size = 0;
+    if (args->folder == NULL) {
+        fprintf(stderr,
+                "rocesim convert: -o is missing, expected -o FILE, or -o - for the "
+                "standard output\n");
+        return CLI_EXIT_BAD_INPUT;
+    }
+    if (world_read_file(args->operands[0], FILE_BYTES_MAX, &text, &size, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    const app__workload_file_t file = {
+        .name = args->operands[0],
+        .text = text,
+        .size_bytes = size,
+        .read_file = read_beside,
+    };
+    const int status = convert(args, &file);
+    sim_free(text);
+    return status;
+}

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/workload/test_workload_files.sh - `rocesim check` and `rocesim convert` on files of workloads.
+#
+# Goal: a workload is told from a scenario by its content; counts, bounds and times are those of independent
+# parsers; GOAL's text and binary turn into each other without a change; wrong input is refused. Method: a
+# schedule written here, and public tables where they exist. Not pinned: the wording of the description.
+set -u
+. tests/script.sh
+
+cat >"$work/two.goal" <<'EOF'
+// a comment
+num_ranks 3
+rank 0 {
+c: calc 1000 cpu 1
+s: send 1000b to 1 tag 3 cpu 1 nic 2
+s requires c
+t: send 0b to 2
+t irequires s
+}
+rank 1 {
+recv 1000b from -1 tag -1
+}
+rank 2 {
+recv 5b from 0
+}
+EOF
+"$ROCESIM" check "$work/two.goal" --set loggp.latency=2us --set loggp.semantics=spcl \
+    >"$work/said" 2>"$work/warned" ||
+    fail "check: status $?"
+for text in 'GOAL, text' '3, with up to 2 processors and 3 NICs' '2 sends, 2 receives, 1 computations' \
+    '1 requires, 1 irequires' 'from 0 B to 1.000 KB, 2 sizes' 'path 3.440 us' 'estimate    3.440 us'; do
+    grep -qF -- "$text" "$work/said" || fail "check does not say '$text': $(cat "$work/said")"
+done
+grep -q '1 receives have another size' "$work/warned" || fail "sizes: $(cat "$work/warned")"
+"$ROCESIM" check "$work/two.goal" --json 2>/dev/null | python3 -c '
+import json, sys
+made = json.load(sys.stdin)
+wanted = dict(ranks=3, sends=2, recvs=2, calcs=1, bytes=1000, max_cpu=1, max_nic=2, matched=2, depth=3)
+sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check --json"
+
+# -- conversions
+
+"$ROCESIM" convert "$work/two.goal" -o "$work/two.bin" &&
+    "$ROCESIM" convert "$work/two.bin" -o "$work/again.goal" &&
+    "$ROCESIM" convert "$work/again.goal" -o - >"$work/again.bin" || fail "convert: status $?"
+cmp -s "$work/two.bin" "$work/again.bin" || fail "a text of a binary has another binary"
+grep -qx 'l2: send 1000b to 1 tag 3 cpu 1 nic 2' "$work/again.goal" &&
+    grep -qx 'l3 irequires l2' "$work/again.goal" &&
+    grep -qx 'l1: recv 1000b from -1 tag -1' "$work/again.goal" || fail "the text: $(cat "$work/again.goal")"
+"$ROCESIM" check "$work/two.bin" 2>/dev/null | grep -q 'GOAL, binary' || fail "check of a binary"
+
+# -- wrong input
+
+# refused TEXT COMMAND...: expects status 2 and a text
+refused() {
+    "$ROCESIM" "${@:2}" >"$work/said" 2>&1
+    [ $? = 2 ] && grep -qF -- "$1" "$work/said" || fail "${*:2} said: $(cat "$work/said")"
+}
+refused "-o is missing" convert "$work/two.goal"
+printf 'num_ranks 2\nrank 0 {\nsend 5 to 1\n}\n' >"$work/bad.goal"
+refused "bad.goal:3:6: the number is wrong" check "$work/bad.goal"
+refused "bad.goal:3:6: the number is wrong" convert "$work/bad.goal" -o "$work/bad.bin"
+[ ! -e "$work/bad.bin" ] || fail "a refused conversion wrote its file"
+refused "expected loggp.NAME=VALUE" check "$work/two.goal" --set nic.mtu=1024
+refused "loggp.latency=x" check "$work/two.goal" --set loggp.latency=x
+printf 'topology: {star: {hosts: 2}}\n' >"$work/scenario.yaml"
+refused "--json describes a file of a workload" check "$work/scenario.yaml" --json
+"$ROCESIM" check "$work/scenario.yaml" >/dev/null 2>&1 || fail "check of a scenario: status $?"
+printf 'num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n' >"$work/absent.goal"
+"$ROCESIM" check "$work/absent.goal" 2>&1 | grep -q "absent.goal:3:12: there is no such rank: '7'" ||
+    fail "check of a file that names a rank it does not have"
+
+# -- public schedules
+
+public=../shared/data/ai
+[ -d "$public" ] || { echo "skip: no $public" && [ "$failures" = 0 ] && exit 77; exit 1; }
+cat >"$work/compare.py" <<'EOF'
+import csv, json, os, subprocess, sys
+program, public = sys.argv[1:]
+wrong = files = 0
+sets = {"default": "2500ns 1500ns 1us 6ns", "ai": "3700ns 200ns 5ns 40ps", "hpc": "3us 8us 0s 180ps"}
+def check(file, **changed):
+    options = ["--set=loggp.%s=%s" % (name.replace("_", "-"), changed[name]) for name in changed]
+    path = "%s/data/goal/%s.goal" % (public, file)
+    if not os.path.exists(path):
+        return None
+    command = [program, "check", path, "--json"] + options
+    return json.loads(subprocess.run(command, capture_output=True).stdout)
+for row in csv.DictReader(open(public + "/expected/goal_counts.csv")):
+    made = check(row["file"])
+    for key in row if made else ():
+        if key in made and key != "file" and int(row[key]) != made[key]:
+            print(row["file"], key, made[key], "expected", row[key])
+            wrong += 1
+    files += made is not None
+for row in csv.DictReader(open(public + "/expected/goal_loggp_bounds.csv")):
+    latency, overhead, gap, byte = sets[row["params"]].split()
+    made = check(row["file"], latency=latency, send_overhead=overhead, recv_overhead=overhead, gap=gap,
+                 byte_gap=byte)
+    for key in row if made else ():
+        if key.startswith("bound_") and float(row[key]) != made[key]:
+            print(row["file"], row["params"], key, made[key], "expected", row[key])
+            wrong += 1
+print(files, "files")
+sys.exit(wrong > 0 or files < 10)
+EOF
+python3 "$work/compare.py" "$ROCESIM" "$public" >"$work/said" || fail "public schedules: $(cat "$work/said")"
+for binary in "$public"/data/goal/bin/*.bin; do
+    text=$public/data/goal/$(basename "$binary" .bin).goal
+    [ -e "$text" ] || continue
+    "$ROCESIM" convert "$text" -o - 2>/dev/null | cmp -s - "$binary" || fail "$text has another binary"
+    "$ROCESIM" convert "$binary" -o "$work/text.goal" 2>/dev/null
+    "$ROCESIM" convert "$work/text.goal" -o - 2>/dev/null | cmp -s - "$binary" || fail "$binary by way of a text"
+done
+[ "$failures" = 0 ]
