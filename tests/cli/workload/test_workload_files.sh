@@ -111,6 +111,6 @@ for binary in "$public"/data/goal/bin/*.bin; do
     [ -e "$text" ] || continue
     "$ROCESIM" convert "$text" -o - 2>/dev/null | cmp -s - "$binary" || fail "$text has another binary"
     "$ROCESIM" convert "$binary" -o "$work/text.goal" 2>/dev/null
-    "$ROCESIM" convert "$work/text.goal" -o - 2>/dev/null | cmp -s - "$binary" || fail "$binary by way of a text"
+    "$ROCESIM" convert "$work/text.goal" -o - 2>/dev/null | cmp -s - "$binary" || fail "$binary as a text"
 done
 [ "$failures" = 0 ]
