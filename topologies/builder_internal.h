@@ -90,6 +90,12 @@ void topo__racks_size(const topo__racks_t *racks, topo_size_t *size);
 // Builds racks that passed the check.
 void topo__racks_build(const topo_plan_t *plan, const topo__racks_t *racks);
 
+// topologies/fabrics/circles.c: returns the names of switches in a circle of links in which packets
+// can wait for each other and pause each other, "a, b, c, a"; NULL: there is none, or the network
+// is so large that it is not looked for. The caller frees it with sim_free.
+#define TOPO__CIRCLE_NODES_MAX 8u
+char *topo__find_circle(const net_t *net);
+
 // Return a rate or a delay as a scenario writes it ("100Gbps", "1us"); free with sim_free.
 char *topo__rate_text(uint64_t rate_bps);
 char *topo__delay_text(sim_time_t delay_ps);

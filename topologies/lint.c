@@ -398,6 +398,19 @@ static void lint_capacity(const lint_t *lint)
     sim_free(tiers);
 }
 
+static void lint_circles(const lint_t *lint)
+{
+    char *const circle = topo__find_circle(lint->net);
+    if (circle != NULL) {
+        report(lint,
+               TOPO_WARNING,
+               "PFC can deadlock: packets that pause each other can form the circle %s; expected "
+               "routes without a circle, or switch.pfc.enabled: false",
+               circle);
+    }
+    sim_free(circle);
+}
+
 void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx)
 {
     const lint_t lint = {net, fn, ctx};
@@ -406,4 +419,5 @@ void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx)
     lint_reachability(&lint);
     lint_buffers(&lint);
     lint_capacity(&lint);
+    lint_circles(&lint);
 }

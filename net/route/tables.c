@@ -23,6 +23,18 @@ uint32_t net_routes_ports(const net_node_t *node,
     return hop.count;
 }
 
+uint32_t net_ports_towards(const net_t *net,
+                           const net_node_t *node,
+                           uint32_t leaf,
+                           const uint32_t **ports)
+{
+    SIM_CHECK(node->forward != NULL && leaf < net->leaf_count);
+    const net_routes_t *const routes = &net->routes[0][node->sim.index];
+    const net_hop_t hop = net__hop(routes->pages, leaf);
+    *ports = routes->ports + hop.first;
+    return hop.count;
+}
+
 // -- paths
 
 bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash, net_path_t *path)

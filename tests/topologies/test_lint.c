@@ -59,6 +59,52 @@ START_TEST(sound_networks_have_no_findings)
 }
 END_TEST
 
+typedef struct circle {
+    const char *topology;
+    const char *settings;
+    bool pfc;
+    const char *circle; // NULL: there is none
+} circle_t;
+
+static const circle_t circles[] = {
+    {"torus", "x=4; y=1", true, "switch0, switch1, switch2, switch3, switch0;"},
+    {"torus", "x=4; y=1", false, NULL},
+    {"torus", "x=3; y=1", true, NULL}, // every path is one link
+    {"torus", "x=2; y=2", true, "switch0, switch1, switch3, switch2, switch0;"},
+    {"hyperx", "x=6; y=1", true, NULL},
+    {"hyperx", "x=3; y=3", true, "circle switch"},
+    {"slim-fly", "", true, "circle switch"},
+    {"dragonfly", "", true, "..., switch"},
+    {"dragonfly-plus", "hosts-per-switch=1", true, NULL}, // up, across, down
+    {"leaf-spine", "leaves=4; spines=2; hosts-per-leaf=2", true, NULL},
+    {"multi-plane", "hosts-per-leaf=2", true, NULL},
+    {"fat-tree", "k=4", true, NULL},
+    {"parking-lot", "switches=6; hosts-per-switch=1", true, NULL},
+};
+
+// Links that can wait for each other in a circle are named; trees and single hops have none.
+START_TEST(circles_of_pauses_are_named)
+{
+    const circle_t *const row = &circles[_i];
+    world_t world;
+    world_init(&world);
+    world.switch_config.pfc_enabled = row->pfc;
+    world_build(&world, row->topology, row->settings);
+    const findings_t findings = lint(&world);
+    size_t found = 0;
+    for (size_t i = 0; i < findings.count; i++) {
+        if (strstr(findings.text[i], "PFC can deadlock") != NULL) {
+            found++;
+            ck_assert_int_eq(findings.severity[i], TOPO_WARNING);
+            ck_assert_ptr_nonnull(row->circle);
+            ck_assert_msg(strstr(findings.text[i], row->circle) != NULL, "%s", findings.text[i]);
+        }
+    }
+    ck_assert_uint_eq(found, row->circle != NULL);
+    world_fini(&world);
+}
+END_TEST
+
 START_TEST(oversubscription_by_tier)
 {
     world_t world;
@@ -297,7 +343,8 @@ START_TEST(drawing_joins_parallel_links)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP(sound_networks_have_no_findings, 0, 5),
+CHECK_MAIN(CHECK_LOOP(circles_of_pauses_are_named, 0, (int)SIM_COUNT_OF(circles)),
+           CHECK_LOOP(sound_networks_have_no_findings, 0, 5),
            CHECK_TEST(oversubscription_by_tier),
            CHECK_TEST(islands_are_counted),
            CHECK_TEST(cables_of_a_pair_reach_their_own_end_only),

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+// topologies/fabrics/circles.c - finds circles of links in which packets can wait for each other.
+//
+// A packet that came by link u-v and leaves by link v-w waits for room behind w while it takes room
+// behind v. If switches pause their peers, a circle of such links can deadlock (Dally and Seitz,
+// IEEE Transactions on Computers, 1987). Each leaf has a bit of a word; 64 are looked at at once.
+#include <string.h>
+
+#include "net/models.h"
+#include "net/switch_model.h"
+#include "topologies/builder_internal.h"
+
+#define BATCH 64u
+#define COST_MAX UINT64_C(100000000) // pairs of links looked at, about 0.1 s
+
+typedef struct circles {
+    const net_t *net;
+    uint64_t *used;    // by sim.index: leaves of the batch that packets pass this node towards
+    uint64_t *towards; // by uid of the sending port: leaves of the batch that it leads to
+    uint8_t *waits;    // a bit for each pair of ports (in, out) of each node
+    size_t *first;     // by sim.index: the first bit of a node's pairs
+    uint8_t *colour;   // by uid: 0: not visited, 1: on the path, 2: done
+    const net_port_t **path;
+    uint32_t *next; // by place on the path: the port of the node ahead to try next
+} circles_t;
+
+// Returns whether packets that wait behind a node can make it pause its peers.
+static bool pauses(const net_node_t *node)
+{
+    return node->kind == NET_NODE_SWITCH &&
+           net_switch_of((net_node_t *)(uintptr_t)node)->config.pfc_enabled;
+}
+
+static bool between_forwarders(const net_port_t *port)
+{
+    return port->node->forward != NULL && port->peer->node->forward != NULL;
+}
+
+// Sets the leaves that each port leads to, of those first .. first + count - 1, whether or not
+// packets come that way.
+static void set_towards(circles_t *circles, uint32_t first, uint32_t count)
+{
+    const net_t *const net = circles->net;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            circles->towards[node->ports[p].uid] = 0;
+        }
+        for (uint32_t leaf = 0; node->forward != NULL && leaf < count; leaf++) {
+            const uint32_t *ports;
+            const uint32_t found = net_ports_towards(net, node, first + leaf, &ports);
+            for (uint32_t p = 0; p < found; p++) {
+                circles->towards[node->ports[ports[p]].uid] |= UINT64_C(1) << leaf;
+            }
+        }
+    }
+}
+
+// Lets packets of all hosts go their ways, and takes away what nobody uses.
+static void follow(circles_t *circles)
+{
+    const net_t *const net = circles->net;
+    const size_t count = net_node_count(net);
+    for (size_t i = 0; i < count; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        circles->used[node->sim.index] = 0;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            if (node->forward != NULL && node->ports[p].peer->node->kind == NET_NODE_HOST) {
+                circles->used[node->sim.index] = UINT64_MAX;
+            }
+        }
+    }
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < count; i++) {
+            const net_node_t *const node = net_node_at(net, i);
+            for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
+                const net_port_t *const port = &node->ports[p];
+                uint64_t *const there = &circles->used[port->peer->node->sim.index];
+                const uint64_t comes = circles->used[node->sim.index] & circles->towards[port->uid];
+                more = more || (comes & ~*there) != 0;
+                *there |= comes;
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            circles->towards[node->ports[p].uid] &= circles->used[node->sim.index];
+        }
+    }
+}
+
+// Notes which links packets can hold while they wait for which.
+static void note_waits(circles_t *circles)
+{
+    for (size_t i = 0; i < net_node_count(circles->net); i++) {
+        const net_node_t *const node = net_node_at(circles->net, i);
+        for (uint32_t in = 0; pauses(node) && in < node->port_count; in++) {
+            const net_port_t *const port = &node->ports[in];
+            for (uint32_t out = 0; between_forwarders(port) && out < node->port_count; out++) {
+                const size_t bit =
+                    circles->first[node->sim.index] + (size_t)in * node->port_count + out;
+                if ((circles->towards[port->peer->uid] & circles->towards[node->ports[out].uid]) !=
+                    0) {
+                    circles->waits[bit / 8] |= (uint8_t)(1u << bit % 8);
+                }
+            }
+        }
+    }
+}
+
+// Returns the next link that packets on a link wait for, from port *out of the node ahead on; NULL:
+// there are no more.
+static const net_port_t *next_wait(const circles_t *circles, const net_port_t *link, uint32_t *out)
+{
+    const net_node_t *const node = link->peer->node;
+    while (*out < node->port_count) {
+        const net_port_t *const port = &node->ports[(*out)++];
+        const size_t bit = circles->first[node->sim.index] +
+                           (size_t)link->peer->index * node->port_count + port->index;
+        if (between_forwarders(port) && (circles->waits[bit / 8] >> bit % 8 & 1) != 0) {
+            return port;
+        }
+    }
+    return NULL;
+}
+
+// Returns the text "a, b, c, a" of the circle from the link `from` on the path to its end.
+static char *circle_text(const circles_t *circles, size_t from, size_t end)
+{
+    char *text = sim_strdup("");
+    for (size_t i = from; i <= end; i++) {
+        const net_port_t *const link = circles->path[i == end ? from : i];
+        char *const longer =
+            i - from >= TOPO__CIRCLE_NODES_MAX && i < end
+                ? sim_format("%s%s", text, i - from == TOPO__CIRCLE_NODES_MAX ? "..., " : "")
+                : sim_format("%s%s%s", text, link->node->sim.name, i < end ? ", " : "");
+        sim_free(text);
+        text = longer;
+    }
+    return text;
+}
+
+// Searches in depth from a link on. Returns the text of a circle; NULL: there is none.
+static char *search_from(circles_t *circles, const net_port_t *start)
+{
+    size_t depth = 1;
+    circles->path[0] = start;
+    circles->next[0] = 0;
+    circles->colour[start->uid] = 1;
+    while (depth > 0) {
+        const net_port_t *const ahead =
+            next_wait(circles, circles->path[depth - 1], &circles->next[depth - 1]);
+        if (ahead == NULL) {
+            circles->colour[circles->path[--depth]->uid] = 2;
+        } else if (circles->colour[ahead->uid] == 1) {
+            size_t from = depth - 1;
+            while (circles->path[from] != ahead) {
+                from--;
+            }
+            return circle_text(circles, from, depth);
+        } else if (circles->colour[ahead->uid] == 0) {
+            circles->path[depth] = ahead;
+            circles->next[depth] = 0;
+            circles->colour[ahead->uid] = 1;
+            depth++;
+        }
+    }
+    return NULL;
+}
+
+char *topo__find_circle(const net_t *net)
+{
+    const size_t nodes = sim_node_count(net_sim(net));
+    const size_t ports = net_link_count(net) * 2;
+    circles_t circles = {.net = net, .first = sim_alloc_array(nodes + 1, sizeof(size_t))};
+    uint64_t pairs = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        circles.first[node->sim.index] = pairs;
+        pairs += pauses(node) ? (uint64_t)node->port_count * node->port_count : 0;
+    }
+    char *found = NULL;
+    if (pairs * (net_leaf_count(net) / BATCH + 1) <= COST_MAX) {
+        circles.used = sim_alloc_array(nodes + 1, sizeof(uint64_t));
+        circles.towards = sim_alloc_array(ports + 1, sizeof(uint64_t));
+        circles.waits = sim_alloc_array(pairs / 8 + 1, 1);
+        circles.colour = sim_alloc_array(ports + 1, 1);
+        circles.path = sim_alloc_array(ports + 1, sizeof(net_port_t *));
+        circles.next = sim_alloc_array(ports + 1, sizeof(uint32_t));
+        for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
+            const uint32_t left = net_leaf_count(net) - first;
+            set_towards(&circles, first, left < BATCH ? left : BATCH);
+            follow(&circles);
+            note_waits(&circles);
+        }
+        for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
+            const net_node_t *const node = net_node_at(net, i);
+            for (uint32_t p = 0; p < node->port_count && found == NULL; p++) {
+                const net_port_t *const port = &node->ports[p];
+                if (between_forwarders(port) && pauses(port->peer->node) &&
+                    circles.colour[port->uid] == 0) {
+                    found = search_from(&circles, port);
+                }
+            }
+        }
+    }
+    sim_free(circles.first);
+    sim_free(circles.used);
+    sim_free(circles.towards);
+    sim_free(circles.waits);
+    sim_free(circles.colour);
+    sim_free((void *)circles.path);
+    sim_free(circles.next);
+    return found;
+}
