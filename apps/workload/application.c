@@ -6,10 +6,16 @@
 
 #include "kernel/attribute.h"
 
+#include <string.h>
+
 #define PREFIX "traffic.workload"
+
+typedef enum aicb_semantics { AICB_STATED, AICB_SIMAI } aicb_semantics_t;
 
 typedef struct workload_config {
     char *file;
+    uint64_t ranks; // 0: as many as there are places
+    aicb_semantics_t aicb;
     app__workload_options_t options;
 } workload_config_t;
 
@@ -17,7 +23,14 @@ typedef struct workload_config {
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".file", STRING, workload_config_t, file,
              .default_text = "",
-             .help = "schedule in the format GOAL, as text or binary"),
+             .help = "schedule of GOAL (text or binary), or workload text of AICB or SimAI"),
+    SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
+             .default_text = "0", .min_text = "0", .max_text = "1000000",
+             .help = "ranks of a file that does not say how many it has; 0: as many as NICs fit"),
+    SIM_ATTR(PREFIX ".aicb-semantics", ENUM, workload_config_t, aicb,
+             .default_text = "stated", .choices = "stated|simai",
+             .help = "meaning of an AICB file: all that it states, or what SimAI does with it, "
+                     "which leaves some of it out"),
     APP__WORKLOAD_ATTRS(PREFIX, workload_config_t, options),
 };
 // clang-format on
@@ -27,6 +40,21 @@ static const sim_attr_table_t attr_table = {PREFIX,
                                             sizeof(workload_config_t),
                                             attrs,
                                             SIM_COUNT_OF(attrs)};
+
+// Returns the ranks to make of a file that does not say how many it has: `ranks`, or one for each
+// NIC. 0: the hosts are unknown, which placing the ranks reports.
+static uint32_t ranks_to_make(const app_context_t *context, const workload_config_t *config)
+{
+    app__places_t places;
+    sim_message_t ignored = {.text = ""};
+    if (config->ranks > 0 ||
+        app__places_find(context, "hosts", config->options.hosts, &places, &ignored) != SIM_OK) {
+        return (uint32_t)config->ranks;
+    }
+    const size_t count = places.list.count;
+    app__places_fini(&places);
+    return count < APP__RANKS_MAX ? (uint32_t)count : APP__RANKS_MAX;
+}
 
 static sim_err_t read_schedule(const app_context_t *context,
                                const workload_config_t *config,
@@ -39,7 +67,8 @@ static sim_err_t read_schedule(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "file",
-                              ": the file is missing, expected the name of a schedule (GOAL)");
+                              ": the file is missing, expected the name of a schedule (GOAL) or "
+                              "of a workload text (AICB)");
     }
     sim_err_t error = context->read_file(config->file, &text, &size_bytes, message, context->ctx);
     if (error == SIM_OK) {
@@ -47,6 +76,8 @@ static sim_err_t read_schedule(const app_context_t *context,
             .name = config->file,
             .text = text,
             .size_bytes = size_bytes,
+            .ranks = ranks_to_make(context, config),
+            .aicb_simai = config->aicb == AICB_SIMAI,
             .read_file = context->read_file,
             .ctx = context->ctx,
         };
@@ -54,6 +85,17 @@ static sim_err_t read_schedule(const app_context_t *context,
         sim_free(text);
     }
     return error;
+}
+
+// Tells what of a file is left out.
+static void tell_warnings(const app_context_t *context, const app__schedule_t *schedule)
+{
+    static const char prefix[] = "warning: ";
+    for (size_t i = 0; i < schedule->note_count && context->note != NULL; i++) {
+        if (strncmp(schedule->notes[i], prefix, sizeof(prefix) - 1) == 0) {
+            context->note(schedule->notes[i], context->ctx);
+        }
+    }
 }
 
 static sim_err_t workload_create(const app_context_t *context,
@@ -68,6 +110,7 @@ static sim_err_t workload_create(const app_context_t *context,
     options.title = config->file;
     sim_err_t error = read_schedule(context, config, &schedule, message);
     if (error == SIM_OK) {
+        tell_warnings(context, schedule);
         error =
             app__workload_create(context, &app_workload, &options, schedule, &workload, message);
     }
@@ -79,7 +122,7 @@ static sim_err_t workload_create(const app_context_t *context,
 
 const app_ops_t app_workload = {
     .name = "workload",
-    .help = "a schedule of messages and computations from a file (GOAL)",
+    .help = "a schedule of messages and computations from a file (GOAL, AICB)",
     .attrs = &attr_table,
     .create = workload_create,
     .destroy = app__workload_destroy,

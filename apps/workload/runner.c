@@ -96,6 +96,14 @@ static sim_err_t check_schedule(const app__workload_options_t *options,
     if (schedule->absent_rank != NULL) {
         return sim_fail(message, SIM_ERR_INVALID, "%s", schedule->absent_rank);
     }
+    if (schedule->refusal != NULL) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "file",
+                              ": %s is too large: %s",
+                              options->title,
+                              schedule->refusal);
+    }
     if (options->network == APP__NETWORK_IDEAL && schedule->counts.colls > 0) {
         return sim_fail_about(message,
                               SIM_ERR_INVALID,

@@ -29,9 +29,14 @@ void app__schedule_destroy(app__schedule_t *schedule)
     for (size_t i = 0; i < schedule->kept_count; i++) {
         sim_free(schedule->kept[i]);
     }
+    for (size_t i = 0; i < schedule->note_count; i++) {
+        sim_free(schedule->notes[i]);
+    }
     sim_free(schedule->groups);
     sim_free(schedule->calls);
     sim_free(schedule->kept);
+    sim_free(schedule->notes);
+    sim_free(schedule->refusal);
     sim_free(schedule->ranks);
     sim_free(schedule->absent_rank);
     sim_free(schedule);
@@ -73,6 +78,18 @@ void *app__schedule_keep(app__schedule_t *schedule, void *block)
     SIM_GROW(schedule->kept, schedule->kept_count, &schedule->kept_capacity);
     schedule->kept[schedule->kept_count++] = block;
     return block;
+}
+
+void app__schedule_note(app__schedule_t *schedule, char *text)
+{
+    SIM_GROW(schedule->notes, schedule->note_count, &schedule->note_capacity);
+    schedule->notes[schedule->note_count++] = text;
+}
+
+void app__schedule_refuse(app__schedule_t *schedule, char *text)
+{
+    SIM_CHECK(schedule->refusal == NULL);
+    schedule->refusal = text;
 }
 
 const char *app__dimension_name(app__dimension_t dimension)

@@ -121,6 +121,10 @@ typedef struct app__schedule {
     void **kept; // memory that calls point to
     size_t kept_count;
     size_t kept_capacity;
+    char **notes; // lines for a person who checks the file; "warning: " first in some
+    size_t note_count;
+    size_t note_capacity;
+    char *refusal; // why no run can hold the schedule, which then has counts only; NULL: one can
     app__schedule_counts_t counts;
     // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
     // schedule can be counted and converted, but not run.
@@ -144,6 +148,10 @@ uint32_t app__schedule_group(app__schedule_t *schedule, const uint32_t *ranks, u
 uint32_t app__schedule_call(app__schedule_t *schedule, const app__call_t *call);
 // Makes the schedule own a block of memory of sim_alloc, such as a matrix or a name; returns it.
 void *app__schedule_keep(app__schedule_t *schedule, void *block);
+// Appends a line about the file that the schedule comes from. Takes a text of sim_format.
+void app__schedule_note(app__schedule_t *schedule, char *text);
+// Says why no run can hold the schedule. Takes a text of sim_format. Its reader fills the counts.
+void app__schedule_refuse(app__schedule_t *schedule, char *text);
 // Returns the name of a dimension, "tp", or of a kind of collective, "all-reduce".
 const char *app__dimension_name(app__dimension_t dimension);
 const char *app__coll_kind_name(app__coll_kind_t kind);

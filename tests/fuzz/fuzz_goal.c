@@ -24,7 +24,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         SIM_CHECKF(strncmp(message.text, "goal:", 5) == 0, "message \"%s\"", message.text);
         return 0;
     }
-    if (schedule->rank_count <= RANKS_MAX) {
+    if (schedule->rank_count <= RANKS_MAX && schedule->counts.colls == 0 &&
+        schedule->refusal == NULL) {
         char *bytes = NULL;
         size_t size_bytes = 0;
         app__goal_write_binary(schedule, &bytes, &size_bytes);

@@ -10,7 +10,8 @@ typedef struct app__workload_file {
     const char *name; // as the scenario names it
     const char *text; // its bytes; no 0 ends them
     size_t size_bytes;
-    uint32_t ranks; // ranks to make where the file does not say; 0: refuse such a file
+    uint32_t ranks;  // ranks to make where the file does not say; 0: as few as make sense
+    bool aicb_simai; // AICB: SimAI's meanings, also where they leave out what the file says
     // Reads another file beside this one, such as that of the next rank. The caller frees *text
     // with sim_free. NULL: there are no other files.
     sim_err_t (
@@ -32,6 +33,7 @@ typedef struct app__format {
 
 extern const app__format_t app__format_goal_binary;
 extern const app__format_t app__format_goal_text;
+extern const app__format_t app__format_aicb;
 extern const app__format_t *const app__formats[]; // ends with NULL
 
 // Returns the first format that recognises the file; NULL: none does.
