@@ -38,9 +38,7 @@ typedef struct totals {
     double least_ns[APP__AICB_SETS];
 } totals_t;
 
-static void add_layer(const app__aicb_job_t *job,
-                      const app__aicb_layer_t *layer,
-                      totals_t *totals)
+static void add_layer(const app__aicb_job_t *job, const app__aicb_layer_t *layer, totals_t *totals)
 {
     totals->update_ns += layer->update_ns;
     for (app__aicb_phase_t i = APP__AICB_FORWARD; i < APP__AICB_PHASES; i++) {
@@ -75,9 +73,7 @@ static int compare_steps(const bin_t *one, const bin_t *two)
     if (words != 0 || lengths[0] != lengths[1]) {
         return words != 0 ? words : lengths[0] < lengths[1] ? -1 : 1;
     }
-    return one->step->bytes == two->step->bytes  ? 0
-           : one->step->bytes < two->step->bytes ? -1
-                                                 : 1;
+    return one->step->bytes == two->step->bytes ? 0 : one->step->bytes < two->step->bytes ? -1 : 1;
 }
 
 static int compare(const void *a, const void *b)
@@ -144,15 +140,15 @@ static void note_unknown(const app__aicb_t *aicb, app__schedule_t *schedule)
         }
     }
     if (step != NULL) {
-        app__schedule_note(
-            schedule,
-            sim_format("warning: %s:%" PRIu64 ": there is no collective '%.*s': %" PRIu64
-                       " unknown words are left out",
-                       aicb->name,
-                       first->line,
-                       (int)(step->word.length < 40 ? step->word.length : 40),
-                       step->word.text,
-                       count));
+        app__schedule_note(schedule,
+                           sim_format("warning: %s:%" PRIu64
+                                      ": there is no collective '%.*s': %" PRIu64
+                                      " unknown words are left out",
+                                      aicb->name,
+                                      first->line,
+                                      (int)(step->word.length < 40 ? step->word.length : 40),
+                                      step->word.text,
+                                      count));
     }
 }
 
@@ -160,28 +156,26 @@ static void note_header(const app__aicb_t *aicb,
                         const app__aicb_job_t *job,
                         app__schedule_t *schedule)
 {
+    app__schedule_note(schedule,
+                       sim_format("policy %s: TP %" PRIu64 ", EP %" PRIu64 ", PP %" PRIu64
+                                  ", VPP %" PRIu64 ", GA %" PRIu64 ", DP %u, all_gpus %" PRIu64
+                                  ", pp_comm %" PRIu64 " (0: the file does not say)",
+                                  app__aicb_policy_name(aicb->policy),
+                                  aicb->tp,
+                                  aicb->ep,
+                                  aicb->pp,
+                                  aicb->vpp,
+                                  aicb->ga,
+                                  job->dp,
+                                  aicb->all_gpus,
+                                  aicb->pp_bytes));
     app__schedule_note(
         schedule,
-        sim_format("policy %s: TP %" PRIu64 ", EP %" PRIu64 ", PP %" PRIu64 ", VPP %" PRIu64
-                   ", GA %" PRIu64 ", DP %u, all_gpus %" PRIu64 ", pp_comm %" PRIu64
-                   " (0: the file does not say)",
-                   app__aicb_policy_name(aicb->policy),
-                   aicb->tp,
-                   aicb->ep,
-                   aicb->pp,
-                   aicb->vpp,
-                   aicb->ga,
-                   job->dp,
-                   aicb->all_gpus,
-                   aicb->pp_bytes));
-    app__schedule_note(schedule,
-                       sim_format("layers: %" PRIu64 " declared, %zu present",
-                                  aicb->declared,
-                                  aicb->layer_count));
+        sim_format("layers: %" PRIu64 " declared, %zu present", aicb->declared, aicb->layer_count));
     if (aicb->layer_count < aicb->declared) {
-        app__schedule_note(schedule,
-                           sim_format("warning: %s: the file declares more layers than it has",
-                                      aicb->name));
+        app__schedule_note(
+            schedule,
+            sim_format("warning: %s: the file declares more layers than it has", aicb->name));
     }
     if (aicb->words_left > 0) {
         app__schedule_note(schedule,

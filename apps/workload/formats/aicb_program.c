@@ -338,7 +338,8 @@ static bool begins_with(const app__aicb_word_t *word, const char *prefix)
 
 static bool begins_microbatch(const app__aicb_layer_t *layer)
 {
-    return begins_with(&layer->name, "embedding") && !begins_with(&layer->name, "embedding_grads") &&
+    return begins_with(&layer->name, "embedding") &&
+           !begins_with(&layer->name, "embedding_grads") &&
            !begins_with(&layer->name, "embedding_norm");
 }
 
@@ -442,8 +443,8 @@ static void run_part(maker_t *maker, const parts_t *parts, const part_t *part, b
     const bool has_before = part_before(maker, part, &stages[0], &others[0]);
     const bool has_behind = part_behind(maker, parts, part, &stages[1], &others[1]);
     if (exchanges(maker) && (backward_pass ? has_behind : has_before)) {
-        const app__op_t receive = message(
-            maker, APP__OP_RECV, stages[backward_pass], tag_of(parts, part, backward_pass));
+        const app__op_t receive =
+            message(maker, APP__OP_RECV, stages[backward_pass], tag_of(parts, part, backward_pass));
         add_next(maker, &receive);
     }
     for (size_t i = first; i < end && !maker->full; i++) {

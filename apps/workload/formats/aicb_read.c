@@ -157,8 +157,8 @@ static sim_err_t take_header(app__words_t *words, app__aicb_t *aicb, header_t *h
         if (!app__words_next(words)) {
             return app__words_fail(words, "the file ends in its header", "the number of layers");
         }
-        const bool is_key = words->word[words->length - 1] == ':' ||
-                            app__words_is(words, "pp_comm");
+        const bool is_key =
+            words->word[words->length - 1] == ':' || app__words_is(words, "pp_comm");
         if (!is_key) {
             break;
         }
@@ -191,8 +191,7 @@ static const struct {
 static bool ends_with(const app__aicb_word_t *word, const char *suffix)
 {
     const size_t length = strlen(suffix);
-    return word->length > length &&
-           memcmp(word->text + word->length - length, suffix, length) == 0;
+    return word->length > length && memcmp(word->text + word->length - length, suffix, length) == 0;
 }
 
 // Splits a collective's word into the collective and its group.
@@ -240,7 +239,9 @@ static sim_err_t take_step(app__words_t *words, app__aicb_layer_t *layer, app__a
 }
 
 // Reads the words of a layer behind its name.
-static sim_err_t take_layer(app__words_t *words, app__aicb_policy_t policy, app__aicb_layer_t *layer)
+static sim_err_t take_layer(app__words_t *words,
+                            app__aicb_policy_t policy,
+                            app__aicb_layer_t *layer)
 {
     *layer = (app__aicb_layer_t){
         .name = {words->word, (uint32_t)words->length},

@@ -54,7 +54,9 @@ static uint32_t group_of(const app__aicb_job_t *job,
 }
 
 // Adds the groups of a set; returns the index of the first.
-static uint32_t add_groups(app__schedule_t *schedule, const app__aicb_job_t *job, app__aicb_set_t set)
+static uint32_t add_groups(app__schedule_t *schedule,
+                           const app__aicb_job_t *job,
+                           app__aicb_set_t set)
 {
     const uint32_t members = app__aicb_members(job, set);
     uint32_t *const ranks = sim_alloc_array(job->ranks, sizeof(*ranks)); // group by group

@@ -6,9 +6,7 @@
 
 #define SHOWN_BYTES_MAX 40u // of a word, in messages
 
-void app__words_init(app__words_t *words,
-                     const app__workload_file_t *file,
-                     sim_message_t *message)
+void app__words_init(app__words_t *words, const app__workload_file_t *file, sim_message_t *message)
 {
     *words = (app__words_t){
         .name = file->name,

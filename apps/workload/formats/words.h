@@ -16,9 +16,7 @@ typedef struct app__words {
     sim_message_t *message;
 } app__words_t;
 
-void app__words_init(app__words_t *words,
-                     const app__workload_file_t *file,
-                     sim_message_t *message);
+void app__words_init(app__words_t *words, const app__workload_file_t *file, sim_message_t *message);
 // Moves to the next word, also across lines. Blanks, tabs and line ends separate words. Returns
 // false at the end of the text.
 bool app__words_next(app__words_t *words);

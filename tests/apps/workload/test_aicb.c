@@ -50,12 +50,14 @@ static void list_ops(const app__schedule_t *schedule, uint32_t rank, char *text,
     for (uint32_t i = 0; i < ops->count; i++) {
         const app__op_t *const op = &ops->ops[i];
         const char *const names[] = {"", "send", "recv", "calc", ""};
-        at += (size_t)snprintf(text + at, text_bytes - at, "%s%s", i == 0 ? "" : "; ",
-                               names[op->type]);
+        at += (size_t)
+            snprintf(text + at, text_bytes - at, "%s%s", i == 0 ? "" : "; ", names[op->type]);
         if (op->type == APP__OP_COLL) {
             const app__call_t *const call = &schedule->calls[op->peer];
             const app__group_t *const group = &schedule->groups[call->group];
-            at += (size_t)snprintf(text + at, text_bytes - at, "%s %s %llu of",
+            at += (size_t)snprintf(text + at,
+                                   text_bytes - at,
+                                   "%s %s %llu of",
                                    app__dimension_name(call->dimension),
                                    app__coll_kind_name(call->kind),
                                    (unsigned long long)call->bytes);
@@ -63,8 +65,8 @@ static void list_ops(const app__schedule_t *schedule, uint32_t rank, char *text,
                 at += (size_t)snprintf(text + at, text_bytes - at, " %u", group->ranks[m]);
             }
         } else {
-            at += (size_t)snprintf(text + at, text_bytes - at, " %llu",
-                                   (unsigned long long)op->size);
+            at +=
+                (size_t)snprintf(text + at, text_bytes - at, " %llu", (unsigned long long)op->size);
         }
         if (op->type == APP__OP_SEND || op->type == APP__OP_RECV) {
             at += (size_t)snprintf(text + at, text_bytes - at, " rank %u", op->peer);
@@ -197,10 +199,10 @@ END_TEST
 
 START_TEST(activations_are_computed_again)
 {
-    static const char file[] = TRANSFORMER
-        "1 all_gpus: 1 checkpoints: 1 1 checkpoint_initiates: 1 3\n4\n"
-        "a -1 1 NONE 0 10 NONE 0 0 NONE 0 0\nb -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
-        "c -1 3 NONE 0 30 NONE 0 0 NONE 0 0\nd -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
+    static const char file[] =
+        TRANSFORMER "1 all_gpus: 1 checkpoints: 1 1 checkpoint_initiates: 1 3\n4\n"
+                    "a -1 1 NONE 0 10 NONE 0 0 NONE 0 0\nb -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
+                    "c -1 3 NONE 0 30 NONE 0 0 NONE 0 0\nd -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
     check_ops(file,
               false,
               0,
@@ -216,12 +218,11 @@ END_TEST
 
 START_TEST(stages_exchange_microbatches)
 {
-    static const char file[] =
-        TRANSFORMER "1 ep: 1 pp: 2 vpp: 1 ga: 2 all_gpus: 2 pp_comm 100\n4\n"
-                    "grad -1 1 NONE 0 0 NONE 0 0 NONE 0 0\n"
-                    "embedding_layer -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
-                    "embedding_layer -1 3 NONE 0 30 NONE 0 0 NONE 0 0\n"
-                    "cross_entropy1 -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
+    static const char file[] = TRANSFORMER "1 ep: 1 pp: 2 vpp: 1 ga: 2 all_gpus: 2 pp_comm 100\n4\n"
+                                           "grad -1 1 NONE 0 0 NONE 0 0 NONE 0 0\n"
+                                           "embedding_layer -1 2 NONE 0 20 NONE 0 0 NONE 0 0\n"
+                                           "embedding_layer -1 3 NONE 0 30 NONE 0 0 NONE 0 0\n"
+                                           "cross_entropy1 -1 4 NONE 0 40 NONE 0 0 NONE 0 0\n";
     check_ops(file,
               false,
               0,
@@ -232,8 +233,11 @@ START_TEST(stages_exchange_microbatches)
               1,
               "calc 1; recv 100 rank 0 <0; calc 2 <1; recv 100 rank 0 <2; calc 3 <3; calc 4 <4; "
               "calc 40 <5; calc 30 <6; send 100 rank 0 <7; calc 20 <7; send 100 rank 0 <9");
-    check_ops(file, true, 1, "calc 1; calc 2 <0; calc 3 <1; calc 4 <2; calc 40 <3; calc 30 <4; "
-                             "calc 20 <5");
+    check_ops(file,
+              true,
+              1,
+              "calc 1; calc 2 <0; calc 3 <1; calc 4 <2; calc 40 <3; calc 30 <4; "
+              "calc 20 <5");
 }
 END_TEST
 
@@ -244,11 +248,18 @@ START_TEST(pipelines_end)
     const unsigned chunks = 1 + (unsigned)_i / 4 % 3;
     const unsigned microbatches = 1 + (unsigned)_i / 12 % 9;
     char file[4000];
-    size_t at = (size_t)snprintf(file, sizeof(file), TRANSFORMER
-                                 "2 ep: 1 pp: %u vpp: %u ga: %u all_gpus: %u pp_comm: 7\n%u\n",
-                                 stages, chunks, microbatches, 4 * stages, 4 * microbatches);
+    size_t at =
+        (size_t)snprintf(file,
+                         sizeof(file),
+                         TRANSFORMER "2 ep: 1 pp: %u vpp: %u ga: %u all_gpus: %u pp_comm: 7\n%u\n",
+                         stages,
+                         chunks,
+                         microbatches,
+                         4 * stages,
+                         4 * microbatches);
     for (unsigned i = 0; i < 4 * microbatches; i++) {
-        at += (size_t)snprintf(file + at, sizeof(file) - at,
+        at += (size_t)snprintf(file + at,
+                               sizeof(file) - at,
                                "%s -1 1 ALLREDUCE 9 1 NONE 0 1 ALLREDUCE 5 0\n",
                                i % 4 == 0 ? "embedding_layer" : "mlp");
     }
@@ -288,13 +299,15 @@ START_TEST(errors_have_places)
          "expected a multiple of TP x PP x EP, which is 6"},
         {TRANSFORMER "999999 ep: 99999\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1\n",
          "the header's TP x PP x EP is"},
-        {"HYBRID_CUSTOMIZED\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1 DOTA", "x:3:35: the layer's policy"},
+        {"HYBRID_CUSTOMIZED\n1\na -1 1 NONE 0 1 NONE 0 1 NONE 0 1 DOTA",
+         "x:3:35: the layer's policy"},
     };
     for (size_t i = 0; i < SIM_COUNT_OF(wrong); i++) {
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
         ck_assert_int_ne(
-            read_as(wrong[i].text, strlen(wrong[i].text), 0, false, &schedule, &message), SIM_OK);
+            read_as(wrong[i].text, strlen(wrong[i].text), 0, false, &schedule, &message),
+            SIM_OK);
         ck_assert_msg(strstr(message.text, wrong[i].said) != NULL,
                       "%s\nsaid %s",
                       wrong[i].text,
@@ -344,8 +357,8 @@ START_TEST(ranks_are_what_the_header_leaves_open)
     for (size_t i = 0; i < SIM_COUNT_OF(cases); i++) {
         app__schedule_t *schedule = NULL;
         sim_message_t message = {.text = ""};
-        ck_assert_int_eq(
-            read_as(file, strlen(file), cases[i].asked, false, &schedule, &message), SIM_OK);
+        ck_assert_int_eq(read_as(file, strlen(file), cases[i].asked, false, &schedule, &message),
+                         SIM_OK);
         ck_assert_uint_eq(schedule->rank_count, cases[i].made);
         app__schedule_destroy(schedule);
     }
@@ -362,8 +375,11 @@ START_TEST(large_files_are_counted)
     static const char layer[] = "embedding -1 3 ALLREDUCE 5000 4 ALLREDUCE 5000 5 ALLREDUCE 7 0\n";
     const unsigned layers = 1200;
     char *const file = sim_alloc(layers * sizeof(layer) + 200);
-    size_t at = (size_t)snprintf(file, 200, TRANSFORMER "2 pp: 12 ga: 1200 all_gpus: 9216 "
-                                                        "pp_comm: 9\n%u\n", layers);
+    size_t at = (size_t)snprintf(file,
+                                 200,
+                                 TRANSFORMER "2 pp: 12 ga: 1200 all_gpus: 9216 "
+                                             "pp_comm: 9\n%u\n",
+                                 layers);
     for (unsigned i = 0; i < layers; i++, at += sizeof(layer) - 1) {
         memcpy(file + at, layer, sizeof(layer));
     }
@@ -471,20 +487,39 @@ static void check_counts(char *c[])
 {
     char part[400];
     app__schedule_t *const schedule = read_public(c[0], 0);
-    snprintf(part, sizeof(part), "policy %s: TP %llu, EP %llu, PP %llu, VPP %llu, GA %llu, ", c[1],
-             number(c[2]), number(c[3]), number(c[4]), number(c[5]), number(c[6]));
+    snprintf(part,
+             sizeof(part),
+             "policy %s: TP %llu, EP %llu, PP %llu, VPP %llu, GA %llu, ",
+             c[1],
+             number(c[2]),
+             number(c[3]),
+             number(c[4]),
+             number(c[5]),
+             number(c[6]));
     must_note(schedule, c[0], part);
     snprintf(part, sizeof(part), "all_gpus %llu, pp_comm %llu", number(c[7]), number(c[8]));
     must_note(schedule, c[0], part);
     snprintf(part, sizeof(part), "layers: %s declared, %s present", c[9], c[10]);
     must_note(schedule, c[0], part);
-    snprintf(part, sizeof(part),
-             "forward %s ns, input gradient %s ns, weight gradient %s ns, updates %s ns", c[12],
-             c[13], c[14], c[15]);
+    snprintf(part,
+             sizeof(part),
+             "forward %s ns, input gradient %s ns, weight gradient %s ns, updates %s ns",
+             c[12],
+             c[13],
+             c[14],
+             c[15]);
     must_note(schedule, c[0], part);
-    snprintf(part, sizeof(part),
-             "tp %s of %s bytes, dp %s of %s bytes, ep %s of %s bytes, dp-ep %s of %s bytes", c[17],
-             c[18], c[19], c[20], c[21], c[22], c[23], c[24]);
+    snprintf(part,
+             sizeof(part),
+             "tp %s of %s bytes, dp %s of %s bytes, ep %s of %s bytes, dp-ep %s of %s bytes",
+             c[17],
+             c[18],
+             c[19],
+             c[20],
+             c[21],
+             c[22],
+             c[23],
+             c[24]);
     must_note(schedule, c[0], part);
     app__schedule_destroy(schedule);
 }
@@ -505,10 +540,15 @@ static void check_bounds(char *c[])
 {
     char part[400];
     app__schedule_t *const schedule = read_public(c[0], (uint32_t)number(c[1]));
-    snprintf(part, sizeof(part),
+    snprintf(part,
+             sizeof(part),
              "at least %s ns: computations %s ns, rings of tp at 2880 Gbps (NVLink) %s ns; at 400 "
              "Gbps, ep takes %s ns and dp %s ns",
-             c[7], c[3], c[4], c[5], c[6]);
+             c[7],
+             c[3],
+             c[4],
+             c[5],
+             c[6]);
     must_note(schedule, c[0], part);
     app__schedule_destroy(schedule);
 }
