@@ -36,6 +36,10 @@ void app__schedule_destroy(app__schedule_t *schedule)
     sim_free(schedule->calls);
     sim_free(schedule->kept);
     sim_free(schedule->notes);
+    for (size_t i = 0; i < schedule->fact_count; i++) {
+        sim_free(schedule->facts[i].text);
+    }
+    sim_free(schedule->facts);
     sim_free(schedule->refusal);
     sim_free(schedule->ranks);
     sim_free(schedule->absent_rank);
@@ -84,6 +88,24 @@ void app__schedule_note(app__schedule_t *schedule, char *text)
 {
     SIM_GROW(schedule->notes, schedule->note_count, &schedule->note_capacity);
     schedule->notes[schedule->note_count++] = text;
+}
+
+static void add_fact(app__schedule_t *schedule, const app__fact_t *fact)
+{
+    SIM_GROW(schedule->facts, schedule->fact_count, &schedule->fact_capacity);
+    schedule->facts[schedule->fact_count++] = *fact;
+}
+
+void app__schedule_fact(app__schedule_t *schedule, const char *name, uint64_t number)
+{
+    const app__fact_t fact = {.name = name, .number = number};
+    add_fact(schedule, &fact);
+}
+
+void app__schedule_fact_text(app__schedule_t *schedule, const char *name, char *text)
+{
+    const app__fact_t fact = {.name = name, .text = text};
+    add_fact(schedule, &fact);
 }
 
 void app__schedule_refuse(app__schedule_t *schedule, char *text)

@@ -109,6 +109,13 @@ typedef struct app__schedule_counts {
     uint8_t nic_max;
 } app__schedule_counts_t;
 
+// A count of a file that its format's reader made, for programs: "layers_present", 92.
+typedef struct app__fact {
+    const char *name; // static
+    uint64_t number;
+    char *text; // NULL: the number counts
+} app__fact_t;
+
 typedef struct app__schedule {
     app__rank_ops_t *ranks;
     uint32_t rank_count;
@@ -124,6 +131,9 @@ typedef struct app__schedule {
     char **notes; // lines for a person who checks the file; "warning: " first in some
     size_t note_count;
     size_t note_capacity;
+    app__fact_t *facts;
+    size_t fact_count;
+    size_t fact_capacity;
     char *refusal; // why no run can hold the schedule, which then has counts only; NULL: one can
     app__schedule_counts_t counts;
     // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
@@ -150,6 +160,9 @@ uint32_t app__schedule_call(app__schedule_t *schedule, const app__call_t *call);
 void *app__schedule_keep(app__schedule_t *schedule, void *block);
 // Appends a line about the file that the schedule comes from. Takes a text of sim_format.
 void app__schedule_note(app__schedule_t *schedule, char *text);
+// Appends a fact: a number, or a text of sim_format, which it takes. `name` is static.
+void app__schedule_fact(app__schedule_t *schedule, const char *name, uint64_t number);
+void app__schedule_fact_text(app__schedule_t *schedule, const char *name, char *text);
 // Says why no run can hold the schedule. Takes a text of sim_format. Its reader fills the counts.
 void app__schedule_refuse(app__schedule_t *schedule, char *text);
 // Returns the name of a dimension, "tp", or of a kind of collective, "all-reduce".

@@ -174,6 +174,11 @@ static void print_calls(const app__schedule_t *schedule)
     }
 }
 
+static bool is_warning(const char *note)
+{
+    return strncmp(note, "warning: ", strlen("warning: ")) == 0;
+}
+
 static void print_workload(const workload_t *workload)
 {
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
@@ -204,6 +209,11 @@ static void print_workload(const workload_t *workload)
     printf("  depth       %" PRIu32 " messages and computations on the longest chain\n",
            counts->depth);
     print_bounds(summary);
+    for (size_t i = 0; i < workload->schedule->note_count; i++) {
+        if (!is_warning(workload->schedule->notes[i])) {
+            printf("  file        %s\n", workload->schedule->notes[i]);
+        }
+    }
 }
 
 static void warn(const workload_t *workload)
@@ -213,6 +223,14 @@ static void warn(const workload_t *workload)
         fprintf(stderr,
                 "warning: %s; `rocesim run` refuses the file\n",
                 workload->schedule->absent_rank);
+    }
+    if (workload->schedule->refusal != NULL) {
+        fprintf(stderr, "warning: %s: %s\n", workload->name, workload->schedule->refusal);
+    }
+    for (size_t i = 0; i < workload->schedule->note_count; i++) {
+        if (is_warning(workload->schedule->notes[i])) {
+            fprintf(stderr, "%s\n", workload->schedule->notes[i]);
+        }
     }
     if (counts->unmatched_sends + counts->unmatched_recvs + counts->stuck > 0) {
         fprintf(stderr,
@@ -241,6 +259,23 @@ static void warn(const workload_t *workload)
 static void set(json_t *object, const char *name, uint64_t value)
 {
     json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+// Adds what the format's reader says about the file.
+static void set_facts(json_t *object, const app__schedule_t *schedule)
+{
+    json_t *const notes = json_array();
+    for (size_t i = 0; i < schedule->fact_count; i++) {
+        const app__fact_t *const fact = &schedule->facts[i];
+        json_object_set_new(object,
+                            fact->name,
+                            fact->text != NULL ? json_string(fact->text)
+                                               : json_integer((json_int_t)fact->number));
+    }
+    for (size_t i = 0; i < schedule->note_count; i++) {
+        json_array_append_new(notes, json_string(schedule->notes[i]));
+    }
+    json_object_set_new(object, "notes", notes);
 }
 
 static void set_ns(json_t *object, const char *name, sim_time_t time_ps)
@@ -284,6 +319,7 @@ static json_t *workload_json(const workload_t *workload)
         set_ns(object, "estimate_ns", summary->estimate_ps);
         set(object, "estimate_unfinished", summary->unfinished);
     }
+    set_facts(object, workload->schedule);
     return object;
 }
 

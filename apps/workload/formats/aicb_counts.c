@@ -186,6 +186,42 @@ static void note_header(const app__aicb_t *aicb,
     }
 }
 
+// Adds the counts under the names that programs read.
+static void add_facts(const app__aicb_t *aicb, const totals_t *totals, app__schedule_t *schedule)
+{
+    const struct {
+        const char *name;
+        uint64_t number;
+    } facts[] = {
+        {"TP", aicb->tp},
+        {"EP", aicb->ep},
+        {"PP", aicb->pp},
+        {"VPP", aicb->vpp},
+        {"GA", aicb->ga},
+        {"all_gpus", aicb->all_gpus},
+        {"pp_comm", aicb->pp_bytes},
+        {"layers_declared", aicb->declared},
+        {"layers_present", aicb->layer_count},
+        {"fwd_ns", totals->compute_ns[APP__AICB_FORWARD]},
+        {"ig_ns", totals->compute_ns[APP__AICB_INPUT_GRADIENT]},
+        {"wg_ns", totals->compute_ns[APP__AICB_WEIGHT_GRADIENT]},
+        {"update_ns", totals->update_ns},
+        {"tp_ops", totals->ops[APP__AICB_TP]},
+        {"tp_bytes", totals->bytes[APP__AICB_TP]},
+        {"dp_ops", totals->ops[APP__AICB_DP]},
+        {"dp_bytes", totals->bytes[APP__AICB_DP]},
+        {"ep_ops", totals->ops[APP__AICB_EP]},
+        {"ep_bytes", totals->bytes[APP__AICB_EP]},
+        {"dp_ep_ops", totals->ops[APP__AICB_DP_EP]},
+        {"dp_ep_bytes", totals->bytes[APP__AICB_DP_EP]},
+    };
+    app__schedule_fact_text(
+        schedule, "policy", sim_format("%s", app__aicb_policy_name(aicb->policy)));
+    for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
+        app__schedule_fact(schedule, facts[i].name, facts[i].number);
+    }
+}
+
 void app__aicb_note_counts(const app__aicb_t *aicb,
                            const app__aicb_job_t *job,
                            app__schedule_t *schedule)
@@ -197,6 +233,7 @@ void app__aicb_note_counts(const app__aicb_t *aicb,
     const uint64_t compute_ns = totals.compute_ns[APP__AICB_FORWARD] +
                                 totals.compute_ns[APP__AICB_INPUT_GRADIENT] +
                                 totals.compute_ns[APP__AICB_WEIGHT_GRADIENT];
+    add_facts(aicb, &totals, schedule);
     note_header(aicb, job, schedule);
     app__schedule_note(schedule,
                        sim_format("computations of a rank: forward %" PRIu64
