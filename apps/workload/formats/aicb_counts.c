@@ -215,8 +215,9 @@ static void add_facts(const app__aicb_t *aicb, const totals_t *totals, app__sche
         {"dp_ep_ops", totals->ops[APP__AICB_DP_EP]},
         {"dp_ep_bytes", totals->bytes[APP__AICB_DP_EP]},
     };
-    app__schedule_fact_text(
-        schedule, "policy", sim_format("%s", app__aicb_policy_name(aicb->policy)));
+    app__schedule_fact_text(schedule,
+                            "policy",
+                            sim_format("%s", app__aicb_policy_name(aicb->policy)));
     for (size_t i = 0; i < SIM_COUNT_OF(facts); i++) {
         app__schedule_fact(schedule, facts[i].name, facts[i].number);
     }
