@@ -108,6 +108,25 @@ typedef struct results_series_row {
     uint64_t value;
 } results_series_row_t;
 
+typedef struct results_hop_row {
+    const world_t *world;
+    sim_time_t time_ps;
+    sim_time_t arrive_ps;
+    const net_port_t *port;
+    uint32_t source;      // interface id; NET_INTERFACES_MAX: none
+    uint32_t destination; //
+    uint32_t qp;
+    uint32_t psn;
+    uint16_t frame_bytes;
+    uint8_t priority;
+    uint8_t opcode;
+    bool is_roce; // otherwise a frame of PFC
+    bool is_nak;
+    bool is_pause;
+    uint8_t is_marked;
+    uint8_t is_again;
+} results_hop_row_t;
+
 typedef struct results_pause_row {
     const net_port_t *port;
     uint32_t priority;
@@ -122,6 +141,7 @@ extern const results_table_t results_port_table;      // ports.csv
 extern const results_table_t results_event_table;     // events.csv
 extern const results_table_t results_pause_table;     // pauses.csv
 extern const results_table_t results_series_table;    // series.csv
+extern const results_table_t results_hop_table;       // hops.csv
 extern const results_table_t *const results_tables[]; // all of them; ends with NULL
 
 // Opens FOLDER/<the table's file> and writes its header; the caller closes it.

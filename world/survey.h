@@ -31,6 +31,7 @@ typedef struct world_observed {
     double rows;          // of series.csv at least, if it had no limit
     double rows_written;  // at most outputs.series-max
     double capture_bytes; // of files of captures, without filters
+    double hop_rows;      // of hops.csv
     double memory_bytes;
     double wall_s; // to write the rows
 } world_observed_t;

@@ -9,6 +9,7 @@
 #include "kernel/record.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
+#include "results/hops.h"
 #include "results/observe_series.h"
 #include "results/pause_bins.h"
 #include "results/tables.h"
@@ -32,6 +33,7 @@ struct results_observers {
     uint64_t event_rows;
     uint64_t event_rows_left_out;
     results_series_writer_t *series;
+    results_hops_t *hops; // NULL: not written
     capture_file_t *captures;
     size_t capture_count;
     size_t capture_capacity;
@@ -355,6 +357,7 @@ static sim_err_t destroy(results_observers_t *observers, results_t *results, wor
                    error,
                    &other);
     }
+    keep_first(&result, results_hops_close(observers->hops, results, &other), error, &other);
     if (results != NULL && observers->pause_bins != NULL) {
         results_pause_bins_end(observers->pause_bins, results->sim_time_ps);
         keep_first(&result,
@@ -394,6 +397,9 @@ sim_err_t results_observers_create(const world_t *world,
     }
     if (result == SIM_OK && folder != NULL) {
         result = results_series_writer_create(world, folder, &made->series, error);
+    }
+    if (result == SIM_OK && folder != NULL) {
+        result = results_hops_create(world, folder, &made->hops, error);
     }
     if (result == SIM_OK && folder != NULL) {
         result = attach_captures(made, folder, error);

@@ -488,6 +488,80 @@ const steps = {
         check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
     },
 
+    // Packets that move over the network: recorded where asked for, with a time that one chooses, steps and kinds.
+    async packets() {
+        await go(ada, `run/${first_run}?tab=packets`);
+        const record = ada.getByRole("button", { name: "Run again and record packets" });
+        await ada.locator(".map-canvas").or(record).first().waitFor();
+        if (await record.isVisible()) {
+            await record.click();
+            await ada.waitForFunction((old) => !location.hash.includes(`run/${old}`), first_run);
+        }
+        await ada.locator(".map-canvas").waitFor({ timeout: 60000 });
+        await settled(ada);
+        check((await ada.locator(".key").allTextContents()).join().includes("PFC pauses"), "a legend names the kinds");
+        const told = () => text_of(ada, "p.muted.small:has-text('on links')");
+        const clock = () => text_of(ada, ".slider-row output");
+        check(/^\d+ on links: data \d/.test(await told()), `packets leave at first: ${await told()}`);
+        await ada.getByLabel("To the next packet").click();
+        check((await clock()) !== "0 ns", `a step goes on to the next packet: ${await clock()}`);
+        const picture_of = () => ada.locator(".map-canvas").evaluate((canvas) => canvas.toDataURL());
+        const before = await picture_of();
+        await ada.locator(".slider-row input[type=range]").focus();
+        await ada.keyboard.press("PageUp");
+        await ada.keyboard.press("PageUp");
+        await ada.waitForTimeout(100);
+        check((await picture_of()) !== before && (await told()).includes("ACKs"), `a later time has ACKs: ${await told()}`);
+        await picture(ada, "packets");
+        await accessible(ada, "packets");
+        await ada.getByRole("button", { name: "Play" }).click();
+        const from = await clock();
+        await ada.waitForTimeout(300);
+        await ada.getByRole("button", { name: "Stop" }).click();
+        const stopped = await clock();
+        check(stopped !== from, "time goes on while packets are played");
+        await ada.waitForTimeout(150);
+        check((await clock()) === stopped, "and stands after that");
+        // The pauses of the run stop ports for some of the time.
+        const counts = await ada.evaluate(async () => {
+            const slider = document.querySelector(".slider-row input");
+            const seen = [];
+            for (let value = 0; value <= 10000; value += 200) {
+                slider.value = String(value);
+                slider.dispatchEvent(new Event("input"));
+                seen.push(Number(/(\d+) ports stopped/.exec(document.body.innerText)[1]));
+            }
+            return seen;
+        });
+        check(Math.max(...counts) > 0 && Math.min(...counts) === 0, `ports are stopped for a time: ${counts}`);
+    },
+
+    // A timeline of flows, pauses and faults: a click tells of a slice, dragging chooses the time of all views.
+    async timeline() {
+        await go(ada, `run/${first_run}?tab=timeline`);
+        const place = ada.locator(".bars-place");
+        await place.locator("svg").waitFor();
+        const told = await place.getAttribute("aria-label");
+        check(/^Flow \d: host1 → host0/.test(told), `flows are told in words: ${told.slice(0, 80)}`);
+        await ada.waitForTimeout(200);
+        const names = async () => (await place.locator("svg text").allTextContents()).join(" ");
+        check(/host1 .*host8/.test(await names()) && (await names()).includes("->switch0"), `rows of hosts and stopped ports: ${await names()}`);
+        await picture(ada, "timeline");
+        await accessible(ada, "timeline");
+        const box = await place.boundingBox();
+        await ada.mouse.click(box.x + 160, box.y + 18);
+        await ada.getByRole("link", { name: "Show the flow" }).waitFor();
+        await ada.mouse.move(box.x + 200, box.y + 60);
+        await ada.mouse.down();
+        await ada.mouse.move(box.x + 500, box.y + 60, { steps: 6 });
+        await ada.mouse.up();
+        await ada.waitForFunction(() => /from=\d+&to=\d+/.test(location.hash));
+        await ada.getByRole("button", { name: "Whole run" }).click();
+        await ada.getByLabel("Rows", { exact: true }).selectOption("pair");
+        await ada.waitForTimeout(200);
+        check((await names()).includes("host1 → host0"), `rows by pair: ${await names()}`);
+    },
+
     // Tables: arrow keys move, Enter opens, heads sort, edges and keys set widths, and long ones stay short in the page.
     async grids() {
         await go(ada, `query?runs=${first_run}&table=events`);

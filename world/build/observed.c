@@ -17,6 +17,7 @@
 #define METRIC_BYTES 400.0 // of a path that a series observes, before it has a sample
 #define FRAME_BYTES 600.0  // of a captured frame until it is written, measured likewise
 #define ROW_BYTES 45.0     // of series.csv
+#define HOP_BYTES 80.0 // of a row of hops.csv
 #define ROW_S 0.5e-6       // time to write one
 
 // Returns the number of ports that a pattern matches.
@@ -126,7 +127,10 @@ void world__observed_estimate(const world_t *world, world_observed_t *observed)
     }
     const double most = (double)scenario->outputs.series_max;
     observed->rows_written = observed->rows < most ? observed->rows : most;
-    observed->wall_s = observed->rows_written * ROW_S;
+    const double hops = world->survey->packet_hops;
+    const double hops_max = (double)scenario->outputs.hops_max;
+    observed->hop_rows = hops < hops_max ? hops : hops_max;
+    observed->wall_s = (observed->rows_written + observed->hop_rows) * ROW_S;
 }
 
 void world_observed_print(const world_t *world, FILE *out)
@@ -134,9 +138,10 @@ void world_observed_print(const world_t *world, FILE *out)
     const world_scenario_t *const scenario = world->scenario;
     const world_observed_t *const observed = &world->survey->observed;
     fprintf(out,
-            "  observe   %zu series, %zu captures",
+            "  observe   %zu series, %zu capture%s",
             scenario->series_count,
-            scenario->capture_count);
+            scenario->capture_count,
+            scenario->capture_count == 1 ? "" : "s");
     world_text_t text;
     if (observed->metrics > 0) {
         fprintf(out, " of %.6g metrics", observed->metrics);
@@ -152,6 +157,12 @@ void world_observed_print(const world_t *world, FILE *out)
         fprintf(out,
                 ", some %s of frames without filters",
                 world_format_bytes(&text, (uint64_t)observed->capture_bytes));
+    }
+    if (observed->hop_rows > 0) {
+        fprintf(out,
+                ", some %.3g rows of hops.csv (%s)",
+                observed->hop_rows,
+                world_format_bytes(&text, (uint64_t)(observed->hop_rows * HOP_BYTES)));
     }
     if (observed->memory_bytes > 0) {
         const double shown = observed->memory_bytes < 1.8e19 ? observed->memory_bytes : 1.8e19;
@@ -174,12 +185,13 @@ sim_err_t world__observed_check(const world_t *world, world_error_t *error)
                       SIM_ERR_RANGE,
                       scenario->series_count > 0 ? &scenario->series[0].place
                                                  : &scenario->captures[0].place,
-                      "%zu series of %.6g metrics and %zu captures take some %s of memory in 16 us "
-                      "of simulated time, expected at most %s: a longer 'every', fewer ports, a "
+                      "%zu series of %.6g metrics and %zu capture%s take some %s of memory in 16 "
+                      "us of simulated time, expected at most %s: a longer 'every', fewer ports, a "
                       "higher memory-max, or --yes",
                       scenario->series_count,
                       observed->metrics,
                       scenario->capture_count,
+                      scenario->capture_count == 1 ? "" : "s",
                       world_format_bytes(&needed, (uint64_t)shown),
                       world_format_bytes(&allowed, scenario->run.memory_max_bytes));
 }

@@ -70,6 +70,10 @@ static const sim_attr_t outputs_attrs[] = {
              .default_text = "10000000",
              .help = "rows that series.csv holds at most; further rows are counted but not "
                      "written"),
+    SIM_ATTR("outputs.hops-max", COUNT, world_outputs_config_t, hops_max,
+             .default_text = "0", .max_text = "100000000",
+             .help = "rows that hops.csv holds at most, one for each frame on each link; 0: the "
+                     "run does not write hops.csv"),
     SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
              .default_text = "10", .min_text = "1", .max_text = "1000",
              .help = "number of ports that summary.json lists in hottest_ports and in pfc.roots"),

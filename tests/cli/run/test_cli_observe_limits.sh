@@ -108,5 +108,5 @@ cat >>"$work/idle.yaml" <<'END'
 captures: [{ports: "*->*"}]
 END
 check 'of frames without filters' --set traffic[0].flows.list='host0 host1 10MB 0us'
-check 'and 1 captures take some .* of memory' --set topology.star.rate=10Tbps --set memory-max=1MB
+check 'and 1 capture take some .* of memory' --set topology.star.rate=10Tbps --set memory-max=1MB
 [ $failures -eq 0 ]

@@ -46,6 +46,7 @@ export interface Summary {
     ended: "done" | "until" | "interrupted" | "stalled";
     sim_time_ps: number;
     warnings?: { kind: string; text: string }[];
+    notes?: string[];
     network: { nodes: number; hosts: number; links: number };
     congestion_control: string;
     events: number;

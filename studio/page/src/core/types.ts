@@ -110,7 +110,8 @@ export function short_setting(setting: string): string {
 
 // Returns the settings that tell a run from others with the same name.
 export function settings_of(run: Run): string[] {
-    const set = run.set.filter((one) => !one.startsWith("seed="));
+    // What a run records changes no result.
+    const set = run.set.filter((one) => !/^(seed|outputs\.hops-max)=/.test(one));
     return run.seed === null ? set : [...set, `seed ${run.seed}`];
 }
 

@@ -12,6 +12,7 @@ export interface Drawn {
     height: number;
     words: string; // for those who do not see it
     rows: (string | number | null)[][]; // the numbers for a CSV file, with a head
+    brush?: boolean; // dragging chooses a range
 }
 
 export interface Chart {
@@ -28,7 +29,7 @@ async function load() {
         import("echarts/renderers"),
     ]);
     core.use([charts.BarChart, charts.HeatmapChart, charts.CustomChart, parts.GridComponent, parts.LegendComponent]);
-    core.use([parts.TooltipComponent, parts.VisualMapComponent, parts.DataZoomComponent, SVGRenderer]);
+    core.use([parts.TooltipComponent, parts.VisualMapComponent, parts.BrushComponent, SVGRenderer]);
     return core;
 }
 
@@ -52,6 +53,10 @@ export function echart(scope: Scope, name: string): Chart {
         }
         chart.resize();
         chart.setOption(shown.options(), true);
+        if (shown.brush) {
+            const brushOption = { brushType: "lineX", brushMode: "single" };
+            chart.dispatchAction({ type: "takeGlobalCursor", key: "brush", brushOption });
+        }
     };
     const save = (format: "csv" | "svg") => {
         if (shown && chart) {

@@ -6,10 +6,12 @@ import type { Topology } from "../core/types";
 import { t } from "../i18n/text";
 import { button } from "../ui/parts";
 import { lay_out, type Layout } from "./layout";
+import { MovingPainter, type Moving } from "./moving";
 import { paint, under, worst, type Heat, type Picked, type Viewport } from "./paint";
 
 export interface MapOptions {
     height: string;
+    scale_most?: number; // of a small network that is fitted into the room
     pick?: (picked: Picked) => void;
 }
 
@@ -34,6 +36,8 @@ export class TopologyMap {
     private readonly view: Viewport = { scale: 1, left: 0, top: 0, width: 0, height: 0 };
     private layout: Layout | null = null;
     private heat: Heat | null = null;
+    private moving: Moving | null = null;
+    private moving_painter: MovingPainter | null = null;
     private chosen: Picked = null;
     private dragging: { x: number; y: number; moved: boolean } | null = null;
     private frame = 0;
@@ -62,6 +66,7 @@ export class TopologyMap {
 
     show(topology: Topology): void {
         this.layout = lay_out(topology);
+        this.moving_painter = new MovingPainter(this.layout);
         this.chosen = null;
         const hosts = topology.nodes.filter((node) => node.kind === "host").length;
         const label = t().map.label(hosts, topology.nodes.length - hosts, topology.links.length);
@@ -72,6 +77,11 @@ export class TopologyMap {
 
     color(heat: Heat | null): void {
         this.heat = heat;
+        this.draw();
+    }
+
+    show_moving(moving: Moving): void {
+        this.moving = moving;
         this.draw();
     }
 
@@ -112,6 +122,9 @@ export class TopologyMap {
 
     private paint(): void {
         paint(this.canvas, this.view, this.layout, this.heat, this.chosen);
+        if (this.moving) {
+            this.moving_painter?.paint(this.canvas.getContext("2d")!, this.view, this.moving);
+        }
     }
 
     private fit(): void {
@@ -120,7 +133,12 @@ export class TopologyMap {
             return;
         }
         const [room_x, room_y] = [view.width - 2 * margin, view.height - 2 * margin];
-        view.scale = Math.max(Math.min(room_x / layout.width, room_y / Math.max(layout.height, 40), 2.6), scale_min);
+        const most = Math.min(
+            room_x / layout.width,
+            room_y / Math.max(layout.height, 40),
+            this.options.scale_most ?? 2.6,
+        );
+        view.scale = Math.max(most, scale_min);
         view.left = (view.width - layout.width * view.scale) / 2;
         view.top = (view.height - layout.height * view.scale) / 2;
     }

@@ -19,10 +19,12 @@ import { figures_tab } from "./figures";
 import { live_view } from "./live";
 import { models_tab } from "./models";
 import { network_tab } from "./network";
+import { packets_tab } from "./packets";
 import { series_tab } from "./series";
 import { study_live, study_tab } from "./study";
 import { schema_of, summary_of, summary_tab } from "./summary";
 import { files_tab, hosts_tab, log_tab, table_tab } from "./tables";
+import { timeline_tab } from "./timeline";
 
 class RunView {
     private readonly header = h("div");
@@ -194,6 +196,8 @@ class RunView {
             ...(this.cached ? [cache] : []),
             { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
             { name: "network", text: words.network, make: (tab) => network_tab(tab, run, place) },
+            { name: "packets", text: words.packets, make: (tab) => packets_tab(tab, run) },
+            { name: "timeline", text: words.timeline, make: (tab) => timeline_tab(tab, run, place) },
             { name: "series", text: words.series, make: (tab) => series_tab(tab, run) },
             { name: "figures", text: words.figures, make: (tab) => figures_tab(tab, run) },
             { name: "flows", text: words.flows, make: (tab) => table_tab(tab, run, "flows") },

@@ -187,6 +187,7 @@ export function summary_tab(scope: Scope, run: Run): Child {
                 story,
                 wrong === null ? null : note("bad", wrong),
                 ...(summary.warnings ?? []).map(({ text }) => note("warn", text)),
+                ...(summary.notes ?? []).map((text) => note("", text)),
             ),
             facts(summary),
             app_facts(summary),

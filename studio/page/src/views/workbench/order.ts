@@ -8,7 +8,10 @@ import { find, outline } from "../../editor/outline";
 import type { Parameters } from "../../editor/parameters";
 import { t } from "../../i18n/text";
 import { button, checkbox, field, input, note } from "../../ui/parts";
+import { hops_recorded, hops_setting } from "../run/packets";
 import { split_seeds, split_values } from "./values";
+
+const small_hops = 5000; // a run with at most so many frames on links records them
 
 interface GridRow {
     path: string;
@@ -25,6 +28,7 @@ export interface OrderBody {
     seeds: number[] | null;
     grid: Record<string, string[]>;
     shared: boolean;
+    set: string[];
 }
 
 type Estimate = NonNullable<CheckAnswer["estimate"]>;
@@ -79,6 +83,10 @@ export class Order {
     private readonly rows: GridRow[] = [];
     private readonly seeds: HTMLInputElement; // empty: the scenario's own
     private shared = false;
+    private record: boolean | null = null; // null: the user has not chosen
+    private readonly record_box = checkbox(t().packets.record_order, false, (on) => {
+        this.record = on;
+    });
     private checked: CheckAnswer | null = null;
     private readonly plan = h("div", { class: "stack" });
     private readonly grid_place = h("div", { class: "stack" });
@@ -126,7 +134,8 @@ export class Order {
                 grid[row.path] = values;
             }
         }
-        return { seeds: split_seeds(this.seeds.value), grid, shared: this.shared };
+        const set = this.records() ? [`${hops_setting}=${hops_recorded}`] : [];
+        return { seeds: split_seeds(this.seeds.value), grid, shared: this.shared, set };
     }
 
     element(): HTMLElement {
@@ -145,9 +154,21 @@ export class Order {
             ),
             h("div", null, h("div", { class: "label-text" }, words.grid), this.path_list, this.grid_place),
             this.plan,
-            h("div", { class: "row" }, this.run_button, checkbox(t().common.share_with_all, false, share)),
+            h(
+                "div",
+                { class: "row" },
+                this.run_button,
+                checkbox(t().common.share_with_all, false, share),
+                this.record_box,
+            ),
             session.may_run ? null : note("warn", words.viewer),
         );
+    }
+
+    // Whether the run records its packets: what the user chose, or otherwise for a single small run.
+    private records(): boolean {
+        const hops = this.checked?.estimate?.packet_hops ?? Infinity;
+        return this.record ?? (hops <= small_hops && this.runs_planned() === 1);
     }
 
     private runs_planned(): number {
@@ -168,6 +189,7 @@ export class Order {
             wrong.map((text) => note("bad", text)),
             limits_exceeded(total, estimate ?? {}, limits).map((text) => note("warn", text)),
         );
+        this.record_box.querySelector("input")!.checked = this.records();
         this.run_button.textContent = total === 1 ? words.run : words.run_many(total);
         this.run_button.disabled = !session.may_run || errors.length > 0 || wrong.length > 0;
     }

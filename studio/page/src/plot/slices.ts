@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Slices of time in rows, as traces are shown. Dragging chooses a time, a click opens a slice.
+import type { Scope } from "../core/dom";
+import { nanoseconds } from "../core/format";
+import { the_color } from "../core/settings";
+import { echart } from "./chart";
+
+export interface Slice {
+    from: number; // ns
+    to: number;
+    kind: string;
+    text: string[];
+    about: { flow?: string; src?: string; dst?: string; port?: string };
+}
+
+export interface Slices {
+    rows: { name: string; slices: Slice[] }[]; // from above
+    range: [number, number];
+}
+
+export interface SliceChart {
+    element: HTMLElement;
+    show: (slices: Slices) => void;
+}
+
+const row_px = 22;
+const told_max = 20;
+
+// Returns the colour of a kind of slices.
+function slice_color(kind: string): string {
+    const names: Record<string, string> = { flow: "plot-1", open: "plot-7", failed: "plot-6", pause: "bad" };
+    return the_color(names[kind] ?? (kind === "down" ? "plot-5" : "plot-2"));
+}
+
+interface Api {
+    value: (dimension: number) => number;
+    coord: (point: [number, number]) => [number, number];
+    visual: (name: "color") => string;
+}
+
+// Draws a slice, at least two pixels wide, within the plot.
+function draw_slice(params: { coordSys: { x: number; width: number } }, api: Api) {
+    const row = api.value(0);
+    const [left, y] = api.coord([api.value(1), row]);
+    const [right] = api.coord([api.value(2), row]);
+    const { x, width } = params.coordSys;
+    const from = Math.max(left, x);
+    const to = Math.min(Math.max(right, left + 2), x + width);
+    if (to <= from) {
+        return undefined;
+    }
+    const shape = { x: from, y: y - row_px / 2 + 3, width: to - from, height: row_px - 6, r: 2 };
+    return { type: "rect", shape, style: { fill: api.visual("color") } };
+}
+
+function options_of({ rows, range }: Slices) {
+    const [ink, line] = [the_color("ink-3"), the_color("line")];
+    const data = rows.flatMap(({ slices }, row) =>
+        slices.map((slice) => ({
+            value: [row, slice.from, slice.to],
+            itemStyle: { color: slice_color(slice.kind) },
+            slice,
+        })),
+    );
+    return {
+        animation: false,
+        textStyle: { fontFamily: "sans-serif", color: ink },
+        grid: { left: 8, right: 24, top: 8, bottom: 34, containLabel: true },
+        tooltip: {
+            formatter: ({ data: { slice } }: { data: { slice: Slice } }) => {
+                const escaped = (text: string) => text.replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+                return slice.text.map(escaped).join("<br>");
+            },
+        },
+        brush: { xAxisIndex: 0, brushType: "lineX", brushMode: "single", transformable: false, removeOnClick: true },
+        toolbox: { show: false },
+        xAxis: {
+            type: "value",
+            min: range[0],
+            max: range[1],
+            axisLabel: { color: ink, formatter: (value: number) => nanoseconds(value) },
+            splitLine: { lineStyle: { color: line } },
+        },
+        yAxis: {
+            type: "category",
+            inverse: true,
+            data: rows.map(({ name }) => name),
+            axisLabel: { color: ink, interval: 0 },
+            axisTick: { show: false },
+        },
+        series: [{ type: "custom", renderItem: draw_slice, encode: { x: [1, 2], y: 0 }, data }],
+    };
+}
+
+export function slice_chart(
+    scope: Scope,
+    name: string,
+    options: { choose: (from: number, to: number) => void; open: (slice: Slice) => void },
+): SliceChart {
+    const chart = echart(scope, name);
+    chart.on("click", (params) => {
+        const { slice } = (params.data ?? {}) as { slice?: Slice };
+        if (slice) {
+            options.open(slice);
+        }
+    });
+    chart.on("brushEnd", (params) => {
+        const [area] = params.areas as { coordRange?: [number, number] }[];
+        const range = area?.coordRange;
+        if (range && range[1] > range[0]) {
+            options.choose(range[0], range[1]);
+        }
+    });
+    return {
+        element: chart.element,
+        show: (slices) => {
+            const all = slices.rows.flatMap((row) => row.slices);
+            chart.show({
+                options: () => options_of(slices),
+                height: slices.rows.length * row_px + 60,
+                words: all
+                    .slice(0, told_max)
+                    .map((one) => one.text.join(", "))
+                    .join("; "),
+                rows: [
+                    ["row", "from_ns", "to_ns", "kind", "text"],
+                    ...slices.rows.flatMap(({ name: row, slices: own }) =>
+                        own.map((one) => [row, one.from, one.to, one.kind, one.text.join("; ")]),
+                    ),
+                ],
+                brush: true,
+            });
+        },
+    };
+}
