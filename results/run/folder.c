@@ -20,11 +20,10 @@
 #define SUMMARY_BYTES_MAX ((size_t)64 << 20)
 
 static const char *const result_files[] = {
-    "summary.json", "manifest.json", "schema.json", "topology.json", "scenario.yaml",
-    "flows.csv",    "apps.csv",      "ports.csv",   "events.csv",    "pauses.csv",
-    "series.csv",   "hosts",         "ethers",      "fct.txt",       "pfc.txt",
-    "qlen.txt",     "packets.txt",   "bw.txt",      "rate.txt",      "cnp.txt",
-    "hops.csv"};
+    "summary.json", "manifest.json", "schema.json", "topology.json", "scenario.yaml", "flows.csv",
+    "apps.csv",     "ports.csv",     "events.csv",  "pauses.csv",    "series.csv",    "hosts",
+    "ethers",       "fct.txt",       "pfc.txt",     "qlen.txt",      "packets.txt",   "bw.txt",
+    "rate.txt",     "cnp.txt",       "hops.csv"};
 
 static bool is_regular_file(const char *path)
 {

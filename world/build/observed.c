@@ -17,7 +17,7 @@
 #define METRIC_BYTES 400.0 // of a path that a series observes, before it has a sample
 #define FRAME_BYTES 600.0  // of a captured frame until it is written, measured likewise
 #define ROW_BYTES 45.0     // of series.csv
-#define HOP_BYTES 80.0 // of a row of hops.csv
+#define HOP_BYTES 80.0     // of a row of hops.csv
 #define ROW_S 0.5e-6       // time to write one
 
 // Returns the number of ports that a pattern matches.
