@@ -251,6 +251,7 @@ struct app__workload {
     // is and which operation of the source sent it.
     void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t word);
     uint64_t first_flow_id;
+    uint32_t iterations; // of a training job; 0: it has none
     app__workload_options_t options;
     app__loggp_result_t ideal;            // on an ideal network
     struct app__collectives *collectives; // NULL: the schedule has none

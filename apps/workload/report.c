@@ -2,6 +2,7 @@
 // apps/workload/report.c - reports a schedule: its messages as flows, when ranks finished, and what
 // the others wait for.
 #include "apps/report_rows.h"
+#include "apps/workload/exposed.h"
 #include "apps/workload/internal.h"
 
 #include <stdlib.h>
@@ -178,6 +179,30 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
 
 // -- the report
 
+// Values by the parallelism that communication belongs to.
+typedef struct by_kind {
+    double tp;
+    double pp;
+    double dp;
+    double ep;
+    double cp;
+    double other;
+} by_kind_t;
+
+static const sim_report_row_t kind_rows[] = {
+    APP__REAL(by_kind_t, tp, "", "tensor parallelism, which shares each layer"),
+    APP__REAL(by_kind_t, pp, "", "pipeline parallelism, between stages of layers"),
+    APP__REAL(by_kind_t, dp, "", "data parallelism, between replicas of layers or experts"),
+    APP__REAL(by_kind_t, ep, "", "expert parallelism, between tokens and their experts"),
+    APP__REAL(by_kind_t, cp, "", "context parallelism, which shares each sequence"),
+    APP__REAL(by_kind_t, other, "", "communication of no such kind"),
+};
+static const sim_report_table_t kind_report = {
+    .rows = kind_rows,
+    .count = SIM_COUNT_OF(kind_rows),
+    .bytes = sizeof(by_kind_t),
+};
+
 typedef struct report {
     uint64_t ranks;
     uint64_t ranks_finished;
@@ -192,7 +217,37 @@ typedef struct report {
     double busy;
     uint64_t unexpected_peak;
     uint64_t depth;
+    bool dimensioned; // the rest has values
+    double iteration_ms;
+    double compute_ms;
+    by_kind_t exposed_ms;
+    by_kind_t bytes;
 } report_t;
+
+static by_kind_t by_kind(const double *values)
+{
+    return (by_kind_t){
+        .tp = values[APP__DIM_TP],
+        .pp = values[APP__DIM_PP],
+        .dp = values[APP__DIM_DP] + values[APP__DIM_DP_EP],
+        .ep = values[APP__DIM_EP],
+        .cp = values[APP__DIM_CP],
+        .other = values[APP__DIM_NONE],
+    };
+}
+
+static void fill_exposed(report_t *report, const app__workload_t *workload)
+{
+    app__exposed_t exposed;
+    report->dimensioned = app__has_dimensions(workload->schedule);
+    if (report->dimensioned) {
+        app__exposed_measure(workload, &exposed);
+        report->iteration_ms = exposed.iteration_ms;
+        report->compute_ms = exposed.compute_ms;
+        report->exposed_ms = by_kind(exposed.waits_ms);
+        report->bytes = by_kind(exposed.bytes);
+    }
+}
 
 static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
 {
@@ -230,6 +285,7 @@ static void fill_report(const void *object, void *result)
     for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
         add_rank(report, &workload->ranks[r], &cpu_ps);
     }
+    fill_exposed(report, workload);
     if (report->ranks_finished > 0) {
         report->finish_us_mean /= (double)report->ranks_finished;
         report->busy = report->finish_us > 0
@@ -238,7 +294,63 @@ static void fill_report(const void *object, void *result)
     }
 }
 
+static bool get_iteration(const void *object, sim_report_value_t *value)
+{
+    const report_t *const report = object;
+    value->real = report->iteration_ms;
+    return report->dimensioned;
+}
+
+static bool get_compute(const void *object, sim_report_value_t *value)
+{
+    const report_t *const report = object;
+    value->real = report->compute_ms;
+    return report->dimensioned;
+}
+
+static bool get_exposed(const void *object, sim_report_value_t *value)
+{
+    const report_t *const report = object;
+    value->part.object = &report->exposed_ms;
+    return report->dimensioned;
+}
+
+static bool get_bytes(const void *object, sim_report_value_t *value)
+{
+    const report_t *const report = object;
+    value->part.object = &report->bytes;
+    return report->dimensioned;
+}
+
 static const sim_report_row_t report_rows[] = {
+    {.name = "iteration_ms",
+     .kind = SIM_REPORT_REAL,
+     .unit = "ms",
+     .help = "time of a training iteration, until its last rank finished",
+     .get = get_iteration,
+     .shown = true},
+    {.name = "compute_ms",
+     .kind = SIM_REPORT_REAL,
+     .unit = "ms",
+     .help = "time of an iteration in which a rank computes, mean of all ranks",
+     .get = get_compute,
+     .shown = true},
+    {.name = "exposed_ms",
+     .kind = SIM_REPORT_OBJECT,
+     .unit = "ms",
+     .help = "time of an iteration in which a rank waits for communication instead of computing, "
+             "by the parallelism that it waits for, mean of all ranks",
+     .table = &kind_report,
+     .get = get_exposed,
+     .shown = true},
+    {.name = "bytes",
+     .kind = SIM_REPORT_OBJECT,
+     .unit = "bytes",
+     .help = "bytes that leave all ranks in an iteration, by parallelism; of collectives as many "
+             "as a ring sends, whatever their algorithm",
+     .table = &kind_report,
+     .get = get_bytes,
+     .shown = true},
     APP__WHOLE(report_t, ranks, "", "ranks of the schedule"),
     APP__WHOLE(report_t, ranks_finished, "", "ranks whose operations have all finished"),
     APP__WHOLE(report_t, operations, "", "sends, receives and computations of all ranks"),

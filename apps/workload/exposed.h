@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/exposed.h - how much of a schedule's time is computation, and for which
+// communication computations wait.
+#ifndef APPS_WORKLOAD_EXPOSED_H
+#define APPS_WORKLOAD_EXPOSED_H
+
+#include "apps/workload/internal.h"
+
+// Times are means over the ranks; all values are of one iteration.
+typedef struct app__exposed {
+    double iteration_ms; // from the start until the last rank finished
+    double compute_ms;
+    double waits_ms[APP__DIM_COUNT]; // without computation, until an operation of the kind ended
+    double bytes[APP__DIM_COUNT];    // that leave all ranks
+} app__exposed_t;
+
+// Returns whether some operation of the schedule belongs to a kind of parallelism. Others have no
+// such report.
+bool app__has_dimensions(const app__schedule_t *schedule);
+// Measures a schedule that ran. Ranks that did not finish count until their last operation.
+void app__exposed_measure(const app__workload_t *workload, app__exposed_t *exposed);
+// Returns the bytes that leave the ranks of a call, by the number of ranks and the kind alone: a
+// ring's for an all-reduce, reduce-scatter and all-gather; an all-to-all's without what a rank
+// keeps.
+double app__call_bytes(const app__schedule_t *schedule, const app__call_t *call);
+
+#endif // APPS_WORKLOAD_EXPOSED_H

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/training/application.c - the application `training`: iterations of the training of
+// a language model on GPUs. docs/models/training.md
+#include "apps/workload/internal.h"
+#include "apps/workload/training/config.h"
+#include "apps/workload/training/routing.h"
+
+static void free_plan(app__plan_t *plan)
+{
+    sim_free(plan->slow);
+    plan->slow = NULL;
+}
+
+// Sets the routing of tokens to experts, if it is not uniform.
+static sim_err_t set_routing(const app_context_t *context,
+                             const app__training_config_t *config,
+                             app__plan_t *plan,
+                             sim_message_t *message)
+{
+    const bool file = config->routing[0] != '\0';
+    if (plan->model.experts == 0 || (!file && config->skew.num == 0)) {
+        return SIM_OK;
+    }
+    app__routing_t routing;
+    if (file) {
+        char *text = NULL;
+        size_t size_bytes = 0;
+        sim_err_t error =
+            context->read_file(config->routing, &text, &size_bytes, message, context->ctx);
+        if (error == SIM_OK) {
+            error = app__routing_read(config->routing, text, size_bytes, &routing, message);
+            message->placed = error != SIM_OK;
+            sim_free(text);
+        }
+        if (error != SIM_OK) {
+            return error;
+        }
+    } else {
+        app__routing_zipf((uint32_t)plan->model.experts, config->skew, &routing);
+    }
+    const sim_err_t error = app__routing_apply(&routing, !file, plan, message);
+    app__routing_fini(&routing);
+    return error;
+}
+
+static sim_err_t make_schedule(const app_context_t *context,
+                               const app__training_config_t *config,
+                               app__schedule_t **schedule,
+                               sim_message_t *message)
+{
+    uint32_t places = 0;
+    app__plan_t plan = {.slow = NULL};
+    sim_err_t error = app__ranks_count(context, &config->options, &places, message);
+    if (error == SIM_OK) {
+        error = app__training_plan(config, places, &plan, message);
+    }
+    if (error == SIM_OK) {
+        sim_random_t seed;
+        app__random_init(&seed, context, 0, "training");
+        plan.seed = sim_random_u64(&seed);
+        error =
+            app__check_memory(context,
+                              "microbatches",
+                              app__training_operations(&plan),
+                              sizeof(app__op_t) + sizeof(app__op_state_t) + 4 * sizeof(uint32_t),
+                              "operations of all ranks",
+                              message);
+    }
+    if (error == SIM_OK) {
+        error = set_routing(context, config, &plan, message);
+    }
+    if (error == SIM_OK) {
+        *schedule = app__plan_schedule(&plan);
+        app__routing_hand_over(&plan, *schedule);
+    }
+    free_plan(&plan);
+    return error;
+}
+
+static sim_err_t training_create(const app_context_t *context,
+                                 const void *config_void,
+                                 app_t **app,
+                                 sim_message_t *message)
+{
+    const app__training_config_t *const config = config_void;
+    app__schedule_t *schedule = NULL;
+    app__workload_t *workload = NULL;
+    app__workload_options_t options = config->options;
+    options.title = "the training";
+    sim_err_t error = make_schedule(context, config, &schedule, message);
+    if (error == SIM_OK) {
+        error =
+            app__workload_create(context, &app_training, &options, schedule, &workload, message);
+    }
+    if (error == SIM_OK) {
+        workload->iterations = (uint32_t)config->iterations;
+        *app = &workload->app;
+    }
+    return error;
+}
+
+const app_ops_t app_training = {
+    .name = "training",
+    .help = "iterations of the training of a language model on GPUs",
+    .attrs = &app__training_attrs,
+    .create = training_create,
+    .destroy = app__workload_destroy,
+    .flows = app__workload_flows,
+    .progress = app__workload_progress,
+    .report = &app__workload_report,
+    .warn = app__workload_warn,
+};

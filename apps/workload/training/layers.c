@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/training/layers.c - the forward and backward pass of a layer on one rank.
+//
+// A layer is an attention block and an MLP or experts. Tensor parallelism puts an all-reduce behind
+// each block in both directions; with sequence parallelism, an all-gather before it and a
+// reduce-scatter behind it (Korthikanti et al., "Reducing Activation Recomputation in Large
+// Transformer Models", MLSys 2023). Experts stand between two all-to-alls. Context parallelism
+// gathers keys and values.
+#include "apps/workload/training/generate_internal.h"
+
+// Returns the bytes of a microbatch's activations of a layer on one rank.
+static uint64_t activations(const app__plan_t *plan)
+{
+    return app__plan_tokens(plan) * plan->model.hidden * plan->activation_bytes;
+}
+
+static uint64_t round_up(uint64_t bytes, uint64_t unit)
+{
+    return (bytes + unit - 1) / unit * unit;
+}
+
+static void tensor_before(app__maker_t *maker, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    if (plan->sequence_parallel) {
+        app__maker_wait(maker,
+                        &(app__collective_t){
+                            .team = APP__TEAM_TP,
+                            .kind = APP__COLL_ALL_GATHER,
+                            .bytes = round_up(activations(plan), plan->tp),
+                            .name = backward ? "tp backward" : "tp forward",
+                        });
+    }
+}
+
+static void tensor_behind(app__maker_t *maker, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    app__maker_wait(
+        maker,
+        &(app__collective_t){
+            .team = APP__TEAM_TP,
+            .kind = plan->sequence_parallel ? APP__COLL_REDUCE_SCATTER : APP__COLL_ALL_REDUCE,
+            .bytes = round_up(activations(plan), plan->tp),
+            .name = backward ? "tp backward" : "tp forward",
+        });
+}
+
+// Gathers the keys and values of all tokens, or reduces their gradients.
+static void context(app__maker_t *maker, app__coll_kind_t kind, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    const app__model_t *const model = &plan->model;
+    const uint64_t width = model->kv_heads * (model->hidden / model->heads);
+    const uint64_t bytes =
+        2 * plan->microbatch * plan->sequence * width * plan->activation_bytes / plan->tp;
+    app__maker_wait(maker,
+                    &(app__collective_t){
+                        .team = APP__TEAM_CP,
+                        .kind = kind,
+                        .bytes = round_up(bytes, plan->cp),
+                        .name = backward ? "cp backward" : "cp forward",
+                    });
+}
+
+// Returns the FLOPs of the products of queries, keys and values: 2 b s^2 h each.
+static double product_flops(const app__plan_t *plan)
+{
+    return plan->count_attention
+               ? 4.0 * (double)plan->microbatch * (double)plan->sequence * (double)plan->sequence *
+                     (double)plan->model.hidden / plan->tp / plan->cp
+               : 0;
+}
+
+static double matrix_flops(const app__plan_t *plan, uint64_t parameters)
+{
+    return 2.0 * (double)parameters * (double)app__plan_tokens(plan) / plan->tp;
+}
+
+static void attention(app__maker_t *maker, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    const double matrices = matrix_flops(plan, app__model_attention(&plan->model));
+    const double products = product_flops(plan);
+    const bool again = plan->recompute == APP__RECOMPUTE_SELECTIVE;
+    tensor_before(maker, backward);
+    context(maker, APP__COLL_ALL_GATHER, backward);
+    app__maker_compute(maker,
+                       backward ? 2 * (matrices + products) + (again ? products : 0)
+                                : matrices + products);
+    if (backward) {
+        context(maker, APP__COLL_REDUCE_SCATTER, true);
+    }
+    tensor_behind(maker, backward);
+}
+
+// Sends tokens to the ranks of their experts, or back.
+static void route(app__maker_t *maker, uint64_t layer, bool back)
+{
+    const app__plan_t *const plan = maker->plan;
+    const uint64_t bytes = activations(plan) * plan->model.top_k / plan->tp;
+    app__maker_wait(maker,
+                    &(app__collective_t){
+                        .team = APP__TEAM_EP,
+                        .kind = APP__COLL_ALL_TO_ALL,
+                        .bytes = round_up(bytes, plan->ep),
+                        .matrix = plan->matrices == NULL ? NULL : plan->matrices[2 * layer + back],
+                        .name = back ? "ep combine" : "ep dispatch",
+                    });
+}
+
+// Returns the share of the mean number of tokens that the rank's experts get.
+static double load_of(const app__maker_t *maker, uint64_t layer)
+{
+    const app__plan_t *const plan = maker->plan;
+    const uint32_t column = maker->rank / plan->tp % plan->ep;
+    return plan->load == NULL ? 1 : plan->load[layer * plan->ep + column];
+}
+
+static void mlp(app__maker_t *maker, uint64_t layer, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    const app__model_t *const model = &plan->model;
+    tensor_before(maker, backward);
+    if (app__model_has_experts(model, layer)) {
+        const uint64_t expert = app__model_expert(model);
+        const double routed = matrix_flops(plan, model->top_k * expert) * load_of(maker, layer);
+        const double shared = matrix_flops(plan, model->shared_experts * expert);
+        route(maker, layer, false);
+        app__maker_compute(maker, (backward ? 2 : 1) * (routed + shared));
+        route(maker, layer, true);
+    } else {
+        const double dense = matrix_flops(plan, app__model_mlp(model));
+        app__maker_compute(maker, (backward ? 2 : 1) * dense);
+    }
+    tensor_behind(maker, backward);
+}
+
+void app__maker_forward(app__maker_t *maker, uint64_t layer, bool again)
+{
+    if (!again) {
+        app__maker_fetch(maker, layer);
+    }
+    attention(maker, false);
+    mlp(maker, layer, false);
+}
+
+void app__maker_backward(app__maker_t *maker, uint64_t layer)
+{
+    app__maker_fetch(maker, layer);
+    if (maker->plan->recompute == APP__RECOMPUTE_FULL) {
+        app__maker_forward(maker, layer, true);
+    }
+    mlp(maker, layer, true);
+    attention(maker, true);
+}
+
+void app__maker_head(app__maker_t *maker, bool backward)
+{
+    const app__plan_t *const plan = maker->plan;
+    const double forward = matrix_flops(plan, app__model_embedding(&plan->model));
+    app__maker_compute(maker, (backward ? 2 : 1) * forward);
+}
