@@ -10,6 +10,7 @@
 //     timer.c      a node's timers, with wheel.h
 //     run.c        the loop over windows, how a run ends
 //     barrier.c    where threads meet; share.c: whether they need to
+//     ranks.c      messages to and agreements with other processes
 //
 // All of them are in kernel/engine/. In which order events of one instant run, they ask through
 // sim->order (kernel/order/ops.h).
@@ -18,6 +19,7 @@
 
 #include <stdatomic.h>
 
+#include "kernel/engine/agree.h"
 #include "kernel/engine/barrier.h"
 #include "kernel/engine/share.h"
 #include "kernel/engine/wheel.h"
@@ -75,6 +77,7 @@ struct sim_unit {
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     uint8_t colour; // 0 or 1 where sim->coloured
+    uint32_t rank;  // that runs it; 0 in one process
 };
 
 typedef struct sim_sampler {
@@ -209,6 +212,15 @@ struct sim {
     uint64_t others_seen;    // events besides them, when they were counted last
     uint64_t upkeep_window;  // nothing but upkeep happened since the start of this window
 
+    // Numbers that tell how the run goes on, of all ranks: looked at after each window.
+    sim__seen_t seen;
+    const sim_codec_t *codec; // NULL: none
+    void *codec_ctx;
+    struct sim__ranks *ranks; // NULL: one process
+    unsigned rank;            // 0 in one process
+    unsigned rank_count;      // 1 in one process
+    uint64_t flush_left;      // windows until streams are flushed; in ranks only
+
     sim__barrier_t barrier;
     sim__share_t share; // of thread 0
     atomic_bool interrupted;
@@ -239,6 +251,11 @@ static inline uint64_t sim__window_of(const sim_t *sim, const sim_unit_t *unit, 
     return sim->coloured ? cell + ((cell ^ unit->colour) & 1) : cell;
 }
 
+static inline uint64_t sim__least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 // Returns whether ties go by hash: the test of paths that run for every event.
 static inline bool sim__ties_by_hash(const sim_t *sim)
 {
@@ -253,6 +270,12 @@ static inline bool sim__in_one_list(const sim_t *sim)
 static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_t *channel)
 {
     return &sim->channel_ends[channel->index];
+}
+
+// Returns whether this rank runs the node, once units are dealt.
+static inline bool sim__is_here(const sim_t *sim, const sim_node_t *node)
+{
+    return sim->ranks == NULL || node->unit == NULL || node->unit->rank == sim->rank;
 }
 
 // Marks that the unit has something to do in the window of this slot.
@@ -303,6 +326,11 @@ bool sim__far_take(sim_thread_t *thread,
                    const sim_node_t *node,
                    const sim_channel_t *channel,
                    sim_far_letter_t *letter);
+// Puts a message into the thread's mailbox of that slot for the node, which this rank runs, and
+// marks the node's unit as active.
+void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, const sim_node_t *to, sim_mail_t mail);
+// Frees the memory of one of the thread's mailboxes.
+void sim__mailbox_empty(sim_thread_t *thread, sim_mailbox_t *box);
 // Puts the mail that the node has not taken back into its thread's mailbox of this window.
 void sim__mail_return(sim_thread_t *thread, const sim_node_t *node);
 
@@ -350,6 +378,8 @@ void sim__pass_empty(sim_t *sim, uint64_t window);
 // Hands all records before end_ps to their streams, keeps the others, and returns how many it
 // handed on.
 size_t sim__streams_flush(sim_t *sim, sim_time_t end_ps);
+// Returns how many records the streams hold.
+uint64_t sim__streams_held(const sim_t *sim);
 void sim__stream_destroy(struct sim_stream *stream);
 
 // Returns how many timers of the node are armed, background timers included.

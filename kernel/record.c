@@ -33,6 +33,8 @@ typedef struct part {
 struct sim_stream {
     sim_record_fn fn;
     void *ctx;
+    sim_record_change_fn pack; // NULL: records are carried to rank 0 as they are
+    sim_record_change_fn unpack;
     entry_t *merged;
     size_t merged_capacity;
     part_t parts[SIM_THREADS_MAX];
@@ -149,8 +151,8 @@ static void keep_later(part_t *part, sim_time_t end_ps)
     part->count = bytes;
 }
 
-// Returns how many records were passed on.
-static size_t stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_ps)
+// Gathers the entries of all threads in stream->merged, in their order, and returns their number.
+static size_t merge(const sim_t *sim, sim_stream_t *stream)
 {
     const unsigned thread_count = sim->thread_count;
     size_t count = 0;
@@ -179,23 +181,193 @@ static size_t stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t en
     if (!in_order(stream->merged, count)) {
         qsort(stream->merged, count, sizeof(entry_t), compare_entries);
     }
+    return count;
+}
+
+static const unsigned char *bytes_of(const sim_stream_t *stream, const entry_t *entry)
+{
+    return stream->parts[entry->thread].bytes + entry->offset;
+}
+
+// Returns how many records were passed on.
+static size_t stream_flush(const sim_t *sim, sim_stream_t *stream, sim_time_t end_ps)
+{
+    const size_t count = merge(sim, stream);
     size_t passed = 0;
     for (; passed < count && stream->merged[passed].time_ps < end_ps; passed++) {
         const entry_t *const entry = &stream->merged[passed];
         stream->fn(entry->time_ps,
                    entry->node_index,
-                   stream->parts[entry->thread].bytes + entry->offset,
+                   bytes_of(stream, entry),
                    entry->bytes,
                    stream->ctx);
     }
-    for (unsigned t = 0; t < thread_count; t++) {
+    for (unsigned t = 0; t < sim->thread_count && count > 0; t++) {
         keep_later(&stream->parts[t], end_ps);
     }
     return passed;
 }
 
+// -- in ranks
+
+void sim_stream_carry(sim_stream_t *stream, sim_record_change_fn pack, sim_record_change_fn unpack)
+{
+    stream->pack = pack;
+    stream->unpack = unpack;
+}
+
+// A record on its way to rank 0; its bytes follow, padded to 16.
+typedef struct carried {
+    sim_time_t time_ps;
+    uint32_t node_index;
+    uint32_t stream;
+    uint64_t bytes;
+    uint64_t pad; // keeps the record's first byte aligned to 16 bytes
+} carried_t;
+static_assert(sizeof(carried_t) % 16 == 0, "records are aligned");
+
+static size_t aligned_size(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+// Moves the records before end_ps into a buffer.
+static void leave(const sim_t *sim, uint32_t number, sim_time_t end_ps, sim_buffer_t *buffer)
+{
+    sim_stream_t *const stream = sim->streams[number];
+    const size_t count = merge(sim, stream);
+    for (size_t i = 0; i < count && stream->merged[i].time_ps < end_ps; i++) {
+        const entry_t *const entry = &stream->merged[i];
+        const carried_t head = {.time_ps = entry->time_ps,
+                                .node_index = entry->node_index,
+                                .stream = number,
+                                .bytes = entry->bytes};
+        const size_t size = aligned_size(entry->bytes);
+        sim_buffer_put(buffer, &head, sizeof(head));
+        unsigned char *const copy = sim_buffer_room(buffer, size);
+        memset(copy, 0, size);
+        memcpy(copy, bytes_of(stream, entry), entry->bytes);
+        if (stream->pack != NULL) {
+            stream->pack(copy, entry->bytes, stream->ctx);
+        }
+        buffer->count += size;
+    }
+    for (unsigned t = 0; t < sim->thread_count && count > 0; t++) {
+        keep_later(&stream->parts[t], end_ps);
+    }
+}
+
+// A record that came to rank 0.
+typedef struct arrived {
+    const carried_t *head;
+    size_t order;
+} arrived_t;
+
+typedef struct arrivals {
+    unsigned char **blocks; // one per rank
+    size_t block_count;
+    arrived_t *items;
+    size_t count;
+    size_t capacity;
+} arrivals_t;
+
+static void take_block(unsigned rank, const void *bytes, size_t size, void *ctx)
+{
+    (void)rank;
+    arrivals_t *const arrivals = ctx;
+    unsigned char *const block = sim_alloc_lines(size + SIM_CACHE_LINE);
+    arrivals->blocks =
+        sim_realloc_array(arrivals->blocks, arrivals->block_count + 1, sizeof(*arrivals->blocks));
+    arrivals->blocks[arrivals->block_count++] = block;
+    if (size > 0) {
+        memcpy(block, bytes, size);
+    }
+    for (size_t at = 0; at < size;) {
+        const carried_t *const head = (const carried_t *)(const void *)(block + at);
+        SIM_GROW(arrivals->items, arrivals->count, &arrivals->capacity);
+        arrivals->items[arrivals->count] = (arrived_t){head, arrivals->count};
+        arrivals->count++;
+        at += sizeof(*head) + aligned_size(head->bytes);
+        SIM_CHECK(at <= size);
+    }
+}
+
+// Orders by stream, then as compare_entries does. A node's records come from one rank, in order.
+static int compare_arrived(const void *a, const void *b)
+{
+    const arrived_t *const x = a;
+    const arrived_t *const y = b;
+    if (x->head->stream != y->head->stream) {
+        return x->head->stream < y->head->stream ? -1 : 1;
+    }
+    if (x->head->time_ps != y->head->time_ps) {
+        return x->head->time_ps < y->head->time_ps ? -1 : 1;
+    }
+    if (x->head->node_index != y->head->node_index) {
+        return x->head->node_index < y->head->node_index ? -1 : 1;
+    }
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static void hand_on(const sim_t *sim, const arrivals_t *arrivals)
+{
+    for (size_t i = 0; i < arrivals->count; i++) {
+        const carried_t *const head = arrivals->items[i].head;
+        SIM_CHECK(head->stream < sim->stream_count);
+        const sim_stream_t *const stream = sim->streams[head->stream];
+        void *const record = (void *)(uintptr_t)(head + 1);
+        if (stream->unpack != NULL) {
+            stream->unpack(record, head->bytes, stream->ctx);
+        }
+        stream->fn(head->time_ps, head->node_index, record, head->bytes, stream->ctx);
+    }
+}
+
+// Brings the records of all ranks before end_ps to rank 0 and hands them on there. Returns their
+// number, at every rank.
+static size_t flush_ranks(sim_t *sim, sim_time_t end_ps)
+{
+    sim_buffer_t buffer = {0};
+    const uint64_t held = sim__agree_sum(sim, sim__streams_held(sim));
+    if (held == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < sim->stream_count; i++) {
+        leave(sim, i, end_ps, &buffer);
+    }
+    arrivals_t arrivals = {0};
+    sim__ranks_collect(sim, &buffer, take_block, &arrivals);
+    sim_free(buffer.bytes);
+    if (arrivals.count > 0) {
+        qsort(arrivals.items, arrivals.count, sizeof(*arrivals.items), compare_arrived);
+        hand_on(sim, &arrivals);
+    }
+    for (size_t i = 0; i < arrivals.block_count; i++) {
+        sim_free(arrivals.blocks[i]);
+    }
+    sim_free(arrivals.blocks);
+    sim_free(arrivals.items);
+    return (size_t)(held - sim__agree_sum(sim, sim__streams_held(sim)));
+}
+
+// -- of all streams
+
+uint64_t sim__streams_held(const sim_t *sim)
+{
+    uint64_t held = 0;
+    for (size_t i = 0; i < sim->stream_count; i++) {
+        for (unsigned t = 0; t < sim->thread_count; t++) {
+            held += sim->streams[i]->parts[t].entry_count;
+        }
+    }
+    return held;
+}
+
 size_t sim__streams_flush(sim_t *sim, sim_time_t end_ps)
 {
+    if (sim->ranks != NULL) {
+        return flush_ranks(sim, end_ps);
+    }
     size_t passed = 0;
     for (size_t i = 0; i < sim->stream_count; i++) {
         passed += stream_flush(sim, sim->streams[i], end_ps);

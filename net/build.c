@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "kernel/order/fifo.h"
+#include "net/carry.h"
 #include "net/loss.h"
 #include "net/network_internal.h"
 
@@ -92,6 +93,7 @@ net_t *net_create(sim_t *sim, const net_config_t *config)
         bytes *= NET_RING_GROWTH;
     }
     register_own(net);
+    sim_set_codec(sim, &net__codec, net);
     return net;
 }
 

@@ -160,7 +160,7 @@ void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
         sums->bytes_delivered += tally->bytes_delivered;
         sums->bytes_dropped += tally->bytes_dropped;
     }
-    *in_flight = sim_pool_live(net->packets);
+    *in_flight = sim_pool_live(net->packets) + net->in_flight_elsewhere;
 }
 
 uint64_t net_packet_memory_bytes(const net_t *net)

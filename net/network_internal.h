@@ -143,6 +143,7 @@ struct net {
     const net_timing_ops_t *timing; // NULL: exact
     const net_framing_t *framing;
     bool built;
+    uint64_t in_flight_elsewhere; // packets of other ranks, after the run (net/carry.h)
 };
 
 typedef struct net_row {

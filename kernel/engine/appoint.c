@@ -191,6 +191,7 @@ bool sim__is_empty(const sim_t *sim, uint64_t window)
 {
     const uint32_t slot = (uint32_t)window & (SIM_SLOTS - 1);
     const uint32_t words = (sim->threads[sim->thread_count - 1]->end_bit + 63) / 64;
+    const uint32_t first = sim->threads[0]->first_bit / 64;
     if (sim__in_one_list(sim) || window == sim->window || window - sim->window >= SIM_SLOTS) {
         return false; // the rest of a clipped window, or an appointment that holds
     }
@@ -199,7 +200,7 @@ bool sim__is_empty(const sim_t *sim, uint64_t window)
         if (next_parcel(thread, next_appointed(thread, window + 1)) <= window) {
             return false;
         }
-        for (uint32_t word = 0; thread->worker.slot_used[slot] && word < words; word++) {
+        for (uint32_t word = first; thread->worker.slot_used[slot] && word < words; word++) {
             if (any_has_something(sim, thread->worker.active[slot], word, window)) {
                 return false;
             }

@@ -26,7 +26,7 @@ typedef struct card {
     uint32_t degree; // channels from other units
     uint32_t tier;   // distance from the nearest leaf
     uint8_t colour;  // units of one colour run in one window
-    unsigned thread;
+    unsigned thread; // lane
 } card_t;
 
 #define PULL_ONE 65536u
@@ -37,8 +37,14 @@ typedef struct table {
     card_t **order;   // by (tier, colour), then as described above
     uint32_t *first;  // by number of the unit: where its neighbours begin; one more at the end
     uint32_t *others; // the neighbours, by number of the unit
-    uint32_t *seated; // by thread: how many units it has
+    uint32_t *seated; // by lane: how many units it has
 } table_t;
+
+// Units are dealt to the threads of all ranks alike. A lane is one thread of one rank.
+static unsigned lanes_of(const sim_t *sim)
+{
+    return sim->rank_count * sim->thread_count;
+}
 
 static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
 {
@@ -160,7 +166,7 @@ static uint64_t pull_of(const table_t *table, const card_t *card)
 // this colour so far, so that remainders of different tiers go to different threads.
 static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *got)
 {
-    const unsigned threads = table->sim->thread_count;
+    const unsigned threads = lanes_of(table->sim);
     uint64_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
         left += cards[i]->weight;
@@ -186,7 +192,8 @@ static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *
 static void deal_tiers(table_t *table)
 {
     const uint32_t count = table->sim->unit_count;
-    uint64_t *const got = sim_alloc_array(2 * (size_t)table->sim->thread_count, sizeof(*got));
+    const unsigned lanes = lanes_of(table->sim);
+    uint64_t *const got = sim_alloc_array(2 * (size_t)lanes, sizeof(*got));
     for (uint32_t u = 0; u < count; u++) {
         table->order[u] = &table->cards[u];
     }
@@ -198,19 +205,22 @@ static void deal_tiers(table_t *table)
                table->order[end]->colour == colour) {
             end++;
         }
-        deal_tier(table,
-                  table->order + begin,
-                  end - begin,
-                  got + (size_t)colour * table->sim->thread_count);
+        deal_tier(table, table->order + begin, end - begin, got + (size_t)colour * lanes);
     }
     sim_free(got);
+}
+
+// Returns this rank's thread that has the lane; NULL: it is another rank's.
+static sim_thread_t *thread_at(const sim_t *sim, unsigned lane)
+{
+    const unsigned rank = lane / sim->thread_count;
+    return rank == sim->rank ? sim->threads[lane % sim->thread_count] : NULL;
 }
 
 static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
 {
     sim_node_t *const node = unit->members[0];
     const bool alone = unit->count == 1;
-    unit->index = thread->first_bit + at;
     thread->seats[at] = (sim_seat_t){unit, node, node->index, alone};
     for (uint32_t m = 0; m < unit->count; m++) {
         unit->members[m]->worker = &thread->worker;
@@ -230,28 +240,49 @@ static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
     }
 }
 
-// Gives units their bits and threads their units. Each thread starts on a word of the activity
-// maps, so that no two threads clear bits of one word.
-static void seat_units(table_t *table)
+// Gives units their bits and lanes their units. Each lane starts on a word of the activity maps, so
+// that no two threads clear bits of one word. Returns the number of bits.
+static uint32_t give_bits(table_t *table, uint32_t *first_bit)
 {
     sim_t *const sim = table->sim;
     uint32_t bit = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        sim_thread_t *const thread = sim->threads[t];
-        thread->first_bit = bit;
-        thread->seats = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->seats));
-        thread->agenda = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->agenda));
-        thread->end_bit = bit + table->seated[t];
-        bit = (thread->end_bit + 63) / 64 * 64;
-        table->seated[t] = 0;
+    for (unsigned lane = 0; lane < lanes_of(sim); lane++) {
+        const uint32_t end_bit = bit + table->seated[lane];
+        sim_thread_t *const thread = thread_at(sim, lane);
+        if (thread != NULL) {
+            thread->first_bit = bit;
+            thread->end_bit = end_bit;
+            thread->seats = sim_alloc_array(table->seated[lane] + 1, sizeof(*thread->seats));
+            thread->agenda = sim_alloc_array(table->seated[lane] + 1, sizeof(*thread->agenda));
+        }
+        sim__ranks_seat(sim, lane, bit, end_bit);
+        first_bit[lane] = bit;
+        bit = (end_bit + 63) / 64 * 64;
+        table->seated[lane] = 0;
     }
+    return bit;
+}
+
+static void seat_units(table_t *table)
+{
+    sim_t *const sim = table->sim;
+    uint32_t *const first_bit = sim_alloc_array(lanes_of(sim) + 1, sizeof(*first_bit));
+    const uint32_t bit = give_bits(table, first_bit);
     for (uint32_t i = 0; i < sim->unit_count; i++) {
         const card_t *const card = table->order[i];
-        seat_unit(sim->threads[card->thread], card->unit, table->seated[card->thread]++);
+        sim_thread_t *const thread = thread_at(sim, card->thread);
+        const uint32_t at = table->seated[card->thread]++;
+        card->unit->index = first_bit[card->thread] + at;
+        card->unit->rank = card->thread / sim->thread_count;
+        if (thread != NULL) {
+            seat_unit(thread, card->unit, at);
+        }
     }
+    sim_free(first_bit);
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
-        SIM_CHECK(table->seated[t] == sim->threads[t]->end_bit - sim->threads[t]->first_bit);
+        SIM_CHECK(table->seated[sim->rank * sim->thread_count + t] ==
+                  sim->threads[t]->end_bit - sim->threads[t]->first_bit);
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
         // If messages need numbers, sim_send passes each one to the order's `send`.
@@ -267,6 +298,9 @@ static void seat_units(table_t *table)
 static void deal_samplers(sim_t *sim)
 {
     for (size_t i = 0; i < sim->sampler_count; i++) {
+        if (!sim__is_here(sim, sim->samplers[i]->node)) {
+            continue;
+        }
         sim_thread_t *const thread = sim__thread_of(sim->samplers[i]->node);
         thread->samplers =
             sim_realloc_array(thread->samplers, thread->sampler_count + 1, sizeof(sim_sampler_t *));
@@ -285,19 +319,20 @@ void sim__deal(sim_t *sim)
         .order = sim_alloc_array(sim->unit_count + 1, sizeof(card_t *)),
         .first = sim_alloc_array(sim->unit_count + 2, sizeof(*table.first)),
         .others = sim_alloc_array(sim->channel_count + 1, sizeof(*table.others)),
-        .seated = sim_alloc_array(sim->thread_count + 1, sizeof(*table.seated)),
+        .seated = sim_alloc_array(lanes_of(sim) + 1, sizeof(*table.seated)),
     };
     for (uint32_t u = 0; u < sim->unit_count; u++) {
         table.cards[u].unit = &sim->units[u];
         table.cards[u].weight = sim->units[u].count;
         table.cards[u].colour = sim->coloured ? sim->units[u].colour : 0;
     }
-    if (sim->thread_count > 1) {
+    if (lanes_of(sim) > 1) {
         list_neighbours(&table);
         find_tiers(&table);
     }
     deal_tiers(&table);
     seat_units(&table);
+    sim__ranks_meet(sim);
     deal_samplers(sim);
     sim_free(table.cards);
     sim_free(table.order);

@@ -97,6 +97,34 @@ void sim__mailbox_grow(sim_worker_t *worker,
     furnish(worker, slot, box, mail, class, channel, entry);
 }
 
+void sim__mailbox_put(sim_thread_t *thread, uint32_t slot, const sim_node_t *to, sim_mail_t mail)
+{
+    sim_mailbox_t *const box = &thread->worker.boxes[slot][to->index];
+    if (box->filled_bytes == box->room_bytes) {
+        const uint32_t count = sim__mailbox_count(box);
+        const uint32_t class =
+            count == 0 ? thread->worker.box_class[to->index] : class_of(count) + 1;
+        SIM_CHECK(class < SIM_MAIL_CLASSES);
+        sim_mail_t *const larger = take_mailbox(thread, class);
+        if (count > 0) {
+            memcpy(larger, box->mail, box->filled_bytes);
+            give_mailbox(thread, box->mail, box->room_bytes);
+        }
+        box->mail = larger;
+        box->room_bytes = (16u << class) * (uint32_t)sizeof(sim_mail_t);
+    }
+    *sim__mailbox_next(box) = mail;
+    sim__mark_active(thread, slot, to->unit);
+}
+
+void sim__mailbox_empty(sim_thread_t *thread, sim_mailbox_t *box)
+{
+    if (box->mail != NULL) {
+        give_mailbox(thread, box->mail, box->room_bytes);
+        *box = (sim_mailbox_t){NULL, 0, 0};
+    }
+}
+
 // -- the slow ways to send
 
 void sim__parcel_send(sim_thread_t *thread,

@@ -21,7 +21,7 @@ static bool is_stalled_in_colours(sim_t *sim, uint64_t next_window)
         return false;
     }
     if (!sim->quiet) {
-        const uint64_t after = sim_last_progress_ps(sim) / width_ps + 1;
+        const uint64_t after = sim->seen.progress_ps / width_ps + 1;
         sim->quiet = true;
         sim->quiet_cell = after + 1 > sim->window ? after : sim->window - 1;
         sim->excused_ps = 0;
@@ -38,6 +38,9 @@ static bool anything_useful_due(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
+        if (!sim__is_here(sim, node)) {
+            continue;
+        }
         if (node->wake_ps != SIM_TIME_NEVER ||
             sim__timers_armed(node) >
                 node->armed[SIM_TIMER_BACKGROUND] + node->armed[SIM_TIMER_UPKEEP]) {
@@ -52,10 +55,7 @@ static bool anything_useful_due(const sim_t *sim)
 // upkeep.
 static bool is_only_kept_up(sim_t *sim, uint64_t next_window)
 {
-    uint64_t upkeep = 0;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        upkeep += sim->threads[t]->worker.upkeep;
-    }
+    const uint64_t upkeep = sim->seen.upkeep;
     if (upkeep == sim->upkeep_seen || sim->options.stall_ps == 0) {
         return false;
     }
@@ -64,8 +64,8 @@ static bool is_only_kept_up(sim_t *sim, uint64_t next_window)
     for (size_t i = 0; i < sim->node_count; i++) {
         events += sim->nodes[i]->events;
     }
-    const uint64_t others = events - upkeep;
-    if (others != sim->others_seen || anything_useful_due(sim)) {
+    const uint64_t others = sim__agree_sum(sim, events) - upkeep;
+    if (others != sim->others_seen || sim__agree_any(sim, anything_useful_due(sim))) {
         sim->others_seen = others;
         sim->upkeep_window = next_window;
         return false;
@@ -77,13 +77,10 @@ static bool is_only_kept_up(sim_t *sim, uint64_t next_window)
 // a timer or for a message on a long link counts 1 ms at most: it is no sign of a stall.
 static bool is_stalled(sim_t *sim, uint64_t next_window)
 {
-    uint64_t progress = 0;
+    const uint64_t progress = sim->seen.progress;
     const bool last_try = sim->last_try;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        progress += sim->threads[t]->worker.progress;
-    }
     sim->last_try = false;
-    const bool idle = sim_work_outstanding(sim) == 0;
+    const bool idle = sim->seen.work == 0;
     if (progress != sim->progress_seen || idle) {
         sim->progress_seen = progress;
         sim->fruitless_ps = 0;
@@ -103,13 +100,33 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
     return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
 }
 
-static uint64_t earliest_window(const sim_t *sim)
+// Looks at what decides how the run goes on, at all ranks.
+static void look(sim_t *sim)
 {
-    uint64_t next = SIM_NO_WINDOW;
+    sim__seen_t seen = {.next_window = SIM_NO_WINDOW,
+                        .background_ps = SIM_TIME_NEVER,
+                        .sample_ps = SIM_TIME_NEVER};
+    int64_t work = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
-        next = sim->threads[t]->next_window < next ? sim->threads[t]->next_window : next;
+        const sim_thread_t *const thread = sim->threads[t];
+        const sim_worker_t *const worker = &thread->worker;
+        seen.next_window = sim__least(thread->next_window, seen.next_window);
+        seen.background_ps = sim__least(worker->background_ps, seen.background_ps);
+        seen.sample_ps = sim__least(thread->sample_next_ps, seen.sample_ps);
+        seen.progress_ps =
+            worker->progress_ps > seen.progress_ps ? worker->progress_ps : seen.progress_ps;
+        seen.progress += worker->progress;
+        seen.upkeep += worker->upkeep;
+        work += worker->work_count;
     }
-    return next;
+    SIM_CHECK(work >= 0 || sim->ranks != NULL);
+    seen.work = (uint64_t)work;
+    seen.interrupted = atomic_load_explicit(&sim->interrupted, memory_order_relaxed);
+    if (sim->ranks != NULL) {
+        seen.records = sim__streams_held(sim);
+        sim__agree_seen(sim, &seen);
+    }
+    sim->seen = seen;
 }
 
 // Returns whether mail is in flight or a node has something to do besides its background timers.
@@ -133,6 +150,9 @@ static bool anything_to_come(const sim_t *sim)
     }
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
+        if (!sim__is_here(sim, node)) {
+            continue;
+        }
         if (node->wake_ps != SIM_TIME_NEVER ||
             sim__timers_armed(node) > node->armed[SIM_TIMER_BACKGROUND]) {
             return true;
@@ -151,7 +171,8 @@ static sim_time_t next_background_ps(const sim_t *sim)
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
-        for (uint32_t t = 0; node->armed[SIM_TIMER_BACKGROUND] > 0 && t < node->timer_count; t++) {
+        const bool any = sim__is_here(sim, node) && node->armed[SIM_TIMER_BACKGROUND] > 0;
+        for (uint32_t t = 0; any && t < node->timer_count; t++) {
             const sim_timer_entry_t *const entry = &node->timers[t];
             if (entry->timer->kind == SIM_TIMER_BACKGROUND && entry->time_ps < next_ps) {
                 next_ps = entry->time_ps;
@@ -178,24 +199,20 @@ static void come_level(sim_t *sim, uint64_t next_window, uint64_t cell)
 // only if the next window may hold such a timer: in any other window something else is due.
 static bool only_background(sim_t *sim, uint64_t next_window)
 {
-    sim_time_t due_ps = SIM_TIME_NEVER;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        const sim_time_t other_ps = sim->threads[t]->worker.background_ps;
-        due_ps = other_ps < due_ps ? other_ps : due_ps;
-    }
-    if (due_ps / sim->window_ps > next_window) {
+    if (sim->seen.background_ps / sim->window_ps > next_window) {
         return false;
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim->threads[t]->worker.background_ps = SIM_TIME_NEVER;
     }
-    due_ps = next_background_ps(sim);
-    sim->threads[0]->worker.background_ps = due_ps;
+    sim->threads[0]->worker.background_ps = next_background_ps(sim);
+    const sim_time_t due_ps = sim__agree_least(sim, sim->threads[0]->worker.background_ps);
+    sim->seen.background_ps = due_ps;
     const uint64_t cell = due_ps / sim->window_ps;
     if (sim->coloured && cell <= next_window && cell == sim->judged_cell) {
         return false;
     }
-    if (sim_work_outstanding(sim) == 0 && !anything_to_come(sim)) {
+    if (sim->seen.work == 0 && !sim__agree_any(sim, anything_to_come(sim))) {
         return true;
     }
     if (sim->coloured) {
@@ -207,13 +224,13 @@ static bool only_background(sim_t *sim, uint64_t next_window)
 // Returns the window to run next; SIM_NO_WINDOW: the run is over, and sim->ended tells why.
 static uint64_t choose_next(sim_t *sim)
 {
-    const uint64_t next = earliest_window(sim);
+    const uint64_t next = sim->seen.next_window;
     sim->clipped = false;
     if (next == SIM_NO_WINDOW || only_background(sim, next)) {
         sim->ended = SIM_ENDED_DONE;
     } else if (sim__window_start(sim, next) >= sim->options.until_ps) {
         sim->ended = SIM_ENDED_UNTIL;
-    } else if (atomic_load_explicit(&sim->interrupted, memory_order_relaxed)) {
+    } else if (sim->seen.interrupted) {
         sim->ended = SIM_ENDED_INTERRUPTED;
     } else if (is_stalled(sim, next)) {
         sim->ended = SIM_ENDED_STALLED;
@@ -226,12 +243,7 @@ static uint64_t choose_next(sim_t *sim)
 
 static bool samples_due(const sim_t *sim, uint64_t next)
 {
-    const sim_time_t before_ps = sim__window_start(sim, next);
-    bool due = false;
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        due = due || sim->threads[t]->sample_next_ps < before_ps;
-    }
-    return due;
+    return sim->seen.sample_ps < sim__window_start(sim, next);
 }
 
 // Streams hold this many records of samples at most before they are flushed, if no instant has
@@ -239,14 +251,14 @@ static bool samples_due(const sim_t *sim, uint64_t next)
 #define RECORDS_MAX ((size_t)1 << 17)
 #define FIRST_PORTION_PS UINT64_C(1000)
 
-static sim_time_t next_sample_ps(const sim_t *sim)
+static sim_time_t next_sample_ps(sim_t *sim)
 {
     sim_time_t next_ps = SIM_TIME_NEVER;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_time_t other_ps = sim->threads[t]->sample_next_ps;
         next_ps = other_ps < next_ps ? other_ps : next_ps;
     }
-    return next_ps;
+    return sim__agree_least(sim, next_ps);
 }
 
 // Takes all samples before before_ps. No node changes until then. Goes on by portions of time, each
@@ -276,23 +288,50 @@ static void take_samples(sim_t *sim, sim_time_t before_ps)
     }
 }
 
+// In ranks, streams are flushed after this many windows, or when they hold this many records:
+// rank 0 then gets them all at once.
+#define FLUSH_WINDOWS 64u
+#define FLUSH_RECORDS 16384u
+
+// Hands on the records before before_ps. In ranks they may wait: only their order counts.
+static void flush(sim_t *sim, sim_time_t before_ps, bool sampled)
+{
+    if (sim->ranks != NULL && !sampled) {
+        sim->flush_left = sim->flush_left == 0 ? FLUSH_WINDOWS : sim->flush_left - 1;
+        const bool due = sim->flush_left == 0 && sim->seen.records > 0;
+        if (!due && sim->seen.records < FLUSH_RECORDS) {
+            return;
+        }
+    }
+    (void)sim__streams_flush(sim, before_ps);
+}
+
 // Decides on the next window and serves observers. Thread 0 calls it between the two meetings.
 static void decide(sim_t *sim)
 {
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
+    if (sim->ranks != NULL) {
+        sim__ranks_exchange(sim);
+    }
+    look(sim);
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no longer.
-    while (next != SIM_NO_WINDOW && samples_due(sim, next) && sim__is_empty(sim, next)) {
+    while (next != SIM_NO_WINDOW && samples_due(sim, next) &&
+           !sim__agree_any(sim, !sim__is_empty(sim, next))) {
         sim__pass_empty(sim, next);
+        look(sim);
         next = choose_next(sim);
     }
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so no node changes until its start.
         const sim_time_t before_ps = sim__window_start(sim, next);
-        take_samples(sim, before_ps);
-        (void)sim__streams_flush(sim, before_ps);
+        const bool sampled = samples_due(sim, next);
+        if (sampled) {
+            take_samples(sim, before_ps);
+        }
+        flush(sim, before_ps, sampled);
         for (size_t i = 0; i < sim->observer_count; i++) {
             sim->observers[i].fn(before_ps, sim->observers[i].ctx);
         }
@@ -478,6 +517,12 @@ static void run_crew(crew_t *crew)
     }
 }
 
+// Returns when the node's first event is due; SIM_TIME_NEVER: it has none, or another rank runs it.
+static sim_time_t first_of(const sim_t *sim, const sim_node_t *node)
+{
+    return sim__is_here(sim, node) ? sim__node_next_ps(node) : SIM_TIME_NEVER;
+}
+
 // Returns the first window and schedules all units for the windows in which their nodes begin;
 // SIM_NO_WINDOW: there is nothing to run.
 static uint64_t first_window(sim_t *sim)
@@ -485,9 +530,11 @@ static uint64_t first_window(sim_t *sim)
     const bool has_own = sim->order->next_ps != NULL;
     sim_time_t first_ps = has_own ? sim->order->next_ps(sim) : SIM_TIME_NEVER;
     for (size_t i = 0; i < sim->node_count; i++) {
-        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        const sim_time_t next_ps = first_of(sim, sim->nodes[i]);
         first_ps = next_ps < first_ps ? next_ps : first_ps;
     }
+    first_ps = sim__agree_least(sim, first_ps);
+    look(sim);
     sim->level_cell = first_ps / sim->window_ps;
     sim->judged_cell = SIM_NO_WINDOW;
     if (first_ps >= sim->options.until_ps || only_background(sim, first_ps / sim->window_ps)) {
@@ -495,15 +542,16 @@ static uint64_t first_window(sim_t *sim)
     }
     sim->window = has_own ? first_ps / sim->window_ps : SIM_NO_WINDOW;
     for (size_t i = 0; i < sim->node_count; i++) {
-        const sim_time_t next_ps = sim__node_next_ps(sim->nodes[i]);
+        const sim_time_t next_ps = first_of(sim, sim->nodes[i]);
         if (next_ps != SIM_TIME_NEVER) {
             const uint64_t window = sim__window_of(sim, sim->nodes[i]->unit, next_ps);
             sim->window = window < sim->window ? window : sim->window;
         }
     }
+    sim->window = sim__agree_least(sim, sim->window);
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
-        sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
+        sim__appoint(sim__thread_of(node), node->unit, first_of(sim, node));
     }
     return sim->window;
 }
@@ -520,9 +568,12 @@ static bool anything_left(const sim_t *sim)
             return true;
         }
     }
-    const bool waiting = sim_work_outstanding(sim) > 0;
+    const bool waiting = sim->seen.work > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
         const sim_node_t *const node = sim->nodes[i];
+        if (!sim__is_here(sim, node)) {
+            continue;
+        }
         const uint32_t ignored = waiting ? 0 : node->armed[SIM_TIMER_BACKGROUND];
         if (node->wake_ps != SIM_TIME_NEVER || node->mail->key != UINT64_MAX ||
             sim__timers_armed(node) > ignored) {
@@ -541,12 +592,15 @@ static sim_time_t last_event_ps(const sim_node_t *node, bool waiting)
 static void finish(sim_t *sim)
 {
     sim_time_t last_ps = 0;
-    const bool waiting = sim_work_outstanding(sim) > 0;
+    look(sim);
+    const bool waiting = sim->seen.work > 0;
     for (size_t i = 0; i < sim->node_count; i++) {
-        const sim_time_t node_ps = last_event_ps(sim->nodes[i], waiting);
+        const sim_time_t node_ps =
+            sim__is_here(sim, sim->nodes[i]) ? last_event_ps(sim->nodes[i], waiting) : 0;
         last_ps = node_ps > last_ps ? node_ps : last_ps;
     }
-    if (sim->ended == SIM_ENDED_DONE && anything_left(sim)) {
+    last_ps = ~sim__agree_least(sim, ~last_ps);
+    if (sim->ended == SIM_ENDED_DONE && sim__agree_any(sim, anything_left(sim))) {
         sim->ended = SIM_ENDED_UNTIL;
     }
     sim->end_ps = sim->ended == SIM_ENDED_UNTIL ? sim->options.until_ps : last_ps;
@@ -556,6 +610,7 @@ static void finish(sim_t *sim)
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim->digest += sim->threads[t]->digest;
     }
+    sim->digest = sim__agree_sum(sim, sim->digest);
     take_samples(sim, sim->end_ps);
     // Records of background timers after the last event are dropped.
     (void)sim__streams_flush(sim, sim->end_ps + 1);
@@ -572,6 +627,11 @@ sim_ended_t sim_run(sim_t *sim)
     };
     recruit_t recruits[SIM_THREADS_MAX];
     recruit_threads(&crew, recruits);
+    if (sim->rank > 0) {
+        // All ranks made the same programs; what these began before the run is rank 0's to count.
+        sim->threads[0]->worker.work_count = 0;
+    }
+    sim__ranks_agree_threads(sim);
     sim__partition(sim);
     sim->ran = true;
     sim->ended = SIM_ENDED_DONE;

@@ -26,6 +26,7 @@ sim_t *sim_create(const sim_options_t *options)
     sim->threads = sim_alloc_array(SIM_THREADS_MAX, sizeof(*sim->threads));
     sim->threads[0] = sim__thread_create(sim, 0);
     sim->thread_count = 1;
+    sim->rank_count = 1;
     sim->order = options->fifo_ties ? &sim__order_by_insertion : &sim__order_by_hash;
     if (sim->order->create != NULL) {
         sim->order->create(sim);
@@ -135,6 +136,7 @@ void sim_destroy(sim_t *sim)
     for (size_t i = 0; i < sim->stream_count; i++) {
         sim__stream_destroy(sim->streams[i]);
     }
+    sim__ranks_destroy(sim->ranks);
     sim__barrier_fini(&sim->barrier);
     sim_free(sim->threads);
     sim_free(sim->units);
@@ -250,6 +252,9 @@ sim_time_t sim_end_time_ps(const sim_t *sim)
 
 sim_time_t sim_last_progress_ps(const sim_t *sim)
 {
+    if (sim->ranks != NULL) {
+        return sim->seen.progress_ps;
+    }
     sim_time_t last_ps = 0;
     for (unsigned t = 0; t < sim->thread_count; t++) {
         const sim_time_t other_ps = sim->threads[t]->worker.progress_ps;
@@ -284,6 +289,9 @@ unsigned sim_threads_missed(const sim_t *sim)
 
 uint64_t sim_work_outstanding(const sim_t *sim)
 {
+    if (sim->ranks != NULL) {
+        return sim->seen.work;
+    }
     int64_t count = 0;
     for (unsigned i = 0; i < sim->thread_count; i++) {
         count += sim->threads[i]->worker.work_count;

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/agree.h - the engine's side of ranks (kernel/ranks.h): what all ranks see alike.
+#ifndef KERNEL_ENGINE_AGREE_H
+#define KERNEL_ENGINE_AGREE_H
+
+#include "kernel/ranks.h"
+
+// Numbers of all ranks together, from which thread 0 decides how the run goes on.
+typedef struct sim__seen {
+    uint64_t next_window;     // in which a thread has something to do; SIM_NO_WINDOW: none
+    sim_time_t background_ps; // no background timer is due before this
+    sim_time_t progress_ps;   // latest time of sim_progress
+    sim_time_t sample_ps;     // when the next sample is due
+    uint64_t progress;        // calls of sim_progress
+    uint64_t work;            // pieces of work outstanding
+    uint64_t upkeep;          // calls of sim_upkeep
+    uint64_t records;         // that streams hold; in ranks only
+    bool interrupted;         // sim_interrupt was called
+} sim__seen_t;
+
+struct sim__ranks;
+void sim__ranks_destroy(struct sim__ranks *ranks);
+
+// Notes where the bits of a lane's units begin and end. A lane is one thread of one rank; lanes
+// are numbered rank by rank.
+void sim__ranks_seat(sim_t *sim, unsigned lane, uint32_t first_bit, uint32_t end_bit);
+// Finds this rank's neighbours, when all units are seated.
+void sim__ranks_meet(sim_t *sim);
+
+// Makes all ranks use as many threads as the one that has fewest.
+void sim__ranks_agree_threads(sim_t *sim);
+
+// Sends the messages of the window that was run to the ranks of their nodes, and takes theirs.
+void sim__ranks_exchange(sim_t *sim);
+
+// Replace a number of this rank by the one of all ranks. In one process they return their argument.
+uint64_t sim__agree_least(sim_t *sim, uint64_t value);
+uint64_t sim__agree_sum(sim_t *sim, uint64_t value);
+bool sim__agree_any(sim_t *sim, bool value);
+void sim__agree_seen(sim_t *sim, sim__seen_t *seen);
+
+// Brings the bytes to rank 0, as sim_ranks_ops_t.collect.
+void sim__ranks_collect(sim_t *sim, const sim_buffer_t *bytes, sim_ranks_take_fn take, void *ctx);
+
+#endif // KERNEL_ENGINE_AGREE_H

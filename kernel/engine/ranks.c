@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/engine/ranks.c - carries messages between ranks, and lets ranks agree.
+//
+// A rank sends to nodes of other ranks as to its own: the messages land in its mailboxes. After a
+// window, thread 0 empties the mailboxes of such nodes into one buffer per neighbouring rank, swaps
+// buffers, and puts what came into its own mailboxes, from which any thread gathers it.
+//
+//     a buffer: for each message
+//         u32 node, u32 windows ahead (1..SIM_SLOTS - 1), u64 key   a message in a mailbox
+//         u32 channel, u32 0, u64 time of arrival in ps             a message beyond the slots
+//         the message, as the codec writes it
+#include "kernel/engine/agree.h"
+
+#include <stdlib.h>
+
+#include "kernel/engine_internal.h"
+
+// The bits of a lane's units.
+typedef struct lane {
+    uint32_t first_bit;
+    uint32_t end_bit;
+} lane_t;
+
+struct sim__ranks {
+    const sim_ranks_t *ranks;
+    lane_t *lanes;
+    unsigned lane_count;
+    sim_unit_t **units; // by bit; NULL: padding
+    uint32_t unit_bits;
+    unsigned *others;   // neighbouring ranks, rising
+    unsigned *place_of; // by rank: place in `others`
+    size_t other_count;
+    sim_buffer_t *out; // by place
+    sim_buffer_t *in;
+    sim_ranks_cost_t cost;
+    uint64_t waited_ns;
+};
+
+void *sim_buffer_room(sim_buffer_t *buffer, size_t more)
+{
+    if (buffer->capacity - buffer->count < more) {
+        buffer->capacity = (buffer->count + more) * 2;
+        buffer->bytes = sim_realloc_array(buffer->bytes, buffer->capacity, 1);
+    }
+    return buffer->bytes + buffer->count;
+}
+
+// -- attaching
+
+void sim_set_codec(sim_t *sim, const sim_codec_t *codec, void *ctx)
+{
+    SIM_CHECK(!sim->ran);
+    sim->codec = codec;
+    sim->codec_ctx = ctx;
+}
+
+void sim_use_ranks(sim_t *sim, const sim_ranks_t *ranks)
+{
+    SIM_CHECK(!sim->ran && sim->ranks == NULL && sim->codec != NULL);
+    SIM_CHECK(ranks->count >= 1 && ranks->count <= SIM_RANKS_MAX && ranks->rank < ranks->count);
+    SIM_CHECK(sim__ties_by_hash(sim));
+    struct sim__ranks *const state = sim_alloc(sizeof(*state));
+    state->ranks = ranks;
+    sim->ranks = state;
+    sim->rank = ranks->rank;
+    sim->rank_count = ranks->count;
+}
+
+const sim_ranks_t *sim_ranks(const sim_t *sim)
+{
+    return sim->ranks == NULL ? NULL : sim->ranks->ranks;
+}
+
+bool sim_node_is_here(const sim_node_t *node)
+{
+    return sim__is_here(node->sim, node);
+}
+
+void sim_ranks_cost(const sim_t *sim, sim_ranks_cost_t *cost)
+{
+    SIM_CHECK(sim->ranks != NULL);
+    *cost = sim->ranks->cost;
+    cost->waited_s = (double)sim->ranks->waited_ns / 1e9;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        cost->events += sim__is_here(sim, sim->nodes[i]) ? sim->nodes[i]->events : 0;
+    }
+}
+
+void sim__ranks_destroy(struct sim__ranks *ranks)
+{
+    if (ranks == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < ranks->other_count; i++) {
+        sim_free(ranks->out[i].bytes);
+        sim_free(ranks->in[i].bytes);
+    }
+    sim_free(ranks->lanes);
+    sim_free(ranks->units);
+    sim_free(ranks->others);
+    sim_free(ranks->place_of);
+    sim_free(ranks->out);
+    sim_free(ranks->in);
+    sim_free(ranks);
+}
+
+// -- who is where
+
+void sim__ranks_seat(sim_t *sim, unsigned lane, uint32_t first_bit, uint32_t end_bit)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    if (ranks == NULL) {
+        return;
+    }
+    SIM_CHECK(lane == ranks->lane_count);
+    ranks->lanes = sim_realloc_array(ranks->lanes, lane + 1, sizeof(*ranks->lanes));
+    ranks->lanes[ranks->lane_count++] = (lane_t){first_bit, end_bit};
+    ranks->unit_bits = end_bit;
+}
+
+void sim__ranks_meet(sim_t *sim)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    if (ranks == NULL) {
+        return;
+    }
+    ranks->units = sim_alloc_array(ranks->unit_bits + 1, sizeof(sim_unit_t *));
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
+        ranks->units[sim->units[u].index] = &sim->units[u];
+    }
+    bool *const meets = sim_alloc_array(sim->rank_count, sizeof(*meets));
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const uint32_t from = sim->channel_ends[i].from->unit->rank;
+        const uint32_t to = sim->channel_ends[i].to->unit->rank;
+        // A link has a channel in each direction, but a program may make one alone.
+        meets[to] |= from == sim->rank;
+        meets[from] |= to == sim->rank;
+    }
+    meets[sim->rank] = false;
+    ranks->others = sim_alloc_array(sim->rank_count, sizeof(*ranks->others));
+    ranks->place_of = sim_alloc_array(sim->rank_count, sizeof(*ranks->place_of));
+    for (unsigned r = 0; r < sim->rank_count; r++) {
+        ranks->place_of[r] = (unsigned)ranks->other_count;
+        if (meets[r]) {
+            ranks->others[ranks->other_count++] = r;
+        }
+    }
+    ranks->out = sim_alloc_array(ranks->other_count + 1, sizeof(*ranks->out));
+    ranks->in = sim_alloc_array(ranks->other_count + 1, sizeof(*ranks->in));
+    sim_free(meets);
+}
+
+// -- agreeing
+
+static void agree(sim_t *sim, sim_ranks_view_t *view)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    const uint64_t began_ns = sim__share_clock_ns();
+    ranks->ranks->ops->agree(ranks->ranks->ctx, view);
+    ranks->waited_ns += sim__share_clock_ns() - began_ns;
+    ranks->cost.agreements++;
+}
+
+static const sim_ranks_view_t nothing = {.least = {UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX}};
+static_assert(SIM_RANKS_LEAST == 4, "`nothing` leaves every least number open");
+
+uint64_t sim__agree_least(sim_t *sim, uint64_t value)
+{
+    if (sim->ranks == NULL) {
+        return value;
+    }
+    sim_ranks_view_t view = nothing;
+    view.least[0] = value;
+    agree(sim, &view);
+    return view.least[0];
+}
+
+uint64_t sim__agree_sum(sim_t *sim, uint64_t value)
+{
+    if (sim->ranks == NULL) {
+        return value;
+    }
+    sim_ranks_view_t view = nothing;
+    view.sums[0] = value;
+    agree(sim, &view);
+    return view.sums[0];
+}
+
+bool sim__agree_any(sim_t *sim, bool value)
+{
+    return sim->ranks == NULL ? value : sim__agree_sum(sim, value) > 0;
+}
+
+void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
+{
+    if (sim->ranks == NULL) {
+        return;
+    }
+    sim_ranks_view_t view = {
+        .least = {seen->next_window, seen->background_ps, ~seen->progress_ps, seen->sample_ps},
+        .sums = {seen->progress, seen->work, seen->upkeep, seen->records, seen->interrupted},
+    };
+    agree(sim, &view);
+    *seen = (sim__seen_t){
+        .next_window = view.least[0],
+        .background_ps = view.least[1],
+        .progress_ps = ~view.least[2],
+        .sample_ps = view.least[3],
+        .progress = view.sums[0],
+        .work = view.sums[1],
+        .upkeep = view.sums[2],
+        .records = view.sums[3],
+        .interrupted = view.sums[4] > 0,
+    };
+}
+
+void sim__ranks_agree_threads(sim_t *sim)
+{
+    sim->options.threads = (unsigned)sim__agree_least(sim, sim->options.threads);
+}
+
+void sim__ranks_collect(sim_t *sim, const sim_buffer_t *bytes, sim_ranks_take_fn take, void *ctx)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    const uint64_t began_ns = sim__share_clock_ns();
+    ranks->ranks->ops->collect(ranks->ranks->ctx, bytes->bytes, bytes->count, take, ctx);
+    ranks->waited_ns += sim__share_clock_ns() - began_ns;
+}
+
+// -- leaving
+
+static void put_message(sim_t *sim,
+                        sim_node_t *away,
+                        uint32_t number,
+                        uint32_t ahead,
+                        uint64_t key,
+                        void *message)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    sim_buffer_t *const out = &ranks->out[ranks->place_of[away->unit->rank]];
+    sim_buffer_put_u32(out, number);
+    sim_buffer_put_u32(out, ahead);
+    sim_buffer_put_u64(out, key);
+    sim->codec->leave(sim->codec_ctx, away, message, out);
+    ranks->cost.messages_out++;
+}
+
+static void empty_unit(sim_thread_t *thread, uint32_t ahead, uint32_t slot, const sim_unit_t *unit)
+{
+    for (uint32_t m = 0; m < unit->count; m++) {
+        sim_node_t *const node = unit->members[m];
+        sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
+        const uint32_t count = sim__mailbox_count(box);
+        for (uint32_t i = 0; i < count; i++) {
+            put_message(thread->sim,
+                        node,
+                        node->index,
+                        ahead,
+                        box->mail[i].key,
+                        box->mail[i].message);
+        }
+        sim__mailbox_empty(thread, box);
+    }
+}
+
+// Empties the mailboxes of other ranks' nodes in one slot. The slot counts as used afterwards only
+// if it has something for nodes of this rank.
+static void empty_slot(sim_thread_t *thread, uint32_t ahead)
+{
+    const sim_t *const sim = thread->sim;
+    const struct sim__ranks *const ranks = sim->ranks;
+    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
+    uint64_t *const active = thread->worker.active[slot];
+    bool used = false;
+    for (uint32_t word = 0; word * 64 < ranks->unit_bits; word++) {
+        uint64_t left = active[word];
+        if (left == 0) {
+            continue;
+        }
+        const sim_unit_t *const first = ranks->units[word * 64 + (uint32_t)__builtin_ctzll(left)];
+        if (first->rank == sim->rank) {
+            used = true; // no word holds units of two lanes
+            continue;
+        }
+        active[word] = 0;
+        for (; left != 0; left &= left - 1) {
+            empty_unit(thread,
+                       ahead,
+                       slot,
+                       ranks->units[word * 64 + (uint32_t)__builtin_ctzll(left)]);
+        }
+    }
+    thread->worker.slot_used[slot] = used;
+}
+
+// Takes out the far messages that go to nodes of other ranks. Such nodes have thread 0's worker.
+static void empty_parcels(sim_thread_t *thread)
+{
+    sim_t *const sim = thread->sim;
+    sim_parcels_t *const parcels = &thread->parcels[0][sim->parity];
+    size_t kept = 0;
+    sim_time_t earliest_ps = SIM_TIME_NEVER;
+    for (size_t i = 0; i < parcels->count; i++) {
+        const sim_parcel_t *const parcel = &parcels->items[i];
+        sim_node_t *const to = sim__ends(sim, parcel->channel)->to;
+        if (!sim__is_here(sim, to)) {
+            put_message(sim, to, parcel->channel->index, 0, parcel->arrive_ps, parcel->message);
+            continue;
+        }
+        earliest_ps = parcel->arrive_ps < earliest_ps ? parcel->arrive_ps : earliest_ps;
+        parcels->items[kept++] = *parcel;
+    }
+    parcels->count = kept;
+    parcels->earliest_ps = earliest_ps;
+}
+
+// -- arriving
+
+static void take_message(sim_t *sim, sim_reader_t *reader)
+{
+    sim_thread_t *const thread = sim->threads[0];
+    const uint32_t number = sim_reader_u32(reader);
+    const uint32_t ahead = sim_reader_u32(reader);
+    const uint64_t key = sim_reader_u64(reader);
+    SIM_CHECK(ahead < SIM_SLOTS);
+    if (ahead == 0) {
+        SIM_CHECK(number < sim->channel_count);
+        sim_channel_t *const channel =
+            &sim->channel_blocks[number / SIM_CHANNEL_BLOCK][number % SIM_CHANNEL_BLOCK];
+        sim_node_t *const to = sim->channel_ends[number].to;
+        SIM_CHECK(sim__is_here(sim, to));
+        sim__parcel_send(thread, channel, key, sim->codec->arrive(sim->codec_ctx, to, reader));
+        return;
+    }
+    SIM_CHECK(number < sim->node_count && sim__is_here(sim, sim->nodes[number]));
+    sim_node_t *const to = sim->nodes[number];
+    void *const message = sim->codec->arrive(sim->codec_ctx, to, reader);
+    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
+    sim__mailbox_put(thread, slot, to, (sim_mail_t){key, message});
+}
+
+void sim__ranks_exchange(sim_t *sim)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    for (size_t i = 0; i < ranks->other_count; i++) {
+        ranks->out[i].count = 0;
+        ranks->in[i].count = 0;
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
+            if (sim->threads[t]
+                    ->worker.slot_used[(sim->threads[t]->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
+                empty_slot(sim->threads[t], ahead);
+            }
+        }
+        empty_parcels(sim->threads[t]);
+    }
+    for (size_t i = 0; i < ranks->other_count; i++) {
+        ranks->cost.bytes_out += ranks->out[i].count;
+    }
+    const uint64_t began_ns = sim__share_clock_ns();
+    ranks->ranks->ops->exchange(ranks->ranks->ctx,
+                                ranks->others,
+                                ranks->other_count,
+                                ranks->out,
+                                ranks->in);
+    ranks->waited_ns += sim__share_clock_ns() - began_ns;
+    for (size_t i = 0; i < ranks->other_count; i++) {
+        sim_reader_t reader = {ranks->in[i].bytes, ranks->in[i].count};
+        while (reader.left > 0) {
+            take_message(sim, &reader);
+        }
+    }
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim__publish_next(sim->threads[t]);
+    }
+    ranks->cost.windows++;
+}

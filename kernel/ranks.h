@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel/ranks.h - one simulation in several processes, called ranks, on one machine or on many.
+//
+// Every rank builds the same simulation. Each unit of nodes belongs to one rank, which alone runs
+// it; the other ranks keep those nodes as they were built. All ranks run the same windows in step.
+// After a window each sends its neighbours the messages for their nodes, and all agree on the next
+// window. The result is that of one process, whatever the number of ranks.
+//
+// The kernel knows no network of machines: a program gives it a table of operations, as
+// cli/ranks_mpi.c does for MPI. Ties must go by hash.
+#ifndef KERNEL_RANKS_H
+#define KERNEL_RANKS_H
+
+#include "kernel/buffer.h"
+#include "kernel/record.h"
+
+SIM_C_BEGIN
+
+#define SIM_RANKS_MAX 1024u
+
+// Numbers on which ranks agree: of each of the first the least one of all ranks, of each of the
+// others the sum over all ranks.
+#define SIM_RANKS_LEAST 4u
+#define SIM_RANKS_SUMS 8u
+typedef struct sim_ranks_view {
+    uint64_t least[SIM_RANKS_LEAST];
+    uint64_t sums[SIM_RANKS_SUMS];
+} sim_ranks_view_t;
+
+// Takes the bytes that one rank gave.
+typedef void (*sim_ranks_take_fn)(unsigned rank, const void *bytes, size_t size, void *ctx);
+
+// The ways in which ranks talk. All ranks call the same operations in the same order; each call
+// returns when this rank has what it needs.
+typedef struct sim_ranks_ops {
+    // Gives out[i] to rank others[i] and appends what that rank gives to in[i], which is empty.
+    // `others` is symmetric: two ranks either both name each other or neither does.
+    void (*exchange)(void *ctx,
+                     const unsigned *others,
+                     size_t count,
+                     const sim_buffer_t *out,
+                     sim_buffer_t *in);
+    // Replaces the numbers of the view by those of all ranks.
+    void (*agree)(void *ctx, sim_ranks_view_t *view);
+    // Brings each rank's bytes to rank 0, which calls take for every rank, itself included, in
+    // order. Other ranks call nothing.
+    void (*collect)(void *ctx,
+                    const void *bytes,
+                    size_t size,
+                    sim_ranks_take_fn take,
+                    void *take_ctx);
+} sim_ranks_ops_t;
+
+typedef struct sim_ranks {
+    const sim_ranks_ops_t *ops;
+    void *ctx;      // of the operations
+    unsigned rank;  // of this process, below count
+    unsigned count; // 1..SIM_RANKS_MAX
+} sim_ranks_t;
+
+// Carries the messages of a simulation from rank to rank. `away` is a node of another rank, to
+// which the message goes; `to` is the same node at its own rank.
+typedef struct sim_codec {
+    // Appends the message, and returns its memory as the receiver would.
+    void (*leave)(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes);
+    // Makes the message again, in memory of the receiver's worker.
+    void *(*arrive)(void *ctx, sim_node_t *to, sim_reader_t *bytes);
+} sim_codec_t;
+
+// Sets the codec, which is borrowed, for all messages. Before sim_run.
+void sim_set_codec(sim_t *sim, const sim_codec_t *codec, void *ctx);
+
+// Runs the simulation in these ranks, which are borrowed. Before sim_run; needs a codec, and
+// options without fifo_ties.
+void sim_use_ranks(sim_t *sim, const sim_ranks_t *ranks);
+// Returns the ranks; NULL: the simulation runs in this process alone.
+const sim_ranks_t *sim_ranks(const sim_t *sim);
+
+// Returns whether this rank runs the node. After sim_run has begun; always true in one process.
+bool sim_node_is_here(const sim_node_t *node);
+
+// What a run in ranks cost this rank, after sim_run.
+typedef struct sim_ranks_cost {
+    uint64_t windows;      // that all ranks ran in step
+    uint64_t agreements;   // calls of sim_ranks_ops_t.agree
+    uint64_t messages_out; // to nodes of other ranks
+    uint64_t bytes_out;    // of them
+    uint64_t events;       // of this rank's nodes
+    double waited_s;       // wall time in exchange, agree and collect
+} sim_ranks_cost_t;
+void sim_ranks_cost(const sim_t *sim, sim_ranks_cost_t *cost);
+
+// Makes the records of a stream fit to be carried to rank 0, where all records are handed on: pack
+// replaces pointers in a copy of a record by numbers, unpack does the reverse at rank 0. Without a
+// call, records are carried as they are and must hold no pointers that are followed.
+typedef void (*sim_record_change_fn)(void *record, size_t record_bytes, void *ctx);
+void sim_stream_carry(sim_stream_t *stream, sim_record_change_fn pack, sim_record_change_fn unpack);
+
+SIM_C_END
+
+#endif // KERNEL_RANKS_H

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/carry.c - carries packets from rank to rank (kernel/ranks.h), all their parts by value.
+//
+//     the packet's cache line, its cold part without telemetry, a u64 per INT record, the payload
+//     where the packet has contents
+#include "net/carry.h"
+
+#include "net/network_internal.h"
+
+static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes)
+{
+    const net_t *const net = ctx;
+    net_packet_t *const packet = message;
+    net_node_t *const node = net->nodes[away->index];
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    sim_buffer_put(bytes, packet, sizeof(*packet));
+    if (packet->kind == NET_PACKET_ROCE) {
+        sim_buffer_put(bytes, aside, sizeof(*aside));
+        if (packet->telemetry == NET_TELEMETRY_INT) {
+            sim_buffer_put(bytes,
+                           net_packet_telemetry(packet),
+                           packet->hop_count * sizeof(uint64_t));
+        }
+        if (packet->contents) {
+            sim_buffer_put(bytes, aside->payload, packet->payload_bytes);
+            net_packet_drop_contents(node, packet);
+        }
+    }
+    sim_pool_put(net->packets, away, packet);
+}
+
+static void *arrive(void *ctx, sim_node_t *to, sim_reader_t *bytes)
+{
+    const net_t *const net = ctx;
+    net_packet_t *const packet = sim_pool_get(net->packets, to);
+    sim_reader_get(bytes, packet, sizeof(*packet));
+    packet->next = NULL;
+    if (packet->kind == NET_PACKET_ROCE) {
+        net_packet_aside_t *const aside = net_packet_aside(packet);
+        sim_reader_get(bytes, aside, sizeof(*aside));
+        if (packet->telemetry == NET_TELEMETRY_INT) {
+            sim_reader_get(bytes,
+                           net_packet_telemetry(packet),
+                           packet->hop_count * sizeof(uint64_t));
+        }
+        if (packet->contents) {
+            aside->payload = net_payload_new(net->nodes[to->index], packet->payload_bytes);
+            sim_reader_get(bytes, aside->payload, packet->payload_bytes);
+        }
+    }
+    return packet;
+}
+
+const sim_codec_t net__codec = {.leave = leave, .arrive = arrive};
+
+// -- after the run
+
+// The fields of a port that results read, besides those of its classes.
+typedef struct port_state {
+    sim_time_t busy_until_ps;
+    uint64_t several_bytes_max;
+    uint8_t counted;
+    uint8_t disturbed;
+    uint8_t paused;
+    uint8_t waiting;
+} port_state_t;
+
+static void leave_port(const net_port_t *port, sim_buffer_t *bytes)
+{
+    const bool untouched = net_port_untouched(port);
+    sim_buffer_put_u32(bytes, untouched);
+    if (untouched) {
+        return;
+    }
+    const port_state_t state = {
+        .busy_until_ps = port->busy_until_ps,
+        .several_bytes_max = port->several_bytes_max,
+        .counted = port->counted,
+        .disturbed = port->disturbed,
+        .paused = port->paused,
+        .waiting = port->waiting,
+    };
+    sim_buffer_put(bytes, &state, sizeof(state));
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        const net_class_t *const sent = port->classes[p];
+        const uint64_t numbers[] = {sent->bytes, sent->bytes_max, sent->tx_packets, sent->tx_bytes};
+        sim_buffer_put(bytes, numbers, sizeof(numbers));
+        sim_buffer_put(bytes, port->received[p], sizeof(*port->received[p]));
+    }
+    if (state.counted || state.disturbed) {
+        sim_buffer_put(bytes, port->rare, sizeof(*port->rare));
+    }
+}
+
+static void take_port(net_port_t *port, sim_reader_t *bytes)
+{
+    if (sim_reader_u32(bytes) != 0) {
+        return;
+    }
+    port_state_t state;
+    sim_reader_get(bytes, &state, sizeof(state));
+    port->busy_until_ps = state.busy_until_ps;
+    port->several_bytes_max = state.several_bytes_max & NET_SEVERAL_MASK;
+    port->counted = state.counted != 0;
+    port->disturbed = state.disturbed != 0;
+    port->paused = state.paused;
+    port->waiting = state.waiting;
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        net_class_t *const sent = port->classes[p];
+        sent->bytes = sim_reader_u64(bytes);
+        sent->bytes_max = sim_reader_u64(bytes);
+        sent->tx_packets = sim_reader_u64(bytes);
+        sent->tx_bytes = sim_reader_u64(bytes);
+        sim_reader_get(bytes, port->received[p], sizeof(*port->received[p]));
+    }
+    if (state.counted || state.disturbed) {
+        net_port_rare_t *const rare = port->rare;
+        const sim_timer_t timer = rare->pause_timer;
+        net_port_t *const owner = rare->port;
+        sim_reader_get(bytes, rare, sizeof(*rare));
+        rare->pause_timer = timer; // of this process
+        rare->port = owner;
+    }
+}
+
+void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
+{
+    sim_buffer_put_u64(bytes, sim_pool_live(net->packets));
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        if (!sim_node_is_here(&node->sim)) {
+            continue;
+        }
+        sim_buffer_put_u32(bytes, node->sim.index);
+        sim_buffer_put_u64(bytes, node->sim.events);
+        sim_buffer_put(bytes, &node->tally, sizeof(node->tally));
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            leave_port(&node->ports[p], bytes);
+        }
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void net_carry_take(net_t *net, sim_reader_t *bytes)
+{
+    net->in_flight_elsewhere += sim_reader_u64(bytes);
+    for (uint32_t index = sim_reader_u32(bytes); index != UINT32_MAX;
+         index = sim_reader_u32(bytes)) {
+        SIM_CHECK(index < net->node_count && !sim_node_is_here(&net->nodes[index]->sim));
+        net_node_t *const node = net->nodes[index];
+        node->sim.events = sim_reader_u64(bytes);
+        sim_reader_get(bytes, &node->tally, sizeof(node->tally));
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            take_port(&node->ports[p], bytes);
+        }
+    }
+}

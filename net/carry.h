@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/carry.h - brings to rank 0 what results read of the nodes and ports of other ranks.
+//
+// Every rank builds the whole network and runs its own nodes (kernel/ranks.h). After the run rank 0
+// takes the counters of all other nodes, and then reads its network as if it had run all of them.
+#ifndef NET_CARRY_H
+#define NET_CARRY_H
+
+#include "kernel/ranks.h"
+#include "net/network.h"
+
+SIM_C_BEGIN
+
+// Carries packets; ctx is the net_t.
+extern const sim_codec_t net__codec;
+
+// Appends the counters of this rank's nodes and their ports, and its packets in flight. After the
+// run.
+void net_carry_leave(const net_t *net, sim_buffer_t *bytes);
+// Takes what another rank left, into the nodes that are not this rank's.
+void net_carry_take(net_t *net, sim_reader_t *bytes);
+
+SIM_C_END
+
+#endif // NET_CARRY_H
