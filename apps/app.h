@@ -7,6 +7,7 @@
 #ifndef APPS_APP_H
 #define APPS_APP_H
 
+#include "kernel/ranks.h"
 #include "kernel/report.h"
 #include "nic/host.h"
 
@@ -94,6 +95,10 @@ typedef struct app_ops {
     // Returns the transfers in flight, each counted as the fraction of its bytes whose arrival its
     // sender knows of. Called between windows, too. May be NULL.
     double (*under_way)(const app_t *app);
+    // Carry to rank 0 what this rank's hosts did, after a run in ranks (kernel/ranks.h): leave
+    // appends it, take adds what another rank left. NULL: the application does not run in ranks.
+    void (*leave)(const app_t *app, sim_buffer_t *bytes);
+    void (*take)(app_t *app, sim_reader_t *bytes);
     // Rows about the app_t that are reported after the run; they follow its kind in apps[] of
     // summary.json. May be NULL.
     const sim_report_table_t *report;

@@ -17,6 +17,7 @@
 #ifndef RESULTS_RUNNER_H
 #define RESULTS_RUNNER_H
 
+#include "kernel/ranks.h"
 #include "results/results.h"
 
 #include <jansson.h>
@@ -29,6 +30,9 @@ typedef struct results_run results_run_t;
 typedef struct results_options {
     const char *folder;        // for the files of docs/formats/outputs.md; NULL: none are written
     const char *scenario_file; // that the folder must not hold
+    // The ranks that run the scenario together, all of them with equal options; NULL: this process
+    // alone. Rank 0 writes all files and has the results; the other ranks have none (results_of).
+    const sim_ranks_t *ranks;
     // The world is built; nothing is written yet.
     void (*built)(world_t *world, void *ctx);
     // Listeners and further output files, in `folder` (NULL: none), where the others are being
@@ -48,12 +52,20 @@ typedef struct results_options {
 
 // Runs the scenario. SIM_OK: the run took place, however it ended (results_of), even if files are
 // incomplete (results_files_whole). Otherwise nothing was run, and error says why: the world cannot
-// be built, or the folder cannot be used. The scenario must outlive the run.
+// be built, or the folder cannot be used. In ranks, all ranks fail together: the text of error is
+// empty at those that another one lets down. The scenario must outlive the run.
 SIM_MUST_CHECK sim_err_t results_execute(world_scenario_t *scenario,
                                          const results_options_t *options,
                                          results_run_t **run,
                                          world_error_t *error);
 void results_run_destroy(results_run_t *run);
+
+// Lets all ranks go on or fail together, and returns what this one should do. A rank that another
+// one lets down gets an empty text in error; the lowest one that failed keeps its own. ranks NULL:
+// returns result.
+SIM_MUST_CHECK sim_err_t results_together(const sim_ranks_t *ranks,
+                                          sim_err_t result,
+                                          world_error_t *error);
 
 const world_t *results_world(const results_run_t *run);
 results_t *results_of(results_run_t *run); // sample sets are sorted when first asked

@@ -24,6 +24,9 @@ SIM_MUST_CHECK sim_err_t results_stage_open(const char *folder,
 // other files.
 SIM_MUST_CHECK sim_err_t results_stage_commit(const char *folder, world_error_t *error);
 
+// Removes FOLDER and its stage with all that it holds.
+void results_stage_discard(const char *folder);
+
 SIM_C_END
 
 #endif // RESULTS_STAGE_H

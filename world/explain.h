@@ -3,6 +3,7 @@
 #ifndef WORLD_EXPLAIN_H
 #define WORLD_EXPLAIN_H
 
+#include "kernel/ranks.h"
 #include "world/world.h"
 
 #include <stdio.h>
@@ -12,6 +13,11 @@ SIM_C_BEGIN
 // Prints the QPs with unfinished work and what each waits for, the ports that are stopped, and a
 // cycle of them if there is one.
 void world_explain(const world_t *world, FILE *out);
+
+// Carry to rank 0 which queue pairs of this rank have unfinished work, after a run in ranks
+// (kernel/ranks.h): leave appends it, take adds what another rank left.
+void world_explain_leave(const world_t *world, sim_buffer_t *bytes);
+void world_explain_take(world_t *world, sim_reader_t *bytes);
 
 // Finds a cycle in a graph of count vertices: next(v, i) gives the i-th vertex that v waits for,
 // SIZE_MAX after the last. Fills cycle (room for count) with its vertices in order. Returns how

@@ -35,6 +35,7 @@ typedef struct world {
     size_t note_capacity;
     struct world_variants *variants;
     struct world_survey *survey; // world/survey.h; NULL: no applications
+    struct world_stuck *stuck;   // what other ranks told of a stall (world/explain.h); else NULL
 } world_t;
 typedef struct world_survey world_survey_t;
 

@@ -38,6 +38,9 @@ SIM_MUST_CHECK sim_err_t world__check_messages(const world_t *world, world_error
 // captures.c
 SIM_MUST_CHECK sim_err_t world__check_captures(const world_t *world, world_error_t *error);
 
+// explain.c: frees what other ranks told of a stall; NULL is allowed
+void world__stuck_free(struct world_stuck *stuck);
+
 // observed.c: estimates what series and captures take; checks it against memory-max.
 struct world_observed;
 void world__observed_estimate(const world_t *world, struct world_observed *observed);

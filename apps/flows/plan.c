@@ -60,6 +60,7 @@ void app__plan_destroy(app__plan_t *plan)
     app__blocks_free(plan);
     sim_free(plan->transfers);
     sim_free(plan->sources);
+    sim_free(plan->elsewhere.items);
     sim_free(plan);
 }
 

@@ -46,19 +46,6 @@ sim_time_t app__plan_ideal_ps(const app__plan_t *plan,
     return nic_ideal_ps(&ideal);
 }
 
-// Progress of a transfer that has not completed: bytes delivered, or the time of the failure.
-typedef struct progress {
-    uint64_t index; // of the transfer
-    uint64_t delivered_bytes;
-    sim_time_t failed_ps;
-} progress_t;
-
-typedef struct unfinished {
-    progress_t *items; // in order of transfers
-    size_t count;
-    size_t capacity;
-} unfinished_t;
-
 // Returns the payload in the first `packets` packets of a transfer.
 static uint64_t payload_of(const app__plan_t *plan,
                            const app__transfer_t *transfer,
@@ -85,16 +72,18 @@ static uint64_t delivered_bytes(const app__plan_t *plan, const app__transfer_run
 
 static int compare_progress(const void *left, const void *right)
 {
-    const progress_t *const a = left;
-    const progress_t *const b = right;
+    const app__progress_t *const a = left;
+    const app__progress_t *const b = right;
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-// Collects the progress of transfers in progress and the times of failures. It also writes the
-// retransmitted packets of transfers in progress into the transfers.
-static unfinished_t look_at_unfinished(const app__plan_t *plan)
+app__unfinished_t app__plan_unfinished(const app__plan_t *plan)
 {
-    unfinished_t unfinished = {0};
+    app__unfinished_t unfinished = {0};
+    for (size_t i = 0; i < plan->elsewhere.count; i++) {
+        SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
+        unfinished.items[unfinished.count++] = plan->elsewhere.items[i];
+    }
     for (size_t i = 0; i < plan->source_count; i++) {
         const app__source_t *const source = &plan->sources[i];
         for (const app__transfer_run_t *run = source->runs; run != NULL; run = run->run_next) {
@@ -107,13 +96,14 @@ static unfinished_t look_at_unfinished(const app__plan_t *plan)
             }
             SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
             unfinished.items[unfinished.count++] =
-                (progress_t){.index = run->index, .delivered_bytes = delivered_bytes(plan, run)};
+                (app__progress_t){.index = run->index,
+                                  .delivered_bytes = delivered_bytes(plan, run)};
         }
         for (size_t f = 0; f < source->failure_count; f++) {
             SIM_GROW(unfinished.items, unfinished.count, &unfinished.capacity);
             unfinished.items[unfinished.count++] =
-                (progress_t){.index = source->failures[f].index,
-                             .failed_ps = source->failures[f].time_ps};
+                (app__progress_t){.index = source->failures[f].index,
+                                  .failed_ps = source->failures[f].time_ps};
         }
     }
     if (unfinished.count > 0) {
@@ -125,14 +115,14 @@ static unfinished_t look_at_unfinished(const app__plan_t *plan)
 void app__plan_flows(const app__plan_t *plan, app_flow_fn fn, void *ctx)
 {
     const bool reliable = plan->shape.service == APP__RC;
-    const unfinished_t unfinished = look_at_unfinished(plan);
+    const app__unfinished_t unfinished = app__plan_unfinished(plan);
     app__reader_t reader = {.plan = plan};
     size_t at = 0;
     for (uint64_t i = 0; i < plan->count; i++) {
         const app__transfer_t *const transfer = app__read(&reader, i);
-        const progress_t none = {.index = i};
+        const app__progress_t none = {.index = i};
         const bool ended_well = at == unfinished.count || unfinished.items[at].index != i;
-        const progress_t *const progress = ended_well ? &none : &unfinished.items[at++];
+        const app__progress_t *const progress = ended_well ? &none : &unfinished.items[at++];
         const app_flow_result_t result = {
             .flow_id = plan->first_flow_id + i,
             .source = transfer->source,
@@ -290,6 +280,16 @@ double app__planned_under_way(const app_t *app)
         }
     }
     return parts;
+}
+
+void app__planned_leave(const app_t *app, sim_buffer_t *bytes)
+{
+    app__plan_leave(plan_of(app), bytes);
+}
+
+void app__planned_take(app_t *app, sim_reader_t *bytes)
+{
+    app__plan_take(((app__planned_t *)(void *)app)->plan, bytes);
 }
 
 static void fill_planned(const void *object, void *report)

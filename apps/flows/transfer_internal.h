@@ -95,6 +95,19 @@ typedef struct app__block_entry {
     uint8_t *outcomes;   // packed results of its transfers; NULL: not all are known
 } app__block_entry_t;
 
+// Progress of a transfer that has not completed: bytes delivered, or the time of the failure.
+typedef struct app__progress {
+    uint64_t index; // of the transfer
+    uint64_t delivered_bytes;
+    sim_time_t failed_ps;
+} app__progress_t;
+
+typedef struct app__unfinished {
+    app__progress_t *items; // in order of transfers
+    size_t count;
+    size_t capacity;
+} app__unfinished_t;
+
 struct app__plan {
     const net_t *net;
     app_runtime_t *runtime;
@@ -129,6 +142,7 @@ struct app__plan {
     sim_stream_t *whole_blocks; // numbers of blocks that may be packed; NULL: a list
     app__source_t *sources;
     size_t source_count;
+    app__unfinished_t elsewhere; // progress of transfers that other ranks ran, after the run
 };
 
 extern const app__range_ops_t app__plan_range_ops;
@@ -145,6 +159,15 @@ void app__chains_begin(app__plan_t *plan);
 void app__chains_free(app__plan_t *plan);
 // Activates a trigger, in an event of its host; number 0 means no trigger.
 void app__chain_activate(app__plan_t *plan, uint32_t number);
+
+// plan_results.c: collects the progress of transfers in progress and the times of failures. Writes
+// the retransmitted packets of transfers in progress into the transfers. The caller frees the items
+// with sim_free.
+app__unfinished_t app__plan_unfinished(const app__plan_t *plan);
+
+// carry.c: appends what this rank's hosts wrote; takes what another rank left
+void app__plan_leave(const app__plan_t *plan, sim_buffer_t *bytes);
+void app__plan_take(app__plan_t *plan, sim_reader_t *bytes);
 
 // plan_rows.c: reports rows that were cut into parts
 extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts

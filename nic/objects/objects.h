@@ -32,6 +32,7 @@ struct nic_transport_share {
     const nic_transport_ops_t *ops;
     void *state;
     struct nic_transport_share *next;
+    bool carried; // the state has only the counters, of another rank (nic/carry.h)
 };
 
 #define NIC_KICKED 1u

@@ -6,6 +6,7 @@
 #ifndef NIC_TRANSPORT_ENTRY_H
 #define NIC_TRANSPORT_ENTRY_H
 
+#include "kernel/buffer.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 
@@ -34,6 +35,9 @@ static inline void nic__transport_close(nic_qp_t *qp)
     qp->transport_open = false;
 }
 void nic__transports_free(nic_t *nic);
+// Carry the counters of a NIC's transports to rank 0 (nic/carry.h).
+void nic__transports_leave(const nic_t *nic, sim_buffer_t *bytes);
+void nic__transports_take(nic_t *nic, sim_reader_t *bytes);
 // Returns the round trip of the idle path: propagation, a full frame there and an ACK back on each
 // link.
 sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);

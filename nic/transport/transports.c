@@ -114,11 +114,47 @@ void nic__transports_free(nic_t *nic)
     while (nic->shares != NULL) {
         struct nic_transport_share *const share = nic->shares;
         nic->shares = share->next;
-        if (share->ops->nic_destroy != NULL) {
+        if (share->ops->nic_destroy != NULL && !share->carried) {
             share->ops->nic_destroy(nic, share->state);
         }
         sim_free(share->state);
         sim_free(share);
+    }
+}
+
+// The shares stand in the list as they were made, the latest first. A transport goes by its place
+// among the library's.
+void nic__transports_leave(const nic_t *nic, sim_buffer_t *bytes)
+{
+    for (const struct nic_transport_share *share = nic->shares; share != NULL;
+         share = share->next) {
+        uint32_t place = 0;
+        while (nic_transport_all[place] != NULL && nic_transport_all[place] != share->ops) {
+            place++;
+        }
+        SIM_CHECKF(nic_transport_all[place] != NULL, "%s is none of ours", share->ops->name);
+        sim_buffer_put_u32(bytes, place);
+        sim_buffer_put(bytes, share->state, share->ops->nic_state_bytes);
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void nic__transports_take(nic_t *nic, sim_reader_t *bytes)
+{
+    struct nic_transport_share **last = &nic->shares;
+    while (*last != NULL) {
+        last = &(*last)->next;
+    }
+    for (uint32_t place = sim_reader_u32(bytes); place != UINT32_MAX;
+         place = sim_reader_u32(bytes)) {
+        const nic_transport_ops_t *const ops = nic_transport_all[place];
+        struct nic_transport_share *const made = sim_alloc(sizeof(*made));
+        *made = (struct nic_transport_share){.ops = ops,
+                                             .state = sim_alloc_lines(ops->nic_state_bytes),
+                                             .carried = true};
+        sim_reader_get(bytes, made->state, ops->nic_state_bytes);
+        *last = made;
+        last = &made->next;
     }
 }
 

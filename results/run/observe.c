@@ -12,6 +12,7 @@
 #include "results/hops.h"
 #include "results/observe_series.h"
 #include "results/pause_bins.h"
+#include "results/run/carry_internal.h"
 #include "results/tables.h"
 
 #include <string.h>
@@ -82,6 +83,58 @@ static void on_event(const net_trace_t *trace, void *ctx)
         const bool roce = packet->kind == NET_PACKET_ROCE;
         row->source = roce ? packet->source : NET_INTERFACES_MAX;
         row->destination = roce ? packet->destination : NET_INTERFACES_MAX;
+    }
+}
+
+// What a cache can do, in the order in which records on their way to rank 0 number it.
+static const char *const cache_names[] =
+    {"to_l1", "to_l2", "to_l3", "write_back", "l2_hit", "expand"};
+
+// Puts numbers into the place of pointers.
+static void pack(void *record, size_t record_bytes, void *ctx)
+{
+    const results_observers_t *const observers = ctx;
+    event_record_t *const event = record;
+    SIM_CHECK(record_bytes == sizeof(*event));
+    if (event->is_word) {
+        event->word.port = results__port_packed(event->word.port);
+        event->word.queue = results__port_packed(event->word.queue);
+        return;
+    }
+    results_event_row_t *const row = &event->row;
+    row->world = NULL;
+    row->port = results__port_packed(row->port);
+    if (row->cache != NULL) {
+        uintptr_t number = 0;
+        while (strcmp(cache_names[number], row->cache) != 0) {
+            number++;
+            SIM_CHECKF(number < SIM_COUNT_OF(cache_names), "%s", row->cache);
+        }
+        row->cache = (const char *)(number + 1);
+        row->nic = (const void *)(uintptr_t)(row->nic - observers->world->nics);
+    }
+}
+
+static void unpack(void *record, size_t record_bytes, void *ctx)
+{
+    const results_observers_t *const observers = ctx;
+    const world_t *const world = observers->world;
+    event_record_t *const event = record;
+    SIM_CHECK(record_bytes == sizeof(*event));
+    if (event->is_word) {
+        event->word.port = results__port_unpacked(world->net, event->word.port);
+        event->word.queue = results__port_unpacked(world->net, event->word.queue);
+        return;
+    }
+    results_event_row_t *const row = &event->row;
+    row->world = world;
+    row->port = results__port_unpacked(world->net, row->port);
+    if (row->cache != NULL) {
+        const size_t number = (uintptr_t)row->cache - 1;
+        const size_t nic = (uintptr_t)row->nic;
+        SIM_CHECK(number < SIM_COUNT_OF(cache_names) && nic < world->nic_count);
+        row->cache = cache_names[number];
+        row->nic = &world->nics[nic];
     }
 }
 
@@ -167,6 +220,7 @@ static sim_err_t attach_events(results_observers_t *observers,
         observers->folder = sim_strdup(folder);
     }
     observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
+    sim_stream_carry(observers->event_stream, pack, unpack);
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
@@ -248,6 +302,22 @@ static sim_err_t attach_captures(results_observers_t *observers,
         world_capture_files_fini(&files);
     }
     return result;
+}
+
+// -- in ranks
+
+void results__observers_leave(const results_observers_t *observers, sim_buffer_t *bytes)
+{
+    if (observers->series != NULL) {
+        results__series_leave(observers->series, bytes);
+    }
+}
+
+void results__observers_take(results_observers_t *observers, sim_reader_t *bytes)
+{
+    if (observers->series != NULL) {
+        results__series_take(observers->series, bytes);
+    }
 }
 
 // -- all

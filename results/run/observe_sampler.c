@@ -173,13 +173,11 @@ static void grow_tracks(results__sampler_t *sampler)
     sampler->track_capacity = capacity;
 }
 
-// Returns the track of a queue pair, made where there is none; NULL where it is not asked for.
-static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *qp)
+results__track_t *results__track_of_number(results__sampler_t *sampler, uint32_t number)
 {
     if (sampler->track_count * 2 >= sampler->track_capacity) {
         grow_tracks(sampler);
     }
-    const uint32_t number = nic_qp_num(qp);
     results__track_t **const slot =
         &sampler->tracks[slot_of(sampler->tracks, sampler->track_capacity, number)];
     if (*slot == NULL) {
@@ -187,7 +185,13 @@ static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *q
         **slot = (results__track_t){.sampler = sampler, .qp_num = number};
         sampler->track_count++;
     }
-    results__track_t *const track = *slot;
+    return *slot;
+}
+
+// Returns the track of a queue pair, made where there is none; NULL where it is not asked for.
+static results__track_t *track_of(results__sampler_t *sampler, const nic_qp_t *qp)
+{
+    results__track_t *const track = results__track_of_number(sampler, nic_qp_num(qp));
     if (!track->known && nic_qp_state(qp) != NIC_QPS_RESET) {
         track->known = true;
         track->wanted = is_wanted(sampler, qp);
@@ -401,6 +405,7 @@ void results__sampler_add(results_series_writer_t *writer,
     results__sampler_t *const made = sim_alloc(sizeof(*made));
     *made = sampler;
     made->writer = writer;
+    made->index = writer->sampler_count;
     made->series = series;
     made->node = node;
     made->times = 1;

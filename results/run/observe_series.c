@@ -7,6 +7,7 @@
 // those of one instant back until the next: of what a path was within one instant the last value
 // counts, and it makes a row only if it differs from the row before. So what is written is a
 // function of the simulation alone, on any number of threads.
+#include "results/run/carry_internal.h"
 #include "results/run/series_internal.h"
 
 // -- writing
@@ -81,6 +82,55 @@ static void take_record(sim_time_t time_ps,
     writer->pending[writer->pending_count++] = *taken;
     if (taken->track != NULL) {
         taken->track->pending = writer->pending_count;
+    }
+}
+
+// -- in ranks
+
+// A record on its way to rank 0: the sampler's number stands for its pointer, 1 for a track's.
+static void pack(void *record, size_t record_bytes, void *ctx)
+{
+    results__series_record_t *const packed = record;
+    (void)ctx;
+    SIM_CHECK(record_bytes == sizeof(*packed));
+    packed->sampler = (const void *)(uintptr_t)packed->sampler->index;
+    packed->track = (void *)(uintptr_t)(packed->track != NULL ? 1 : 0);
+}
+
+static void unpack(void *record, size_t record_bytes, void *ctx)
+{
+    const results_series_writer_t *const writer = ctx;
+    results__series_record_t *const packed = record;
+    const size_t index = (uintptr_t)packed->sampler;
+    SIM_CHECK(record_bytes == sizeof(*packed) && index < writer->sampler_count);
+    results__sampler_t *const sampler = writer->samplers[index];
+    packed->sampler = sampler;
+    if (packed->track != NULL) {
+        packed->track = sampler->series->kind == WORLD_SERIES_QP
+                            ? results__track_of_number(sampler, packed->qp_num)
+                            : &sampler->track;
+    }
+}
+
+void results__series_leave(const results_series_writer_t *writer, sim_buffer_t *bytes)
+{
+    for (uint32_t i = 0; i < writer->sampler_count; i++) {
+        const results__sampler_t *const sampler = writer->samplers[i];
+        if ((sampler->met || sampler->left_out > 0) && sim_node_is_here(&sampler->node->sim)) {
+            sim_buffer_put_u32(bytes, i);
+            sim_buffer_put_u32(bytes, sampler->met);
+            sim_buffer_put_u64(bytes, sampler->left_out);
+        }
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void results__series_take(results_series_writer_t *writer, sim_reader_t *bytes)
+{
+    for (uint32_t i = sim_reader_u32(bytes); i != UINT32_MAX; i = sim_reader_u32(bytes)) {
+        SIM_CHECK(i < writer->sampler_count);
+        writer->samplers[i]->met = sim_reader_u32(bytes) != 0;
+        writer->samplers[i]->left_out += sim_reader_u64(bytes);
     }
 }
 
@@ -180,6 +230,7 @@ sim_err_t results_series_writer_create(const world_t *world,
         return result;
     }
     made->stream = sim_stream_create(world->sim, take_record, made);
+    sim_stream_carry(made->stream, pack, unpack);
     for (size_t i = 0; i < scenario->series_count; i++) {
         const world_series_t *const series = &scenario->series[i];
         switch (series->kind) {

@@ -8,6 +8,7 @@
 #include "results/lock.h"
 #include "results/manifest.h"
 #include "results/observe.h"
+#include "results/run/carry_internal.h"
 #include "results/run/folder_internal.h"
 #include "results/schema.h"
 #include "results/stage.h"
@@ -15,8 +16,10 @@
 #include "results/tables.h"
 #include "results/topology_json.h"
 #include "world/advice.h"
+#include "world/ranks.h"
 #include "world/survey.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,6 +32,7 @@ struct results_run {
     results_observers_t *observers;
     results_lock_t *lock; // of the folder, while files are written; NULL: none are
     char *stage;          // where files are written; NULL: none are
+    char *scratch;        // parent of the stage of a rank other than 0; NULL: none
     bool has_results;
     results_t results;
     json_t *summary;
@@ -102,11 +106,47 @@ static sim_err_t take_folder(results_run_t *run, world_error_t *error)
     return result;
 }
 
+// Returns whether this process writes files and tells results.
+static bool leads(const results_run_t *run)
+{
+    return run->options->ranks == NULL || run->options->ranks->rank == 0;
+}
+
+// Makes a folder of this rank alone, for files that its observers open and nobody reads: rank 0
+// gets all records.
+static sim_err_t make_scratch(results_run_t *run, world_error_t *error)
+{
+    const char *const temporary = getenv("TMPDIR");
+    const char *const parent = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    char *const name = sim_format("%s/rocesim-rank-XXXXXX", parent);
+    if (mkdtemp(name) == NULL) {
+        const world_place_t place = {name, 0, 0};
+        const sim_err_t result =
+            world_fail(error, SIM_ERR_IO, &place, "cannot make the folder: %s", strerror(errno));
+        sim_free(name);
+        return result;
+    }
+    run->scratch = name;
+    return results_stage_open(name, run->scenario->capture_count > 0, &run->stage, error);
+}
+
+static void remove_scratch(results_run_t *run)
+{
+    if (run->scratch != NULL) {
+        results_stage_discard(run->scratch);
+        sim_free(run->scratch);
+        run->scratch = NULL;
+    }
+}
+
 // Opens what is written while it runs. A folder that cannot be used is the scenario's giver's
 // matter: nothing is run.
 static sim_err_t prepare(results_run_t *run, world_error_t *error)
 {
-    const sim_err_t result = run->options->folder != NULL ? take_folder(run, error) : SIM_OK;
+    sim_err_t result = SIM_OK;
+    if (run->options->folder != NULL) {
+        result = leads(run) ? take_folder(run, error) : make_scratch(run, error);
+    }
     if (result != SIM_OK) {
         return result;
     }
@@ -248,6 +288,14 @@ static void simulate(results_run_t *run)
     if (options->stopped != NULL) {
         options->stopped(run->world, options->ctx);
     }
+    if (options->ranks != NULL) {
+        results__carry(run->world, span, run->observers);
+    }
+    if (!leads(run)) {
+        results_span_destroy(span);
+        world_warnings_fini(&warnings);
+        return;
+    }
     results_init(&run->results, run->world, ended, span);
     run->has_results = true;
     run->results.warnings = warnings;
@@ -275,6 +323,47 @@ static void finish(results_run_t *run, bool begun)
     write_files(run);
 }
 
+sim_err_t results_together(const sim_ranks_t *ranks, sim_err_t result, world_error_t *error)
+{
+    unsigned worst = 0;
+    if (ranks == NULL || results__ranks_agree(ranks, result == SIM_OK, &worst)) {
+        return result;
+    }
+    if (ranks->rank != worst) {
+        error->text[0] = '\0';
+        return result == SIM_OK ? SIM_ERR_STATE : result;
+    }
+    if (worst > 0) {
+        char *const text = sim_strdup(error->text);
+        (void)world_fail(error, result, NULL, "rank %u: %s", worst, text);
+        sim_free(text);
+    }
+    return result;
+}
+
+// Builds the world, in ranks as a part of them.
+static sim_err_t build(results_run_t *run, world_error_t *error)
+{
+    const results_options_t *const options = run->options;
+    sim_err_t result = SIM_OK;
+    if (options->ranks != NULL) {
+        result = world_ranks_check(run->scenario, error);
+    }
+    if (result == SIM_OK) {
+        result = world_create(run->scenario, WORLD_BUILD_ALL, &run->world, error);
+    }
+    if (result == SIM_OK) {
+        result = world_survey_check(run->world, error);
+    }
+    if (result == SIM_OK && options->ranks != NULL) {
+        result = world_ranks_check_built(run->world, error);
+    }
+    if (result == SIM_OK && options->ranks != NULL) {
+        sim_use_ranks(run->world->sim, options->ranks);
+    }
+    return result;
+}
+
 sim_err_t results_execute(world_scenario_t *scenario,
                           const results_options_t *options,
                           results_run_t **run,
@@ -284,21 +373,27 @@ sim_err_t results_execute(world_scenario_t *scenario,
     made->options = options;
     made->scenario = scenario;
     sim_err_t result = SIM_OK;
-    if (options->folder != NULL) {
+    if (options->folder != NULL && leads(made)) {
         const char *const file = options->scenario_file;
         result = results_folder_check(options->folder, file != NULL ? file : "", error);
     }
     if (result == SIM_OK) {
-        result = world_create(scenario, WORLD_BUILD_ALL, &made->world, error);
+        result = build(made, error);
     }
-    if (result == SIM_OK) {
-        result = world_survey_check(made->world, error);
+    result = results_together(options->ranks, result, error);
+    if (result == SIM_OK && options->ranks != NULL) {
+        result = results__same_inputs(options->ranks, made->world, error);
+        result = results_together(options->ranks, result, error);
     }
     if (result == SIM_OK && options->built != NULL) {
         options->built(made->world, options->ctx);
     }
     if (result == SIM_OK) {
-        result = prepare(made, error);
+        result = results_together(options->ranks, prepare(made, error), error);
+    }
+    if (result == SIM_OK && options->ranks != NULL) {
+        unsigned worst = 0;
+        made->failed = !results__ranks_agree(options->ranks, !made->failed, &worst);
     }
     bool begun = false;
     if (result == SIM_OK && !made->failed && options->begin != NULL) {
@@ -310,7 +405,9 @@ sim_err_t results_execute(world_scenario_t *scenario,
     }
     if (result == SIM_OK && !made->failed) {
         simulate(made);
-        finish(made, begun);
+        if (leads(made)) {
+            finish(made, begun);
+        }
     }
     made->options = NULL;
     results_lock_release(made->lock);
@@ -339,6 +436,7 @@ void results_run_destroy(results_run_t *run)
     }
     json_decref(run->summary);
     sim_free(run->text);
+    remove_scratch(run);
     sim_free(run->stage);
     world_destroy(run->world);
     sim_free(run);

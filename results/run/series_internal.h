@@ -9,7 +9,7 @@
 
 #include "results/observe_series.h"
 
-#include "kernel/record.h"
+#include "kernel/ranks.h"
 #include "results/tables.h"
 
 struct results__sampler;
@@ -31,6 +31,7 @@ typedef struct results__track {
 // One entity that a series observes.
 typedef struct results__sampler {
     results_series_writer_t *writer;
+    size_t index; // among the writer's samplers
     const world_series_t *series;
     const net_node_t *node;
     const net_port_t *port; // PORT
@@ -73,6 +74,9 @@ struct results_series_writer {
     size_t pending_count;
     size_t pending_capacity;
 };
+
+// Returns the track of a queue pair number, made where there is none.
+results__track_t *results__track_of_number(results__sampler_t *sampler, uint32_t number);
 
 // Observes one entity of a node, as the series says; sampler gives which. Its path is then the
 // writer's.

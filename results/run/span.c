@@ -2,6 +2,8 @@
 // results/run/span.c - reads each node's counters at the end of the span.
 #include "results/span.h"
 
+#include "results/run/carry_internal.h"
+
 // Transfers that start at so many different times arrive; fewer are one go.
 #define ARRIVALS_MIN 16u
 
@@ -135,6 +137,34 @@ void results_span_destroy(results_span_t *span)
         sim_free(span->busy_ps);
         sim_free(span->payload_bytes);
         sim_free(span);
+    }
+}
+
+void results__span_leave(const results_span_t *span, sim_buffer_t *bytes)
+{
+    for (uint32_t i = 0; i < span->node_count; i++) {
+        const span_node_t *const of = &span->nodes[i];
+        if (of->read && sim_node_is_here(&of->node->sim)) {
+            sim_buffer_put_u32(bytes, i);
+            sim_buffer_put_u64(bytes, span->payload_bytes[i]);
+            sim_buffer_put(bytes,
+                           &span->busy_ps[of->first_port],
+                           of->node->port_count * sizeof(*span->busy_ps));
+        }
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void results__span_take(results_span_t *span, sim_reader_t *bytes)
+{
+    for (uint32_t i = sim_reader_u32(bytes); i != UINT32_MAX; i = sim_reader_u32(bytes)) {
+        SIM_CHECK(i < span->node_count && !span->nodes[i].read);
+        span_node_t *const of = &span->nodes[i];
+        of->read = true;
+        span->payload_bytes[i] = sim_reader_u64(bytes);
+        sim_reader_get(bytes,
+                       &span->busy_ps[of->first_port],
+                       of->node->port_count * sizeof(*span->busy_ps));
     }
 }
 

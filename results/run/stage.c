@@ -210,3 +210,17 @@ sim_err_t results_stage_commit(const char *folder, world_error_t *error)
     sim_free(stage);
     return result;
 }
+
+void results_stage_discard(const char *folder)
+{
+    world_error_t ignored;
+    char *const stage = sim_format("%s/" RESULTS_STAGE_NAME, folder);
+    char *const captures = sim_format("%s/captures", folder);
+    if (clear(stage, &ignored) == SIM_OK) {
+        (void)rmdir(stage);
+        (void)rmdir(captures);
+        (void)rmdir(folder);
+    }
+    sim_free(captures);
+    sim_free(stage);
+}

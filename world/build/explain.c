@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "world/format.h"
+#include "world/world_internal.h"
 
 #define LINES_MAX 20u
 
@@ -53,11 +54,37 @@ size_t world_find_cycle(size_t count, world_next_fn next, const void *ctx, size_
 
 // -- queue pairs
 
+// A line of the report, about a queue pair of this NIC.
+typedef struct stuck_line {
+    size_t nic;
+    char *text;
+} stuck_line_t;
+
+// What other ranks told of their queue pairs.
+struct world_stuck {
+    stuck_line_t *lines;
+    size_t count;
+    size_t capacity;
+    uint64_t more; // queue pairs with unfinished work besides those of the lines
+};
+
 typedef struct qp_report {
-    const world_nic_t *nic;
-    FILE *out;
-    uint64_t stuck;
+    const world_t *world;
+    size_t nic;
+    struct world_stuck stuck;
 } qp_report_t;
+
+// Keeps a line, which it owns; beyond LINES_MAX it only counts.
+static void add_line(struct world_stuck *stuck, size_t nic, char *text)
+{
+    if (stuck->count >= LINES_MAX) {
+        stuck->more++;
+        sim_free(text);
+        return;
+    }
+    SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
+    stuck->lines[stuck->count++] = (stuck_line_t){nic, text};
+}
 
 static void report_qp(const nic_qp_t *qp, void *ctx)
 {
@@ -66,27 +93,112 @@ static void report_qp(const nic_qp_t *qp, void *ctx)
     if (!nic_qp_explain(qp, &why)) {
         return;
     }
-    if (report->stuck++ < LINES_MAX) {
-        fprintf(report->out,
-                "  %s, QP %" PRIu32 ": %s\n",
-                report->nic->name,
-                nic_qp_num(qp),
-                why.text);
+    add_line(&report->stuck,
+             report->nic,
+             sim_format("  %s, QP %" PRIu32 ": %s\n",
+                        report->world->nics[report->nic].name,
+                        nic_qp_num(qp),
+                        why.text));
+}
+
+// Finds the first lines about queue pairs of this process.
+static struct world_stuck find_stuck(const world_t *world)
+{
+    qp_report_t report = {.world = world};
+    for (; report.nic < world->nic_count; report.nic++) {
+        if (sim_node_is_here(&world->nics[report.nic].host->sim)) {
+            nic_for_each_qp(world->nics[report.nic].nic, report_qp, &report);
+        }
+    }
+    return report.stuck;
+}
+
+static void stuck_fini(struct world_stuck *stuck)
+{
+    for (size_t i = 0; i < stuck->count; i++) {
+        sim_free(stuck->lines[i].text);
+    }
+    sim_free(stuck->lines);
+    *stuck = (struct world_stuck){0};
+}
+
+// Adds lines that another rank told, in the order of NICs.
+static void add_elsewhere(struct world_stuck *stuck, const struct world_stuck *elsewhere)
+{
+    for (size_t i = 0; i < elsewhere->count; i++) {
+        SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
+        stuck->lines[stuck->count++] =
+            (stuck_line_t){elsewhere->lines[i].nic, sim_strdup(elsewhere->lines[i].text)};
+    }
+    stuck->more += elsewhere->more;
+    // Insertion sort: it keeps the order of equal lines, and there are few.
+    for (size_t i = 1; i < stuck->count; i++) {
+        const stuck_line_t line = stuck->lines[i];
+        size_t at = i;
+        for (; at > 0 && stuck->lines[at - 1].nic > line.nic; at--) {
+            stuck->lines[at] = stuck->lines[at - 1];
+        }
+        stuck->lines[at] = line;
     }
 }
 
 static void report_qps(const world_t *world, FILE *out)
 {
-    qp_report_t report = {.out = out};
-    for (size_t i = 0; i < world->nic_count; i++) {
-        report.nic = &world->nics[i];
-        nic_for_each_qp(report.nic->nic, report_qp, &report);
+    struct world_stuck stuck = find_stuck(world);
+    if (world->stuck != NULL) {
+        add_elsewhere(&stuck, world->stuck);
     }
-    if (report.stuck > LINES_MAX) {
-        fprintf(out, "  and %" PRIu64 " more QPs\n", report.stuck - LINES_MAX);
+    for (size_t i = 0; i < stuck.count && i < LINES_MAX; i++) {
+        fputs(stuck.lines[i].text, out);
     }
-    if (report.stuck == 0) {
+    const uint64_t count = stuck.count + stuck.more;
+    if (count > LINES_MAX) {
+        fprintf(out, "  and %" PRIu64 " more QPs\n", count - LINES_MAX);
+    }
+    if (count == 0) {
         fprintf(out, "  no QP has unfinished work: an application waits\n");
+    }
+    stuck_fini(&stuck);
+}
+
+// -- in ranks
+
+void world_explain_leave(const world_t *world, sim_buffer_t *bytes)
+{
+    struct world_stuck stuck = find_stuck(world);
+    sim_buffer_put_u64(bytes, stuck.more);
+    sim_buffer_put_u64(bytes, stuck.count);
+    for (size_t i = 0; i < stuck.count; i++) {
+        const uint32_t size = (uint32_t)strlen(stuck.lines[i].text) + 1;
+        sim_buffer_put_u64(bytes, stuck.lines[i].nic);
+        sim_buffer_put_u32(bytes, size);
+        sim_buffer_put(bytes, stuck.lines[i].text, size);
+    }
+    stuck_fini(&stuck);
+}
+
+void world_explain_take(world_t *world, sim_reader_t *bytes)
+{
+    if (world->stuck == NULL) {
+        world->stuck = sim_alloc(sizeof(*world->stuck));
+    }
+    struct world_stuck *const stuck = world->stuck;
+    stuck->more += sim_reader_u64(bytes);
+    for (uint64_t left = sim_reader_u64(bytes); left > 0; left--) {
+        const size_t nic = (size_t)sim_reader_u64(bytes);
+        const uint32_t size = sim_reader_u32(bytes);
+        char *const text = sim_alloc(size);
+        sim_reader_get(bytes, text, size);
+        SIM_GROW(stuck->lines, stuck->count, &stuck->capacity);
+        stuck->lines[stuck->count++] = (stuck_line_t){nic, text};
+    }
+}
+
+void world__stuck_free(struct world_stuck *stuck)
+{
+    if (stuck != NULL) {
+        stuck_fini(stuck);
+        sim_free(stuck);
     }
 }
 

@@ -420,6 +420,7 @@ void world_destroy(world_t *world)
         sim_free(world->notes[i]);
     }
     sim_free(world->notes);
+    world__stuck_free(world->stuck);
     world__variants_destroy(world->variants);
     sim_destroy(world->sim);
     net_destroy(world->net);
