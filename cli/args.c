@@ -42,6 +42,7 @@ static const option_t options[] = {
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--topology", true, 1u << CLI_HPCC, "topology.file.path"},
     {"--flows", true, 1u << CLI_HPCC, "traffic[0].flows.file"},
+    {"--ranks", true, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
@@ -184,6 +185,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->memcached = value;
     } else if (strcmp(option->name, "--progress") == 0) {
         args->progress = value;
+    } else if (strcmp(option->name, "--ranks") == 0) {
+        args->ranks = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {
@@ -276,7 +279,7 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
 
 sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, world_error_t *error)
 {
-    *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP};
+    *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP, .argc = argc, .argv = argv};
     if (argc < 2) {
         return world_fail(error,
                           SIM_ERR_INVALID,

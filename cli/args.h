@@ -29,6 +29,9 @@ typedef struct cli_args {
     const char **operands; // borrowed from argv
     size_t operand_count;
     size_t operand_capacity;
+    int argc; // as main got them, borrowed
+    const char *const *argv;
+    const char *ranks;  // run; NULL: not given
     const char *folder; // -o: a folder, for plot, calibrate and convert a file; NULL: not given
     const char **kinds; // plot; borrowed from argv
     size_t kind_count;

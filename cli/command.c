@@ -2,6 +2,8 @@
 // cli/command.c - parses the command line and calls the function of the command.
 #include "cli/command.h"
 
+#include "cli/ranks/ranks.h"
+
 #include "cli/compare/compare.h"
 #include "cli/diff/diff.h"
 #include "cli/meta/meta.h"
@@ -158,7 +160,13 @@ static int dispatch(const cli_args_t *args)
     case CLI_VERSION:
         break;
     }
-    printf("rocesim %s\n", ROCESIM_VERSION);
+    char *const library = cli_ranks_library();
+    if (library != NULL) {
+        printf("rocesim %s, with %s\n", ROCESIM_VERSION, library);
+    } else {
+        printf("rocesim %s, without MPI\n", ROCESIM_VERSION);
+    }
+    sim_free(library);
     return flush();
 }
 

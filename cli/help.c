@@ -50,6 +50,8 @@ static const char help_run[] =
     "  --tie-seed N       Set the order of simultaneous events, like --set tie-seed=N.\n"
     "  --until TIME       End the run at this simulated time, like --set until=TIME.\n"
     "  --threads N        Run on N threads, like --set threads=N. Results stay the same.\n"
+    "  --ranks N          Run in N processes on this machine, started by mpirun. Results stay\n"
+    "                     the same. docs/ranks.md tells how to use several machines.\n"
     "  --yes              Run even if the estimated memory or time exceeds the limits\n"
     "                     memory-max and time-max (8 GB and 10 hours by default).\n"
     "  --progress FILE    Overwrite FILE several times a second with one JSON line of\n"

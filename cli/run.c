@@ -2,9 +2,11 @@
 // cli/run.c - `rocesim run`: simulates with a progress line, handles Ctrl-C, prints a report.
 #include "cli/command.h"
 #include "cli/progress.h"
+#include "cli/ranks/ranks.h"
 #include "kernel/order/fifo.h"
 #include "results/summary.h"
 #include "world/explain.h"
+#include "world/ranks.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -14,19 +16,27 @@
 // The simulation that Ctrl-C ends. It is global because a signal handler has no context argument.
 static sim_t *volatile interruptible;
 
+// mpirun sends SIGTERM to ranks when it was interrupted, and also when another rank has died. A
+// rank then ends the run, which needs all ranks, or dies when this time is over.
+#define GRACE_S 5u
+static volatile sig_atomic_t is_rank;
+
 static void on_signal(int number)
 {
-    (void)number;
+    if (is_rank != 0 && number == SIGTERM) {
+        (void)alarm(GRACE_S);
+    }
     sim_t *const sim = interruptible;
     if (sim != NULL) {
         sim_interrupt(sim);
     }
 }
 
-static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+// SIGUSR1 is what mpirun passes on to ranks (cli/ranks/launch.c).
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
 
-// Installs the handlers of SIGINT, SIGTERM and SIGHUP. A second signal ends the program at once. If
-// SIGHUP is ignored at the start, it stays ignored, so that a program under nohup lives on.
+// Installs the handlers of the ending signals. A second signal ends the program at once. If SIGHUP
+// is ignored at the start, it stays ignored, so that a program under nohup lives on.
 static void catch_signals(sim_t *sim)
 {
     struct sigaction action;
@@ -48,6 +58,9 @@ static void catch_signals(sim_t *sim)
 static void release_signals(void)
 {
     interruptible = NULL;
+    if (is_rank != 0) {
+        (void)alarm(0);
+    }
     for (size_t i = 0; i < SIM_COUNT_OF(ending_signals); i++) {
         struct sigaction now;
         if (sigaction(ending_signals[i], NULL, &now) == 0 && now.sa_handler == on_signal) {
@@ -59,14 +72,25 @@ static void release_signals(void)
 typedef struct run {
     const cli_args_t *args;
     const cli_run_extra_t *extra;
+    const sim_ranks_t *ranks; // NULL: one process
+    cli_ranks_costs_t costs;
     cli_progress_t progress;
     int progress_file; // -1: none, or taken over by `progress`
     bool shows_progress;
 } run_t;
 
+// Returns whether this process speaks: of several ranks only the first does.
+static bool speaks(const run_t *run)
+{
+    return run->ranks == NULL || run->ranks->rank == 0;
+}
+
 static void on_built(world_t *world, void *ctx)
 {
     const run_t *const run = ctx;
+    if (!speaks(run)) {
+        return;
+    }
     const world_scenario_t *const scenario = world->scenario;
     world_print_notes(world, stderr);
     if (run->args->folder == NULL && scenario->series_count + scenario->capture_count > 0) {
@@ -93,19 +117,21 @@ static sim_err_t on_end(world_t *world, void *ctx, world_error_t *error)
 
 static void on_warned(const world_warnings_t *warnings, void *ctx)
 {
-    (void)ctx;
-    world_warnings_print(warnings, stderr);
+    if (speaks(ctx)) {
+        world_warnings_print(warnings, stderr);
+    }
 }
 
 static void on_started(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
-    const bool terminal = !run->args->quiet && isatty(STDERR_FILENO) == 1;
-    run->shows_progress = terminal || run->args->progress != NULL;
+    const bool terminal = speaks(run) && !run->args->quiet && isatty(STDERR_FILENO) == 1;
+    run->shows_progress = terminal || run->progress_file >= 0;
     if (run->shows_progress) {
         cli_progress_begin(&run->progress, world, terminal, run->progress_file);
         run->progress_file = -1;
     }
+    is_rank = run->ranks != NULL;
     catch_signals(world->sim);
 }
 
@@ -115,6 +141,12 @@ static void on_stopped(world_t *world, void *ctx)
     release_signals();
     if (run->shows_progress) {
         cli_progress_end(&run->progress);
+    }
+    if (run->ranks != NULL) {
+        cli_ranks_collect(world->sim, &run->costs);
+    }
+    if (!speaks(run)) {
+        return;
     }
     const unsigned threads = sim_threads_missed(world->sim);
     if (threads > 0) {
@@ -146,6 +178,9 @@ static int print_results(const run_t *run, results_run_t *done)
         const bool whole = results_files_whole(done);
         const char *const folder = run->args->folder;
         results_report(results_world(done), results_of(done), whole ? folder : NULL, stdout);
+        if (run->ranks != NULL) {
+            cli_ranks_report(&run->costs, stdout);
+        }
         if (!whole && folder != NULL) {
             printf("  files     not whole, in %s/.unfinished/; %s/ is as it was before the run\n",
                    folder,
@@ -181,14 +216,12 @@ static int judge(results_run_t *done)
     return status;
 }
 
-int cli_run_scenario(const cli_args_t *args,
-                     world_scenario_t *scenario,
-                     const cli_run_extra_t *extra)
+static int run_scenario(run_t *run, world_scenario_t *scenario)
 {
-    run_t run = {.args = args, .extra = extra};
     const results_options_t options = {
-        .folder = args->folder,
-        .scenario_file = args->operands[0],
+        .folder = run->args->folder,
+        .scenario_file = run->args->operands[0],
+        .ranks = run->ranks,
         .built = on_built,
         .begin = on_begin,
         .end = on_end,
@@ -196,28 +229,112 @@ int cli_run_scenario(const cli_args_t *args,
         .started = on_started,
         .stopped = on_stopped,
         .file_failed = on_file_failed,
-        .ctx = &run,
+        .ctx = run,
     };
     results_run_t *done = NULL;
     world_error_t error;
-    sim_err_t result = cli_progress_open(args->progress, &run.progress_file, &error);
-    if (result == SIM_OK) {
+    const char *const progress = speaks(run) ? run->args->progress : NULL;
+    sim_err_t result = cli_progress_open(progress, &run->progress_file, &error);
+    if (result == SIM_OK || run->ranks != NULL) {
         result = results_execute(scenario, &options, &done, &error);
     }
-    if (run.progress_file >= 0) {
-        (void)close(run.progress_file);
+    if (run->progress_file >= 0) {
+        (void)close(run->progress_file);
     }
     if (result != SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        return error.text[0] == '\0' ? CLI_EXIT_BAD_INPUT
+                                     : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
     int status = CLI_EXIT_DONE;
     if (results_of(done) != NULL) {
-        status = print_results(&run, done);
+        status = print_results(run, done);
         status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
     }
     status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
     results_run_destroy(done);
+    sim_free(run->costs.ranks);
     return status;
+}
+
+int cli_run_scenario(const cli_args_t *args,
+                     world_scenario_t *scenario,
+                     const cli_run_extra_t *extra)
+{
+    run_t run = {.args = args, .extra = extra};
+    return run_scenario(&run, scenario);
+}
+
+// Runs the scenario as one of several ranks, which mpirun has started.
+static int run_as_rank(const cli_args_t *args)
+{
+    static const cli_run_extra_t nothing = {NULL, NULL, NULL};
+    cli_ranks_t *joined = NULL;
+    world_scenario_t *scenario = NULL;
+    world_error_t error;
+    if (cli_ranks_join(&joined, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    run_t run = {.args = args, .extra = &nothing, .ranks = cli_ranks_of(joined)};
+    const sim_err_t result = world_scenario_load(NULL,
+                                                 args->operands[0],
+                                                 args->overrides,
+                                                 args->override_count,
+                                                 &scenario,
+                                                 &error);
+    int status = CLI_EXIT_BAD_INPUT;
+    if (results_together(run.ranks, result, &error) == SIM_OK) {
+        status = run_scenario(&run, scenario);
+    } else if (error.text[0] != '\0') {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    world_scenario_destroy(scenario);
+    status = cli_ranks_status(run.ranks, status);
+    cli_ranks_leave(joined);
+    return status;
+}
+
+// Checks that the scenario can run in ranks, and starts them.
+static int launch(const cli_args_t *args)
+{
+    unsigned count = 0;
+    world_scenario_t *scenario = NULL;
+    world_error_t error;
+    char *const library = cli_ranks_library();
+    sim_err_t result = cli_ranks_count(args->ranks, &count, &error);
+    if (result == SIM_OK && library == NULL) {
+        result = world_fail(&error,
+                            SIM_ERR_STATE,
+                            NULL,
+                            "rocesim run: --ranks needs MPI, which this build has not; expected a "
+                            "build with libopenmpi-dev installed");
+    }
+    sim_free(library);
+    if (result == SIM_OK && strcmp(args->operands[0], "-") == 0) {
+        result = world_fail(&error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "rocesim run: ranks cannot share the standard input, expected a "
+                            "scenario file with --ranks");
+    }
+    if (result == SIM_OK) {
+        result = world_scenario_load(NULL,
+                                     args->operands[0],
+                                     args->overrides,
+                                     args->override_count,
+                                     &scenario,
+                                     &error);
+    }
+    if (result == SIM_OK) {
+        result = world_ranks_check(scenario, &error);
+    }
+    world_scenario_destroy(scenario);
+    if (result == SIM_OK && count == 1) {
+        cli_args_t alone = *args;
+        alone.ranks = NULL;
+        return cli_command_run(&alone);
+    }
+    return result == SIM_OK ? cli_ranks_launch(args, count)
+                            : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
 }
 
 int cli_command_run(const cli_args_t *args)
@@ -225,6 +342,12 @@ int cli_command_run(const cli_args_t *args)
     static const cli_run_extra_t nothing = {NULL, NULL, NULL};
     world_scenario_t *scenario = NULL;
     world_error_t error;
+    if (args->ranks != NULL) {
+        return launch(args);
+    }
+    if (cli_ranks_processes() > 1) {
+        return run_as_rank(args);
+    }
     const sim_err_t result = world_scenario_load(NULL,
                                                  args->operands[0],
                                                  args->overrides,

@@ -5,6 +5,8 @@ option(ROCESIM_WERROR "Warnings are errors" ON)
 option(ROCESIM_TESTS "Build the tests and the examples" ON)
 set(ROCESIM_STUDIO AUTO CACHE STRING "Build the studio: AUTO (where its libraries are), ON, OFF")
 set_property(CACHE ROCESIM_STUDIO PROPERTY STRINGS AUTO ON OFF)
+set(ROCESIM_MPI AUTO CACHE STRING "Runs in several processes by MPI: AUTO (where it is), ON, OFF")
+set_property(CACHE ROCESIM_MPI PROPERTY STRINGS AUTO ON OFF)
 option(ROCESIM_FUZZ "Build libFuzzer targets (clang only)" OFF)
 
 if(NOT CMAKE_BUILD_TYPE)

@@ -24,6 +24,22 @@ macro(rocesim_find_world_packages)
     rocesim_find(JANSSON jansson 2.13 libjansson-dev "writes JSON")
 endmacro()
 
+# ROCESIM_MPI: AUTO lets runs use several processes where Open MPI is, ON demands it, OFF does not.
+macro(rocesim_find_mpi)
+    set(ROCESIM_HAS_MPI OFF)
+    if(NOT ROCESIM_MPI STREQUAL "OFF")
+        pkg_check_modules(MPI QUIET IMPORTED_TARGET GLOBAL "ompi-c>=4.1")
+        if(MPI_FOUND)
+            set(ROCESIM_HAS_MPI ON)
+        elseif(ROCESIM_MPI STREQUAL "ON")
+            message(FATAL_ERROR "Runs in several processes need Open MPI: "
+                                "apt-get install libopenmpi-dev openmpi-bin, or -DROCESIM_MPI=OFF")
+        else()
+            message(STATUS "Runs in several processes are left out: they need libopenmpi-dev")
+        endif()
+    endif()
+endmacro()
+
 macro(rocesim_find_test_packages)
     rocesim_find(CHECK check 0.15 check "runs the tests; -DROCESIM_TESTS=OFF builds without")
 endmacro()

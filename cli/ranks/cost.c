@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/cost.c - tells how ranks shared the work, and which rank the others waited for.
+#include "cli/ranks/ranks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// A rank with this many times the mean number of events deserves a note.
+#define UNEVEN 1.25
+
+static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
+{
+    cli_ranks_costs_t *const costs = ctx;
+    SIM_CHECK(size == sizeof(sim_ranks_cost_t) && rank == costs->count);
+    costs->ranks = sim_realloc_array(costs->ranks, rank + 1, sizeof(*costs->ranks));
+    memcpy(&costs->ranks[costs->count++], bytes, size);
+}
+
+void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs)
+{
+    const sim_ranks_t *const ranks = sim_ranks(sim);
+    sim_ranks_cost_t own;
+    sim_ranks_cost(sim, &own);
+    ranks->ops->collect(ranks->ctx, &own, sizeof(own), take, costs);
+}
+
+void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out)
+{
+    uint64_t events = 0;
+    uint64_t messages = 0;
+    uint64_t bytes = 0;
+    unsigned busiest = 0;
+    unsigned slowest = 0;
+    for (unsigned r = 0; r < costs->count; r++) {
+        const sim_ranks_cost_t *const cost = &costs->ranks[r];
+        events += cost->events;
+        messages += cost->messages_out;
+        bytes += cost->bytes_out;
+        busiest = cost->events > costs->ranks[busiest].events ? r : busiest;
+        slowest = cost->waited_s < costs->ranks[slowest].waited_s ? r : slowest;
+    }
+    fprintf(out,
+            "  ranks     %u, %" PRIu64 " windows in step, %" PRIu64 " messages of %.1f bytes "
+            "between ranks\n",
+            costs->count,
+            costs->count > 0 ? costs->ranks[0].windows : 0,
+            messages,
+            messages > 0 ? (double)bytes / (double)messages : 0.0);
+    fprintf(out, "            waited for others");
+    for (unsigned r = 0; r < costs->count; r++) {
+        fprintf(out, "%s %.3f s (rank %u)", r > 0 ? "," : "", costs->ranks[r].waited_s, r);
+    }
+    fprintf(out, "; the others waited most for rank %u\n", slowest);
+    const double mean = costs->count > 0 ? (double)events / costs->count : 0.0;
+    const double share = mean > 0 ? (double)costs->ranks[busiest].events / mean : 0.0;
+    if (share > UNEVEN) {
+        fprintf(out,
+                "            rank %u ran %.2f times the mean number of events: fewer ranks, or "
+                "traffic spread over more hosts, would wait less\n",
+                busiest,
+                share);
+    }
+}

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/launch.c - `rocesim run --ranks N`: starts the same command line N times with mpirun.
+//
+// mpirun prints a page about every exit status but 0, so ranks exit with 0, and rank 0 writes the
+// status of the run into a file of the launcher's. A rank that dies is mpirun's to tell.
+#include "cli/ranks/ranks.h"
+
+#include "cli/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define STATUS_VARIABLE "ROCESIM_RANKS_STATUS"
+#define COMMAND_NOT_FOUND 127
+
+sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error)
+{
+    char *end = NULL;
+    const unsigned long value = strtoul(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > SIM_RANKS_MAX) {
+        world_shown_t shown;
+        return world_fail(error,
+                          SIM_ERR_RANGE,
+                          NULL,
+                          "rocesim run: --ranks is '%s', expected a whole number from 1 to %u",
+                          world_show(&shown, text),
+                          SIM_RANKS_MAX);
+    }
+    *count = (unsigned)value;
+    return SIM_OK;
+}
+
+// mpirun's process, for the signal handler, which has no context argument.
+static volatile pid_t mpirun;
+
+// Passes the first signal on as SIGUSR1, which mpirun gives to all ranks: they end the run and
+// write its results. A second signal ends mpirun and with it the ranks.
+static void on_signal(int number)
+{
+    if (mpirun > 0) {
+        (void)kill(mpirun, SIGUSR1);
+    }
+    (void)signal(number, SIG_IGN);
+    (void)signal(SIGTERM, SIG_DFL);
+}
+
+// The words before the number of ranks; `program` and the words of args come behind it.
+static const char **mpirun_arguments(const cli_args_t *args,
+                                     const char *number,
+                                     const char *program)
+{
+    static const char *const begin[] = {
+        "mpirun",
+        "--oversubscribe",
+        "--bind-to",
+        "none",
+        "--stdin",
+        "none",
+        // Shared memory alone; containers do not allow one process to read another's.
+        "--mca",
+        "btl",
+        "self,vader",
+        "--mca",
+        "btl_vader_single_copy_mechanism",
+        "none",
+        // A rank that waits lets others run: there may be fewer cores than ranks.
+        "--mca",
+        "mpi_yield_when_idle",
+        "1",
+        "-x",
+        STATUS_VARIABLE,
+        "-n"};
+    const size_t begin_count = SIM_COUNT_OF(begin);
+    const char **const line = sim_alloc_array(begin_count + (size_t)args->argc + 5, sizeof(*line));
+    size_t count = 0;
+    for (size_t i = 0; i < begin_count; i++) {
+        line[count++] = begin[i];
+        if (i == 0 && geteuid() == 0) {
+            line[count++] = "--allow-run-as-root";
+        }
+    }
+    line[count++] = number;
+    line[count++] = program;
+    bool options_end = false;
+    for (int i = 1; i < args->argc; i++) {
+        const char *const word = args->argv[i];
+        options_end |= strcmp(word, "--") == 0;
+        if (!options_end && strcmp(word, "--ranks") == 0) {
+            i++; // and its value
+        } else if (options_end || strncmp(word, "--ranks=", strlen("--ranks=")) != 0) {
+            line[count++] = word;
+        }
+    }
+    return line;
+}
+
+static pid_t start(const cli_args_t *args, unsigned count)
+{
+    char number[16];
+    snprintf(number, sizeof(number), "%u", count);
+    char program[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+    program[length < 0 ? 0 : length] = '\0';
+    const char **const line = mpirun_arguments(args, number, program);
+    const pid_t child = fork();
+    if (child == 0) {
+        (void)setpgid(0, 0); // Ctrl-C is for the launcher alone
+        (void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+        const int in = open("/dev/null", O_RDONLY);
+        if (in >= 0) {
+            (void)dup2(in, STDIN_FILENO);
+        }
+        (void)execvp(line[0], (char *const *)(uintptr_t)line);
+        _exit(COMMAND_NOT_FOUND);
+    }
+    sim_free(line);
+    return child;
+}
+
+static int wait_for(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return status;
+}
+
+// Returns the exit status that rank 0 wrote; -1: none, since the ranks did not come to their end.
+static int read_status(const char *file)
+{
+    char text[8] = "";
+    FILE *const opened = fopen(file, "re");
+    const bool any = opened != NULL && fgets(text, sizeof(text), opened) != NULL;
+    if (opened != NULL) {
+        (void)fclose(opened);
+    }
+    return any && text[0] >= '0' && text[0] <= '2' ? text[0] - '0' : -1;
+}
+
+// Says how the ranks ended where they did not come to their end.
+static int report_death(const cli_args_t *args, int status)
+{
+    if (WIFEXITED(status) && WEXITSTATUS(status) == COMMAND_NOT_FOUND) {
+        fprintf(stderr,
+                "rocesim: mpirun cannot be started, expected the package openmpi-bin to be "
+                "installed\n");
+        return CLI_EXIT_BAD_INPUT;
+    }
+    fprintf(stderr,
+            "rocesim: a rank died before the run was over, and all others were ended; mpirun's "
+            "message above names the rank%s%s%s\n",
+            args->folder != NULL ? "; what was written so far is in " : "",
+            args->folder != NULL ? args->folder : "",
+            args->folder != NULL ? "/.unfinished" : "");
+    return CLI_EXIT_FAILED;
+}
+
+int cli_ranks_launch(const cli_args_t *args, unsigned count)
+{
+    char file[] = "/tmp/rocesim-status-XXXXXX";
+    const int opened = mkstemp(file);
+    if (opened < 0) {
+        fprintf(stderr, "rocesim: cannot make a file in /tmp: %s\n", strerror(errno));
+        return CLI_EXIT_FAILED;
+    }
+    (void)close(opened);
+    (void)setenv(STATUS_VARIABLE, file, 1);
+    mpirun = start(args, count);
+    struct sigaction action;
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = on_signal;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(SIGINT, &action, NULL);
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)sigaction(SIGHUP, &action, NULL);
+    const int ended = mpirun > 0 ? wait_for(mpirun) : COMMAND_NOT_FOUND << 8;
+    const int status = read_status(file);
+    (void)unlink(file);
+    return status >= 0 ? status : report_death(args, ended);
+}
+
+int cli_ranks_status(const sim_ranks_t *ranks, int status)
+{
+    const char *const file = getenv(STATUS_VARIABLE);
+    if (ranks == NULL || file == NULL) {
+        return ranks == NULL || ranks->rank == 0 ? status : CLI_EXIT_DONE;
+    }
+    if (ranks->rank == 0) {
+        FILE *const opened = fopen(file, "we");
+        if (opened == NULL) {
+            return status;
+        }
+        fprintf(opened, "%d\n", status);
+        (void)fclose(opened);
+    }
+    return CLI_EXIT_DONE;
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/ranks.h - one run in several processes: joins those that mpirun started, or starts it.
+#ifndef CLI_RANKS_RANKS_H
+#define CLI_RANKS_RANKS_H
+
+#include "cli/args.h"
+#include "kernel/ranks.h"
+
+#include <stdio.h>
+
+// -- mpi.c; in a build without MPI only cli_ranks_processes says anything
+
+typedef struct cli_ranks cli_ranks_t;
+
+// Returns the version of the MPI library, such as "Open MPI 4.1.4"; NULL: the build has none. The
+// caller frees it with sim_free.
+char *cli_ranks_library(void);
+// Returns how many processes mpirun or srun started together with this one; 1: this one alone.
+unsigned cli_ranks_processes(void);
+// Joins the other processes. SIM_ERR_STATE: this build has no MPI.
+SIM_MUST_CHECK sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error);
+const sim_ranks_t *cli_ranks_of(const cli_ranks_t *ranks); // NULL of NULL
+// Waits for the other processes to leave, and frees the struct. NULL is allowed.
+void cli_ranks_leave(cli_ranks_t *ranks);
+
+// -- launch.c
+
+// Reads the number of --ranks. SIM_ERR_RANGE: it is none from 1 to SIM_RANKS_MAX.
+SIM_MUST_CHECK sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error);
+// Starts this command line in `count` ranks on this machine with mpirun, waits for them, and
+// returns the exit status. Ctrl-C ends the run as it does in one process.
+int cli_ranks_launch(const cli_args_t *args, unsigned count);
+// Returns the exit status of this rank for that of the run, which rank 0 tells the launcher.
+int cli_ranks_status(const sim_ranks_t *ranks, int status);
+
+// -- cost.c
+
+// What the run cost each rank; `count` of them, at rank 0 only.
+typedef struct cli_ranks_costs {
+    sim_ranks_cost_t *ranks;
+    unsigned count;
+} cli_ranks_costs_t;
+// Collects the costs at rank 0, after sim_run. All ranks call it. Free items with sim_free.
+void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs);
+// Prints how the work was spread and who was waited for.
+void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out);
+
+#endif // CLI_RANKS_RANKS_H

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/cli/run/test_cli_ranks.sh - several processes give the results of one.
+#
+# Goal: with --ranks all result files are those of one process, byte for byte but for values named wall_:
+# reliable and unreliable transfers, losses, faults, series of both kinds, captures, pauses and a stall's
+# report. What ranks cannot do is refused with status 2 before anything is written. A rank that is killed ends
+# the others, and no file looks whole. A signal ends the run with the results so far.
+# Method: diff of folders; the messages of mpirun. Not pinned: time, and which rank gets which nodes.
+# labels: plain ranks
+set -u
+. tests/script.sh
+if ! "$ROCESIM" --version | grep -q 'with Open MPI' || ! command -v mpirun >/dev/null; then
+    echo "skip: this build has no MPI, or mpirun is not installed"
+    exit 77
+fi
+
+# alone NAME SCENARIO [OPTION]..., ranks N NAME SCENARIO [OPTION]...: a run into the folder NAME.
+alone() {
+    rm -rf "${work:?}/$1"
+    within 60 "$ROCESIM" run "${@:2}" -o "$work/$1" --quiet >"$work/out" 2>"$work/err"
+}
+ranks() {
+    rm -rf "${work:?}/$2"
+    timeout 60 "$ROCESIM" run "${@:3}" -o "$work/$2" --quiet --ranks "$1" >"$work/out" 2>"$work/err2"
+}
+
+# same A B: two folders.
+same() {
+    diff -r -q -I '"wall_' -I '"threads"' -I '^threads:' "$work/$1" "$work/$2" >"$work/diff" ||
+        fail "$2 differs from $1: $(head -n 3 "$work/diff")"
+}
+
+cat >"$work/reliable.yaml" <<'END'
+seed: 7
+topology: {fat-tree: {k: 4, delay: 500ns}}
+nic: {congestion-control: hpcc, transport: irn}
+link: {loss-rate: 1/2000}
+traffic:
+  - poisson: {from: "host[*]", to: "host[*]", sizes: websearch, load: 0.4, stop: 200us}
+  - incast: {to: host3, from: "host[8-15]", bytes: 64KB, start: 20us}
+links:
+  edge0--agg*: {down: [{at: 50us, until: 90us}]}
+faults:
+  - {part: agg2--core*, kind: degraded, at: 30us, until: 120us, rate: 10Gbps}
+observe:
+  - {series: "port[edge*->host*].queue_bytes", every: 5us}
+  - {series: "qp[host9:*].rate_bps", on: change}
+captures:
+  - {ports: "host3->*", file: host3.pcap.gz}
+END
+sed -e 's/hpcc, transport: irn/dcqcn/; /poisson/d; s/bytes: 64KB/bytes: 20KB, service: uc/' \
+    "$work/reliable.yaml" >"$work/unreliable.yaml"
+for name in reliable unreliable; do
+    alone one "$work/$name.yaml" || fail "$name: $(head -n 2 "$work/err")"
+    ranks 2 two "$work/$name.yaml" --threads 2 || fail "$name, 2 ranks: $(head -n 2 "$work/err2")"
+    same one two
+done
+grep -q '  ranks     2, ' "$work/out" || fail "the summary does not tell how ranks waited"
+ranks 3 three "$work/reliable.yaml" || fail "3 ranks: $(head -n 2 "$work/err2")"
+alone one "$work/reliable.yaml" && same one three
+
+# A stall is told as by one process.
+alone one scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall"
+ranks 2 two scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall in ranks"
+same one two
+diff "$work/err" "$work/err2" >"$work/diff" ||
+    fail "a stall is told in other words: $(head -n 4 "$work/diff")"
+grep -q deadlock "$work/err2" || fail "no deadlock is told"
+
+# refused WORDS [OPTION]...: one message, nothing written.
+refused() {
+    ranks 2 no "$work/reliable.yaml" "${@:2}"
+    local status=$?
+    [ $status -eq 2 ] || fail "$*: status $status, expected 2"
+    grep -q "$1" "$work/err2" || fail "$*: $(head -n 2 "$work/err2")"
+    [ "$(wc -l <"$work/err2")" -eq 1 ] && [ ! -e "$work/no" ] || fail "$*: more than one line, or files"
+}
+refused 'ties: insertion' --set ties=insertion
+refused 'nic.model: detailed' --set nic.model=detailed
+"$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
+[ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
+
+# Ranks with different inputs, as on two machines.
+sed 's/seed: 7/seed: 8/' "$work/reliable.yaml" >"$work/other.yaml"
+as_root=""
+[ "$(id -u)" -ne 0 ] || as_root=--allow-run-as-root
+timeout 60 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_when_idle 1 \
+    -n 1 "$ROCESIM" run "$work/reliable.yaml" -o "$work/no" --quiet : \
+    -n 1 "$ROCESIM" run "$work/other.yaml" -o "$work/no" --quiet >"$work/out" 2>"$work/err2"
+[ $? -eq 2 ] || fail "different inputs: expected status 2"
+grep -q 'rank 1 has another scenario than rank 0' "$work/err2" || fail "inputs: $(head -n 2 "$work/err2")"
+[ ! -e "$work/no" ] || fail "different inputs: files were written"
+
+# A rank that is killed.
+sed 's/stop: 200us/stop: 1s/' "$work/reliable.yaml" >"$work/long.yaml"
+ranks 2 killed "$work/long.yaml" &
+launcher=$!
+for ((i = 0; i < 200; ++i)); do
+    victim=$(pgrep -f "run $work/long.yaml -o $work/killed --quiet\$" | tail -n 1)
+    [ -n "$victim" ] && [ -e "$work/killed/.unfinished/events.csv" ] && break
+    sleep 0.05
+done
+kill -KILL "$victim"
+wait $launcher
+[ $? -eq 1 ] || fail "a killed rank: expected status 1"
+grep -q 'signal 9' "$work/err2" && grep -q 'a rank died' "$work/err2" || fail "who died is not told"
+[ ! -e "$work/killed/summary.json" ] || fail "a killed run left a summary"
+
+# A signal.
+timeout -s INT 2 "$ROCESIM" run "$work/long.yaml" -o "$work/stopped" --quiet --ranks 2 \
+    >"$work/out" 2>"$work/err2"
+grep -q '"ended": "interrupted"' "$work/stopped/summary.json" || fail "SIGINT left no results"
+[ $failures -eq 0 ]
