@@ -74,6 +74,22 @@ typedef struct app_flow_result {
 } app_flow_result_t;
 typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
 
+// One operation of a program on a host, a row of operations.csv.
+typedef struct app_operation {
+    uint32_t rank;         // of the program
+    uint32_t number;       // among the rank's operations
+    uint32_t interface;    // that the rank has first
+    const char *kind;      // "calc", "send", "recv", "all-reduce"...
+    const char *dimension; // "tp": what it is for; "none": unknown
+    const char *name;      // of a collective; "": none
+    uint8_t cpu;
+    uint64_t bytes; // of a message or a collective
+    uint32_t peer;  // rank at the other end; UINT32_MAX: none, or any
+    sim_time_t start_ps;
+    sim_time_t end_ps; // SIM_TIME_NEVER: it has not ended
+} app_operation_t;
+typedef void (*app_operation_fn)(const app_operation_t *operation, void *ctx);
+
 typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
@@ -89,6 +105,9 @@ typedef struct app_ops {
     // Calls fn once per transfer, in order of start time. May be called before the run (planned
     // transfers), or after it (also an interrupted one) and before sim_destroy. May be NULL.
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
+    // Calls fn (may be NULL) for at most `most` operations that have started, equally many of each
+    // rank, by rank and number. Returns how many have started. Called after the run. May be NULL.
+    uint64_t (*operations)(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
     // Returns how many transfers are done and planned so far. Called during the run, between
     // windows.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);

@@ -15,7 +15,9 @@ typedef struct option {
 } option_t;
 
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
-#define FOR_FILE (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT)
+#define FOR_FILE                                                                  \
+    (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
+     1u << CLI_TIMELINE)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
 
 static const option_t options[] = {
@@ -32,6 +34,8 @@ static const option_t options[] = {
     {"--csv", false, 1u << CLI_COMPARE, NULL},
     {"--a", true, 1u << CLI_DIFF, NULL},
     {"--b", true, 1u << CLI_DIFF, NULL},
+    {"--from", true, 1u << CLI_TIMELINE, NULL},
+    {"--to", true, 1u << CLI_TIMELINE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
@@ -69,6 +73,7 @@ static const struct {
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
+    {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
@@ -187,6 +192,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->progress = value;
     } else if (strcmp(option->name, "--ranks") == 0) {
         args->ranks = value;
+    } else if (strcmp(option->name, "--from") == 0) {
+        args->from = value;
+    } else if (strcmp(option->name, "--to") == 0) {
+        args->to = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {
@@ -271,8 +280,10 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
                           NULL,
                           "rocesim %s: -o is empty, expected a %s",
                           command_name(args->command),
-                          args->command == CLI_PLOT || args->command == CLI_CONVERT ? "file"
-                                                                                    : "folder");
+                          args->command == CLI_PLOT || args->command == CLI_CONVERT ||
+                                  args->command == CLI_TIMELINE
+                              ? "file"
+                              : "folder");
     }
     return SIM_OK;
 }

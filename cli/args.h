@@ -19,6 +19,7 @@ typedef enum cli_command {
     CLI_META,
     CLI_DIFF,
     CLI_CONVERT,
+    CLI_TIMELINE,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -32,7 +33,7 @@ typedef struct cli_args {
     int argc; // as main got them, borrowed
     const char *const *argv;
     const char *ranks;  // run; NULL: not given
-    const char *folder; // -o: a folder, for plot, calibrate and convert a file; NULL: not given
+    const char *folder; // -o: a folder, or a file; NULL: not given
     const char **kinds; // plot; borrowed from argv
     size_t kind_count;
     size_t kind_capacity;
@@ -48,6 +49,8 @@ typedef struct cli_args {
     bool print_jobs;         // sweep
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
+    const char *from;        // timeline; NULL: not given
+    const char *to;          // timeline; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params

@@ -9,6 +9,7 @@
 #include "cli/meta/meta.h"
 #include "cli/params.h"
 #include "cli/studio_exec.h"
+#include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
 #include "results/schema.h"
 #include "results/tables.h"
@@ -142,6 +143,8 @@ static int dispatch(const cli_args_t *args)
         return command_compare(args);
     case CLI_PLOT:
         return cli_command_plot(args);
+    case CLI_TIMELINE:
+        return cli_command_timeline(args);
     case CLI_CONVERT:
         return cli_command_convert(args);
     case CLI_SWEEP:
@@ -174,7 +177,7 @@ static int dispatch(const cli_args_t *args)
 static bool prints_data(const cli_args_t *args)
 {
     return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
-           args->command == CLI_CONVERT ||
+           args->command == CLI_CONVERT || args->command == CLI_TIMELINE ||
            (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
 }
 

@@ -17,6 +17,7 @@ static const char help_program[] =
     "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
     "  rocesim diff DIR DIR                 find the first difference between two runs\n"
     "  rocesim plot DIR... -o FIGURE        draw results with gnuplot\n"
+    "  rocesim timeline DIR -o FILE         draw what ranks did over time (Chrome trace)\n"
     "  rocesim sweep SWEEP.yaml -o DIR -j N run a scenario over parameters and seeds\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
@@ -109,6 +110,16 @@ static const char help_check[] =
     "                            calc-scale. ranks is the number of ranks of a file\n"
     "                            that does not say it. docs/models/workload.md explains\n"
     "                            them.\n";
+
+static const char help_timeline[] =
+    "rocesim timeline DIR -o FILE [--from TIME] [--to TIME]\n"
+    "\n"
+    "Draws what the ranks of a workload did over time, as a Chrome trace, which\n"
+    "ui.perfetto.dev opens. DIR is the folder of a run with operations.csv, which\n"
+    "`rocesim run --set outputs.operations-max=100000` writes. Each rank is a process, each\n"
+    "of its processors a thread. -o - writes to the standard output.\n"
+    "\n"
+    "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n";
 
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"
@@ -258,6 +269,8 @@ const char *cli_help_text(cli_command_t command)
         return help_hpcc;
     case CLI_CHECK:
         return help_check;
+    case CLI_TIMELINE:
+        return help_timeline;
     case CLI_CONVERT:
         return help_convert;
     case CLI_TOPO:

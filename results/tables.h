@@ -77,6 +77,12 @@ typedef struct results_app_row {
     const char *unit;
 } results_app_row_t;
 
+typedef struct results_operation_row {
+    const world_t *world;
+    size_t app; // its number
+    const app_operation_t *operation;
+} results_operation_row_t;
+
 typedef struct results_port_row {
     const world_t *world;
     const net_port_t *port;
@@ -142,6 +148,7 @@ extern const results_table_t results_event_table;     // events.csv
 extern const results_table_t results_pause_table;     // pauses.csv
 extern const results_table_t results_series_table;    // series.csv
 extern const results_table_t results_hop_table;       // hops.csv
+extern const results_table_t results_operation_table; // operations.csv
 extern const results_table_t *const results_tables[]; // all of them; ends with NULL
 
 // Opens FOLDER/<the table's file> and writes its header; the caller closes it.
@@ -164,6 +171,14 @@ SIM_MUST_CHECK sim_err_t results_write_ports(const world_t *world,
                                              const results_t *results,
                                              const char *folder,
                                              world_error_t *error);
+
+// Writes FOLDER/operations.csv.
+SIM_MUST_CHECK sim_err_t results_write_operations(const world_t *world,
+                                                  const char *folder,
+                                                  world_error_t *error);
+// Returns how many operations have started beyond those that operations.csv holds; 0 if the run
+// writes none.
+uint64_t results_operations_left_out(const world_t *world);
 
 // Prints the reference page docs/formats/outputs.md.
 void results_outputs_markdown(FILE *out);

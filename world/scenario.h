@@ -41,6 +41,7 @@ typedef struct world_outputs_config {
     bool cache_events;
     uint64_t series_max;
     uint64_t hops_max;
+    uint64_t operations_max;
     uint64_t hottest_ports;
     sim_time_t rates_until_ps; // SIM_AUTO
 } world_outputs_config_t;

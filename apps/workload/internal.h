@@ -408,6 +408,7 @@ SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context,
 
 // -- report.c
 
+uint64_t app__workload_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
 void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__workload_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 extern const sim_report_table_t app__workload_report;

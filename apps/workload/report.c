@@ -99,6 +99,58 @@ void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx)
     sim_free(list);
 }
 
+// -- operations
+
+static app_operation_t operation_of(const app__rank_t *rank, uint32_t number)
+{
+    const app__schedule_t *const schedule = rank->workload->schedule;
+    const app__op_t *const op = &rank->ops->ops[number];
+    const bool message = op->type == APP__OP_SEND || op->type == APP__OP_RECV;
+    const app__call_t *const call = op->type == APP__OP_COLL ? &schedule->calls[op->peer] : NULL;
+    const char *kind = op->type == APP__OP_SEND ? "send" : message ? "recv" : "calc";
+    if (call != NULL) {
+        kind = app__coll_kind_name((app__coll_kind_t)call->kind);
+    }
+    return (app_operation_t){
+        .rank = rank->number,
+        .number = number,
+        .interface = rank->workload->ports[rank->port_first].endpoint->interface,
+        .kind = kind,
+        .dimension = app__dimension_name((app__dimension_t)op->dimension),
+        .name = call != NULL && call->name != NULL ? call->name : "",
+        .cpu = op->cpu,
+        .bytes = call != NULL ? call->bytes
+                 : message    ? op->size
+                              : 0,
+        .peer = message ? op->peer : UINT32_MAX,
+        .start_ps = rank->states[number].start_ps,
+        .end_ps = rank->states[number].end_ps,
+    };
+}
+
+uint64_t app__workload_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    const uint64_t share = most / workload->schedule->rank_count;
+    uint64_t started = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        uint64_t told = 0;
+        for (uint32_t op = 0; op < rank->ops->count; op++) {
+            if (rank->states[op].start_ps == SIM_TIME_NEVER) {
+                continue;
+            }
+            started++;
+            if (fn != NULL && told < share) {
+                const app_operation_t operation = operation_of(rank, op);
+                fn(&operation, ctx);
+                told++;
+            }
+        }
+    }
+    return started;
+}
+
 // -- what did not come to an end
 
 // Returns the first operation of a rank that started and has not finished, else the first that

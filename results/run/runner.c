@@ -187,6 +187,13 @@ static sim_err_t write_flows(const results_run_t *run, world_error_t *error)
                : SIM_OK;
 }
 
+static sim_err_t write_operations(const results_run_t *run, world_error_t *error)
+{
+    return run->scenario->outputs.operations_max > 0
+               ? results_write_operations(run->world, run->stage, error)
+               : SIM_OK;
+}
+
 static sim_err_t write_apps(const results_run_t *run, world_error_t *error)
 {
     return results_write_apps(run->world, run->stage, error);
@@ -215,6 +222,7 @@ static void write_files(results_run_t *run)
 {
     static sim_err_t (*const steps[])(const results_run_t *run,
                                       world_error_t *error) = {write_flows,
+                                                               write_operations,
                                                                write_apps,
                                                                write_ports,
                                                                write_topology,
@@ -300,6 +308,14 @@ static void simulate(results_run_t *run)
     run->has_results = true;
     run->results.warnings = warnings;
     add_app_warnings(run);
+    const uint64_t left_out = results_operations_left_out(run->world);
+    if (left_out > 0) {
+        world_warn(&run->results.warnings,
+                   "operations",
+                   "operations.csv leaves out %" PRIu64
+                   " operations, the last of each rank (outputs.operations-max)",
+                   left_out);
+    }
     results__remark(run->world, &run->results);
     run->results.wall_s = wall_s() - start_s;
     run->clock.ended = time(NULL);

@@ -11,6 +11,7 @@ const results_table_t *const results_tables[] = {&results_flow_table,
                                                  &results_pause_table,
                                                  &results_series_table,
                                                  &results_hop_table,
+                                                 &results_operation_table,
                                                  NULL};
 
 // -- columns

@@ -74,6 +74,10 @@ static const sim_attr_t outputs_attrs[] = {
              .default_text = "0", .max_text = "100000000",
              .help = "rows that hops.csv holds at most, one for each frame on each link; 0: the "
                      "run does not write hops.csv"),
+    SIM_ATTR("outputs.operations-max", COUNT, world_outputs_config_t, operations_max,
+             .default_text = "0", .max_text = "1000000000",
+             .help = "rows that operations.csv holds at most, as many of each rank of a workload; "
+                     "0: the file is not written. `rocesim timeline` draws it"),
     SIM_ATTR("outputs.hottest-ports", COUNT, world_outputs_config_t, hottest_ports,
              .default_text = "10", .min_text = "1", .max_text = "1000",
              .help = "number of ports that summary.json lists in hottest_ports and in pfc.roots"),

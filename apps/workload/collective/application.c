@@ -215,6 +215,7 @@ const app_ops_t app_collective = {
     .create = collective_create,
     .destroy = app__workload_destroy,
     .flows = app__workload_flows,
+    .operations = app__workload_operations,
     .progress = app__workload_progress,
     .report = &app__workload_report,
     .warn = app__workload_warn,
