@@ -45,7 +45,8 @@ names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] ==
 ranks = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
 slices = [e for e in events if e["ph"] == "X"]
 for e in sorted(slices, key=lambda e: (e["pid"], e["args"]["number"])):
-    print(ranks[e["pid"]], "|", names[e["pid"], e["tid"]], "|", e["name"], "|", e["ts"], e["dur"], e["args"]["bytes"])
+    print(ranks[e["pid"]], "|", names[e["pid"], e["tid"]], "|", e["name"], "|", e["ts"], e["dur"],
+          e["args"]["bytes"])
 for a in slices:
     for b in slices:
         if a is not b and (a["pid"], a["tid"]) == (b["pid"], b["tid"]):
@@ -68,7 +69,8 @@ cmp -s "$work/made" "$work/wanted" || fail "the trace: $(diff "$work/made" "$wor
 
 "$ROCESIM" timeline "$work/out" -o - --from 4.1us --to 4.2us >"$work/part.json" || fail "a range: status $?"
 python3 "$work/look.py" "$work/part.json" | cut -d '|' -f 3 | tr '\n' ',' >"$work/made"
-grep -qx ' send to 1 , recv from any , calc , recv from 0 ,' "$work/made" || fail "a range: $(cat "$work/made")"
+grep -qx ' send to 1 , recv from any , calc , recv from 0 ,' "$work/made" ||
+    fail "a range: $(cat "$work/made")"
 "$ROCESIM" run "$work/star.yaml" --quiet --set outputs.operations-max=5 -o "$work/few" >"$work/said" 2>&1
 [ "$(wc -l <"$work/few/operations.csv")" = 5 ] || fail "5 rows for 2 ranks: $(cat "$work/few/operations.csv")"
 grep -q 'operations.csv leaves out 3 operations' "$work/few/summary.json" || fail "rows that are left out"
