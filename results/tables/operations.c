@@ -35,7 +35,7 @@ static const results_column_t operation_columns[] = {
     WHOLE("cpu", "", "processor, or stream, of the rank", app_operation_t, cpu),
     WHOLE("number", "", "number of the operation among those of the rank", app_operation_t, number),
     TEXT("kind", "", "calc, send, recv, or the kind of a collective: all-reduce...", app_operation_t, kind),
-    TEXT("dimension", "", "what communication is for: tp, pp, dp, ep, cp, dp-ep; none: unknown", app_operation_t, dimension),
+    TEXT("dimension", "", "parallelism that the communication is for: tp, pp, dp, ep, cp, dp-ep; none: unknown", app_operation_t, dimension),
     TEXT("name", "", "name of a collective; empty: it has none", app_operation_t, name),
     WHOLE("bytes", "bytes", "size of a message, or of the buffer of a collective", app_operation_t, bytes),
     MADE("peer", "", "rank at the other end of a message; empty: none, or any", operation_peer),
