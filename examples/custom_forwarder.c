@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // examples/custom_forwarder.c - your own switch: it sprays packets over all shortest paths.
 //
-// Shows NET_NODE_FORWARDER, net_node_forward, net_routes_ports, and how a forwarding node handles
-// queues, pauses, TTL and links that go down. A network may mix such nodes with those of
-// net_switch_create. This one has unlimited queues and takes ports of equal cost in turn.
+// Shows net/forwarder.h, which keeps queues, obeys pauses and counts TTLs, net_routes_ports, and
+// links that go down. A network may mix such nodes with those of net_switch_create. This one has
+// unlimited queues and takes ports of equal cost in turn.
 //
 // One flow goes from a host at 100 Gbps over four links of 25 Gbps. A switch that hashes the flow
 // puts it on one link; the sprayer uses all four and is done in a quarter of the time. When one
 // link goes down, it uses three.
 #include <stdio.h>
 
+#include "net/forwarder.h"
 #include "net/frame.h"
 #include "net/switch.h"
 
@@ -21,47 +22,18 @@
 // -- the forwarder
 
 typedef struct sprayer {
-    net_node_t node; // first
-    const net_routes_t *routes;
+    net_forwarder_t forwarder; // first
     uint32_t turn;
 } sprayer_t;
-
-static sprayer_t *sprayer_of(net_node_t *node)
-{
-    return (sprayer_t *)(void *)node;
-}
-
-// Sends the packet at the head of the first class that may send. Call it when no frame is on the
-// link.
-static void send_next(net_port_t *port)
-{
-    port->wake_pending = false;
-    const uint8_t ready = port->waiting & (uint8_t)~port->paused;
-    if (ready != 0) {
-        net_port_transmit(port, net_queue_pop(port, (uint32_t)__builtin_ctz(ready)));
-        if ((port->waiting & (uint8_t)~port->paused) != 0) {
-            net_port_wake(port);
-        }
-    }
-}
-
-static void queue_packet(net_port_t *port, net_packet_t *packet)
-{
-    net_queue_push(port, packet);
-    if (net_port_idle(port)) {
-        send_next(port);
-    } else {
-        net_port_wake(port);
-    }
-}
 
 // Returns the next port in turn whose link is up, or NULL.
 static net_port_t *choose(sprayer_t *sprayer, uint32_t interface)
 {
+    net_node_t *const node = &sprayer->forwarder.node;
     const uint32_t *ports = NULL;
-    const uint32_t count = net_routes_ports(&sprayer->node, sprayer->routes, interface, &ports);
+    const uint32_t count = net_routes_ports(node, sprayer->forwarder.routes, interface, &ports);
     for (uint32_t tries = 0; tries < count; tries++) {
-        net_port_t *const port = &sprayer->node.ports[ports[sprayer->turn++ % count]];
+        net_port_t *const port = &node->ports[ports[sprayer->turn++ % count]];
         if (!port->down) {
             return port;
         }
@@ -69,70 +41,17 @@ static net_port_t *choose(sprayer_t *sprayer, uint32_t interface)
     return NULL;
 }
 
-static void forward(sprayer_t *sprayer, net_port_t *ingress, net_packet_t *packet)
+static void spray(net_forwarder_t *forwarder, net_port_t *ingress, net_packet_t *packet)
 {
-    net_port_count_rx(ingress, packet);
-    if (packet->kind == NET_PACKET_PFC) {
-        const uint8_t released = net_port_pause_received(ingress, packet);
-        net_packet_deliver(&sprayer->node, packet);
-        if ((released & ingress->waiting) != 0) {
-            net_port_wake(ingress);
-        }
-        return;
-    }
-    if (net_get_config(sprayer->node.net)->forwarding == NET_FORWARDING_ROUTED) {
-        if (packet->ttl <= 1) {
-            net_port_drop(ingress, packet, NET_DROP_TTL);
-            return;
-        }
-        packet->ttl--;
-    }
-    net_port_t *const egress = choose(sprayer, packet->destination);
+    net_port_t *const egress = choose((sprayer_t *)(void *)forwarder, packet->destination);
     if (egress == NULL) {
         net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
         return;
     }
-    queue_packet(egress, packet);
+    net_forwarder_send(egress, packet);
 }
 
-static void sprayer_run(sim_node_t *node)
-{
-    sprayer_t *const sprayer = (sprayer_t *)(void *)node;
-    sim_event_t event;
-    while (sim_node_next(node, &event)) {
-        switch (event.kind) {
-        case SIM_EVENT_ARRIVAL:
-            forward(sprayer, &sprayer->node.ports[event.port], event.message);
-            break;
-        case SIM_EVENT_WAKE:
-            send_next(&sprayer->node.ports[event.port]);
-            break;
-        case SIM_EVENT_TIMER:
-            event.timer->fn(node, event.timer);
-            break;
-        }
-    }
-}
-
-static void set_routes(net_node_t *node, const net_routes_t *routes)
-{
-    sprayer_of(node)->routes = routes;
-}
-
-// Returns one of the ports that a packet may take. All are alike, so any serves for ideal times.
-static const net_port_t *any_route(const net_node_t *node,
-                                   const net_routes_t *routes,
-                                   uint32_t source,
-                                   uint32_t interface,
-                                   uint32_t flow_hash)
-{
-    (void)source;
-    const uint32_t *ports = NULL;
-    const uint32_t count = net_routes_ports(node, routes, interface, &ports);
-    return count == 0 ? NULL : &node->ports[ports[flow_hash % count]];
-}
-
-static const net_forward_ops_t sprayer_forward = {.set_routes = set_routes, .route = any_route};
+static const net_forwarder_ops_t sprayer_ops = {.hop = true, .packet = spray};
 
 // -- hosts: one sends, the other counts
 
@@ -142,6 +61,18 @@ typedef struct host {
     uint64_t received;
     sim_time_t last_ps;
 } host_t;
+
+// Sends the packet at the head of the queue of the only class, unless the switch has stopped it.
+static void send_next(net_port_t *port)
+{
+    port->wake_pending = false;
+    if ((port->waiting & (uint8_t)~port->paused) != 0) {
+        net_port_transmit(port, net_queue_pop(port, 0));
+    }
+    if ((port->waiting & (uint8_t)~port->paused) != 0) {
+        net_port_wake(port);
+    }
+}
 
 static void start(sim_node_t *node, sim_timer_t *timer)
 {
@@ -165,8 +96,9 @@ static void start(sim_node_t *node, sim_timer_t *timer)
             .psn = i,
             .destination_qp = ROCE_QPN_FIRST,
         };
-        queue_packet(&host->node.ports[0], packet);
+        net_queue_push(&host->node.ports[0], packet);
     }
+    send_next(&host->node.ports[0]);
 }
 
 static void host_run(sim_node_t *node)
@@ -202,12 +134,6 @@ static void destroy(sim_node_t *node)
     sim_free(node);
 }
 
-static const sim_node_ops_t sprayer_ops = {
-    .kind = "sprayer",
-    .run = sprayer_run,
-    .digest = add_digest,
-    .destroy = destroy,
-};
 static const sim_node_ops_t host_ops = {
     .kind = "host",
     .run = host_run,
@@ -218,9 +144,8 @@ static const sim_node_ops_t host_ops = {
 static net_node_t *sprayer_create(net_t *net, const char *name)
 {
     sprayer_t *const sprayer = sim_alloc_lines(sizeof(*sprayer)); // the simulation frees it
-    net_node_init(net, &sprayer->node, NET_NODE_FORWARDER, &sprayer_ops, name, NULL);
-    net_node_forward(&sprayer->node, &sprayer_forward);
-    return &sprayer->node;
+    net_forwarder_init(net, &sprayer->forwarder, &sprayer_ops, name);
+    return &sprayer->forwarder.node;
 }
 
 static net_node_t *switch_create(net_t *net, const char *name)

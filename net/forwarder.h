@@ -3,8 +3,8 @@
 // switch, or a source of traffic within the network.
 //
 // It runs the node's events, keeps unlimited queues at the ports, obeys pauses and follows routes.
-// The program says what happens to a packet. For more, such as a shared buffer that sends pauses,
-// see net/switch.h, or write a node on net/network.h alone (examples/custom_forwarder.c).
+// The program says what happens to a packet (examples/custom_forwarder.c). For more, such as a
+// shared buffer that sends pauses, see net/switch.h, or write a node on net/network.h alone.
 #ifndef NET_FORWARDER_H
 #define NET_FORWARDER_H
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "world/renamed.h"
+#include "world/world_internal.h"
 
 world_targets_t world_targets_one(const sim_attr_table_t *table, void *config)
 {
@@ -186,6 +187,10 @@ static sim_err_t unknown_key(const world_tree_t *key,
             world_error_add(error, ", did you mean ");
             add_nested_spelling(error, deeper);
             world_error_add(error, "?");
+        } else if (*path != '\0' && *key->text != '\0' && world__section_of(key->text) != NULL) {
+            world_error_add(error,
+                            ", did you mean %s: at the top of the scenario?",
+                            world__section_of(key->text));
         }
     }
     add_names(error, &names, path);

@@ -351,6 +351,19 @@ static const section_t sections[] = {
     {"captures", world__take_captures},
 };
 
+const char *world__section_of(const char *key)
+{
+    const size_t size = strlen(key);
+    for (size_t i = 0; i < SIM_COUNT_OF(sections); i++) {
+        const char *const name = sections[i].key;
+        const char *const rest = strncmp(name, key, size) == 0 ? name + size : "?";
+        if (rest[0] == '\0' || strcmp(rest, "s") == 0) {
+            return name;
+        }
+    }
+    return NULL;
+}
+
 // Fails if a key that --set gave is neither a section nor an attribute, but nearly the name of a
 // parameter.
 static sim_err_t check_names(const world_scenario_t *scenario,

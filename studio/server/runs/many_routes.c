@@ -40,6 +40,15 @@ static int64_t delete_one(studio_t *studio, int64_t run)
                                run);
 }
 
+// Answers a body that names runs wrongly.
+static int refuse_runs(studio_response_t *response)
+{
+    return studio_response_error(response,
+                                 400,
+                                 "runs: expected a list of 1 to %u run numbers",
+                                 RUNS_MAX);
+}
+
 // Returns the numbers of the runs that the request names and the user may change; NULL if the body
 // names them wrongly.
 static json_t *take_runs(const studio_request_t *request)
@@ -122,10 +131,7 @@ static int answer(studio_request_t *request,
     studio_t *const studio = studio_request_studio(request);
     json_t *const runs = take_runs(request);
     if (runs == NULL) {
-        return studio_response_error(response,
-                                     400,
-                                     "runs: expected a list of 1 to %u run numbers",
-                                     RUNS_MAX);
+        return refuse_runs(response);
     }
     json_t *const changed = change_all(studio, runs, change);
     json_decref(runs);
@@ -154,10 +160,7 @@ int studio__post_remove_many(studio_request_t *request, studio_response_t *respo
     studio_t *const studio = studio_request_studio(request);
     json_t *const runs = take_runs(request);
     if (runs == NULL) {
-        return studio_response_error(response,
-                                     400,
-                                     "runs: expected a list of 1 to %u run numbers",
-                                     RUNS_MAX);
+        return refuse_runs(response);
     }
     json_t *const changed = json_array();
     for (size_t i = 0; i < json_array_size(runs) && !studio_request_cancelled(request); i++) {

@@ -411,11 +411,8 @@ static int keep(studio_request_t *request, studio_response_t *response, const or
                  order->name);
     json_t *const list = json_array();
     for (size_t i = 0; i < count; i++) {
-        json_t *const run = studio_run_json(studio, first + (int64_t)i);
-        char *const text = json_dumps(run, JSON_COMPACT);
-        studio_run_tell(studio, first + (int64_t)i, "state", text == NULL ? "{}" : text);
-        free(text);
-        (void)json_array_append_new(list, run);
+        studio_run_tell_state(studio, first + (int64_t)i);
+        (void)json_array_append_new(list, studio_run_json(studio, first + (int64_t)i));
     }
     studio_runs_wake(studio->runs);
     return studio_response_json(response,

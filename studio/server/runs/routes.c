@@ -137,13 +137,10 @@ static bool find_own(studio_request_t *request,
 static int answer_run(studio_request_t *request, studio_response_t *response, int64_t run)
 {
     studio_t *const studio = studio_request_studio(request);
-    json_t *const json = studio_run_json(studio, run);
-    char *const text = json_dumps(json, JSON_COMPACT);
-    if (text != NULL && strcmp(studio_request_method(request), "GET") != 0) {
-        studio_run_tell(studio, run, "state", text);
+    if (strcmp(studio_request_method(request), "GET") != 0) {
+        studio_run_tell_state(studio, run);
     }
-    free(text);
-    return studio_response_json(response, 200, json);
+    return studio_response_json(response, 200, studio_run_json(studio, run));
 }
 
 static int get_run(studio_request_t *request, studio_response_t *response)

@@ -11,33 +11,9 @@
 set -u
 . tests/script.sh
 
-awk 'BEGIN {
-    for (i = 0; i < 60; i++) {
-        blocks = 2 + int(i / 10)
-        list = ""
-        for (b = 0; b < blocks; b++) list = list (b ? ", " : "") (i % 3) * 1000 + b
-        printf "{\"timestamp\": %d, \"input_length\": %d, \"output_length\": 3, \"hash_ids\": [%s, %d]}\n",
-            i * 12, blocks * 512 + 100, list, 5000 + i
-    }
-}' >"$work/trace.jsonl"
-cat >"$work/one.yaml" <<'END'
-topology: {star: {hosts: 5, rate: 100Gbps, delay: 500ns}}
-nic: {mtu: 4096, congestion-control: none}
-parameters: {store: "traffic[0].mooncake-trace.store", scheduler: "traffic[0].mooncake-trace.scheduler",
-             ttl: "traffic[0].mooncake-trace.client-ttl"}
-traffic:
-  - mooncake-trace:
-      trace: trace.jsonl
-      prefill: 2
-      decode: 2
-      kv-bytes-per-token: 1024
-      prefill-fixed: 20ms
-      prefill-token: 10us
-      log: on
-      client-ttl: 100ms
-      engine: {ack-timeout: 8, ack-retries: 1, retries: 1, rail-pause: 1ms, handshake-timeout: 20ms,
-               metadata-timeout: 20ms}
-END
+. tests/apps/mooncake/prompts.sh
+
+scenario "client-ttl: 100ms"
 engine='traffic[0].mooncake-trace.engine'
 run() { # FAULTS SETTINGS...
     local settings=() setting faults=$1
@@ -46,13 +22,8 @@ run() { # FAULTS SETTINGS...
     within 120 "$ROCESIM" run "$work/one.yaml" -o "$work/out" --quiet "${settings[@]}" >"$work/log" 2>&1 ||
         fail "$faults $*: $(cat "$work/log")"
 }
-value() { awk -F, -v field="$1" '$3 == "" && $5 == field { print $6 }' "$work/out/apps.csv"; }
-# A line for each prompt: prefill decode admitted ttft; "-": null
-prompts() {
-    awk -F, '$3 == "prompts" { v[$4, $5] = $6 == "" ? "-" : $6; n = $4 >= n ? $4 + 1 : n }
-        END { for (i = 0; i < n; i++) print v[i, "prefill"], v[i, "decode"], v[i, "admitted_ms"],
-            v[i, "ttft_ms"] }' "$work/out/apps.csv"
-}
+# A line for each prompt: prefill decode admitted ttft
+all_prompts() { prompts prefill decode admitted_ms ttft_ms; }
 all_served() { # FAULTS SETTINGS...
     run "$@"
     [ "$(value requests) $(value failed) $(value unverified_bytes)" = "60 0 0" ] ||
@@ -66,8 +37,8 @@ all_served() { # FAULTS SETTINGS...
 # A prefill node that goes for good: nobody asks it for anything after its silence.
 all_served '{part: host2, at: 300ms}'
 [ "$(value blocks_lost)" -gt 0 ] || fail "the lost node's blocks are still there"
-[ "$(prompts | awk '$1 == "host2" && $3 > 420' | wc -l)" = 0 ] || fail "the lost node gets prompts"
-[ "$(prompts | awk '$1 == "host2"' | wc -l)" -gt 5 ] || fail "it was to compute some before"
+[ "$(all_prompts | awk '$1 == "host2" && $3 > 420' | wc -l)" = 0 ] || fail "the lost node gets prompts"
+[ "$(all_prompts | awk '$1 == "host2"' | wc -l)" -gt 5 ] || fail "it was to compute some before"
 all_served '{part: host2, at: 300ms}' store=local
 [ "$(value blocks_lost)" -gt 0 ] || fail "the blocks of the lost node's own store are still there"
 all_served '{part: host2, at: 300ms}' scheduler=random
@@ -77,10 +48,10 @@ all_served '{part: host2, at: 300ms}' "$engine.retries=9" "$engine.handshake-tim
 awk -v s="$(value seconds)" 'BEGIN { exit !(s < 3) }' || fail "prompts waited: all took $(value seconds) s"
 # One that comes back.
 all_served '{part: host2, at: 300ms, until: 450ms}'
-[ "$(prompts | awk '$1 == "host2" && $3 > 600' | wc -l)" -gt 0 ] || fail "a node that is back is not used"
+[ "$(all_prompts | awk '$1 == "host2" && $3 > 600' | wc -l)" -gt 0 ] || fail "a node that is back is not used"
 # A decode node.
 all_served '{part: host4, at: 300ms}'
-[ "$(prompts | awk '$2 == "host4" && $3 > 420' | wc -l)" = 0 ] || fail "the lost decode node gets prompts"
+[ "$(all_prompts | awk '$2 == "host4" && $3 > 420' | wc -l)" = 0 ] || fail "the lost decode node gets prompts"
 all_served '{part: host4, at: 300ms}' scheduler=random
 
 # Nobody is left, or the conductor is alone: what cannot be served fails, and the run ends.

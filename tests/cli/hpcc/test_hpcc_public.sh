@@ -9,37 +9,11 @@
 # Not pinned: how well results agree with the other simulators (test_hpcc_agreement.sh).
 set -u
 . tests/script.sh
-program=$(realpath "$ROCESIM")
-cd "$work" || exit 1
+. tests/cli/hpcc/small_config.sh
 
-printf '4 1 3\n3\n0 3 100Gbps 1us 0\n1 3 100Gbps 1us 0\n2 3 100Gbps 1us 0\n' >topo.txt
 printf '2\n0 2 3 100 100000 2.0\n1 2 3 100 100000 2.0\n' >flow.txt
 echo 0 >trace.txt
-cat >config.txt <<'END'
-ENABLE_QCN 1
-PACKET_PAYLOAD_SIZE 1000
-TOPOLOGY_FILE topo.txt
-FLOW_FILE flow.txt
-TRACE_FILE trace.txt
-FCT_OUTPUT_FILE fct.txt
-PFC_OUTPUT_FILE pfc.txt
-SIMULATOR_STOP_TIME 4.00
-CC_MODE 1
-ALPHA_RESUME_INTERVAL 1
-RATE_DECREASE_INTERVAL 4
-RP_TIMER 300
-EWMA_GAIN 0.00390625
-FAST_RECOVERY_TIMES 1
-RATE_AI 50Mb/s
-RATE_HAI 100Mb/s
-MIN_RATE 100Mb/s
-L2_CHUNK_SIZE 4000
-L2_ACK_INTERVAL 1
-HAS_WIN 0
-KMAX_MAP 1 100000000000 400
-KMIN_MAP 1 100000000000 100
-PMAX_MAP 1 100000000000 0.2
-END
+config 'PACKET_PAYLOAD_SIZE 1000' 'TRACE_FILE trace.txt' 'FCT_OUTPUT_FILE fct.txt' 'PFC_OUTPUT_FILE pfc.txt'
 
 # runs WHAT TEXT ARGUMENT...: the config runs to its end, with that text on the standard error.
 runs() {
