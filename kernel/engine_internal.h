@@ -202,6 +202,8 @@ struct sim {
     sim_time_t excused_ps; // time since then that does not count as fruitless
     unsigned parity;       // of the number of windows run so far
     bool ran;
+    sim_time_t stop_ps;    // of the present step; SIM_TIME_NEVER where there are no steps
+    sim_time_t stopped_ps; // of the step before: everything before it has happened
 
     // decided by thread 0 between the two barriers of a window
     uint64_t decided_window; // SIM_NO_WINDOW: the run ends

@@ -207,7 +207,7 @@ void sim__partition(sim_t *sim)
     const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;
     if (sim__ties_by_hash(sim) && sim->unit_count == sim->node_count &&
         !(halved && any_background(sim))) {
-        sim->coloured = colour_units(sim);
+        sim->coloured = !sim->options.steps && colour_units(sim);
     }
     if (sim->coloured && halved) {
         sim->window_ps = WINDOW_WIDEST_PS / 2;

@@ -221,14 +221,23 @@ static bool only_background(sim_t *sim, uint64_t next_window)
     return false;
 }
 
-// Returns the window to run next; SIM_NO_WINDOW: the run is over, and sim->ended tells why.
+// Returns the time up to which everything has happened if `window` is the next to run.
+static sim_time_t begin_of(const sim_t *sim, uint64_t window)
+{
+    const sim_time_t start_ps = sim__window_start(sim, window);
+    return start_ps > sim->stopped_ps ? start_ps : sim->stopped_ps; // the rest of a window
+}
+
+// Returns the window to run next; SIM_NO_WINDOW: the run or the step is over, and sim->ended tells
+// why.
 static uint64_t choose_next(sim_t *sim)
 {
     const uint64_t next = sim->seen.next_window;
     sim->clipped = false;
     if (next == SIM_NO_WINDOW || only_background(sim, next)) {
         sim->ended = SIM_ENDED_DONE;
-    } else if (sim__window_start(sim, next) >= sim->options.until_ps) {
+    } else if (begin_of(sim, next) >= sim->options.until_ps ||
+               begin_of(sim, next) >= sim->stop_ps) {
         sim->ended = SIM_ENDED_UNTIL;
     } else if (sim->seen.interrupted) {
         sim->ended = SIM_ENDED_INTERRUPTED;
@@ -243,7 +252,7 @@ static uint64_t choose_next(sim_t *sim)
 
 static bool samples_due(const sim_t *sim, uint64_t next)
 {
-    return sim->seen.sample_ps < sim__window_start(sim, next);
+    return sim->seen.sample_ps < begin_of(sim, next);
 }
 
 // Streams hold this many records of samples at most before they are flushed, if no instant has
@@ -326,7 +335,7 @@ static void decide(sim_t *sim)
     }
     if (next != SIM_NO_WINDOW) {
         // Nothing happens before the next window, so no node changes until its start.
-        const sim_time_t before_ps = sim__window_start(sim, next);
+        const sim_time_t before_ps = begin_of(sim, next);
         const bool sampled = samples_due(sim, next);
         if (sampled) {
             take_samples(sim, before_ps);
@@ -618,7 +627,7 @@ static void finish(sim_t *sim)
 
 sim_ended_t sim_run(sim_t *sim)
 {
-    SIM_CHECK(!sim->ran);
+    SIM_CHECK(!sim->ran && !sim->options.steps);
     crew_t crew = {
         .sim = sim,
         .mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -641,6 +650,67 @@ sim_ended_t sim_run(sim_t *sim)
         crew.needed = true;
     }
     run_crew(&crew);
+    finish(sim);
+    return sim->ended;
+}
+
+// -- steps
+
+static void begin_steps(sim_t *sim)
+{
+    SIM_CHECK(sim->ranks == NULL && sim->options.steps && sim->options.threads == 1 &&
+              sim__ties_by_hash(sim));
+    sim__partition(sim);
+    sim->ran = true;
+    sim->judged_cell = SIM_NO_WINDOW;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        sim_touch(sim->nodes[i]);
+    }
+}
+
+void sim_touch(sim_node_t *node)
+{
+    if (node->sim->ran) {
+        sim__appoint(sim__thread_of(node), node->unit, sim__node_next_ps(node));
+    }
+}
+
+// Runs windows up to sim->stop_ps, the last of them in part.
+static void run_step(sim_t *sim)
+{
+    sim_thread_t *const thread = sim->threads[0];
+    sim->clipped = true; // the present window may have a rest
+    sim__publish_next(thread);
+    for (decide(sim); sim->decided_window != SIM_NO_WINDOW; decide(sim)) {
+        sim->window = sim->decided_window;
+        sim->parity ^= 1;
+        sim->clipped = sim__window_end(sim, sim->window) > sim->stop_ps;
+        const sim_time_t stopped_ps = sim->clipped ? sim->stop_ps : sim->stopped_ps;
+        sim__run_window(thread);
+        sim->stopped_ps = stopped_ps;
+    }
+}
+
+sim_ended_t sim_step(sim_t *sim, sim_time_t stop_ps)
+{
+    SIM_CHECK(stop_ps >= sim->stopped_ps);
+    if (!sim->ran) {
+        begin_steps(sim);
+    }
+    sim->stop_ps = stop_ps < sim->options.until_ps ? stop_ps : sim->options.until_ps;
+    sim->ended = SIM_ENDED_DONE;
+    if (sim->node_count > 0) {
+        run_step(sim);
+    }
+    if (sim->ended == SIM_ENDED_DONE || sim->ended == SIM_ENDED_UNTIL) {
+        sim->stopped_ps = stop_ps;
+    }
+    return sim->ended;
+}
+
+sim_ended_t sim_last_step(sim_t *sim)
+{
+    sum_digests(sim->threads[0]);
     finish(sim);
     return sim->ended;
 }

@@ -177,8 +177,8 @@ static void run_together(sim_unit_t *unit, sim_time_t end_ps)
     }
 }
 
-// Keeps mail that arrives at or after end_ps for the second half of a clipped window, or drops it
-// at the time limit.
+// Keeps mail that arrives at or after end_ps for the rest of a clipped window, or drops it at the
+// time limit.
 static void leave_mail(sim_thread_t *thread, const sim_node_t *node, sim_time_t end_ps)
 {
     if (end_ps == thread->sim->options.until_ps) {
@@ -215,6 +215,9 @@ static void run_unit(sim_thread_t *thread, sim_unit_t *unit, sim_time_t end_ps)
         const sim_node_t *const node = unit->members[i];
         next_ps = node->wake_ps < next_ps ? node->wake_ps : next_ps;
         next_ps = node->timer_ps < next_ps ? node->timer_ps : next_ps;
+        if (SIM_UNLIKELY(node->mail->key != UINT64_MAX)) {
+            leave_mail(thread, node, end_ps);
+        }
     }
     sim__appoint(thread, unit, next_ps);
 }
@@ -385,6 +388,7 @@ void sim__run_window(sim_thread_t *thread)
     sim_time_t end_ps =
         sim->clipped ? start_ps + sim->window_ps : sim__window_end(sim, sim->window);
     end_ps = end_ps < sim->options.until_ps ? end_ps : sim->options.until_ps;
+    end_ps = end_ps < sim->stop_ps ? end_ps : sim->stop_ps;
     SIM_CHECK(start_ps < end_ps);
     worker->window_start_ps = start_ps;
     thread->record_end_ps = end_ps;
