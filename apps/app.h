@@ -90,6 +90,8 @@ typedef struct app_operation {
 } app_operation_t;
 typedef void (*app_operation_fn)(const app_operation_t *operation, void *ctx);
 
+typedef void (*app_place_fn)(uint32_t rank, uint32_t interface, void *ctx);
+
 typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
@@ -108,6 +110,8 @@ typedef struct app_ops {
     // Calls fn (may be NULL) for at most `most` operations that have started, equally many of each
     // rank, by rank and number. Returns how many have started. Called after the run. May be NULL.
     uint64_t (*operations)(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
+    // Calls fn for each rank of a program, with the interface that it has first. May be NULL.
+    void (*places)(const app_t *app, app_place_fn fn, void *ctx);
     // Returns how many transfers are done and planned so far. Called during the run, between
     // windows.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);

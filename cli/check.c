@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #define KINDS_MAX 16u
+#define PLACES_MAX 64u // ranks that are shown
 
 static void print_finding(topo_severity_t severity, const char *text, void *ctx)
 {
@@ -78,6 +79,34 @@ static void print_headroom(const net_t *net)
     }
 }
 
+// The places of ranks, several on a line.
+typedef struct places {
+    const world_t *world;
+    uint32_t ranks;
+} places_t;
+
+static void print_place(uint32_t rank, uint32_t interface, void *ctx)
+{
+    places_t *const places = ctx;
+    if (places->ranks++ < PLACES_MAX) {
+        printf("%s%" PRIu32 " %s",
+               rank % 8 == 0 ? "\n            rank " : ", ",
+               rank,
+               world_interface_name(places->world, interface));
+    }
+}
+
+static void print_places(const world_t *world, const app_t *app)
+{
+    places_t places = {world, 0};
+    printf("            ranks and their hosts:");
+    app->ops->places(app, print_place, &places);
+    if (places.ranks > PLACES_MAX) {
+        printf(" and %" PRIu32 " more", places.ranks - PLACES_MAX);
+    }
+    printf("\n");
+}
+
 static void print_world(const world_t *world)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -107,6 +136,9 @@ static void print_world(const world_t *world)
         printf("  traffic   %s: %" PRIu64 " transfers planned\n",
                world->apps[i]->ops->name,
                planned);
+        if (world->apps[i]->ops->places != NULL) {
+            print_places(world, world->apps[i]);
+        }
     }
     world_survey_print(world, stdout);
     world_observed_print(world, stdout);

@@ -96,6 +96,9 @@ void world_print_notes(const world_t *world, FILE *out);
 // Returns the folder that file names in the scenario start from, as an absolute path. Free it with
 // sim_free.
 char *world_scenario_folder(const world_scenario_t *scenario);
+// Returns the path of an input that a scenario names, where the scenario is file_name and its
+// attribute `folder` is run_folder. Free it with sim_free.
+char *world_input_path(const char *file_name, const char *run_folder, const char *name);
 
 // -- configurations of nodes (variants.c)
 

@@ -20,7 +20,12 @@ typedef enum app__network { APP__NETWORK_PACKETS, APP__NETWORK_IDEAL } app__netw
 
 typedef enum app__send_order { APP__SEND_IN_TURN, APP__SEND_IN_ORDER } app__send_order_t;
 
-typedef enum app__map { APP__MAP_PACKED, APP__MAP_ROUND_ROBIN, APP__MAP_RANDOM } app__map_t;
+typedef enum app__map {
+    APP__MAP_PACKED,
+    APP__MAP_ROUND_ROBIN,
+    APP__MAP_RANDOM,
+    APP__MAP_LIST
+} app__map_t;
 
 // How a schedule runs on hosts: settings of every application that runs one. APP__WORKLOAD_ATTRS
 // has a row for each.
@@ -28,6 +33,7 @@ typedef struct app__workload_options {
     const char *title; // what the schedule is, in messages: the name of its file; borrowed
     char *hosts;
     app__map_t map;
+    char *places; // for APP__MAP_LIST: the place of each rank; during creation only
     sim_time_t start_ps;
     app__network_t network;
     app__send_order_t send_order;
@@ -45,9 +51,13 @@ typedef struct app__workload_options {
              .default_text = "*",                                                                  \
              .help = "hosts that the ranks run on"),                                               \
     SIM_ATTR(prefix ".map", ENUM, type, member.map,                                                \
-             .default_text = "packed", .choices = "packed|round-robin|random",                     \
-             .help = "order in which ranks take places: NIC by NIC, host by host, or drawn by "    \
-                     "the seed"),                                                                  \
+             .default_text = "packed", .choices = "packed|round-robin|random|list",                \
+             .help = "order in which ranks take places: NIC by NIC, host by host, drawn by the "   \
+                     "seed, or as places lists them"),                                             \
+    SIM_ATTR(prefix ".places", STRING, type, member.places,                                        \
+             .default_text = "",                                                                   \
+             .help = "places of the ranks with map: list, by number from 0, such as 0 4 1 5; a "   \
+                     "place is a NIC of a host, or a host if the file numbers NICs"),              \
     SIM_ATTR(prefix ".start", TIME, type, member.start_ps,                                         \
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",                         \
              .help = "time at which all ranks begin"),                                             \
@@ -332,6 +342,8 @@ SIM_MUST_CHECK sim_err_t app__ranks_count(const app_context_t *context,
                                           const app__workload_options_t *options,
                                           uint32_t *places,
                                           sim_message_t *message);
+
+void app__workload_places(const app_t *app, app_place_fn fn, void *ctx);
 
 // -- execute.c
 

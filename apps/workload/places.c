@@ -2,6 +2,9 @@
 // apps/workload/places.c - gives ranks their places: NICs of hosts, or whole hosts.
 #include "apps/workload/internal.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 // A place is a NIC, or a host with all of its NICs if the schedule needs them.
 typedef struct places {
     app__places_t found;
@@ -116,6 +119,50 @@ static uint32_t *order_of(const app_context_t *context, const places_t *places, 
     return order;
 }
 
+// Reads the list of places, a number for each rank, into the order.
+static sim_err_t read_list(const app__workload_options_t *options,
+                           uint32_t ranks,
+                           uint32_t places,
+                           uint32_t *order,
+                           sim_message_t *message)
+{
+    bool *const taken = sim_alloc_array((size_t)places + 1, sizeof(*taken));
+    const char *at = options->places;
+    uint32_t count = 0;
+    sim_err_t result = SIM_OK;
+    while (result == SIM_OK && count < ranks) {
+        char *end = NULL;
+        at += strspn(at, ", ");
+        const unsigned long place = strtoul(at, &end, 10);
+        if (end == at || *at == '-' || place >= places || taken[place]) {
+            result = sim_fail_about(message,
+                                    SIM_ERR_INVALID,
+                                    "places",
+                                    ": '%.20s' for rank %u, expected %u different places from 0 to "
+                                    "%u",
+                                    at,
+                                    count,
+                                    ranks,
+                                    places - 1);
+        } else {
+            taken[place] = true;
+            order[count++] = (uint32_t)place;
+            at = end;
+        }
+    }
+    sim_free(taken);
+    if (result == SIM_OK && at[strspn(at, ", ")] != '\0') {
+        result = sim_fail_about(message,
+                                SIM_ERR_INVALID,
+                                "places",
+                                ": '%.20s' stands behind the place of the last rank, expected %u "
+                                "places",
+                                at + strspn(at, ", "),
+                                ranks);
+    }
+    return result;
+}
+
 static void make_ranks(app__workload_t *workload, const places_t *places, const uint32_t *order)
 {
     const app__schedule_t *const schedule = workload->schedule;
@@ -167,9 +214,14 @@ sim_err_t app__ranks_place(const app_context_t *context,
                                ranks);
     } else {
         uint32_t *const order = order_of(context, &places, options->map);
-        make_ranks(workload, &places, order);
+        if (options->map == APP__MAP_LIST) {
+            error = read_list(options, ranks, places.places, order, message);
+        }
+        if (error == SIM_OK) {
+            make_ranks(workload, &places, order);
+        }
         sim_free(order);
-        if (options->network == APP__NETWORK_PACKETS) {
+        if (error == SIM_OK && options->network == APP__NETWORK_PACKETS) {
             error = app__links_create(workload, message);
         }
     }
@@ -190,4 +242,13 @@ sim_err_t app__ranks_count(const app_context_t *context,
         fini_places(&places);
     }
     return error;
+}
+
+void app__workload_places(const app_t *app, app_place_fn fn, void *ctx)
+{
+    const app__workload_t *const workload = (const app__workload_t *)app;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        fn(r, workload->ports[rank->port_first].endpoint->interface, ctx);
+    }
 }

@@ -34,6 +34,7 @@ static app__workload_t *make(const app_context_t *context,
     };
     workload->options.title = NULL; // valid during creation only
     workload->options.hosts = NULL;
+    workload->options.places = NULL;
     return workload;
 }
 

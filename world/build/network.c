@@ -74,22 +74,38 @@ static void plan_link(const net_node_t *a,
 
 // -- files
 
-char *world_scenario_folder(const world_scenario_t *scenario)
+// Returns the folder from which a scenario's file names start.
+static char *folder_of(const char *file_name, const char *run_folder)
 {
-    const char *const slash = strrchr(scenario->file_name, '/');
-    char *const own =
-        slash == NULL
-            ? sim_strdup(".")
-            : sim_format("%.*s", (int)(slash - scenario->file_name) + 1, scenario->file_name);
+    const char *const slash = strrchr(file_name, '/');
+    char *const own = slash == NULL ? sim_strdup(".")
+                                    : sim_format("%.*s", (int)(slash - file_name) + 1, file_name);
     char *folder = NULL;
-    if (scenario->run.folder[0] == '/') {
-        folder = sim_strdup(scenario->run.folder);
-    } else if (scenario->run.folder[0] != '\0') {
-        folder = sim_format("%s/%s", own, scenario->run.folder);
+    if (run_folder[0] == '/') {
+        folder = sim_strdup(run_folder);
+    } else if (run_folder[0] != '\0') {
+        folder = sim_format("%s/%s", own, run_folder);
     } else {
         folder = sim_strdup(own);
     }
     sim_free(own);
+    return folder;
+}
+
+char *world_input_path(const char *file_name, const char *run_folder, const char *name)
+{
+    if (name[0] == '/') {
+        return sim_strdup(name);
+    }
+    char *const folder = folder_of(file_name, run_folder);
+    char *const path = sim_format("%s/%s", folder, name);
+    sim_free(folder);
+    return path;
+}
+
+char *world_scenario_folder(const world_scenario_t *scenario)
+{
+    char *folder = folder_of(scenario->file_name, scenario->run.folder);
     char *const absolute = realpath(folder, NULL);
     if (absolute != NULL) {
         sim_free(folder);

@@ -285,8 +285,33 @@ typedef enum function {
 } function_t;
 static const char *const function_names[] = {"min", "max", "ceil", "floor", "root"};
 
+// Asks for the ranks of the workload that a parameter names: "ranks(NAME)".
+static sim_err_t call_ranks(parser_t *parser, world_number_t *number)
+{
+    char name[NAME_BYTES_MAX + 1];
+    size_t size = 0;
+    skip_blanks(parser);
+    for (; is_letter(*parser->at) || is_digit(*parser->at); parser->at++) {
+        if (size < NAME_BYTES_MAX) {
+            name[size++] = *parser->at;
+        }
+    }
+    name[size] = '\0';
+    if (!take(parser, ')')) {
+        return fail_at(parser, "the name of a parameter, and ')'");
+    }
+    char *const asked = sim_format(WORLD_RANKS_PREFIX "%s)", name);
+    const sim_err_t result =
+        parser->value_of(asked, parser->place, number, parser->error, parser->ctx);
+    sim_free(asked);
+    return result;
+}
+
 static sim_err_t call(parser_t *parser, const char *name, world_number_t *number)
 {
+    if (strcmp(name, "ranks") == 0) {
+        return call_ranks(parser, number);
+    }
     size_t f = 0;
     while (f < SIM_COUNT_OF(function_names) && strcmp(function_names[f], name) != 0) {
         f++;
@@ -294,7 +319,7 @@ static sim_err_t call(parser_t *parser, const char *name, world_number_t *number
     if (f == SIM_COUNT_OF(function_names)) {
         char *const problem = sim_format("unknown function '%s'", name);
         const sim_err_t result =
-            fail(parser, SIM_ERR_UNKNOWN, problem, "one of min, max, ceil, floor, root");
+            fail(parser, SIM_ERR_UNKNOWN, problem, "one of min, max, ceil, floor, root, ranks");
         sim_free(problem);
         return result;
     }

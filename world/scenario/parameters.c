@@ -5,14 +5,17 @@
 // the tree of the scenario before any section is read, so that the sections know no parameters.
 #include "world/parameters.h"
 
+#include "apps/workload/formats/format.h"
 #include "world/bind.h"
 #include "world/expression.h"
 #include "world/scenario.h"
+#include "world/world.h"
 
 #include <string.h>
 
 #define PAGE "docs/formats/scenario.md"
 #define TEXT_BYTES_MAX 4096u
+#define WORKLOAD_BYTES_MAX ((size_t)1 << 32)
 #define CHAIN_MAX 16u // parameters that are computed from one another, which bounds the stack
 
 static const char *const keys[] = {"default", "path", "choose", "help"};
@@ -36,6 +39,7 @@ typedef struct parameters {
     const char *active[CHAIN_MAX]; // names whose values are being computed, in order
     size_t active_count;
     size_t parts; // copied into the tree so far
+    const world_tree_t *root;
 } parameters_t;
 
 static world_tree_t *value_of(const world_tree_t *map, const char *key)
@@ -300,6 +304,62 @@ static sim_err_t find_value(parameters_t *parameters,
     return result;
 }
 
+// Reads the workload in a file, from the scenario's folder, and returns how many ranks it has.
+static sim_err_t ranks_in(const world_tree_t *root,
+                          const char *name,
+                          const world_place_t *place,
+                          world_number_t *number,
+                          world_error_t *error)
+{
+    const world_tree_t *const folder = value_of(root, "folder");
+    char *const path = world_input_path(root->place.origin,
+                                        folder != NULL && folder->text != NULL ? folder->text : "",
+                                        name);
+    char *text = NULL;
+    size_t size = 0;
+    app__schedule_t *schedule = NULL;
+    sim_message_t message = {.text = ""};
+    sim_err_t result = world_read_file(path, WORKLOAD_BYTES_MAX, &text, &size, error);
+    sim_free(path);
+    if (result != SIM_OK) {
+        return result;
+    }
+    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
+    result = app__format_read(&file, &schedule, &message);
+    sim_free(text);
+    if (result != SIM_OK) {
+        return world_fail(error, result, place, "%s", message.text);
+    }
+    *number = (world_number_t){WORLD_UNIT_NONE, schedule->rank_count, 1};
+    app__schedule_destroy(schedule);
+    return SIM_OK;
+}
+
+// Finds the ranks of the workload that a parameter names: name is "ranks(PARAMETER)".
+static sim_err_t ranks_of(parameters_t *parameters,
+                          const char *name,
+                          const world_place_t *place,
+                          world_number_t *number,
+                          world_error_t *error)
+{
+    const size_t prefix = strlen(WORLD_RANKS_PREFIX);
+    char *const parameter = sim_format("%.*s", (int)(strlen(name) - prefix - 1), name + prefix);
+    const world_tree_t *value = NULL;
+    sim_err_t result = find_value(parameters, parameter, place, &value, error);
+    if (result == SIM_OK && value->kind != WORLD_TREE_SCALAR) {
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            place,
+                            "parameter '%s' is %s, expected the name of a workload's file",
+                            parameter,
+                            world_tree_kind_text(value));
+    } else if (result == SIM_OK) {
+        result = ranks_in(parameters->root, value->text, place, number, error);
+    }
+    sim_free(parameter);
+    return result;
+}
+
 static sim_err_t number_of(const char *name,
                            const world_place_t *place,
                            world_number_t *number,
@@ -307,6 +367,9 @@ static sim_err_t number_of(const char *name,
                            void *ctx)
 {
     const world_tree_t *value = NULL;
+    if (strncmp(name, WORLD_RANKS_PREFIX, strlen(WORLD_RANKS_PREFIX)) == 0) {
+        return ranks_of(ctx, name, place, number, error);
+    }
     const sim_err_t result = find_value(ctx, name, place, &value, error);
     if (result != SIM_OK) {
         return result;
@@ -630,7 +693,7 @@ sim_err_t world_parameters_expand(world_document_t *document,
     if (map == NULL) {
         return SIM_OK;
     }
-    parameters_t parameters = {.document = document};
+    parameters_t parameters = {.document = document, .root = root};
     sim_err_t result = list(&parameters, map, error);
     for (size_t i = 0; i < parameters.count && result == SIM_OK; i++) {
         if (parameters.list[i].tree->kind == WORLD_TREE_MAP) {
@@ -659,7 +722,7 @@ sim_err_t world_parameters_replace(world_document_t *document,
                                    world_tree_t *root,
                                    world_error_t *error)
 {
-    parameters_t parameters = {.document = document};
+    parameters_t parameters = {.document = document, .root = root};
     const world_tree_t *const map = section_of(root);
     sim_err_t result = map != NULL ? list(&parameters, map, error) : SIM_OK;
     for (size_t i = 0; i < parameters.count; i++) {

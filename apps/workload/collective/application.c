@@ -216,6 +216,7 @@ const app_ops_t app_collective = {
     .destroy = app__workload_destroy,
     .flows = app__workload_flows,
     .operations = app__workload_operations,
+    .places = app__workload_places,
     .progress = app__workload_progress,
     .report = &app__workload_report,
     .warn = app__workload_warn,

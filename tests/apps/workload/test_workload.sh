@@ -266,6 +266,20 @@ for options in "eager-max=0" "send-order=in-order send-window=16KiB gap=1us eage
     grep -q '"ranks_finished": 4' "$work/out/summary.json" || fail "$options with losses: $(cat "$work/said")"
 done
 
+# -- places by a list; check shows them
+
+with two map=list "places=3 1"
+near "$(awk "BEGIN { print 3000 + $both }")" "ranks on listed places"
+grep -q ',host3,host1,' "$work/out/flows.csv" || fail "listed places: $(sed -n 2p "$work/out/flows.csv")"
+for places in "3 3" "3" "3 4" "3 1 0" "x 1"; do
+    with two map=list "places=$places"
+    [ "$status" = 2 ] && grep -q 'places: ' "$work/said" || fail "places $places: $(cat "$work/said")"
+done
+"$ROCESIM" check "$work/star.yaml" --set "traffic[0].workload.map=round-robin" >"$work/said" 2>&1
+grep -q 'rank 0 host0, 1 host1' "$work/said" || fail "check shows no places: $(cat "$work/said")"
+"$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree >"$work/said" 2>&1
+grep -q '16 hosts' "$work/said" || fail "a fat-tree for 8 ranks: $(cat "$work/said")"
+
 # -- an ideal network: no packets, LogGP's times from the start of the ranks
 
 ideal() {
