@@ -2,8 +2,9 @@
 // apps/workload/report.c - reports a schedule: its messages as flows, when ranks finished, and what
 // the others wait for.
 #include "apps/report_rows.h"
+#include "apps/workload/collective/engine.h"
 #include "apps/workload/exposed.h"
-#include "apps/workload/internal.h"
+#include "apps/workload/times.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,9 @@ void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx)
         }
     }
     SIM_CHECK(count == sends);
+    if (workload->collectives != NULL) {
+        app__coll_flows(workload->collectives, fn, ctx);
+    }
     qsort(list, count, sizeof(*list), compare_sent);
     for (size_t i = 0; i < count; i++) {
         const app_flow_result_t flow = flow_of(&list[i]);
@@ -274,6 +278,7 @@ typedef struct report {
     double compute_ms;
     by_kind_t exposed_ms;
     by_kind_t bytes;
+    sim_report_list_t collectives;
 } report_t;
 
 static by_kind_t by_kind(const double *values)
@@ -299,6 +304,25 @@ static void fill_exposed(report_t *report, const app__workload_t *workload)
         report->exposed_ms = by_kind(exposed.waits_ms);
         report->bytes = by_kind(exposed.bytes);
     }
+}
+
+static void fill_collectives(report_t *report, const app__workload_t *workload)
+{
+    if (workload->collectives == NULL) {
+        return;
+    }
+    size_t count = 0;
+    report->collectives.items = app__coll_times(workload, &count);
+    report->collectives.count = count;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        report->messages += workload->collectives->ranks[r].messages;
+        report->bytes_sent += workload->collectives->ranks[r].bytes;
+    }
+}
+
+static void fini_report(void *result)
+{
+    sim_free((void *)(uintptr_t)((report_t *)result)->collectives.items);
 }
 
 static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
@@ -328,7 +352,7 @@ static void fill_report(const void *object, void *result)
     double cpu_ps = 0;
     *report = (report_t){
         .ranks = workload->schedule->rank_count,
-        .operations = counts->sends + counts->recvs + counts->calcs,
+        .operations = counts->sends + counts->recvs + counts->calcs + counts->colls,
         .messages = counts->sends,
         .bytes_sent = counts->bytes,
         .calc_ms = (double)counts->calc_ns / 1e6,
@@ -338,6 +362,7 @@ static void fill_report(const void *object, void *result)
         add_rank(report, &workload->ranks[r], &cpu_ps);
     }
     fill_exposed(report, workload);
+    fill_collectives(report, workload);
     if (report->ranks_finished > 0) {
         report->finish_us_mean /= (double)report->ranks_finished;
         report->busy = report->finish_us > 0
@@ -372,6 +397,12 @@ static bool get_bytes(const void *object, sim_report_value_t *value)
     const report_t *const report = object;
     value->part.object = &report->bytes;
     return report->dimensioned;
+}
+
+static bool get_collectives(const void *object, sim_report_value_t *value)
+{
+    value->list = ((const report_t *)object)->collectives;
+    return value->list.items != NULL;
 }
 
 static const sim_report_row_t report_rows[] = {
@@ -422,10 +453,18 @@ static const sim_report_row_t report_rows[] = {
                depth,
                "",
                "messages and computations on the longest chain through all ranks"),
+    {.name = "collectives",
+     .kind = SIM_REPORT_LIST,
+     .help = "calls of collectives, those that are alike together",
+     .unit = "",
+     .of = SIM_REPORT_OBJECT,
+     .table = &app__coll_times_report,
+     .get = get_collectives},
 };
 const sim_report_table_t app__workload_report = {
     .rows = report_rows,
     .count = SIM_COUNT_OF(report_rows),
     .bytes = sizeof(report_t),
     .fill = fill_report,
+    .fini = fini_report,
 };

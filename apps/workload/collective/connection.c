@@ -373,10 +373,11 @@ static uint32_t note_record(app__conn_t *conn, uint64_t bytes)
     return (uint32_t)rank->record_count++;
 }
 
-static void end_record(const app__conn_t *conn, uint32_t record)
+static void end_record(const app__conn_t *conn, uint32_t record, bool failed)
 {
     if (record != APP__NO_RECORD) {
         rank_of(conn->member)->records[record].end_ps = now_of(conn);
+        rank_of(conn->member)->records[record].failed = failed;
     }
 }
 
@@ -385,16 +386,18 @@ static void post(app__conn_t *conn, app__coll_message_t *message)
     const uint32_t number = conn->posted++;
     nic_qp_t *const qp = qp_of(conn, number);
     const ends_t ends = ends_of(conn, number);
+    const nic_wr_opcode_t opcode = has_cts(conn) ? NIC_WR_RDMA_WRITE_WITH_IMM
+                                   : (message->what & APP__STEP_FINAL) != 0 ? NIC_WR_RDMA_WRITE
+                                                                            : NIC_WR_SEND;
     message->record = note_record(conn, message->bytes);
     if (message->record != APP__NO_RECORD) {
-        rank_of(conn->member)->records[message->record].udp_source_port =
-            nic_qp_udp_source_port(qp);
+        app__coll_record_t *const record = &rank_of(conn->member)->records[message->record];
+        record->udp_source_port = nic_qp_udp_source_port(qp);
+        record->opcode = opcode;
     }
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)conn,
-        .opcode = has_cts(conn)    ? NIC_WR_RDMA_WRITE_WITH_IMM
-                  : message->final ? NIC_WR_RDMA_WRITE
-                                   : NIC_WR_SEND,
+        .opcode = opcode,
         .send_flags = NIC_SEND_SIGNALED,
         .sge = {app__address_of_qp(ends.own_number),
                 message->bytes,
@@ -423,7 +426,7 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__conn_t *const to = local->to;
     SIM_CHECK(to->member->rank->node == node);
     app__conn_t *const from = other_end(to);
-    end_record(from, message_at(from, to->arrived.next)->record);
+    end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
     sent(from);
     wake_waiter(to);
@@ -437,8 +440,9 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     app__workload_t *const workload = conn->member->all->workload;
     app__port_t *const port = &workload->ports[conn->member->rank->port_first];
     const sim_time_t now_ps = now_of(conn);
-    const sim_time_t took_ps =
-        (sim_time_t)((double)message->bytes * 8 * 1e12 / (double)workload->options.local_bps);
+    const bool copied = (message->what & APP__STEP_COPIED) != 0;
+    const double bits = copied ? 0 : (double)message->bytes * 8;
+    const sim_time_t took_ps = (sim_time_t)(bits * 1e12 / (double)workload->options.local_bps);
     local_t *const local = sim_alloc(sizeof(*local));
     local->to = other_end(conn);
     message->record = note_record(conn, message->bytes);
@@ -496,7 +500,7 @@ static void grow_messages(app__conn_t *conn)
     sim_free(old);
 }
 
-void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, bool final)
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what)
 {
     app__coll_rank_t *const rank = rank_of(conn->member);
     const uint64_t wire_bytes = app__coll_wire_bytes(plan, bytes);
@@ -505,12 +509,12 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
     }
     *message_at(conn, conn->filled++) = (app__coll_message_t){
         .bytes = wire_bytes,
-        .final = final,
+        .what = what,
         .due_ps = now_of(conn) + conn->member->all->options.send_ps,
     };
     conn->member->unsent++;
     rank->messages++;
-    rank->bytes[plan->dimension] += wire_bytes;
+    rank->bytes += wire_bytes;
     try_post(conn);
 }
 
@@ -547,11 +551,8 @@ static void send_completed(const nic_wc_t *wc)
         return;
     }
     const uint32_t number = message_of(conn, wc->qp_num);
-    if (wc->status != NIC_WC_SUCCESS) {
-        conn->member->rank->failed++;
-    } else {
-        end_record(conn, message_at(conn, number)->record);
-    }
+    conn->member->rank->failed += wc->status != NIC_WC_SUCCESS;
+    end_record(conn, message_at(conn, number)->record, wc->status != NIC_WC_SUCCESS);
     sequence_end(&conn->acked, number);
     sent(conn);
     if (conn->member->all->slots > 1) {

@@ -177,7 +177,7 @@ static bool do_slice(app__member_t *member, uint32_t number, const look_t *look)
         app__conn_consume(from);
     }
     if (sends) {
-        app__conn_send(to, run->plan, bytes, (step->what & APP__STEP_FINAL) != 0);
+        app__conn_send(to, run->plan, bytes, step->what);
     }
     return true;
 }
@@ -199,7 +199,7 @@ static void advance(app__member_t *member, uint32_t number)
         stepped = stepped || block->at.step != step || block->done;
     }
     permit(member, number);
-    if (stepped && run->plan->program.file != NULL) {
+    if (stepped && run->plan->program.waits) {
         wake_dependents(member, number);
     }
 }
@@ -264,6 +264,7 @@ static void settle(app__member_t *member)
         return;
     }
     const uint32_t op = app__queue_take(&member->calls, member->rank->states);
+    member->rank->states[op].start_ps = member->rank->node->now_ps; // it may have waited for others
     member->run = make_run(member, op);
     for (uint32_t i = 0; i < member->run->block_count; i++) {
         if (!member->run->blocks[i].done) {
@@ -352,6 +353,8 @@ sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *mess
     all->groups = sim_alloc_array(schedule->group_count + 1, sizeof(*all->groups));
     all->ranks = sim_alloc_array((size_t)schedule->rank_count + 1, sizeof(*all->ranks));
     all->records_max = (all->options.flows_max + schedule->rank_count - 1) / schedule->rank_count;
+    all->first_flow_id =
+        app__reserve_flow_ids(workload->runtime, all->records_max * schedule->rank_count);
     app__coll_layouts(all);
     const sim_err_t error = app__coll_plan_all(all, message);
     if (error == SIM_OK) {

@@ -40,7 +40,7 @@ typedef struct app__coll_message {
     uint64_t bytes; // on the wire
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
-    bool final;      // the receiver does not send it on
+    uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_COPIED
 } app__coll_message_t;
 
 // The queue pair of a connection, or of one message of it.
@@ -153,6 +153,8 @@ typedef struct app__coll_record {
     uint32_t destination;
     uint16_t udp_source_port;
     bool local;
+    bool failed;
+    nic_wr_opcode_t opcode;
 } app__coll_record_t;
 #define APP__NO_RECORD UINT32_MAX
 
@@ -168,7 +170,7 @@ typedef struct app__coll_rank {
     size_t record_count;
     size_t record_capacity;
     uint64_t messages;
-    uint64_t bytes[APP__DIM_COUNT]; // sent, on the wire
+    uint64_t bytes; // sent, on the wire
 } app__coll_rank_t;
 
 struct app__collectives {
@@ -184,6 +186,7 @@ struct app__collectives {
     uint32_t host_count;
     uint32_t slots;       // queue pairs of a connection: 1, or those of the messages under way
     uint64_t records_max; // of a rank
+    uint64_t first_flow_id;
 };
 
 // -- layout.c
@@ -197,6 +200,7 @@ void app__coll_layouts(app__collectives_t *collectives);
 // with the name of an attribute.
 SIM_MUST_CHECK sim_err_t app__coll_plan_all(app__collectives_t *collectives,
                                             sim_message_t *message);
+const char *app__protocol_name(app__protocol_t protocol);
 // Returns the bytes of a step in a loop.
 uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *step, uint32_t loop);
 // Returns how many slices a step of so many bytes has, and their size: the last one may be smaller.
@@ -209,14 +213,19 @@ uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes);
 void app__coll_wake(app__member_t *member, uint32_t block); // adds work; app__coll_work_all does it
 void app__coll_work_all(app__coll_host_t *host);
 
+// -- flows.c
+
+// Calls fn for the messages of collectives that were recorded, in order of their starts.
+void app__coll_flows(const app__collectives_t *collectives, app_flow_fn fn, void *ctx);
+
 // -- connection.c
 
 extern const app__range_ops_t app__conn_range_ops;
 // Finds or makes the end of a connection at a member.
 app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool incoming);
 bool app__conn_has_room(const app__conn_t *conn, uint32_t window);
-// Sends data; `final` says that the receiver does not send it on.
-void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, bool final);
+// Sends the data of a step that does `what`.
+void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what);
 void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members

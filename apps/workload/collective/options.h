@@ -18,6 +18,12 @@ typedef enum app__protocol {
 typedef enum app__coll_algorithm {
     APP__ALGORITHM_AUTO,
     APP__ALGORITHM_RING,
+    APP__ALGORITHM_TREE,
+    APP__ALGORITHM_HALVING_DOUBLING,
+    APP__ALGORITHM_HIERARCHICAL,
+    APP__ALGORITHM_PAT,
+    APP__ALGORITHM_NVLS,
+    APP__ALGORITHM_NVLS_TREE,
     APP__ALGORITHM_CHAIN,
     APP__ALGORITHM_PAIRWISE,
     APP__ALGORITHM_DIRECT,
@@ -44,7 +50,8 @@ typedef struct app__coll_options {
 #define APP__COLL_ATTRS(prefix, type, member)                                                      \
     SIM_ATTR(prefix ".algorithm", ENUM, type, member.algorithm,                                    \
              .default_text = "auto",                                                               \
-             .choices = "auto|ring|chain|pairwise|direct",                                         \
+             .choices = "auto|ring|tree|halving-doubling|hierarchical|pat|nvls|nvls-tree|chain|" \
+                        "pairwise|direct", \
              .help = "algorithm of the collectives that it can do; the others take auto"),         \
     SIM_ATTR(prefix ".protocol", ENUM, type, member.protocol,                                      \
              .default_text = "auto", .choices = "auto|simple|ll|ll128|plain",                      \

@@ -8,6 +8,12 @@
 
 static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
     [APP__ALGORITHM_RING] = &app__ring,
+    [APP__ALGORITHM_TREE] = &app__tree,
+    [APP__ALGORITHM_HALVING_DOUBLING] = &app__halving_doubling,
+    [APP__ALGORITHM_HIERARCHICAL] = &app__hierarchical,
+    [APP__ALGORITHM_PAT] = &app__pat,
+    [APP__ALGORITHM_NVLS] = &app__nvls,
+    [APP__ALGORITHM_NVLS_TREE] = &app__nvls_tree,
     [APP__ALGORITHM_CHAIN] = &app__chain,
     [APP__ALGORITHM_PAIRWISE] = &app__pairwise,
     [APP__ALGORITHM_DIRECT] = &app__direct,
@@ -30,6 +36,18 @@ static const protocol_t protocols[APP__PROTOCOL_COUNT] = {
     [APP__PROTOCOL_LL] = {UINT64_C(32) << 10, 1, 1, UINT64_C(32) << 10, {2, 1}},
     [APP__PROTOCOL_LL128] = {576000, 1, 1, 576000, {16, 15}},
 };
+
+const char *app__protocol_name(app__protocol_t protocol)
+{
+    static const char *const names[APP__PROTOCOL_COUNT] = {
+        [APP__PROTOCOL_AUTO] = "auto",
+        [APP__PROTOCOL_SIMPLE] = "simple",
+        [APP__PROTOCOL_LL] = "ll",
+        [APP__PROTOCOL_LL128] = "ll128",
+        [APP__PROTOCOL_PLAIN] = "plain",
+    };
+    return names[protocol];
+}
 
 // -- sizes
 
@@ -54,6 +72,15 @@ uint64_t app__coll_step_bytes(const app__coll_plan_t *plan, const app__step_t *s
     }
     const bool stores = (step->what & (APP__STEP_RECV | APP__STEP_REDUCE)) == APP__STEP_RECV;
     const uint32_t first = stores ? step->to_chunk : step->from_chunk;
+    if (step->stride != 0) {
+        const uint32_t n = plan->program.ranks;
+        uint64_t bytes = 0;
+        for (uint64_t i = 0; i < step->count; i++) {
+            const uint32_t at = (uint32_t)((first % n + i * step->stride) % n);
+            bytes += app__cut_bytes(&plan->cut, plan->cut.bytes, loop, first - first % n + at, 1);
+        }
+        return bytes;
+    }
     return app__cut_bytes(&plan->cut, plan->cut.bytes, loop, first, step->count);
 }
 
@@ -100,7 +127,11 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
     const uint64_t bytes = plan->barrier    ? program->chunks // a byte each
                            : program->pairs ? largest_pair(plan)
                                             : plan->bytes;
-    plan->cut = app__cut(bytes, program->chunks, chunk_bytes, program->equal_chunks);
+    if (chunk_bytes > 0 && slice_bytes < (chunk_bytes - 1) / APP__COLL_WINDOW_MAX + 1) {
+        slice_bytes = (chunk_bytes - 1) / APP__COLL_WINDOW_MAX + 1;
+    }
+    const uint64_t part_bytes = (chunk_bytes + program->step_chunks - 1) / program->step_chunks;
+    plan->cut = app__cut(bytes, program->chunks, part_bytes, program->equal_chunks);
     plan->slice_bytes = slice_bytes;
     plan->slices = chunk_bytes > slice_bytes && !program->pairs
                        ? (uint32_t)((chunk_bytes + slice_bytes - 1) / slice_bytes)
@@ -157,6 +188,7 @@ static void make_plan(const app__collectives_t *all,
                 .root = call->root,
                 .kind = barrier ? APP__COLL_ALL_REDUCE : call->kind,
                 .pxn = options->pxn,
+                .switched = all->ranks[0].domain_port != UINT32_MAX,
             },
     };
     set_channels(options, plan);
@@ -164,6 +196,7 @@ static void make_plan(const app__collectives_t *all,
     if (program->algorithm == NULL || program->algorithm->refuses(program) != NULL) {
         program->algorithm = default_of(program->kind);
     }
+    program->step_chunks = 1;
     program->algorithm->plan(program);
     set_units(options, plan);
 }

@@ -60,6 +60,11 @@ static void file_plan(app__program_t *program)
     program->lanes = program->file->channels;
     program->chunks = program->file->chunks;
     program->equal_chunks = true;
+    program->waits = true;
+    for (size_t i = 0; i < program->file->step_count; i++) {
+        const uint32_t count = program->file->steps[i].count;
+        program->step_chunks = count > program->step_chunks ? count : program->step_chunks;
+    }
 }
 
 static uint32_t file_blocks(const app__program_t *program, uint32_t rank)

@@ -23,7 +23,9 @@ typedef enum app__step_bits {
     // All-to-all: the chunks are of what rank from_chunk has for rank to_chunk; `count` is the
     // number of the chunk, of which the pair has program->chunks.
     APP__STEP_PAIR = 32,
-    APP__STEP_FINAL = 64 // the receiver does not send on what this step sends
+    APP__STEP_FINAL = 64, // the receiver does not send on what this step sends
+    // The NVSwitch copies the message before to this receiver, too: it takes no time of the link.
+    APP__STEP_COPIED = 128
 } app__step_bits_t;
 
 typedef enum app__buffer {
@@ -41,7 +43,10 @@ typedef struct app__step {
     uint32_t from_chunk; // first chunk of the source
     uint32_t to_chunk;   // and of the destination
     uint32_t count;      // chunks
-    uint32_t send_peer;  // numbers of ranks within the group
+    // 0: the chunks follow one another; else each is so many behind the one before, modulo the
+    // number of ranks, among those of its channel.
+    uint32_t stride;
+    uint32_t send_peer; // numbers of ranks within the group
     uint32_t recv_peer;
     uint32_t send_lane;  // added to the block's channel: the connection to send_peer
     uint32_t recv_lane;  // and the one from recv_peer
@@ -104,20 +109,24 @@ typedef struct app__program {
     const app__layout_t *layout;
     uint32_t ranks;
     uint32_t root;
-    uint32_t channels; // that the caller wants
-    uint32_t lanes;    // channels that connections have, relays included; set by plan
-    uint32_t chunks;   // of a loop; set by plan. APP__STEP_PAIR: of a pair
-    uint8_t kind;      // app__coll_kind_t
-    bool pairs;        // sizes are those of pairs; set by plan
-    bool equal_chunks; // all chunks have the same size, rounded up; set by plan
-    bool pxn;          // messages change rails within the sender's node
+    uint32_t channels;    // that the caller wants
+    uint32_t lanes;       // channels that connections have, relays included; set by plan
+    uint32_t chunks;      // of a loop; set by plan. APP__STEP_PAIR: of a pair
+    uint8_t kind;         // app__coll_kind_t
+    uint32_t step_chunks; // most chunks of a step; set by plan
+    bool waits;           // some steps wait for other blocks; set by plan
+    bool pairs;           // sizes are those of pairs; set by plan
+    bool equal_chunks;    // all chunks have the same size, rounded up; set by plan
+    bool switched; // within a node, messages go over the network: it has an NVSwitch as a node
+    bool pxn;      // messages change rails within the sender's node
 } app__program_t;
 
 struct app__algorithm {
     const char *name; // "ring"
     // Returns NULL, or why the algorithm cannot do the collective: "needs a power of 2 of ranks".
     const char *(*refuses)(const app__program_t *program);
-    void (*plan)(app__program_t *program); // sets lanes, chunks, pairs, equal_chunks
+    // Sets what an algorithm decides; what it leaves alone is 0, and step_chunks 1.
+    void (*plan)(app__program_t *program);
     uint32_t (*blocks)(const app__program_t *program, uint32_t rank);
     app__block_t (*block)(const app__program_t *program, uint32_t rank, uint32_t block);
     void (*step)(const app__program_t *program,

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/times.c - computes after a run how long collectives took. docs/models/collectives.md
+#include "apps/workload/times.h"
+
+#include "apps/report_rows.h"
+#include "apps/workload/collective/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A call: when its last rank began, and when its last rank ended.
+typedef struct span {
+    sim_time_t start_ps;
+    sim_time_t end_ps;
+    uint32_t left; // ranks that have not ended
+} span_t;
+
+static span_t *spans_of(const app__workload_t *workload)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    span_t *const spans = sim_alloc_array(schedule->call_count + 1, sizeof(*spans));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        spans[i].left = schedule->groups[schedule->calls[i].group].count;
+    }
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        for (uint32_t i = 0; i < rank->ops->count; i++) {
+            const app__op_state_t *const state = &rank->states[i];
+            if (rank->ops->ops[i].type != APP__OP_COLL || !state->finished) {
+                continue;
+            }
+            span_t *const span = &spans[rank->ops->ops[i].peer];
+            span->start_ps = state->start_ps > span->start_ps ? state->start_ps : span->start_ps;
+            span->end_ps = state->end_ps > span->end_ps ? state->end_ps : span->end_ps;
+            span->left--;
+        }
+    }
+    return spans;
+}
+
+// A call, to be sorted beside those that are alike.
+typedef struct item {
+    const app__workload_t *workload;
+    const char *name;
+    uint32_t call;
+} item_t;
+
+static int compare_numbers(uint64_t one, uint64_t two)
+{
+    return one < two ? -1 : one > two;
+}
+
+// Compares what makes calls alike.
+static int compare_kinds(const item_t *one, const item_t *two)
+{
+    const app__schedule_t *const schedule = one->workload->schedule;
+    const app__call_t *const calls[2] = {&schedule->calls[one->call], &schedule->calls[two->call]};
+    const int names = strcmp(one->name, two->name);
+    const int kinds = compare_numbers(calls[0]->kind, calls[1]->kind);
+    const int bytes = compare_numbers(calls[0]->bytes, calls[1]->bytes);
+    return names != 0   ? names
+           : kinds != 0 ? kinds
+           : bytes != 0 ? bytes
+                        : compare_numbers(schedule->groups[calls[0]->group].count,
+                                          schedule->groups[calls[1]->group].count);
+}
+
+static int compare_items(const void *a, const void *b)
+{
+    const item_t *const one = a;
+    const item_t *const two = b;
+    const int kinds = compare_kinds(one, two);
+    return kinds != 0 ? kinds : compare_numbers(one->call, two->call);
+}
+
+// Returns what nccl-tests multiply the bytes by to get the bytes that a bus must carry.
+static double bus_factor(uint8_t kind, uint32_t ranks)
+{
+    const double share = (double)(ranks - 1) / (double)ranks;
+    switch (kind) {
+    case APP__COLL_ALL_REDUCE:
+    case APP__COLL_BARRIER:
+        return 2 * share;
+    case APP__COLL_REDUCE_SCATTER:
+    case APP__COLL_ALL_GATHER:
+    case APP__COLL_ALL_TO_ALL:
+        return share;
+    default:
+        return 1;
+    }
+}
+
+static app__coll_times_t row_of(const item_t *items, size_t count, const span_t *spans)
+{
+    const app__workload_t *const workload = items->workload;
+    const app__call_t *const call = &workload->schedule->calls[items->call];
+    const app__coll_plan_t *const plan =
+        &workload->collectives->plans[workload->collectives->plan_of[items->call]];
+    const uint32_t ranks = workload->schedule->groups[call->group].count;
+    sim_sample_set_t set;
+    sim_sample_set_init(&set);
+    for (size_t i = 0; i < count; i++) {
+        const span_t *const span = &spans[items[i].call];
+        if (span->left == 0) {
+            sim_sample_set_add(&set, span->end_ps - span->start_ps);
+        }
+    }
+    const sim_percentiles_t times = sim_percentiles(&set, SIM_PS_PER_US);
+    sim_sample_set_fini(&set);
+    return (app__coll_times_t){
+        .name = items->name,
+        .count = times.count,
+        .bytes = call->bytes,
+        .ranks = ranks,
+        .mean_us = times.mean,
+        .p99_us = times.p99,
+        .busbw_gbytes_per_s =
+            times.mean > 0 ? (double)call->bytes * bus_factor(call->kind, ranks) / times.mean / 1e3
+                           : 0,
+        .algorithm = plan->program.algorithm->name,
+        .protocol = app__protocol_name(plan->protocol),
+        .channels = plan->program.channels,
+    };
+}
+
+app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *count)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    const size_t calls = workload->collectives == NULL ? 0 : schedule->call_count;
+    item_t *const items = sim_alloc_array(calls + 1, sizeof(*items));
+    app__coll_times_t *const list = sim_alloc_array(calls + 1, sizeof(*rows));
+    span_t *const spans = spans_of(workload);
+    for (size_t i = 0; i < calls; i++) {
+        const app__call_t *const call = &schedule->calls[i];
+        const char *const kind = app__coll_kind_name((app__coll_kind_t)call->kind);
+        items[i] = (item_t){workload, call->name != NULL ? call->name : kind, (uint32_t)i};
+    }
+    qsort(items, calls, sizeof(*items), compare_items);
+    *count = 0;
+    for (size_t begin = 0; begin < calls;) {
+        size_t end = begin;
+        while (end < calls && compare_kinds(&items[begin], &items[end]) == 0) {
+            end++;
+        }
+        list[(*count)++] = row_of(&items[begin], end - begin, spans);
+        begin = end;
+    }
+    sim_free(spans);
+    sim_free(items);
+    return list;
+}
+
+#define TEXT(field, help_)                                                        \
+    {                                                                             \
+        .name = #field, .kind = SIM_REPORT_STRING, .unit = "", .help = help_,     \
+        .offset = offsetof(app__coll_times_t, field)                              \
+    }
+static const sim_report_row_t rows[] = {
+    TEXT(name, "name that the schedule gives, else that of the collective"),
+    APP__WHOLE(app__coll_times_t, count, "", "calls that have ended at all ranks"),
+    APP__WHOLE(app__coll_times_t, bytes, "bytes", "size of a call"),
+    APP__WHOLE(app__coll_times_t, ranks, "", "ranks of a call"),
+    APP__REAL(app__coll_times_t, mean_us, "us", "mean time from the last start to the last end"),
+    APP__REAL(app__coll_times_t, p99_us, "us", "time that 99 % of the calls do not exceed"),
+    APP__REAL(app__coll_times_t,
+              busbw_gbytes_per_s,
+              "GB/s",
+              "bus bandwidth of the mean time, as nccl-tests define it"),
+    TEXT(algorithm, "algorithm of the calls"),
+    TEXT(protocol, "protocol of the calls"),
+    APP__WHOLE(app__coll_times_t, channels, "", "channels of the calls"),
+};
+const sim_report_table_t app__coll_times_report = {
+    .rows = rows,
+    .count = SIM_COUNT_OF(rows),
+    .bytes = sizeof(app__coll_times_t),
+    .object_bytes = sizeof(app__coll_times_t),
+};
