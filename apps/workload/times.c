@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/times.c - computes after a run how long collectives took. docs/models/collectives.md
+// apps/workload/times.c - computes after a run how long collectives took.
+// docs/models/collectives.md
 #include "apps/workload/times.h"
 
 #include "apps/report_rows.h"
@@ -128,7 +129,7 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
     const app__schedule_t *const schedule = workload->schedule;
     const size_t calls = workload->collectives == NULL ? 0 : schedule->call_count;
     item_t *const items = sim_alloc_array(calls + 1, sizeof(*items));
-    app__coll_times_t *const list = sim_alloc_array(calls + 1, sizeof(*rows));
+    app__coll_times_t *const list = sim_alloc_array(calls + 1, sizeof(*list));
     span_t *const spans = spans_of(workload);
     for (size_t i = 0; i < calls; i++) {
         const app__call_t *const call = &schedule->calls[i];
@@ -150,10 +151,10 @@ app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *coun
     return list;
 }
 
-#define TEXT(field, help_)                                                        \
-    {                                                                             \
-        .name = #field, .kind = SIM_REPORT_STRING, .unit = "", .help = help_,     \
-        .offset = offsetof(app__coll_times_t, field)                              \
+#define TEXT(field, help_)                                                    \
+    {                                                                         \
+        .name = #field, .kind = SIM_REPORT_STRING, .unit = "", .help = help_, \
+        .offset = offsetof(app__coll_times_t, field)                          \
     }
 static const sim_report_row_t rows[] = {
     TEXT(name, "name that the schedule gives, else that of the collective"),
