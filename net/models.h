@@ -82,6 +82,13 @@ typedef struct net_balance_ops {
                        const net_packet_t *packet,
                        const uint32_t *ports,
                        uint32_t count);
+    // Sees each packet but PFC frames before its port is looked up, and may change it. Returns
+    // false if it took the packet: it consumed it, or keeps it for net_switch_forward or
+    // net_switch_release. NULL: not called. A buffer with a loop of its own never calls it.
+    bool (*enters)(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet);
+    // Returns the bytes of the header that packets carry between switches, behind the frame;
+    // net_packet_aside_t.overlay holds its first 8. NULL: there is none.
+    uint32_t (*header_bytes)(const net_switch_t *sw);
     // Returns the index, below count, of the port that packets of a flow would take with all links
     // up. It reads only state that never changes and may be called from any thread. If packets of a
     // flow take several ports, it returns one of them.

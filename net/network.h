@@ -320,6 +320,13 @@ static inline void net_packet_grow(net_node_t *node, net_packet_t *packet, uint3
     node->tally.bytes_created += more_bytes;
 }
 
+// Makes a frame shorter: a header was taken off.
+static inline void net_packet_shrink(net_node_t *node, net_packet_t *packet, uint32_t less_bytes)
+{
+    packet->frame_bytes = (uint16_t)(packet->frame_bytes - less_bytes);
+    node->tally.bytes_created -= less_bytes; // may wrap; the sum over nodes is right
+}
+
 // Takes a packet at its destination, counts it as delivered and frees it. It must have no contents.
 static inline void net_packet_deliver_empty(net_node_t *node, net_packet_t *packet)
 {

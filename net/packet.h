@@ -132,6 +132,7 @@ typedef struct net_packet_aside {
         uint32_t index; // the receiver's index of the packet
         uint8_t round;  // how often the packet, or the one it asks for, was sent before
     } selective;        // for transports that retransmit single packets
+    uint64_t overlay;   // header of the switches' load balancer, between leaves only
 } net_packet_aside_t;
 
 static inline net_packet_aside_t *net_packet_aside(const net_packet_t *packet)

@@ -43,6 +43,18 @@ typedef struct net_balance_config {
     uint64_t drill_samples;
     uint64_t drill_memory; // at most NET_DRILL_MAX
     sim_time_t letflow_gap_ps;
+    sim_time_t conga_gap_ps;
+    sim_time_t conga_dre_ps; // between two decays of the estimate
+    sim_ratio_t conga_alpha;
+    uint64_t conga_bits; // of a quantised utilisation
+    sim_time_t conga_ageing_ps;
+    uint64_t conga_header_bytes;
+    sim_time_t conweave_reply_ps;    // within which a reply must come
+    sim_time_t conweave_busy_ps;     // for which a path with marks is avoided
+    sim_time_t conweave_inactive_ps; // after which a flow begins a new epoch
+    sim_time_t conweave_extra_ps;    // added to the expected arrival of a TAIL
+    sim_time_t conweave_wait_ps;     // for a TAIL whose arrival cannot be estimated
+    uint64_t conweave_header_bytes;
 } net_balance_config_t;
 
 typedef struct net_switch_config {

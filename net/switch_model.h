@@ -70,7 +70,9 @@ struct net_switch {
     uint32_t ecmp_seed;
     void *marking_state;
     void *balance_state;
-    struct net_watchdog *watchdog; // NULL: there is none
+    uint64_t parked_bytes[NET_PRIORITIES]; // bytes that the load balancer holds back
+    uint8_t header_bytes;                  // of the load balancer, on links between switches
+    struct net_watchdog *watchdog;         // NULL: there is none
     net_switch_config_t config;
     uint32_t quantum_bytes[NET_PRIORITIES];
     sim_node_ops_t loop; // the node's operations, with the loop that choose_loop selected
@@ -194,6 +196,16 @@ static inline uint64_t net_switch_above_reserved(const net_switch_t *sw, uint64_
     const uint64_t reserved = sw->reserved_bytes;
     return bytes > reserved ? bytes - reserved : 0;
 }
+
+// -- for load balancers that hold packets back or send their own
+
+// Sends a packet by a port, or queues it there. Takes the packet.
+void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+// Takes room in the buffer for a packet that the balancer holds back before it goes to `egress`.
+// Its ingress_port and priority are set. Returns false, and has dropped it, if there is no room.
+bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+// Queues a packet at `egress` that was parked. Takes it.
+void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 
 // -- ECN
 

@@ -54,6 +54,7 @@ static void on_packet(const net_trace_t *trace, void *ctx)
     if (capture->without_telemetry) {
         frame.telemetry = NET_TELEMETRY_NONE;
         frame.hop_count = 0;
+        frame.overlay_bytes = 0;
     }
     if (capture->has_filter) {
         uint8_t bytes[NET_FRAME_BYTES_MAX];

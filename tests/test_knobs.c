@@ -58,6 +58,10 @@ static const context_t contexts[] = {
     {.nic = "timeout=5", .sw = "load-balancing=adaptive; adaptive.gap=2us"},
     {.nic = "timeout=5", .sw = "load-balancing=drill"},
     {.nic = "timeout=5", .sw = "load-balancing=letflow; letflow.gap=2us"},
+    {.nic = "timeout=5", .sw = "load-balancing=conga; conga.gap=1us; conga.ageing=20us"},
+    {.nic = "timeout=5",
+     .sw = "load-balancing=conweave; conweave.reply=4us; conweave.wait-extra=1us; "
+           "conweave.wait-default=3us; conweave.inactive=20us; ecn.kmin=5KB; ecn.kmax=50KB"},
 };
 
 // The settings under which an algorithm's parameters have an effect in such a short run.
@@ -515,6 +519,8 @@ static const char *const exceptions[] = {
     "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
     "nic.planes",          // tests/apps/flows/test_app_planes.c
     "switch.marking",      // a single one so far
+    "switch.conga.ageing", // these two: tests/net/test_balance.c
+    "switch.conweave.wait-default",
     "switch.pfc.watchdog", // and its times: tests/cli/run/test_cli_faults.sh
 };
 

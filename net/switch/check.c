@@ -57,6 +57,9 @@ void net_switch_check_sums(const net_switch_t *sw, uint8_t charged, bool lossy_i
             SIM_CHECK(!held->stopped || (sw->lossless >> p & 1u) != 0);
         }
     }
+    for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
+        *((charged & 1u << p) != 0 ? &out_bytes : &lossy_bytes) += sw->parked_bytes[p];
+    }
     shared_bytes += lossy_is_shared ? lossy_bytes : 0;
     SIM_CHECK(in_bytes == out_bytes);
     SIM_CHECK(sw->held_bytes == out_bytes + lossy_bytes);

@@ -111,6 +111,42 @@ static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
     serve_any(sw, egress, false);
 }
 
+void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    if (net_port_idle(egress) && (egress->paused >> packet->priority & 1u) == 0) {
+        net_port_transmit(egress, packet);
+    } else {
+        enqueue_by_tables(sw, egress, packet);
+    }
+}
+
+bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
+    if (!sw->buffer->admit(sw, egress, packet, &reason)) {
+        const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
+        net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
+        return false;
+    }
+    sw->held_bytes += packet->frame_bytes;
+    sw->parked_bytes[packet->priority] += packet->frame_bytes;
+    return true;
+}
+
+void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
+    SIM_CHECK(sw->parked_bytes[packet->priority] >= packet->frame_bytes);
+    sw->parked_bytes[packet->priority] -= packet->frame_bytes;
+    if (sw->marking->joins != NULL) {
+        sw->marking->joins(sw, egress, packet);
+    }
+    net_queue_push(egress, packet);
+    if (!(egress->paused & bit)) {
+        net_port_wake(egress);
+    }
+}
+
 void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet)
 {
     const uint8_t released = net_port_pause_received(port, packet);
@@ -127,6 +163,10 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     net_port_count_rx(ingress, packet);
+    if (!own && sw->balance->enters != NULL && packet->kind != NET_PACKET_PFC &&
+        !sw->balance->enters(sw, ingress, packet)) {
+        return;
+    }
     uint32_t out;
     const net_entry_t entry = net_switch_classify(sw,
                                                   packet,

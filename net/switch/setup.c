@@ -131,6 +131,8 @@ static void build_parts(net_switch_t *sw)
     sw->buffer_state = state_of(sw->buffer->state_bytes);
     sw->marking_state = state_of(sw->marking->state_bytes);
     sw->balance_state = state_of(sw->balance->state_bytes);
+    sw->header_bytes =
+        (uint8_t)(sw->balance->header_bytes != NULL ? sw->balance->header_bytes(sw) : 0);
     choose_loop(sw);
     sw->marking->built(sw);
     sw->balance->built(sw);

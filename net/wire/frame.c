@@ -268,10 +268,15 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
               net_frame_may_have_telemetry(frame->opcode));
     const size_t packet_bytes = build_roce(frame, bytes);
-    const size_t padded_bytes = size_bytes - net__frame_telemetry_bytes(frame);
+    const size_t padded_bytes =
+        size_bytes - net__frame_telemetry_bytes(frame) - frame->overlay_bytes;
     SIM_CHECK(packet_bytes <= padded_bytes);
     // Pad with zeros to Ethernet's minimum.
     memset(bytes + packet_bytes, 0, padded_bytes - packet_bytes);
-    SIM_CHECK(build_telemetry(frame, bytes + padded_bytes) == bytes + size_bytes);
+    uint8_t *const overlay = build_telemetry(frame, bytes + padded_bytes);
+    SIM_CHECK(overlay + frame->overlay_bytes == bytes + size_bytes);
+    for (uint32_t i = 0; i < frame->overlay_bytes; i++) {
+        overlay[i] = i < 8 ? (uint8_t)(frame->overlay >> (56 - 8 * i)) : 0;
+    }
     return size_bytes;
 }

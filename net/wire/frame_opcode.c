@@ -143,5 +143,6 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
     }
     const uint32_t raw_bytes =
         net__frame_raw_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6);
-    return at_least(raw_bytes + frame->extra_bytes) + net__frame_telemetry_bytes(frame);
+    return at_least(raw_bytes + frame->extra_bytes) + net__frame_telemetry_bytes(frame) +
+           frame->overlay_bytes;
 }

@@ -5,6 +5,7 @@
 #include "kernel/bytes.h"
 #include "net/frame.h"
 #include "net/network_internal.h"
+#include "net/switch_model.h"
 #include "net/telemetry.h"
 #include "net/wire/frame_internal.h"
 #include "net/wire/layout.h"
@@ -106,7 +107,10 @@ static void put_extensions(const net_packet_t *packet, net_frame_t *frame)
 
 // Fills in the bytes that a selective transport adds: in a NAK's ACK its map; else the target
 // address if the opcode has no RETH, then round and index of a retransmission.
-static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+static void put_extra(const net_t *net,
+                      const net_packet_t *packet,
+                      uint32_t frame_bytes,
+                      net_frame_t *frame)
 {
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     const uint32_t raw_bytes = net__frame_raw_bytes(packet->opcode,
@@ -115,11 +119,11 @@ static void put_extra(const net_t *net, const net_packet_t *packet, net_frame_t 
                                                     net->config.ipv6);
     const uint32_t least_bytes = raw_bytes < NET_FRAME_BYTES_MIN ? NET_FRAME_BYTES_MIN : raw_bytes;
     const uint32_t telemetry_bytes = net_packet_telemetry_bytes(net, packet);
-    if (!packet->addressed || packet->frame_bytes <= least_bytes + telemetry_bytes) {
+    if (!packet->addressed || frame_bytes <= least_bytes + telemetry_bytes) {
         return; // there are none, or frames have other lengths than their headers (nic.frames)
     }
     uint8_t *at = frame->extra;
-    frame->extra_bytes = packet->frame_bytes - raw_bytes - telemetry_bytes;
+    frame->extra_bytes = frame_bytes - raw_bytes - telemetry_bytes;
     const uint32_t round =
         (uint32_t)aside->selective.round << 24 | (aside->selective.index & 0xffffff);
     if (packet->opcode == ROCE_ACKNOWLEDGE) {
@@ -197,6 +201,10 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     frame->payload_bytes = packet->payload_bytes;
     frame->payload = net_packet_contents(packet);
     put_extensions(packet, frame);
-    put_extra(net, packet, frame);
+    if (port->node->kind == NET_NODE_SWITCH && port->peer->node->kind == NET_NODE_SWITCH) {
+        frame->overlay_bytes = net_switch_of(port->node)->header_bytes;
+        frame->overlay = net_packet_aside(packet)->overlay;
+    }
+    put_extra(net, packet, packet->frame_bytes - frame->overlay_bytes, frame);
     put_telemetry(net, packet, frame);
 }

@@ -27,6 +27,9 @@ static inline uint64_t net__flow_key(const net_packet_t *packet)
     return key != 0 ? key : 1;
 }
 
+// Returns the routes that all nodes have while this switch has its present ones, by node index.
+const net_routes_t *net__routes_now(const net_switch_t *sw);
+
 // -- ports
 
 // Returns a random port of `count` >= 1 that is up; the only port may be down. NET_NO_PORT: none.
@@ -61,6 +64,19 @@ static inline uint64_t net__port_load(const net_port_t *port)
 static inline uint32_t net__leaf_of(const net_switch_t *sw, uint32_t destination)
 {
     return sw->attachments[destination].leaf;
+}
+
+// Returns whether an interface is attached to this switch.
+static inline bool net__is_here(const net_switch_t *sw, uint32_t interface)
+{
+    const uint32_t leaf = sw->attachments[interface].leaf;
+    return leaf != NET_NO_LEAF && sw->node.net->leaves[leaf] == &sw->node;
+}
+
+// Returns whether the packets of this port come from a host.
+static inline bool net__from_host(const net_port_t *ingress)
+{
+    return ingress->peer->node->kind == NET_NODE_HOST;
 }
 
 // -- flows (flows.c)
@@ -100,6 +116,8 @@ extern const net_balance_ops_t net__balance_random; // spray.c
 extern const net_balance_ops_t net__balance_round_robin;
 extern const net_balance_ops_t net__balance_adaptive; // queues.c
 extern const net_balance_ops_t net__balance_drill;
-extern const net_balance_ops_t net__balance_letflow; // letflow.c
+extern const net_balance_ops_t net__balance_letflow;  // letflow.c
+extern const net_balance_ops_t net__balance_conga;    // conga.c
+extern const net_balance_ops_t net__balance_conweave; // conweave.c
 
 #endif // NET_SWITCH_BALANCE_BALANCE_INTERNAL_H

@@ -85,8 +85,7 @@ static void forget(weighted_t *state)
     state->leaf_count = 0;
 }
 
-// Returns the routes that all nodes have while this switch has its present ones.
-static const net_routes_t *routes_now(const net_switch_t *sw)
+const net_routes_t *net__routes_now(const net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
     for (size_t s = 0; s < net->state_count; s++) {
@@ -134,7 +133,7 @@ static const uint64_t *weights_of(net_switch_t *sw,
         state->weights = sim_alloc_array(net->leaf_count, sizeof(*state->weights));
     }
     if (state->weights[leaf] == NULL) {
-        const net_routes_t *const routes = routes_now(sw);
+        const net_routes_t *const routes = net__routes_now(sw);
         state->weights[leaf] = sim_alloc_array(count, sizeof(uint64_t));
         for (uint32_t i = 0; i < count; i++) {
             const net_port_t *const port = &sw->node.ports[ports[i]];

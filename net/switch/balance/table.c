@@ -12,6 +12,8 @@ static const net_balance_ops_t *const own[] = {
     &net__balance_adaptive,
     &net__balance_drill,
     &net__balance_letflow,
+    &net__balance_conga,
+    &net__balance_conweave,
 };
 
 void net__register_balances(net_t *net)
@@ -41,6 +43,46 @@ const net_balance_ops_t *net__switch_balance(const net_t *net, const net_balance
     return ops == &net__balance_ecmp && hashes_otherwise(config) ? &net__balance_hashed : ops;
 }
 
+// Fails unless all switches have the balancer and its header, and call it. Its leaves talk to each
+// other in the header, so a switch that ignores or lacks it would break them.
+static sim_err_t check_header(const net_switch_t *sw,
+                              const net_balance_ops_t *ops,
+                              sim_message_t *message)
+{
+    const net_t *const net = sw->node.net;
+    const net_buffer_ops_t *const buffer = net_registered(net, NET_BUFFER, sw->config.mmu.text);
+    if (buffer->loop != NULL) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "switch.load-balancing",
+                              ": %s needs switch.mmu standard; %s has a loop of its own, which "
+                              "knows no headers of load balancers",
+                              ops->name,
+                              buffer->name);
+    }
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        const bool same = node->kind == NET_NODE_HOST ||
+                          (node->kind == NET_NODE_SWITCH &&
+                           net__switch_balance(net, &net_switch_config(node)->balance) == ops &&
+                           net_switch_config(node)->balance.conga_header_bytes ==
+                               sw->config.balance.conga_header_bytes &&
+                           net_switch_config(node)->balance.conweave_header_bytes ==
+                               sw->config.balance.conweave_header_bytes);
+        if (!same) {
+            return sim_fail_about(message,
+                                  SIM_ERR_INVALID,
+                                  "switch.load-balancing",
+                                  ": %s has %s, but not %s; expected it, with one header, at every "
+                                  "switch or at none",
+                                  sw->node.sim.name,
+                                  ops->name,
+                                  node->sim.name);
+        }
+    }
+    return SIM_OK;
+}
+
 sim_err_t net__switch_check_balance(const net_switch_t *sw, sim_message_t *message)
 {
     const net_t *const net = sw->node.net;
@@ -66,5 +108,5 @@ sim_err_t net__switch_check_balance(const net_switch_t *sw, sim_message_t *messa
                               net->balance->name,
                               ops->flow_hash != NULL ? ops->name : net->balance->name);
     }
-    return SIM_OK;
+    return ops->enters != NULL ? check_header(sw, ops, message) : SIM_OK;
 }

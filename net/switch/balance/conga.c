@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/switch/balance/conga.c - "conga": a flowlet takes the uplink whose path to the destination
+// leaf is least utilised, as that leaf has told. Sources: docs/models/load-balancing.md.
+//
+// Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
+// paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash.
+#include "net/switch/balance/balance_internal.h"
+
+#define UPLINKS_MAX 254u
+
+// What is known of the path by one uplink to (or from) one leaf.
+typedef struct metric {
+    sim_time_t since_ps; // 0: never told
+    uint8_t value;
+    bool news; // `from`: not fed back yet
+} metric_t;
+
+typedef struct leaf_table {
+    metric_t to[UPLINKS_MAX];   // by this leaf's uplink: told by the other leaf
+    metric_t from[UPLINKS_MAX]; // by the other leaf's uplink: seen here
+    uint8_t next;               // uplink of which the next packet tells
+    uint8_t count;              // uplinks of the other leaf seen so far
+} leaf_table_t;
+
+// The discounting rate estimator of a link.
+typedef struct dre {
+    double bytes;
+    uint64_t decays; // intervals since time 0 that are taken into account
+} dre_t;
+
+typedef struct conga {
+    sim_random_t random;
+    net_flows_t flows;
+    dre_t *dres;           // by port
+    leaf_table_t **leaves; // by leaf number; NULL: nothing was exchanged yet
+    bool at_source;        // the packet being routed came from a host
+} conga_t;
+
+static void built(net_switch_t *sw)
+{
+    conga_t *const state = sw->balance_state;
+    net__balance_seed(sw);
+    sim_random_init(&state->random,
+                    sim_options(sw->node.sim.sim)->seed,
+                    sw->node.sim.index,
+                    "conga");
+    state->flows.entry_bytes = sizeof(net_flowlet_t);
+}
+
+static void fini(net_switch_t *sw)
+{
+    conga_t *const state = sw->balance_state;
+    for (uint32_t i = 0; state->leaves != NULL && i < sw->node.net->leaf_count; i++) {
+        sim_free(state->leaves[i]);
+    }
+    sim_free(state->leaves);
+    sim_free(state->dres);
+    net__flows_free(&state->flows);
+}
+
+static leaf_table_t *table_of(net_switch_t *sw, uint32_t interface)
+{
+    conga_t *const state = sw->balance_state;
+    if (state->leaves == NULL) {
+        state->leaves = sim_alloc_array(sw->node.net->leaf_count, sizeof(leaf_table_t *));
+    }
+    leaf_table_t **const table = &state->leaves[net__leaf_of(sw, interface)];
+    if (*table == NULL) {
+        *table = sim_alloc(sizeof(**table));
+    }
+    return *table;
+}
+
+// -- utilisation
+
+// Returns a port's estimator, decayed to the present.
+static dre_t *dre_of(net_switch_t *sw, uint32_t port)
+{
+    conga_t *const state = sw->balance_state;
+    const net_balance_config_t *const config = &sw->config.balance;
+    if (state->dres == NULL) {
+        state->dres = sim_alloc_array(sw->node.port_count, sizeof(*state->dres));
+    }
+    dre_t *const dre = &state->dres[port];
+    const double alpha = (double)config->conga_alpha.num / (double)config->conga_alpha.den;
+    const uint64_t now = sw->node.sim.now_ps / config->conga_dre_ps;
+    for (; dre->decays < now && dre->bytes > 1; dre->decays++) {
+        dre->bytes *= 1 - alpha;
+    }
+    dre->bytes = dre->decays < now ? 0 : dre->bytes;
+    dre->decays = now;
+    return dre;
+}
+
+// Returns a port's utilisation in 2^bits steps. A link that is always busy has about
+// rate x interval / alpha bytes in its estimator.
+static uint8_t utilisation(net_switch_t *sw, uint32_t port)
+{
+    const net_balance_config_t *const config = &sw->config.balance;
+    const double full = (double)sw->node.ports[port].rate_bps / 8 * (double)config->conga_dre_ps /
+                        (double)SIM_PS_PER_S * (double)config->conga_alpha.den /
+                        (double)config->conga_alpha.num;
+    const uint32_t steps = 1u << config->conga_bits;
+    const double share = dre_of(sw, port)->bytes / full * steps;
+    return (uint8_t)(share >= steps - 1 ? steps - 1 : (uint32_t)share);
+}
+
+// -- the header
+
+static uint8_t field(const net_packet_t *packet, unsigned index)
+{
+    return (uint8_t)(net_packet_aside(packet)->overlay >> (56 - 8 * index));
+}
+
+static void set_field(const net_packet_t *packet, unsigned index, uint8_t value)
+{
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    const unsigned shift = 56 - 8 * index;
+    aside->overlay = (aside->overlay & ~(UINT64_C(0xff) << shift)) | (uint64_t)value << shift;
+}
+enum { LBTAG, CE, FB_LBTAG, FB_METRIC };
+
+// Tells the destination's leaf about the next of its uplinks of which there is news. A path without
+// packets has none, so what the other leaf knows of it ages.
+static void put_feedback(net_switch_t *sw, const net_packet_t *packet)
+{
+    leaf_table_t *const table = table_of(sw, packet->destination);
+    for (uint32_t i = 0; i < table->count; i++) {
+        table->next = (uint8_t)((table->next + 1) % table->count);
+        if (table->from[table->next].news) {
+            table->from[table->next].news = false;
+            set_field(packet, FB_LBTAG, (uint8_t)(table->next + 1));
+            set_field(packet, FB_METRIC, table->from[table->next].value);
+            return;
+        }
+    }
+}
+
+// Takes what the packet tells of its own path, and of paths in the other direction.
+static void take_header(net_switch_t *sw, const net_packet_t *packet)
+{
+    leaf_table_t *const table = table_of(sw, packet->source);
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    const uint8_t uplink = field(packet, LBTAG);
+    const uint8_t told = field(packet, FB_LBTAG);
+    if (uplink < UPLINKS_MAX) {
+        table->from[uplink] = (metric_t){now_ps, field(packet, CE), true};
+        table->count = uplink >= table->count ? (uint8_t)(uplink + 1) : table->count;
+    }
+    if (told != 0) {
+        table->to[told - 1] = (metric_t){now_ps, field(packet, FB_METRIC), false};
+    }
+}
+
+static bool enters(net_switch_t *sw, net_port_t *ingress, net_packet_t *packet)
+{
+    conga_t *const state = sw->balance_state;
+    const bool here = net__is_here(sw, packet->destination);
+    state->at_source = net__from_host(ingress) && !here;
+    if (state->at_source) {
+        net_packet_aside(packet)->overlay = 0;
+        net_packet_grow(&sw->node, packet, sw->header_bytes);
+    } else if (here && !net__from_host(ingress)) {
+        take_header(sw, packet);
+        net_packet_shrink(&sw->node, packet, sw->header_bytes);
+    }
+    return true;
+}
+
+// -- the choice
+
+static uint8_t cost_of(net_switch_t *sw, const leaf_table_t *table, uint32_t uplink, uint32_t port)
+{
+    const uint8_t here = utilisation(sw, port);
+    const metric_t *const there = &table->to[uplink];
+    const bool known = there->since_ps != 0 &&
+                       sw->node.sim.now_ps - there->since_ps < sw->config.balance.conga_ageing_ps;
+    return known && there->value > here ? there->value : here;
+}
+
+// Returns the index of the best uplink; the flow's own, if it is as good as any.
+static uint32_t best_uplink(net_switch_t *sw,
+                            const net_packet_t *packet,
+                            const net_flowlet_t *flow,
+                            const uint32_t *ports,
+                            uint32_t count)
+{
+    conga_t *const state = sw->balance_state;
+    const leaf_table_t *const table = table_of(sw, packet->destination);
+    uint32_t best = NET_NO_PORT;
+    uint32_t best_cost = UINT32_MAX;
+    uint32_t equals = 0;
+    bool keeps = false;
+    for (uint32_t i = 0; i < count && i < UPLINKS_MAX; i++) {
+        if (sw->node.ports[ports[i]].down) {
+            continue;
+        }
+        const uint32_t cost = cost_of(sw, table, i, ports[i]);
+        const bool own = flow->known && flow->port == ports[i];
+        if (cost < best_cost) {
+            best = i;
+            best_cost = cost;
+            equals = 1;
+            keeps = own;
+        } else if (cost == best_cost && !keeps) {
+            equals++;
+            keeps = own;
+            best = own || sim_random_below(&state->random, equals) == 0 ? i : best;
+        }
+    }
+    return best;
+}
+
+static uint32_t choose_uplink(net_switch_t *sw,
+                              const net_packet_t *packet,
+                              const uint32_t *ports,
+                              uint32_t count)
+{
+    conga_t *const state = sw->balance_state;
+    net_flowlet_t *const flow = net__flow_entry(&state->flows, net__flow_key(packet));
+    if (net__flowlet_begins(sw, flow, sw->config.balance.conga_gap_ps, ports, count)) {
+        const uint32_t best = best_uplink(sw, packet, flow, ports, count);
+        flow->known = best != NET_NO_PORT;
+        flow->port = flow->known ? ports[best] : NET_NO_PORT;
+    }
+    flow->last_ps = sw->node.sim.now_ps;
+    uint8_t uplink = 0;
+    while (uplink < count && ports[uplink] != flow->port) {
+        uplink++;
+    }
+    set_field(packet, LBTAG, uplink);
+    put_feedback(sw, packet);
+    return flow->port;
+}
+
+static uint32_t choose(net_switch_t *sw,
+                       const net_packet_t *packet,
+                       const uint32_t *ports,
+                       uint32_t count)
+{
+    conga_t *const state = sw->balance_state;
+    const bool at_source = state->at_source;
+    const uint32_t port = at_source ? choose_uplink(sw, packet, ports, count)
+                                    : net__balance_ecmp.choose(sw, packet, ports, count);
+    if (port == NET_NO_PORT) {
+        return port;
+    }
+    dre_of(sw, port)->bytes += packet->frame_bytes;
+    if (!at_source) {
+        const uint8_t share = utilisation(sw, port);
+        set_field(packet, CE, share > field(packet, CE) ? share : field(packet, CE));
+    }
+    return port;
+}
+
+static uint32_t header_bytes(const net_switch_t *sw)
+{
+    return (uint32_t)sw->config.balance.conga_header_bytes;
+}
+
+const net_balance_ops_t net__balance_conga = {
+    .name = "conga",
+    .state_bytes = sizeof(conga_t),
+    .spreads_flows = true,
+    .built = built,
+    .fini = fini,
+    .choose = choose,
+    .enters = enters,
+    .header_bytes = header_bytes,
+    .path = net__balance_path,
+};

@@ -1,0 +1,113 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# test_cli_balance.sh - every load balancer with every transport and congestion control.
+#
+# Goal: whatever chooses the paths, all transfers end, no byte is delivered twice or lost without a count,
+# results do not depend on threads, and captures are clean in tshark. What does not go together is refused
+# with the reason. The summary tells of reordering exactly where packets can be reordered.
+# Method: a small leaf-spine with losses and slow links, as many runs as balancers x transports, with the
+# congestion controls in turn; in the long form each with all of them.
+# Not pinned: how fast a balancer is (test_balance.c, docs/models/load-balancing.md).
+set -u
+. tests/script.sh
+balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave)
+transports=(go-back-n irn adamap sdr)
+controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint)
+
+# The lists are those of the program.
+for name in "${balancers[@]}"; do
+    "$ROCESIM" params switch.load-balancing | grep -q "\b$name\b" || fail "$name is not told by params"
+done
+cat >"$work/mesh.yaml" <<'YAML'
+until: 40ms
+topology:
+  leaf-spine: {leaves: 3, spines: 3, hosts-per-leaf: 2, host-rate: 100Gbps, fabric-rate: 40Gbps}
+switch: {buffer: 1MB, ecn: {kmin: 20KB, kmax: 80KB}, conweave: {reply: 9us}, letflow: {gap: 10us}}
+link: {loss-rate: 1/2000}
+nic: {timeout: 4, mtu: 1024}
+traffic:
+  - permutation: {hosts: host*, bytes: 200KB}
+YAML
+
+value() { # FILE KEY: the first number of that name
+    grep -m 1 "\"$2\":" "$1" | tr -dc '0-9'
+}
+
+number=0
+for balancer in "${balancers[@]}"; do
+    for transport in "${transports[@]}"; do
+        number=$((number + 1))
+        chosen=("${controls[@]}")
+        [ -n "${TEST_LONG:-}" ] || chosen=("${controls[number % ${#controls[@]}]}")
+        sometimes 4 || continue
+        for control in "${chosen[@]}"; do
+            what="$balancer, $transport, $control"
+            options=(--set "switch.load-balancing=$balancer" --set "nic.transport=$transport"
+                --set "nic.congestion-control=$control" --quiet)
+            for threads in 1 $((2 + 2 * (number % 2))); do
+                within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
+                    --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
+            done
+            file=$work/t1/summary.json
+            cmp -s "$work/t1/flows.csv" "$work/t$threads/flows.csv" || fail "$what: flows on $threads threads"
+            [ "$(grep '"digest"' "$file")" = "$(grep '"digest"' "$work/t$threads/summary.json")" ] ||
+                fail "$what: digest on $threads threads"
+            grep -q '"ok": true' "$file" || fail "$what: not conserved"
+            [ "$(value "$file" completed)" = "$(value "$file" count)" ] || fail "$what: transfers are missing"
+            # Each byte is accepted once.
+            [ "$(value "$file" rx_data_bytes)" = "$(value "$file" delivered_bytes)" ] ||
+                fail "$what: $(value "$file" rx_data_bytes) bytes accepted"
+        done
+    done
+done
+
+# -- reordering is told where it can happen
+
+sed 's|^link:.*|link: {loss-rate: 0}|' "$work/mesh.yaml" >"$work/clean.yaml"
+reordered() { # BALANCER
+    "$ROCESIM" run "$work/clean.yaml" -o "$work/r" --quiet --set "switch.load-balancing=$1" \
+        --set nic.transport=irn >"$work/out" 2>&1 || fail "$1: $(tail -n 1 "$work/out")"
+    grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9'
+}
+[ "$(reordered ecmp)" = 0 ] || fail "ECMP reorders"
+[ "$(reordered random)" -gt 0 ] || fail "a random spray does not reorder"
+grep -q '"link_imbalance"' "$work/r/summary.json" || fail "no imbalance"
+[ "$(awk -F, 'NR > 1 { sum += $(NF - 2) } END { print sum }' "$work/r/flows.csv")" = \
+    "$(grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9')" ] ||
+    fail "flows.csv and the summary do not agree on reordering"
+
+# -- what does not go together
+
+refused() { # TEXT OPTION...
+    local text=$1
+    shift
+    "$ROCESIM" check "$work/mesh.yaml" "$@" >"$work/out" 2>&1
+    [ $? -eq 2 ] || fail "$*: not refused"
+    grep -q -- "$text" "$work/out" || fail "$*: $(cat "$work/out")"
+}
+refused 'no load balancer "drll"' --set switch.load-balancing=drll
+refused 'expected both to be hpcc' --set switch.load-balancing=hpcc
+refused 'knows no headers' --set switch.load-balancing=conga --set switch.mmu=hpcc
+cat >>"$work/mesh.yaml" <<'YAML'
+nodes: {"spine0": {switch: {load-balancing: ecmp}}}
+YAML
+refused 'at every switch or at none' --set switch.load-balancing=conweave
+
+# -- captures
+
+if command -v tshark >/dev/null; then
+    cat >>"$work/clean.yaml" <<'YAML'
+captures: [{ports: "leaf0->*", file: c.pcap, telemetry: true}]
+YAML
+    for balancer in drill conga conweave; do
+        "$ROCESIM" run "$work/clean.yaml" -o "$work/c" --quiet --set "switch.load-balancing=$balancer" \
+            --set switch.conweave.reply=1us --set nic.transport=irn >"$work/out" 2>&1 ||
+            fail "$balancer: $(tail -n 1 "$work/out")"
+        tshark -n -o eth.fcs:Never -r "$work/c/captures/c.pcap" -Y '_ws.malformed' >"$work/bad" 2>/dev/null
+        [ ! -s "$work/bad" ] || fail "$balancer: $(head -n 1 "$work/bad")"
+    done
+    # Requests and replies of ConWeave are in the trailer: kinds 2 and 3 in bits 8 to 10.
+    tshark -n -o eth.fcs:Never -r "$work/c/captures/c.pcap" -T fields -e eth.trailer 2>/dev/null |
+        grep -q '^..[4567]' || fail "no header of ConWeave asks for a reply"
+fi
+[ "$failures" -eq 0 ]
