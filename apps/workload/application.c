@@ -23,7 +23,8 @@ typedef struct workload_config {
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".file", STRING, workload_config_t, file,
              .default_text = "",
-             .help = "schedule of GOAL (text or binary), workload text of AICB or SimAI, or Chakra trace"),
+             .help = "schedule of GOAL (text or binary), workload text of AICB or SimAI, or "
+                     "Chakra trace"),
     SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
              .help = "ranks of a file that does not say how many it has; 0: as many as NICs fit"),

@@ -68,7 +68,7 @@ typedef struct app__chakra_trace {
 } app__chakra_trace_t;
 
 bool app__chakra_recognises(const app__workload_file_t *file);
-// Reads a trace, which points into the bytes. Call app__chakra_fini afterwards, also after an error.
+// Reads a trace, which points into the bytes. Call app__chakra_fini afterwards, also after errors.
 SIM_MUST_CHECK sim_err_t app__chakra_read(const char *file,
                                           const char *bytes,
                                           size_t size_bytes,
