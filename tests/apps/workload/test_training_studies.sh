@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# labels: plain
+# test_training_studies.sh - scenarios/training: the parameters of gpt.yaml, and the studies.
+#
+# Goal: each topology, model and other value of gpt.yaml goes with `check`; the studies run through,
+# and their rows have the order that physics asks for.
+# Method: `check` for each value, and scenarios/training/run --quick with a smaller model.
+# Does not pin: the long forms of the studies and the values in docs/models/training.md.
+set -u
+. tests/script.sh
+scenario=scenarios/training/gpt.yaml
+for set in topology={rail-optimised,rails,leaf-spine,fat-tree,star} model={gpt-7b,gpt-175b,llama-70b} \
+    gpus=128 pp=1 dp=2 microbatches=8 sequence=4096 rate=200Gbps mtu={1024,2048,4096,9000} cc={none,hpcc} \
+    overlap={none,all} jitter=0.05 algorithm=ring vpp=2; do
+    "$ROCESIM" check $scenario --set layers=8 --set "$set" >"$work/out" 2>&1 ||
+        fail "$set: $(cat "$work/out")"
+done
+"$ROCESIM" check $scenario --set model=mixtral-8x7b --set tp=1 --set pp=4 --set ep=8 >"$work/out" 2>&1 ||
+    fail "experts: $(cat "$work/out")"
+grep -q "dp: 16$" "$work/out" || fail "dp does not follow from the other degrees: $(cat "$work/out")"
+"$ROCESIM" check $scenario --set gpus=60 >"$work/out" 2>&1
+[ $? -eq 2 ] && grep -q "gpus / (tp \* cp \* pp)" "$work/out" || fail "60 GPUs: $(cat "$work/out")"
+
+small=(--set "traffic[0].training.hidden=1024" --set "traffic[0].training.heads=8"
+    --set "traffic[0].training.ffn=4096" --set "traffic[0].training.vocab=1024"
+    --set "traffic[0].training.expert-ffn=1024")
+scenarios/training/run --quick -o "$work/out.d" "${small[@]}" all \
+    >"$work/log" 2>&1 ||
+    fail "$(cat "$work/log")"
+rows() { cat "$work/out.d/$1/data.csv"; }
+for study in control exchange jobs large mtu nemo overlap skew stragglers topology; do
+    scenarios/training/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
+    [ "$(rows $study | wc -l)" -ge 2 ] || fail "$study: no rows"
+    rows $study | tail -n +2 | grep -q ',,' && fail "$study: $(rows $study)"
+done
+# less WHAT STUDY A B COLUMN: the column of the row that begins with A is below that of B
+less() {
+    rows "$2" | awk -F, -v a="$3," -v b="$4," -v c="$5" '
+        index($0, a) == 1 { x = $c } index($0, b) == 1 { y = $c }
+        END { exit !(x > 0 && x < y) }' || fail "$1: $(rows "$2")"
+}
+less "rails have no collisions" topology rails leaf-spine 9
+less "hot experts cost time" skew none,0 none,1 8
+less "a slow GPU slows all" stragglers even slow 3
+less "a flapping link costs time" stragglers even flapping 3
+less "longer frames have fewer headers" mtu permanent,9000 permanent,4096 3
+[ "$failures" -eq 0 ]
