@@ -50,7 +50,7 @@ static const option_t options[] = {
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
-    {"--json", false, FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK, NULL},
+    {"--json", false, FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--help", false, ~0u, NULL},

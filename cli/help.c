@@ -233,13 +233,14 @@ static const char help_compare[] =
     "docs/formats/compare.md explains each row.\n";
 
 static const char help_plot[] =
-    "rocesim plot DIR... [-o FILE] [--kind KIND[,KIND]...]\n"
+    "rocesim plot DIR... [-o FILE | --json] [--kind KIND[,KIND]...]\n"
     "\n"
     "Draws result folders with gnuplot, several runs in one figure.\n"
     "\n"
     "  -o FILE            Write the figure to FILE (plot.svg by default). The name ends in\n"
     "                     .svg, .png or .pdf, or in .gnuplot for gnuplot's script. With\n"
     "                     several kinds, each kind has its own file: plot-queue.svg...\n"
+    "  --json             Print what the figures show as JSON, and draw nothing.\n"
     "  --kind KIND        Draw this kind of figure. Without --kind, every kind is drawn for\n"
     "                     which the folders have data. The kinds are:\n"
     "      slowdown       slowdown by flow size: median, p95 and p99 (flows.csv)\n"

@@ -4,8 +4,9 @@
 //
 // An application is drawn if its report has a list "bandwidth" of {time_us, gbytes_per_s}, or lists
 // of {percent, ms} whose names end in "_cdf".
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
+#include <math.h>
 #include <string.h>
 
 #define MARKS_MAX 32u
@@ -15,18 +16,30 @@ typedef struct mark {
     bool up;
 } mark_t;
 
-// Prints a curve's title: "run", "app 1" or "run, app 1", as much as tells the curves apart.
-static void print_title(FILE *script, const cli_plot_t *plot, size_t run, size_t app, size_t apps)
+static size_t app_count(const cli_plot_t *plot, size_t run)
+{
+    return json_array_size(json_object_get(plot->runs[run].summary, "apps"));
+}
+
+// Draws a curve with its title: "run", "app 1" or "run, app 1", as much as tells the curves apart.
+static void print_line(const cli_figure_t *figure,
+                       const cli_plot_t *plot,
+                       size_t run,
+                       size_t app,
+                       size_t number,
+                       size_t first,
+                       const char *with)
 {
     const char *const name = plot->runs[run].name;
     char *title = NULL;
-    if (apps > 1) {
+    if (app_count(plot, run) > 1) {
         title =
             plot->run_count > 1 ? sim_format("%s, app %zu", name, app) : sim_format("app %zu", app);
     } else {
         title = sim_strdup(name);
     }
-    cli_figure_quote(script, title);
+    const cli_block_t block = {"c", number, 0};
+    cli_figure_line(figure, number == first, block, with, cli_figure_color(number - first), title);
     sim_free(title);
 }
 
@@ -34,11 +47,6 @@ static const json_t *list_of(const cli_plot_t *plot, size_t run, size_t app, con
 {
     const json_t *const apps = json_object_get(plot->runs[run].summary, "apps");
     return json_object_get(json_array_get(apps, app), name);
-}
-
-static size_t app_count(const cli_plot_t *plot, size_t run)
-{
-    return json_array_size(json_object_get(plot->runs[run].summary, "apps"));
 }
 
 static sim_err_t not_numbers(const cli_plot_t *plot,
@@ -57,7 +65,7 @@ static sim_err_t not_numbers(const cli_plot_t *plot,
 }
 
 // Writes the rows of a list as a data block. Sets *count to their number.
-static sim_err_t print_rows(FILE *script,
+static sim_err_t print_rows(const cli_figure_t *figure,
                             const cli_plot_t *plot,
                             size_t run,
                             const json_t *list,
@@ -71,10 +79,10 @@ static sim_err_t print_rows(FILE *script,
         if (!json_is_number(x) || !json_is_number(y)) {
             return not_numbers(plot, run, names[1], error);
         }
-        fprintf(script,
-                "%.9g %.9g\n",
-                json_number_value(x) / ones[0],
-                json_number_value(y) / ones[1]);
+        cli_figure_row(figure,
+                       "%.9g %.9g",
+                       json_number_value(x) / ones[0],
+                       json_number_value(y) / ones[1]);
     }
     return SIM_OK;
 }
@@ -158,11 +166,13 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
     const cli_plot_unit_t unit = cli_plot_time_unit(most_us * 1e6);
     cli_figure_begin(figure, 760, 420);
     FILE *const script = figure->script;
-    fprintf(script,
-            "set lmargin 9\nset rmargin 3\nset xrange [0:%.9g]\nset yrange [0:*]\n"
-            "set ylabel 'payload that arrived (GB/s)'\nset xlabel 'time (%s)'\n",
-            most_us * 1e6 / unit.one,
-            unit.name);
+    fputs("set lmargin 9\nset rmargin 3\n", script);
+    cli_figure_range(figure, "xrange", 0, most_us * 1e6 / unit.one);
+    cli_figure_range(figure, "yrange", 0, (double)NAN);
+    cli_figure_label(figure, "ylabel", "payload that arrived (GB/s)", "");
+    char label[32];
+    (void)snprintf(label, sizeof(label), "time (%s)", unit.name);
+    cli_figure_label(figure, "xlabel", label, "");
     print_marks(script, marks, mark_count, unit.one);
     static const char *const names[2] = {"time_us", "gbytes_per_s"};
     const double ones[2] = {unit.one / 1e6, 1};
@@ -171,9 +181,9 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
         for (size_t a = 0; a < app_count(plot, r) && result == SIM_OK; a++) {
             const json_t *const list = list_of(plot, r, a, "bandwidth");
             if (json_array_size(list) > 0 && number < CLI_PLOT_CURVES_MAX) {
-                fprintf(script, "$c%zu << EOD\n", number++);
-                result = print_rows(script, plot, r, list, names, ones, error);
-                fputs("EOD\n", script);
+                cli_figure_block_begin(figure, (cli_block_t){"c", number++, 0});
+                result = print_rows(figure, plot, r, list, names, ones, error);
+                cli_figure_block_end(figure);
             }
         }
     }
@@ -182,17 +192,11 @@ sim_err_t cli_plot_app_rate(const cli_plot_t *plot, cli_figure_t *figure, world_
         for (size_t a = 0; a < app_count(plot, r); a++) {
             if (json_array_size(list_of(plot, r, a, "bandwidth")) > 0 &&
                 number < CLI_PLOT_CURVES_MAX) {
-                fprintf(script,
-                        "%s $c%zu using 1:2 with fsteps linewidth 2 linecolor '%s' title ",
-                        number == 0 ? "plot" : ",",
-                        number,
-                        cli_figure_color(number));
-                print_title(script, plot, r, a, app_count(plot, r));
-                number++;
+                print_line(figure, plot, r, a, number++, 0, "fsteps linewidth 2");
             }
         }
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
     if (number < curves) {
         (void)snprintf(figure->note,
                        sizeof(figure->note),
@@ -239,7 +243,7 @@ static size_t find_names(const cli_plot_t *plot, const char *names[NAMES_MAX])
     return count;
 }
 
-static sim_err_t draw_distribution(FILE *script,
+static sim_err_t draw_distribution(const cli_figure_t *figure,
                                    const cli_plot_t *plot,
                                    const char *name,
                                    size_t *number,
@@ -253,32 +257,24 @@ static sim_err_t draw_distribution(FILE *script,
         for (size_t a = 0; a < app_count(plot, r) && result == SIM_OK; a++) {
             const json_t *const list = list_of(plot, r, a, name);
             if (json_array_size(list) > 0 && *number - first < CLI_PLOT_CURVES_MAX) {
-                fprintf(script, "$c%zu << EOD\n", (*number)++);
-                result = print_rows(script, plot, r, list, names, ones, error);
-                fputs("EOD\n", script);
+                cli_figure_block_begin(figure, (cli_block_t){"c", (*number)++, 0});
+                result = print_rows(figure, plot, r, list, names, ones, error);
+                cli_figure_block_end(figure);
             }
         }
     }
     char *const label = sim_format("%.*s (ms)", (int)strlen(name) - 4, name);
-    fputs("set xlabel ", script);
-    cli_figure_quote(script, label);
-    fputc('\n', script);
+    cli_figure_label(figure, "xlabel", label, "");
     sim_free(label);
     size_t n = first;
     for (size_t r = 0; r < plot->run_count; r++) {
         for (size_t a = 0; a < app_count(plot, r); a++) {
             if (json_array_size(list_of(plot, r, a, name)) > 0 && n < *number) {
-                fprintf(script,
-                        "%s $c%zu using 1:2 with lines linewidth 2 linecolor '%s' title ",
-                        n == first ? "plot" : ",",
-                        n,
-                        cli_figure_color(n - first));
-                print_title(script, plot, r, a, app_count(plot, r));
-                n++;
+                print_line(figure, plot, r, a, n++, first, "lines linewidth 2");
             }
         }
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
     return result;
 }
 
@@ -295,16 +291,17 @@ sim_err_t cli_plot_app_cdf(const cli_plot_t *plot, cli_figure_t *figure, world_e
     }
     cli_figure_begin(figure, 460 * (unsigned)count + 40, 420);
     FILE *const script = figure->script;
-    fputs("set yrange [0:1]\nset logscale x 10\nset key bottom right\n"
-          "set ylabel 'share of them at or below (CDF)'\n",
-          script);
+    cli_figure_range(figure, "yrange", 0, 1);
+    cli_figure_log(figure, 'x');
+    fputs("set key bottom right\n", script);
+    cli_figure_label(figure, "ylabel", "share of them at or below (CDF)", "");
     if (count > 1) {
         fprintf(script, "set multiplot layout 1,%zu\n", count);
     }
     sim_err_t result = SIM_OK;
     size_t number = 0;
     for (size_t i = 0; i < count && result == SIM_OK; i++) {
-        result = draw_distribution(script, plot, names[i], &number, error);
+        result = draw_distribution(figure, plot, names[i], &number, error);
     }
     if (count > 1) {
         fputs("unset multiplot\n", script);

@@ -4,6 +4,7 @@
 // A value is weighted by the time until the next row of its path, the last value by the time until
 // the end of the run. So equidistant samples have equal weights.
 #include "cli/plot/curves.h"
+#include "cli/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ static bool is_queue(const char *name)
 // Prints the rows of a data block: value, share of time at or below it. Points closer than a step
 // in
 // value and in share are left out.
-static void print_curve(FILE *script,
+static void print_curve(const cli_figure_t *figure,
                         const cli_curve_t *curve,
                         size_t number,
                         sim_time_t end_ps,
@@ -50,7 +51,8 @@ static void print_curve(FILE *script,
         shares[0].time_ps = 1;
     }
     qsort(shares, curve->count, sizeof(*shares), compare_shares);
-    fprintf(script, "$c%zu << EOD\n0 0\n", number);
+    cli_figure_block_begin(figure, (cli_block_t){"c", number, 0});
+    cli_figure_row(figure, "%.6g %.6g", 0.0, 0.0);
     double below_ps = 0;
     double kept_value = -1;
     double kept_share = -1;
@@ -64,12 +66,13 @@ static void print_curve(FILE *script,
         const double share = below_ps / total_ps;
         if (last || kept_value < 0 || value - kept_value > (double)most / POINTS_MAX ||
             share - kept_share > 1.0 / POINTS_MAX) {
-            fprintf(script, "%.6g %.6g\n", value / unit->one, share);
+            cli_figure_row(figure, "%.6g %.6g", value / unit->one, share);
             kept_value = value;
             kept_share = share;
         }
     }
-    fprintf(script, "%.6g 1\nEOD\n", (double)most / unit->one);
+    cli_figure_row(figure, "%.6g %.6g", (double)most / unit->one, 1.0);
+    cli_figure_block_end(figure);
     sim_free(shares);
 }
 
@@ -103,37 +106,37 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     }
     const cli_plot_unit_t unit = cli_plot_bytes_unit((double)most);
     cli_figure_begin(figure, 640, 420);
-    FILE *const script = figure->script;
-    fprintf(script,
-            "set lmargin 9\nset rmargin 3\nset xrange [0:%.9g]\nset yrange [0:1]\n"
-            "set ylabel 'share of time at or below (CDF)'\nset xlabel ",
-            (double)most * 1.02 / unit.one);
+    fputs("set lmargin 9\nset rmargin 3\n", figure->script);
+    cli_figure_range(figure, "xrange", 0, (double)most * 1.02 / unit.one);
+    cli_figure_range(figure, "yrange", 0, 1);
+    cli_figure_label(figure, "ylabel", "share of time at or below (CDF)", "");
     const char *const entity = cli_curves_entity(curves);
     char *const label = entity != NULL ? sim_format("queue of %s (%s)", entity, unit.name)
                                        : sim_format("queue length (%s)", unit.name);
-    cli_figure_quote(script, label);
-    fputc('\n', script);
+    cli_figure_label(figure, "xlabel", label, "");
     sim_free(label);
     size_t number = 0;
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i]) {
             const sim_time_t end_ps = curves->end_ps[curves->curves[i].run];
-            print_curve(script, &curves->curves[i], number++, end_ps, &unit, most);
+            print_curve(figure, &curves->curves[i], number++, end_ps, &unit, most);
         }
     }
     number = 0;
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i]) {
-            fprintf(script,
-                    "%s $c%zu using 1:2 with steps linewidth 2 linecolor '%s' title ",
-                    number == 0 ? "plot" : ",",
-                    number,
-                    cli_figure_color(number));
-            cli_curve_title(script, plot, curves, &curves->curves[i]);
+            char *const title = cli_curve_title(plot, curves, &curves->curves[i]);
+            cli_figure_line(figure,
+                            number == 0,
+                            (cli_block_t){"c", number, 0},
+                            "steps linewidth 2",
+                            cli_figure_color(number),
+                            title);
+            sim_free(title);
             number++;
         }
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
     sim_free(chosen);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/plot/command.c - `rocesim plot`: chooses the figures, the folders and the files.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include "cli/command.h"
 #include "results/result_folder.h"
@@ -222,7 +222,7 @@ static char *find_missing(const cli_plot_t *plot, const cli_plot_kind_t *kind)
     return missing;
 }
 
-// Draws one kind of figure. Sets *made if there was anything to draw.
+// Draws one kind of figure into a file; path NULL: records it only.
 static sim_err_t make(const cli_plot_t *plot,
                       const cli_plot_kind_t *kind,
                       cli_plot_format_t format,
@@ -232,6 +232,7 @@ static sim_err_t make(const cli_plot_t *plot,
                       int *status)
 {
     *figure = (cli_figure_t){.script = cli_plot_temporary(), .format = format};
+    figure->record = path == NULL ? cli_record_create() : NULL;
     figure->missing = find_missing(plot, kind);
     *status = CLI_EXIT_FAILED;
     if (figure->script == NULL) {
@@ -239,7 +240,7 @@ static sim_err_t make(const cli_plot_t *plot,
     }
     *status = CLI_EXIT_BAD_INPUT;
     sim_err_t result = kind->draw(plot, figure, error);
-    if (result == SIM_OK && figure->drawn) {
+    if (result == SIM_OK && figure->drawn && path != NULL) {
         *status = CLI_EXIT_FAILED;
         result = cli_figure_write(figure, path, error);
     }
@@ -251,7 +252,35 @@ typedef struct request {
     unsigned wanted; // one bit per kind; 0: every kind that has data
     cli_plot_format_t format;
     const char *path;
+    json_t *figures; // --json: the figures; NULL: files are written
 } request_t;
+
+static json_t *figure_json(const cli_figure_t *figure, const char *kind)
+{
+    return json_pack("{s:s, s:s, s:s, s:s?, s:O}",
+                     "kind",
+                     kind,
+                     "words",
+                     figure->what,
+                     "note",
+                     figure->note,
+                     "missing",
+                     figure->missing,
+                     "panels",
+                     cli_record_panels(figure->record));
+}
+
+static void tell(const char *path, const cli_figure_t *figure)
+{
+    printf("%s: %s%s%s%s%s%s\n",
+           path,
+           figure->what,
+           figure->note[0] != '\0' ? " (" : "",
+           figure->note,
+           figure->note[0] != '\0' ? ")" : "",
+           figure->missing != NULL ? "; " : "",
+           figure->missing != NULL ? figure->missing : "");
+}
 
 static int make_all(const cli_plot_t *plot, const request_t *request, world_error_t *error)
 {
@@ -263,21 +292,20 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
         if (request->wanted != 0 ? (request->wanted >> k & 1u) == 0 : sweep) {
             continue;
         }
-        char *const path = one ? sim_strdup(request->path) : file_of(request->path, kinds[k].name);
+        char *const path = request->figures != NULL ? NULL
+                           : one                    ? sim_strdup(request->path)
+                                                    : file_of(request->path, kinds[k].name);
         cli_figure_t figure;
         int failed = CLI_EXIT_DONE;
         if (make(plot, &kinds[k], request->format, path, &figure, error, &failed) != SIM_OK) {
             status = failed;
         } else if (figure.drawn) {
             made++;
-            printf("%s: %s%s%s%s%s%s\n",
-                   path,
-                   figure.what,
-                   figure.note[0] != '\0' ? " (" : "",
-                   figure.note,
-                   figure.note[0] != '\0' ? ")" : "",
-                   figure.missing != NULL ? "; " : "",
-                   figure.missing != NULL ? figure.missing : "");
+            if (path != NULL) {
+                tell(path, &figure);
+            } else {
+                (void)json_array_append_new(request->figures, figure_json(&figure, kinds[k].name));
+            }
         } else if (request->wanted != 0) {
             world_fail(error,
                        SIM_ERR_INVALID,
@@ -287,6 +315,7 @@ static int make_all(const cli_plot_t *plot, const request_t *request, world_erro
                        figure.what);
             status = CLI_EXIT_BAD_INPUT;
         }
+        cli_record_destroy(figure.record);
         sim_free(figure.what);
         sim_free(figure.missing);
         sim_free(path);
@@ -313,12 +342,36 @@ static bool is_sweep(const char *folder)
     return found;
 }
 
+// Prints {"figures": [...]}; NULL: nothing.
+static int print_figures(json_t *figures)
+{
+    if (figures == NULL) {
+        return 0;
+    }
+    json_t *const json = json_pack("{s:O}", "figures", figures);
+    const int failed = json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9));
+    json_decref(json);
+    return failed != 0 || putchar('\n') == EOF ? -1 : 0;
+}
+
 int cli_command_plot(const cli_args_t *args)
 {
     cli_plot_t plot = {.x = args->x, .y = args->y, .app = args->app};
     request_t request = {.path = args->folder != NULL ? args->folder : "plot.svg"};
     world_error_t error;
-    sim_err_t result = take_format(request.path, &request.format, &error);
+    sim_err_t result = SIM_OK;
+    if (args->json && args->folder != NULL) {
+        result = world_fail(&error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "rocesim plot: --json prints figures and -o writes them, expected one "
+                            "of the two");
+    } else if (args->json) {
+        request.format = CLI_PLOT_SCRIPT;
+        request.figures = json_array();
+    } else {
+        result = take_format(request.path, &request.format, &error);
+    }
     for (size_t i = 0; i < args->kind_count && result == SIM_OK; i++) {
         result = take_kinds(args->kinds[i], &request.wanted, &error);
     }
@@ -334,9 +387,10 @@ int cli_command_plot(const cli_args_t *args)
     int status = result == SIM_OK ? make_all(&plot, &request, &error) : CLI_EXIT_BAD_INPUT;
     if (status != CLI_EXIT_DONE) {
         status = cli_report_failure(&error, status);
-    } else if (fflush(stdout) != 0) {
+    } else if (print_figures(request.figures) != 0 || fflush(stdout) != 0) {
         status = CLI_EXIT_FAILED;
     }
+    json_decref(request.figures);
     for (size_t i = 0; i < plot.run_count; i++) {
         sim_free(plot.runs[i].name);
         json_decref(plot.runs[i].summary);

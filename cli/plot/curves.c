@@ -366,15 +366,10 @@ const char *cli_curves_entity(const cli_curves_t *curves)
     return curves->count > 0 ? curves->curves[0].entity : NULL;
 }
 
-void cli_curve_title(FILE *script,
-                     const cli_plot_t *plot,
-                     const cli_curves_t *curves,
-                     const cli_curve_t *curve)
+char *cli_curve_title(const cli_plot_t *plot, const cli_curves_t *curves, const cli_curve_t *curve)
 {
     const bool several = cli_curves_entity(curves) == NULL;
-    char *const title = plot->run_count == 1 ? sim_strdup(curve->entity)
-                        : several ? sim_format("%s: %s", plot->runs[curve->run].name, curve->entity)
-                                  : sim_strdup(plot->runs[curve->run].name);
-    cli_figure_quote(script, title);
-    sim_free(title);
+    return plot->run_count == 1 ? sim_strdup(curve->entity)
+           : several            ? sim_format("%s: %s", plot->runs[curve->run].name, curve->entity)
+                                : sim_strdup(plot->runs[curve->run].name);
 }

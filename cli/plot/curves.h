@@ -69,12 +69,8 @@ sim_time_t cli_curve_end_ps(const cli_curves_t *curves,
 // Returns the entity that all curves share, or NULL if they are of several entities.
 const char *cli_curves_entity(const cli_curves_t *curves);
 
-// Prints a curve's title in the legend: the run's name if there are several runs, the entity's
-// name if
-// there are several entities.
-void cli_curve_title(FILE *script,
-                     const cli_plot_t *plot,
-                     const cli_curves_t *curves,
-                     const cli_curve_t *curve);
+// Returns a curve's title in the legend, freed with sim_free: the run's name if there are several
+// runs, the entity's name if there are several entities.
+char *cli_curve_title(const cli_plot_t *plot, const cli_curves_t *curves, const cli_curve_t *curve);
 
 #endif // CLI_PLOT_CURVES_H

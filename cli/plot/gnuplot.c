@@ -3,7 +3,7 @@
 //
 // gnuplot reads the script from standard input and writes the picture to standard output, into a
 // temporary file. A complete picture then replaces the file that the user asked for.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include "kernel/own_file.h"
 
@@ -137,27 +137,38 @@ cli_plot_unit_t cli_plot_time_unit(double most_ps)
     return units[SIM_COUNT_OF(units) - 1];
 }
 
-void cli_plot_run_title(FILE *script, const cli_plot_t *plot, size_t run)
+void cli_plot_run_title(const cli_figure_t *figure, const cli_plot_t *plot, size_t run)
 {
     if (plot->run_count > 1) {
-        fputs("set title ", script);
-        cli_figure_quote(script, plot->runs[run].name);
-        fputs(" offset 0,-0.5\n", script);
+        cli_figure_label(figure, "title", plot->runs[run].name, " offset 0,-0.5");
     }
 }
 
-void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit)
+void cli_plot_time_label(const cli_figure_t *figure, const cli_plot_t *plot, cli_plot_unit_t unit)
 {
+    char text[96];
     if (plot->origin_ps == 0) {
-        fprintf(script, "set xlabel 'time (%s)'\n", unit.name);
-        return;
+        (void)snprintf(text, sizeof(text), "time (%s)", unit.name);
+    } else {
+        const cli_plot_unit_t of_origin = cli_plot_time_unit((double)plot->origin_ps);
+        (void)snprintf(text,
+                       sizeof(text),
+                       "time after %.15g %s (%s)",
+                       (double)plot->origin_ps / of_origin.one,
+                       of_origin.name,
+                       unit.name);
     }
-    const cli_plot_unit_t of_origin = cli_plot_time_unit((double)plot->origin_ps);
-    fprintf(script,
-            "set xlabel 'time after %.15g %s (%s)'\n",
-            (double)plot->origin_ps / of_origin.one,
-            of_origin.name,
-            unit.name);
+    cli_figure_label(figure, "xlabel", text, "");
+}
+
+void cli_plot_load_palette(const cli_figure_t *figure)
+{
+    static const cli_color_stop_t stops[] = {{0, "#f1f1ee"},
+                                             {0.2, "#fee391"},
+                                             {0.5, "#fe9929"},
+                                             {0.8, "#cc4c02"},
+                                             {1, "#662506"}};
+    cli_figure_palette(figure, stops, SIM_COUNT_OF(stops));
 }
 
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes)

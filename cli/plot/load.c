@@ -8,7 +8,7 @@
 // one such link, it holds the links of all nodes of its kind to that peer ("host* -> leaf0"). A
 // kind is
 // a name without its number. Rows and cells are in the order of ports.csv.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -251,38 +251,49 @@ static void choose_rows(map_t *map)
 
 // -- the script
 
-static void draw_map(FILE *script, map_t *map, size_t run, size_t columns, bool numbered)
+static void draw_map(const cli_figure_t *figure,
+                     map_t *map,
+                     size_t run,
+                     size_t columns,
+                     bool numbered)
 {
+    FILE *const script = figure->script;
+    const cli_block_t block = {"run", run, 0};
     size_t *const next = sim_alloc_array(map->row_count + 1, sizeof(*next));
-    fprintf(script, "$run%zu << EOD\n", run);
+    cli_figure_block_begin(figure, block);
     for (size_t i = 0; i < map->port_count; i++) {
         const port_t *const port = &map->ports[i];
         const size_t into = map->rows[port->row].into;
         const size_t place = map->rows[into].place;
         if (place != 0) {
-            fprintf(script, "%zu %zu %.4g\n", ++next[into], place, port->load * 100);
+            cli_figure_row(figure,
+                           "%.0f %.0f %.4g",
+                           (double)++next[into],
+                           (double)place,
+                           port->load * 100);
         }
     }
     sim_free(next);
-    fputs("EOD\nset ytics (", script);
-    const char *separator = "";
+    cli_figure_block_end(figure);
+    cli_figure_tics_begin(figure, "ytics", "");
+    bool first = true;
     for (size_t r = 0; r < map->row_count; r++) {
         if (map->rows[r].place != 0) {
-            fputs(separator, script);
             char *const label = label_of(&map->rows[r]);
-            cli_figure_quote_tic(script, label);
+            cli_figure_tic(figure, first, label, (double)map->rows[r].place);
             sim_free(label);
-            fprintf(script, " %zu", map->rows[r].place);
-            separator = ", ";
+            first = false;
         }
     }
+    cli_figure_tics_end(figure);
+    cli_figure_range(figure, "yrange", (double)map->shown + 0.5, 0.5);
+    cli_figure_range(figure, "xrange", 0.4, (double)columns + 0.6);
     fprintf(script,
-            ")\nset yrange [%zu.5:0.5]\nset xrange [0.4:%zu.6]\n"
             "plot $run%zu using 1:2:($1-0.46):($1+0.46):($2-0.42):($2+0.42):3 with boxxyerror "
             "fillstyle solid 1.0 noborder linecolor palette notitle",
-            map->shown,
-            columns,
             run);
+    static const cli_using_t use[] = {{1, 0}, {1, -0.46}, {1, 0.46}, {2, -0.42}, {2, 0.42}, {3, 0}};
+    cli_figure_curve(figure, block, "boxes", "palette", "", use, SIM_COUNT_OF(use));
     if (numbered) {
         for (unsigned dark = 0; dark < 2; dark++) {
             fprintf(script,
@@ -293,7 +304,7 @@ static void draw_map(FILE *script, map_t *map, size_t run, size_t columns, bool 
                     dark ? "#ffffff" : "#303030");
         }
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
 }
 
 static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_t *figure)
@@ -337,14 +348,17 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
                                    : wide,
                      (unsigned)(80 * panels + 50 + rows * 22));
     FILE *const script = figure->script;
-    fprintf(script,
-            "set lmargin %zu\nset rmargin 12\nunset grid\nunset border\n"
-            "set ytics font 'sans-serif,11' scale 0\nset xtics 1,%zu font 'sans-serif,11' scale 0\n"
-            "set cbrange [0:100]\nset cblabel 'utilisation (%%)'\n" CLI_PLOT_LOAD_PALETTE,
-            label_size * 7 / 8 + 2,
-            columns > 32   ? (size_t)4
-            : columns > 16 ? (size_t)2
-                           : (size_t)1);
+    fprintf(
+        script,
+        "set lmargin %zu\nset rmargin 12\nunset grid\nunset border\n"
+        "set ytics font 'sans-serif,11' scale 0\nset xtics 1,%zu font 'sans-serif,11' scale 0\n",
+        label_size * 7 / 8 + 2,
+        columns > 32   ? (size_t)4
+        : columns > 16 ? (size_t)2
+                       : (size_t)1);
+    cli_figure_range(figure, "cbrange", 0, 100);
+    cli_figure_label(figure, "cblabel", "utilisation (%)", "");
+    cli_plot_load_palette(figure);
     if (panels > 1) {
         fprintf(script, "set multiplot layout %zu,1\n", panels);
     }
@@ -353,11 +367,11 @@ static void draw(const cli_plot_t *plot, map_t *maps, size_t panels, cli_figure_
         if (maps[r].port_count == 0) {
             continue;
         }
-        cli_plot_run_title(script, plot, r);
+        cli_plot_run_title(figure, plot, r);
         if (++panel == panels) {
-            fputs("set xlabel 'link, in the order of the ports'\n", script);
+            cli_figure_label(figure, "xlabel", "link, in the order of the ports", "");
         }
-        draw_map(script, &maps[r], r, columns, cells <= NUMBERED_MAX);
+        draw_map(figure, &maps[r], r, columns, cells <= NUMBERED_MAX);
     }
     if (panels > 1) {
         fputs("unset multiplot\n", script);

@@ -5,6 +5,7 @@
 // samples
 // than pixel columns, a column shows their mean, weighted by time.
 #include "cli/plot/curves.h"
+#include "cli/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +41,7 @@ static sim_time_t since_ps(const cli_curve_t *curve, size_t i)
     return curve->times_ps[0] > period_ps ? curve->times_ps[0] - period_ps : 0;
 }
 
-static void print_row(FILE *script,
+static void print_row(const cli_figure_t *figure,
                       const cli_curve_t *curve,
                       size_t row,
                       sim_time_t end_ps,
@@ -57,12 +58,12 @@ static void print_row(FILE *script,
             i++;
         } while (i < curve->count && to_ps - from_ps < column_ps);
         if (to_ps > from_ps) {
-            fprintf(script,
-                    "%.7g %.7g %zu %.4g\n",
-                    (double)from_ps / one,
-                    (double)to_ps / one,
-                    row,
-                    sum / (double)(to_ps - from_ps) / 1e4);
+            cli_figure_row(figure,
+                           "%.7g %.7g %.0f %.4g",
+                           (double)from_ps / one,
+                           (double)to_ps / one,
+                           (double)row,
+                           sum / (double)(to_ps - from_ps) / 1e4);
         }
     }
 }
@@ -87,7 +88,7 @@ static size_t choose(const cli_curves_t *curves, size_t run, bool *chosen)
     }
 }
 
-static void draw_map(FILE *script,
+static void draw_map(const cli_figure_t *figure,
                      const cli_curves_t *curves,
                      size_t run,
                      const bool *chosen,
@@ -95,27 +96,31 @@ static void draw_map(FILE *script,
                      double one)
 {
     size_t row = 0;
-    fprintf(script, "$run%zu << EOD\n", run);
+    const cli_block_t block = {"run", run, 0};
+    cli_figure_block_begin(figure, block);
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i] && curves->curves[i].run == run) {
-            print_row(script, &curves->curves[i], ++row, end_ps, one);
+            print_row(figure, &curves->curves[i], ++row, end_ps, one);
         }
     }
-    fputs("EOD\nset ytics (", script);
+    cli_figure_block_end(figure);
+    cli_figure_tics_begin(figure, "ytics", "");
     row = 0;
     for (size_t i = 0; i < curves->count; i++) {
         if (chosen[i] && curves->curves[i].run == run) {
-            fputs(row > 0 ? ", " : "", script);
-            cli_figure_quote_tic(script, curves->curves[i].entity);
-            fprintf(script, " %zu", ++row);
+            row++;
+            cli_figure_tic(figure, row == 1, curves->curves[i].entity, (double)row);
         }
     }
-    fprintf(script,
-            ")\nset yrange [%zu.5:0.5]\n"
+    cli_figure_tics_end(figure);
+    cli_figure_range(figure, "yrange", (double)row + 0.5, 0.5);
+    fprintf(figure->script,
             "plot $run%zu using 1:3:1:2:($3-0.46):($3+0.46):4 with boxxyerror fillstyle solid 1.0 "
-            "noborder linecolor palette notitle\n",
-            row,
+            "noborder linecolor palette notitle",
             run);
+    static const cli_using_t use[] = {{1, 0}, {1, 0}, {2, 0}, {3, -0.46}, {3, 0.46}, {4, 0}};
+    cli_figure_curve(figure, block, "boxes", "palette", "", use, SIM_COUNT_OF(use));
+    cli_figure_panel_end(figure);
 }
 
 static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_t *figure)
@@ -154,12 +159,14 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
     cli_figure_begin(figure, 860, (unsigned)height);
     FILE *const script = figure->script;
     fprintf(script,
-            "set lmargin %zu\nset rmargin 12\nset xrange [0:%.9g]\nunset grid\n"
-            "set ytics font 'sans-serif,11' scale 0\nset cbrange [0:100]\n"
-            "set cblabel 'utilisation (%%)'\n" CLI_PLOT_LOAD_PALETTE "%s",
-            name_size * 7 / 8 + 2,
-            (double)end_ps / unit.one,
-            panels > 1 ? "set multiplot\nset tmargin 2.5\n" : "");
+            "set lmargin %zu\nset rmargin 12\nunset grid\n"
+            "set ytics font 'sans-serif,11' scale 0\n",
+            name_size * 7 / 8 + 2);
+    cli_figure_range(figure, "xrange", 0, (double)end_ps / unit.one);
+    cli_figure_range(figure, "cbrange", 0, 100);
+    cli_figure_label(figure, "cblabel", "utilisation (%)", "");
+    cli_plot_load_palette(figure);
+    fputs(panels > 1 ? "set multiplot\nset tmargin 2.5\n" : "", script);
     size_t panel = 0;
     double top = 1;
     for (size_t r = 0; r < plot->run_count; r++) {
@@ -173,11 +180,11 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         if (panels > 1) {
             fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
         }
-        cli_plot_run_title(script, plot, r);
+        cli_plot_run_title(figure, plot, r);
         if (last) {
-            cli_plot_time_label(script, plot, unit);
+            cli_plot_time_label(figure, plot, unit);
         }
-        draw_map(script, curves, r, chosen, end_ps, unit.one);
+        draw_map(figure, curves, r, chosen, end_ps, unit.one);
     }
     fputs(panels > 1 ? "unset multiplot\n" : "", script);
     sim_free(chosen);

@@ -5,7 +5,7 @@
 // If single pauses cannot be seen, time is cut into columns, and the colour of a column shows for
 // which share of its time the port was stopped. If events.csv does not hold all pauses, the columns
 // are the bins of pauses.csv.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -203,25 +203,29 @@ static void chart_fini(chart_t *chart)
 
 // -- the script
 
-static void print_box(FILE *script, double from, double to, size_t row, double share)
+static void print_box(const cli_figure_t *figure, double from, double to, size_t row, double share)
 {
-    fprintf(script, "%.7g %.7g %zu %.3g\n", from, to, row, share);
+    cli_figure_row(figure, "%.7g %.7g %.0f %.3g", from, to, (double)row, share);
 }
 
 // Prints the bars of a row. A pause shorter than a pixel is drawn one pixel wide.
-static void print_bars(FILE *script, const row_t *row, size_t number, sim_time_t end_ps, double one)
+static void print_bars(const cli_figure_t *figure,
+                       const row_t *row,
+                       size_t number,
+                       sim_time_t end_ps,
+                       double one)
 {
     const sim_time_t pixel_ps = end_ps / PIXELS;
     for (size_t i = 0; i < row->bar_count; i++) {
         const sim_time_t from_ps = row->bars[i].from_ps;
         const sim_time_t to_ps = row->bars[i].to_ps;
         const sim_time_t shown_ps = to_ps - from_ps < pixel_ps ? from_ps + pixel_ps : to_ps;
-        print_box(script, (double)from_ps / one, (double)shown_ps / one, number, 1);
+        print_box(figure, (double)from_ps / one, (double)shown_ps / one, number, 1);
     }
 }
 
 // Prints the columns of a row. Neighbouring columns of the same level become one box.
-static void print_shares(FILE *script,
+static void print_shares(const cli_figure_t *figure,
                          const row_t *row,
                          size_t number,
                          const chart_t *chart,
@@ -251,7 +255,7 @@ static void print_shares(FILE *script,
     for (size_t c = 1; c <= COLUMNS; c++) {
         if (levels[c] != levels[first]) {
             if (levels[first] > 0) {
-                print_box(script,
+                print_box(figure,
                           (double)(first * column_ps) / one,
                           (double)(c * column_ps) / one,
                           number,
@@ -262,7 +266,7 @@ static void print_shares(FILE *script,
     }
 }
 
-static void draw_chart(FILE *script,
+static void draw_chart(const cli_figure_t *figure,
                        const chart_t *chart,
                        size_t run,
                        bool classes,
@@ -270,29 +274,33 @@ static void draw_chart(FILE *script,
                        double one)
 {
     const size_t shown = chart->count < ROWS_MAX ? chart->count : ROWS_MAX;
-    fprintf(script, "$run%zu << EOD\n", run);
+    const cli_block_t block = {"run", run, 0};
+    cli_figure_block_begin(figure, block);
     for (size_t i = 0; i < shown; i++) {
         if (exact) {
-            print_bars(script, &chart->rows[i], i + 1, chart->end_ps, one);
+            print_bars(figure, &chart->rows[i], i + 1, chart->end_ps, one);
         } else {
-            print_shares(script, &chart->rows[i], i + 1, chart, one);
+            print_shares(figure, &chart->rows[i], i + 1, chart, one);
         }
     }
-    fputs("EOD\nset ytics (", script);
+    cli_figure_block_end(figure);
+    cli_figure_tics_begin(figure, "ytics", "");
     for (size_t i = 0; i < shown; i++) {
         char *const label =
             classes ? sim_format("%s [%u]", chart->rows[i].port, chart->rows[i].priority)
                     : sim_strdup(chart->rows[i].port);
-        fputs(i > 0 ? ", " : "", script);
-        cli_figure_quote_tic(script, label);
-        fprintf(script, " %zu", i + 1);
+        cli_figure_tic(figure, i == 0, label, (double)(i + 1));
         sim_free(label);
     }
-    fprintf(script, ")\nset yrange [%zu.5:0.5]\n", shown);
-    fprintf(script,
+    cli_figure_tics_end(figure);
+    cli_figure_range(figure, "yrange", (double)shown + 0.5, 0.5);
+    fprintf(figure->script,
             "plot $run%zu using 1:3:1:2:($3-0.38):($3+0.38):4 with boxxyerror fillstyle solid 1.0 "
-            "noborder linecolor palette notitle\n",
+            "noborder linecolor palette notitle",
             run);
+    static const cli_using_t use[] = {{1, 0}, {1, 0}, {2, 0}, {3, -0.38}, {3, 0.38}, {4, 0}};
+    cli_figure_curve(figure, block, "boxes", "palette", "", use, SIM_COUNT_OF(use));
+    cli_figure_panel_end(figure);
 }
 
 // The layout that the charts of all runs share.
@@ -352,11 +360,12 @@ static void lay_out(const cli_plot_t *plot, const chart_t *charts, layout_t *lay
         (double)(PANEL_MARGIN * layout->panels + LABEL_MARGIN + layout->rows * layout->row_height);
 }
 
-static void draw_panels(FILE *script,
+static void draw_panels(const cli_figure_t *figure,
                         const cli_plot_t *plot,
                         const chart_t *charts,
                         const layout_t *layout)
 {
+    FILE *const script = figure->script;
     size_t panel = 0;
     double top = 1;
     for (size_t r = 0; r < plot->run_count; r++) {
@@ -374,12 +383,12 @@ static void draw_panels(FILE *script,
         if (layout->panels > 1) {
             fprintf(script, "set size 1,%.5f\nset origin 0,%.5f\n", share, top > 0 ? top : 0);
         }
-        cli_plot_run_title(script, plot, r);
+        cli_plot_run_title(figure, plot, r);
         if (last) {
-            cli_plot_time_label(script, plot, layout->unit);
+            cli_plot_time_label(figure, plot, layout->unit);
             fputs("set bmargin 5\n", script); // leaves a line below the label for the figure's note
         }
-        draw_chart(script, &charts[r], r, several_classes(layout), layout->exact, layout->unit.one);
+        draw_chart(figure, &charts[r], r, several_classes(layout), layout->exact, layout->unit.one);
     }
 }
 
@@ -395,18 +404,20 @@ static void draw(const cli_plot_t *plot, const chart_t *charts, cli_figure_t *fi
     cli_figure_begin(figure, WIDTH, (unsigned)layout.height);
     FILE *const script = figure->script;
     const size_t label_size = layout.name_size + (several_classes(&layout) ? 4 : 0);
+    static const cli_color_stop_t stops[] = {{0, "#fdd49e"}, {0.5, "#ef6548"}, {1, "#7f0000"}};
     fprintf(script,
-            "set lmargin at screen %.4f\nset rmargin at screen %.4f\nset xrange [0:%.9g]\n"
-            "unset grid\nset grid xtics\nset ytics font 'sans-serif,11' scale 0\n"
-            "set cbrange [0:1]\nset cblabel 'share of time stopped'\n"
-            "set palette defined (0 '#fdd49e', 0.5 '#ef6548', 1 '#7f0000')\n",
+            "set lmargin at screen %.4f\nset rmargin at screen %.4f\n"
+            "unset grid\nset grid xtics\nset ytics font 'sans-serif,11' scale 0\n",
             (double)(label_size * 7 + 20) / WIDTH,
-            layout.exact ? 0.97 : 0.85,
-            (double)layout.end_ps / layout.unit.one);
+            layout.exact ? 0.97 : 0.85);
+    cli_figure_range(figure, "xrange", 0, (double)layout.end_ps / layout.unit.one);
+    cli_figure_range(figure, "cbrange", 0, 1);
+    cli_figure_label(figure, "cblabel", "share of time stopped", "");
+    cli_figure_palette(figure, stops, SIM_COUNT_OF(stops));
     if (layout.panels > 1) {
         fputs("set multiplot\nset tmargin 2.5\n", script);
     }
-    draw_panels(script, plot, charts, &layout);
+    draw_panels(figure, plot, charts, &layout);
     if (layout.panels > 1) {
         fputs("unset multiplot\n", script);
     }

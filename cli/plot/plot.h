@@ -39,8 +39,12 @@ typedef enum cli_plot_format {
     CLI_PLOT_SCRIPT // no drawing: the script itself
 } cli_plot_format_t;
 
+// What a figure shows, for --json (cli/plot/figure.h).
+typedef struct cli_record cli_record_t;
+
 typedef struct cli_figure {
     FILE *script;
+    cli_record_t *record; // NULL: nobody asks for it
     cli_plot_format_t format;
     bool drawn;
     char *what;    // a few words: the content of a drawn figure, else the data that is missing
@@ -79,11 +83,6 @@ SIM_MUST_CHECK sim_err_t cli_plot_open(const cli_plot_run_t *run,
 
 // -- scripts (cli/plot/gnuplot.c)
 
-// The colours for a utilisation of 0 to 100 percent.
-#define CLI_PLOT_LOAD_PALETTE                                                           \
-    "set palette defined (0 '#f1f1ee', 0.2 '#fee391', 0.5 '#fe9929', 0.8 '#cc4c02', 1 " \
-    "'#662506')\n"
-
 // Begins the script of a figure of width x height pixels.
 void cli_figure_begin(cli_figure_t *figure, unsigned width, unsigned height);
 // Returns the colour of a curve. The first eight differ for colour-blind readers, too.
@@ -118,8 +117,10 @@ typedef struct cli_plot_unit {
 cli_plot_unit_t cli_plot_time_unit(double most_ps);
 cli_plot_unit_t cli_plot_bytes_unit(double most_bytes);
 // Prints the run's name above its panel if there are several runs.
-void cli_plot_run_title(FILE *script, const cli_plot_t *plot, size_t run);
+void cli_plot_run_title(const cli_figure_t *figure, const cli_plot_t *plot, size_t run);
 // Prints the label of the time axis: "time (us)", "time after 2 s (us)".
-void cli_plot_time_label(FILE *script, const cli_plot_t *plot, cli_plot_unit_t unit);
+void cli_plot_time_label(const cli_figure_t *figure, const cli_plot_t *plot, cli_plot_unit_t unit);
+// Sets the colours for a utilisation of 0 to 100 percent.
+void cli_plot_load_palette(const cli_figure_t *figure);
 
 #endif // CLI_PLOT_PLOT_H

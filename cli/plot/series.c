@@ -6,7 +6,9 @@
 // figure has pixels, each pixel column keeps its first, lowest, highest and last value. So no peak
 // is lost.
 #include "cli/plot/curves.h"
+#include "cli/plot/figure.h"
 
+#include <math.h>
 #include <string.h>
 
 #define COLUMNS 900u
@@ -84,20 +86,20 @@ static void find_panels(const cli_curves_t *curves, panels_t *panels)
 
 // -- data
 
-static void print_point(FILE *script,
+static void print_point(const cli_figure_t *figure,
                         const cli_curve_t *curve,
                         size_t i,
                         double time_one,
                         double one)
 {
-    fprintf(script,
-            "%.9g %.9g\n",
-            (double)curve->times_ps[i] / time_one,
-            (double)curve->values[i] / one);
+    cli_figure_row(figure,
+                   "%.9g %.9g",
+                   (double)curve->times_ps[i] / time_one,
+                   (double)curve->values[i] / one);
 }
 
 // Prints the first, lowest, highest and last of the rows [first, end), which share a pixel column.
-static void print_column(FILE *script,
+static void print_column(const cli_figure_t *figure,
                          const cli_curve_t *curve,
                          size_t first,
                          size_t end,
@@ -113,13 +115,13 @@ static void print_column(FILE *script,
     const size_t kept[] = {first, low < high ? low : high, low < high ? high : low, end - 1};
     for (size_t k = 0; k < SIM_COUNT_OF(kept); k++) {
         if (k == 0 || kept[k] != kept[k - 1]) {
-            print_point(script, curve, kept[k], time_one, one);
+            print_point(figure, curve, kept[k], time_one, one);
         }
     }
 }
 
 // Prints a curve. Its last value holds until until_ps; the axis ends at end_ps.
-static void print_curve(FILE *script,
+static void print_curve(const cli_figure_t *figure,
                         const cli_curve_t *curve,
                         sim_time_t until_ps,
                         sim_time_t end_ps,
@@ -135,23 +137,25 @@ static void print_curve(FILE *script,
                 end++;
             }
         }
-        print_column(script, curve, i, end, time_one, one);
+        print_column(figure, curve, i, end, time_one, one);
         i = end;
     }
     if (until_ps > curve->times_ps[curve->count - 1]) {
-        fprintf(script,
-                "%.9g %.9g\n",
-                (double)until_ps / time_one,
-                (double)curve->values[curve->count - 1] / one);
+        cli_figure_row(figure,
+                       "%.9g %.9g",
+                       (double)until_ps / time_one,
+                       (double)curve->values[curve->count - 1] / one);
     }
-    fputs("EOD\n", script);
+    cli_figure_block_end(figure);
 }
 
 // -- the script
 
 // Prints the label of a panel: "queue, class 3 (KB)" for queue_bytes[3], with the entity's name if
 // there is only one.
-static void print_label(FILE *script, const cli_curves_t *curves, const panel_t *panel)
+static void print_label(const cli_figure_t *figure,
+                        const cli_curves_t *curves,
+                        const panel_t *panel)
 {
     char text[160];
     (void)snprintf(text, sizeof(text), "%.*s", (int)strcspn(panel->metric, "["), panel->metric);
@@ -179,13 +183,11 @@ static void print_label(FILE *script, const cli_curves_t *curves, const panel_t 
                                    panel->unit.name[0] != '\0' ? " (" : "",
                                    panel->unit.name,
                                    panel->unit.name[0] != '\0' ? ")" : "");
-    fputs("set ylabel ", script);
-    cli_figure_quote(script, label);
-    fputc('\n', script);
+    cli_figure_label(figure, "ylabel", label, "");
     sim_free(label);
 }
 
-static void draw_panel(FILE *script,
+static void draw_panel(const cli_figure_t *figure,
                        const cli_plot_t *plot,
                        const cli_curves_t *curves,
                        const panel_t *panel,
@@ -199,29 +201,31 @@ static void draw_panel(FILE *script,
             const cli_curve_t *const curve = &curves->curves[i];
             const sim_time_t end_ps = plot->runs[curve->run].end_ps;
             const sim_time_t until_ps = cli_curve_end_ps(curves, curve, end_ps);
-            fprintf(script, "$c%zu << EOD\n", (*number)++);
-            print_curve(script, curve, until_ps, end_ps, time_unit.one, panel->unit.one);
+            cli_figure_block_begin(figure, (cli_block_t){"c", (*number)++, 0});
+            print_curve(figure, curve, until_ps, end_ps, time_unit.one, panel->unit.one);
         }
     }
-    print_label(script, curves, panel);
-    fputs(plot->run_count == 1 && curves->count == 1 ? "unset key\n" : "", script);
+    print_label(figure, curves, panel);
+    fputs(plot->run_count == 1 && curves->count == 1 ? "unset key\n" : "", figure->script);
     if (last) {
-        cli_plot_time_label(script, plot, time_unit);
+        cli_plot_time_label(figure, plot, time_unit);
     }
     size_t n = first;
     for (size_t i = 0; i < curves->count; i++) {
         if (!panel->chosen[i]) {
             continue;
         }
-        fprintf(script,
-                "%s $c%zu using 1:2 with steps linewidth 1.5 linecolor '%s' title ",
-                n == first ? "plot" : ",",
-                n,
-                cli_figure_color(n - first));
-        cli_curve_title(script, plot, curves, &curves->curves[i]);
+        char *const title = cli_curve_title(plot, curves, &curves->curves[i]);
+        cli_figure_line(figure,
+                        n == first,
+                        (cli_block_t){"c", n, 0},
+                        "steps linewidth 1.5",
+                        cli_figure_color(n - first),
+                        title);
+        sim_free(title);
         n++;
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
 }
 
 static void note_left_out(const panels_t *panels, cli_figure_t *figure)
@@ -273,16 +277,16 @@ static void draw(const cli_plot_t *plot, const cli_curves_t *curves, cli_figure_
         panels.count == 1 ? SINGLE_HEIGHT : PANEL_HEIGHT * (unsigned)panels.count;
     cli_figure_begin(figure, WIDTH, height);
     FILE *const script = figure->script;
-    fprintf(script,
-            "set xrange [0:%.9g]\nset yrange [0:*]\nset lmargin 11\nset rmargin 3\n"
-            "set ylabel offset 1,0\nset offsets 0,0,graph 0.06,0\n",
-            (double)(end_ps > 0 ? end_ps : 1) / time_unit.one);
+    cli_figure_range(figure, "xrange", 0, (double)(end_ps > 0 ? end_ps : 1) / time_unit.one);
+    cli_figure_range(figure, "yrange", 0, (double)NAN);
+    fputs("set lmargin 11\nset rmargin 3\nset ylabel offset 1,0\nset offsets 0,0,graph 0.06,0\n",
+          script);
     if (panels.count > 1) {
         fprintf(script, "set multiplot layout %zu,1\n", panels.count);
     }
     size_t number = 0;
     for (size_t p = 0; p < panels.count; p++) {
-        draw_panel(script,
+        draw_panel(figure,
                    plot,
                    curves,
                    &panels.panels[p],

@@ -9,7 +9,7 @@
 // and its label is the largest size of the bin. If runs have different sizes, the bins are size
 // ranges
 // of all their flows. Each kind of traffic has its own panel.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -261,14 +261,13 @@ static void flows_of(const flows_t *flows,
 
 // -- the script
 
-// Prints the name of a data block.
-static void print_block(FILE *script, size_t kind, size_t run)
+static cli_block_t block_of(size_t kind, size_t run)
 {
-    fprintf(script, kind == 0 ? "$run%zu" : "$run%zu_%zu", run, kind);
+    return (cli_block_t){"run", run, kind};
 }
 
 // Prints the rows of a data block: the bin, then its percentiles.
-static void print_data(FILE *script,
+static void print_data(const cli_figure_t *figure,
                        size_t kind,
                        size_t run,
                        const flows_t *flows,
@@ -276,8 +275,7 @@ static void print_data(FILE *script,
                        double *most)
 {
     uint64_t *const sorted = sim_alloc_array(flows->count + 1, sizeof(*sorted));
-    print_block(script, kind, run);
-    fputs(" << EOD\n", script);
+    cli_figure_block_begin(figure, block_of(kind, run));
     for (size_t b = 0; b < bins->count; b++) {
         size_t first = 0;
         size_t end = 0;
@@ -290,32 +288,34 @@ static void print_data(FILE *script,
             sorted[i] = flows->flows[first + i].slowdown;
         }
         qsort(sorted, count, sizeof(*sorted), compare_u64);
-        fprintf(script, "%zu", b + 1);
+        double slowdowns[PERCENTILES];
         for (size_t p = 0; p < PERCENTILES; p++) {
             const size_t position = count * percentiles[p].percent / 100;
-            const double slowdown = (double)sorted[position] / (double)SLOWDOWN_ONE;
-            *most = slowdown > *most ? slowdown : *most;
-            fprintf(script, " %.6g", slowdown);
+            slowdowns[p] = (double)sorted[position] / (double)SLOWDOWN_ONE;
+            *most = slowdowns[p] > *most ? slowdowns[p] : *most;
         }
-        fputc('\n', script);
+        cli_figure_row(figure,
+                       "%.0f %.6g %.6g %.6g",
+                       (double)(b + 1),
+                       slowdowns[0],
+                       slowdowns[1],
+                       slowdowns[2]);
     }
-    fputs("EOD\n", script);
+    cli_figure_block_end(figure);
     sim_free(sorted);
 }
 
-static void print_size(FILE *script, uint64_t bytes)
+static void size_text(char text[16], uint64_t bytes)
 {
     static const struct {
         double one;
         const char *unit;
-    } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "K"}};
-    for (size_t i = 0; i < SIM_COUNT_OF(units); i++) {
-        if ((double)bytes >= units[i].one) {
-            fprintf(script, "'%.3g%s'", (double)bytes / units[i].one, units[i].unit);
-            return;
-        }
+    } units[] = {{1e9, "G"}, {1e6, "M"}, {1e3, "K"}, {1, ""}};
+    size_t unit = 0;
+    while (unit + 1 < SIM_COUNT_OF(units) && (double)bytes < units[unit].one) {
+        unit++;
     }
-    fprintf(script, "'%u'", (unsigned)bytes);
+    (void)snprintf(text, 16, "%.3g%s", (double)bytes / units[unit].one, units[unit].unit);
 }
 
 // Returns the n-th number of 1, 2, 5, 10, 20, 50...
@@ -329,81 +329,112 @@ static uint64_t round_number(unsigned n)
     return number;
 }
 
-static void print_axes(FILE *script, const bins_t *bins, double most, size_t label_step)
+static void print_axes(const cli_figure_t *figure,
+                       const bins_t *bins,
+                       double most,
+                       size_t label_step)
 {
-    fputs("set xtics rotate by -45 font 'sans-serif,11' (", script);
+    char text[32];
+    cli_figure_tics_begin(figure, "xtics", " rotate by -45 font 'sans-serif,11'");
     for (size_t b = 0; b < bins->count; b++) {
         if ((bins->count - 1 - b) % label_step == 0) {
-            fputs(b < label_step ? "" : ", ", script);
-            print_size(script, bins->bytes_max[b]);
-            fprintf(script, " %zu", b + 1);
+            size_text(text, bins->bytes_max[b]);
+            cli_figure_tic(figure, b < label_step, text, (double)(b + 1));
         }
     }
-    fputs(")\n", script);
-    fprintf(script, "set xrange [0.5:%zu.5]\n", bins->count);
+    cli_figure_tics_end(figure);
+    cli_figure_range(figure, "xrange", 0.5, (double)bins->count + 0.5);
     // The axis ends at the next round number above all values.
     uint64_t top = 2;
     for (unsigned n = 2; (double)top < most * 1.05; n++) {
         top = round_number(n);
     }
-    fprintf(script, "set logscale y\nset yrange [1:%" PRIu64 "]\nset ytics (", top);
+    cli_figure_log(figure, 'y');
+    cli_figure_range(figure, "yrange", 1, (double)top);
+    cli_figure_tics_begin(figure, "ytics", "");
     for (unsigned n = 0; round_number(n) <= top; n++) {
-        fprintf(script,
-                "%s'%" PRIu64 "' %" PRIu64,
-                n > 0 ? ", " : "",
-                round_number(n),
-                round_number(n));
+        (void)snprintf(text, sizeof(text), "%" PRIu64, round_number(n));
+        cli_figure_tic(figure, n == 0, text, (double)round_number(n));
     }
-    fputs(")\n", script);
+    cli_figure_tics_end(figure);
 }
 
-static void print_title(FILE *script, const cli_plot_t *plot, size_t run, const flows_t *flows)
+// Returns the run's name in legends, with the flows that are not drawn; freed with sim_free.
+static char *title_of(const cli_plot_t *plot, size_t run, const flows_t *flows)
 {
-    char *const title = flows->unfinished == 0 ? sim_strdup(plot->runs[run].name)
-                                               : sim_format("%s (%zu of %zu flows)",
-                                                            plot->runs[run].name,
-                                                            flows->count,
-                                                            flows->count + flows->unfinished);
-    cli_figure_quote(script, title);
-    sim_free(title);
+    return flows->unfinished == 0 ? sim_strdup(plot->runs[run].name)
+                                  : sim_format("%s (%zu of %zu flows)",
+                                               plot->runs[run].name,
+                                               flows->count,
+                                               flows->count + flows->unfinished);
 }
 
-static void print_curve(FILE *script, size_t kind, size_t run, size_t percentile)
+// Draws a percentile of a run; more: what gnuplot is told besides.
+static void draw_curve(const cli_figure_t *figure,
+                       cli_block_t block,
+                       size_t percentile,
+                       const char *more,
+                       const char *color,
+                       const char *title)
 {
+    FILE *const script = figure->script;
+    const cli_using_t use[] = {{1, 0}, {percentile + 2, 0}};
     fputc(' ', script);
-    print_block(script, kind, run);
-    fprintf(script, " using 1:%zu with linespoints linewidth 2", percentile + 2);
+    cli_figure_block_name(script, block);
+    fprintf(script,
+            " using 1:%zu with linespoints linewidth 2%s linecolor '%s' title ",
+            percentile + 2,
+            more,
+            color);
+    cli_figure_quote(script, title);
+    cli_figure_curve(figure, block, "linespoints", color, title, use, SIM_COUNT_OF(use));
 }
 
 // Draws one panel with the percentiles of one run.
-static void draw_one(FILE *script, const cli_plot_t *plot, size_t run, size_t k, const kind_t *kind)
+static void draw_one(const cli_figure_t *figure,
+                     const cli_plot_t *plot,
+                     size_t run,
+                     size_t k,
+                     const kind_t *kind)
 {
+    FILE *const script = figure->script;
+    char *const title = title_of(plot, run, &kind->flows[run]);
     fputs("set key title ", script);
-    print_title(script, plot, run, &kind->flows[run]);
-    fputs(" left\nset ylabel 'FCT slowdown'\nplot", script);
+    cli_figure_quote(script, title);
+    fputs(" left\n", script);
+    sim_free(title);
+    cli_figure_label(figure, "ylabel", "FCT slowdown", "");
+    fputs("plot", script);
     for (size_t p = 0; p < PERCENTILES; p++) {
         fputs(p > 0 ? "," : "", script);
-        print_curve(script, k, run, p);
-        fprintf(script,
-                " pointtype 7 pointsize 0.5 linecolor '%s' title '%s'",
-                cli_figure_color(p),
-                percentiles[p].name);
+        draw_curve(figure,
+                   block_of(k, run),
+                   p,
+                   " pointtype 7 pointsize 0.5",
+                   cli_figure_color(p),
+                   percentiles[p].name);
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
 }
 
 // Draws three panels side by side, one per percentile. The very first panel has the legend.
-static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const kind_t *kind)
+static void draw_several(const cli_figure_t *figure,
+                         const cli_plot_t *plot,
+                         size_t k,
+                         const kind_t *kind)
 {
+    FILE *const script = figure->script;
     for (size_t p = 0; p < PERCENTILES; p++) {
-        char *const title = kind->name == NULL || plot->app != NULL
+        char *const panel = kind->name == NULL || plot->app != NULL
                                 ? sim_strdup(percentiles[p].name)
                                 : sim_format("%s: %s", kind->name, percentiles[p].name);
-        fputs("set title ", script);
-        cli_figure_quote(script, title);
-        fputs(" offset 0,-0.5\n", script);
-        sim_free(title);
-        fputs(p == 0 ? "set ylabel 'FCT slowdown' offset 1,0\n" : "unset ylabel\n", script);
+        cli_figure_label(figure, "title", panel, " offset 0,-0.5");
+        sim_free(panel);
+        if (p == 0) {
+            cli_figure_label(figure, "ylabel", "FCT slowdown", " offset 1,0");
+        } else {
+            cli_figure_no_label(figure, "ylabel");
+        }
         fputs(p == 0 && k == 0 ? "set key at screen 0.055,0.985 left top Left reverse vertical "
                                  "samplen 2 maxcols 1\n"
                                : "unset key\n",
@@ -413,16 +444,18 @@ static void draw_several(FILE *script, const cli_plot_t *plot, size_t k, const k
             if (kind->flows[r].count == 0) {
                 continue;
             }
+            char *const title = title_of(plot, r, &kind->flows[r]);
+            char more[64];
+            (void)snprintf(more,
+                           sizeof(more),
+                           " dashtype %zu pointtype 7 pointsize 0.4",
+                           r / CLI_PLOT_CURVES_MAX + 1);
             fputs(separator, script);
-            print_curve(script, k, r, p);
-            fprintf(script,
-                    " dashtype %zu pointtype 7 pointsize 0.4 linecolor '%s' title ",
-                    r / CLI_PLOT_CURVES_MAX + 1,
-                    cli_figure_color(r));
-            print_title(script, plot, r, &kind->flows[r]);
+            draw_curve(figure, block_of(k, r), p, more, cli_figure_color(r), title);
+            sim_free(title);
             separator = ",";
         }
-        fputc('\n', script);
+        cli_figure_panel_end(figure);
     }
 }
 
@@ -455,22 +488,22 @@ static void draw_kind(const cli_plot_t *plot,
                       const kind_t *kind,
                       const bins_t *bins,
                       bool several,
-                      FILE *script)
+                      const cli_figure_t *figure)
 {
     double most = 1;
     size_t run = 0;
     for (size_t r = 0; r < plot->run_count; r++) {
         if (kind->flows[r].count > 0) {
-            print_data(script, k, r, &kind->flows[r], bins, &most);
+            print_data(figure, k, r, &kind->flows[r], bins, &most);
             run = r;
         }
     }
-    print_axes(script, bins, most, several ? 2 : 1);
-    fputs("set xlabel 'flow size up to (bytes)'\n", script);
+    print_axes(figure, bins, most, several ? 2 : 1);
+    cli_figure_label(figure, "xlabel", "flow size up to (bytes)", "");
     if (several) {
-        draw_several(script, plot, k, kind);
+        draw_several(figure, plot, k, kind);
     } else {
-        draw_one(script, plot, run, k, kind);
+        draw_one(figure, plot, run, k, kind);
     }
 }
 
@@ -532,11 +565,9 @@ static void draw(const cli_plot_t *plot,
     print_layout(figure->script, several, rows, legend, height);
     for (size_t k = 0; k < count; k++) {
         if (!several && rows > 1) {
-            fputs("set title ", figure->script);
-            cli_figure_quote(figure->script, kinds[k].name);
-            fputc('\n', figure->script);
+            cli_figure_label(figure, "title", kinds[k].name, "");
         }
-        draw_kind(plot, k, &kinds[k], &bins[k], several, figure->script);
+        draw_kind(plot, k, &kinds[k], &bins[k], several, figure);
     }
     if (several || rows > 1) {
         fputs("unset multiplot\n", figure->script);

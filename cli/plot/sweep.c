@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/plot/sweep.c - draws the points of a sweep (docs/formats/sweep.md): means with their 95 %
 // confidence intervals, one curve for each combination of the parameters that are not along x.
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 
 #include "kernel/attribute.h"
 #include "results/csv.h"
@@ -206,28 +206,29 @@ static double place_of(const table_t *table, const layout_t *layout, size_t row)
     return (double)place;
 }
 
-static void print_data(FILE *script,
+static void print_data(const cli_figure_t *figure,
                        const table_t *table,
                        const layout_t *layout,
                        size_t first,
                        size_t n)
 {
-    fprintf(script, "$c%zu << EOD\n", n);
+    cli_figure_block_begin(figure, (cli_block_t){"c", n, 0});
     for (size_t row = first; row * table->width < table->count; row++) {
         const char *const mean = cell(table, row, layout->y);
         const char *const half = cell(table, row, layout->y + 1);
         if (same_curve(table, layout, first, row) && mean[0] != '\0') {
-            fprintf(script,
-                    "%.9g %s %s\n",
-                    place_of(table, layout, row),
-                    mean,
-                    half[0] != '\0' ? half : "0");
+            cli_figure_row(figure,
+                           "%.9g %.15g %.15g",
+                           place_of(table, layout, row),
+                           strtod(mean, NULL),
+                           half[0] != '\0' ? strtod(half, NULL) : 0);
         }
     }
-    fputs("EOD\n", script);
+    cli_figure_block_end(figure);
 }
 
-static void print_title(FILE *script, const table_t *table, const layout_t *layout, size_t row)
+// Returns the title of the curve of a row, freed with sim_free.
+static char *title_of(const table_t *table, const layout_t *layout, size_t row)
 {
     char *title = sim_strdup("");
     for (size_t c = 1; c < layout->parameters_end; c++) {
@@ -238,8 +239,7 @@ static void print_title(FILE *script, const table_t *table, const layout_t *layo
             title = longer;
         }
     }
-    cli_figure_quote(script, title);
-    sim_free(title);
+    return title;
 }
 
 static void draw(const table_t *table, const layout_t *layout, cli_figure_t *figure)
@@ -260,22 +260,23 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
         sim_format("%s%s", cell(table, 0, layout->x), unit_of(cell(table, 1, layout->x)));
     char *const y = sim_format("%s, mean and 95 %% interval", cell(table, 0, layout->y));
     fputs("set lmargin 10\nset rmargin 3\nset offsets graph 0.04, graph 0.04, graph 0.04, graph 0\n"
-          "set yrange [0:*]\nset key left top\nset xlabel ",
+          "set key left top\n",
           script);
-    cli_figure_quote(script, x);
-    fputs("\nset ylabel ", script);
-    cli_figure_quote(script, y);
-    fputc('\n', script);
+    cli_figure_range(figure, "yrange", 0, (double)NAN);
+    cli_figure_label(figure, "xlabel", x, "");
+    cli_figure_label(figure, "ylabel", y, "");
     sim_free(x);
     sim_free(y);
-    for (size_t row = 1; !layout->numbers && row * table->width < table->count; row++) {
-        fputs(row == 1 ? "set xtics (" : ", ", script);
-        cli_figure_quote_tic(script, cell(table, row, layout->x));
-        fprintf(script, " %.9g", place_of(table, layout, row));
+    if (!layout->numbers) {
+        cli_figure_tics_begin(figure, "xtics", "");
+        for (size_t row = 1; row * table->width < table->count; row++) {
+            const double place = place_of(table, layout, row);
+            cli_figure_tic(figure, row == 1, cell(table, row, layout->x), place);
+        }
+        cli_figure_tics_end(figure);
     }
-    fputs(layout->numbers ? "" : ")\n", script);
     for (size_t i = 0; i < shown; i++) {
-        print_data(script, table, layout, firsts[i], i);
+        print_data(figure, table, layout, firsts[i], i);
     }
     for (size_t i = 0; i < shown; i++) {
         fprintf(script,
@@ -284,9 +285,19 @@ static void draw(const table_t *table, const layout_t *layout, cli_figure_t *fig
                 i == 0 ? "plot" : ",",
                 i,
                 cli_figure_color(i));
-        print_title(script, table, layout, firsts[i]);
+        char *const title = title_of(table, layout, firsts[i]);
+        static const cli_using_t use[] = {{1, 0}, {2, 0}, {3, 0}};
+        cli_figure_quote(script, title);
+        cli_figure_curve(figure,
+                         (cli_block_t){"c", i, 0},
+                         "linespoints",
+                         cli_figure_color(i),
+                         title,
+                         use,
+                         SIM_COUNT_OF(use));
+        sim_free(title);
     }
-    fputc('\n', script);
+    cli_figure_panel_end(figure);
     figure->what = sim_format("%s by %s, %zu curves",
                               cell(table, 0, layout->y),
                               cell(table, 0, layout->x),

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/plot/plot.h"
+#include "cli/plot/figure.h"
 #include "tests/fuzz/fuzz.h"
 
 static const struct {
@@ -34,7 +34,9 @@ static void draw(size_t kind, const char *folder)
                  {.folder = folder, .name = name, .end_ps = 0}},
         .run_count = 1 + kind % 2,
     };
-    cli_figure_t figure = {.script = fopen("/dev/null", "w"), .format = CLI_PLOT_SCRIPT};
+    cli_figure_t figure = {.script = fopen("/dev/null", "w"),
+                           .record = cli_record_create(),
+                           .format = CLI_PLOT_SCRIPT};
     SIM_CHECK(figure.script != NULL);
     world_error_t error = {""};
     if (kinds[kind].draw(&plot, &figure, &error) != SIM_OK) {
@@ -42,6 +44,8 @@ static void draw(size_t kind, const char *folder)
     } else {
         SIM_CHECK(figure.what != NULL);
     }
+    SIM_CHECK(json_is_array(cli_record_panels(figure.record)));
+    cli_record_destroy(figure.record);
     sim_free(figure.what);
     (void)fclose(figure.script);
 }

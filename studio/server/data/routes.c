@@ -166,7 +166,7 @@ const studio_route_t studio_data_routes[] = {
     {"GET", "/api/v1/analysis/export", V, "Does what POST does, as a link", query_link, NULL, "a gzipped tar",
      analysis_export_in_turn, 0},
     {"POST", "/api/v1/figure", V, "Returns a figure as rocesim plot draws it", figure_parameters, NULL,
-     "{kind, words, panels}, or the file", figure_in_turn, 0},
+     "{kind, words, note, missing?, panels}, or the file", figure_in_turn, 0},
     {"GET", "/api/v1/figure", V, "Does what POST does, as a link", query_link, NULL, "as POST", figure_in_turn, 0},
     {"GET", "/api/v1/figure/kinds", V, "Lists the kinds of figures that the runs have data for", kinds_parameters, NULL, "{kinds}",
      studio_handle_figure_kinds, 0},

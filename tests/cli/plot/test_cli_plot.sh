@@ -76,6 +76,15 @@ diff "$golden" s.gnuplot >diff || {
     fail "the script differs from tests/golden/plot/slowdown.gnuplot"
     head -n 10 diff
 }
+# --json prints the same numbers and texts, draws nothing, and needs no gnuplot.
+expect 0 "" a --json --kind slowdown --app poisson
+for text in '{"figures":[{"kind":"slowdown"' '"x_label":"flow size up to (bytes)"' '"y_log":true' \
+    '"x_range":[0.5,2.5]' '"name":"median","style":"linespoints","color":"#0072B2"' \
+    '"columns":[[1.0,2.0],[10.5,31.5]]' '"columns":[[1.0,2.0],[20.5,40.5]]'; do
+    grep -qF -- "$text" "$work/stdout" || fail "--json has no $text: $(head -c 900 "$work/stdout")"
+done
+expect 2 "expected one of the two" a --json -o s.svg
+expect 2 "nothing for pause" a --json --kind pause
 # Kinds of traffic have panels of their own; one flow is too few for that.
 expect 0 "" a -o s.gnuplot --kind slowdown
 block s.gnuplot run0 <<'END'
@@ -386,6 +395,27 @@ if command -v gnuplot >/dev/null; then
     done
     [ ! -e broken ] || fail "a folder's name was run as a command"
     grep -q "it.*s.*touch broken" one-load.svg || fail "the folder's name is not in the figure"
+    # Of each kind, the curves have the numbers of the script's blocks, in their order.
+    expect 0 "" run1 -o all.gnuplot
+    expect 0 "" run1 --json
+    command -v python3 >/dev/null && { python3 - <<'END' || fail "--json has other numbers than scripts"; }
+import glob, json, re
+figures = {f["kind"]: f for f in json.load(open("stdout"))["figures"]}
+assert set(figures) == {n[4:-8] for n in glob.glob("all-*.gnuplot")}, set(figures)
+for kind, figure in figures.items():
+    text = open("all-%s.gnuplot" % kind).read()
+    blocks = [[row.split() for row in rows.splitlines()]
+              for rows in re.findall(r"^\$\S+ << EOD\n(.*?)^EOD", text, re.S | re.M)]
+    curves = [c for panel in figure["panels"] for c in panel["curves"]]
+    first = [[float(row[0]) for row in block] for block in blocks]
+    told = [curve["columns"][0] for curve in curves]
+    if kind == "slowdown":
+        first = [first[0]] * len(told)
+    assert [len(one) for one in told] == [len(one) for one in first], kind
+    for a, b in zip(sum(told, []), sum(first, [])): # a script has fewer digits
+        assert abs(a - b) <= 1e-4 * max(abs(b), 1e-3), (kind, a, b)
+    assert len(figure["panels"]) == len(re.findall(r"^plot ", text, re.M)), kind
+END
     for end in png pdf; do
         expect 0 "" run1 -o "three.$end" --kind load,queue
         [ -s "three-load.$end" ] && [ -s "three-queue.$end" ] || fail "no $end"

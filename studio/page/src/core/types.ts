@@ -368,7 +368,9 @@ export interface FigurePanel {
 
 export interface FigureAnswer {
     kind: string;
-    words: string | string[];
+    words: string;
+    note: string; // what is not shown
+    missing?: string; // runs that are not shown
     panels: FigurePanel[];
 }
 

@@ -46,7 +46,11 @@ pid_t studio_figure_spawn(const studio_figure_order_t *order)
     posix_spawn_file_actions_t actions;
     SIM_CHECK(posix_spawn_file_actions_init(&actions) == 0);
     (void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    (void)posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    (void)posix_spawn_file_actions_addopen(&actions,
+                                           STDOUT_FILENO,
+                                           order->output == NULL ? "/dev/null" : order->output,
+                                           O_WRONLY | O_CREAT | O_TRUNC,
+                                           0600);
     (void)posix_spawn_file_actions_addopen(&actions,
                                            STDERR_FILENO,
                                            order->message,

@@ -16,6 +16,7 @@ typedef struct studio_figure_order {
     const char *program; // path of rocesim
     const char *folder;  // the process works in this folder and may write to it
     const char *message; // file below the folder for the program's messages
+    const char *output;  // file below the folder for what it prints; NULL: nowhere
     const char *results[STUDIO_FIGURE_RUNS_MAX + 1]; // folders it may read, ended by NULL
     const char *const *arguments;                    // of the program, ended by NULL
 } studio_figure_order_t;

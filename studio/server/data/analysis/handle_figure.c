@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/server/data/analysis/handle_figure.c - figures as `rocesim plot` draws them.
 //
-// The program writes a gnuplot script with its data, and figure_script.c reads it back for the
-// page, so that both show the same numbers. The program gets the result folders as links named
-// after the runs, because legends show these names.
+// The page gets the numbers that `rocesim plot --json` prints, so that both show the same ones. The
+// program gets the result folders as links named after the runs, because legends show these names.
 #include "studio/server/data/analysis/figure_child.h"
-#include "studio/server/data/analysis/figure_script.h"
 #include "studio/server/data/handlers.h"
 #include "studio/server/runs/trash.h"
 
@@ -128,7 +126,12 @@ static bool ended_well(pid_t child, studio_request_t *request)
     }
 }
 
-static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind, const char *app)
+// Draws the figure, or prints it as JSON, into the file drawing->output.
+static bool draw(studio_request_t *request,
+                 drawing_t *drawing,
+                 const char *kind,
+                 const char *app,
+                 bool json)
 {
     char *const program = realpath(studio_request_studio(request)->options.program, NULL);
     const char *arguments[STUDIO_FIGURE_RUNS_MAX + 12];
@@ -137,8 +140,10 @@ static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind
     arguments[count++] = "plot";
     arguments[count++] = "--kind";
     arguments[count++] = kind;
-    arguments[count++] = "-o";
-    arguments[count++] = drawing->output;
+    arguments[count++] = json ? "--json" : "-o";
+    if (!json) {
+        arguments[count++] = drawing->output;
+    }
     if (app != NULL && app[0] != '\0' && app[0] != '-') {
         arguments[count++] = "--app";
         arguments[count++] = app;
@@ -147,6 +152,7 @@ static bool draw(studio_request_t *request, drawing_t *drawing, const char *kind
         .program = program == NULL ? "" : program,
         .folder = drawing->folder,
         .message = drawing->message,
+        .output = json ? drawing->output : NULL,
         .arguments = arguments,
     };
     SIM_CHECK(count + drawing->count < SIM_COUNT_OF(arguments)); // NULL ends them
@@ -217,7 +223,7 @@ static int answer_figure(studio_request_t *request,
                          const json_t *body,
                          const studio_sources_t *sources)
 {
-    static const char *const formats[][3] = {{"json", "gnuplot", "application/json"},
+    static const char *const formats[][3] = {{"json", "json", "application/json"},
                                              {"gnuplot", "gnuplot", "text/plain; charset=utf-8"},
                                              {"svg", "svg", "image/svg+xml"},
                                              {"png", "png", "image/png"}};
@@ -239,7 +245,7 @@ static int answer_figure(studio_request_t *request,
     studio_out_t out = {.bytes = NULL};
     const bool drawn =
         begin(studio_request_studio(request), &drawing, sources, formats[i][1]) &&
-        draw(request, &drawing, kind, json_string_value(json_object_get(body, "app"))) &&
+        draw(request, &drawing, kind, json_string_value(json_object_get(body, "app")), i == 0) &&
         read_output(&drawing, &out);
     char *const why = drawn ? NULL : why_not(&drawing);
     end(&drawing);
@@ -247,13 +253,12 @@ static int answer_figure(studio_request_t *request,
     if (!drawn) {
         status = studio_response_error(response, 404, "no figure: %s", why);
     } else if (i == 0) {
-        json_t *const figure = studio_figure_read(out.bytes, kind);
-        status =
-            figure != NULL
-                ? studio_response_json(response, 200, figure)
-                : studio_response_error(response,
-                                        500,
-                                        "the studio cannot read the gnuplot script of the figure");
+        json_t *const printed = json_loadb(out.bytes, out.size, 0, NULL);
+        json_t *const figure = json_array_get(json_object_get(printed, "figures"), 0);
+        status = figure != NULL
+                     ? studio_response_json(response, 200, json_incref(figure))
+                     : studio_response_error(response, 500, "rocesim plot has printed no figure");
+        json_decref(printed);
     } else {
         char *const name = sim_format("attachment; filename=\"%s.%s\"", kind, formats[i][1]);
         studio_response_header(response, "Content-Disposition", name);

@@ -24,8 +24,8 @@ export function figures_tab(scope: Scope, run: Run): Child {
                         const made = figure_of(scope, panel, `${run.name}-${kind}`);
                         place.append(made);
                     }
-                    const said = Array.isArray(answer.words) ? answer.words.join(" ") : answer.words;
-                    if (said && said !== kind) {
+                    const said = [answer.note, answer.missing].filter(Boolean).join("; ");
+                    if (said) {
                         place.append(h("p", { class: "muted small" }, said));
                     }
                 },
