@@ -8,8 +8,8 @@
 
 SIM_C_BEGIN
 
-// Returns whether all that a NIC tells can be carried. If not, why names it: `detailed` NICs and
-// NICs with reports tell more than counters.
+// Returns whether all that a NIC tells can be carried. If not, why names what cannot: NICs with
+// reports, and devices of a program's own, tell more than counters.
 bool nic_can_carry(const nic_t *nic, const char **why);
 
 // Appends the counters of the NICs of this rank's hosts. After the run.

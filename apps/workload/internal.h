@@ -418,6 +418,11 @@ SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context,
                                                uint64_t **matrix,
                                                sim_message_t *message);
 
+// -- carry.c: app_ops_t.leave and take
+
+void app__workload_leave(const app_t *app, sim_buffer_t *bytes);
+void app__workload_take(app_t *app, sim_reader_t *bytes);
+
 // -- report.c
 
 uint64_t app__workload_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);

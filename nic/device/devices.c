@@ -47,6 +47,9 @@ void nic__device_destroy(nic_t *nic)
 
 bool nic_conserved(const nic_t *nic)
 {
+    if (nic->carried != NULL) {
+        return nic->carried->conserved;
+    }
     nic__check(nic);
     return nic->device->conserved == NULL || nic->device->conserved(nic);
 }

@@ -38,6 +38,12 @@ struct nic_transport_share {
 #define NIC_KICKED 1u
 #define NIC_HAS_PLANES 2u
 
+// The counters of a detailed NIC that another rank ran (nic/carry.h).
+struct nic_carried {
+    nic_rnic_counters_t counters;
+    bool conserved;
+};
+
 struct nic {
     alignas(SIM_CACHE_LINE) net_port_t *port;
     nic_host_t *host;
@@ -78,6 +84,7 @@ struct nic {
     const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/transport/transmit.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;
+    struct nic_carried *carried; // of a detailed NIC that another rank ran; else NULL
     // ACKs, NAKs and CNPs that had to wait, by class: how many came, and how many have left.
     uint64_t queue_pushed[NET_PRIORITIES];
     uint64_t queue_popped[NET_PRIORITIES];

@@ -6,14 +6,37 @@
 #include "nic/reports.h"
 #include "nic/transport/entry.h"
 
+#include <string.h>
+
 bool nic_can_carry(const nic_t *nic, const char **why)
 {
     size_t reports = 0;
     (void)nic_reports(nic, &reports);
-    *why = nic->detailed ? "nic.model: detailed"
-           : reports > 0 ? "a report of its own (an IOMMU, or a part that a program added)"
+    nic_rnic_counters_t counters;
+    *why = nic->detailed && !nic_get_rnic_counters(nic, &counters) ? "a device of a program's own"
+           : reports > 0 ? "a report of its own (a tiered cache, or an IOMMU)"
                          : NULL;
     return *why == NULL;
+}
+
+static void leave_inside(const nic_t *nic, sim_buffer_t *bytes)
+{
+    struct nic_carried inside;
+    memset(&inside, 0, sizeof(inside));
+    const bool detailed = nic_get_rnic_counters(nic, &inside.counters);
+    inside.conserved = nic_conserved(nic);
+    sim_buffer_put_u32(bytes, detailed);
+    if (detailed) {
+        sim_buffer_put(bytes, &inside, sizeof(inside));
+    }
+}
+
+static void take_inside(nic_t *nic, sim_reader_t *bytes)
+{
+    if (sim_reader_u32(bytes) != 0) {
+        nic->carried = sim_alloc(sizeof(*nic->carried));
+        sim_reader_get(bytes, nic->carried, sizeof(*nic->carried));
+    }
 }
 
 void nic_carry_leave(const net_t *net, sim_buffer_t *bytes)
@@ -24,6 +47,7 @@ void nic_carry_leave(const net_t *net, sim_buffer_t *bytes)
             sim_buffer_put_u32(bytes, i);
             sim_buffer_put(bytes, &nic->counters, sizeof(nic->counters));
             nic__transports_leave(nic, bytes);
+            leave_inside(nic, bytes);
         }
     }
     sim_buffer_put_u32(bytes, UINT32_MAX);
@@ -37,5 +61,6 @@ void nic_carry_take(net_t *net, sim_reader_t *bytes)
         SIM_CHECK(!sim_node_is_here(&nic_node(nic)->sim));
         sim_reader_get(bytes, &nic->counters, sizeof(nic->counters));
         nic__transports_take(nic, bytes);
+        take_inside(nic, bytes);
     }
 }

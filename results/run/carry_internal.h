@@ -6,6 +6,7 @@
 #include "kernel/ranks.h"
 #include "results/observe.h"
 #include "results/observe_series.h"
+#include "results/reordering.h"
 #include "results/span.h"
 
 // Lets rank 0 take what results read of the nodes, NICs, applications and observers of all ranks.
@@ -20,13 +21,18 @@ SIM_MUST_CHECK sim_err_t results__same_inputs(const sim_ranks_t *ranks,
                                               const world_t *world,
                                               world_error_t *error);
 
-// span.c, observe.c, observe_series.c: append what this rank has; take what another one left
+// span.c, observe.c, observe_series.c, reordering.c: append what this rank has; take what another one left
 void results__span_leave(const results_span_t *span, sim_buffer_t *bytes);
 void results__span_take(results_span_t *span, sim_reader_t *bytes);
 void results__observers_leave(const results_observers_t *observers, sim_buffer_t *bytes);
 void results__observers_take(results_observers_t *observers, sim_reader_t *bytes);
 void results__series_leave(const results_series_writer_t *writer, sim_buffer_t *bytes);
 void results__series_take(results_series_writer_t *writer, sim_reader_t *bytes);
+
+void results__reordering_leave(const results_reordering_t *reordering,
+                               const net_t *net,
+                               sim_buffer_t *bytes);
+void results__reordering_take(results_reordering_t *reordering, sim_reader_t *bytes);
 
 // Ports and NICs in records: numbers in the place of pointers.
 const void *results__port_packed(const net_port_t *port);

@@ -311,12 +311,18 @@ void results__observers_leave(const results_observers_t *observers, sim_buffer_t
     if (observers->series != NULL) {
         results__series_leave(observers->series, bytes);
     }
+    if (observers->reordering != NULL) {
+        results__reordering_leave(observers->reordering, observers->world->net, bytes);
+    }
 }
 
 void results__observers_take(results_observers_t *observers, sim_reader_t *bytes)
 {
     if (observers->series != NULL) {
         results__series_take(observers->series, bytes);
+    }
+    if (observers->reordering != NULL) {
+        results__reordering_take(observers->reordering, bytes);
     }
 }
 

@@ -6,6 +6,8 @@
 // packet in an older gap is not told.
 #include "results/reordering.h"
 
+#include "results/run/carry_internal.h"
+
 #include <string.h>
 
 #define GAPS_MAX 64u
@@ -282,4 +284,40 @@ results_reordered_t results_reordering_of(const results_reordering_t *reordering
         at = (at + 1) & (place->room - 1);
     }
     return sums;
+}
+
+// -- in ranks
+
+void results__reordering_leave(const results_reordering_t *reordering,
+                               const net_t *net,
+                               sim_buffer_t *bytes)
+{
+    for (uint32_t i = 0; i < reordering->count; i++) {
+        const place_t *const place = &reordering->places[i];
+        if (place->count > 0 && sim_node_is_here(&net_node_at(net, i)->sim)) {
+            sim_buffer_put_u32(bytes, i);
+            sim_buffer_put_u32(bytes, place->count);
+            sim_buffer_put(bytes, place->connections, place->count * sizeof(*place->connections));
+        }
+    }
+    sim_buffer_put_u32(bytes, UINT32_MAX);
+}
+
+void results__reordering_take(results_reordering_t *reordering, sim_reader_t *bytes)
+{
+    for (uint32_t i = sim_reader_u32(bytes); i != UINT32_MAX; i = sim_reader_u32(bytes)) {
+        SIM_CHECK(i < reordering->count && reordering->places[i].count == 0);
+        place_t *const place = &reordering->places[i];
+        const uint32_t count = sim_reader_u32(bytes);
+        for (uint32_t c = 0; c < count; c++) {
+            while (2 * (place->count + 1) > place->room) {
+                grow(place);
+            }
+            connection_t *const connection = &place->connections[place->count];
+            sim_reader_get(bytes, connection, sizeof(*connection));
+            connection->gaps = NULL; // only arrivals need them
+            connection->gap_count = 0;
+            add_to_indices(place, place->count++);
+        }
+    }
 }

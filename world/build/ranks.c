@@ -6,6 +6,11 @@
 
 #include <string.h>
 
+static bool is_detailed(const world_scenario_t *scenario)
+{
+    return strcmp(scenario->nic_config.model.text, "detailed") == 0;
+}
+
 sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *error)
 {
     if (scenario->run.ties == WORLD_TIES_INSERTION) {
@@ -15,12 +20,12 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           "ties: insertion orders the events of all nodes in one sequence, which "
                           "several ranks cannot share; expected ties: hash, or one rank");
     }
-    if (strcmp(scenario->nic_config.model.text, "detailed") == 0) {
+    if (strcmp(scenario->nic_config.cache.policy, "flat") != 0 && is_detailed(scenario)) {
         return world_fail(error,
                           SIM_ERR_INVALID,
                           NULL,
-                          "nic.model: detailed reports the inside of each NIC, which is not "
-                          "carried between ranks yet; expected nic.model: ideal, or one rank");
+                          "nic.cache.policy: the tiered cache reports its inside, which is not "
+                          "carried between ranks yet; expected flat, or one rank");
     }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
@@ -30,7 +35,8 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                               &traffic->place,
                               "traffic.%s reads the memory of several hosts for its report, which "
                               "is not carried between ranks yet; expected flows, poisson, incast, "
-                              "permutation or all-to-all, or one rank",
+                              "permutation, all-to-all, workload, collective, training or "
+                              "perftest, or one rank",
                               traffic->ops->name);
         }
     }
@@ -45,8 +51,8 @@ sim_err_t world_ranks_check_built(const world_t *world, world_error_t *error)
             return world_fail(error,
                               SIM_ERR_INVALID,
                               NULL,
-                              "NIC %s has %s, which is not carried between ranks yet; expected an "
-                              "ideal NIC without it, or one rank",
+                              "NIC %s has %s, which is not carried between ranks yet; expected a "
+                              "NIC without it, or one rank",
                               world->nics[i].name,
                               why);
         }

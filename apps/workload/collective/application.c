@@ -218,6 +218,8 @@ const app_ops_t app_collective = {
     .operations = app__workload_operations,
     .places = app__workload_places,
     .progress = app__workload_progress,
+    .leave = app__workload_leave,
+    .take = app__workload_take,
     .report = &app__workload_report,
     .warn = app__workload_warn,
 };

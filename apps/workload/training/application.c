@@ -107,6 +107,8 @@ const app_ops_t app_training = {
     .destroy = app__workload_destroy,
     .flows = app__workload_flows,
     .progress = app__workload_progress,
+    .leave = app__workload_leave,
+    .take = app__workload_take,
     .report = &app__workload_report,
     .warn = app__workload_warn,
 };

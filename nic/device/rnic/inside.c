@@ -367,6 +367,10 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
     if (nic_device_of(nic) != &nic_device_rnic) {
         return false;
     }
+    if (nic->carried != NULL) {
+        *counters = nic->carried->counters;
+        return true;
+    }
     const nic_rnic_t *const rnic = nic__rnic(nic);
     const nic_pcie_counters_t *const pcie = &rnic->pcie.counters;
     const nic_cache_t *const caches = rnic->caches;

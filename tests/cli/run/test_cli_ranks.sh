@@ -61,6 +61,21 @@ grep -q '  ranks     2, ' "$work/out" || fail "the summary does not tell how ran
 ranks 3 three "$work/reliable.yaml" || fail "3 ranks: $(head -n 2 "$work/err2")"
 alone one "$work/reliable.yaml" && same one three
 
+# Schedules, collectives, a measurement between two hosts, and NICs with an inside.
+cat >"$work/programs.yaml" <<'END'
+seed: 5
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}
+nic: {congestion-control: dcqcn, model: detailed}
+traffic:
+  - collective: {bytes: 256KB, hosts: "host[0-5]"}
+  - perftest: {test: ib_write_lat, from: host1, to: host6, size: 2KB, iterations: 100}
+END
+for scenario in "$work/programs.yaml" scenarios/training/ring.yaml; do
+    alone one "$scenario" || fail "$scenario: $(head -n 2 "$work/err")"
+    ranks 2 two "$scenario" || fail "$scenario, 2 ranks: $(head -n 2 "$work/err2")"
+    same one two
+done
+
 # A stall is told as by one process.
 alone one scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall"
 ranks 2 two scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall in ranks"
@@ -78,7 +93,7 @@ refused() {
     [ "$(wc -l <"$work/err2")" -eq 1 ] && [ ! -e "$work/no" ] || fail "$*: more than one line, or files"
 }
 refused 'ties: insertion' --set ties=insertion
-refused 'nic.model: detailed' --set nic.model=detailed
+refused 'nic.cache.policy' --set nic.model=detailed --set nic.cache.policy=lru
 "$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
 [ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
 
