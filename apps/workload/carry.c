@@ -19,7 +19,7 @@ typedef struct state {
 static void leave_collectives(const app__coll_rank_t *rank, sim_buffer_t *bytes)
 {
     sim_buffer_put_u64(bytes, rank->messages);
-    sim_buffer_put(bytes, rank->bytes, sizeof(rank->bytes));
+    sim_buffer_put(bytes, &rank->bytes, sizeof(rank->bytes));
     sim_buffer_put_u64(bytes, rank->record_count);
     sim_buffer_put(bytes, rank->records, rank->record_count * sizeof(*rank->records));
 }
@@ -27,7 +27,7 @@ static void leave_collectives(const app__coll_rank_t *rank, sim_buffer_t *bytes)
 static void take_collectives(app__coll_rank_t *rank, sim_reader_t *bytes)
 {
     rank->messages = sim_reader_u64(bytes);
-    sim_reader_get(bytes, rank->bytes, sizeof(rank->bytes));
+    sim_reader_get(bytes, &rank->bytes, sizeof(rank->bytes));
     const size_t count = (size_t)sim_reader_u64(bytes);
     SIM_CHECK(rank->record_count == 0);
     rank->records = sim_realloc_array(rank->records, count + 1, sizeof(*rank->records));

@@ -21,7 +21,8 @@ SIM_MUST_CHECK sim_err_t results__same_inputs(const sim_ranks_t *ranks,
                                               const world_t *world,
                                               world_error_t *error);
 
-// span.c, observe.c, observe_series.c, reordering.c: append what this rank has; take what another one left
+// span.c, observe.c, observe_series.c, reordering.c: append what this rank has; take what another
+// one left
 void results__span_leave(const results_span_t *span, sim_buffer_t *bytes);
 void results__span_take(results_span_t *span, sim_reader_t *bytes);
 void results__observers_leave(const results_observers_t *observers, sim_buffer_t *bytes);
