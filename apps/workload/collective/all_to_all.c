@@ -89,7 +89,8 @@ static void fill_end(const app__program_t *program,
     const uint32_t relay = relay_of(program, from, to);
     const bool direct = relay == APP__NO_RANK;
     step->what =
-        (uint8_t)(APP__STEP_PAIR | (sends ? APP__STEP_SEND : APP__STEP_RECV | APP__STEP_STORE));
+        (uint8_t)(APP__STEP_PAIR | (sends ? APP__STEP_SEND : APP__STEP_RECV | APP__STEP_STORE) |
+                  (sends && direct ? APP__STEP_FINAL : 0));
     step->from_chunk = from;
     step->to_chunk = to;
     step->count = channel;

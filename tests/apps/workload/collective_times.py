@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/apps/workload/collective_times.py - compares times of collectives on an idle star with closed
+# forms, to the picosecond, and digests for several threads. Called by test_collectives.sh.
+#
+# A byte takes 20 ps at 400 Gbps, a link 500 ns. A frame has 82 bytes beside the payload of a SEND,
+# 98 beside that of a WRITE, and 86 as an ACK; 12 of them are the gap, which nobody waits for.
+import json
+import os
+import subprocess
+import sys
+
+ROCESIM = os.environ["ROCESIM"]
+LONG = os.environ.get("TEST_LONG") == "1"
+BYTE, DELAY = 20, 1_000_000
+SCENARIO = """
+topology: {star: {hosts: %d, rate: 400Gbps, delay: 500ns}}
+nic: {congestion-control: none, mtu: 4096}
+traffic:
+  - collective: {%s}
+"""
+failed = 0
+
+
+def run(hosts, words, *more):
+    command = [ROCESIM, "run", "-", "--json", "--quiet", *more]
+    text = SCENARIO % (hosts, words)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{words}: {done.stderr}")
+    return json.loads(done.stdout)
+
+
+def padded(size):  # payloads are multiples of 4 bytes
+    return (size + 3) // 4 * 4
+
+
+def send(size):  # until the last bit is there, over one switch
+    return 2 * BYTE * (padded(size) + 82 - 12) + DELAY
+
+
+def write(size):
+    return 2 * BYTE * (padded(size) + 98 - 12) + DELAY
+
+
+ACK_SENT = BYTE * 86  # goes out before what the packet set off
+ACK = 2 * BYTE * (86 - 12) + DELAY
+
+
+def chain(sizes, before=0):  # messages, each of which sets off the next one, so much later
+    ack = 0 if before else ACK_SENT
+    times = [before + send(size) + ack for size in sizes[:-1]]
+    return sum(times) + before + write(sizes[-1]) + ACK
+
+
+def exchanges(ranks):  # shares of the buffer that halving and doubling move
+    shares = []
+    while ranks > 1:
+        ranks //= 2
+        shares.append(ranks)
+    return shares
+
+
+def pat(ranks):
+    distance = 1
+    while 2 * distance < ranks:
+        distance *= 2
+    shares = []
+    while distance > 0:
+        shares.append((ranks - distance - 1) // (2 * distance) + 1)
+        distance //= 2
+    return shares
+
+
+def family(ranks, rank, second):  # NCCL's double binary tree: the parent and the children
+    def plain(r):
+        bit = r & -r if r else 1
+        while not r and bit < ranks:
+            bit *= 2
+        parent = None
+        if r:
+            parent = (r ^ bit) | 2 * bit
+            parent = r ^ bit if parent >= ranks else parent
+        return parent
+
+    parents = [plain(r) for r in range(ranks)]
+    return parents[rank], [r for r in range(ranks) if parents[r] == rank]
+
+
+def tree(ranks, size):  # one channel, so one tree; one packet a message
+    sent, ready = {}, {}
+
+    def up(rank):
+        parent, children = family(ranks, rank, False)
+        arrivals = sorted(up(child) + send(size) for child in children)
+        time = 0
+        for arrival in arrivals:  # the second of two waits for the first at the switch
+            time = max(arrival, time + BYTE * (size + 82) if time else arrival)
+        return time + (ACK_SENT if children else 0)
+
+    ends = []
+
+    def down(rank, time):
+        _, children = family(ranks, rank, False)
+        for child in children:  # in NCCL's order: the smaller one first
+            leaf = not family(ranks, child, False)[1]
+            frame = write if leaf else send
+            arrival = time + frame(size)
+            ends.append(arrival + ACK)
+            down(child, arrival + ACK_SENT)
+            time += BYTE * (size + (98 if leaf else 82))
+
+    down(0, up(0))
+    return max(ends)
+
+
+def check(what, found_us, expected_ps):
+    global failed
+    if round(found_us * 1e6) != expected_ps:
+        print(f"{what}: {found_us * 1e6:.0f} ps, expected {expected_ps}")
+        failed = 1
+
+
+def compare(ranks, size, kind, algorithm, expected_ps, more=""):
+    words = f"kind: {kind}, algorithm: {algorithm}, bytes: {size}, protocol: plain{more}"
+    check(f"{ranks} ranks, {words}", run(ranks, words)["apps"][0]["finish_us"], expected_ps)
+
+
+def power(ranks):
+    return ranks & (ranks - 1) == 0
+
+
+for n in [2, 3, 4, 7, 8, 16, 31, 64, 128] if LONG else [2, 3, 8, 31, 128]:
+    for rest in [0, 1]:  # a chunk that is a byte longer is the last one everywhere
+        size, part = 24 * n + rest, 24 + rest
+        compare(n, size, "all-gather", "ring", chain([part] * (n - 1)))
+        compare(n, size, "reduce-scatter", "ring", chain([part] * (n - 1)))
+        compare(n, size, "all-reduce", "ring", chain([part] * (2 * (n - 1))))
+        compare(n, size, "broadcast", "chain", chain([size] * (n - 1)))
+        compare(n, size, "reduce", "chain", chain([size] * (n - 1)))
+    size = 24 * n
+    shares = [24 * share for share in exchanges(n)]
+    if power(n):
+        compare(n, size, "reduce-scatter", "halving-doubling", chain(shares))
+        compare(n, size, "all-gather", "halving-doubling", chain(shares[::-1]))
+        compare(n, size, "all-reduce", "halving-doubling", chain(shares + shares[::-1]))
+    compare(n, size, "all-gather", "pat", chain([24 * share for share in pat(n)]))
+    compare(n, size, "reduce-scatter", "pat", chain([24 * share for share in pat(n)[::-1]]))
+    compare(n, size, "all-reduce", "tree", tree(n, size))
+    if n <= 31:  # later, ACKs come between
+        together = (n - 2) * BYTE * (1000 + 98) + write(1000) + ACK
+        compare(n, 1000 * n, "all-to-all", "direct", together)
+        compare(n, 1000 * n, "all-to-all", "pairwise", together, ", channels: 1")
+    latency = ", send-latency: 3us"  # before each message
+    compare(n, size, "all-gather", "ring", chain([24] * (n - 1), 3_000_000), latency)
+
+# GPT-13B's data-parallel exchange of 16 ranks; its whole size in the long form. Data and ACKs share
+# each link, so a packet takes the time of both.
+for size, kind, whole in [(6497239040, "reduce-scatter", 126836800680),
+                          (3248619520, "all-gather", 63426856680)]:
+    scale = 1 if LONG else 991 if kind == "all-gather" else 1982
+    part = size // 16 // scale // 4096 * 4096
+    expected = 15 * (part // 4096 * 85280 + 1127512)
+    if LONG and expected != whole:
+        sys.exit(f"{kind}: the formula gives {expected} ps, expected {whole}")
+    compare(16, 16 * part, kind, "ring", expected)
+
+# Servers of 4 GPUs in a leaf-spine: every algorithm ends, with losses too, and threads change nothing.
+SCENARIO = """
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 2, nics-per-host: %d}}
+traffic:
+  - collective: {%s}
+"""
+for words, *more in [
+    ["kind: all-reduce, algorithm: ring, repeat: 3"],
+    ["kind: all-reduce, algorithm: tree, reduce-rate: 1Tbps"],
+    ["kind: all-reduce, algorithm: hierarchical, protocol: ll128"],
+    ["kind: all-reduce, algorithm: nvls", "nic.model=detailed"],
+    ["kind: all-reduce, algorithm: nvls-tree, protocol: ll"],
+    ["kind: all-reduce, algorithm: halving-doubling, chunk: 64KiB, slice: 2KiB"],
+    ["kind: all-gather, algorithm: ring, pxn: on, channels: 3", "links.*.loss-rate=1e-3"],
+    ["kind: all-to-all, algorithm: pairwise, pxn: on", "nic.transport=irn"],
+    ["kind: all-to-all, algorithm: direct, protocol: plain, queue-pairs: per-message, repeat: 40"],
+    ["kind: all-reduce, algorithm: ring, queue-pairs: per-message, repeat: 5, per-node: 6"],
+    ["kind: barrier, repeat: 3"],
+]:
+    options = [word for option in more for word in ("--set", option)]
+    runs = [run(4, f"{words}, bytes: 300001", *options, "--threads", str(n)) for n in [1, 2, 4]]
+    app = runs[0]["apps"][0]
+    if app["ranks_finished"] != app["ranks"] or app["collectives"][0]["mean_us"] <= 0:
+        print(f"{words}, {more}: {app['ranks_finished']} of {app['ranks']} ranks finished")
+        failed = 1
+    if len({one["digest"] for one in runs}) != 1:
+        print(f"{words}, {more}: digests differ between threads")
+        failed = 1
+sys.exit(failed)
