@@ -102,6 +102,7 @@ static const char help_check[] =
     "Reads a file that the application workload can run, told by its content. The command\n"
     "prints ranks, operations, messages, bytes, depth, lower bounds of the time, and the\n"
     "time on an ideal network. The exit status is 0 also for a schedule that cannot end.\n"
+    "A connection matrix of htsim (.cm) is described as well.\n"
     "\n"
     "  --json                    Print the same as JSON.\n"
     "  --set loggp.NAME=VALUE    Set a parameter of the ideal network: latency,\n"

@@ -5,6 +5,7 @@
 #include "apps/workload/formats/format.h"
 #include "apps/workload/summary.h"
 #include "cli/command.h"
+#include "cli/workload/matrix.h"
 #include "world/format.h"
 #include "world/shown.h"
 #include "world/yaml_tree.h"
@@ -379,11 +380,14 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         .read_file = read_beside,
     };
     const bool known = text != NULL && app__format_of(&file) != NULL;
+    const bool matrix = !known && text != NULL && cli_matrix_is(text, size);
     if (known) {
         *status = check_file(args, &file);
+    } else if (matrix) {
+        *status = cli_matrix_check(args->operands[0], text, size, args->json);
     }
     sim_free(text);
-    return known;
+    return known || matrix;
 }
 
 // -- rocesim convert

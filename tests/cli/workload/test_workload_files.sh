@@ -71,6 +71,30 @@ printf 'num_ranks 2\nrank 0 {\nsend 5b to 7\n}\n' >"$work/absent.goal"
 "$ROCESIM" check "$work/absent.goal" 2>&1 | grep -q "absent.goal:3:12: there is no such rank: '7'" ||
     fail "check of a file that names a rank it does not have"
 
+# -- connection matrices
+
+cat >"$work/two.cm" <<'EOF'
+Nodes 4
+Connections 4
+Triggers 2
+0->1 id 1 start 0 size 1000 send_done_trigger 1
+0->2 id 2 trigger 1 size 2000 recv_done_trigger 2
+2->3 id 3 trigger 2 size 3000
+3->1 id 4 start 7 size 4000
+trigger id 1 oneshot
+trigger id 2 oneshot
+EOF
+"$ROCESIM" check "$work/two.cm" --json 2>"$work/warned" | python3 -c '
+import json, sys
+made = json.load(sys.stdin)
+wanted = dict(nodes=4, connections=4, triggers=2, bytes=10000, sources=3, destinations=3, max_fan_in=2,
+              max_fan_out=2, trigger_depth=3, min_size=1000, max_size=4000, recv_done_triggers=1, never_started=0,
+              words="id recv_done_trigger send_done_trigger size start trigger")
+sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check of a connection matrix"
+grep -q '1 connections have recv_done_trigger' "$work/warned" || fail "$(cat "$work/warned")"
+sed -i 's/ send_done_trigger 1//' "$work/two.cm"
+"$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections never start' || fail "never started"
+
 # -- public schedules
 
 public=../shared/data/ai
@@ -102,6 +126,14 @@ for row in csv.DictReader(open(public + "/expected/goal_loggp_bounds.csv")):
         if key.startswith("bound_") and float(row[key]) != made[key]:
             print(row["file"], row["params"], key, made[key], "expected", row[key])
             wrong += 1
+for row in csv.DictReader(open(public + "/expected/cm_counts.csv")):
+    command = [program, "check", public + "/data/" + row["file"], "--json"]
+    if os.path.exists(command[2]):
+        made = json.loads(subprocess.run(command, capture_output=True).stdout)
+        for key in row:
+            if key in made and key != "file" and row[key] != str(made[key]):
+                print(row["file"], key, made[key], "expected", row[key])
+                wrong += 1
 print(files, "files")
 sys.exit(wrong > 0 or files < 10)
 EOF

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/workload/matrix.c - describes htsim's connection matrices (.cm). docs/formats/peers.md
+#include "cli/workload/matrix.h"
+
+#include "apps/flow_file.h"
+#include "cli/command.h"
+#include "world/format.h"
+
+#include <ctype.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct counts {
+    uint64_t bytes;
+    uint64_t sources;
+    uint64_t destinations;
+    uint64_t fan_in_max;
+    uint64_t fan_out_max;
+    uint64_t depth; // connections on the longest chain of triggers
+    uint64_t bytes_min;
+    uint64_t bytes_max;
+    uint64_t received;  // connections with recv_done_trigger
+    uint64_t unstarted; // connections that no trigger starts
+} counts_t;
+
+// -- counting
+
+static void count_ends(const app_flow_file_t *file, counts_t *counts)
+{
+    uint64_t *const in = sim_alloc_array((size_t)file->nodes + 1, sizeof(*in));
+    uint64_t *const out = sim_alloc_array((size_t)file->nodes + 1, sizeof(*out));
+    for (size_t i = 0; i < file->count; i++) {
+        const app_flow_row_t *const row = &file->rows[i];
+        counts->destinations += in[row->destination]++ == 0;
+        counts->sources += out[row->source]++ == 0;
+        counts->bytes += row->bytes;
+        counts->received += row->chain.received != 0;
+        if (i == 0 || row->bytes < counts->bytes_min) {
+            counts->bytes_min = row->bytes;
+        }
+        counts->bytes_max = row->bytes > counts->bytes_max ? row->bytes : counts->bytes_max;
+    }
+    for (uint64_t n = 0; n < file->nodes; n++) {
+        counts->fan_in_max = in[n] > counts->fan_in_max ? in[n] : counts->fan_in_max;
+        counts->fan_out_max = out[n] > counts->fan_out_max ? out[n] : counts->fan_out_max;
+    }
+    sim_free(in);
+    sim_free(out);
+}
+
+// The connections that wait for a trigger, and those that activate it.
+typedef struct waits {
+    size_t first;  // connection that the trigger starts, or SIZE_MAX; the others follow in next[]
+    uint64_t left; // connections that activate it and are not yet done
+    uint64_t depth;
+} waits_t;
+
+// Ends a connection of this depth: a trigger whose connections have all ended starts others.
+static void activate(waits_t *waits,
+                     uint32_t trigger,
+                     uint64_t depth,
+                     size_t *queue,
+                     size_t *filled,
+                     const size_t *next)
+{
+    if (trigger == 0) {
+        return;
+    }
+    waits_t *const at = &waits[trigger];
+    at->depth = depth > at->depth ? depth : at->depth;
+    if (--at->left > 0) {
+        return;
+    }
+    for (size_t row = at->first; row != SIZE_MAX; row = next[row]) {
+        queue[(*filled)++] = row;
+    }
+}
+
+// Follows the chains of triggers from the connections that have a start.
+static void count_chains(const app_flow_file_t *file, counts_t *counts)
+{
+    waits_t *const waits = sim_alloc_array(file->trigger_count + 1, sizeof(*waits));
+    size_t *const next = sim_alloc_array(file->count + 1, sizeof(*next));
+    size_t *const queue = sim_alloc_array(file->count + 1, sizeof(*queue));
+    size_t filled = 0;
+    for (size_t t = 0; t <= file->trigger_count; t++) {
+        waits[t] = (waits_t){.first = SIZE_MAX};
+    }
+    for (size_t i = 0; i < file->count; i++) {
+        const app_flow_chain_t *const chain = &file->rows[i].chain;
+        waits[chain->sent].left++;
+        waits[chain->received].left++;
+        if (chain->started_by == 0) {
+            queue[filled++] = i;
+        } else {
+            next[i] = waits[chain->started_by].first;
+            waits[chain->started_by].first = i;
+        }
+    }
+    for (size_t at = 0; at < filled; at++) {
+        const app_flow_chain_t *const chain = &file->rows[queue[at]].chain;
+        const uint64_t depth = waits[chain->started_by].depth * (chain->started_by != 0) + 1;
+        counts->depth = depth > counts->depth ? depth : counts->depth;
+        activate(waits, chain->sent, depth, queue, &filled, next);
+        activate(waits, chain->received, depth, queue, &filled, next);
+    }
+    counts->unstarted = file->count - filled;
+    sim_free(waits);
+    sim_free(next);
+    sim_free(queue);
+}
+
+static bool has_arrow(const char *at, const char *end)
+{
+    while (at + 1 < end && (at[0] != '-' || at[1] != '>')) {
+        at++;
+    }
+    return at + 1 < end;
+}
+
+// Returns the words of the connections, each once, in alphabetical order. Free with sim_free.
+static char *words_of(const char *text, size_t size)
+{
+    static const char *const known[] =
+        {"id", "prio", "recv_done_trigger", "send_done_trigger", "size", "start", "trigger"};
+    bool used[SIM_COUNT_OF(known)] = {false};
+    for (const char *line = text; line < text + size;) {
+        const char *const newline = memchr(line, '\n', (size_t)(text + size - line));
+        const char *const end = newline != NULL ? newline : text + size;
+        const bool connects = *line != '#' && has_arrow(line, end);
+        for (const char *at = line; connects && at < end;) {
+            const char *const begin = at;
+            while (at < end && !isspace((unsigned char)*at)) {
+                at++;
+            }
+            for (size_t i = 0; i < SIM_COUNT_OF(known); i++) {
+                used[i] = used[i] || ((size_t)(at - begin) == strlen(known[i]) &&
+                                      memcmp(begin, known[i], strlen(known[i])) == 0);
+            }
+            at += at < end;
+        }
+        line = end + 1;
+    }
+    char *words = sim_strdup("");
+    for (size_t i = 0; i < SIM_COUNT_OF(known); i++) {
+        if (used[i]) {
+            char *const longer = sim_format("%s%s%s", words, words[0] != '\0' ? " " : "", known[i]);
+            sim_free(words);
+            words = longer;
+        }
+    }
+    return words;
+}
+
+// -- telling
+
+static void set(json_t *object, const char *name, uint64_t value)
+{
+    json_object_set_new(object, name, json_integer((json_int_t)value));
+}
+
+static void print_json(const char *name,
+                       const app_flow_file_t *file,
+                       const counts_t *counts,
+                       const char *words)
+{
+    json_t *const object = json_object();
+    json_object_set_new(object, "file", json_string(name));
+    json_object_set_new(object, "format", json_string("htsim-cm"));
+    set(object, "nodes", file->nodes);
+    set(object, "connections", file->count);
+    set(object, "triggers", file->trigger_count);
+    set(object, "bytes", counts->bytes);
+    set(object, "sources", counts->sources);
+    set(object, "destinations", counts->destinations);
+    set(object, "max_fan_in", counts->fan_in_max);
+    set(object, "max_fan_out", counts->fan_out_max);
+    set(object, "trigger_depth", counts->depth);
+    set(object, "min_size", counts->bytes_min);
+    set(object, "max_size", counts->bytes_max);
+    set(object, "recv_done_triggers", counts->received);
+    set(object, "never_started", counts->unstarted);
+    json_object_set_new(object, "words", json_string(words));
+    char *const text = json_dumps(object, JSON_INDENT(1));
+    SIM_CHECK(text != NULL);
+    puts(text);
+    free(text);
+    json_decref(object);
+}
+
+static void print_text(const char *name,
+                       const app_flow_file_t *file,
+                       const counts_t *counts,
+                       const char *words)
+{
+    world_text_t texts[3];
+    printf("%s: connection matrix of htsim\n", name);
+    printf("  nodes        %" PRIu64 "; %" PRIu64 " send, to at most %" PRIu64
+           " connections each; %" PRIu64 " receive, from at most %" PRIu64 "\n",
+           file->nodes,
+           counts->sources,
+           counts->fan_out_max,
+           counts->destinations,
+           counts->fan_in_max);
+    printf("  connections  %zu, of %s to %s, %s in all\n",
+           file->count,
+           world_format_bytes(&texts[0], counts->bytes_min),
+           world_format_bytes(&texts[1], counts->bytes_max),
+           world_format_bytes(&texts[2], counts->bytes));
+    printf("  triggers     %zu; the longest chain has %" PRIu64 " connections\n",
+           file->trigger_count,
+           counts->depth);
+    printf("  words        %s\n", words);
+}
+
+static void print_note(const char *text, void *ctx)
+{
+    (void)ctx;
+    fprintf(stderr, "%s\n", text);
+}
+
+bool cli_matrix_is(const char *text, size_t size_bytes)
+{
+    return app_flow_file_detect(text, size_bytes) == APP_FLOW_HTSIM;
+}
+
+int cli_matrix_check(const char *name, const char *text, size_t size_bytes, bool json)
+{
+    app_flow_file_t file;
+    counts_t counts = {0};
+    sim_message_t message = {.text = ""};
+    int status = CLI_EXIT_DONE;
+    if (app_flow_file_parse(APP_FLOW_HTSIM,
+                            name,
+                            text,
+                            size_bytes,
+                            print_note,
+                            NULL,
+                            &file,
+                            &message) != SIM_OK) {
+        fprintf(stderr, "%s\n", message.text);
+        status = CLI_EXIT_BAD_INPUT;
+    } else {
+        char *const words = words_of(text, size_bytes);
+        count_ends(&file, &counts);
+        count_chains(&file, &counts);
+        (json ? print_json : print_text)(name, &file, &counts, words);
+        sim_free(words);
+        if (counts.received > 0) {
+            fprintf(stderr,
+                    "note: %s: %" PRIu64 " connections have recv_done_trigger, which htsim itself "
+                    "never fires; rocesim does\n",
+                    name,
+                    counts.received);
+        }
+        if (counts.unstarted > 0) {
+            fprintf(stderr,
+                    "warning: %s: %" PRIu64 " connections never start: no connection activates "
+                    "their triggers\n",
+                    name,
+                    counts.unstarted);
+        }
+    }
+    app_flow_file_fini(&file);
+    if (status == CLI_EXIT_DONE && (fflush(stdout) != 0 || ferror(stdout) != 0)) {
+        fprintf(stderr, "rocesim: cannot write to the standard output\n");
+        return CLI_EXIT_FAILED;
+    }
+    return status;
+}
