@@ -87,8 +87,9 @@ EOF
 "$ROCESIM" check "$work/two.cm" --json 2>"$work/warned" | python3 -c '
 import json, sys
 made = json.load(sys.stdin)
-wanted = dict(nodes=4, connections=4, triggers=2, bytes=10000, sources=3, destinations=3, max_fan_in=2, max_fan_out=2,
-              trigger_depth=3, min_size=1000, max_size=4000, recv_done_triggers=1, never_started=0,
+wanted = dict(nodes=4, connections=4, triggers=2, bytes=10000, sources=3, destinations=3,
+              max_fan_in=2, max_fan_out=2, trigger_depth=3, min_size=1000, max_size=4000,
+              recv_done_triggers=1, never_started=0,
               words="id recv_done_trigger send_done_trigger size start trigger")
 sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "check of a connection matrix"
 grep -q '1 connections have recv_done_trigger' "$work/warned" || fail "$(cat "$work/warned")"
