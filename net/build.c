@@ -22,6 +22,7 @@ static const net_framing_t framing_bare = {.name = "bare", .pause_bytes = NET_FR
 static void register_own(net_t *net)
 {
     net_register_buffer(net, &net__buffer_standard);
+    net_register_buffer(net, &net__buffer_channels);
     net_register_marking(net, &net__marking_red);
     net__register_balances(net);
     net_register_routes(net, &net__routes_shortest);

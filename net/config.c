@@ -115,7 +115,12 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.mmu", NAME, net_switch_config_t, mmu,
              .default_text = "standard",
              .help = "rules of buffer and pauses; standard: docs/models/switch.md; hpcc: those of "
-                     "the HPCC simulator, including turns of classes; or a program's own"),
+                     "the HPCC simulator, including turns of classes; virtual-channels: as "
+                     "standard, with a class more at each switch; or a program's own"),
+    SIM_ATTR("switch.virtual-channels", COUNT, net_switch_config_t, virtual_channels,
+             .default_text = "4", .min_text = "1", .max_text = "6",
+             .help = "largest number of switches on a path with switch.mmu virtual-channels: "
+                     "packets leave the first one in class 1, the second in class 2 and so on"),
     SIM_ATTR("switch.buffer", BYTES, net_switch_config_t, buffer_bytes,
              .default_text = "32MB", .min_text = "1KB", .max_text = "64GB",
              .help = "packet memory of the whole switch: shared, reserved and headroom together"),

@@ -59,6 +59,7 @@ typedef struct net_balance_config {
 
 typedef struct net_switch_config {
     sim_name_t mmu;               // a buffer of net/models.h
+    uint64_t virtual_channels;    // classes of arriving packets with the buffer "virtual-channels"
     sim_name_t marking;           // a marking of net/models.h
     uint64_t buffer_bytes;        // packet memory of the whole switch
     uint8_t pfc_priorities;       // lossless classes, a bit each

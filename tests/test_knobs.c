@@ -512,14 +512,15 @@ static values_t other_values(const sim_attr_t *attr, const char *config)
 
 // Beginnings of paths of attributes that change no run by themselves, or none of these runs.
 static const char *const exceptions[] = {
-    "nic.profile",         // these two: tests/test_knobs_detailed.c
-    "nic.cache.",          // tests/test_knobs_cache.c
-    "nic.detailed.",       //
-    "nic.host.",           // tests/test_knobs_host.c
-    "nic.hpcc.check-path", // paths here stay; tests/hpcc/moved
-    "nic.planes",          // tests/apps/flows/test_app_planes.c
-    "switch.marking",      // a single one so far
-    "switch.conga.ageing", // these two: tests/net/test_balance.c
+    "nic.profile",             // these two: tests/test_knobs_detailed.c
+    "nic.cache.",              // tests/test_knobs_cache.c
+    "nic.detailed.",           //
+    "nic.host.",               // tests/test_knobs_host.c
+    "nic.hpcc.check-path",     // paths here stay; tests/hpcc/moved
+    "switch.virtual-channels", // tests/topologies/test_virtual_channels.sh
+    "nic.planes",              // tests/apps/flows/test_app_planes.c
+    "switch.marking",          // a single one so far
+    "switch.conga.ageing",     // these two: tests/net/test_balance.c
     "switch.conweave.wait-default",
     "switch.pfc.watchdog", // and its times: tests/cli/run/test_cli_faults.sh
 };

@@ -95,6 +95,9 @@ void topo__racks_build(const topo_plan_t *plan, const topo__racks_t *racks);
 // is so large that it is not looked for. The caller frees it with sim_free.
 #define TOPO__CIRCLE_NODES_MAX 8u
 char *topo__find_circle(const net_t *net);
+// Returns the largest number of switches on a path if some switch has virtual channels, and in
+// *channels the smallest number of those; else 0.
+uint32_t topo__path_switches(const net_t *net, uint64_t *channels);
 
 // Return a rate or a delay as a scenario writes it ("100Gbps", "1us"); free with sim_free.
 char *topo__rate_text(uint64_t rate_bps);

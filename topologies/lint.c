@@ -400,13 +400,25 @@ static void lint_capacity(const lint_t *lint)
 
 static void lint_circles(const lint_t *lint)
 {
-    char *const circle = topo__find_circle(lint->net);
-    if (circle != NULL) {
+    uint64_t channels = 0;
+    const uint32_t switches = topo__path_switches(lint->net, &channels);
+    if (switches > channels) {
         report(lint,
                TOPO_WARNING,
-               "PFC can deadlock: packets that pause each other can form the circle %s; expected "
-               "routes without a circle, or switch.pfc.enabled: false",
-               circle);
+               "paths have up to %u switches, and packets are dropped after %" PRIu64
+               ": expected switch.virtual-channels of at least %u",
+               switches,
+               channels,
+               switches);
+    }
+    char *const circle = topo__find_circle(lint->net);
+    if (circle != NULL) {
+        report(
+            lint,
+            TOPO_WARNING,
+            "PFC can deadlock: packets that pause each other can form the circle %s; expected "
+            "routes without a circle, switch.mmu: virtual-channels, or switch.pfc.enabled: false",
+            circle);
     }
     sim_free(circle);
 }

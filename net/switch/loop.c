@@ -183,6 +183,14 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
         return;
     }
     packet->ingress_port = (uint16_t)port_index;
+    if (!own && sw->buffer->queue_class != NULL) {
+        const uint32_t class = sw->buffer->queue_class(sw, packet);
+        if (class == NET_PRIORITIES) {
+            net_port_drop(ingress, packet, NET_DROP_NO_ROUTE);
+            return;
+        }
+        packet->priority = (uint8_t) class;
+    }
     net_port_t *const egress = &sw->node.ports[out];
     const uint8_t bit = (uint8_t)(1u << packet->priority);
     const sim_time_t now_ps = sw->node.sim.now_ps;

@@ -24,11 +24,27 @@ typedef struct circles {
     uint32_t *next; // by place on the path: the port of the node ahead to try next
 } circles_t;
 
-// Returns whether packets that wait behind a node can make it pause its peers.
+static const net_switch_config_t *config_of(const net_node_t *node)
+{
+    return node->kind == NET_NODE_SWITCH ? &net_switch_of((net_node_t *)(uintptr_t)node)->config
+                                         : NULL;
+}
+
+// Returns the virtual channels of a switch that has some, else 0.
+static uint64_t channels_of(const net_node_t *node)
+{
+    const net_switch_config_t *const config = config_of(node);
+    return config != NULL && strcmp(config->mmu.text, "virtual-channels") == 0
+               ? config->virtual_channels
+               : 0;
+}
+
+// Returns whether packets that wait behind a node can make it pause its peers for packets of the
+// class in which they wait themselves.
 static bool pauses(const net_node_t *node)
 {
-    return node->kind == NET_NODE_SWITCH &&
-           net_switch_of((net_node_t *)(uintptr_t)node)->config.pfc_enabled;
+    const net_switch_config_t *const config = config_of(node);
+    return config != NULL && config->pfc_enabled && channels_of(node) == 0;
 }
 
 static bool between_forwarders(const net_port_t *port)
@@ -38,7 +54,7 @@ static bool between_forwarders(const net_port_t *port)
 
 // Sets the leaves that each port leads to, of those first .. first + count - 1, whether or not
 // packets come that way.
-static void set_towards(circles_t *circles, uint32_t first, uint32_t count)
+static void set_towards(const circles_t *circles, uint32_t first, uint32_t count)
 {
     const net_t *const net = circles->net;
     for (size_t i = 0; i < net_node_count(net); i++) {
@@ -56,12 +72,11 @@ static void set_towards(circles_t *circles, uint32_t first, uint32_t count)
     }
 }
 
-// Lets packets of all hosts go their ways, and takes away what nobody uses.
-static void follow(circles_t *circles)
+// Puts packets towards all leaves of the batch at the switches that have hosts.
+static void start_at_hosts(const circles_t *circles)
 {
     const net_t *const net = circles->net;
-    const size_t count = net_node_count(net);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         circles->used[node->sim.index] = 0;
         for (uint32_t p = 0; p < node->port_count; p++) {
@@ -70,6 +85,14 @@ static void follow(circles_t *circles)
             }
         }
     }
+}
+
+// Lets packets of all hosts go their ways, and takes away what nobody uses.
+static void follow(const circles_t *circles)
+{
+    const net_t *const net = circles->net;
+    const size_t count = net_node_count(net);
+    start_at_hosts(circles);
     for (bool more = true; more;) {
         more = false;
         for (size_t i = 0; i < count; i++) {
@@ -89,6 +112,31 @@ static void follow(circles_t *circles)
             circles->towards[node->ports[p].uid] &= circles->used[node->sim.index];
         }
     }
+}
+
+// Lets packets of all hosts go hop by hop, and returns the most links between switches on a path.
+static uint32_t longest(const circles_t *circles, uint64_t *here, uint64_t *there)
+{
+    const net_t *const net = circles->net;
+    const size_t nodes = sim_node_count(net_sim(net));
+    uint32_t hops = 0;
+    memcpy(here, circles->used, nodes * sizeof(*here));
+    for (bool more = true; more;) {
+        more = false;
+        memset(there, 0, nodes * sizeof(*there));
+        for (size_t i = 0; i < net_node_count(net); i++) {
+            const net_node_t *const node = net_node_at(net, i);
+            for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
+                const net_port_t *const port = &node->ports[p];
+                const uint64_t goes = here[node->sim.index] & circles->towards[port->uid];
+                there[port->peer->node->sim.index] |= goes;
+                more = more || goes != 0;
+            }
+        }
+        hops += more;
+        memcpy(here, there, nodes * sizeof(*here));
+    }
+    return hops;
 }
 
 // Notes which links packets can hold while they wait for which.
@@ -168,6 +216,37 @@ static char *search_from(circles_t *circles, const net_port_t *start)
         }
     }
     return NULL;
+}
+
+uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
+{
+    const size_t nodes = sim_node_count(net_sim(net));
+    *channels = UINT64_MAX;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const uint64_t own = channels_of(net_node_at(net, i));
+        *channels = own != 0 && own < *channels ? own : *channels;
+    }
+    if (*channels == UINT64_MAX) {
+        return 0;
+    }
+    const circles_t circles = {
+        .net = net,
+        .used = sim_alloc_array(nodes + 1, sizeof(uint64_t)),
+        .towards = sim_alloc_array(net_link_count(net) * 2 + 1, sizeof(uint64_t)),
+    };
+    uint64_t *const words = sim_alloc_array(2 * nodes + 1, sizeof(*words));
+    uint32_t most = 0;
+    for (uint32_t first = 0; first < net_leaf_count(net); first += BATCH) {
+        const uint32_t left = net_leaf_count(net) - first;
+        set_towards(&circles, first, left < BATCH ? left : BATCH);
+        start_at_hosts(&circles);
+        const uint32_t hops = longest(&circles, words, words + nodes);
+        most = hops > most ? hops : most;
+    }
+    sim_free(circles.used);
+    sim_free(circles.towards);
+    sim_free(words);
+    return most + 1;
 }
 
 char *topo__find_circle(const net_t *net)

@@ -106,11 +106,44 @@ static sim_err_t check_nic_memory(const world_t *world, world_error_t *error)
                       world_format_bytes(&allowed, allowed_bytes));
 }
 
+// Refuses hosts that send in another class than 0 if a switch's virtual channels count from there.
+static sim_err_t check_channels(const world_t *world, world_error_t *error)
+{
+    const world_scenario_t *const scenario = world->scenario;
+    bool counts = false;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        counts = counts || (node->kind == NET_NODE_SWITCH &&
+                            strcmp(net_switch_config(node)->mmu.text, "virtual-channels") == 0);
+    }
+    for (size_t i = 0; counts && i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        const nic_config_t *const config =
+            node->kind == NET_NODE_HOST ? world__variants_nic(world->variants, node->sim.name)
+                                        : NULL;
+        if (config != NULL && config->priority != 0) {
+            const world_place_t place = world_locate(scenario->root, "", "nic.priority");
+            return world_fail(error,
+                              SIM_ERR_RANGE,
+                              &place,
+                              "nic.priority: %" PRIu64
+                              " with switch.mmu virtual-channels, expected 0: the class counts the "
+                              "switches that a packet has passed",
+                              config->priority);
+        }
+    }
+    return SIM_OK;
+}
+
 // Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call
 // it before net_build.
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
+    const sim_err_t class = check_channels(world, error);
+    if (class != SIM_OK) {
+        return class;
+    }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         sim_message_t message;
