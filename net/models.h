@@ -39,8 +39,9 @@ typedef struct net_buffer_ops {
     // dropped as NET_DROP_NO_ROUTE. NULL: the class in which it came.
     uint32_t (*queue_class)(const net_switch_t *sw, const net_packet_t *packet);
     // Reserves room for a packet that must wait at `egress`. It came in at packet->ingress_port in
-    // class packet->priority, unless queue_class changed that. May send pauses (net_port_pause_send). Returns false with *reason if
-    // there is no room; NET_DROP_HEADROOM_FULL counts at the ingress port, others at the egress.
+    // class packet->priority, unless queue_class changed that. May send pauses
+    // (net_port_pause_send). Returns false with *reason if there is no room;
+    // NET_DROP_HEADROOM_FULL counts at the ingress port, others at the egress.
     bool (*admit)(net_switch_t *sw,
                   const net_port_t *egress,
                   const net_packet_t *packet,

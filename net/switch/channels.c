@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/channels.c - the buffer "virtual-channels": net's own, with a class more at each switch.
+// net/switch/channels.c - the buffer "virtual-channels": net's own, a class higher at each switch.
 //
 // A packet that arrives in class c < n takes room in class c where it came in, and leaves in class
 // c + 1. So it waits only for room in a higher class, and no circle of pauses can close (Dally and
