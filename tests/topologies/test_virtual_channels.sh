@@ -41,12 +41,12 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     fail "classes: $(head -n 3 "$work/out/ports.csv")"
 run "${vc[@]}" --threads 4
 [ "$(sed -n 's/^  digest *//p' "$work/log")" = "$digest" ] || fail "threads"
-"$ROCESIM" check "$work/ring.yaml" "${vc[@]}" 2>&1 | grep -q "deadlock" && fail "a circle in spite of channels"
+"$ROCESIM" check "$work/ring.yaml" "${vc[@]}" 2>&1 | grep -q "deadlock" && fail "a circle"
 
 run "${vc[@]}" --set switch.virtual-channels=2 --set nic.timeout=2 --set nic.retry-count=1
 grep -q "no-route" "$work/log" || fail "too few channels: $(cat "$work/log")"
 "$ROCESIM" check "$work/ring.yaml" "${vc[@]}" --set switch.virtual-channels=2 2>&1 |
-    grep -q "paths have up to 3 switches, and packets are dropped after 2: expected switch.virtual-channels of at least 3" ||
+    grep -q "paths have up to 3 switches, .* after 2: expected switch.virtual-channels of at least 3" ||
     fail "check says nothing"
 "$ROCESIM" check "$work/ring.yaml" "${vc[@]}" --set nic.priority=3 >"$work/log" 2>&1
 [ $? -eq 2 ] && grep -q "nic.priority: 3 with switch.mmu virtual-channels, expected 0" "$work/log" ||
