@@ -63,23 +63,26 @@ typedef struct circle {
     const char *topology;
     const char *settings;
     bool pfc;
-    const char *circle; // NULL: there is none
+    const char *circle;  // NULL: there is none
+    const char *balance; // NULL: ecmp
 } circle_t;
 
 static const circle_t circles[] = {
-    {"torus", "x=4; y=1", true, "switch0, switch1, switch2, switch3, switch0;"},
-    {"torus", "x=4; y=1", false, NULL},
-    {"torus", "x=3; y=1", true, NULL}, // every path is one link
-    {"torus", "x=2; y=2", true, "switch0, switch1, switch3, switch2, switch0;"},
-    {"hyperx", "x=6; y=1", true, NULL},
-    {"hyperx", "x=3; y=3", true, "circle switch"},
-    {"slim-fly", "", true, "circle switch"},
-    {"dragonfly", "", true, "..., switch"},
-    {"dragonfly-plus", "hosts-per-switch=1", true, NULL}, // up, across, down
-    {"leaf-spine", "leaves=4; spines=2; hosts-per-leaf=2", true, NULL},
-    {"multi-plane", "hosts-per-leaf=2", true, NULL},
-    {"fat-tree", "k=4", true, NULL},
-    {"parking-lot", "switches=6; hosts-per-switch=1", true, NULL},
+    {"torus", "x=4; y=1", true, "switch0, switch1, switch2, switch3, switch0;", NULL},
+    {"torus", "x=4; y=1", false, NULL, NULL},
+    {"torus", "x=3; y=1", true, NULL, NULL}, // every path is one link
+    {"torus", "x=2; y=2", true, "switch0, switch1, switch3, switch2, switch0;", NULL},
+    {"hyperx", "x=6; y=1", true, NULL, NULL},
+    {"hyperx", "x=6; y=1", true, "circle switch0, switch", "valiant"}, // a to b, then b to c
+    {"leaf-spine", "leaves=4; spines=2; hosts-per-leaf=2", true, "circle leaf", "ugal"},
+    {"hyperx", "x=3; y=3", true, "circle switch", NULL},
+    {"slim-fly", "", true, "circle switch", NULL},
+    {"dragonfly", "", true, "..., switch", NULL},
+    {"dragonfly-plus", "hosts-per-switch=1", true, NULL, NULL}, // up, across, down
+    {"leaf-spine", "leaves=4; spines=2; hosts-per-leaf=2", true, NULL, NULL},
+    {"multi-plane", "hosts-per-leaf=2", true, NULL, NULL},
+    {"fat-tree", "k=4", true, NULL, NULL},
+    {"parking-lot", "switches=6; hosts-per-switch=1", true, NULL, NULL},
 };
 
 // Links that can wait for each other in a circle are named; trees and single hops have none.
@@ -89,6 +92,10 @@ START_TEST(circles_of_pauses_are_named)
     world_t world;
     world_init(&world);
     world.switch_config.pfc_enabled = row->pfc;
+    snprintf(world.net_config.balance.text,
+             sizeof(world.net_config.balance.text),
+             "%s",
+             row->balance == NULL ? "" : row->balance);
     world_build(&world, row->topology, row->settings);
     const findings_t findings = lint(&world);
     size_t found = 0;

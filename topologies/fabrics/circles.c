@@ -47,6 +47,21 @@ static bool pauses(const net_node_t *node)
     return config != NULL && config->pfc_enabled && channels_of(node) == 0;
 }
 
+// Returns whether some switch sends packets by way of another one ("valiant", "ugal").
+static bool has_detours(const net_t *net)
+{
+    const char *const all = net_get_config(net)->balance.text;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_switch_config_t *const config = config_of(net_node_at(net, i));
+        const char *const own = config != NULL ? config->balance.name.text : "network";
+        const char *const name = own[0] == '\0' || strcmp(own, "network") == 0 ? all : own;
+        if (config != NULL && (strcmp(name, "valiant") == 0 || strcmp(name, "ugal") == 0)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool between_forwarders(const net_port_t *port)
 {
     return port->node->forward != NULL && port->peer->node->forward != NULL;
@@ -139,18 +154,30 @@ static uint32_t longest(const circles_t *circles, uint64_t *here, uint64_t *ther
     return hops;
 }
 
-// Notes which links packets can hold while they wait for which.
-static void note_waits(circles_t *circles)
+// Returns the leaves of the batch that a node is itself: where detours turn to their destination.
+static uint64_t own_leaves(const net_t *net, const net_node_t *node, uint32_t first, uint32_t count)
+{
+    uint64_t own = 0;
+    for (uint32_t leaf = 0; leaf < count; leaf++) {
+        own |= net_leaf_at(net, first + leaf) == node ? UINT64_C(1) << leaf : 0;
+    }
+    return own;
+}
+
+// Notes which links packets can hold while they wait for which. detours: packets may go on from the
+// leaf that they were sent to.
+static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool detours)
 {
     for (size_t i = 0; i < net_node_count(circles->net); i++) {
         const net_node_t *const node = net_node_at(circles->net, i);
+        const uint64_t own = detours ? own_leaves(circles->net, node, first, count) : 0;
         for (uint32_t in = 0; pauses(node) && in < node->port_count; in++) {
             const net_port_t *const port = &node->ports[in];
             for (uint32_t out = 0; between_forwarders(port) && out < node->port_count; out++) {
                 const size_t bit =
                     circles->first[node->sim.index] + (size_t)in * node->port_count + out;
-                if ((circles->towards[port->peer->uid] & circles->towards[node->ports[out].uid]) !=
-                    0) {
+                const uint64_t come = circles->towards[port->peer->uid];
+                if ((come & (circles->towards[node->ports[out].uid] | own)) != 0) {
                     circles->waits[bit / 8] |= (uint8_t)(1u << bit % 8);
                 }
             }
@@ -246,7 +273,7 @@ uint32_t topo__path_switches(const net_t *net, uint64_t *channels)
     sim_free(circles.used);
     sim_free(circles.towards);
     sim_free(words);
-    return most + 1;
+    return (has_detours(net) ? 2 * most : most) + 1;
 }
 
 char *topo__find_circle(const net_t *net)
@@ -261,6 +288,7 @@ char *topo__find_circle(const net_t *net)
         pairs += pauses(node) ? (uint64_t)node->port_count * node->port_count : 0;
     }
     char *found = NULL;
+    const bool detours = has_detours(net);
     if (pairs * (net_leaf_count(net) / BATCH + 1) <= COST_MAX) {
         circles.used = sim_alloc_array(nodes + 1, sizeof(uint64_t));
         circles.towards = sim_alloc_array(ports + 1, sizeof(uint64_t));
@@ -272,7 +300,7 @@ char *topo__find_circle(const net_t *net)
             const uint32_t left = net_leaf_count(net) - first;
             set_towards(&circles, first, left < BATCH ? left : BATCH);
             follow(&circles);
-            note_waits(&circles);
+            note_waits(&circles, first, left < BATCH ? left : BATCH, detours);
         }
         for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
             const net_node_t *const node = net_node_at(net, i);

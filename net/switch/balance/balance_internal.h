@@ -119,5 +119,7 @@ extern const net_balance_ops_t net__balance_drill;
 extern const net_balance_ops_t net__balance_letflow;  // letflow.c
 extern const net_balance_ops_t net__balance_conga;    // conga.c
 extern const net_balance_ops_t net__balance_conweave; // conweave.c
+extern const net_balance_ops_t net__balance_valiant;  // detour.c
+extern const net_balance_ops_t net__balance_ugal;
 
 #endif // NET_SWITCH_BALANCE_BALANCE_INTERNAL_H

@@ -14,6 +14,8 @@ static const net_balance_ops_t *const own[] = {
     &net__balance_letflow,
     &net__balance_conga,
     &net__balance_conweave,
+    &net__balance_valiant,
+    &net__balance_ugal,
 };
 
 void net__register_balances(net_t *net)
