@@ -108,10 +108,10 @@ nic_qp_t *nic__planes_next(const nic_t *nic, uint32_t class, uint32_t plane)
 uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane)
 {
     const net_port_t *const port = &nic->planes->ports[plane];
-    uint8_t classes = port->waiting;
-    for (uint32_t left = nic->ready_classes & ~(uint32_t)classes; left != 0; left &= left - 1) {
+    uint32_t classes = port->waiting;
+    for (uint32_t left = nic->ready_classes & ~classes; left != 0; left &= left - 1) {
         const uint32_t class = (uint32_t)__builtin_ctz(left);
-        classes |= nic__planes_next(nic, class, plane) != NULL ? (uint8_t)(1u << class) : 0;
+        classes |= nic__planes_next(nic, class, plane) != NULL ? 1u << class : 0;
     }
     return (uint8_t)(classes & ~port->paused);
 }
