@@ -26,6 +26,11 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
+typedef enum nic_ooo {
+    NIC_OOO_OFF,   // a request ahead of its turn is dropped
+    NIC_OOO_PLACE, // it is placed and kept
+} nic_ooo_t;
+
 // How the packets of a queue pair are spread over the planes of a NIC that has a port in each.
 typedef enum nic_plane_choice {
     NIC_PLANES_OFF, // each port is a NIC of its own
@@ -92,6 +97,8 @@ typedef struct nic_config {
         nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
     bool nak_ends; // the end of a message ahead is answered by a NAK whatever nak_interval_ps says
     bool nak_once; // the sender goes back again for a NAK of the same gap after a round trip only
+    nic_ooo_t ooo;
+    uint64_t ooo_window;          // packets
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back
     sim_time_t base_rtt_ps;       // for windows and RTT-based control; SIM_AUTO: from the topology
     // The next four fields are for agreement with other simulators (docs/models/hpcc-compat.md).

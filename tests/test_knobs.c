@@ -57,6 +57,7 @@ static const context_t contexts[] = {
     {.nic = "timeout=5", .sw = "load-balancing=adaptive; adaptive.by=grades; adaptive.full=40KB"},
     {.nic = "timeout=5", .sw = "load-balancing=adaptive; adaptive.gap=2us"},
     {.nic = "timeout=5", .sw = "load-balancing=drill"},
+    {.nic = "timeout=5; ooo=place; ooo-window=3", .sw = "load-balancing=random"},
     {.nic = "timeout=5", .sw = "load-balancing=letflow; letflow.gap=2us"},
     {.nic = "timeout=5", .sw = "load-balancing=conga; conga.gap=1us; conga.ageing=20us"},
     {.nic = "timeout=5",

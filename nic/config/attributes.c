@@ -117,6 +117,15 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.nak-interval", TIME, nic_config_t, nak_interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    SIM_ATTR("nic.ooo", ENUM, nic_config_t, ooo,
+             .default_text = "off", .choices = "off|place",
+             .help = "treatment of requests out of order with go-back-n; off: they are dropped and "
+                     "cause a NAK; place: the receiver places them and waits for the others; must "
+                     "be equal at both ends"),
+    SIM_ATTR("nic.ooo-window", COUNT, nic_config_t, ooo_window,
+             .default_text = "512", .min_text = "1", .max_text = "1048576",
+             .help = "packets ahead of the expected one that a receiver places with nic.ooo: place; "
+                     "one beyond causes a NAK"),
     SIM_ATTR("nic.planes", ENUM, nic_config_t, planes,
              .default_text = "hash", .choices = "off|hash|round-robin|least-queue",
              .help = "port by which a packet leaves a NIC that has one in each plane; hash: all of "
@@ -556,6 +565,16 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
                               ": %" PRIu64 " bytes, expected 256, 512, 1024, 2048 or 4096 (any up "
                               "to 9216 with nic.frames bare)",
                               config->mtu_bytes);
+    }
+    if (config->ooo == NIC_OOO_PLACE &&
+        (config->retransmission == NIC_GO_BACK_0 || strcmp(config->transport, "go-back-n") != 0)) {
+        return sim_fail_about(
+            message,
+            SIM_ERR_INVALID,
+            "nic.ooo",
+            ": place is for nic.transport go-back-n with nic.retransmission "
+            "go-back-n; expected these (other transports keep packets anyway), or "
+            "off");
     }
     const sim_err_t nowhere = check_host(&config->host, message);
     if (nowhere != SIM_OK) {

@@ -78,4 +78,6 @@ void nic__responses_sent(nic_qp_t *qp);
 // Returns true while an ACK of the QP waits for the port.
 bool nic__ack_still_queued(const nic_qp_t *qp);
 
+extern const nic_transport_ops_t nic__transport_gbn_place; // go-back-n with nic.ooo: place
+
 #endif // NIC_TRANSPORT_ENTRY_H

@@ -23,7 +23,11 @@
 static const nic_transport_ops_t *transport_of(const nic_t *nic, const nic_qp_init_attr_t *attr)
 {
     if (attr->qp_type == NIC_QPT_RC) {
-        return attr->transport != NULL ? attr->transport : nic->transport;
+        const nic_transport_ops_t *const ops =
+            attr->transport != NULL ? attr->transport : nic->transport;
+        return ops == &nic_transport_gbn && nic->host->config->ooo == NIC_OOO_PLACE
+                   ? &nic__transport_gbn_place
+                   : ops;
     }
     return attr->qp_type == NIC_QPT_UC ? &nic__transport_uc : &nic__transport_ud;
 }

@@ -4,6 +4,7 @@
 #define NIC_TRANSPORT_GBN_GBN_INTERNAL_H
 
 #include "nic/objects/objects.h"
+#include "nic/transport/selective/kept.h"
 
 #define NIC_GBN_NO_PSN UINT64_MAX
 
@@ -18,6 +19,12 @@ typedef struct nic_gbn {
     uint64_t nak_psn;
     sim_time_t nak_ps; // when it last did
 } nic_gbn_t;
+
+// The state with nic.ooo: place. first_psn of `kept` is the expected PSN while it is not empty.
+typedef struct nic_gbn_place {
+    nic_gbn_t gbn; // first
+    nic_kept_t kept;
+} nic_gbn_place_t;
 
 // The state that all queue pairs of one NIC share.
 typedef struct nic_gbn_shared {
@@ -47,6 +54,17 @@ static inline uint32_t nic__packets_kept(const nic_t *nic, uint32_t mtu_bytes, u
     }
     return packets / chunk * chunk;
 }
+
+static inline nic_gbn_place_t *nic__gbn_place(nic_qp_t *qp)
+{
+    return (nic_gbn_place_t *)(void *)nic_transport_of(qp);
+}
+
+// place.c
+net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp);
+void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__gbn_place_close(nic_qp_t *qp);
+void nic__gbn_place_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
 
 // receive.c
 void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);

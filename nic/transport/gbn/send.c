@@ -319,3 +319,21 @@ const nic_transport_ops_t nic_transport_gbn = {
     .totals = totals,
     .check = check,
 };
+
+const nic_transport_ops_t nic__transport_gbn_place = {
+    .name = "go-back-n",
+    .state_bytes = sizeof(nic_gbn_place_t),
+    .nic_state_bytes = sizeof(nic_gbn_shared_t),
+    .open = gbn_open,
+    .close = nic__gbn_place_close,
+    .ready = nic__cursor_ready,
+    .next_packet = nic__gbn_place_next,
+    .acknowledged = acknowledged,
+    .responded = responded,
+    .timeout = timed_out,
+    .request = nic__gbn_place_request,
+    .not_ready = nic__gbn_not_ready,
+    .totals = totals,
+    .gauges = nic__gbn_place_gauges,
+    .check = check,
+};

@@ -11,7 +11,7 @@
 set -u
 . tests/script.sh
 balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave)
-transports=(go-back-n irn adamap sdr)
+transports=(go-back-n place irn adamap sdr) # place: go-back-n with nic.ooo
 controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint)
 
 # The lists are those of the program.
@@ -42,8 +42,9 @@ for balancer in "${balancers[@]}"; do
         sometimes 4 || continue
         for control in "${chosen[@]}"; do
             what="$balancer, $transport, $control"
-            options=(--set "switch.load-balancing=$balancer" --set "nic.transport=$transport"
-                --set "nic.congestion-control=$control" --quiet)
+            options=(--set "switch.load-balancing=$balancer" --set "nic.congestion-control=$control"
+                --set "nic.transport=${transport/place/go-back-n}" --quiet)
+            [ "$transport" != place ] || options+=(--set nic.ooo=place)
             for threads in 1 $((2 + 2 * (number % 2))); do
                 within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
                     --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
@@ -69,6 +70,14 @@ reordered() { # BALANCER
         --set nic.transport=irn >"$work/out" 2>&1 || fail "$1: $(tail -n 1 "$work/out")"
     grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9'
 }
+# A receiver that places packets needs no retransmission where nothing is lost.
+retransmitted() { # OOO
+    "$ROCESIM" run "$work/clean.yaml" -o "$work/r" --quiet --set switch.load-balancing=random \
+        --set "nic.ooo=$1" >"$work/out" 2>&1 || fail "ooo $1: $(tail -n 1 "$work/out")"
+    value "$work/r/summary.json" retransmitted_packets
+}
+[ "$(retransmitted off)" -gt 0 ] || fail "go-back-N does not go back"
+[ "$(retransmitted place)" = 0 ] || fail "placed packets are sent again"
 [ "$(reordered ecmp)" = 0 ] || fail "ECMP reorders"
 [ "$(reordered random)" -gt 0 ] || fail "a random spray does not reorder"
 grep -q '"link_imbalance"' "$work/r/summary.json" || fail "no imbalance"
@@ -88,6 +97,7 @@ refused() { # TEXT OPTION...
 refused 'no load balancer "drll"' --set switch.load-balancing=drll
 refused 'expected both to be hpcc' --set switch.load-balancing=hpcc
 refused 'knows no headers' --set switch.load-balancing=conga --set switch.mmu=hpcc
+refused 'other transports keep packets anyway' --set nic.transport=irn --set nic.ooo=place
 cat >>"$work/mesh.yaml" <<'YAML'
 nodes: {"spine0": {switch: {load-balancing: ecmp}}}
 YAML
