@@ -14,7 +14,7 @@ if(alone_sources)
     target_include_directories(headers_alone PRIVATE "${PROJECT_SOURCE_DIR}")
     # A file of declarations only is what is wanted here.
     target_compile_options(headers_alone PRIVATE -Wno-unused-function -Wno-empty-translation-unit)
-    target_link_libraries(headers_alone PRIVATE rocesim_flags PkgConfig::PCAP PkgConfig::ZLIB
+    target_link_libraries(headers_alone PRIVATE rocesim_flags PkgConfig::PCAP PkgConfig::EXPAT PkgConfig::ZLIB
                                                 PkgConfig::FYAML PkgConfig::JANSSON)
     if(ROCESIM_HAS_STUDIO)
         target_link_libraries(headers_alone PRIVATE PkgConfig::MICROHTTPD PkgConfig::SQLITE

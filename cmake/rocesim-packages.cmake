@@ -17,6 +17,7 @@ macro(rocesim_find prefix module minimum debian_package purpose)
 endmacro()
 
 rocesim_find(PCAP libpcap 1.10 libpcap-dev "writes and filters captures")
+rocesim_find(EXPAT expat 2.4 libexpat1-dev "reads XML of algorithms")
 rocesim_find(ZLIB zlib 1.2 zlib1g-dev "compresses captures, computes CRC-32")
 
 macro(rocesim_find_world_packages)
