@@ -88,7 +88,10 @@ START_TEST(wrong_algorithms_are_refused)
                  "type=\"rrc\"",
                  "x:6:1: gpu 0: the step adds the data of a rank twice");
     check_broken("gpu id=\"1\"", "srcoff=\"1\"", "srcoff=\"0\"", "reduces two different chunks");
-    check_broken("<algo", "inplace=\"1\"", "inplace=\"0\"", "has not the result in chunk 0 of its output");
+    check_broken("<algo",
+                 "inplace=\"1\"",
+                 "inplace=\"0\"",
+                 "has not the result in chunk 0 of its output");
     check_broken("<algo", "coll=\"allreduce\"", "coll=\"reducescatter\"", "has not the result");
 }
 END_TEST
