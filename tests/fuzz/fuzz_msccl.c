@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: clang
 // tests/fuzz/fuzz_msccl.c - MSCCL algorithms of any bytes: refused, or programs that end.
-#include "apps/workload/formats/msccl.h"
+#include "apps/workload/collective/msccl/msccl.h"
 
 #include <string.h>
 

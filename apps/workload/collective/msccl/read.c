@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/formats/msccl_read.c - reads algorithms of collectives in MSCCL's XML, with expat.
-#include "apps/workload/formats/msccl.h"
+// apps/workload/collective/msccl/read.c - reads MSCCL's XML, with expat.
+#include "apps/workload/collective/msccl/msccl.h"
 
 #include <expat.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/formats/msccl.h - algorithms of collectives in MSCCL's XML.
+// apps/workload/collective/msccl/msccl.h - algorithms of collectives in MSCCL's XML.
 //
-// msccl_read.c reads a file as a program of blocks and steps, msccl_verify.c executes the program on
-// symbols and refuses one that does not do its collective. docs/models/msccl.md
-#ifndef APPS_WORKLOAD_FORMATS_MSCCL_H
-#define APPS_WORKLOAD_FORMATS_MSCCL_H
+// read.c reads a file as a program of blocks and steps; verify.c executes the program on symbols
+// and refuses one that does not do its collective. docs/models/msccl.md
+#ifndef APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
+#define APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H
 
 #include "apps/workload/collective/program.h"
 #include "apps/workload/formats/format.h"
@@ -18,7 +18,7 @@ typedef struct app__msccl {
     uint64_t *step_line; // per step of the program
     size_t line_count;
     size_t line_capacity;
-    // Counts of steps by type, in the order of MSCCL's names (msccl_read.c), and of chunks sent.
+    // Counts of steps by type, in the order of MSCCL's names (read.c), and of chunks sent.
     uint64_t types[9];
     uint64_t chunks_sent;
     uint64_t depends; // steps that wait for another block
@@ -31,10 +31,10 @@ SIM_MUST_CHECK sim_err_t app__msccl_read(const app__workload_file_t *file,
                                          sim_message_t *message);
 void app__msccl_fini(app__msccl_t *msccl);
 
-// -- msccl_verify.c
+// -- verify.c
 
 // Executes the program on symbols. SIM_ERR_INVALID: it does not end, it reduces what it must not,
 // or a rank has not the result; the message names the rank and the chunk.
 SIM_MUST_CHECK sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message);
 
-#endif // APPS_WORKLOAD_FORMATS_MSCCL_H
+#endif // APPS_WORKLOAD_COLLECTIVE_MSCCL_MSCCL_H

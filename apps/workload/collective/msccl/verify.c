@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/formats/msccl_verify.c - executes a program on symbols, to see whether it does its
-// collective.
+// apps/workload/collective/msccl/verify.c - executes a program on symbols: does it do its
+// collective?
 //
 // A chunk of a buffer holds a symbol: which chunk of the input it comes from, and the set of ranks
 // whose data are summed up in it. Messages arrive in order, and any number of them waits.
-#include "apps/workload/formats/msccl.h"
+#include "apps/workload/collective/msccl/msccl.h"
 
 #include <string.h>
 
