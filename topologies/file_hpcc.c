@@ -16,7 +16,8 @@
 
 typedef struct header {
     uint64_t nodes;
-    uint64_t switches; // NVSwitches included
+    uint64_t switches; // NVSwitches included, which stand first
+    uint64_t nvswitches;
     uint64_t links;
     uint32_t line; // line of the counts
 } header_t;
@@ -81,7 +82,6 @@ static sim_err_t check_counts(topo__file_reader_t *reader,
 
 static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
 {
-    uint64_t nvswitches = 0;
     uint64_t ignored = 0;
     const count_t nodes = {"the number of nodes", &header->nodes, 1};
     const count_t switches = {"the number of switches", &header->switches, 0};
@@ -93,7 +93,7 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
                                   links};
     const count_t simai[] = {nodes,
                              {"the number of GPUs per server", &ignored, 0},
-                             {"the number of NVSwitches", &nvswitches, 0},
+                             {"the number of NVSwitches", &header->nvswitches, 0},
                              switches,
                              links};
     sim_word_t word;
@@ -119,11 +119,13 @@ static sim_err_t read_header(topo__file_reader_t *reader, header_t *header)
                                reverie ? "a capacity" : "a type of GPU",
                                reader->message);
     }
-    header->switches += nvswitches;
+    header->switches += header->nvswitches;
     return error == SIM_OK ? check_counts(reader, header, &word) : error;
 }
 
-static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *header, bool *is_switch)
+typedef enum kind { KIND_HOST, KIND_SWITCH, KIND_NVSWITCH } kind_t;
+
+static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *header, kind_t *kinds)
 {
     const uint64_t id_max = header->nodes - 1;
     for (uint64_t i = 0; i < header->switches; i++) {
@@ -139,7 +141,7 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
         if (error != SIM_OK) {
             return error;
         }
-        if (is_switch[id]) {
+        if (kinds[id] != KIND_HOST) {
             return sim_word_fail(&reader->words,
                                  &word,
                                  reader->message,
@@ -149,7 +151,7 @@ static sim_err_t read_switches(topo__file_reader_t *reader, const header_t *head
                                  id,
                                  header->switches);
         }
-        is_switch[id] = true;
+        kinds[id] = i < header->nvswitches ? KIND_NVSWITCH : KIND_SWITCH;
     }
     // If the line had more ids than declared, they would be read as a link.
     const size_t left = sim_words_in_line(reader->words);
@@ -303,14 +305,14 @@ static void note_more_links(topo__file_reader_t *reader, const header_t *header)
 }
 
 static sim_err_t check_degrees(topo__file_reader_t *reader,
-                               const bool *is_switch,
+                               const kind_t *kinds,
                                const uint32_t *degree)
 {
     sim_word_t end;
     sim_words_t words = reader->words;
     (void)sim_words_next(&words, &end);
     for (size_t i = 0; i < reader->file->node_count; i++) {
-        if (degree[i] == 0 && !is_switch[i]) {
+        if (degree[i] == 0 && kinds[i] == KIND_HOST) {
             return sim_word_fail(&reader->words,
                                  &end,
                                  reader->message,
@@ -348,14 +350,15 @@ sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
     if (error != SIM_OK) {
         return error;
     }
-    bool *const is_switch = sim_alloc_array(header.nodes + 1, sizeof(*is_switch));
+    kind_t *const kinds = sim_alloc_array(header.nodes + 1, sizeof(*kinds));
     uint32_t *const degree = sim_alloc_array(header.nodes + 1, sizeof(*degree));
-    error = read_switches(reader, &header, is_switch);
+    error = read_switches(reader, &header, kinds);
     for (uint32_t i = 0; i < header.nodes && error == SIM_OK; i++) {
         topo__file_add_node(reader->file,
-                            is_switch[i] ? "switch" : "host",
+                            kinds[i] != KIND_HOST ? "switch" : "host",
                             i,
-                            is_switch[i] ? NET_NODE_SWITCH : NET_NODE_HOST);
+                            kinds[i] != KIND_HOST ? NET_NODE_SWITCH : NET_NODE_HOST);
+        reader->file->nodes[i].nvswitch = kinds[i] == KIND_NVSWITCH;
     }
     if (error == SIM_OK) {
         error = read_links(reader, &header, degree);
@@ -364,9 +367,9 @@ sim_err_t topo__file_read_hpcc(topo__file_reader_t *reader)
         SIM_CHECK(reader->file->node_count == header.nodes);
         SIM_CHECK(reader->file->link_count == header.links);
         note_more_links(reader, &header);
-        error = check_degrees(reader, is_switch, degree);
+        error = check_degrees(reader, kinds, degree);
     }
-    sim_free(is_switch);
+    sim_free(kinds);
     sim_free(degree);
     return error;
 }

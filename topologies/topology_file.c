@@ -41,7 +41,7 @@ uint32_t topo__file_add_node(topo_file_t *file,
 {
     SIM_GROW(file->nodes, file->node_count, &file->node_capacity);
     file->nodes[file->node_count] =
-        (topo_file_node_t){sim_format("%s%" PRIu32, tier, number), kind, number};
+        (topo_file_node_t){sim_format("%s%" PRIu32, tier, number), kind, number, false};
     return (uint32_t)file->node_count++;
 }
 

@@ -20,6 +20,7 @@ typedef struct topo_file_node {
     char *name;
     net_node_kind_t kind;
     uint32_t number; // number in the file; if the format has none, a count by kind of node
+    bool nvswitch;   // a switch of SimAI's that joins the GPUs of a server
 } topo_file_node_t;
 
 typedef struct topo_file_link {

@@ -122,14 +122,20 @@ static void put_topology(const cli__maker_t *maker)
     cli__maker_text(maker, "topology.file.loss-rate", CLI_HPCC_ERROR_RATE_PER_LINK);
 }
 
-// Collects the different rates of switch ports and returns their number.
+// Returns whether a node is a switch that marks packets. NVSwitches do not: NVLink is exempt from
+// congestion control.
+static bool marks(const topo_file_node_t *node)
+{
+    return node->kind == NET_NODE_SWITCH && !node->nvswitch;
+}
+
+// Collects the different rates of the ports of switches that mark, and returns their number.
 static size_t collect_rates(const topo_file_t *file, uint64_t *rates, size_t rates_max)
 {
     size_t count = 0;
     for (size_t i = 0; i < file->link_count; i++) {
         const topo_file_link_t *const link = &file->links[i];
-        if (file->nodes[link->a].kind != NET_NODE_SWITCH &&
-            file->nodes[link->b].kind != NET_NODE_SWITCH) {
+        if (!marks(&file->nodes[link->a]) && !marks(&file->nodes[link->b])) {
             continue;
         }
         size_t r = 0;
@@ -149,6 +155,17 @@ static sim_err_t put_marking(const cli__maker_t *maker, world_error_t *error)
     cli__maker_flag(maker, "switch.ecn.enabled", CLI_HPCC_ENABLE_QCN);
     if (!cli__maker_on(maker, CLI_HPCC_ENABLE_QCN)) {
         return SIM_OK; // ECN is off, so the marking tables have no effect
+    }
+    for (size_t i = 0; i < maker->hpcc->topology->node_count; i++) {
+        const topo_file_node_t *const node = &maker->hpcc->topology->nodes[i];
+        if (node->nvswitch) {
+            world_tree_t *const nodes = child_map(maker, maker->root, "nodes");
+            put(maker,
+                child_map(maker, nodes, node->name),
+                "switch.ecn.enabled",
+                &config->values[CLI_HPCC_ENABLE_QCN].place,
+                "false");
+        }
     }
     uint64_t rates[SIM_PROFILES_MAX + 1];
     const size_t count = collect_rates(maker->hpcc->topology, rates, SIM_COUNT_OF(rates));

@@ -42,6 +42,19 @@ sed 's/SIZE 1000/SIZE 9217/' config.txt >c.txt
 "$program" hpcc c.txt >/dev/null 2>err && fail "a payload of 9217 bytes"
 grep -q "9217 is out of range" err || fail "a payload of 9217 bytes: $(cat err)"
 
+# SimAI's topology has two GPUs a server, NVSwitches of 2880 Gbps and a switch. Its tables of marking have no
+# rows for NVLink, which is exempt from congestion control.
+printf '7 2 2 1 8 H100\n4 5 6\n' >nvlink.txt
+for gpu in 0 1 2 3; do
+    printf '%s %s 2880Gbps 25ns 0\n%s 6 100Gbps 1us 0\n' "$gpu" $((4 + gpu / 2)) "$gpu"
+done >>nvlink.txt
+printf '2\n0 1 3 100 100000 2\n0 2 3 100 100000 2\n' >nvflow.txt
+runs "NVLink without rows of marking" "" config.txt --topology nvlink.txt --flows nvflow.txt
+"$program" hpcc config.txt --topology nvlink.txt --flows nvflow.txt --quiet -o nvlink >/dev/null 2>&1
+awk -F, '$3 ~ /^host1/ && $8 < 1500 || $3 ~ /^host2/ && $8 > 9000 { n++ } END { exit n != 2 }' \
+    nvlink/flows.csv || fail "NVLink and the network: $(cat nvlink/flows.csv)"
+grep -A3 '^  switch4:' nvlink/scenario.yaml | grep -q 'enabled: false' || fail "an NVSwitch marks"
+
 grep -v '^TOPOLOGY_FILE\|^FLOW_FILE' config.txt >bare.txt
 "$program" hpcc bare.txt >/dev/null 2>err && fail "a config without topology"
 grep -q "no TOPOLOGY_FILE, expected the name of a file, here or as --topology FILE" err ||
