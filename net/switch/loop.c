@@ -113,7 +113,7 @@ static void serve_by_tables(net_switch_t *sw, net_port_t *egress)
 
 void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
-    if (net_port_idle(egress) && (egress->paused >> packet->priority & 1u) == 0) {
+    if (net_port_idle(egress) && ((uint32_t)egress->paused >> packet->priority & 1u) == 0) {
         net_port_transmit(egress, packet);
     } else {
         enqueue_by_tables(sw, egress, packet);

@@ -276,7 +276,7 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
     uint8_t *const overlay = build_telemetry(frame, bytes + padded_bytes);
     SIM_CHECK(overlay + frame->overlay_bytes == bytes + size_bytes);
     for (uint32_t i = 0; i < frame->overlay_bytes; i++) {
-        overlay[i] = i < 8 ? (uint8_t)(frame->overlay >> (56 - 8 * i)) : 0;
+        overlay[i] = (uint8_t)(i < 8 ? frame->overlay >> (56 - 8 * i) : 0);
     }
     return size_bytes;
 }
