@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
+# labels: plain
 # Goal: training runs end to end, and its reported times are those that its parts have alone.
 # Method: an exposed data-parallel exchange takes as long as the same collectives of the application
 # `collective`; times of a rank add up to its finish; overlap, slow ranks, jitter, skew and jobs
