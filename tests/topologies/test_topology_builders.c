@@ -70,6 +70,13 @@ static const shape_t shapes[] = {
     {"fat-tree", "k=6", 54, 45, 162, 6},
     {"fat-tree", "k=4; hosts-per-edge=5", 40, 20, 72, 6},
     {"fat-tree", "k=4; nics-per-host=2", 16, 20, 64, 6},
+    {"rail-optimised", "servers=4; gpus-per-server=2; servers-per-segment=2", 4, 12, 40, 4},
+    {"dual-tor", "servers=4; gpus-per-server=2; servers-per-segment=2; spines=2", 4, 10, 32, 4},
+    {"dragonfly", "groups=5; global-links=1", 40, 20, 80, 5},
+    {"dragonfly-plus", "groups=3; spines=2; global-links=1", 24, 18, 24 + 24 + 3, 5},
+    {"torus", "x=5; y=3", 15, 15, 15 + 30, 5},
+    {"hyperx", "x=4; y=3; hosts-per-switch=2", 24, 12, 24 + 18 + 12, 4},
+    {"slim-fly", "q=5; hosts-per-switch=1", 50, 50, 50 + 175, 4},
 };
 
 START_TEST(shape_has_its_numbers)

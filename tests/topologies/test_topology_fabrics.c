@@ -260,6 +260,33 @@ START_TEST(fabric_has_its_bisection)
 }
 END_TEST
 
+// Colours and dealing of the engine fit every fabric, or it goes without.
+START_TEST(threads_do_not_change_fabrics)
+{
+    static const char *const names[] = {"rail-optimised",
+                                        "dual-tor",
+                                        "multi-plane",
+                                        "dragonfly",
+                                        "dragonfly-plus",
+                                        "torus",
+                                        "hyperx",
+                                        "slim-fly"};
+    uint64_t digests[3];
+    for (unsigned i = 0; i < 3; i++) {
+        world_t world;
+        world_init(&world);
+        world.options.threads = 1u << i;
+        world_build(&world, names[_i], "");
+        world_app(&world, "permutation", "bytes=20KB");
+        world_run(&world);
+        digests[i] = sim_digest(world.sim);
+        world_fini(&world);
+    }
+    ck_assert_uint_eq(digests[0], digests[1]);
+    ck_assert_uint_eq(digests[0], digests[2]);
+}
+END_TEST
+
 static void assert_peer(const world_t *world, const char *node, uint32_t port, const char *peer)
 {
     const net_node_t *const found = net_node_find(world->net, node);
@@ -383,6 +410,7 @@ CHECK_MAIN(CHECK_LOOP_FEW(fabric_has_its_numbers, 0, FABRICS, 8),
            CHECK_LOOP_FEW(fabric_has_its_diameter, 0, FABRICS, 8),
            CHECK_LOOP_FEW(fabric_has_its_paths, 0, FABRICS, 8),
            CHECK_LOOP_FEW(fabric_has_its_bisection, 0, FABRICS, 8),
+           CHECK_LOOP_FEW(threads_do_not_change_fabrics, 0, 8, 3),
            CHECK_TEST(ports_of_racks_are_numbered_as_documented),
            CHECK_TEST(ports_of_direct_networks_are_numbered_as_documented),
            CHECK_LOOP(impossible_fabric_is_refused, 0, (int)SIM_COUNT_OF(refusals)))
