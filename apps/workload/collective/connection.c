@@ -19,6 +19,13 @@ typedef struct local {
     app__conn_t *to;
 } local_t;
 
+// A message that its receiver learns of later.
+typedef struct later {
+    sim_timer_t timer;
+    app__conn_t *conn;
+    uint32_t number;
+} later_t;
+
 static app__coll_rank_t *rank_of(const app__member_t *member)
 {
     return &member->all->ranks[member->rank->number];
@@ -428,6 +435,7 @@ static void local_arrived(sim_node_t *node, sim_timer_t *timer)
     app__conn_t *const from = other_end(to);
     end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
+    to->visible.next++;
     sent(from);
     wake_waiter(to);
     sim_free(local);
@@ -587,16 +595,60 @@ static void close_old(app__conn_t *conn, uint32_t number)
     }
 }
 
+static void show(app__conn_t *conn, uint32_t number)
+{
+    sequence_end(&conn->visible, number);
+    if (conn->visible.next != conn->consumed) {
+        wake_waiter(conn);
+    }
+    app__coll_work_all(rank_of(conn->member)->host);
+}
+
+static void show_later(sim_node_t *node, sim_timer_t *timer)
+{
+    later_t *const later = SIM_CONTAINER_OF(timer, later_t, timer);
+    app__conn_t *const conn = later->conn;
+    const uint32_t number = later->number;
+    SIM_CHECK(conn->member->rank->node == node);
+    sim_free(later);
+    show(conn, number);
+}
+
+// Returns the time that an acknowledgement takes back to the sender on an idle path.
+static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
+{
+    const ends_t ends = ends_of(conn, number);
+    nic_ideal_t ideal = {
+        .net = ends.own->endpoint->net,
+        .requester = ends.peer->endpoint->interface,
+        .responder = ends.own->endpoint->interface,
+        .opcode = NIC_WR_RDMA_WRITE,
+        .mtu_bytes = 4096,
+        .message_bytes = 4,
+        .messages = 1,
+        .piece_bytes = UINT64_C(1) << 30,
+        .service = NIC_QPT_RC,
+    };
+    const sim_time_t both_ps = nic_ideal_ps(&ideal);
+    ideal.service = NIC_QPT_UC;
+    return both_ps - nic_ideal_ps(&ideal);
+}
+
 static void arrived(app__conn_t *conn, uint32_t number)
 {
     if (conn->member->all->slots > 1) {
         close_old(conn, number);
     }
     sequence_end(&conn->arrived, number);
-    if (conn->arrived.next != conn->consumed) {
-        wake_waiter(conn);
+    if (conn->member->all->options.arrival == APP__ARRIVAL_DATA) {
+        show(conn, number);
+        return;
     }
-    app__coll_work_all(rank_of(conn->member)->host);
+    later_t *const later = sim_alloc(sizeof(*later));
+    *later = (later_t){.conn = conn, .number = number};
+    conn->ack_ps = conn->ack_ps == 0 ? ack_ps(conn, number) : conn->ack_ps;
+    sim_timer_init(&later->timer, show_later);
+    sim_timer_arm(conn->member->rank->node, &later->timer, now_of(conn) + conn->ack_ps);
 }
 
 static void message_arrived(void *owner,
@@ -616,7 +668,7 @@ static void message_arrived(void *owner,
 
 void app__conn_consume(app__conn_t *conn)
 {
-    SIM_CHECK(conn->consumed != conn->arrived.next);
+    SIM_CHECK(conn->consumed != conn->visible.next);
     conn->consumed++;
     if (conn->local) {
         app__conn_t *const from = other_end(conn);

@@ -94,7 +94,7 @@ static bool must_wait(const app__member_t *member,
         !has_done(run, look->step.wait_block, block->at.loop, look->step.wait_step)) {
         return true; // looked at again when a block has finished a step
     }
-    if (from != NULL && from->arrived.next == from->consumed) {
+    if (from != NULL && from->visible.next == from->consumed) {
         from->waiter = number;
         return true;
     }

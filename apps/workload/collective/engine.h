@@ -71,6 +71,8 @@ typedef struct app__conn {
     sim_timer_t timer; // until the first message is due
     // incoming
     app__sequence_t arrived;
+    app__sequence_t visible; // to the block: with arrival acknowledged, later than arrived
+    sim_time_t ack_ps;       // that much later
     uint32_t consumed;
     uint32_t permitted; // clear-to-send was sent for those below
     uint32_t closed;    // queue pairs of messages below are gone

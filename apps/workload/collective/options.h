@@ -32,10 +32,13 @@ typedef enum app__coll_algorithm {
 
 typedef enum app__queue_pairs { APP__QPS_PERMANENT, APP__QPS_PER_MESSAGE } app__queue_pairs_t;
 
+typedef enum app__arrival { APP__ARRIVAL_DATA, APP__ARRIVAL_ACKNOWLEDGED } app__arrival_t;
+
 typedef struct app__coll_options {
     app__coll_algorithm_t algorithm;
     app__protocol_t protocol;
     app__queue_pairs_t queue_pairs;
+    app__arrival_t arrival;
     bool pxn;
     uint64_t per_node; // SIM_AUTO: NICs of the host
     uint64_t channels; // SIM_AUTO: by protocol
@@ -61,6 +64,10 @@ typedef struct app__coll_options {
              .default_text = "permanent", .choices = "permanent|per-message",                      \
              .help = "queue pairs of collectives: made once for each connection, or for each "     \
                      "message, with a UDP source port of its own"),                                \
+    SIM_ATTR(prefix ".arrival", ENUM, type, member.arrival,                                        \
+             .default_text = "data", .choices = "data|acknowledged",                               \
+             .help = "moment at which the receiver of a collective's message goes on: when its "   \
+                     "data are there, or when the sender knows, as in SimAI"),                     \
     SIM_ATTR(prefix ".pxn", BOOL, type, member.pxn,                                                \
              .default_text = "off",                                                                \
              .help = "send messages to other nodes from the GPU whose NIC is on the receiver's "   \
