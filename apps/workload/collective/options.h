@@ -40,6 +40,7 @@ typedef struct app__coll_options {
     app__queue_pairs_t queue_pairs;
     app__arrival_t arrival;
     bool pxn;
+    bool nvls;
     uint64_t per_node; // SIM_AUTO: NICs of the host
     uint64_t channels; // SIM_AUTO: by protocol
     uint64_t chunk_bytes;
@@ -55,7 +56,7 @@ typedef struct app__coll_options {
              .default_text = "auto",                                                               \
              .choices = "auto|ring|tree|halving-doubling|hierarchical|pat|nvls|nvls-tree|chain|" \
                         "pairwise|direct", \
-             .help = "algorithm of the collectives that it can do; the others take auto"),         \
+             .help = "algorithm of the collectives that it can do; the others, and auto, take NCCL's choice"),         \
     SIM_ATTR(prefix ".protocol", ENUM, type, member.protocol,                                      \
              .default_text = "auto", .choices = "auto|simple|ll|ll128|plain",                      \
              .help = "how collectives send a message: as NCCL's protocols do, or plain: one "      \
@@ -72,6 +73,9 @@ typedef struct app__coll_options {
              .default_text = "off",                                                                \
              .help = "send messages to other nodes from the GPU whose NIC is on the receiver's "   \
                      "rail"),                                                                      \
+    SIM_ATTR(prefix ".nvls", BOOL, type, member.nvls,                                              \
+             .default_text = "on",                                                                 \
+             .help = "let algorithm auto consider NVLS: the NVSwitches of nodes can reduce"),      \
     SIM_ATTR(prefix ".per-node", COUNT, type, member.per_node,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
              .help = "ranks of a host, which share its NICs in turn; auto: one for each NIC"),     \

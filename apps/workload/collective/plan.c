@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/plan.c - decides how each call of a collective is done: algorithm,
 // protocol, channels, and the sizes of chunks and slices.
+#include "apps/workload/collective/choose.h"
 #include "apps/workload/collective/engine.h"
 
 #define SLICE_MAX (UINT64_C(1) << 30) // a work request has less than 2 GiB
@@ -165,6 +166,42 @@ static void set_channels(const app__coll_options_t *options, app__coll_plan_t *p
                                                            : 2 * locals;
 }
 
+// Decides what the options leave open, as NCCL would.
+static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
+{
+    const app__coll_options_t *const options = &all->options;
+    const app__layout_t *const layout = plan->program.layout;
+    app__program_t *const program = &plan->program;
+    const app__rank_t *const rank = &all->workload->ranks[0];
+    const app__port_t *const ports = &all->workload->ports[rank->port_first];
+    const uint32_t domain = all->ranks[0].domain_port;
+    const app__port_t *const rail = &ports[domain == 0 && rank->port_count > 1 ? 1 : 0];
+    const uint64_t inside_bps = domain == UINT32_MAX ? all->workload->options.local_bps
+                                                     : nic_rate_bps(ports[domain].endpoint->nic);
+    const app__coll_question_t question = {
+        .bytes = plan->barrier ? program->ranks : plan->bytes,
+        .kind = program->kind,
+        .ranks = program->ranks,
+        .nodes = layout->nodes,
+        .per_node = program->ranks / layout->nodes,
+        .channels = program->channels,
+        .inside_gbytes = (double)inside_bps / 8e9,
+        .between_gbytes =
+            (double)nic_rate_bps(rail->endpoint->nic) / 8e9 * program->ranks / layout->nodes,
+        .nvls = options->nvls,
+        .algorithm = program->algorithm,
+        .protocol = options->protocol,
+    };
+    if (options->protocol != APP__PROTOCOL_PLAIN && program->ranks > 1) {
+        const app__coll_choice_t choice = app__coll_choose(&question, program);
+        program->algorithm = program->algorithm == NULL ? choice.algorithm : program->algorithm;
+        plan->protocol = choice.algorithm == NULL ? plan->protocol : choice.protocol;
+    }
+    if (program->algorithm == NULL) {
+        program->algorithm = default_of(program->kind);
+    }
+}
+
 static void make_plan(const app__collectives_t *all,
                       const app__call_t *call,
                       app__coll_plan_t *plan)
@@ -192,10 +229,9 @@ static void make_plan(const app__collectives_t *all,
             },
     };
     set_channels(options, plan);
-    program->algorithm = algorithms[options->algorithm];
-    if (program->algorithm == NULL || program->algorithm->refuses(program) != NULL) {
-        program->algorithm = default_of(program->kind);
-    }
+    const app__algorithm_t *const wanted = algorithms[options->algorithm];
+    program->algorithm = wanted == NULL || wanted->refuses(program) != NULL ? NULL : wanted;
+    choose(all, plan);
     program->step_chunks = 1;
     program->algorithm->plan(program);
     set_units(options, plan);

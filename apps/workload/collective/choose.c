@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/choose.c - NCCL's choice of an algorithm and a protocol: the least of
+// latency + bytes / bandwidth, from the constants of NCCL 2.23 for H100 (src/graph/tuning.cc).
+// docs/models/collectives.md
+#include "apps/workload/collective/choose.h"
+
+#define PROTOCOLS 3u // LL, LL128, Simple
+
+// Latencies in us of an algorithm, by protocol: of a call, of a step over NVLink, over the network.
+typedef struct latency {
+    const app__algorithm_t *algorithm;
+    double base[PROTOCOLS];
+    double inside[PROTOCOLS];
+    double between[PROTOCOLS];
+} latency_t;
+
+static const latency_t latencies[] = {
+    {&app__ring, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}},
+    {&app__tree, {6.8, 14, 8.4}, {0.6, 1.25, 4}, {5, 8.5, 14}},
+    {&app__chain, {6.6, 14, 8.4}, {0.6, 1.9, 3.4}, {2.7, 4, 14}}, // NCCL: ring
+    {&app__nvls, {0, 0, 23}, {0, 0, 25}, {0, 0, 18}},
+    {&app__nvls_tree, {0, 0, 23}, {0, 0, 25}, {0, 0, 14}},
+    {&app__pat, {0, 0, 8.4}, {0, 0, 4}, {0, 0, 14}},
+};
+
+// By 1, 2, more nodes: GB/s that LL reaches at most, and that a channel does.
+static const double ll_max[] = {141, 45, 35};
+static const double ring_ll128_max[] = {36.7, 36.7, 36.7};
+static const double tree_ll128_max[] = {36, 36, 29};
+static const double tree_max[] = {38.7, 41.4, 36};
+
+// What a tree reaches of its bandwidth, by the log2 of the size in units of 64 bytes.
+static const double tree_share[PROTOCOLS][23] = {
+    {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
+    {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},
+    {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5, .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9},
+};
+
+static uint32_t log2_of(uint64_t n)
+{
+    uint32_t log = 0;
+    while (n >> 1 >> log != 0) {
+        log++;
+    }
+    return log;
+}
+
+static double least(double one, double two)
+{
+    return one < two ? one : two;
+}
+
+// Returns the steps of a ring.
+static double ring_steps(const app__coll_question_t *question, uint32_t count)
+{
+    return question->kind == APP__COLL_ALL_REDUCE ? 2.0 * (count - 1) : count - 1.0;
+}
+
+// Returns the bytes of the call per us, in GB/s x 1000.
+static double bandwidth(const app__coll_question_t *question,
+                        const app__algorithm_t *algorithm,
+                        uint32_t protocol)
+{
+    const uint32_t row = question->nodes < 3 ? question->nodes - 1 : 2;
+    const bool one_node = question->nodes == 1;
+    const double channels = question->channels;
+    double bus =
+        one_node ? question->inside_gbytes
+                 : least(question->between_gbytes, question->inside_gbytes * question->per_node);
+    if (algorithm == &app__nvls || algorithm == &app__nvls_tree) {
+        const double between =
+            question->nodes > 2 ? question->between_gbytes / 2 : question->between_gbytes;
+        bus = 0.85 * (one_node ? question->inside_gbytes : least(question->inside_gbytes, between));
+        return bus * 5 / 6 * 1000;
+    }
+    if (algorithm == &app__tree) {
+        bus = least(bus * 0.92, channels * tree_max[row]);
+        bus = protocol == 0 ? least(bus / 3.8, ll_max[row])
+              : protocol == 1
+                  ? least(bus * (one_node ? 7.0 / 9 : 120.0 / 128), channels * tree_ll128_max[row])
+                  : bus;
+        const uint32_t log = log2_of(question->bytes >> 6);
+        return bus * (log < 23 ? tree_share[protocol][log] : 1) / 2 * 1000;
+    }
+    if (algorithm == &app__pat) {
+        bus *= 0.75;
+    }
+    bus = protocol == 0   ? least(ll_max[row], bus / 2)
+          : protocol == 1 ? least(bus * 0.92, channels * ring_ll128_max[row])
+                          : bus;
+    const double steps =
+        algorithm == &app__chain ? question->ranks : ring_steps(question, question->ranks);
+    return bus * question->ranks / steps * 1000;
+}
+
+static double latency_us(const app__coll_question_t *question,
+                         const latency_t *row,
+                         uint32_t protocol)
+{
+    const double inside = row->inside[protocol];
+    const double between = row->between[protocol];
+    const double nodes = log2_of(question->nodes);
+    const double per_node = question->per_node;
+    double us = row->base[protocol];
+    if (row->algorithm == &app__tree) {
+        return us + 2 * ((per_node - 1) * inside + nodes * between);
+    }
+    if (row->algorithm == &app__nvls) {
+        return us + inside + (question->nodes > 1 ? between : 0);
+    }
+    if (row->algorithm == &app__nvls_tree) {
+        return us + inside + 2 * nodes * between;
+    }
+    if (row->algorithm == &app__pat) {
+        return us + nodes * between / 3.5 + question->ranks * 2.8;
+    }
+    const double inter = ring_steps(question, question->nodes);
+    us += (ring_steps(question, question->ranks) - inter) * inside + inter * between;
+    const bool plateau = protocol == 2 && question->nodes > 1 &&
+                         question->kind == APP__COLL_ALL_REDUCE &&
+                         question->bytes / ((uint64_t)question->channels * question->ranks) >= 64;
+    return plateau ? us * 1.4 : us;
+}
+
+// Returns whether NCCL considers an algorithm with a protocol.
+static bool considers(const app__coll_question_t *question,
+                      const app__algorithm_t *algorithm,
+                      app__protocol_t protocol)
+{
+    const bool nvls = algorithm == &app__nvls;
+    const bool nvls_tree = algorithm == &app__nvls_tree;
+    if (question->algorithm != NULL) {
+        return question->algorithm == algorithm &&
+               (!(nvls || nvls_tree || algorithm == &app__pat) || protocol == APP__PROTOCOL_SIMPLE);
+    }
+    if (nvls || nvls_tree) {
+        return protocol == APP__PROTOCOL_SIMPLE && question->nvls && question->per_node > 2 &&
+               nvls == (question->nodes == 1);
+    }
+    return algorithm != &app__pat || (protocol == APP__PROTOCOL_SIMPLE && question->per_node == 1);
+}
+
+app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
+                                    const app__program_t *program)
+{
+    static const app__protocol_t protocols[PROTOCOLS] = {APP__PROTOCOL_LL,
+                                                         APP__PROTOCOL_LL128,
+                                                         APP__PROTOCOL_SIMPLE};
+    app__coll_choice_t best = {NULL, APP__PROTOCOL_SIMPLE, 0};
+    for (size_t a = 0; a < SIM_COUNT_OF(latencies); a++) {
+        for (uint32_t p = 0; p < PROTOCOLS; p++) {
+            const app__algorithm_t *const algorithm = latencies[a].algorithm;
+            const bool other =
+                question->protocol != APP__PROTOCOL_AUTO && question->protocol != protocols[p];
+            if (other || algorithm->refuses(program) != NULL ||
+                !considers(question, algorithm, protocols[p])) {
+                continue;
+            }
+            const double us = latency_us(question, &latencies[a], p) +
+                              (double)question->bytes / bandwidth(question, algorithm, p);
+            if (best.algorithm == NULL || us < best.us) {
+                best = (app__coll_choice_t){algorithm, protocols[p], us};
+            }
+        }
+    }
+    return best;
+}

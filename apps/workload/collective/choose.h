@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/collective/choose.h - which algorithm and protocol NCCL would take.
+#ifndef APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
+#define APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
+
+#include "apps/workload/collective/options.h"
+#include "apps/workload/collective/program.h"
+
+typedef struct app__coll_question {
+    uint64_t bytes;
+    uint32_t kind; // app__coll_kind_t
+    uint32_t ranks;
+    uint32_t nodes;
+    uint32_t per_node;
+    uint32_t channels;
+    double inside_gbytes;              // of a rank within its node, in GB/s
+    double between_gbytes;             // of a node's NICs
+    bool nvls;                         // NVSwitches can reduce
+    const app__algorithm_t *algorithm; // NULL: any
+    app__protocol_t protocol;          // APP__PROTOCOL_AUTO: any
+} app__coll_question_t;
+
+typedef struct app__coll_choice {
+    const app__algorithm_t *algorithm; // NULL: NCCL has none for this
+    app__protocol_t protocol;
+    double us; // the time that NCCL expects
+} app__coll_choice_t;
+
+// `program` is asked what its algorithms can do; it has all that the caller knows.
+app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
+                                    const app__program_t *program);
+
+#endif // APPS_WORKLOAD_COLLECTIVE_CHOOSE_H
