@@ -47,6 +47,7 @@ static const option_t options[] = {
     {"--topology", true, 1u << CLI_HPCC, "topology.file.path"},
     {"--flows", true, 1u << CLI_HPCC, "traffic[0].flows.file"},
     {"--ranks", true, 1u << CLI_RUN, NULL},
+    {"--print-slurm", false, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
@@ -202,6 +203,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->folder = value;
     } else if (strcmp(option->name, "--print-jobs") == 0) {
         args->print_jobs = true;
+    } else if (strcmp(option->name, "--print-slurm") == 0) {
+        args->print_slurm = true;
     } else if (strcmp(option->name, "--slurm") == 0) {
         args->slurm = true;
     } else if (strcmp(option->name, "--quiet") == 0) {

@@ -33,6 +33,7 @@ typedef struct cli_args {
     int argc; // as main got them, borrowed
     const char *const *argv;
     const char *ranks;  // run; NULL: not given
+    bool print_slurm;   // run
     const char *folder; // -o: a folder, or a file; NULL: not given
     const char **kinds; // plot; borrowed from argv
     size_t kind_count;

@@ -53,6 +53,8 @@ static const char help_run[] =
     "  --threads N        Run on N threads, like --set threads=N. Results stay the same.\n"
     "  --ranks N          Run in N processes on this machine, started by mpirun. Results stay\n"
     "                     the same. docs/ranks.md tells how to use several machines.\n"
+    "  --print-slurm      Print a job script that runs the ranks under Slurm instead of\n"
+    "                     running them here: rocesim run ... --print-slurm >job.sh\n"
     "  --yes              Run even if the estimated memory or time exceeds the limits\n"
     "                     memory-max and time-max (8 GB and 10 hours by default).\n"
     "  --progress FILE    Overwrite FILE several times a second with one JSON line of\n"

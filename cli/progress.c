@@ -2,6 +2,7 @@
 // cli/progress.c - measures the progress and the load of a running simulation and shows them.
 #include "cli/progress.h"
 
+#include "kernel/ranks.h"
 #include "world/format.h"
 
 #include <errno.h>
@@ -38,23 +39,24 @@ typedef struct moment {
     sim_time_t now_ps;
     uint64_t done;
     uint64_t planned;
+    uint64_t events;
     double events_per_s;
     double share;  // of the run that is done, 0 to 1; below 0: unknown
     double left_s; // estimated remaining wall time; below 0: unknown
 } moment_t;
 
-static void show_line(const moment_t *moment)
+static void show_line(const cli_progress_t *progress, const moment_t *moment)
 {
     world_text_t time;
     world_text_t speed;
-    dprintf(STDERR_FILENO,
+    dprintf(progress->terminal,
             CLI_PROGRESS_CLEAR "%s simulated, %" PRIu64 "/%" PRIu64 " transfers, %s events/s",
             world_format_time(&time, moment->now_ps),
             moment->done,
             moment->planned,
             world_format_count(&speed, moment->events_per_s));
     if (moment->left_s >= 0) {
-        dprintf(STDERR_FILENO, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
+        dprintf(progress->terminal, ", %.0f %%, %.0f s left", moment->share * 100, moment->left_s);
     }
 }
 
@@ -116,7 +118,7 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment)
                  moment->now_ps / SIM_PS_PER_NS,
                  moment->done,
                  moment->planned,
-                 sim_events(progress->world->sim),
+                 moment->events,
                  moment->events_per_s,
                  moment->share,
                  moment->left_s,
@@ -186,7 +188,22 @@ static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
     (void)!pwrite(progress->file, text, size, CLI_PROGRESS_FILE_BYTES);
 }
 
-static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, double now_s)
+#define PART 1000.0 // ranks tell thousandths of transfers
+
+// Replaces the numbers of this rank by those of all, as of the last window. After the run rank 0
+// has all numbers itself.
+static void sum_ranks(const world_t *world, double *done, uint64_t *events)
+{
+    sim_ranks_tell(world->sim, 0, (uint64_t)(*done * PART));
+    sim_ranks_tell(world->sim, 1, *events);
+    *done = (double)sim_ranks_told(world->sim, 0) / PART;
+    *events = sim_ranks_told(world->sim, 1);
+}
+
+static moment_t look_at(const cli_progress_t *progress,
+                        sim_time_t now_ps,
+                        double now_s,
+                        bool running)
 {
     const world_t *const world = progress->world;
     moment_t moment = {.now_ps = now_ps, .left_s = -1};
@@ -200,13 +217,16 @@ static moment_t look_at(const cli_progress_t *progress, sim_time_t now_ps, doubl
         moment.done += app_done;
         moment.planned += app_planned;
     }
-    const uint64_t events = sim_events(world->sim) - progress->shown_events;
+    double done = (double)moment.done + under_way;
+    moment.events = sim_events(world->sim);
+    if (running && sim_ranks(world->sim) != NULL) {
+        sum_ranks(world, &done, &moment.events);
+        moment.done = (uint64_t)done;
+    }
+    const uint64_t events = moment.events - progress->shown_events;
     const double since_s = now_s - progress->shown_s;
     moment.events_per_s = since_s > 0 ? (double)events / since_s : 0;
-    moment.share = cli_progress_share(now_ps,
-                                      world->scenario->run.until_ps,
-                                      (double)moment.done + under_way,
-                                      moment.planned);
+    moment.share = cli_progress_share(now_ps, world->scenario->run.until_ps, done, moment.planned);
     if (moment.share > 0.001) {
         moment.left_s = (now_s - progress->start_s) * (1 - moment.share) / moment.share;
     }
@@ -220,9 +240,9 @@ static void show(sim_time_t window_end_ps, void *ctx)
     if (now_s - progress->shown_s < PERIOD_S) {
         return;
     }
-    const moment_t moment = look_at(progress, window_end_ps, now_s);
+    const moment_t moment = look_at(progress, window_end_ps, now_s, true);
     if (progress->terminal) {
-        show_line(&moment);
+        show_line(progress, &moment);
     }
     if (progress->file >= 0) {
         keep_line(progress, &moment);
@@ -230,7 +250,7 @@ static void show(sim_time_t window_end_ps, void *ctx)
     }
     progress->shown = true;
     progress->shown_s = now_s;
-    progress->shown_events = sim_events(progress->world->sim);
+    progress->shown_events = moment.events;
 }
 
 sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
@@ -257,7 +277,7 @@ sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
                       strerror(reason));
 }
 
-void cli_progress_begin(cli_progress_t *progress, const world_t *world, bool terminal, int file)
+void cli_progress_begin(cli_progress_t *progress, const world_t *world, int terminal, int file)
 {
     const double now_s = cli_wall_s();
     *progress = (cli_progress_t){
@@ -275,12 +295,12 @@ void cli_progress_begin(cli_progress_t *progress, const world_t *world, bool ter
 
 void cli_progress_end(cli_progress_t *progress)
 {
-    if (progress->shown && progress->terminal) {
-        dprintf(STDERR_FILENO, CLI_PROGRESS_CLEAR);
+    if (progress->shown && progress->terminal >= 0) {
+        dprintf(progress->terminal, CLI_PROGRESS_CLEAR);
     }
     if (progress->file >= 0) {
         const sim_time_t now_ps = sim_end_time_ps(progress->world->sim);
-        const moment_t moment = look_at(progress, now_ps, cli_wall_s());
+        const moment_t moment = look_at(progress, now_ps, cli_wall_s(), false);
         keep_line(progress, &moment);
         keep_ports(progress, now_ps);
         (void)close(progress->file);

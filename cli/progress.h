@@ -10,8 +10,8 @@
 
 typedef struct cli_progress {
     const world_t *world;
-    bool terminal; // a line on stderr is shown
-    int file;      // descriptor of the progress file; -1: none
+    int terminal; // descriptor of the terminal on which a line is shown; -1: none
+    int file;     // descriptor of the progress file; -1: none
     double start_s;
     double shown_s; // wall time at which the line was last written
     uint64_t shown_events;
@@ -41,9 +41,10 @@ double cli_wall_s(void);
 // is a pipe, in which no line can be replaced.
 SIM_MUST_CHECK sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error);
 
-// Begins to show progress: on stderr if `terminal`, and in the file, which it takes over, unless
-// that is -1. `progress` must live until cli_progress_end.
-void cli_progress_begin(cli_progress_t *progress, const world_t *world, bool terminal, int file);
+// Begins to show progress: on the terminal and in the file, which it takes over, unless they are
+// -1. In ranks all ranks call it, so that rank 0 shows the progress of all. `progress` must live
+// until cli_progress_end.
+void cli_progress_begin(cli_progress_t *progress, const world_t *world, int terminal, int file);
 // Removes the line from the terminal. The file keeps the state at the end of the run.
 void cli_progress_end(cli_progress_t *progress);
 

@@ -125,8 +125,13 @@ static void on_warned(const world_warnings_t *warnings, void *ctx)
 static void on_started(world_t *world, void *ctx)
 {
     run_t *const run = ctx;
-    const bool terminal = speaks(run) && !run->args->quiet && isatty(STDERR_FILENO) == 1;
-    run->shows_progress = terminal || run->progress_file >= 0;
+    int terminal = -1;
+    if (speaks(run) && !run->args->quiet) {
+        terminal = run->ranks != NULL           ? cli_ranks_terminal()
+                   : isatty(STDERR_FILENO) == 1 ? STDERR_FILENO
+                                                : -1;
+    }
+    run->shows_progress = terminal >= 0 || run->progress_file >= 0 || run->ranks != NULL;
     if (run->shows_progress) {
         cli_progress_begin(&run->progress, world, terminal, run->progress_file);
         run->progress_file = -1;
@@ -293,6 +298,24 @@ static int run_as_rank(const cli_args_t *args)
     return status;
 }
 
+static sim_err_t print_slurm(const cli_args_t *args,
+                             unsigned count,
+                             const world_scenario_t *scenario,
+                             world_error_t *error)
+{
+    world_t *world = NULL;
+    sim_err_t result = world_create(scenario, WORLD_BUILD_ALL, &world, error);
+    if (result == SIM_OK) {
+        result = world_ranks_check_built(world, error);
+    }
+    if (result == SIM_OK) {
+        cli_ranks_print_slurm(args, count, world, stdout);
+        fflush(stdout);
+    }
+    world_destroy(world);
+    return result;
+}
+
 // Checks that the scenario can run in ranks, and starts them.
 static int launch(const cli_args_t *args)
 {
@@ -327,6 +350,11 @@ static int launch(const cli_args_t *args)
     if (result == SIM_OK) {
         result = world_ranks_check(scenario, &error);
     }
+    if (result == SIM_OK && args->print_slurm) {
+        result = print_slurm(args, count, scenario, &error);
+        world_scenario_destroy(scenario);
+        return result == SIM_OK ? CLI_EXIT_DONE : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
     world_scenario_destroy(scenario);
     if (result == SIM_OK && count == 1) {
         cli_args_t alone = *args;
@@ -342,6 +370,13 @@ int cli_command_run(const cli_args_t *args)
     static const cli_run_extra_t nothing = {NULL, NULL, NULL};
     world_scenario_t *scenario = NULL;
     world_error_t error;
+    if (args->print_slurm && args->ranks == NULL) {
+        (void)world_fail(&error,
+                         SIM_ERR_INVALID,
+                         NULL,
+                         "rocesim run: --print-slurm has no number of ranks, expected --ranks N");
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
     if (args->ranks != NULL) {
         return launch(args);
     }

@@ -79,6 +79,13 @@ const sim_ranks_t *sim_ranks(const sim_t *sim);
 // Returns whether this rank runs the node. After sim_run has begun; always true in one process.
 bool sim_node_is_here(const sim_node_t *node);
 
+// Numbers of the program's own that ranks sum up while they run, for their progress.
+#define SIM_RANKS_TOLD 2u
+// Sets this rank's number, between windows (sim_on_window).
+void sim_ranks_tell(sim_t *sim, unsigned number, uint64_t value);
+// Returns the sum over all ranks, as of the last window.
+uint64_t sim_ranks_told(const sim_t *sim, unsigned number);
+
 // What a run in ranks cost this rank, after sim_run.
 typedef struct sim_ranks_cost {
     uint64_t windows;      // that all ranks ran in step

@@ -42,7 +42,7 @@ typedef struct results_options {
     sim_err_t (*end)(world_t *world, void *ctx, world_error_t *error);
     // The scenario's warnings, before sim_run; the list goes on to the results.
     void (*warned)(const world_warnings_t *warnings, void *ctx);
-    // Right before and after sim_run.
+    // Right before and after sim_run; in ranks, after rank 0 has taken what the others did.
     void (*started)(world_t *world, void *ctx);
     void (*stopped)(world_t *world, void *ctx);
     // A file could not be written whole: a message for each.

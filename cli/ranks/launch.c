@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #define STATUS_VARIABLE "ROCESIM_RANKS_STATUS"
+#define TERMINAL_VARIABLE "ROCESIM_RANKS_TERMINAL"
 #define COMMAND_NOT_FOUND 127
 
 sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error)
@@ -52,6 +53,23 @@ static void on_signal(int number)
     (void)signal(SIGTERM, SIG_DFL);
 }
 
+size_t cli_ranks_words(const cli_args_t *args, const char **words)
+{
+    size_t count = 0;
+    bool options_end = false;
+    for (int i = 1; i < args->argc; i++) {
+        const char *const word = args->argv[i];
+        options_end |= strcmp(word, "--") == 0;
+        if (!options_end && strcmp(word, "--ranks") == 0) {
+            i++; // and its value
+        } else if (options_end || (strncmp(word, "--ranks=", strlen("--ranks=")) != 0 &&
+                                   strcmp(word, "--print-slurm") != 0)) {
+            words[count++] = word;
+        }
+    }
+    return count;
+}
+
 // The words before the number of ranks; `program` and the words of args come behind it.
 static const char **mpirun_arguments(const cli_args_t *args,
                                      const char *number,
@@ -77,6 +95,8 @@ static const char **mpirun_arguments(const cli_args_t *args,
         "1",
         "-x",
         STATUS_VARIABLE,
+        "-x",
+        TERMINAL_VARIABLE,
         "-n"};
     const size_t begin_count = SIM_COUNT_OF(begin);
     const char **const line = sim_alloc_array(begin_count + (size_t)args->argc + 5, sizeof(*line));
@@ -89,16 +109,7 @@ static const char **mpirun_arguments(const cli_args_t *args,
     }
     line[count++] = number;
     line[count++] = program;
-    bool options_end = false;
-    for (int i = 1; i < args->argc; i++) {
-        const char *const word = args->argv[i];
-        options_end |= strcmp(word, "--") == 0;
-        if (!options_end && strcmp(word, "--ranks") == 0) {
-            i++; // and its value
-        } else if (options_end || strncmp(word, "--ranks=", strlen("--ranks=")) != 0) {
-            line[count++] = word;
-        }
-    }
+    (void)cli_ranks_words(args, line + count);
     return line;
 }
 
@@ -173,6 +184,8 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     }
     (void)close(opened);
     (void)setenv(STATUS_VARIABLE, file, 1);
+    const char *const terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : NULL;
+    (void)setenv(TERMINAL_VARIABLE, terminal != NULL ? terminal : "", 1);
     mpirun = start(args, count);
     struct sigaction action;
     memset(&action, 0, sizeof(action));
@@ -185,6 +198,12 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     const int status = read_status(file);
     (void)unlink(file);
     return status >= 0 ? status : report_death(args, ended);
+}
+
+int cli_ranks_terminal(void)
+{
+    const char *const name = getenv(TERMINAL_VARIABLE);
+    return name != NULL && name[0] != '\0' ? open(name, O_WRONLY | O_CLOEXEC | O_NOCTTY) : -1;
 }
 
 int cli_ranks_status(const sim_ranks_t *ranks, int status)

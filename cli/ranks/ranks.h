@@ -5,6 +5,7 @@
 
 #include "cli/args.h"
 #include "kernel/ranks.h"
+#include "world/world.h"
 
 #include <stdio.h>
 
@@ -27,9 +28,18 @@ void cli_ranks_leave(cli_ranks_t *ranks);
 
 // Reads the number of --ranks. SIM_ERR_RANGE: it is none from 1 to SIM_RANKS_MAX.
 SIM_MUST_CHECK sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error);
+// Copies the words of the command line behind the program, without those about ranks, and returns
+// their number. words has room for all.
+size_t cli_ranks_words(const cli_args_t *args, const char **words);
 // Starts this command line in `count` ranks on this machine with mpirun, waits for them, and
 // returns the exit status. Ctrl-C ends the run as it does in one process.
 int cli_ranks_launch(const cli_args_t *args, unsigned count);
+// Prints a job script for sbatch that runs this command line in `count` ranks. world is built: its
+// memory and its survey give the job's limits.
+void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t *world, FILE *out);
+// Returns the descriptor of the terminal on which rank 0 shows its progress; -1: none. mpirun gives
+// ranks no terminal, so the launcher names its own.
+int cli_ranks_terminal(void);
 // Returns the exit status of this rank for that of the run, which rank 0 tells the launcher.
 int cli_ranks_status(const sim_ranks_t *ranks, int status);
 

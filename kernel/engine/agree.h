@@ -7,15 +7,16 @@
 
 // Numbers of all ranks together, from which thread 0 decides how the run goes on.
 typedef struct sim__seen {
-    uint64_t next_window;     // in which a thread has something to do; SIM_NO_WINDOW: none
-    sim_time_t background_ps; // no background timer is due before this
-    sim_time_t progress_ps;   // latest time of sim_progress
-    sim_time_t sample_ps;     // when the next sample is due
-    uint64_t progress;        // calls of sim_progress
-    uint64_t work;            // pieces of work outstanding
-    uint64_t upkeep;          // calls of sim_upkeep
-    uint64_t records;         // that streams hold; in ranks only
-    bool interrupted;         // sim_interrupt was called
+    uint64_t next_window;          // in which a thread has something to do; SIM_NO_WINDOW: none
+    sim_time_t background_ps;      // no background timer is due before this
+    sim_time_t progress_ps;        // latest time of sim_progress
+    sim_time_t sample_ps;          // when the next sample is due
+    uint64_t progress;             // calls of sim_progress
+    uint64_t work;                 // pieces of work outstanding
+    uint64_t upkeep;               // calls of sim_upkeep
+    uint64_t records;              // that streams hold; in ranks only
+    bool interrupted;              // sim_interrupt was called
+    uint64_t told[SIM_RANKS_TOLD]; // sim_ranks_tell
 } sim__seen_t;
 
 struct sim__ranks;

@@ -34,6 +34,7 @@ struct sim__ranks {
     sim_buffer_t *in;
     sim_ranks_cost_t cost;
     uint64_t waited_ns;
+    uint64_t told[SIM_RANKS_TOLD];
 };
 
 void *sim_buffer_room(sim_buffer_t *buffer, size_t more)
@@ -84,6 +85,18 @@ void sim_ranks_cost(const sim_t *sim, sim_ranks_cost_t *cost)
     for (size_t i = 0; i < sim->node_count; i++) {
         cost->events += sim__is_here(sim, sim->nodes[i]) ? sim->nodes[i]->events : 0;
     }
+}
+
+void sim_ranks_tell(sim_t *sim, unsigned number, uint64_t value)
+{
+    SIM_CHECK(sim->ranks != NULL && number < SIM_RANKS_TOLD);
+    sim->ranks->told[number] = value;
+}
+
+uint64_t sim_ranks_told(const sim_t *sim, unsigned number)
+{
+    SIM_CHECK(sim->ranks != NULL && number < SIM_RANKS_TOLD);
+    return sim->seen.told[number];
 }
 
 void sim__ranks_destroy(struct sim__ranks *ranks)
@@ -198,7 +211,13 @@ void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
     }
     sim_ranks_view_t view = {
         .least = {seen->next_window, seen->background_ps, ~seen->progress_ps, seen->sample_ps},
-        .sums = {seen->progress, seen->work, seen->upkeep, seen->records, seen->interrupted},
+        .sums = {seen->progress,
+                 seen->work,
+                 seen->upkeep,
+                 seen->records,
+                 seen->interrupted,
+                 sim->ranks->told[0],
+                 sim->ranks->told[1]},
     };
     agree(sim, &view);
     *seen = (sim__seen_t){
@@ -211,6 +230,7 @@ void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
         .upkeep = view.sums[2],
         .records = view.sums[3],
         .interrupted = view.sums[4] > 0,
+        .told = {view.sums[5], view.sums[6]},
     };
 }
 

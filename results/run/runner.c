@@ -293,11 +293,11 @@ static void simulate(results_run_t *run)
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
     const sim_ended_t ended = sim_run(run->world->sim);
-    if (options->stopped != NULL) {
-        options->stopped(run->world, options->ctx);
-    }
     if (options->ranks != NULL) {
         results__carry(run->world, span, run->observers);
+    }
+    if (options->stopped != NULL) {
+        options->stopped(run->world, options->ctx);
     }
     if (!leads(run)) {
         results_span_destroy(span);

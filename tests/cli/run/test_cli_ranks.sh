@@ -58,8 +58,10 @@ for name in reliable unreliable; do
     same one two
 done
 grep -q '  ranks     2, ' "$work/out" || fail "the summary does not tell how ranks waited"
-ranks 3 three "$work/reliable.yaml" || fail "3 ranks: $(head -n 2 "$work/err2")"
+ranks 3 three "$work/reliable.yaml" --progress "$work/progress" || fail "3 ranks: $(head -n 2 "$work/err2")"
 alone one "$work/reliable.yaml" && same one three
+head -n 1 "$work/progress" | grep -q '"done": 17, "planned": 17, .* "share": 1.0000' ||
+    fail "the progress is not that of all ranks: $(head -c 100 "$work/progress")"
 
 # Schedules, collectives, a measurement between two hosts, and NICs with an inside.
 cat >"$work/programs.yaml" <<'END'

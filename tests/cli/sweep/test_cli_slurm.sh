@@ -53,7 +53,7 @@ SelectTypeParameters=CR_CPU
 ReturnToService=2
 MpiDefault=none
 SwitchType=switch/none
-NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) State=UNKNOWN
+NodeName=$host NodeAddr=127.0.0.1 CPUs=$(nproc) RealMemory=2048 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=10
 END
 export SLURM_CONF=$work/slurm.conf
@@ -86,4 +86,16 @@ rocesim sweep sweep.yaml -o own --quiet >/dev/null || fail "a sweep of its own"
 for table in runs.csv points.csv; do
     cmp "array/$table" "own/$table" || fail "$table differs"
 done
+
+# One run in two ranks.
+if rocesim --version | grep -q 'with Open MPI' && command -v mpirun >/dev/null; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_btl=self,vader
+    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_mpi_yield_when_idle=1
+    rocesim run base.yaml -o alone --quiet >said || fail "one process: $(head -n 1 said)"
+    rocesim run base.yaml -o ranks --quiet --ranks 2 --print-slurm >ranks.sh || fail "no script for ranks"
+    grep -q '^#SBATCH --ntasks=2$' ranks.sh || fail "ranks.sh does not ask for two tasks"
+    timeout 300 sbatch --wait --time=5 --output=ranks.log ranks.sh >said 2>&1 ||
+        fail "ranks: $(cat said) $(tail -n 3 ranks.log)"
+    diff -r -q -I '"wall_' alone ranks || fail "two ranks under slurm differ from one process"
+fi
 exit $((failures > 0))

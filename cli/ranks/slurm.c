@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/ranks/slurm.c - `rocesim run --ranks N --print-slurm`: a job script for sbatch.
+//
+// The limits come from the world as it was built: its resident memory, and the estimated time of
+// the planned transfers on one thread.
+#include "cli/ranks/ranks.h"
+
+#include "world/survey.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MEMORY_FACTOR 1.5 // packets in flight, buffers between ranks, results
+#define MEMORY_LEAST_MB 512.0
+#define TIME_FACTOR 10.0 // the estimate knows no stops and no retransmissions
+#define TIME_LEAST_MIN 10.0
+
+// Returns the resident memory of this process in bytes; 0: unknown.
+static double resident_bytes(void)
+{
+    unsigned long size = 0;
+    unsigned long resident = 0;
+    FILE *const file = fopen("/proc/self/statm", "re");
+    if (file != NULL) {
+        if (fscanf(file, "%lu %lu", &size, &resident) != 2) {
+            resident = 0;
+        }
+        (void)fclose(file);
+    }
+    return (double)resident * (double)sysconf(_SC_PAGESIZE);
+}
+
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// Prints a word for the shell, between single quotes.
+static void put_word(const char *word, FILE *out)
+{
+    fputs(" '", out);
+    for (; *word != '\0'; word++) {
+        if (*word == '\'') {
+            fputs("'\\''", out);
+        } else {
+            fputc(*word, out);
+        }
+    }
+    fputc('\'', out);
+}
+
+void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t *world, FILE *out)
+{
+    const uint64_t threads = world->scenario->run.threads;
+    const double observed = world->survey != NULL ? world->survey->observed.memory_bytes : 0;
+    const double wall_s = world->survey != NULL ? world->survey->wall_s : 0;
+    const double memory_mb =
+        most((resident_bytes() * MEMORY_FACTOR + observed) / 1e6, MEMORY_LEAST_MB);
+    const double minutes = most(wall_s * TIME_FACTOR / 60, TIME_LEAST_MIN);
+    char folder[PATH_MAX];
+    if (getcwd(folder, sizeof(folder)) == NULL) {
+        snprintf(folder, sizeof(folder), ".");
+    }
+    fprintf(out,
+            "#!/bin/bash\n"
+            "#SBATCH --job-name=rocesim\n"
+            "#SBATCH --ntasks=%u\n"
+            "#SBATCH --cpus-per-task=%" PRIu64 "\n"
+            "#SBATCH --mem-per-cpu=%.0fM\n"
+            "#SBATCH --time=%.0f\n"
+            "#SBATCH --signal=B:USR1@60\n"
+            "# A minute before its time is over, the run ends with the results so far.\n"
+            "cd",
+            count,
+            threads,
+            memory_mb / (double)threads + 1,
+            minutes + 1);
+    put_word(folder, out);
+    fprintf(out,
+            " || exit 1\n"
+            "trap 'kill -USR1 $run' USR1\n"
+            "mpirun --bind-to none -n %u rocesim",
+            count);
+    const char **const words = sim_alloc_array((size_t)args->argc + 1, sizeof(*words));
+    const size_t word_count = cli_ranks_words(args, words);
+    for (size_t i = 0; i < word_count; i++) {
+        put_word(words[i], out);
+    }
+    sim_free(words);
+    fprintf(out,
+            " &\n"
+            "run=$!\n"
+            "wait $run; status=$?\n"
+            "[ $status -lt 128 ] || { wait $run; status=$?; } # the signal interrupted `wait`\n"
+            "exit $status\n");
+}
