@@ -261,6 +261,21 @@ static const struct {
     {"CONWEAVE_*", "ConWeave", "is a parameter of its load balancer"},
     {"LOAD", "ConWeave", "tells the load of the flow file"},
     {"RANDOM_SEED", "ConWeave", "is the seed, which is --seed here"},
+    {"CLAMP_TARGET_RATE_AFTER_TIMER", "ns3-rdma", "is a parameter of its DCQCN"},
+    {"PACKET_LEVEL_ECMP", "ns3-rdma", "sends each packet on a path of its own"},
+    {"FLOW_LEVEL_ECMP", "ns3-rdma", "gives each flow a path, as here"},
+    {"L2_WAIT_FOR_ACK", "ns3-rdma", "lets a sender wait for each ACK"},
+    {"L2_TEST_READ", "ns3-rdma", "turns flows into reads, which is verb: read here"},
+    {"TCP_FLOW_FILE", "ns3-rdma", "names flows of TCP"},
+    {"APP_START_TIME", "ns3-rdma", "is a time of its run"},
+    {"APP_STOP_TIME", "ns3-rdma", "is a time of its run"},
+    {"CNP_INTERVAL", "ns3-rdma", "is the least time between two CNPs"},
+    {"NP_SAMPLING_INTERVAL", "ns3-rdma", "is the period in which its receivers look for marks"},
+    {"SEND_IN_CHUNKS", "ns3-rdma", "sends flows in parts"},
+    {"KMAX", "ns3-rdma", "is the upper threshold of marking, which is KMAX_MAP here"},
+    {"KMIN", "ns3-rdma", "is the lower threshold of marking, which is KMIN_MAP here"},
+    {"PMAX", "ns3-rdma", "is the probability of marking, which is PMAX_MAP here"},
+    {"DCTCP_GAIN", "ns3-rdma", "is the gain of its DCTCP"},
 };
 
 // Returns the row of the key; -1 if no simulator that we know has it.

@@ -9,6 +9,7 @@
 # Not pinned: how well results agree with the other simulators (test_hpcc_agreement.sh).
 set -u
 . tests/script.sh
+source=$PWD
 . tests/cli/hpcc/small_config.sh
 
 printf '2\n0 2 3 100 100000 2.0\n1 2 3 100 100000 2.0\n' >flow.txt
@@ -41,6 +42,18 @@ hops=$(sed -n 's/^  "packet_hops": \([0-9]*\),/\1/p' jumbo/summary.json)
 sed 's/SIZE 1000/SIZE 9217/' config.txt >c.txt
 "$program" hpcc c.txt >/dev/null 2>err && fail "a payload of 9217 bytes"
 grep -q "9217 is out of range" err || fail "a payload of 9217 bytes: $(cat err)"
+
+# The page of keys has all those that rocesim knows of other simulators.
+sed -n 's/^    {"\([^"]*\)", "\(SimAI\|ConWeave\|ns3-rdma\)", "\([^"]*\)"},$/| \1 | \2 | \3 |/p' \
+    "$source/cli/hpcc/load.c" | sed 's/\*/\\*/' >rows
+[ "$(wc -l <rows)" -gt 30 ] || fail "$(wc -l <rows) keys of other simulators in cli/hpcc/load.c"
+while IFS= read -r row; do
+    grep -qxF -- "$row" "$source/docs/formats/hpcc.md" || fail "docs/formats/hpcc.md has no row $row"
+done <rows
+printf 'KMAX 40\nVOQ_MON_FILE x\nKMAXMAP 3\n' | cat config.txt - >c.txt
+runs "keys of other simulators" "KMAX (ns3-rdma: it is the upper threshold of marking" c.txt
+grep -q 'VOQ_MON_FILE (ConWeave: it is an output file)' err &&
+    grep -q 'KMAXMAP (did you mean KMAX_MAP?)' err || fail "unknown keys: $(cat err)"
 
 # SimAI's topology has two GPUs a server, NVSwitches of 2880 Gbps and a switch. Its tables of marking have no
 # rows for NVLink, which is exempt from congestion control.
