@@ -28,7 +28,7 @@ bool net_may_reorder(const net_t *net)
     }
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
-        if (node->kind == NET_NODE_FORWARDER ||
+        if (node->kind == NET_NODE_FORWARDER || node->planes > 1 ||
             (node->kind == NET_NODE_SWITCH && net_switch_of(node)->balance->spreads_flows)) {
             return true;
         }

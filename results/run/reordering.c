@@ -55,14 +55,20 @@ static bool is_response(uint8_t opcode)
 
 // -- connections
 
-static uint64_t key_of(const net_packet_t *packet)
+// The ends of a connection: interfaces of plane 0, whichever planes its packets take.
+typedef struct ends {
+    uint32_t source;
+    uint32_t destination;
+} ends_t;
+
+static uint64_t key_of(const net_packet_t *packet, ends_t ends)
 {
     const bool datagram = (packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UD;
     const uint64_t from = datagram ? net_packet_aside(packet)->deth.source_qp : 0;
     const uint64_t number =
         from << 25 | (uint64_t)packet->destination_qp << 1 | (is_response(packet->opcode) ? 1 : 0);
-    const uint64_t ends = (uint64_t)packet->source << 32 | packet->destination;
-    return sim_mix64(sim_mix64(ends) ^ number);
+    const uint64_t both = (uint64_t)ends.source << 32 | ends.destination;
+    return sim_mix64(sim_mix64(both) ^ number);
 }
 
 static uint64_t first_key(uint32_t source, uint32_t destination, uint16_t udp_source_port)
@@ -105,9 +111,9 @@ static void grow(place_t *place)
 }
 
 // Returns the connection of a packet, which is added if need be.
-static connection_t *connection_of(place_t *place, const net_packet_t *packet)
+static connection_t *connection_of(place_t *place, const net_packet_t *packet, ends_t ends)
 {
-    const uint64_t key = key_of(packet);
+    const uint64_t key = key_of(packet, ends);
     if (2 * place->count >= place->room) {
         grow(place);
     }
@@ -122,8 +128,8 @@ static connection_t *connection_of(place_t *place, const net_packet_t *packet)
     *new = (connection_t){
         .key = key,
         .next = (UINT64_C(1) << 32) + packet->psn,
-        .source = packet->source,
-        .destination = packet->destination,
+        .source = ends.source,
+        .destination = ends.destination,
         .udp_source_port = packet->udp_source_port,
         .response = is_response(packet->opcode),
     };
@@ -205,7 +211,10 @@ static void arrived(const net_trace_t *trace, void *ctx)
         packet->opcode == ROCE_CNP) {
         return;
     }
-    take(connection_of(ctx, packet), packet);
+    const net_t *const net = trace->port->node->net;
+    const ends_t ends = {net_interface_of_nic(net, packet->source),
+                         net_interface_of_nic(net, packet->destination)};
+    take(connection_of(ctx, packet, ends), packet);
 }
 
 // -- the whole

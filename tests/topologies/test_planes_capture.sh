@@ -29,6 +29,10 @@ awk 'BEGIN { to["10.0.0.1"] = "10.0.0.2"; to["10.0.0.3"] = "10.0.0.6"; to["10.0.
     END { for (s in seen) planes++
         exit !(data >= 8 && answers >= 8 && planes == 4 && !bad) }' "$work/packets" ||
     fail "$(cat "$work/packets")"
+# Reordering is counted over planes: the first packet is 16 bytes longer than the next three, and the last
+# one is shorter than the three before it.
+grep -A1 '"reordering"' "$work/out/summary.json" | grep -q '"packets": 4,' ||
+    fail "reordering: $(grep -A4 '"reordering"' "$work/out/summary.json")"
 cat >"$work/detours.yaml" <<'EOF'
 seed: 1
 topology: {dragonfly: {groups: 5, global-links: 1}}

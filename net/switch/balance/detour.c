@@ -138,6 +138,7 @@ const net_balance_ops_t net__balance_valiant = {
 
 const net_balance_ops_t net__balance_ugal = {
     .name = "ugal",
+    .spreads_flows = true,
     .built = built,
     .choose = choose_ugal,
     .path = net__balance_path,
