@@ -772,6 +772,38 @@ const steps = {
         await ada.keyboard.press("Escape");
     },
 
+    // Eight tabs of one browser: one stream of events for all, so that the last tab loads, too; it passes on when its
+    // tab closes, and a run's end reaches every tab.
+    async tabs() {
+        const context = ada.context();
+        let streams = 0;
+        const count = (request) => {
+            streams += request.url().endsWith("/api/v1/events") ? 1 : 0;
+        };
+        context.on("request", count);
+        const pages = [];
+        for (let number = 0; number < 8; number++) {
+            const page = await context.newPage();
+            page.setDefaultTimeout(20000);
+            await page.goto(`${address}/#/runs`);
+            await page.waitForSelector(".grid-row");
+            pages.push(page);
+        }
+        check(streams <= 1, `eight tabs open ${streams} streams of events`);
+        await ada.evaluate(async () => {
+            const { csrf } = await (await fetch("api/v1/me")).json();
+            const body = JSON.stringify({ name: "told to all tabs", library: "quickstart" });
+            await fetch("api/v1/runs", { method: "POST", body, headers: { "Content-Type": "application/json", "X-Studio-Token": csrf } });
+        });
+        for (const page of pages) {
+            await page.locator(".grid-row", { hasText: "told to all tabs" }).filter({ hasText: "done" }).waitFor();
+        }
+        for (const page of pages) {
+            await page.close();
+        }
+        context.off("request", count);
+    },
+
     // A password changed, a token made and revoked, out everywhere.
     async account() {
         await go(grace, "account");

@@ -4,7 +4,7 @@
 # studio/tests/test_studio_crowd.sh - users who take more than their share.
 #
 # Goal: a statement of SQL, half-open connections, streams of events, a long queue and wrong passwords of one
-# user keep nobody else out; what is in the trash is not read; names show what they are.
+# user or one address keep nobody else out; what is in the trash is not read; names show what they are.
 # Method: each is tried, and another user asks meanwhile. Not pinned: how long answers take.
 set -u
 . tests/script.sh
@@ -139,4 +139,23 @@ try ann "blue horse staple" 192.0.2.8
 expect 200 GET 'audit?action=login.locked'
 grep -q '"address":"192.0.2.7"' "$work/answer" || fail "audit: $(cat "$work/answer")"
 stop
+
+# -- wrong passwords for many names from one address lock that address, but not who has logged in from it
+
+if command -v python3 >/dev/null; then
+    python3 - "$data/studio.sqlite" <<'END' || fail "the database of failures"
+import sqlite3, sys, time
+with sqlite3.connect(sys.argv[1]) as store:
+    store.execute("INSERT OR REPLACE INTO failures VALUES ('', '192.0.2.8', 49, ?, 0)", (int(time.time() * 1000),))
+END
+    begin --jobs 1 --trusted-proxy 127.0.0.1,10.0.0.1
+    try nobody-1 wrong-password 192.0.2.8
+    try vic "blue horse staple" 192.0.2.8
+    [ "$status" = 429 ] || fail "after 50 wrong passwords from an address: $status"
+    try ann "blue horse staple" 192.0.2.8
+    [ "$status" = 200 ] || fail "who is known at the address is locked out: $status"
+    try vic "blue horse staple" 192.0.2.9
+    [ "$status" = 200 ] || fail "another address: $status"
+    stop
+fi
 [ "${failures:-0}" = 0 ]
