@@ -482,8 +482,8 @@ const steps = {
         await ada.getByRole("button", { name: "Whole run" }).click();
         const download = ada.waitForEvent("download");
         await go(ada, `run/${first_run}?tab=figures`);
-        await ada.waitForSelector(".boxes rect");
-        check((await ada.locator('.boxes rect[x="NaN"], .boxes rect[y="NaN"]').count()) === 0, "every box has a place");
+        await ada.locator('.bars-place[aria-label*="->"] svg path').first().waitFor({ state: "attached" });
+        check((await ada.locator('.bars-place svg path[d*="NaN"]').count()) === 0, "every box has a place");
         await ada.getByRole("button", { name: "Save the figure as SVG" }).first().click();
         check(/\.svg$/.test((await download).suggestedFilename()), "a figure is saved");
     },
@@ -495,7 +495,7 @@ const steps = {
         await ada.locator(".map-canvas").or(record).first().waitFor();
         if (await record.isVisible()) {
             await record.click();
-            await ada.waitForFunction((old) => !location.hash.includes(`run/${old}`), first_run);
+            await ada.waitForFunction((old) => Number(/run\/(\d+)/.exec(location.hash)[1]) !== old, first_run);
         }
         await ada.locator(".map-canvas").waitFor({ timeout: 60000 });
         await settled(ada);

@@ -146,7 +146,8 @@ if command -v python3 >/dev/null; then
     python3 - "$data/studio.sqlite" <<'END' || fail "the database of failures"
 import sqlite3, sys, time
 with sqlite3.connect(sys.argv[1]) as store:
-    store.execute("INSERT OR REPLACE INTO failures VALUES ('', '192.0.2.8', 49, ?, 0)", (int(time.time() * 1000),))
+    now_ms = int(time.time() * 1000)
+    store.execute("INSERT OR REPLACE INTO failures VALUES ('', '192.0.2.8', 49, ?, 0)", (now_ms,))
 END
     begin --jobs 1 --trusted-proxy 127.0.0.1,10.0.0.1
     try nobody-1 wrong-password 192.0.2.8

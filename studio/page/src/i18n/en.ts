@@ -457,6 +457,8 @@ export const en = {
             pause: "Pauses over time",
             load: "Load of links",
             "load-time": "Load of links over time",
+            "app-rate": "Rates of applications over time",
+            "app-cdf": "Distributions of applications' times",
             sweep: "Results of the sweep",
         } as Record<string, string>,
         as_plot: (format: string) => `${format} by rocesim plot`,

@@ -445,6 +445,8 @@ export const zh: Dictionary = {
             pause: "暂停随时间的变化",
             load: "链路负载",
             "load-time": "链路负载随时间的变化",
+            "app-rate": "应用的速率随时间变化",
+            "app-cdf": "应用时间的分布",
             sweep: "参数扫描的结果",
         },
         as_plot: (format) => `rocesim plot 生成的 ${format}`,

@@ -1,94 +1,118 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws a panel of coloured boxes, such as pauses over time or loads of links: one row per tic of y, as sharp SVG.
-import { h, svg } from "../core/dom";
+// A panel of coloured boxes, such as pauses over time or loads of links: one row for each tic of y.
+import type { Scope } from "../core/dom";
+import { h } from "../core/dom";
+import { the_color } from "../core/settings";
 import type { FigurePanel } from "../core/types";
+import { echart } from "./chart";
+import { short_number } from "./figure";
 
-const [width, left] = [920, 170];
+const row_px = 18;
 const boxes_max = 6000; // of one curve, so that the page stays quick
+const told_max = 20;
 
-type Palette = [number, string][];
+// A box: its ends along x, the number of its row, its height in rows, and its value.
+type Box = [from: number, to: number, row: number, height: number, value: number];
 
-function color_of(palette: Palette, share: number): string {
-    const upper = Math.max(
-        palette.findIndex(([stop]) => stop >= share),
-        1,
-    );
-    const [low_stop, low_color] = palette[upper - 1]!;
-    const [high_stop, high_color] = palette[Math.min(upper, palette.length - 1)]!;
-    const part = (share - low_stop) / (high_stop - low_stop || 1);
-    const channels = [1, 3, 5].map((at) => {
-        const [low, high] = [low_color, high_color].map((text) => parseInt(text.slice(at, at + 2), 16));
-        return Math.round(low! + (high! - low!) * part);
-    });
-    return `rgb(${channels.join(" ")})`;
+interface Api {
+    value: (dimension: number) => number;
+    coord: (point: [number, number]) => [number, number];
+    visual: (name: "color") => string;
 }
 
-interface Ranges {
-    x: [number, number];
-    y: [number, number];
+// Returns the boxes of a panel. Curves with fewer columns are the labels of boxes.
+function boxes_in(panel: FigurePanel): Box[] {
+    const places = (panel.y_tics ?? []).map(([, at]) => at);
+    return panel.curves
+        .filter((curve) => curve.columns.length >= 6)
+        .flatMap(({ columns: [, from = [], to = [], low = [], high = [], values = []] }) =>
+            from.slice(0, boxes_max).map((x, at): Box => {
+                const [one, other] = [low[at]!, high[at]!];
+                const middle = (one + other) / 2;
+                const row = places.findIndex((place) => Math.abs(place - middle) < 0.5);
+                return [x, to[at]!, row, Math.abs(other - one), values[at]!];
+            }),
+        );
 }
 
-function ranges_of(panel: FigurePanel): Ranges {
-    let [x0, x1] = [panel.x_range?.[0] ?? Infinity, panel.x_range?.[1] ?? -Infinity];
-    let [y0, y1] = [panel.y_range?.[0] ?? Infinity, panel.y_range?.[1] ?? -Infinity];
-    for (const curve of panel.curves) {
-        const [, from = [], to = [], low = [], high = []] = curve.columns;
-        x0 = Math.min(x0, ...from.slice(0, 20000));
-        x1 = Math.max(x1, ...to.slice(0, 20000));
-        y0 = Math.min(y0, ...low.slice(0, 20000));
-        y1 = Math.max(y1, ...high.slice(0, 20000));
-    }
-    return { x: [x0, x1], y: [y0, y1] };
+function draw_box(params: { coordSys: { x: number; width: number } }, api: Api) {
+    const [left, y] = api.coord([api.value(0), api.value(2)]);
+    const [right] = api.coord([api.value(1), api.value(2)]);
+    const { x, width } = params.coordSys;
+    const from = Math.max(left, x);
+    const to = Math.min(Math.max(right, left + 0.7), x + width);
+    const height = Math.max(api.value(3) * row_px, 1);
+    const shape = { x: from, y: y - height / 2, width: Math.max(to - from, 0), height };
+    return { type: "rect", shape, style: { fill: api.visual("color") } };
 }
 
-export function boxes_of(panel: FigurePanel): HTMLElement {
-    const rows = panel.y_tics ?? [];
-    const { x, y } = ranges_of(panel);
-    const height = Math.max(rows.length * 16, 60);
-    const at_x = (value: number) => left + ((value - x[0]) / (x[1] - x[0] || 1)) * (width - left - 10);
-    const at_y = (value: number) => height - ((value - y[0]) / (y[1] - y[0] || 1)) * height;
-    const palette: Palette = panel.palette ?? [
+function options_of(panel: FigurePanel, boxes: Box[]) {
+    const ink = the_color("ink-3");
+    const rows = (panel.y_tics ?? []).map(([text]) => text);
+    const x_of = (pick: (one: number, other: number) => number, first: number) =>
+        boxes.reduce((end, [from, to]) => pick(end, pick(from, to)), first);
+    const stops = panel.palette ?? [
         [0, "#f1f1ee"],
         [1, "#b3261e"],
     ];
-    const most = panel.color_range?.[1] ?? 1;
-    const label = (text: string, x_px: number, y_px: number, anchor: string) =>
-        svg("text", { x: x_px, y: y_px, "text-anchor": anchor, class: "boxes-text" }, text);
-    const picture = svg(
-        "svg",
-        {
-            viewBox: `0 0 ${width} ${height + 30}`,
-            role: "img",
-            "aria-label": `${panel.title}: ${panel.x_label}`,
-            class: "boxes",
+    return {
+        animation: false,
+        textStyle: { fontFamily: "sans-serif", color: ink },
+        grid: { left: 8, right: 24, top: 8, bottom: panel.x_label ? 44 : 26, containLabel: true },
+        tooltip: {
+            formatter: ({ value: [from, to, row, , value] }: { value: Box }) => {
+                const name = (rows[row] ?? "").replace(/[&<>"']/g, (c) => `&#${c.charCodeAt(0)};`);
+                return `${name}<br>${short_number(from)} – ${short_number(to)}: ${short_number(value)}`;
+            },
         },
-        rows.map(([text, value]) => label(text, left - 8, at_y(value) + 4, "end")),
-    );
-    for (const curve of panel.curves) {
-        const [, from = [], to = [], low = [], high = [], values = []] = curve.columns;
-        // Curves with fewer columns are the labels of boxes, which are not drawn here.
-        const count = curve.columns.length < 5 ? 0 : Math.min(from.length, boxes_max);
-        for (let index = 0; index < count; index++) {
-            const place = {
-                x: at_x(from[index]!),
-                y: at_y(high[index]!),
-                width: Math.max(at_x(to[index]!) - at_x(from[index]!), 0.7),
-                height: Math.max(at_y(low[index]!) - at_y(high[index]!) - 1, 1),
-            };
-            const share = Math.max(0, Math.min(1, (values[index] ?? 1) / (most || 1)));
-            const title = svg("title", null, String(values[index] ?? ""));
-            picture.append(svg("rect", { ...place, fill: color_of(palette, share) }, title));
-        }
-    }
-    for (let part = 0; part <= 4; part++) {
-        const value = x[0] + ((x[1] - x[0]) * part) / 4;
-        picture.append(label(String(+value.toPrecision(4)), at_x(value), height + 16, part === 4 ? "end" : "middle"));
-    }
+        visualMap: {
+            show: false,
+            dimension: 4,
+            min: panel.color_range?.[0] ?? 0,
+            max: panel.color_range?.[1] ?? 1,
+            inRange: { color: stops.map(([, color]) => color) },
+        },
+        xAxis: {
+            type: "value",
+            min: panel.x_range?.[0] ?? x_of(Math.min, Infinity),
+            max: panel.x_range?.[1] ?? x_of(Math.max, -Infinity),
+            name: panel.x_label,
+            nameLocation: "middle",
+            nameGap: 28,
+            nameTextStyle: { color: ink },
+            axisLabel: { color: ink },
+            splitLine: { show: false },
+        },
+        yAxis: {
+            type: "category",
+            data: rows,
+            inverse: true,
+            axisTick: { show: false },
+            axisLabel: { color: ink, interval: 0 },
+        },
+        series: [{ type: "custom", renderItem: draw_box, encode: { x: [0, 1], y: 2 }, data: boxes }],
+    };
+}
+
+export function boxes_of(scope: Scope, panel: FigurePanel, name: string): HTMLElement {
+    const boxes = boxes_in(panel);
+    const rows = panel.y_tics ?? [];
+    const chart = echart(scope, name);
+    const row_of = (box: Box) => rows[box[2]]?.[0] ?? "";
+    chart.show({
+        options: () => options_of(panel, boxes),
+        height: rows.length * row_px + 64,
+        words: boxes
+            .slice(0, told_max)
+            .map((box) => `${row_of(box)}: ${short_number(box[0])} – ${short_number(box[1])}, ${short_number(box[4])}`)
+            .join("; "),
+        rows: [["row", "from", "to", "value"], ...boxes.map((box) => [row_of(box), box[0], box[1], box[4]])],
+    });
     const about = [panel.x_label, panel.color_label].filter(Boolean).join("; ");
     return h(
         "figure",
         { class: "figure" },
-        h("figcaption", null, h("h3", null, panel.title), h("span", { class: "muted small" }, about)),
-        h("div", { class: "scroll-x", tabindex: 0 }, picture),
+        h("figcaption", null, h("h3", null, panel.title ?? ""), h("span", { class: "muted small" }, about)),
+        chart.element,
     );
 }

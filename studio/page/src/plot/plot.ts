@@ -108,7 +108,7 @@ function axes_of(figure: Figure): uPlot.Axis[] {
     // uPlot's own tics of a logarithmic axis begin at the smallest value, whatever it is.
     const log_splits = (most: number) => (_: uPlot, __: number, low: number, high: number) => {
         const made = tics(low, high, most, true);
-        return made.length > 1 ? made : [low, high];
+        return made.length > 1 ? made : tics(low, high, most);
     };
     return [
         {

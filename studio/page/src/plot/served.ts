@@ -8,7 +8,7 @@ import { plot } from "./plot";
 
 export function figure_of(scope: Scope, panel: FigurePanel, name: string): HTMLElement {
     if (panel.curves.some((curve) => curve.style === "boxes" && curve.columns.length >= 6)) {
-        return boxes_of(panel);
+        return boxes_of(scope, panel, name);
     }
     const figure: Figure = {
         title: panel.title,

@@ -16,6 +16,7 @@ export interface MapOptions {
 }
 
 const margin = 44;
+const tools_px = 30; // room for the buttons below a small network that fills the map
 const [scale_min, scale_max] = [0.005, 12];
 const moves: Record<string, [number, number]> = {
     ArrowLeft: [60, 0],
@@ -132,7 +133,8 @@ export class TopologyMap {
         if (!layout || view.width === 0) {
             return;
         }
-        const [room_x, room_y] = [view.width - 2 * margin, view.height - 2 * margin];
+        const below = this.options.scale_most ? tools_px : 0;
+        const [room_x, room_y] = [view.width - 2 * margin, view.height - 2 * margin - below];
         const most = Math.min(
             room_x / layout.width,
             room_y / Math.max(layout.height, 40),
@@ -140,7 +142,7 @@ export class TopologyMap {
         );
         view.scale = Math.max(most, scale_min);
         view.left = (view.width - layout.width * view.scale) / 2;
-        view.top = (view.height - layout.height * view.scale) / 2;
+        view.top = (view.height - below - layout.height * view.scale) / 2;
     }
 
     private zoom(factor: number, x = this.view.width / 2, y = this.view.height / 2): void {

@@ -209,7 +209,7 @@ class Painter {
                 continue;
             }
             const y = is_host
-                ? node_y + Math.max(node.size * view.scale, 4) + 13
+                ? node_y + Math.max(node.size * Math.min(view.scale, 1.8), 4) + 13
                 : node_y - node.size * Math.min(view.scale, 1.8) - 5;
             context.lineWidth = 3;
             context.strokeStyle = this.surface;

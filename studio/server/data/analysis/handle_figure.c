@@ -323,6 +323,26 @@ static bool has_series(const studio_source_t *source, const char *part)
     return there;
 }
 
+// Tells whether an application of the run reports a list that ends so: "bandwidth", "_cdf".
+static bool has_list(const json_t *summary, const char *ending)
+{
+    const json_t *const apps = json_object_get(summary, "apps");
+    const size_t end = strlen(ending);
+    for (size_t i = 0; i < json_array_size(apps); i++) {
+        const char *name = NULL;
+        json_t *list = NULL;
+        json_object_foreach(json_array_get(apps, i), name, list)
+        {
+            const size_t size = strlen(name);
+            if (size >= end && strcmp(name + size - end, ending) == 0 &&
+                json_array_size(list) > 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 int studio_handle_figure_kinds(studio_request_t *request, studio_response_t *response)
 {
     json_t *const runs = studio__data_run_list(request, "runs");
@@ -332,6 +352,7 @@ int studio_handle_figure_kinds(studio_request_t *request, studio_response_t *res
         bool has[SIM_COUNT_OF(kinds)] = {false};
         for (size_t i = 0; i < sources.count; i++) {
             const studio_source_t *const source = &sources.sources[i];
+            json_t *const summary = studio__data_file(source->result, "summary.json");
             const bool queues =
                 has_series(source, "queue_bytes") || has_series(source, "buffer_bytes");
             const bool found[] = {has_table(source, "flows"),
@@ -342,8 +363,9 @@ int studio_handle_figure_kinds(studio_request_t *request, studio_response_t *res
                                   has_table(source, "events"),
                                   has_table(source, "ports"),
                                   has_series(source, ".utilisation"),
-                                  false,
-                                  false};
+                                  has_list(summary, "bandwidth"),
+                                  has_list(summary, "_cdf")};
+            json_decref(summary);
             for (size_t j = 0; j < SIM_COUNT_OF(kinds); j++) {
                 has[j] = has[j] || found[j];
             }
