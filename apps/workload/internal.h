@@ -405,7 +405,9 @@ void app__port_fini(app__port_t *port);
 
 // Makes what the schedule's collectives need: workload->collectives, also after an error. The
 // message begins with the name of an attribute.
-SIM_MUST_CHECK sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *message);
+SIM_MUST_CHECK sim_err_t app__collectives_create(const app_context_t *context,
+                                                 app__workload_t *workload,
+                                                 sim_message_t *message);
 void app__collectives_destroy(struct app__collectives *collectives); // NULL is allowed
 void app__coll_begin(app__rank_t *rank, uint32_t op);                // the rank calls a collective
 

@@ -129,7 +129,7 @@ sim_err_t app__workload_create(const app_context_t *context,
         error = app__ranks_place(context, options, workload, message);
     }
     if (error == SIM_OK && schedule->counts.colls > 0) {
-        error = app__collectives_create(workload, message);
+        error = app__collectives_create(context, workload, message);
     }
     if (error != SIM_OK) {
         app__workload_destroy(&workload->app);

@@ -343,7 +343,47 @@ static void make_members(app__collectives_t *all)
     }
 }
 
-sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *message)
+static sim_err_t read_file(const app_context_t *context,
+                           app__collectives_t *all,
+                           sim_message_t *message)
+{
+    char *text = NULL;
+    size_t size_bytes = 0;
+    const char *const name = all->options.algorithm_file;
+    if (name[0] == '\0') {
+        return SIM_OK;
+    }
+    sim_err_t error = context->read_file(name, &text, &size_bytes, message, context->ctx);
+    if (error == SIM_OK) {
+        const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size_bytes};
+        error = app__msccl_read(&file, &all->file, message);
+        sim_free(text);
+    }
+    return error;
+}
+
+// Refuses the file of an algorithm that no call can use.
+static sim_err_t check_file(const app__collectives_t *all, sim_message_t *message)
+{
+    const app__program_file_t *const file = all->file.program;
+    if (file == NULL || all->file_used) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_INVALID,
+                          "algorithm-file",
+                          ": %s is for %s of %u ranks with %" PRIu64 " to %" PRIu64
+                          " bytes (0: any), expected one for a collective that is called",
+                          all->options.algorithm_file,
+                          app__coll_kind_name(file->kind),
+                          file->ranks,
+                          file->bytes_min,
+                          file->bytes_max);
+}
+
+sim_err_t app__collectives_create(const app_context_t *context,
+                                  app__workload_t *workload,
+                                  sim_message_t *message)
 {
     const app__schedule_t *const schedule = workload->schedule;
     app__collectives_t *const all = sim_alloc(sizeof(*all));
@@ -356,7 +396,9 @@ sim_err_t app__collectives_create(app__workload_t *workload, sim_message_t *mess
     all->first_flow_id =
         app__reserve_flow_ids(workload->runtime, all->records_max * schedule->rank_count);
     app__coll_layouts(all);
-    const sim_err_t error = app__coll_plan_all(all, message);
+    sim_err_t error = read_file(context, all, message);
+    error = error == SIM_OK ? app__coll_plan_all(all, message) : error;
+    error = error == SIM_OK ? check_file(all, message) : error;
     if (error == SIM_OK) {
         make_members(all);
         app__conns_reserve(all);
@@ -391,6 +433,7 @@ void app__collectives_destroy(app__collectives_t *all)
     for (uint32_t h = 0; h < all->host_count; h++) {
         sim_free(all->hosts[h].work);
     }
+    app__msccl_fini(&all->file);
     sim_free(all->hosts);
     sim_free(all->ranks);
     sim_free(all->groups);

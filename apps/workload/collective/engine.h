@@ -7,6 +7,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_ENGINE_H
 #define APPS_WORKLOAD_COLLECTIVE_ENGINE_H
 
+#include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/collective/program.h"
 #include "apps/workload/internal.h"
 
@@ -178,6 +179,8 @@ typedef struct app__coll_rank {
 struct app__collectives {
     app__workload_t *workload;
     app__coll_options_t options;
+    app__msccl_t file; // the algorithm that options.algorithm_file names; program NULL: none
+    bool file_used;    // by some plan
     app__coll_plan_t *plans;
     size_t plan_count;
     size_t plan_capacity;

@@ -35,6 +35,7 @@ typedef enum app__queue_pairs { APP__QPS_PERMANENT, APP__QPS_PER_MESSAGE } app__
 typedef enum app__arrival { APP__ARRIVAL_DATA, APP__ARRIVAL_ACKNOWLEDGED } app__arrival_t;
 
 typedef struct app__coll_options {
+    char *algorithm_file;
     app__coll_algorithm_t algorithm;
     app__protocol_t protocol;
     app__queue_pairs_t queue_pairs;
@@ -57,6 +58,10 @@ typedef struct app__coll_options {
              .choices = "auto|ring|tree|halving-doubling|hierarchical|pat|nvls|nvls-tree|chain|" \
                         "pairwise|direct", \
              .help = "algorithm of the collectives that it can do; the others, and auto, take NCCL's choice"),         \
+    SIM_ATTR(prefix ".algorithm-file", STRING, type, member.algorithm_file,                        \
+             .default_text = "",                                                                   \
+             .help = "file of an algorithm, MSCCL's XML; the collectives, numbers of ranks and "   \
+                     "sizes that it is for use it"),                                               \
     SIM_ATTR(prefix ".protocol", ENUM, type, member.protocol,                                      \
              .default_text = "auto", .choices = "auto|simple|ll|ll128|plain",                      \
              .help = "how collectives send a message: as NCCL's protocols do, or plain: one "      \

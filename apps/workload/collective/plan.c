@@ -4,6 +4,8 @@
 #include "apps/workload/collective/choose.h"
 #include "apps/workload/collective/engine.h"
 
+#include <string.h>
+
 #define SLICE_MAX (UINT64_C(1) << 30) // a work request has less than 2 GiB
 #define BUFFER_STEPS 8u               // NCCL: steps of a connection's buffer
 
@@ -202,9 +204,25 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
     }
 }
 
-static void make_plan(const app__collectives_t *all,
-                      const app__call_t *call,
-                      app__coll_plan_t *plan)
+// Returns whether the file of an algorithm is for a call.
+static bool fits_file(const app__collectives_t *all, const app__coll_plan_t *plan)
+{
+    const app__program_file_t *const file = all->file.program;
+    return file != NULL && file->kind == (app__coll_kind_t)plan->program.kind && !plan->barrier &&
+           plan->matrix == NULL && file->ranks == plan->program.ranks &&
+           plan->bytes >= file->bytes_min &&
+           (file->bytes_max == 0 || plan->bytes <= file->bytes_max);
+}
+
+static app__protocol_t protocol_of(const app__program_file_t *file)
+{
+    const char *const name = file->protocol == NULL ? "" : file->protocol;
+    return strcmp(name, "LL") == 0      ? APP__PROTOCOL_LL
+           : strcmp(name, "LL128") == 0 ? APP__PROTOCOL_LL128
+                                        : APP__PROTOCOL_SIMPLE;
+}
+
+static void make_plan(app__collectives_t *all, const app__call_t *call, app__coll_plan_t *plan)
 {
     const app__coll_options_t *const options = &all->options;
     const app__layout_t *const layout = &all->groups[call->group].layout;
@@ -231,7 +249,15 @@ static void make_plan(const app__collectives_t *all,
     set_channels(options, plan);
     const app__algorithm_t *const wanted = algorithms[options->algorithm];
     program->algorithm = wanted == NULL || wanted->refuses(program) != NULL ? NULL : wanted;
-    choose(all, plan);
+    if (fits_file(all, plan)) {
+        program->algorithm = &app__from_file;
+        program->file = all->file.program;
+        all->file_used = true;
+        plan->protocol = options->protocol == APP__PROTOCOL_AUTO ? protocol_of(program->file)
+                                                                 : options->protocol;
+    } else {
+        choose(all, plan);
+    }
     program->step_chunks = 1;
     program->algorithm->plan(program);
     set_units(options, plan);

@@ -57,6 +57,7 @@ static const char *file_refuses(const app__program_t *program)
 
 static void file_plan(app__program_t *program)
 {
+    program->channels = program->file->channels;
     program->lanes = program->file->channels;
     program->chunks = program->file->chunks;
     program->equal_chunks = true;

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 ROCESIM = os.environ["ROCESIM"]
 LONG = os.environ.get("TEST_LONG") == "1"
@@ -164,6 +165,22 @@ for size, kind, whole in [(6497239040, "reduce-scatter", 126836800680),
         sys.exit(f"{kind}: the formula gives {expected} ps, expected {whole}")
     compare(16, 16 * part, kind, "ring", expected)
 
+# An algorithm from a file: each of 4 ranks sends its chunk on to the next one.
+with tempfile.NamedTemporaryFile("w", suffix=".xml", delete=False) as file:
+    file.write('<algo name="ring" proto="Simple" nchannels="1" nchunksperloop="4" ngpus="4" '
+               'coll="allreduce" inplace="1">\n')
+    for rank in range(4):
+        file.write(f'<gpu id="{rank}" i_chunks="4" o_chunks="0" s_chunks="0">\n'
+                   f'<tb id="0" send="{(rank + 1) % 4}" recv="{(rank + 3) % 4}" chan="0">\n')
+        for step in range(7):
+            kind = ["s", "rrs", "rrs", "rrcs", "rcs", "rcs", "r"][step]
+            chunk = (rank - step) % 4
+            file.write(f'<step s="{step}" type="{kind}" srcbuf="i" srcoff="{chunk}" dstbuf="i" '
+                       f'dstoff="{chunk}" cnt="1" depid="-1" deps="-1" hasdep="0"/>\n')
+        file.write("</tb></gpu>\n")
+    file.write("</algo>\n")
+    RING = file.name
+
 # Servers of 4 GPUs in a leaf-spine: every algorithm ends, with losses too, and threads change nothing.
 SCENARIO = """
 topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 2, nics-per-host: %d}}
@@ -182,9 +199,13 @@ for words, *more in [
     ["kind: all-to-all, algorithm: direct, protocol: plain, queue-pairs: per-message, repeat: 40"],
     ["kind: all-reduce, algorithm: ring, queue-pairs: per-message, repeat: 5, per-node: 6"],
     ["kind: barrier, repeat: 3"],
+    ["kind: broadcast, root: 3, arrival: acknowledged, protocol: plain"],
+    ["kind: all-reduce, algorithm-file: RING, protocol: plain, chunk: 20000"],
 ]:
+    words = words.replace("RING", RING)
     options = [word for option in more for word in ("--set", option)]
-    runs = [run(4, f"{words}, bytes: 300001", *options, "--threads", str(n)) for n in [1, 2, 4]]
+    gpus = 1 if "RING" in words or words.find(RING) >= 0 else 4
+    runs = [run(gpus, f"{words}, bytes: 300001", *options, "--threads", str(n)) for n in [1, 2, 4]]
     app = runs[0]["apps"][0]
     if app["ranks_finished"] != app["ranks"] or app["collectives"][0]["mean_us"] <= 0:
         print(f"{words}, {more}: {app['ranks_finished']} of {app['ranks']} ranks finished")
@@ -192,4 +213,5 @@ for words, *more in [
     if len({one["digest"] for one in runs}) != 1:
         print(f"{words}, {more}: digests differ between threads")
         failed = 1
+os.unlink(RING)
 sys.exit(failed)
