@@ -23,7 +23,7 @@ uint32_t app__team_size(const app__plan_t *plan, app__team_t team)
     case APP__TEAM_COUNT:
         break;
     }
-    SIM_CHECK(!"team");
+    SIM_CHECKF(false, "team %d", (int)team);
     return 0;
 }
 

@@ -349,6 +349,34 @@ START_TEST(bytes_are_those_of_the_closed_forms)
 }
 END_TEST
 
+START_TEST(buckets_decide_the_number_of_collectives)
+{
+    // Two layers of a stage have gradients of 906 MB each; eight groups of data parallelism.
+    static const struct {
+        app__overlap_t overlap;
+        uint64_t bucket_bytes;
+        size_t calls;
+    } rows[] = {
+        {APP__OVERLAP_GRADIENTS, 1, 8 * (2 + 2)},
+        {APP__OVERLAP_ALL, 900000000, 8 * (2 + 2)},
+        {APP__OVERLAP_GRADIENTS, UINT64_C(3000000000), 8 * (1 + 1)},
+        {APP__OVERLAP_NONE, 0, 8 * (1 + 1)},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+        app__plan_t plan = plan_of(&plans[1]);
+        plan.overlap = rows[i].overlap;
+        plan.bucket_bytes = rows[i].bucket_bytes;
+        app__schedule_t *const schedule = app__plan_schedule(&plan);
+        size_t calls = 0;
+        for (size_t c = 0; c < schedule->call_count; c++) {
+            calls += schedule->calls[c].dimension == APP__DIM_DP;
+        }
+        ck_assert_msg(calls == rows[i].calls, "row %zu: %zu calls", i, calls);
+        app__schedule_destroy(schedule);
+    }
+}
+END_TEST
+
 START_TEST(computation_is_that_of_six_floating_point_operations)
 {
     static const double operations[] = {6, 6, 8}; // of a parameter and token
@@ -513,6 +541,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(models_have_their_parameters),
            CHECK_TEST(passes_have_the_order_of_megatron),
            CHECK_LOOP(bytes_are_those_of_the_closed_forms, 0, (int)SIM_COUNT_OF(plans)),
+           CHECK_TEST(buckets_decide_the_number_of_collectives),
            CHECK_TEST(computation_is_that_of_six_floating_point_operations),
            CHECK_TEST(ranks_differ_by_slowness_and_jitter),
            CHECK_TEST(skewed_routing_keeps_the_number_of_tokens),
