@@ -25,7 +25,7 @@ published() {
     *) echo - ;;
     esac
 }
-for pattern in $(pick patterns permutation "alltoall permutation"); do
+for pattern in $(pick patterns "permutation" "alltoall permutation"); do
     for size in $(pick buffers "small" "small large"); do
         buffer=$([ "$size" = small ] && echo 256KB || echo 3200KB)
         nr=0

@@ -13,8 +13,8 @@ set -eu
 quick=${FABRICS_QUICK:-0}
 failures=$(pick failures "spine" "spine corrupting flapping")
 begin "$1" "scheme,us,$(echo "$failures" | tr ' ' ',')"
-until=$(pick until 4ms 10ms)
-hosts=$(pick hosts 16 32)
+until=$(pick until "4ms" "10ms")
+hosts=$(pick hosts "16" "32")
 echo "scheme,failure,before_gbps,lowest_gbps,recovered_us,last_gbps" >"$out/recovery.csv"
 
 # goodput: prints a line "us gbps" for each 100 us of the run
