@@ -5,8 +5,8 @@
 # This is figure 12 of HPCC (SIGCOMM 2019): the fat-tree of 320 hosts of scenarios/papers/fat-tree,
 # FB_Hadoop flows at 30 % load with incasts of 60 hosts, and DCQCN. data.csv has the 95th percentile
 # of the slowdown of flows from each twentieth of sizes on, beside the figure. Assumed here: a
-# time-out of 262 us for go-back-N (the figure's is not given), and IRN with its own settings.
-# Flows start for `horizon` ms (10); the run ends 20 ms later, and unfinished flows do not count.
+# time-out of 33.6 ms for go-back-N, which slowdowns of a thousand suggest, and IRN with its own settings.
+# Flows start for `horizon` ms (10); the run ends 100 ms later, and unfinished flows do not count.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
 begin "$1" mode,from_percent,p95,theirs,difference_percent
@@ -24,10 +24,10 @@ published() {
 for mode in $(pick modes "pfc irn" "pfc go-back-n irn"); do
     options=(--set nic.ack-priority=6 --set nic.scan.ack-pause-class=0)
     case $mode in
-    go-back-n) options+=(--set switch.pfc.enabled=false --set nic.timeout=6) ;;
+    go-back-n) options+=(--set switch.pfc.enabled=false --set nic.timeout=13) ;;
     irn) options+=(--set switch.pfc.enabled=false --set nic.transport=irn) ;;
     esac
-    if ! "$program" run "$scenario" -o "$out/run" --quiet --until "$((horizon + 20))ms" "${options[@]}" \
+    if ! "$program" run "$scenario" -o "$out/run" --quiet --until "$((horizon + 100))ms" "${options[@]}" \
         --set "traffic[0].poisson.stop=${horizon}ms" --set "traffic[0].poisson.load=0.3" \
         --set "traffic[1].incast.stop=${horizon}ms" "${more[@]}" >"$out/run.log" 2>&1; then
         cat "$out/run.log" >&2
@@ -36,7 +36,7 @@ for mode in $(pick modes "pfc irn" "pfc go-back-n irn"); do
     # Slowdowns by size: the flows in the order of their sizes, cut into twentieths.
     awk -f "$here/../papers/fat-tree/slowdown.awk" "$out/run/flows.csv" | sort -n -s -k1,1 >"$out/flows.txt"
     awk -v n="$(wc -l <"$out/flows.txt")" '{ print int((NR - 1) * 20 / n) * 5, $2 }' "$out/flows.txt" |
-        sort -k1,1n -k2,2g | awk '
+        sort -k1,1n -k2,2g | awk 'BEGIN { bin = -1 }
             function out() { if (count) print bin, value[int(count * 0.95) + 1] }
             $1 != bin { out(); bin = $1; count = 0 }
             { value[++count] = $2 }

@@ -36,3 +36,4 @@ awk -F, '$2 == "ecmp" { worst = $4 } $2 == "random" && $4 < worst / 2 { good = 1
     END { exit !good }' "$work/out.d/ai/data.csv" || fail "ai: $(cat "$work/out.d/ai/data.csv")"
 awk -F, 'NR > 1 && ($3 < 1000 || $4 < 0.75 * $3 || $4 >= $3) { bad = 1 } END { exit bad || NR != 3 }' \
     "$work/out.d/failures/recovery.csv" || fail "failures: $(cat "$work/out.d/failures/recovery.csv")"
+[ "$failures" -eq 0 ]

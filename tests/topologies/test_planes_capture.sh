@@ -44,3 +44,4 @@ EOF
 "$ROCESIM" run "$work/detours.yaml" -o "$work/out" --quiet >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 tshark "${options[@]}" -Y '_ws.malformed || ip.checksum.status == 0' >"$work/bad" 2>/dev/null
 [ ! -s "$work/bad" ] || fail "detours: $(head -n 1 "$work/bad")"
+[ "$failures" -eq 0 ]
