@@ -57,7 +57,7 @@ double app__call_bytes(const app__schedule_t *schedule, const app__call_t *call)
     return 0;
 }
 
-static void add_bytes(const app__schedule_t *schedule, double *bytes)
+void app__dimension_bytes(const app__schedule_t *schedule, double bytes[APP__DIM_COUNT])
 {
     for (size_t i = 0; i < schedule->call_count; i++) {
         bytes[schedule->calls[i].dimension] += app__call_bytes(schedule, &schedule->calls[i]);
@@ -227,7 +227,7 @@ void app__exposed_measure(const app__workload_t *workload, app__exposed_t *expos
     exposed->iteration_ms =
         (double)(end_ps - workload->options.start_ps) / iterations / (double)SIM_PS_PER_MS;
     exposed->compute_ms = (double)compute_ps / each;
-    add_bytes(schedule, exposed->bytes);
+    app__dimension_bytes(schedule, exposed->bytes);
     for (uint32_t i = 0; i < APP__DIM_COUNT; i++) {
         exposed->waits_ms[i] = (double)waits_ps[i] / each;
         exposed->bytes[i] /= iterations;

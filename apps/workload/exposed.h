@@ -19,6 +19,8 @@ typedef struct app__exposed {
 bool app__has_dimensions(const app__schedule_t *schedule);
 // Measures a schedule that ran. Ranks that did not finish count until their last operation.
 void app__exposed_measure(const app__workload_t *workload, app__exposed_t *exposed);
+// Adds the bytes that leave all ranks of a schedule to those of each kind of parallelism.
+void app__dimension_bytes(const app__schedule_t *schedule, double bytes[APP__DIM_COUNT]);
 // Returns the bytes that leave the ranks of a call, by the number of ranks and the kind alone: a
 // ring's for an all-reduce, reduce-scatter and all-gather; an all-to-all's without what a rank
 // keeps.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/training/application.c - the application `training`: iterations of the training of
 // a language model on GPUs. docs/models/training.md
+#include "apps/workload/exposed.h"
 #include "apps/workload/internal.h"
 #include "apps/workload/training/config.h"
 #include "apps/workload/training/routing.h"
@@ -43,6 +44,57 @@ static sim_err_t set_routing(const app_context_t *context,
     return error;
 }
 
+// Returns the longest computation of a rank in an iteration, without which none ends.
+static double busiest_ms(const app__schedule_t *schedule, uint32_t iterations)
+{
+    uint64_t most_ns = 0;
+    for (uint32_t r = 0; r < schedule->rank_count; r++) {
+        uint64_t ns = 0;
+        for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
+            const app__op_t *const op = &schedule->ranks[r].ops[i];
+            ns += op->type == APP__OP_CALC ? op->size : 0;
+        }
+        most_ns = ns > most_ns ? ns : most_ns;
+    }
+    return (double)most_ns / 1e6 / iterations;
+}
+
+// Says what the plan comes to, before anything runs.
+static void tell_plan(const app_context_t *context,
+                      const app__plan_t *plan,
+                      const app__schedule_t *schedule)
+{
+    double bytes[APP__DIM_COUNT] = {0};
+    if (context->note == NULL) {
+        return;
+    }
+    app__dimension_bytes(schedule, bytes);
+    char *text =
+        sim_format("traffic[%u].training: %.4g billion parameters on tp %u x cp %u x dp %u "
+                   "x pp %u = %u ranks; an iteration computes %.4g ms on the busiest "
+                   "rank; GB that leave all ranks:",
+                   context->index,
+                   (double)app__model_parameters(&plan->model) / 1e9,
+                   plan->tp,
+                   plan->cp,
+                   plan->dp,
+                   plan->pp,
+                   schedule->rank_count,
+                   busiest_ms(schedule, plan->iterations));
+    for (uint32_t i = APP__DIM_NONE + 1; i < APP__DIM_COUNT; i++) {
+        if (bytes[i] > 0) {
+            char *const longer = sim_format("%s %s %.4g",
+                                            text,
+                                            app__dimension_name((app__dimension_t)i),
+                                            bytes[i] / 1e9 / plan->iterations);
+            sim_free(text);
+            text = longer;
+        }
+    }
+    context->note(text, context->ctx);
+    sim_free(text);
+}
+
 static sim_err_t make_schedule(const app_context_t *context,
                                const app__training_config_t *config,
                                app__schedule_t **schedule,
@@ -72,6 +124,7 @@ static sim_err_t make_schedule(const app_context_t *context,
     if (error == SIM_OK) {
         *schedule = app__plan_schedule(&plan);
         app__routing_hand_over(&plan, *schedule);
+        tell_plan(context, &plan, *schedule);
     }
     free_plan(&plan);
     return error;

@@ -109,6 +109,13 @@ run jobs --set "$T.hosts=host[0-3]" \
 grep -c '"kind": "training"' "$work/jobs/summary.json" | grep -qx 2 ||
     fail "two jobs are not two applications"
 
+# -- what check says
+"$ROCESIM" check "$work/t.yaml" --set $T.pp=2 >"$work/out" 2>&1 || fail "check"
+grep -q "billion parameters on tp 1 x cp 1 x dp 4 x pp 2 = 8 ranks; an iteration computes .* ms" \
+    "$work/out" ||
+    fail "check: $(cat "$work/out")"
+grep -q "GB that leave all ranks: pp 0.004194 dp 0.1321$" "$work/out" || fail "check: $(grep GB "$work/out")"
+
 # -- what is refused
 refused() { # refused TEXT ARGUMENT...
     local text=$1
