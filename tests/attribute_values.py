@@ -69,7 +69,10 @@ def scenario(path):
         if word[1] == "mooncake-trace":
             return STAR + TRACE, "traffic[0]" + path[len("traffic"):]
         if word[1] == "workload":
-            return HOSTS8 + WORKLOAD, "traffic[0]" + path[len("traffic"):]
+            more = {"latency": "network-model: ideal", "byte-gap": "network-model: ideal",
+                    "ties": "network-model: ideal", "send-window": "send-order: in-order"}.get(word[2])
+            text = WORKLOAD.replace("}}]", ", %s}}]" % more) if more else WORKLOAD
+            return HOSTS8 + text, "traffic[0]" + path[len("traffic"):]
         if word[1] not in TRAFFIC:
             return None, path
         detailed = "nic: {model: detailed}\n" if word[1] == "contexts" else ""

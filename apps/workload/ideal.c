@@ -1,45 +1,105 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/ideal.c - ranks on an ideal network: no packets, all times are known beforehand.
 //
-// The whole schedule is run when the application is made (loggp.h). Each rank then has one event
-// at the time at which it begins and one at the time at which it has finished.
+// The whole schedule is run when the application is made (loggp.h). Each rank then has an event at
+// each time at which one of its operations starts or ends, so that a run can end at any time.
 #include "apps/workload/internal.h"
 
-static void finish(sim_node_t *node, sim_timer_t *timer)
+#include <stdlib.h>
+
+typedef enum change { CHANGE_START, CHANGE_ARRIVAL, CHANGE_END, CHANGE_LAST } change_t;
+
+// What happens to a rank at a time.
+struct app__moment {
+    sim_time_t time_ps; // from the start of the ranks
+    uint32_t op;
+    change_t change; // CHANGE_LAST: the last processor of the rank is free
+};
+
+static int compare_moments(const void *a, const void *b)
+{
+    const app__moment_t *const one = a;
+    const app__moment_t *const two = b;
+    if (one->time_ps != two->time_ps) {
+        return one->time_ps < two->time_ps ? -1 : 1;
+    }
+    if (one->change != two->change) {
+        return one->change < two->change ? -1 : 1;
+    }
+    return one->op < two->op ? -1 : one->op > two->op;
+}
+
+static void change(app__rank_t *rank, const app__moment_t *moment, sim_time_t now_ps)
+{
+    app__op_state_t *const state = &rank->states[moment->op];
+    const bool sends =
+        moment->change != CHANGE_LAST && rank->ops->ops[moment->op].type == APP__OP_SEND;
+    switch (moment->change) {
+    case CHANGE_START:
+        state->start_ps = now_ps;
+        break;
+    case CHANGE_ARRIVAL: // of a send: its flow ends
+        state->end_ps = now_ps;
+        break;
+    case CHANGE_END:
+        state->end_ps = sends ? state->end_ps : now_ps;
+        state->finished = true;
+        state->arrived = true;
+        SIM_CHECK(rank->left > 0);
+        rank->left--;
+        break;
+    case CHANGE_LAST:
+        rank->end_ps = now_ps;
+        rank->cpus[0].busy_ps = rank->ideal->busy_ps;
+        if (rank->left == 0) {
+            sim_work_end(rank->node, 1);
+        }
+    }
+}
+
+// Takes what happens now, and waits for the next time.
+static void take_moments(sim_node_t *node, sim_timer_t *timer)
 {
     app__rank_t *const rank = SIM_CONTAINER_OF(timer, app__rank_t, begin);
-    rank->left = rank->ideal->unfinished;
-    rank->end_ps = node->now_ps;
+    const sim_time_t start_ps = rank->workload->options.start_ps;
+    const sim_time_t now_ps = node->now_ps;
+    while (rank->moment_at < rank->moment_count &&
+           start_ps + rank->moments[rank->moment_at].time_ps <= now_ps) {
+        change(rank, &rank->moments[rank->moment_at++], now_ps);
+    }
     sim_progress(node);
-    if (rank->left == 0) {
-        sim_work_end(node, 1);
+    if (rank->moment_at < rank->moment_count) {
+        sim_timer_arm(node, timer, start_ps + rank->moments[rank->moment_at].time_ps);
     }
 }
 
 static void begin(sim_node_t *node, sim_timer_t *timer)
 {
-    app__rank_t *const rank = SIM_CONTAINER_OF(timer, app__rank_t, begin);
     sim_work_begin(node, 1);
-    sim_timer_init(timer, finish);
-    sim_timer_arm(node, timer, node->now_ps + rank->ideal->end_ps);
+    sim_timer_init(timer, take_moments);
+    take_moments(node, timer);
 }
 
-static void set_states(app__rank_t *rank, sim_time_t start_ps)
+static void add(app__rank_t *rank, sim_time_t time_ps, uint32_t op, change_t kind)
 {
-    for (uint32_t op = 0; op < rank->ops->count; op++) {
-        const app__loggp_op_t *const ideal = &rank->ideal->ops[op];
-        app__op_state_t *const state = &rank->states[op];
-        const bool sends = rank->ops->ops[op].type == APP__OP_SEND;
-        const sim_time_t end_ps = sends ? ideal->arrival_ps : ideal->end_ps;
-        *state = (app__op_state_t){
-            .start_ps = ideal->start_ps,
-            .end_ps = end_ps,
-            .finished = ideal->end_ps != SIM_TIME_NEVER,
-            .arrived = ideal->end_ps != SIM_TIME_NEVER,
-        };
-        state->start_ps += state->start_ps == SIM_TIME_NEVER ? 0 : start_ps;
-        state->end_ps += state->end_ps == SIM_TIME_NEVER ? 0 : start_ps;
+    if (time_ps != SIM_TIME_NEVER) {
+        rank->moments[rank->moment_count++] = (app__moment_t){time_ps, op, kind};
     }
+}
+
+static void plan(app__rank_t *rank)
+{
+    const uint32_t count = rank->ops->count;
+    rank->moments = sim_alloc_array(3 * (size_t)count + 1, sizeof(*rank->moments));
+    for (uint32_t op = 0; op < count; op++) {
+        const app__loggp_op_t *const ideal = &rank->ideal->ops[op];
+        rank->states[op] = (app__op_state_t){.start_ps = SIM_TIME_NEVER, .end_ps = SIM_TIME_NEVER};
+        add(rank, ideal->start_ps, op, CHANGE_START);
+        add(rank, ideal->arrival_ps, op, CHANGE_ARRIVAL);
+        add(rank, ideal->end_ps, op, CHANGE_END);
+    }
+    add(rank, rank->ideal->end_ps, 0, CHANGE_LAST);
+    qsort(rank->moments, rank->moment_count, sizeof(*rank->moments), compare_moments);
 }
 
 void app__ideal_begin(app__workload_t *workload)
@@ -54,10 +114,9 @@ void app__ideal_begin(app__workload_t *workload)
         rank->end_ps = options->start_ps;
         rank->cpu_count = (uint32_t)workload->schedule->counts.cpu_max + 1;
         rank->cpus = sim_alloc_array(rank->cpu_count, sizeof(*rank->cpus));
-        rank->cpus[0].busy_ps = rank->ideal->busy_ps;
         rank->unexpected_peak = rank->ideal->unexpected_peak;
-        set_states(rank, options->start_ps);
         if (rank->left > 0) {
+            plan(rank);
             sim_timer_init(&rank->begin, begin);
             sim_timer_arm(rank->node, &rank->begin, options->start_ps);
         }

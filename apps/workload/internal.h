@@ -119,6 +119,7 @@ typedef struct app__workload_options {
 
 typedef struct app__workload app__workload_t;
 typedef struct app__rank app__rank_t;
+typedef struct app__moment app__moment_t;
 
 // The progress of an operation: what it waits for, its times and its outcome.
 typedef struct app__op_state {
@@ -212,6 +213,9 @@ struct app__rank {
     sim_time_t end_ps;              // when its last operation finished
     uint64_t failed;                // messages
     const app__loggp_rank_t *ideal; // its times on an ideal network; NULL: packets
+    app__moment_t *moments;         // of the ideal network (ideal.c), in order of time
+    size_t moment_count;
+    size_t moment_at; // the next one
 };
 
 // Messages from one NIC to another, on a queue pair that stays.

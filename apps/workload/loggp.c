@@ -477,8 +477,9 @@ void app__loggp_run(const app__schedule_t *schedule,
         init_rank(&engine, r, &result->ranks[r]);
         start_freed(&engine);
     }
-    while (engine.heap_count > 0) {
+    for (uint64_t events = 0; engine.heap_count > 0 && !result->cut; events++) {
         const event_t event = take(&engine);
+        result->cut = events + 1 == loggp->events_max;
         run_event(&engine, &event);
         start_freed(&engine);
     }

@@ -38,6 +38,7 @@ typedef struct app__loggp {
     sim_time_t byte_overhead_ps; // O
     uint64_t eager_max_bytes;    // S: a longer send finishes only with its receive
     sim_ratio_t calc_scale;      // factor on computations
+    uint64_t events_max;         // after which the run is given up; 0: never
 } app__loggp_t;
 
 typedef struct app__loggp_op {
@@ -59,6 +60,7 @@ typedef struct app__loggp_result {
     app__loggp_rank_t *ranks;
     sim_time_t end_ps;   // when the last rank finished
     uint64_t unfinished; // operations
+    bool cut;            // events_max was reached
 } app__loggp_result_t;
 
 // Returns the time of a computation that a file gives in ns.

@@ -49,6 +49,7 @@ void app__workload_destroy(app_t *app)
         }
         sim_free(workload->ranks[r].cpus);
         sim_free(workload->ranks[r].granted);
+        sim_free(workload->ranks[r].moments);
         sim_free(workload->ranks[r].unexpected);
     }
     for (uint32_t i = 0; i < workload->link_count; i++) {

@@ -87,10 +87,12 @@ void app__workload_summarise(const app__schedule_t *schedule,
     raise_to(&summary->bound_ps, bounds_ps, SIM_COUNT_OF(bounds_ps));
     if (summary->operations <= APP__ESTIMATE_OPS_MAX && schedule->counts.colls == 0) {
         app__loggp_result_t result;
-        app__loggp_run(schedule, loggp, &result);
-        summary->estimated = true;
+        app__loggp_t limited = *loggp;
+        limited.events_max = APP__ESTIMATE_EVENTS_MAX;
+        app__loggp_run(schedule, &limited, &result);
+        summary->estimated = !result.cut;
         summary->estimate_ps = result.end_ps;
-        summary->unfinished = result.unfinished;
+        summary->unfinished = result.cut ? 0 : result.unfinished;
         app__loggp_fini(&result);
     }
 }

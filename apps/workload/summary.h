@@ -6,8 +6,10 @@
 
 #include "apps/workload/loggp.h"
 
-// Events of an estimate: a schedule with more operations has none.
+// A schedule with more operations, or more events on an ideal network, has no estimate: it would
+// take more than some seconds.
 #define APP__ESTIMATE_OPS_MAX UINT64_C(4000000)
+#define APP__ESTIMATE_EVENTS_MAX UINT64_C(20000000)
 
 typedef struct app__workload_summary {
     uint64_t operations;

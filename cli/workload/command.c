@@ -145,7 +145,9 @@ static void print_bounds(const app__workload_summary_t *summary)
            ns_text(texts[2], sizeof(texts[2]), summary->cpu_ps),
            ns_text(texts[3], sizeof(texts[3]), summary->nic_send_ps),
            ns_text(texts[4], sizeof(texts[4]), summary->nic_receive_ps));
-    if (summary->estimated) {
+    if (!summary->estimated) {
+        printf("  estimate    none: the schedule is too large for it, or has collectives\n");
+    } else {
         printf("  estimate    %s on an ideal network (LogGP)\n",
                ns_text(texts[0], sizeof(texts[0]), summary->estimate_ps));
     }

@@ -295,6 +295,10 @@ near "$((3000 + 2 * 5500 + 999 * 6 + 4095 * 6))" "a message there and back on an
 grep -q '"packet_hops": 0,' "$work/out/summary.json" || fail "packets on an ideal network"
 awk -F, 'NR == 2 { exit !($6 == 4000 && $7 == 4000 + 1500 + 2500 + 999 * 6) }' "$work/out/flows.csv" ||
     fail "the first message on an ideal network: $(sed -n 2p "$work/out/flows.csv")"
+run two --set "traffic[0].workload.network-model=ideal" --until 500ns
+grep -q '"operations_finished": 0,' "$work/out/summary.json" || fail "an ideal network cut at 500 ns"
+run two --set "traffic[0].workload.network-model=ideal" --until 1500ns
+grep -q '"operations_finished": 2,' "$work/out/summary.json" || fail "an ideal network cut at 1500 ns"
 ideal stuck
 [ "$status" = 1 ] && grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes' "$work/said" ||
     fail "stuck on an ideal network: status $status, $(cat "$work/said")"
