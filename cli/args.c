@@ -17,8 +17,8 @@ typedef struct option {
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
 #define FOR_FILE                                                                  \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
-     1u << CLI_TIMELINE)
-#define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO)
+     1u << CLI_TIMELINE | 1u << CLI_SERVE)
+#define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 
 static const option_t options[] = {
     {"-o", true, FOR_RUN | FOR_FILE, NULL},
@@ -34,6 +34,7 @@ static const option_t options[] = {
     {"--csv", false, 1u << CLI_COMPARE, NULL},
     {"--a", true, 1u << CLI_DIFF, NULL},
     {"--b", true, 1u << CLI_DIFF, NULL},
+    {"--listen", true, 1u << CLI_SERVE, NULL},
     {"--from", true, 1u << CLI_TIMELINE, NULL},
     {"--to", true, 1u << CLI_TIMELINE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
@@ -75,6 +76,7 @@ static const struct {
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
+    {"serve", CLI_SERVE, 1, 1, "one scenario file"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
     {"schema", CLI_SCHEMA, 0, 1, "nothing, or: scenario"},
@@ -193,6 +195,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->progress = value;
     } else if (strcmp(option->name, "--ranks") == 0) {
         args->ranks = value;
+    } else if (strcmp(option->name, "--listen") == 0) {
+        args->listen = value;
     } else if (strcmp(option->name, "--from") == 0) {
         args->from = value;
     } else if (strcmp(option->name, "--to") == 0) {

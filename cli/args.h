@@ -20,6 +20,7 @@ typedef enum cli_command {
     CLI_DIFF,
     CLI_CONVERT,
     CLI_TIMELINE,
+    CLI_SERVE,
     CLI_HELP,
     CLI_VERSION,
 } cli_command_t;
@@ -50,6 +51,7 @@ typedef struct cli_args {
     bool print_jobs;         // sweep
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
+    const char *listen;      // serve; NULL: not given
     const char *from;        // timeline; NULL: not given
     const char *to;          // timeline; NULL: not given
     bool quiet;

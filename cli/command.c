@@ -8,6 +8,7 @@
 #include "cli/diff/diff.h"
 #include "cli/meta/meta.h"
 #include "cli/params.h"
+#include "cli/serve/serve.h"
 #include "cli/studio_exec.h"
 #include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
@@ -145,6 +146,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_plot(args);
     case CLI_TIMELINE:
         return cli_command_timeline(args);
+    case CLI_SERVE:
+        return cli_command_serve(args);
     case CLI_CONVERT:
         return cli_command_convert(args);
     case CLI_SWEEP:
@@ -178,6 +181,7 @@ static bool prints_data(const cli_args_t *args)
 {
     return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
            args->command == CLI_CONVERT || args->command == CLI_TIMELINE ||
+           args->command == CLI_SERVE ||
            (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
 }
 

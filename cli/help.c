@@ -12,6 +12,7 @@ static const char help_program[] =
     "  rocesim check SCENARIO.yaml          report errors, warnings and the expected cost\n"
     "  rocesim check WORKLOAD               count what a file of a workload holds\n"
     "  rocesim convert GOAL -o FILE         turn a GOAL schedule into text or binary\n"
+    "  rocesim serve SCENARIO.yaml          let other programs submit transfers\n"
     "  rocesim topo SCENARIO.yaml           print the network as a Graphviz drawing\n"
     "  rocesim params [PATH]                explain attributes\n"
     "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
@@ -123,6 +124,19 @@ static const char help_timeline[] =
     "of its processors a thread. -o - writes to the standard output.\n"
     "\n"
     "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n";
+
+static const char help_serve[] =
+    "rocesim serve SCENARIO.yaml [--listen WHERE] [-o DIR] [--set PATH=VALUE]...\n"
+    "\n"
+    "Lets other programs drive the simulation: they submit transfers, advance the time and\n"
+    "get the completions, as lines of JSON. docs/sessions.md describes the calls. Each client\n"
+    "has a session and a process of its own.\n"
+    "\n"
+    "  --listen WHERE   stdio: one client, on the standard input and output (the default);\n"
+    "                   unix:PATH: a Unix socket; 127.0.0.1:PORT: a port of this machine.\n"
+    "  -o DIR           Write the results of a session that finishes into DIR; with a\n"
+    "                   socket, into DIR/session-0, DIR/session-1 and so on.\n"
+    "  --set PATH=VALUE Change an attribute or a parameter of the scenario.\n";
 
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"
@@ -275,6 +289,8 @@ const char *cli_help_text(cli_command_t command)
         return help_check;
     case CLI_TIMELINE:
         return help_timeline;
+    case CLI_SERVE:
+        return help_serve;
     case CLI_CONVERT:
         return help_convert;
     case CLI_TOPO:

@@ -24,6 +24,10 @@ foreach(header IN LISTS library_headers world_headers results_headers)
     endif()
 endforeach()
 
+install(TARGETS rocesim_session LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(FILES sessions/rocesim_session.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim")
+install(FILES sessions/rocesim_session.py DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/python")
+
 install(DIRECTORY scenarios DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim")
 if(ROCESIM_HAS_STUDIO)
     install(TARGETS rocesim_studio_program

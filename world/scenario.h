@@ -247,6 +247,7 @@ typedef struct world_scenario {
     world_capture_t *captures;
     size_t capture_count;
     size_t capture_capacity;
+    bool steps; // the run goes by steps (sim_step)
 } world_scenario_t;
 
 // Creates a scenario from its tree: root is the whole, with overrides applied and parameters
@@ -260,6 +261,10 @@ SIM_MUST_CHECK sim_err_t world_scenario_create(const world_registry_t *registry,
                                                world_scenario_t **scenario,
                                                world_error_t *error);
 void world_scenario_destroy(world_scenario_t *scenario);
+// Prepares a scenario for a session (apps/session.h): adds the application if there is none, and
+// lets the run go by steps. SIM_ERR_INVALID: the scenario cannot go by steps; error says why.
+SIM_MUST_CHECK sim_err_t world_scenario_for_session(world_scenario_t *scenario,
+                                                    world_error_t *error);
 
 // A value given on the command line.
 typedef struct world_override {

@@ -292,7 +292,8 @@ static void simulate(results_run_t *run)
     results_span_t *const span = results_span_create(run->world);
     const double start_s = wall_s();
     run->clock.begun = time(NULL);
-    const sim_ended_t ended = sim_run(run->world->sim);
+    const sim_ended_t ended = options->drive != NULL ? options->drive(run->world, options->ctx)
+                                                     : sim_run(run->world->sim);
     if (options->ranks != NULL) {
         results__carry(run->world, span, run->observers);
     }

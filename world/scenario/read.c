@@ -557,6 +557,29 @@ static sim_err_t create_from_tree(const world_registry_t *registry,
     return world_scenario_create(registry, document, root, file_name, scenario, error);
 }
 
+sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *error)
+{
+    if (scenario->run.ties == WORLD_TIES_INSERTION) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "%s: a session cannot use ties: insertion, expected ties: hash",
+                          scenario->file_name);
+    }
+    scenario->steps = true;
+    for (size_t i = 0; i < scenario->traffic_count; i++) {
+        if (strcmp(scenario->traffic[i].ops->name, "session") == 0) {
+            return SIM_OK;
+        }
+    }
+    world_document_t *const document = scenario->document;
+    const world_place_t place = {scenario->file_name, 0, 0};
+    world_tree_t *const key = world_tree_new_scalar(document, place, "session");
+    world_tree_t *const entry = world_tree_new(document, WORLD_TREE_MAP, place);
+    world_tree_add(entry, key, world_tree_new(document, WORLD_TREE_MAP, place));
+    return take_traffic_entry(scenario, entry, error);
+}
+
 sim_err_t world_scenario_load(const world_registry_t *registry,
                               const char *file_name,
                               const world_override_t *overrides,

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/sessions/session_internal.h - the state of a session: transfers, and channels that carry
+// them.
+#ifndef APPS_SESSIONS_SESSION_INTERNAL_H
+#define APPS_SESSIONS_SESSION_INTERNAL_H
+
+#include "apps/app_internal.h"
+#include "apps/report_rows.h"
+#include "apps/session.h"
+
+#define APP__SESSION_AS_THE_NIC 0xff
+#define APP__SESSION_PIECE_BYTES (UINT64_C(1) << 30) // a work request has at most 2^31 bytes
+#define TRANSFERS_OF_BLOCK 1024u
+
+typedef struct app__session_channel app__session_channel_t;
+
+typedef struct app__session_transfer {
+    app_session_t *session;
+    uint64_t number; // in order of submission
+    uint64_t place;  // in order of start; UINT64_MAX: not released
+    uint64_t bytes;
+    sim_time_t start_ps;
+    sim_time_t end_ps;
+    uint32_t source;
+    uint32_t destination;
+    uint32_t first_psn;
+    uint32_t pieces; // in all
+    uint32_t posted;
+    uint32_t completed;
+    struct app__session_transfer *next; // to begin at its requester, or on its channel
+    uint16_t source_port;               // 0: derived
+    uint8_t priority;                   // or APP__SESSION_AS_THE_NIC
+    uint8_t verb;
+    uint8_t outcome;
+    uint8_t status;
+    bool reuse;
+    bool cancelled;
+} app__session_transfer_t;
+
+// A queue pair at the requester, and its peer's number at the responder.
+struct app__session_channel {
+    app__active_t active; // first: completions find it
+    app_session_t *session;
+    app__session_channel_t *next;        // list of the session
+    app__session_channel_t *previous;    // of the same list
+    app__session_channel_t *next_shared; // list of the requester's side, where it is shared
+    nic_qp_t *qp;                        // NULL: closed
+    uint32_t source;
+    uint32_t destination;
+    uint8_t priority;
+    bool reuse;
+    bool failed;
+    uint16_t source_port; // UDP
+    uint32_t first_psn;   // of its first packet
+    uint64_t packets;     // posted so far
+    uint64_t messages;    // posted so far
+    uint32_t source_slot; // of QP numbers
+    uint32_t destination_slot;
+    uint32_t outstanding;          // work requests
+    app__session_transfer_t *head; // transfers with something to post or to complete, in order
+    app__session_transfer_t *tail;
+};
+
+// QP numbers of one direction, and the channels that use them.
+typedef struct app__session_slots {
+    app__session_channel_t **channels; // NULL: the number is free
+    uint32_t capacity;                 // power of two
+    uint32_t next;                     // where to look for a free one
+} app__session_slots_t;
+
+// What a session has at one interface.
+typedef struct app__session_side {
+    sim_timer_t timer;              // fires when the next transfer of this requester begins
+    app__session_transfer_t *first; // released, in the order of their places
+    app__session_transfer_t *last;
+    app__endpoint_t *endpoint;      // NULL: the session does not use the interface
+    uint64_t position;              // of the first QP number: requesters, then responders
+    app__session_slots_t slots[2];  // of requesters and of responders
+    app__session_channel_t *shared; // channels of this requester that transfers share
+} app__session_side_t;
+
+struct app_session {
+    app_t app; // first
+    app_runtime_t *runtime;
+    uint64_t seed;
+    uint64_t first_flow_id;
+    app__session_side_t *sides; // by interface
+    size_t side_count;
+    app__session_transfer_t **blocks; // of TRANSFERS_OF_BLOCK transfers, which never move
+    size_t block_count;
+    size_t block_capacity;
+    uint64_t count;
+    uint64_t open;     // transfers that wait or run
+    uint64_t *waiting; // heap of transfers by start
+    size_t waiting_count;
+    size_t waiting_capacity;
+    uint64_t *placed; // transfers in the order of their places
+    size_t placed_count;
+    size_t placed_capacity;
+    sim_time_t released_ps; // transfers before it have been released
+    app_session_completion_t *ended;
+    size_t ended_count;
+    size_t ended_capacity;
+    app_session_completion_t *taken; // the last list that was given out
+    app__session_channel_t *channels;
+};
+
+static inline app__session_transfer_t *app__session_transfer(const app_session_t *session,
+                                                             uint64_t number)
+{
+    return &session->blocks[number / TRANSFERS_OF_BLOCK][number % TRANSFERS_OF_BLOCK];
+}
+
+// -- session.c
+
+// Notes how a transfer ended.
+void app__session_end(app__session_transfer_t *transfer,
+                      app_session_outcome_t outcome,
+                      nic_wc_status_t status,
+                      sim_time_t now_ps);
+
+// -- channel.c
+
+extern const app__range_ops_t app__session_range_ops;
+
+// Lets the session use an interface. Call it at planning.
+void app__session_join(app_session_t *session, uint32_t interface);
+// Begins a transfer in an event of its requester's host.
+void app__session_start(app__session_transfer_t *transfer);
+void app__channels_free(app_session_t *session);
+uint16_t app__session_port(const app_session_t *session, const app__session_transfer_t *transfer);
+uint8_t app__session_priority(const app_session_t *session,
+                              const app__session_transfer_t *transfer);
+uint32_t app__session_mtu_bytes(const app_session_t *session,
+                                uint32_t source,
+                                uint32_t destination);
+
+#endif // APPS_SESSIONS_SESSION_INTERNAL_H

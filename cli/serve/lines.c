@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/serve/lines.c - reads lines from a client and writes answers to it.
+#include "cli/serve/serve.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#define READ_BYTES ((size_t)1 << 16)
+#define WRITE_BYTES ((size_t)1 << 16)
+
+static void reserve(char **bytes, size_t *capacity, size_t needed)
+{
+    if (*capacity < needed) {
+        *capacity = needed * 2;
+        *bytes = sim_realloc_array(*bytes, *capacity, 1);
+    }
+}
+
+void serve_flush(serve_lines_t *lines)
+{
+    size_t written = 0;
+    while (written < lines->output_count && !lines->broken) {
+        const ssize_t count =
+            write(lines->out, lines->output + written, lines->output_count - written);
+        if (count > 0) {
+            written += (size_t)count;
+        } else if (count < 0 && errno != EINTR) {
+            lines->broken = true;
+        }
+    }
+    lines->output_count = 0;
+}
+
+void serve_put(serve_lines_t *lines, const char *text, size_t size)
+{
+    reserve(&lines->output, &lines->output_capacity, lines->output_count + size);
+    memcpy(lines->output + lines->output_count, text, size);
+    lines->output_count += size;
+    if (lines->output_count >= WRITE_BYTES) {
+        serve_flush(lines);
+    }
+}
+
+// Reads some more input. Returns false at its end.
+static bool read_more(serve_lines_t *lines)
+{
+    serve_flush(lines);
+    reserve(&lines->input, &lines->input_capacity, lines->input_count + READ_BYTES);
+    for (;;) {
+        const ssize_t count = read(lines->in, lines->input + lines->input_count, READ_BYTES);
+        if (count > 0) {
+            lines->input_count += (size_t)count;
+            return true;
+        }
+        if (count == 0 || errno != EINTR) {
+            lines->ended = true;
+            return false;
+        }
+    }
+}
+
+// Moves what has not been taken to the beginning of the input, and returns its size.
+static size_t drop_taken(serve_lines_t *lines)
+{
+    lines->input_count -= lines->taken;
+    if (lines->input_count > 0) {
+        memmove(lines->input, lines->input + lines->taken, lines->input_count);
+    }
+    lines->taken = 0;
+    return lines->input_count;
+}
+
+char *serve_line(serve_lines_t *lines, size_t *size)
+{
+    size_t searched = lines->taken;
+    for (;;) {
+        char *const begin = lines->input + lines->taken;
+        char *const end = lines->input_count > searched
+                              ? memchr(lines->input + searched, '\n', lines->input_count - searched)
+                              : NULL;
+        if (end != NULL) {
+            *end = '\0';
+            *size = (size_t)(end - begin);
+            lines->taken += *size + 1;
+            return begin;
+        }
+        searched = drop_taken(lines);
+        if (searched > SERVE_LINE_BYTES_MAX) {
+            lines->too_long = true;
+            return NULL;
+        }
+        if (lines->ended || lines->broken || !read_more(lines)) {
+            return NULL;
+        }
+    }
+}
+
+void serve_lines_fini(serve_lines_t *lines)
+{
+    serve_flush(lines);
+    sim_free(lines->input);
+    sim_free(lines->output);
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/serve/serve.h - `rocesim serve`: sessions that other programs drive, as lines of JSON.
+//
+// command.c listens and gives each client a process of its own. There, conversation.c builds the
+// scenario and answers lines (lines.c), calls.c carries out what they ask for, and snapshot.c keeps
+// states to come back to. docs/sessions.md
+#ifndef CLI_SERVE_SERVE_H
+#define CLI_SERVE_SERVE_H
+
+#include "apps/session.h"
+#include "cli/command.h"
+#include "results/runner.h"
+
+#include <jansson.h>
+
+#define SERVE_PROTOCOL 1
+#define SERVE_LINE_BYTES_MAX ((size_t)16 << 20)
+
+int cli_command_serve(const cli_args_t *args);
+
+// -- lines.c: lines in and out of two file descriptors
+
+typedef struct serve_lines {
+    int in;
+    int out;
+    char *input; // bytes that were read
+    size_t input_count;
+    size_t input_capacity;
+    size_t taken; // bytes at its beginning that have been returned as lines
+    char *output; // bytes to write
+    size_t output_count;
+    size_t output_capacity;
+    bool ended;    // nothing more comes in
+    bool broken;   // the client does not take what is written
+    bool too_long; // a line was longer than SERVE_LINE_BYTES_MAX
+} serve_lines_t;
+
+// Returns the next line without its end, NULL at the end of the input. Writes what waits before it
+// blocks. The line is valid until the next call.
+char *serve_line(serve_lines_t *lines, size_t *size);
+void serve_put(serve_lines_t *lines, const char *text, size_t size);
+void serve_flush(serve_lines_t *lines);
+void serve_lines_fini(serve_lines_t *lines);
+
+// -- conversation.c
+
+typedef struct serve_conversation {
+    serve_lines_t lines;
+    const cli_args_t *args;
+    char *folder;   // of this session's results; NULL: none
+    world_t *world; // while it is simulated
+    app_session_t *session;
+    sim_time_t now_ps; // everything before it has happened
+    unsigned marks;
+    int handover;   // where input goes when the client comes back to a mark; -1: there is none
+    uint32_t found; // host that a name meant last
+    bool finished;  // the client has asked for the results
+    json_t *finish_id;
+    json_t **tags; // by transfer; NULL: none
+    size_t tag_count;
+    size_t tag_capacity;
+} serve_conversation_t;
+
+// Serves one client until it finishes or goes. Returns the exit status.
+int serve_conversation(const cli_args_t *args, int in, int out, const char *folder);
+
+// -- calls.c
+
+// Carries out one line and puts the answer. Returns false when the conversation is over.
+bool serve_call(serve_conversation_t *conversation, const char *line, size_t size);
+// Puts an answer with "ok": true or an error; id may be NULL. Takes `answer`.
+void serve_answer(serve_conversation_t *conversation, const json_t *id, json_t *answer);
+void serve_refuse(serve_conversation_t *conversation,
+                  const json_t *id,
+                  const char *code,
+                  const char *text);
+// Runs everything before stop_ps; returns how the step ended.
+sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps);
+
+// -- snapshot.c
+
+// Keeps the present state. Returns in the process that goes on from here, and again, later and in
+// another process, when the client comes back; *back tells which. False: the system gives no
+// process.
+bool serve_mark(serve_conversation_t *conversation, bool *back);
+// Comes back to the latest state that was kept. Does not return.
+void serve_back(serve_conversation_t *conversation);
+// Runs fn on a copy of the present state and reads `size` bytes of its result. False: the copy came
+// to no end.
+bool serve_try(serve_conversation_t *conversation,
+               void (*fn)(serve_conversation_t *conversation, const void *ctx, void *result),
+               const void *ctx,
+               void *result,
+               size_t size);
+
+#endif // CLI_SERVE_SERVE_H

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: Apache-2.0
+// sessions/client.c - the C library of sessions: it starts `rocesim serve` or connects to one, and
+// turns calls into lines of JSON. docs/sessions.md
+#include "sessions/rocesim_session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <spawn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+#define ERROR_BYTES 1024u
+
+struct rocesim_session {
+    int socket_fd; // -1: closed
+    pid_t child;   // 0: none
+    FILE *in;
+    char *line;
+    size_t line_capacity;
+    json_t *hosts;
+    uint64_t now_ps;
+    rocesim_completion_t *completions;
+    size_t completion_capacity;
+    bool finished;
+    char error[ERROR_BYTES];
+};
+
+static int fail(rocesim_session_t *session, const char *text)
+{
+    snprintf(session->error, sizeof(session->error), "%s", text);
+    return -1;
+}
+
+// -- talking
+
+static int send_text(rocesim_session_t *session, const char *text, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = send(session->socket_fd, text + done, size - done, MSG_NOSIGNAL);
+        if (count < 0 && errno != EINTR) {
+            return fail(session, "the session has ended: its process does not answer");
+        }
+        done += count > 0 ? (size_t)count : 0;
+    }
+    return 0;
+}
+
+// Reads an answer. Returns NULL with an error, also if it says that the call was refused.
+static json_t *read_answer(rocesim_session_t *session)
+{
+    const ssize_t size = getline(&session->line, &session->line_capacity, session->in);
+    json_t *answer = size > 0 ? json_loadb(session->line, (size_t)size, 0, NULL) : NULL;
+    if (answer == NULL) {
+        (void)fail(session, "the session has ended without an answer");
+        return NULL;
+    }
+    if (!json_is_true(json_object_get(answer, "ok"))) {
+        const char *const text = json_string_value(json_object_get(answer, "message"));
+        (void)fail(session, text != NULL ? text : "the session refused the call");
+        json_decref(answer);
+        return NULL;
+    }
+    return answer;
+}
+
+// Makes a call. Takes `arguments`.
+static json_t *make_call(rocesim_session_t *session, const char *name, json_t *arguments)
+{
+    json_t *answer = NULL;
+    session->error[0] = '\0';
+    if (session->socket_fd < 0 || session->finished) {
+        (void)fail(session, "the session has ended");
+        json_decref(arguments);
+        return NULL;
+    }
+    (void)json_object_set_new(arguments, "call", json_string(name));
+    char *const text = json_dumps(arguments, JSON_COMPACT);
+    json_decref(arguments);
+    if (text == NULL) {
+        (void)fail(session, "no memory is left");
+    } else if (send_text(session, text, strlen(text)) == 0 && send_text(session, "\n", 1) == 0) {
+        answer = read_answer(session);
+    }
+    free(text);
+    return answer;
+}
+
+static uint64_t number_at(const json_t *object, const char *name)
+{
+    return (uint64_t)json_integer_value(json_object_get(object, name));
+}
+
+static void set_number(json_t *object, const char *name, uint64_t number)
+{
+    (void)json_object_set_new(object, name, json_integer((json_int_t)number));
+}
+
+// -- opening and closing
+
+static int start_program(rocesim_session_t *session,
+                         const char *scenario,
+                         const rocesim_session_options_t *options)
+{
+    int ends[2];
+    const char *const own = options->program != NULL ? options->program : getenv("ROCESIM");
+    const char *const program = own != NULL && own[0] != '\0' ? own : "rocesim";
+    const char **const words = calloc(options->setting_count * 2 + 8, sizeof(*words));
+    if (words == NULL || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        free((void *)words);
+        return fail(session, "the system gives no socket");
+    }
+    size_t count = 0;
+    words[count++] = program;
+    words[count++] = "serve";
+    if (options->folder != NULL) {
+        words[count++] = "-o";
+        words[count++] = options->folder;
+    }
+    for (size_t i = 0; i < options->setting_count; i++) {
+        words[count++] = "--set";
+        words[count++] = options->settings[i];
+    }
+    words[count++] = "--";
+    words[count] = scenario;
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    const int error = posix_spawnp(&session->child,
+                                   program,
+                                   &actions,
+                                   NULL,
+                                   (char *const *)(uintptr_t)words,
+                                   environ);
+    posix_spawn_file_actions_destroy(&actions);
+    free((void *)words);
+    (void)close(ends[1]);
+    session->socket_fd = ends[0];
+    if (error != 0) {
+        session->child = 0;
+        snprintf(session->error,
+                 sizeof(session->error),
+                 "%s cannot be started: %s",
+                 program,
+                 strerror(error));
+        return -1;
+    }
+    return 0;
+}
+
+static int connect_to(rocesim_session_t *session, const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    if (strlen(path) >= sizeof(address.sun_path)) {
+        return fail(session, "the name of the socket is too long");
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    session->socket_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (session->socket_fd < 0 ||
+        connect(session->socket_fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        return fail(session, strerror(errno));
+    }
+    return 0;
+}
+
+static int greet(rocesim_session_t *session)
+{
+    const int copy = fcntl(session->socket_fd, F_DUPFD_CLOEXEC, 0);
+    session->in = copy < 0 ? NULL : fdopen(copy, "r");
+    if (session->in == NULL) {
+        return fail(session, "the system gives no file");
+    }
+    json_t *const answer = make_call(session, "hello", json_object());
+    if (answer == NULL) {
+        return -1;
+    }
+    session->hosts = json_incref(json_object_get(answer, "hosts"));
+    json_decref(answer);
+    return 0;
+}
+
+rocesim_session_t *rocesim_session_open(const char *scenario,
+                                        const rocesim_session_options_t *options)
+{
+    static const rocesim_session_options_t none = {NULL, NULL, NULL, NULL, 0};
+    const rocesim_session_options_t *const given = options == NULL ? &none : options;
+    rocesim_session_t *const session = calloc(1, sizeof(*session));
+    if (session == NULL) {
+        return NULL;
+    }
+    session->socket_fd = -1;
+    const int started = given->socket != NULL ? connect_to(session, given->socket)
+                                              : start_program(session, scenario, given);
+    if (started == 0) {
+        (void)greet(session);
+    }
+    return session;
+}
+
+void rocesim_session_close(rocesim_session_t *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    if (session->in != NULL) {
+        (void)fclose(session->in);
+    }
+    if (session->socket_fd >= 0) {
+        (void)close(session->socket_fd);
+    }
+    while (session->child > 0 && waitpid(session->child, NULL, 0) < 0 && errno == EINTR) {
+    }
+    json_decref(session->hosts);
+    free(session->line);
+    free(session->completions);
+    free(session);
+}
+
+const char *rocesim_session_error(const rocesim_session_t *session)
+{
+    return session->error;
+}
+
+size_t rocesim_session_host_count(const rocesim_session_t *session)
+{
+    return json_array_size(session->hosts);
+}
+
+const char *rocesim_session_host_name(const rocesim_session_t *session, size_t host)
+{
+    return json_string_value(json_array_get(session->hosts, host));
+}
+
+uint64_t rocesim_session_now_ps(const rocesim_session_t *session)
+{
+    return session->now_ps;
+}
+
+// -- transfers
+
+static json_t *describe(const rocesim_transfer_t *transfer)
+{
+    static const char *const verbs[] = {"write", "send", "read"};
+    json_t *const object = json_object();
+    set_number(object, "src", transfer->source);
+    set_number(object, "dst", transfer->destination);
+    set_number(object, "bytes", transfer->bytes);
+    if (transfer->at_ps != ROCESIM_NOW) {
+        set_number(object, "at", transfer->at_ps);
+    }
+    if (transfer->verb > ROCESIM_WRITE && transfer->verb <= ROCESIM_READ) {
+        (void)json_object_set_new(object, "verb", json_string(verbs[transfer->verb]));
+    }
+    if (transfer->priority >= 0) {
+        set_number(object, "priority", (uint64_t)transfer->priority);
+    }
+    if (transfer->source_port != 0) {
+        set_number(object, "source_port", transfer->source_port);
+    }
+    if (transfer->reuse != 0) {
+        (void)json_object_set_new(object, "reuse", json_true());
+    }
+    return object;
+}
+
+int rocesim_session_submit(rocesim_session_t *session,
+                           const rocesim_transfer_t *transfer,
+                           uint64_t *id)
+{
+    json_t *const answer = make_call(session, "submit", describe(transfer));
+    if (answer == NULL) {
+        return -1;
+    }
+    if (id != NULL) {
+        *id = number_at(answer, "transfer");
+    }
+    json_decref(answer);
+    return 0;
+}
+
+int rocesim_session_submit_many(rocesim_session_t *session,
+                                const rocesim_transfer_t *transfers,
+                                size_t count,
+                                uint64_t *ids)
+{
+    json_t *const arguments = json_object();
+    json_t *const list = json_array();
+    for (size_t i = 0; i < count; i++) {
+        (void)json_array_append_new(list, describe(&transfers[i]));
+    }
+    (void)json_object_set_new(arguments, "transfers", list);
+    json_t *const answer = make_call(session, "submit", arguments);
+    if (answer == NULL) {
+        return -1;
+    }
+    const json_t *const numbers = json_object_get(answer, "transfers");
+    for (size_t i = 0; ids != NULL && i < count; i++) {
+        ids[i] = (uint64_t)json_integer_value(json_array_get(numbers, i));
+    }
+    json_decref(answer);
+    return 0;
+}
+
+// -- time
+
+static rocesim_outcome_t outcome_of(const json_t *object)
+{
+    const char *const text = json_string_value(json_object_get(object, "outcome"));
+    if (text != NULL && strcmp(text, "failed") == 0) {
+        return ROCESIM_FAILED;
+    }
+    return text != NULL && strcmp(text, "cancelled") == 0 ? ROCESIM_CANCELLED : ROCESIM_DONE;
+}
+
+// Takes the completions and the time of an answer, which may be NULL.
+static int take_progress(rocesim_session_t *session,
+                         json_t *answer,
+                         const rocesim_completion_t **completions,
+                         size_t *count)
+{
+    const json_t *const list = json_object_get(answer, "completions");
+    const size_t ended = json_array_size(list);
+    *count = 0;
+    *completions = session->completions;
+    if (answer == NULL) {
+        return -1;
+    }
+    if (ended > session->completion_capacity) {
+        rocesim_completion_t *const more = realloc(session->completions, ended * 2 * sizeof(*more));
+        if (more == NULL) {
+            json_decref(answer);
+            return fail(session, "no memory is left");
+        }
+        session->completions = more;
+        session->completion_capacity = ended * 2;
+    }
+    for (size_t i = 0; i < ended; i++) {
+        const json_t *const object = json_array_get(list, i);
+        session->completions[i] = (rocesim_completion_t){
+            .transfer = number_at(object, "transfer"),
+            .start_ps = number_at(object, "start_ps"),
+            .end_ps = number_at(object, "end_ps"),
+            .outcome = outcome_of(object),
+        };
+    }
+    session->now_ps = number_at(answer, "now_ps");
+    *completions = session->completions;
+    *count = ended;
+    json_decref(answer);
+    return 0;
+}
+
+int rocesim_session_advance(rocesim_session_t *session,
+                            uint64_t until_ps,
+                            const rocesim_completion_t **completions,
+                            size_t *count)
+{
+    json_t *const arguments = json_object();
+    set_number(arguments, "until_ps", until_ps);
+    return take_progress(session, make_call(session, "advance", arguments), completions, count);
+}
+
+int rocesim_session_next_completion(rocesim_session_t *session,
+                                    uint64_t until_ps,
+                                    const rocesim_completion_t **completions,
+                                    size_t *count)
+{
+    json_t *const arguments = json_object();
+    if (until_ps < ROCESIM_NEVER) {
+        set_number(arguments, "until_ps", until_ps);
+    }
+    return take_progress(session,
+                         make_call(session, "next_completion", arguments),
+                         completions,
+                         count);
+}
+
+int rocesim_session_cancel(rocesim_session_t *session, uint64_t id)
+{
+    json_t *const arguments = json_object();
+    set_number(arguments, "transfer", id);
+    json_t *const answer = make_call(session, "cancel", arguments);
+    json_decref(answer);
+    return answer == NULL ? -1 : 0;
+}
+
+int rocesim_session_estimate(rocesim_session_t *session,
+                             const rocesim_transfer_t *transfer,
+                             uint64_t *took_ps)
+{
+    json_t *const answer = make_call(session, "estimate", describe(transfer));
+    if (answer == NULL) {
+        return -1;
+    }
+    *took_ps = number_at(answer, "took_ps");
+    json_decref(answer);
+    return 0;
+}
+
+int rocesim_session_mark(rocesim_session_t *session)
+{
+    json_t *const answer = make_call(session, "mark", json_object());
+    json_decref(answer);
+    return answer == NULL ? -1 : 0;
+}
+
+int rocesim_session_back(rocesim_session_t *session)
+{
+    json_t *const answer = make_call(session, "back", json_object());
+    json_decref(answer);
+    if (answer == NULL) {
+        return -1;
+    }
+    json_t *const now = make_call(session, "now", json_object());
+    if (now == NULL) {
+        return -1;
+    }
+    session->now_ps = number_at(now, "now_ps");
+    json_decref(now);
+    return 0;
+}
+
+int rocesim_session_finish(rocesim_session_t *session, char **summary)
+{
+    json_t *const answer = make_call(session, "finish", json_object());
+    session->finished = true;
+    if (answer == NULL) {
+        return -1;
+    }
+    *summary = json_dumps(json_object_get(answer, "summary"), JSON_INDENT(2));
+    json_decref(answer);
+    return *summary == NULL ? fail(session, "no memory is left") : 0;
+}

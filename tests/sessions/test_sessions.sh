@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/sessions/test_sessions.sh - sessions that other programs drive.
+#
+# Goal: transfers of a session end when the same transfers of a scenario end, whatever the client does
+# between them; what happened after a mark leaves no trace, in files neither; wrong calls get an answer;
+# clients that are killed leave a server that answers; the C library and Python do the same.
+# Method: random clients, compared with runs; a server on a socket, and clients that die.
+set -u
+. tests/script.sh
+export PYTHONPATH=sessions PYTHONDONTWRITEBYTECODE=1
+command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+
+cat >"$work/fabric.yaml" <<'EOF'
+name: sessions
+seed: 3
+topology:
+  leaf-spine: {leaves: 4, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 100Gbps,
+               delay: 500ns}
+nic: {congestion-control: dcqcn, mtu: 4096}
+observe:
+  - {series: "port[leaf0->host0].queue_bytes", every: 10us}
+EOF
+for seed in $(seq "$(few 3 1)"); do
+    mkdir "$work/$seed"
+    within 20 python3 tests/sessions/client.py "$ROCESIM" "$work/fabric.yaml" "$work/$seed" "$seed" \
+        >"$work/said" 2>&1 || fail "client $seed: $(tail -n 5 "$work/said")"
+done
+# A session whose files were cut has the series of the run without marks, to the last sample both have.
+lines=$(cat "$work"/1/list/series*.csv | wc -l)
+cat "$work"/1/list/series*.csv | head -n "$((lines - 1))" >"$work/a"
+cat "$work"/1/session/series*.csv | head -n "$((lines - 1))" >"$work/b"
+{ [ "$lines" -gt 10 ] && cmp -s "$work/a" "$work/b"; } ||
+    fail "the series of a session differs from the run's: $(diff "$work/a" "$work/b" | head -n 3)"
+
+# Wrong calls are answered one by one, and the session goes on.
+cat >"$work/wrong" <<'EOF'
+{"id": 1, "call": "jump"}
+no json
+[1]
+{"id": 2, "call": "submit", "src": "host99", "dst": 1, "bytes": 1}
+{"id": 3, "call": "submit", "src": 0, "dst": 0, "bytes": 1}
+{"id": 4, "call": "submit", "src": 0, "dst": 1, "bytes": -1}
+{"id": 5, "call": "submit", "src": 0, "dst": 1, "bytes": 1, "priority": 8}
+{"id": 6, "call": "submit", "src": 0, "dst": 1, "bytes": 1, "verb": "push"}
+{"id": 7, "call": "submit", "src": 0, "dst": 1, "bytes": 1, "size": 1}
+{"id": 8, "call": "submit", "transfers": {}}
+{"id": 9, "call": "advance"}
+{"id": 10, "call": "advance", "until_ps": 100}
+{"id": 11, "call": "advance", "until_ps": 99}
+{"id": 12, "call": "submit", "src": 0, "dst": 1, "bytes": 1, "at": 99}
+{"id": 13, "call": "cancel", "transfer": 7}
+{"id": 14, "call": "back"}
+{"id": 15, "call": "next_completion"}
+EOF
+"$ROCESIM" serve "$work/fabric.yaml" <"$work/wrong" >"$work/said" || fail "wrong calls end the program"
+[ "$(grep -c '"ok":false' "$work/said")" = 15 ] || fail "wrong calls: $(grep -v '"ok":false' "$work/said")"
+[ "$(wc -l <"$work/said")" = 17 ] || fail "not one answer a call: $(cat "$work/said")"
+grep -q '"id":2,.*src: there is no host .host99.' "$work/said" ||
+    fail "no host: $(grep '"id":2,' "$work/said")"
+grep -q '"id":12,.*at: 99 ps has passed; the time is 100 ps' "$work/said" ||
+    fail "$(grep '"id":12,' "$work/said")"
+"$ROCESIM" serve "$work/none.yaml" </dev/null >"$work/said" 2>&1
+[ $? = 2 ] || fail "a missing scenario ends with another status"
+"$ROCESIM" serve "$work/fabric.yaml" --listen 0.0.0.0:1 </dev/null >"$work/said" 2>&1
+{ [ $? = 2 ] && grep -q 'expected stdio, unix:PATH or 127.0.0.1:PORT' "$work/said"; } ||
+    fail "$(cat "$work/said")"
+
+# A server outlives its clients.
+"$ROCESIM" serve "$work/fabric.yaml" --listen "unix:$work/socket" -o "$work/served" >"$work/server" 2>&1 &
+server=$!
+for _ in $(seq 100); do [ -S "$work/socket" ] && break; sleep 0.1; done
+cat >"$work/victims.py" <<'EOF'
+import os, random, sys
+from rocesim_session import Session
+draw = random.Random(1)
+for number in range(int(sys.argv[2])):
+    child = os.fork()
+    if child == 0:
+        session = Session(server="unix:" + sys.argv[1])
+        session.submit(0, 5, 10**8)
+        if draw.random() < 0.5:
+            session.mark()
+        session._file.write(b'{"call":"advance","until_ps":100000000000}\n{"call":"ma')
+        session._file.flush()
+        os._exit(0)
+    draw.random()
+    os.waitpid(child, 0)
+with Session(server="unix:" + sys.argv[1]) as session:
+    session.submit("host0", "host5", 100000)
+    print("took", session.next_completion()[0]["end_ps"])
+    session.finish()
+EOF
+within 20 python3 "$work/victims.py" "$work/socket" "$(few 20 4)" >"$work/said" 2>&1 ||
+    fail "$(tail -n 3 "$work/said")"
+grep -q '^took [0-9]' "$work/said" || fail "the server does not answer: $(cat "$work/said")"
+[ "$(ls "$work/served" | wc -l)" = 1 ] || fail "dead clients left folders: $(ls -R "$work/served" | head)"
+kill "$server"
+wait "$server" || fail "the server ended with status $?"
+[ ! -e "$work/socket" ] || fail "the server left its socket"
+[ "$failures" = 0 ]
