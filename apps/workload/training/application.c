@@ -164,4 +164,6 @@ const app_ops_t app_training = {
     .take = app__workload_take,
     .report = &app__workload_report,
     .warn = app__workload_warn,
+    .operations = app__workload_operations,
+    .places = app__workload_places,
 };

@@ -77,6 +77,14 @@ holds "$(number all other exposed_ms) == 0 && $(number all ep exposed_ms) == 0" 
 "$ROCESIM" run "$work/all/scenario.yaml" -o "$work/again" --quiet --threads 2 >/dev/null 2>&1
 [ "$(digest all)" = "$(digest again)" ] || fail "the resolved scenario on two threads has another digest"
 
+# -- what ranks did, for timelines
+run spans --set $T.tp=2 --set outputs.operations-max=100000
+for kind in calc all-reduce reduce-scatter all-gather; do
+    grep -q ",$kind," "$work/spans/operations.csv" || fail "no $kind in operations.csv"
+done
+"$ROCESIM" timeline "$work/spans" -o "$work/trace.json" && grep -q '"tp forward"' "$work/trace.json" ||
+    fail "no timeline"
+
 # -- what changes a run
 run overlap --set $T.overlap=gradients --set $T.bucket=1 --set $T.mfu=0.002
 run none --set $T.overlap=none --set $T.mfu=0.002
