@@ -7,6 +7,7 @@
 #include "nic/cc/hpcc.h"
 #include "nic/cc/hpcc_pint.h"
 #include "nic/cc/none.h"
+#include "nic/cc/swift.h"
 #include "nic/cc/timely.h"
 
 const nic_cc_ops_t *const nic_cc_all[] = {
@@ -15,6 +16,7 @@ const nic_cc_ops_t *const nic_cc_all[] = {
     &nic_cc_dctcp,
     &nic_cc_hpcc,
     &nic_cc_hpcc_pint,
+    &nic_cc_swift,
     &nic_cc_timely,
     &nic_cc_timely_patched,
     NULL,

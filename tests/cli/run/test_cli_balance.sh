@@ -12,7 +12,7 @@ set -u
 . tests/script.sh
 balancers=(ecmp wecmp random round-robin adaptive drill letflow conga conweave)
 transports=(go-back-n place irn adamap sdr) # place: go-back-n with nic.ooo
-controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint)
+controls=(none dcqcn timely timely-patched dctcp hpcc hpcc-pint swift)
 
 # The lists are those of the program.
 for name in "${balancers[@]}"; do

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// Swift: a window that follows the round trip's delay, with a target that depends on the path's
+// hops and on the window itself.
+//
+// Source: Kumar et al., SIGCOMM 2020, algorithm 1 and sections 3.1 to 3.5. Constants, and what is
+// not modelled: docs/models/swift.md.
+#include "nic/cc/swift.h"
+
+#include <math.h>
+
+#define WINDOW_METRIC_ONE 1000.0
+#define TTL_START 64u // of ACKs
+
+static nic_swift_t *swift_of(nic_cc_t *cc)
+{
+    return SIM_CONTAINER_OF(cc, nic_swift_t, cc);
+}
+
+static const nic_swift_config_t *config_of(const nic_swift_t *swift)
+{
+    return swift->cc.config;
+}
+
+static double real_of(sim_ratio_t ratio)
+{
+    return (double)ratio.num / (double)ratio.den;
+}
+
+sim_time_t nic_swift_target_ps(const nic_swift_config_t *config, double window, uint32_t hops)
+{
+    const double range = (double)config->fs_range_ps;
+    double more = 0;
+    if (config->flow_scaling) {
+        const double at_max = 1.0 / sqrt(real_of(config->fs_max));
+        const double alpha = range / (1.0 / sqrt(real_of(config->fs_min)) - at_max);
+        more = alpha / sqrt(window) - alpha * at_max;
+        more = more < 0 ? 0 : more > range ? range : more;
+    }
+    return config->base_target_ps + hops * config->hop_ps + (sim_time_t)more;
+}
+
+// Sets window and rate of the QP. Below one packet, the window is one packet and the rate is what
+// the window is worth in a round trip: packets leave one by one, further apart than a round trip.
+static void apply(nic_swift_t *swift)
+{
+    const nic_swift_config_t *const config = config_of(swift);
+    const double least = real_of(config->min_window);
+    const double most = real_of(config->max_window);
+    swift->window = swift->window < least ? least : swift->window > most ? most : swift->window;
+    nic_cc_t *const cc = &swift->cc;
+    const double packets = swift->window < 1 ? 1 : swift->window;
+    cc->window_bytes = (uint64_t)(packets * cc->mtu_bytes);
+    uint64_t rate_bps = cc->line_bps;
+    if (swift->window < 1) {
+        const sim_time_t rtt_ps = swift->rtt_ps != 0 ? swift->rtt_ps : cc->base_rtt_ps;
+        const double bits = swift->window * 8 * (cc->mtu_bytes + cc->overhead_bytes);
+        const double bps = rtt_ps == 0 ? 0 : bits * (double)SIM_PS_PER_S / (double)rtt_ps;
+        rate_bps = bps < 1 ? 1 : bps < (double)cc->line_bps ? (uint64_t)bps : cc->line_bps;
+    }
+    cc->rate_bps = rate_bps;
+}
+
+// Cuts the window to a share, at most once per round trip.
+static void cut(nic_swift_t *swift, double share)
+{
+    const sim_time_t now_ps = swift->cc.node->now_ps;
+    if (!swift->was_cut || now_ps - swift->cut_ps >= swift->rtt_ps) {
+        swift->window *= share;
+        swift->cut_ps = now_ps;
+        swift->was_cut = true;
+    }
+}
+
+// -- operations
+
+static void swift_init(nic_cc_t *cc)
+{
+    nic_swift_t *const swift = swift_of(cc);
+    swift->window = real_of(config_of(swift)->start_window);
+    apply(swift);
+}
+
+static void swift_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
+{
+    nic_swift_t *const swift = swift_of(cc);
+    const nic_swift_config_t *const config = config_of(swift);
+    const double largest_cut = 1.0 - real_of(config->max_mdf);
+    swift->timeouts = 0;
+    if (ack->rtt_ps != 0) {
+        const uint32_t ttl = ack->packet->ttl;
+        swift->rtt_ps = ack->rtt_ps;
+        swift->goal_ps =
+            nic_swift_target_ps(config, swift->window, ttl < TTL_START ? TTL_START - ttl : 0);
+        if (ack->rtt_ps < swift->goal_ps) {
+            const double acked = (double)ack->acked_bytes / cc->mtu_bytes;
+            const double ai = real_of(config->ai);
+            swift->window += swift->window >= 1 ? ai / swift->window * acked : ai * acked;
+        } else {
+            const double excess = (double)(ack->rtt_ps - swift->goal_ps) / (double)ack->rtt_ps;
+            const double share = 1.0 - real_of(config->beta) * excess;
+            cut(swift, share > largest_cut ? share : largest_cut);
+        }
+    }
+    if (ack->nak) {
+        cut(swift, largest_cut);
+    }
+    apply(swift);
+}
+
+static void swift_timeout(nic_cc_t *cc)
+{
+    nic_swift_t *const swift = swift_of(cc);
+    const nic_swift_config_t *const config = config_of(swift);
+    if (++swift->timeouts >= config->reset_after) {
+        swift->window = real_of(config->min_window);
+    } else {
+        cut(swift, 1.0 - real_of(config->max_mdf));
+    }
+    apply(swift);
+}
+
+static const char *const metric_names[] = {
+    "window_milli", // thousandths of a packet
+    "target_ps",
+    NULL,
+};
+
+static uint64_t swift_metric(const nic_cc_t *cc, uint32_t index)
+{
+    const nic_swift_t *const swift = (const nic_swift_t *)cc;
+    SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
+    return index == 0 ? (uint64_t)(swift->window * WINDOW_METRIC_ONE + 0.5) : swift->goal_ps;
+}
+
+const nic_cc_ops_t nic_cc_swift = {
+    .name = "swift",
+    .state_bytes = sizeof(nic_swift_t),
+    .attrs = &nic_swift_attrs,
+    .acks_every_packet = true,
+    .init = swift_init,
+    .ack = swift_ack,
+    .timeout = swift_timeout,
+    .metric_names = metric_names,
+    .metric = swift_metric,
+};
+
+// -- parameters
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR("nic.swift.ai", RATIO, nic_swift_config_t, ai,
+             .default_text = "1", .min_text = "0.001", .max_text = "1000",
+             .help = "packets by which the window grows in a round trip below the target"),
+    SIM_ATTR("nic.swift.beta", RATIO, nic_swift_config_t, beta,
+             .default_text = "0.8", .min_text = "0", .max_text = "1",
+             .help = "share of (delay - target) / delay by which the window is cut"),
+    SIM_ATTR("nic.swift.max-mdf", RATIO, nic_swift_config_t, max_mdf,
+             .default_text = "0.5", .min_text = "0", .max_text = "0.99",
+             .help = "largest share of the window that one cut takes away"),
+    SIM_ATTR("nic.swift.base-target", TIME, nic_swift_config_t, base_target_ps,
+             .default_text = "20us", .min_text = "1ns", .max_text = "1s",
+             .help = "target delay of a path without hops and of a large window"),
+    SIM_ATTR("nic.swift.per-hop", TIME, nic_swift_config_t, hop_ps,
+             .default_text = "3.05us", .min_text = "0ps", .max_text = "1s",
+             .help = "delay that each hop, counted by the ACK's TTL, adds to the target"),
+    SIM_ATTR("nic.swift.flow-scaling", BOOL, nic_swift_config_t, flow_scaling,
+             .default_text = "true",
+             .help = "true: small windows have a larger target"),
+    SIM_ATTR("nic.swift.fs-range", TIME, nic_swift_config_t, fs_range_ps,
+             .default_text = "100us", .min_text = "0ps", .max_text = "1s",
+             .help = "largest delay that flow scaling adds to the target"),
+    SIM_ATTR("nic.swift.fs-min", RATIO, nic_swift_config_t, fs_min,
+             .default_text = "0.1", .min_text = "0.001", .max_text = "10",
+             .help = "window in packets at which flow scaling adds nic.swift.fs-range"),
+    SIM_ATTR("nic.swift.fs-max", RATIO, nic_swift_config_t, fs_max,
+             .default_text = "100", .min_text = "11", .max_text = "100000",
+             .help = "window in packets from which on flow scaling adds nothing"),
+    SIM_ATTR("nic.swift.min-window", RATIO, nic_swift_config_t, min_window,
+             .default_text = "0.001", .min_text = "0.000001", .max_text = "1",
+             .help = "smallest window in packets; below 1, packets are paced one by one"),
+    SIM_ATTR("nic.swift.max-window", RATIO, nic_swift_config_t, max_window,
+             .default_text = "1000", .min_text = "1", .max_text = "1000000",
+             .help = "largest window in packets"),
+    SIM_ATTR("nic.swift.start-window", RATIO, nic_swift_config_t, start_window,
+             .default_text = "12", .min_text = "0.000001", .max_text = "1000000",
+             .help = "window in packets with which a queue pair begins"),
+    SIM_ATTR("nic.swift.reset-after", COUNT, nic_swift_config_t, reset_after,
+             .default_text = "5", .min_text = "1", .max_text = "1000",
+             .help = "time-outs in a row after which the window is nic.swift.min-window"),
+};
+// clang-format on
+
+const sim_attr_table_t nic_swift_attrs = {
+    .prefix = "nic.swift",
+    .scope = "node",
+    .config_bytes = sizeof(nic_swift_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};
