@@ -286,7 +286,7 @@ static const sim_attr_t switch_attrs[] = {
              .help = "bytes that conga adds to frames between switches; 50: VXLAN over IPv4; 0: as "
                      "the public simulators"),
     SIM_ATTR("switch.conweave.reply", TIME, net_switch_config_t, balance.conweave_reply_ps,
-             .default_text = "12us", .min_text = "1ns", .max_text = "1s",
+             .default_text = "8us", .min_text = "1ns", .max_text = "1s",
              .help = "time within which conweave expects a reply; later it moves the flow; should "
                      "be the idle round trip plus 4 us"),
     SIM_ATTR("switch.conweave.path-busy", TIME, net_switch_config_t, balance.conweave_busy_ps,

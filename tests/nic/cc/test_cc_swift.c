@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/nic/cc/test_cc_swift.c - Swift's target and window, step by step.
 //
-// Goal: the target is the paper's function of window and hops; a window grows by ai a round trip, or
-// by ai a packet below one; it is cut by beta times the excess, at most once a round trip and at
+// Goal: the target is the paper's function of window and hops; a window grows by ai a round trip,
+// or by ai a packet below one; it is cut by beta times the excess, at most once a round trip and at
 // most by max-mdf; below one packet the rate is window / round trip; enough time-outs reset it.
 // Method: the operations are called with made-up ACKs, against the formulas of Kumar et al.,
 // SIGCOMM 2020, algorithm 1 and section 3.5. Not pinned: how flows share (test_cc_conformance.c).

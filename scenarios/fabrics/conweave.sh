@@ -1,0 +1,78 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# conweave - how much lower are slowdowns with ConWeave than with ECMP, CONGA, LetFlow and DRILL?
+#
+# Published: Song et al., SIGCOMM 2023, section 4.1: improvement over the best of the others, mean and
+# p99 slowdown, lossless (go-back-N with PFC) and IRN, loads 50 and 80 %. 8 leaves and 8 spines, 128
+# hosts, 100 Gbps, 1 us, AliStorage2019, DCQCN, 9 MB switches, alpha 1/16. The absolute curves are not
+# published. Assumed: MTU 1024, headers of 0 bytes as in the published simulator, flows for 2 ms
+# (published: 100 ms) with the warm-up, DCQCN's other constants, 64 us of extra wait for a TAIL. The
+# load of the hosts' links is half the stated one, since uplinks are oversubscribed 2:1.
+set -eu
+. "$(dirname "$0")/fabrics_lib.sh"
+begin "$1" case,scheme,nr,mean,p99,mean_gain_percent,theirs_mean,p99_gain_percent,theirs_p99,reordered
+published() {
+    case $1-$2 in
+    lossless-50) echo "23.3 45.8" ;;
+    lossless-80) echo "17.6 35.8" ;;
+    irn-50) echo "12.7 46.2" ;;
+    irn-80) echo "42.3 66.8" ;;
+    esac
+}
+cat >"$out/alistorage2019.txt" <<'CDF'
+0 0
+4000 22.93
+8000 69.21
+16000 80.61
+32000 90.47
+64000 93.53
+128000 96.77
+256000 97.53
+2000000 100
+CDF
+cat >"$out/conweave.yaml" <<'YAML'
+seed: 1
+topology:
+  leaf-spine: {leaves: 8, spines: 8, hosts-per-leaf: 16, host-rate: 100Gbps, fabric-rate: 100Gbps,
+               delay: 1us}
+switch:
+  buffer: 9MB
+  pfc: {alpha: 1/16}
+  ecn: {kmin: 100KB, kmax: 400KB, pmax: 0.2}
+  conga: {header-bytes: 0}
+  conweave: {header-bytes: 0, reply: 8us, wait-extra: 64us}
+nic: {mtu: 1024, congestion-control: dcqcn, timeout: 8}
+traffic:
+  - poisson: {sizes: alistorage2019.txt, load: 0.25, stop: 2ms}
+YAML
+stop=$([ "$quick" = 1 ] && echo 200us || echo 2ms)
+for mode in $(pick modes lossless "lossless irn"); do
+    if [ "$mode" = irn ]; then
+        options=(--set nic.transport=irn --set switch.pfc.enabled=false)
+    else
+        options=()
+    fi
+    for load in $(pick loads 50 "50 80"); do
+        nr=0 best_mean=1e9 best_p99=1e9
+        for scheme in $(pick schemes "ecmp conweave" "ecmp letflow conga drill conweave"); do
+            nr=$((nr + 1))
+            "$program" run "$out/conweave.yaml" -o "$out/run" --quiet "${options[@]}" \
+                --set "switch.load-balancing=$scheme" --set "traffic[0].poisson.load=$(calc "$load / 200")" \
+                --set "traffic[0].poisson.stop=$stop" "${more[@]}" >"$out/run.log" 2>&1 ||
+                { cat "$out/run.log" >&2 && exit 1; }
+            summary=$out/run/summary.json
+            mean=$(value flows.slowdown.mean) p99=$(value flows.slowdown.p99)
+            gains=-,-,-,-
+            if [ "$scheme" = conweave ]; then
+                read -r theirs_mean theirs_p99 < <(published "$mode" "$load")
+                gains=$(calc "100 * (1 - $mean / $best_mean)"),$theirs_mean
+                gains+=,$(calc "100 * (1 - $p99 / $best_p99)"),$theirs_p99
+            else
+                best_mean=$(calc "$mean < $best_mean ? $mean : $best_mean")
+                best_p99=$(calc "$p99 < $best_p99 ? $p99 : $best_p99")
+            fi
+            put "$mode-$load" "$scheme" $nr "$mean" "$p99" "$gains" "$(value reordering.packets)"
+        done
+    done
+done
+labels=1 axis=3 draw scheme mean p99
