@@ -172,12 +172,66 @@ static uint32_t blocked_op(const app__rank_t *rank)
     return waits;
 }
 
+// Returns the first rank of a call's group that has not called; the number of ranks if all have.
+static uint32_t missing_rank(const app__workload_t *workload, uint32_t call)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    const app__group_t *const group = &schedule->groups[schedule->calls[call].group];
+    for (uint32_t i = 0; i < group->count; i++) {
+        const app__rank_t *const rank = &workload->ranks[group->ranks[i]];
+        bool called = false;
+        for (uint32_t op = 0; op < rank->ops->count && !called; op++) {
+            called = rank->ops->ops[op].type == APP__OP_COLL && rank->ops->ops[op].peer == call &&
+                     rank->states[op].start_ps != SIM_TIME_NEVER;
+        }
+        if (!called) {
+            return group->ranks[i];
+        }
+    }
+    return schedule->rank_count;
+}
+
+// Says which collective a rank waits in, and for whom.
+static void tell_collective(const app__rank_t *rank,
+                            uint32_t at,
+                            void (*write)(const char *text, void *ctx),
+                            void *ctx)
+{
+    const app__workload_t *const workload = rank->workload;
+    const uint32_t number = rank->ops->ops[at].peer;
+    const app__call_t *const call = &workload->schedule->calls[number];
+    const uint32_t missing = missing_rank(workload, number);
+    char *const whom = missing < workload->schedule->rank_count
+                           ? sim_format("rank %u, which has not called it", missing)
+                           : sim_strdup("its messages");
+    char *const text =
+        sim_format("warning: traffic[%u].%s: rank %u did not finish: its operation %u, %s of "
+                   "%" PRIu64 " bytes%s%s, waits for %s, and %u operations are left\n",
+                   workload->app.index,
+                   workload->app.ops->name,
+                   rank->number,
+                   at,
+                   app__coll_kind_name((app__coll_kind_t)call->kind),
+                   call->bytes,
+                   call->name == NULL ? "" : ", ",
+                   call->name == NULL ? "" : call->name,
+                   whom,
+                   rank->left);
+    write(text, ctx);
+    sim_free(text);
+    sim_free(whom);
+}
+
 static void tell_blocked(const app__rank_t *rank,
                          void (*write)(const char *text, void *ctx),
                          void *ctx)
 {
     const uint32_t at = blocked_op(rank);
     const app__op_t *const op = &rank->ops->ops[at];
+    if (op->type == APP__OP_COLL && rank->states[at].start_ps != SIM_TIME_NEVER) {
+        tell_collective(rank, at, write, ctx);
+        return;
+    }
     const bool receives = op->type == APP__OP_RECV && !rank->states[at].arrived;
     char *const from =
         op->peer == APP__ANY ? sim_strdup("any rank") : sim_format("rank %u", op->peer);

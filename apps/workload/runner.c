@@ -80,7 +80,7 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     char *const text = sim_format("warning: traffic[%u].%s: the schedule may not come to an "
                                   "end: %" PRIu64 " sends have no receive, %" PRIu64
                                   " receives have no send, and %" PRIu64
-                                  " operations wait for each other in a circle",
+                                  " operations wait for each other or for a rank that never calls",
                                   context->index,
                                   workload->app.ops->name,
                                   counts->unmatched_sends,
@@ -102,7 +102,7 @@ static sim_err_t check_schedule(const app__workload_options_t *options,
         return sim_fail_about(message,
                               SIM_ERR_RANGE,
                               "file",
-                              ": %s is too large: %s",
+                              ": %s cannot run: %s",
                               options->title,
                               schedule->refusal);
     }

@@ -239,7 +239,7 @@ static void warn(const workload_t *workload)
         fprintf(stderr,
                 "warning: %s: the schedule may not come to an end: %" PRIu64
                 " sends have no receive, %" PRIu64 " receives have no send, and %" PRIu64
-                " operations wait for each other in a circle\n",
+                " operations wait for each other or for a rank that never calls\n",
                 workload->name,
                 counts->unmatched_sends,
                 counts->unmatched_recvs,
