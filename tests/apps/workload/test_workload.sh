@@ -311,7 +311,8 @@ rm -rf "$work/out"
     >"$work/said" 2>&1
 status=$?
 wanted='its operation 0, all-reduce of 1000 bytes, waits for rank 1, which has not called it'
-[ "$status" = 1 ] && grep -q "rank 0 did not finish: $wanted" "$work/said" || fail "a rank that never calls: $(cat "$work/said")"
+[ "$status" = 1 ] && grep -q "rank 0 did not finish: $wanted" "$work/said" ||
+    fail "a rank that never calls: $(cat "$work/said")"
 run two --set "traffic[0].workload.hosts=host0"
 [ "$status" = 2 ] && grep -q 'has 2 ranks, but there are 1 NICs of hosts; expected at least 2' "$work/said" ||
     fail "too few hosts: $(cat "$work/said")"
