@@ -19,8 +19,17 @@ typedef struct sim_buffer {
     size_t capacity;
 } sim_buffer_t;
 
+// Allocates memory for at least `more` further bytes.
+void sim__buffer_grow(sim_buffer_t *buffer, size_t more);
+
 // Makes room for at least `more` further bytes, and returns the address of the first.
-void *sim_buffer_room(sim_buffer_t *buffer, size_t more);
+static inline void *sim_buffer_room(sim_buffer_t *buffer, size_t more)
+{
+    if (SIM_UNLIKELY(buffer->capacity - buffer->count < more)) {
+        sim__buffer_grow(buffer, more);
+    }
+    return buffer->bytes + buffer->count;
+}
 
 // Appends `size` bytes.
 static inline void sim_buffer_put(sim_buffer_t *buffer, const void *bytes, size_t size)

@@ -173,14 +173,19 @@ static void swap_rest(cli_ranks_t *mpi, const sim_buffer_t *out, sim_buffer_t *i
         const size_t rest_in = (size_t)total - first;
         const size_t rest_out = out[i].count > room ? out[i].count - room : 0;
         unsigned char *const to = sim_buffer_room(&in[i], (size_t)total);
-        memcpy(to, peer->from + sizeof(total), first);
+        if (first > 0) {
+            memcpy(to, peer->from + sizeof(total), first);
+        }
         in[i].count += (size_t)total;
-        if ((int)mpi->ranks.rank < peer->rank) {
-            send_all(out[i].bytes + out[i].count - rest_out, rest_out, peer->rank, TAG_REST);
+        const bool sends_first = (int)mpi->ranks.rank < peer->rank;
+        if (rest_out > 0 && sends_first) {
+            send_all(out[i].bytes + room, rest_out, peer->rank, TAG_REST);
+        }
+        if (rest_in > 0) {
             receive_all(to + first, rest_in, peer->rank, TAG_REST);
-        } else {
-            receive_all(to + first, rest_in, peer->rank, TAG_REST);
-            send_all(out[i].bytes + out[i].count - rest_out, rest_out, peer->rank, TAG_REST);
+        }
+        if (rest_out > 0 && !sends_first) {
+            send_all(out[i].bytes + room, rest_out, peer->rank, TAG_REST);
         }
     }
 }

@@ -21,6 +21,13 @@ typedef struct lane {
     uint32_t end_bit;
 } lane_t;
 
+// What stands before a message in a buffer.
+typedef struct head {
+    uint32_t number;
+    uint32_t ahead;
+    uint64_t key;
+} head_t;
+
 struct sim__ranks {
     const sim_ranks_t *ranks;
     lane_t *lanes;
@@ -37,13 +44,10 @@ struct sim__ranks {
     uint64_t told[SIM_RANKS_TOLD];
 };
 
-void *sim_buffer_room(sim_buffer_t *buffer, size_t more)
+void sim__buffer_grow(sim_buffer_t *buffer, size_t more)
 {
-    if (buffer->capacity - buffer->count < more) {
-        buffer->capacity = (buffer->count + more) * 2;
-        buffer->bytes = sim_realloc_array(buffer->bytes, buffer->capacity, 1);
-    }
-    return buffer->bytes + buffer->count;
+    buffer->capacity = (buffer->count + more) * 2;
+    buffer->bytes = sim_realloc_array(buffer->bytes, buffer->capacity, 1);
 }
 
 // -- attaching
@@ -258,9 +262,8 @@ static void put_message(sim_t *sim,
 {
     struct sim__ranks *const ranks = sim->ranks;
     sim_buffer_t *const out = &ranks->out[ranks->place_of[away->unit->rank]];
-    sim_buffer_put_u32(out, number);
-    sim_buffer_put_u32(out, ahead);
-    sim_buffer_put_u64(out, key);
+    const head_t head = {number, ahead, key};
+    sim_buffer_put(out, &head, sizeof(head));
     sim->codec->leave(sim->codec_ctx, away, message, out);
     ranks->cost.messages_out++;
 }
@@ -339,9 +342,11 @@ static void empty_parcels(sim_thread_t *thread)
 static void take_message(sim_t *sim, sim_reader_t *reader)
 {
     sim_thread_t *const thread = sim->threads[0];
-    const uint32_t number = sim_reader_u32(reader);
-    const uint32_t ahead = sim_reader_u32(reader);
-    const uint64_t key = sim_reader_u64(reader);
+    head_t head;
+    sim_reader_get(reader, &head, sizeof(head));
+    const uint32_t number = head.number;
+    const uint32_t ahead = head.ahead;
+    const uint64_t key = head.key;
     SIM_CHECK(ahead < SIM_SLOTS);
     if (ahead == 0) {
         SIM_CHECK(number < sim->channel_count);

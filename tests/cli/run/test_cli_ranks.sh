@@ -72,7 +72,13 @@ traffic:
   - collective: {bytes: 256KB, hosts: "host[0-5]"}
   - perftest: {test: ib_write_lat, from: host1, to: host6, size: 2KB, iterations: 100}
 END
-for scenario in "$work/programs.yaml" scenarios/training/ring.yaml; do
+cat >"$work/much.yaml" <<'END'
+# More than 64 KB per window and pair of ranks, which then takes two messages.
+topology: {fat-tree: {k: 8, delay: 2us}}
+nic: {mtu: 512}
+traffic: [permutation: {bytes: 60KB}]
+END
+for scenario in "$work/programs.yaml" "$work/much.yaml" scenarios/training/ring.yaml; do
     alone one "$scenario" || fail "$scenario: $(head -n 2 "$work/err")"
     ranks 2 two "$scenario" || fail "$scenario, 2 ranks: $(head -n 2 "$work/err2")"
     same one two
@@ -98,6 +104,14 @@ refused 'ties: insertion' --set ties=insertion
 refused 'nic.cache.policy' --set nic.model=detailed --set nic.cache.policy=lru
 "$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
 [ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
+
+# A job script for Slurm, which test_cli_slurm.sh runs.
+"$ROCESIM" run "$work/reliable.yaml" -o "$work/it's" --ranks 3 --threads 2 --print-slurm >"$work/job.sh" ||
+    fail "no job script"
+bash -n "$work/job.sh" || fail "the job script is none"
+grep -q '^#SBATCH --ntasks=3$' "$work/job.sh" && grep -q '^#SBATCH --cpus-per-task=2$' "$work/job.sh" &&
+    grep -q "^mpirun .* -n 3 rocesim 'run' .*'--threads' '2' &\$" "$work/job.sh" ||
+    fail "the job script has other words: $(cat "$work/job.sh")"
 
 # Ranks with different inputs, as on two machines.
 sed 's/seed: 7/seed: 8/' "$work/reliable.yaml" >"$work/other.yaml"
