@@ -212,8 +212,9 @@ static void count_own_pairs(component_t *components,
                             uint64_t *reachable)
 {
     for (uint32_t i = 0; i < host->port_count; i++) {
-        for (uint32_t j = 0; j < host->port_count; j++) {
-            if (plane_of(&host->ports[i]) == plane && plane_of(&host->ports[j]) == plane) {
+        const bool is_in = plane_of(&host->ports[i]) == plane;
+        for (uint32_t j = 0; is_in && j < host->port_count; j++) {
+            if (plane_of(&host->ports[j]) == plane) {
                 *all += 1;
                 *reachable += component_of(components, &host->ports[i]) ==
                               component_of(components, &host->ports[j]);

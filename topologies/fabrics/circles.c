@@ -11,7 +11,8 @@
 #include "topologies/builder_internal.h"
 
 #define BATCH 64u
-#define COST_MAX UINT64_C(100000000) // pairs of links looked at, about 0.1 s
+// Pairs of links that are looked at, and ports by leaf that are read: about 0.1 s.
+#define COST_MAX UINT64_C(100000000)
 
 typedef struct circles {
     const net_t *net;
@@ -282,14 +283,17 @@ char *topo__find_circle(const net_t *net)
     const size_t ports = net_link_count(net) * 2;
     circles_t circles = {.net = net, .first = sim_alloc_array(nodes + 1, sizeof(size_t))};
     uint64_t pairs = 0;
+    uint64_t forward_ports = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         circles.first[node->sim.index] = pairs;
+        forward_ports += node->forward != NULL ? node->port_count : 0;
         pairs += pauses(node) ? (uint64_t)node->port_count * node->port_count : 0;
     }
     char *found = NULL;
     const bool detours = has_detours(net);
-    if (pairs * (net_leaf_count(net) / BATCH + 1) <= COST_MAX) {
+    const uint64_t leaves = net_leaf_count(net);
+    if (pairs > 0 && pairs * (leaves / BATCH + 1) + leaves * forward_ports <= COST_MAX) {
         circles.used = sim_alloc_array(nodes + 1, sizeof(uint64_t));
         circles.towards = sim_alloc_array(ports + 1, sizeof(uint64_t));
         circles.waits = sim_alloc_array(pairs / 8 + 1, 1);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: threads
+// threads: threads_do_not_change_it
 // Goal: the planes of a NIC share its queue pairs as nic.planes says, and a plane that is down is
 // left out.
 // Method: one transfer over idle planes takes the time of its closed form, and its packets are
