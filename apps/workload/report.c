@@ -63,6 +63,7 @@ static app_flow_result_t flow_of(const sent_t *sent)
         .flow_id = workload->first_flow_id + sent->flow,
         .source = from->endpoint->interface,
         .destination = to->endpoint->interface,
+        .mtu_bytes = local ? 0 : attr.path_mtu, // for estimates
         .priority = attr.priority,
         .dscp = attr.dscp,
         .bytes = op->size,

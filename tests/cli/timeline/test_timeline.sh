@@ -88,5 +88,5 @@ refused "outputs.operations-max" "$work/none" -o "$work/no.json"
 refused "--from" "$work/out" -o "$work/no.json" --from soon
 sed -i '2s/,1000,2000/,3000,2000/' "$work/out/operations.csv"
 refused "ends before it starts" "$work/out" -o "$work/no.json"
-[ -z "$(ls "$work" | grep '^no.json')" ] || fail "wrong input left a file"
+for file in "$work"/no.json*; do [ ! -e "$file" ] || fail "wrong input left $file"; done
 [ "$failures" = 0 ]
