@@ -277,7 +277,8 @@ for places in "3 3" "3" "3 4" "3 1 0" "x 1"; do
 done
 "$ROCESIM" check "$work/star.yaml" --set "traffic[0].workload.map=round-robin" >"$work/said" 2>&1
 grep -q 'rank 0 host0, 1 host1' "$work/said" || fail "check shows no places: $(cat "$work/said")"
-grep -q 'estimate  2 transfers of .* 3 packets; ' "$work/said" || fail "the estimate: $(grep estimate "$work/said")"
+grep -q 'estimate  2 transfers of .* 3 packets; ' "$work/said" ||
+    fail "the estimate: $(grep estimate "$work/said")"
 "$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree >"$work/said" 2>&1
 grep -q '16 hosts' "$work/said" || fail "a fat-tree for 8 ranks: $(cat "$work/said")"
 
