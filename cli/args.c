@@ -70,7 +70,7 @@ static const struct {
     {"hpcc", CLI_HPCC, 1, 1, "one config file"},
     {"check", CLI_CHECK, 1, 1, "one scenario file, or a file of a workload"},
     {"topo", CLI_TOPO, 1, 1, "one scenario file"},
-    {"params", CLI_PARAMS, 0, 1, "at most one attribute path"},
+    {"params", CLI_PARAMS, 0, 1, "at most one attribute path or scenario"},
     {"compare", CLI_COMPARE, 1, SIZE_MAX, "result folders"},
     {"plot", CLI_PLOT, 1, SIZE_MAX, "result folders"},
     {"diff", CLI_DIFF, 2, 2, "two result folders"},

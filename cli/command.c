@@ -80,9 +80,14 @@ static int command_params(const cli_args_t *args)
         cli_params_markdown(stdout);
     } else if (args->outputs_markdown) {
         results_outputs_markdown(stdout);
-    } else if (cli_params_print(args->operand_count > 0 ? args->operands[0] : "", stdout, &error) !=
-               SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else {
+        const char *const operand = args->operand_count > 0 ? args->operands[0] : "";
+        const sim_err_t result = cli_params_is_file(operand)
+                                     ? cli_params_scenario(operand, stdout, &error)
+                                     : cli_params_print(operand, stdout, &error);
+        if (result != SIM_OK) {
+            return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        }
     }
     return flush();
 }

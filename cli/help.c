@@ -14,7 +14,7 @@ static const char help_program[] =
     "  rocesim convert GOAL -o FILE         turn a GOAL schedule into text or binary\n"
     "  rocesim serve SCENARIO.yaml          let other programs submit transfers\n"
     "  rocesim topo SCENARIO.yaml           print the network as a Graphviz drawing\n"
-    "  rocesim params [PATH]                explain attributes\n"
+    "  rocesim params [PATH | FILE.yaml]    explain attributes, or a scenario's parameters\n"
     "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
     "  rocesim diff DIR DIR                 find the first difference between two runs\n"
     "  rocesim plot DIR... -o FIGURE        draw results with gnuplot\n"
@@ -152,10 +152,11 @@ static const char help_topo[] =
     "and warnings about the network on standard error.\n";
 
 static const char help_params[] =
-    "rocesim params [PATH]\n"
+    "rocesim params [PATH | SCENARIO.yaml]\n"
     "\n"
     "Prints every attribute with its default, meaning and accepted values. With PATH, only\n"
-    "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu).\n"
+    "attributes whose path begins with PATH are printed (switch.ecn, nic.mtu). With a\n"
+    "scenario, the names under its `parameters` are printed, which --set knows.\n"
     "\n"
     "  --json               Print all attributes as JSON: path, type, default, range,\n"
     "                       choices, meaning.\n"

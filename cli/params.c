@@ -5,6 +5,8 @@
 #include "nic/detail.h"
 #include "world/attributes.h"
 #include "world/choices.h"
+#include "world/parameters.h"
+#include "world/scenario.h"
 
 #include <string.h>
 
@@ -222,6 +224,32 @@ sim_err_t cli_params_print(const char *path, FILE *out, world_error_t *error)
     }
     sim_free((void *)tables);
     return printed > 0 ? SIM_OK : unknown_path(path, error);
+}
+
+// -- the parameters of a scenario
+
+bool cli_params_is_file(const char *operand)
+{
+    static const char *const ends[] = {".yaml", ".yml", ".json"};
+    const size_t size = strlen(operand);
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        const size_t end = strlen(ends[i]);
+        if (size > end && strcmp(operand + size - end, ends[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+sim_err_t cli_params_scenario(const char *file, FILE *out, world_error_t *error)
+{
+    world_scenario_t *scenario = NULL;
+    const sim_err_t result = world_scenario_load(NULL, file, NULL, 0, &scenario, error);
+    if (result == SIM_OK && world_parameters_describe(scenario->root, out) == 0) {
+        fprintf(out, "%s has no section `parameters`\n", file);
+    }
+    world_scenario_destroy(scenario);
+    return result;
 }
 
 // -- the page

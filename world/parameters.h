@@ -37,6 +37,9 @@ SIM_MUST_CHECK sim_err_t world_parameters_replace(world_document_t *document,
 // Prints the value of each parameter of the long form, and what could be chosen.
 void world_parameters_print(const world_tree_t *root, FILE *stream);
 
+// Prints each parameter with its value, choices, paths and help. Returns how many there are.
+size_t world_parameters_describe(const world_tree_t *root, FILE *stream);
+
 SIM_C_END
 
 #endif // WORLD_PARAMETERS_H

@@ -117,6 +117,11 @@ for line in "gpus: 16" "racks: 4" "network: rail (or flat)" "cc: dcqcn (or none,
     "classes: \[3, 4\]"; do
     grep -q " $line\$" "$scratch/check" || fail "check does not print '$line'"
 done
+"$ROCESIM" params "$scratch/a.yaml" >"$scratch/check" || fail "params refuses it"
+for line in "gpus = 8" "    number of GPUs" "racks = 2" "mtu" "    sets nic.mtu" "network = rail" \
+    "    one of rail, flat"; do
+    grep -qx "$line" "$scratch/check" || fail "params does not print '$line': $(cat "$scratch/check")"
+done
 run --set gpsu=16 && fail "a misspelt parameter was accepted"
 grep -q "did you mean 'gpus'" "$scratch/err" || fail "no name is offered: $(cat "$scratch/err")"
 run --set network=flta && fail "a misspelt choice was accepted"
