@@ -122,6 +122,8 @@ typedef struct app_ops {
     // appends it, take adds what another rank left. NULL: the application does not run in ranks.
     void (*leave)(const app_t *app, sim_buffer_t *bytes);
     void (*take)(app_t *app, sim_reader_t *bytes);
+    // Writes lines about what the application will do and how, for `rocesim check`. NULL: none.
+    void (*describe)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
     // Rows about the app_t that are reported after the run; they follow its kind in apps[] of
     // summary.json. May be NULL.
     const sim_report_table_t *report;

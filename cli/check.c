@@ -96,6 +96,13 @@ static void print_place(uint32_t rank, uint32_t interface, void *ctx)
     }
 }
 
+// Prints a line below that of an application.
+static void print_detail(const char *text, void *ctx)
+{
+    (void)ctx;
+    printf("            %s", text);
+}
+
 static void print_places(const world_t *world, const app_t *app)
 {
     places_t places = {world, 0};
@@ -138,6 +145,9 @@ static void print_world(const world_t *world)
                planned);
         if (world->apps[i]->ops->places != NULL) {
             print_places(world, world->apps[i]);
+        }
+        if (world->apps[i]->ops->describe != NULL) {
+            world->apps[i]->ops->describe(world->apps[i], print_detail, NULL);
         }
     }
     world_survey_print(world, stdout);

@@ -415,6 +415,13 @@ SIM_MUST_CHECK sim_err_t app__collectives_create(const app_context_t *context,
 void app__collectives_destroy(struct app__collectives *collectives); // NULL is allowed
 void app__coll_begin(app__rank_t *rank, uint32_t op);                // the rank calls a collective
 
+// -- collective/describe.c
+
+// Writes how the collectives of a schedule are done: a line for each set of calls that are alike.
+void app__workload_describe(const app_t *app,
+                            void (*write)(const char *text, void *ctx),
+                            void *ctx);
+
 // -- collective/matrix.c
 
 // Reads the sizes of an all-to-all: ranks x ranks numbers. The caller frees *matrix with sim_free.

@@ -220,6 +220,7 @@ const app_ops_t app_collective = {
     .progress = app__workload_progress,
     .leave = app__workload_leave,
     .take = app__workload_take,
+    .describe = app__workload_describe,
     .report = &app__workload_report,
     .warn = app__workload_warn,
 };

@@ -402,6 +402,7 @@ sim_err_t app__collectives_create(const app_context_t *context,
     if (error == SIM_OK) {
         make_members(all);
         app__conns_reserve(all);
+        error = app__coll_check_paths(all, message);
     }
     return error;
 }

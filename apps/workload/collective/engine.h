@@ -19,6 +19,7 @@ typedef struct app__coll_plan {
     app__cut_t cut;
     app__protocol_t protocol;
     uint32_t group;
+    double expected_us; // by NCCL's constants; 0: none
     uint64_t bytes;
     const uint64_t *matrix;
     app__dimension_t dimension;
@@ -217,6 +218,12 @@ uint64_t app__coll_wire_bytes(const app__coll_plan_t *plan, uint64_t bytes);
 
 void app__coll_wake(app__member_t *member, uint32_t block); // adds work; app__coll_work_all does it
 void app__coll_work_all(app__coll_host_t *host);
+
+// -- describe.c
+
+// Checks that ranks reach those that they send to. SIM_ERR_INVALID: the message begins with "hosts".
+SIM_MUST_CHECK sim_err_t app__coll_check_paths(const app__collectives_t *collectives,
+                                               sim_message_t *message);
 
 // -- flows.c
 

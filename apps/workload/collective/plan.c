@@ -198,6 +198,7 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
         const app__coll_choice_t choice = app__coll_choose(&question, program);
         program->algorithm = program->algorithm == NULL ? choice.algorithm : program->algorithm;
         plan->protocol = choice.algorithm == NULL ? plan->protocol : choice.protocol;
+        plan->expected_us = choice.us;
     }
     if (program->algorithm == NULL) {
         program->algorithm = default_of(program->kind);

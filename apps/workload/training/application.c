@@ -162,6 +162,7 @@ const app_ops_t app_training = {
     .progress = app__workload_progress,
     .leave = app__workload_leave,
     .take = app__workload_take,
+    .describe = app__workload_describe,
     .report = &app__workload_report,
     .warn = app__workload_warn,
     .operations = app__workload_operations,
