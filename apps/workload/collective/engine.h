@@ -221,7 +221,8 @@ void app__coll_work_all(app__coll_host_t *host);
 
 // -- describe.c
 
-// Checks that ranks reach those that they send to. SIM_ERR_INVALID: the message begins with "hosts".
+// Checks that ranks reach those that they send to. SIM_ERR_INVALID: the message begins with
+// "hosts".
 SIM_MUST_CHECK sim_err_t app__coll_check_paths(const app__collectives_t *collectives,
                                                sim_message_t *message);
 

@@ -23,3 +23,4 @@ EOF
     fail "$(cat "$work/said")"
 grep -q '1 x all-reduce of 4 ranks on 2 nodes, 1048576 bytes: ring, ' "$work/said" ||
     fail "check does not say how the collective is done"
+[ "${failures:-0}" = 0 ]
