@@ -331,6 +331,8 @@ export function tabs(
             element.tabIndex = now ? 0 : -1;
             if (now) {
                 panel.setAttribute("aria-labelledby", element.id);
+                // On a telephone it may stand beyond the edge.
+                requestAnimationFrame(() => element.scrollIntoView({ block: "nearest", inline: "nearest" }));
                 if (focus) {
                     element.focus();
                 }
