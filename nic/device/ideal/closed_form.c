@@ -287,16 +287,21 @@ static nic_ideal_t in_one_plane(const nic_ideal_t *ideal)
     if (planes == NULL || planes->choice == NIC_PLANES_HASH) {
         return part;
     }
+    if (ideal->messages > 1) {
+        // Messages begin in whichever plane is next: the bytes of all are shared evenly.
+        const uint64_t all = ideal->messages * ideal->message_bytes;
+        part.messages = 1;
+        part.message_bytes = all / planes->count + (all % planes->count != 0);
+        return part;
+    }
     const uint64_t mtu = ideal->mtu_bytes;
     const uint64_t frames = ideal->message_bytes == 0 ? 1 : (ideal->message_bytes - 1) / mtu + 1;
     if (frames >= planes->count) {
         const uint64_t most = (frames - 1) / planes->count + 1;
         const bool has_last = (frames - 1) % planes->count == 0;
         part.message_bytes = has_last ? ideal->message_bytes - (frames - most) * mtu : most * mtu;
-    } else {
-        const uint64_t at_once = planes->count / frames;
-        part.messages = (ideal->messages - 1) / at_once + 1;
-        part.message_bytes = frames > 1 ? mtu : ideal->message_bytes;
+    } else if (frames > 1) {
+        part.message_bytes = mtu;
     }
     return part;
 }
