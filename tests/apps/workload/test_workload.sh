@@ -282,6 +282,34 @@ grep -q 'estimate  2 transfers of .* 3 packets; ' "$work/said" ||
 "$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree >"$work/said" 2>&1
 grep -q '16 hosts' "$work/said" || fail "a fat-tree for 8 ranks: $(cat "$work/said")"
 
+# -- texts of AICB (test_aicb.c has their meaning)
+
+# text LAYER...: the program's answer to a file of these layers
+text() {
+    printf '%s\n' "$@" >"$work/x.txt"
+    rm -rf "$work/out"
+    "$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
+        -o "$work/out" >"$work/said" 2>&1
+    status=$?
+}
+transformer="HYBRID_TRANSFORMER model_parallel_NPU_group:"
+text "$transformer 1 all_gpus: 4" 2 "a -1 1000 NONE 0 2000 NONE 0 3000 NONE 0 0" \
+    "b -1 100 NONE 0 200 NONE 0 300 NONE 0 0"
+finish=$(sed -n 's/^ *"finish_us": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json")
+near 6600 "computations of all phases"
+text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE 0 0 SHUFFLE 7 0"
+[ "$status" = 0 ] && grep -q "x.txt:3: there is no collective 'SHUFFLE'" "$work/said" ||
+    fail "a collective that nobody knows: $(cat "$work/said")"
+text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE"
+[ "$status" = 2 ] && grep -q "x.txt:4:1: the file ends here: '', expected the bytes" "$work/said" ||
+    fail "half a layer: $(cat "$work/said")"
+text "$transformer 2 all_gpus: 1000000" 20 "$(yes 'a -1 9 NONE 0 9 NONE 0 9 NONE 0 0' | head -n 20)"
+[ "$status" = 2 ] && grep -q "cannot run: the file has 60 operations for each of 1000000 ranks" \
+    "$work/said" || fail "a file that is too large: $(cat "$work/said")"
+"$ROCESIM" run scenarios/training/workload.yaml --quiet --set file=two_layers.txt -o "$work/two" \
+    >"$work/said" 2>&1 || fail "the file of scenarios/training: $(cat "$work/said")"
+grep -q '"ranks_finished": 8' "$work/two/summary.json" || fail "two_layers.txt does not finish"
+
 # -- an ideal network: no packets, LogGP's times from the start of the ranks
 
 ideal() {
