@@ -40,7 +40,7 @@ install(PROGRAMS tools/wireshark-profile DESTINATION "${CMAKE_INSTALL_DATADIR}/r
 
 # Relative, so that `cmake --install --prefix` and DESTDIR need no other file.
 file(RELATIVE_PATH prefix_from_pkgconfig "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-foreach(module rocesim rocesim-world rocesim-results)
+foreach(module rocesim rocesim-world rocesim-results rocesim-session)
     configure_file("cmake/${module}.pc.in" "${module}.pc" @ONLY)
     install(FILES "${PROJECT_BINARY_DIR}/${module}.pc"
             DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
