@@ -14,18 +14,6 @@
 #define CTS_MAX 64u       // posted at one time
 #define BUCKETS_FIRST 16u // of a member's connections
 
-typedef struct local {
-    sim_timer_t timer;
-    app__conn_t *to;
-} local_t;
-
-// A message that its receiver learns of later.
-typedef struct later {
-    sim_timer_t timer;
-    app__conn_t *conn;
-    uint32_t number;
-} later_t;
-
 static app__coll_rank_t *rank_of(const app__member_t *member)
 {
     return &member->all->ranks[member->rank->number];
@@ -54,6 +42,36 @@ static void wake_waiter(app__conn_t *conn)
         conn->waiter = APP__NO_BLOCK;
         app__coll_wake(conn->member, waiter);
     }
+}
+
+// -- messages that receivers learn of later
+
+static void coming_begin(app__conn_t *conn, uint32_t number, sim_timer_fn fn, sim_time_t time_ps)
+{
+    app__coming_t *const coming = sim_alloc(sizeof(*coming));
+    *coming = (app__coming_t){.conn = conn,
+                              .number = number,
+                              .next = conn->coming,
+                              .place = &conn->coming};
+    if (conn->coming != NULL) {
+        conn->coming->place = &coming->next;
+    }
+    conn->coming = coming;
+    sim_timer_init(&coming->timer, fn);
+    sim_timer_arm(conn->member->rank->node, &coming->timer, time_ps);
+}
+
+// Frees a message that has come; returns its connection.
+static app__conn_t *coming_end(app__coming_t *coming, uint32_t *number)
+{
+    app__conn_t *const conn = coming->conn;
+    *number = coming->number;
+    *coming->place = coming->next;
+    if (coming->next != NULL) {
+        coming->next->place = coming->place;
+    }
+    sim_free(coming);
+    return conn;
 }
 
 // -- sequences
@@ -147,6 +165,10 @@ void app__conns_fini(app__member_t *member)
     for (uint32_t i = 0; i < member->bucket_count; i++) {
         for (app__conn_t *conn = member->buckets[i]; conn != NULL;) {
             app__conn_t *const next = conn->next;
+            while (conn->coming != NULL) {
+                uint32_t number = 0;
+                (void)coming_end(conn->coming, &number);
+            }
             sim_free(conn->slots);
             sim_free(conn->messages);
             sim_free(conn);
@@ -429,16 +451,15 @@ static void sent(app__conn_t *conn)
 
 static void local_arrived(sim_node_t *node, sim_timer_t *timer)
 {
-    local_t *const local = SIM_CONTAINER_OF(timer, local_t, timer);
-    app__conn_t *const to = local->to;
-    SIM_CHECK(to->member->rank->node == node);
+    uint32_t number = 0;
+    app__conn_t *const to = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
+    SIM_CHECK(to->member->rank->node == node && number == to->arrived.next);
     app__conn_t *const from = other_end(to);
     end_record(from, message_at(from, to->arrived.next)->record, false);
     to->arrived.next++;
     to->visible.next++;
     sent(from);
     wake_waiter(to);
-    sim_free(local);
     app__coll_work_all(rank_of(to->member)->host);
 }
 
@@ -451,15 +472,13 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     const bool copied = (message->what & APP__STEP_COPIED) != 0;
     const double bits = copied ? 0 : (double)message->bytes * 8;
     const sim_time_t took_ps = (sim_time_t)(bits * 1e12 / (double)workload->options.local_bps);
-    local_t *const local = sim_alloc(sizeof(*local));
-    local->to = other_end(conn);
     message->record = note_record(conn, message->bytes);
     conn->posted++;
     port->local_free_ps = (port->local_free_ps > now_ps ? port->local_free_ps : now_ps) + took_ps;
-    sim_timer_init(&local->timer, local_arrived);
-    sim_timer_arm(conn->member->rank->node,
-                  &local->timer,
-                  port->local_free_ps + workload->options.local_ps);
+    coming_begin(other_end(conn),
+                 conn->posted - 1,
+                 local_arrived,
+                 port->local_free_ps + workload->options.local_ps);
 }
 
 static void try_post(app__conn_t *conn)
@@ -606,11 +625,9 @@ static void show(app__conn_t *conn, uint32_t number)
 
 static void show_later(sim_node_t *node, sim_timer_t *timer)
 {
-    later_t *const later = SIM_CONTAINER_OF(timer, later_t, timer);
-    app__conn_t *const conn = later->conn;
-    const uint32_t number = later->number;
+    uint32_t number = 0;
+    app__conn_t *const conn = coming_end(SIM_CONTAINER_OF(timer, app__coming_t, timer), &number);
     SIM_CHECK(conn->member->rank->node == node);
-    sim_free(later);
     show(conn, number);
 }
 
@@ -644,11 +661,8 @@ static void arrived(app__conn_t *conn, uint32_t number)
         show(conn, number);
         return;
     }
-    later_t *const later = sim_alloc(sizeof(*later));
-    *later = (later_t){.conn = conn, .number = number};
     conn->ack_ps = conn->ack_ps == 0 ? ack_ps(conn, number) : conn->ack_ps;
-    sim_timer_init(&later->timer, show_later);
-    sim_timer_arm(conn->member->rank->node, &later->timer, now_of(conn) + conn->ack_ps);
+    coming_begin(conn, number, show_later, now_of(conn) + conn->ack_ps);
 }
 
 static void message_arrived(void *owner,

@@ -51,6 +51,16 @@ typedef struct app__slot {
     app__passive_t *accepted; // the runtime's note of a queue pair that a packet made
 } app__slot_t;
 
+// A message that its receiver learns of later: it is on its way within a host, or the receiver
+// waits until the sender knows.
+typedef struct app__coming {
+    sim_timer_t timer;
+    struct app__conn *conn; // at the receiver
+    uint32_t number;
+    struct app__coming *next; // of the connection
+    struct app__coming **place;
+} app__coming_t;
+
 // One end of a connection: messages from one member to another on one lane.
 typedef struct app__conn {
     app__active_t active; // first: completions of sends find it
@@ -72,6 +82,7 @@ typedef struct app__conn {
     uint32_t message_capacity;
     sim_timer_t timer; // until the first message is due
     // incoming
+    app__coming_t *coming;
     app__sequence_t arrived;
     app__sequence_t visible; // to the block: with arrival acknowledged, later than arrived
     sim_time_t ack_ps;       // that much later
