@@ -8,8 +8,8 @@
 // SC 2020). Buckets of layers are reduced in the order in which the backward pass makes them.
 #include "apps/workload/training/generate_internal.h"
 
-// Returns whether a layer is the first or last of the model, beside which the embedding and the
-// head stand.
+// Returns the parameters of a layer without its routed experts, on all tensor-parallel ranks. The
+// embedding counts with the first layer, the head with the last one.
 static uint64_t layer_parameters(const app__plan_t *plan, uint64_t layer)
 {
     const app__model_t *const model = &plan->model;
