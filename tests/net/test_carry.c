@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// labels: threads
+// tests/net/test_carry.c - packets and counters travel from rank to rank by value.
+//
+// Goal: a packet that is carried has all its fields, telemetry and contents; a network in two or
+// three ranks has the digest, the end and the counters of one process, on one or two threads each.
+// Method: ranks are threads of this process with a simulation each; they talk through memory.
+// Not pinned: which rank gets which nodes. MPI: tests/cli/run/test_cli_ranks.sh.
+#include <pthread.h>
+#include <string.h>
+
+#include "net/carry.h"
+#include "net/port.h"
+#include "tests/check_main.h"
+#include "tests/net_fixture.h"
+
+#define RANKS_MAX 3u
+#define RATE_BPS (100 * FIXTURE_GBPS)
+
+// -- ranks in one process
+
+typedef struct hub {
+    pthread_barrier_t barrier;
+    unsigned count;
+    sim_ranks_view_t views[RANKS_MAX];
+    const unsigned *others[RANKS_MAX];
+    const sim_buffer_t *out[RANKS_MAX];
+    const void *bytes[RANKS_MAX];
+    size_t sizes[RANKS_MAX];
+} hub_t;
+
+typedef struct member {
+    hub_t *hub;
+    sim_ranks_t ranks;
+    unsigned threads;
+    uint64_t digest;
+    sim_time_t end_ps;
+    uint64_t tx_packets; // of all ports; rank 0
+    bool conserved;      // rank 0
+} member_t;
+
+static void meet(const member_t *member)
+{
+    (void)pthread_barrier_wait(&member->hub->barrier);
+}
+
+static void exchange(void *ctx,
+                     const unsigned *others,
+                     size_t count,
+                     const sim_buffer_t *out,
+                     sim_buffer_t *in)
+{
+    const member_t *const member = ctx;
+    hub_t *const hub = member->hub;
+    hub->others[member->ranks.rank] = others;
+    hub->out[member->ranks.rank] = out;
+    meet(member);
+    for (size_t i = 0; i < count; i++) {
+        size_t mine = 0;
+        while (hub->others[others[i]][mine] != member->ranks.rank) {
+            mine++;
+        }
+        const sim_buffer_t *const from = &hub->out[others[i]][mine];
+        sim_buffer_put(&in[i], from->bytes, from->count);
+    }
+    meet(member);
+}
+
+static void agree(void *ctx, sim_ranks_view_t *view)
+{
+    const member_t *const member = ctx;
+    hub_t *const hub = member->hub;
+    hub->views[member->ranks.rank] = *view;
+    meet(member);
+    *view = hub->views[0];
+    for (unsigned r = 1; r < hub->count; r++) {
+        for (unsigned i = 0; i < SIM_RANKS_LEAST; i++) {
+            const uint64_t other = hub->views[r].least[i];
+            view->least[i] = other < view->least[i] ? other : view->least[i];
+        }
+        for (unsigned i = 0; i < SIM_RANKS_SUMS; i++) {
+            view->sums[i] += hub->views[r].sums[i];
+        }
+    }
+    meet(member);
+}
+
+static void collect(void *ctx,
+                    const void *bytes,
+                    size_t size,
+                    sim_ranks_take_fn take,
+                    void *take_ctx)
+{
+    const member_t *const member = ctx;
+    hub_t *const hub = member->hub;
+    hub->bytes[member->ranks.rank] = bytes;
+    hub->sizes[member->ranks.rank] = size;
+    meet(member);
+    for (unsigned r = 0; r < hub->count && member->ranks.rank == 0; r++) {
+        take(r, hub->bytes[r], hub->sizes[r], take_ctx);
+    }
+    meet(member);
+}
+
+static const sim_ranks_ops_t ops = {.exchange = exchange, .agree = agree, .collect = collect};
+
+// -- a network
+
+// Two leaves and two spines. Hosts of one leaf send to those of the other, two of them to one.
+static void build(fixture_t *fixture, unsigned threads)
+{
+    const fixture_options_t options = {.seed = 3, .threads = threads};
+    fixture_options_t all = options;
+    all.net = fixture_net_config();
+    fixture_create(fixture, &all);
+    net_node_t *leaves[2];
+    net_node_t *spines[2];
+    for (unsigned i = 0; i < 2; i++) {
+        leaves[i] = fixture_switch(fixture, i == 0 ? "leaf0" : "leaf1", NULL);
+        spines[i] = fixture_switch(fixture, i == 0 ? "spine0" : "spine1", NULL);
+    }
+    for (unsigned h = 0; h < 8; h++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "h%u", h);
+        net_node_t *const host = &fixture_host(fixture, name)->node;
+        fixture_link(fixture, host, leaves[h / 4], RATE_BPS, SIM_PS_PER_US);
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        // One spine is far away: its messages arrive beyond the mail slots.
+        fixture_link(fixture,
+                     leaves[i / 2],
+                     spines[i % 2],
+                     RATE_BPS,
+                     (i % 2 == 0 ? 1 : 40) * SIM_PS_PER_US);
+    }
+    for (unsigned h = 0; h < 8; h++) {
+        const fixture_flow_t flow = {.to = h < 2 ? 7 : (h + 4) % 8,
+                                     .count = 200,
+                                     .vary_source_port = true,
+                                     .start_ps = 1 + h * SIM_PS_PER_NS};
+        fixture_flow(fixture->hosts[h], &flow);
+    }
+    fixture_build(fixture);
+}
+
+static uint64_t tx_packets(const net_t *net)
+{
+    const net_port_metric_t *const metric = net_port_metric_find("tx_packets");
+    uint64_t sum = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            sum += net_port_metric_read(metric, &node->ports[p], 0xff, 0);
+        }
+    }
+    return sum;
+}
+
+static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
+{
+    sim_reader_t reader = {bytes, size};
+    if (rank > 0) {
+        net_carry_take(ctx, &reader);
+        ck_assert_uint_eq(reader.left, 0);
+    }
+}
+
+static void *run(void *argument)
+{
+    member_t *const member = argument;
+    fixture_t fixture;
+    sim_buffer_t bytes = {0};
+    build(&fixture, member->threads);
+    sim_use_ranks(fixture.sim, &member->ranks);
+    fixture_run(&fixture);
+    member->digest = sim_digest(fixture.sim);
+    member->end_ps = sim_end_time_ps(fixture.sim);
+    if (member->ranks.rank > 0) {
+        net_carry_leave(fixture.net, &bytes);
+    }
+    collect(member, bytes.bytes, bytes.count, take, fixture.net);
+    sim_message_t message = {.text = ""};
+    member->tx_packets = tx_packets(fixture.net);
+    member->conserved = net_conservation_ok(fixture.net, &message);
+    sim_free(bytes.bytes);
+    sim_destroy(fixture.sim);
+    net_destroy(fixture.net);
+    sim_free(fixture.hosts);
+    sim_free(fixture.host_of);
+    return NULL;
+}
+
+START_TEST(ranks_are_as_one)
+{
+    const unsigned count = 2 + (unsigned)_i % 2;
+    fixture_t alone;
+    build(&alone, 1);
+    fixture_run(&alone);
+    hub_t hub = {.count = count};
+    ck_assert_int_eq(pthread_barrier_init(&hub.barrier, NULL, count), 0);
+    member_t members[RANKS_MAX];
+    pthread_t threads[RANKS_MAX];
+    for (unsigned r = 0; r < count; r++) {
+        members[r] = (member_t){.hub = &hub, .threads = 1 + (unsigned)_i / 2};
+        members[r].ranks = (sim_ranks_t){&ops, &members[r], r, count};
+        ck_assert_int_eq(pthread_create(&threads[r], NULL, run, &members[r]), 0);
+    }
+    for (unsigned r = 0; r < count; r++) {
+        ck_assert_int_eq(pthread_join(threads[r], NULL), 0);
+        ck_assert_uint_eq(members[r].digest, sim_digest(alone.sim));
+        ck_assert_uint_eq(members[r].end_ps, sim_end_time_ps(alone.sim));
+    }
+    ck_assert_uint_eq(members[0].tx_packets, tx_packets(alone.net));
+    ck_assert(members[0].conserved);
+    ck_assert_uint_gt(tx_packets(alone.net), 1600);
+    (void)pthread_barrier_destroy(&hub.barrier);
+    fixture_destroy(&alone);
+}
+END_TEST
+
+// -- the codec
+
+START_TEST(packet_is_carried_whole)
+{
+    fixture_t fixture;
+    build(&fixture, 1);
+    net_node_t *const node = net_node_at(fixture.net, 0);
+    net_packet_t *const packet = net_packet_new(node, 1000);
+    const uint32_t frame_bytes = packet->frame_bytes;
+    *packet = (net_packet_t){.frame_bytes = (uint16_t)frame_bytes,
+                             .payload_bytes = 600,
+                             .kind = NET_PACKET_ROCE,
+                             .psn = 77,
+                             .destination_qp = 0x123456,
+                             .route = 0x0102030405};
+    net_packet_aside(packet)->immediate = 0xabcdef;
+    net_packet_aside(packet)->reth.address = 0x1234;
+    uint8_t *const payload = net_packet_add_contents(node, packet);
+    for (unsigned i = 0; i < 600; i++) {
+        payload[i] = (uint8_t)(i * 7);
+    }
+    sim_buffer_t bytes = {0};
+    net__codec.leave(fixture.net, &node->sim, packet, &bytes);
+    sim_reader_t reader = {bytes.bytes, bytes.count};
+    net_packet_t *const arrived = net__codec.arrive(fixture.net, &node->sim, &reader);
+    ck_assert_uint_eq(reader.left, 0);
+    ck_assert_uint_eq(arrived->psn, 77);
+    ck_assert_uint_eq(arrived->destination_qp, 0x123456);
+    ck_assert_uint_eq(arrived->route, 0x0102030405);
+    ck_assert_uint_eq(net_packet_aside(arrived)->immediate, 0xabcdef);
+    ck_assert_uint_eq(net_packet_aside(arrived)->reth.address, 0x1234);
+    ck_assert(arrived->contents);
+    for (unsigned i = 0; i < 600; i++) {
+        ck_assert_uint_eq(net_packet_aside(arrived)->payload[i], (uint8_t)(i * 7));
+    }
+    net_port_drop(&node->ports[0], arrived, NET_DROP_LINK_LOSS);
+    sim_free(bytes.bytes);
+    fixture_destroy(&fixture);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP(ranks_are_as_one, 0, 4), CHECK_TEST(packet_is_carried_whole))
