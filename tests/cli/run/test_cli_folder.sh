@@ -70,6 +70,8 @@ grep -q "holds 'thesis.tex'" "$work/log" || fail "foreign folder: $(cat "$work/l
 command -v python3 >/dev/null || { echo "skip: no python3 to read JSON"; exit $((failures > 0)); }
 "$ROCESIM" schema >"$work/schema.json" || fail "schema"
 "$ROCESIM" params --json >"$work/params.json" || fail "params --json"
+"$ROCESIM" run $quick --set outputs.hops-max=9 --set outputs.operations-max=9 -o "$work/all" \
+    >/dev/null 2>&1 || fail "a run that writes all tables"
 python3 - "$work" <<'END' || fail "manifest, topology or schema"
 import csv, json, os, sys
 work = sys.argv[1]
@@ -97,7 +99,7 @@ metrics = {(m["of"], m["name"]): m for m in schema["metrics"]}
 assert metrics["port", "queue_bytes"]["unit"] == "bytes" and metrics["port", "queue_bytes"]["per_class"]
 assert metrics["qp", "rate_bps"]["unit"] == "bit/s" and metrics["switch", "buffer_bytes"]["help"]
 for name, table in schema["tables"].items():
-    assert [c["name"] for c in table["columns"]] == next(csv.reader(open(folder + name))), name
+    assert [c["name"] for c in table["columns"]] == next(csv.reader(open(work + "/all/" + name))), name
 paths = [p["path"] for p in schema["parameters"]]
 assert "nic.mtu" in paths and len(paths) == len(set(paths))
 # What chooses a part by name says the names: each of them, and no other, is one of a scenario's.
