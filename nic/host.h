@@ -26,6 +26,12 @@ typedef enum nic_retransmission {
     NIC_GO_BACK_0, // from the first packet of its message, or of its chunk
 } nic_retransmission_t;
 
+typedef enum nic_repath_rule {
+    NIC_REPATH_OFF,
+    NIC_REPATH_PLB,
+    NIC_REPATH_FLOWBENDER
+} nic_repath_rule_t;
+
 typedef enum nic_ooo {
     NIC_OOO_OFF,   // a request ahead of its turn is dropped
     NIC_OOO_PLACE, // it is placed and kept
@@ -97,6 +103,11 @@ typedef struct nic_config {
         nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
     bool nak_ends; // the end of a message ahead is answered by a NAK whatever nak_interval_ps says
     bool nak_once; // the sender goes back again for a NAK of the same gap after a round trip only
+    nic_repath_rule_t repath;
+    sim_ratio_t plb_marks; // a round trip is congested above this share of marked ACKs
+    uint64_t plb_rounds;   // congested ones in a row
+    sim_ratio_t flowbender_marks;
+    uint64_t flowbender_rounds;
     nic_ooo_t ooo;
     uint64_t ooo_window;          // packets
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back

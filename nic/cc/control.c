@@ -6,6 +6,7 @@
 #include "net/models.h"
 #include "nic/cc/control.h"
 #include "nic/cc/none.h"
+#include "nic/cc/repath.h"
 #include "nic/compare_internal.h"
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
@@ -105,6 +106,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     if (cc->ops->init != NULL) {
         cc->ops->init(cc);
     }
+    nic__repath_connect(qp);
     qp->flags |= cc->ops->sent != NULL ? NIC_QP_CC_SENT : 0;
     qp->flags |= config->window_overshoot ? NIC_QP_OVERSHOOT : 0;
     if (qp->type == NIC_QPT_RC &&
@@ -193,7 +195,7 @@ static inline void tell_ack(nic_qp_t *qp,
                             bool nak)
 {
     nic_cc_t *const cc = nic__cc(qp);
-    if (!cc->hears_acks) {
+    if (!cc->hears_acks || (nic__repaths(qp) && !nic__repath_ack(qp, packet))) {
         return;
     }
     // If algorithms share one random sequence with the network (net_dice_t), the ACK that ends a

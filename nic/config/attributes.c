@@ -117,6 +117,24 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.nak-interval", TIME, nic_config_t, nak_interval_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
+    SIM_ATTR("nic.repath", ENUM, nic_config_t, repath,
+             .default_text = "off", .choices = "off|plb|flowbender",
+             .help = "rule by which the sender of a reliable connection changes its UDP source "
+                     "port, and so its path, after congested round trips and time-outs"),
+    SIM_ATTR("nic.plb.marks", RATIO, nic_config_t, plb_marks,
+             .default_text = "0.5", .min_text = "0", .max_text = "1",
+             .help = "share of marked ACKs above which plb takes a round trip for congested; "
+                     "where CNPs tell of marks, one CNP suffices"),
+    SIM_ATTR("nic.plb.rounds", COUNT, nic_config_t, plb_rounds,
+             .default_text = "12", .min_text = "1", .max_text = "1000000",
+             .help = "congested round trips in a row after which plb changes the path"),
+    SIM_ATTR("nic.flowbender.marks", RATIO, nic_config_t, flowbender_marks,
+             .default_text = "0.05", .min_text = "0", .max_text = "1",
+             .help = "share of marked ACKs above which flowbender takes a round trip for "
+                     "congested; where CNPs tell of marks, one CNP suffices"),
+    SIM_ATTR("nic.flowbender.rounds", COUNT, nic_config_t, flowbender_rounds,
+             .default_text = "1", .min_text = "1", .max_text = "1000000",
+             .help = "congested round trips in a row after which flowbender changes the path"),
     SIM_ATTR("nic.ooo", ENUM, nic_config_t, ooo,
              .default_text = "off", .choices = "off|place",
              .help = "treatment of requests out of order with go-back-n; off: they are dropped and "

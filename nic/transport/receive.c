@@ -5,6 +5,7 @@
 // This is DCQCN's notification point: a data packet marked CE causes a CNP to its sender, at most
 // one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
 #include "nic/cc/control.h"
+#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/objects/numbers.h"
@@ -108,6 +109,7 @@ static void receive_cnp(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     nic_cc_t *const cc = nic__cc(qp);
     const bool handled = (qp->flags & NIC_QP_ACTIVE) != 0 && cc->ops->cnp != NULL;
     nic__trace(nic, qp, NIC_TRACE_CNP_RECEIVED, handled, 0);
+    nic__repath_cnp(qp);
     if (handled) {
         nic->counters.rp_cnp_handled++;
         cc->ops->cnp(cc);

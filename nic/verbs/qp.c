@@ -5,6 +5,7 @@
 // memory until the event is over, so that the code that called the application can look at it.
 #include "nic/objects/qp.h"
 
+#include "nic/cc/repath.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
@@ -51,7 +52,7 @@ sim_err_t nic_qp_create(nic_pd_t *pd, const nic_qp_init_attr_t *attr, nic_qp_t *
         return SIM_ERR_EXISTS;
     }
     const nic_transport_ops_t *const ops = transport_of(nic, attr);
-    const size_t before_bytes = nic__bytes_before_qp(nic);
+    const size_t before_bytes = nic__repath_bytes(nic) + nic__bytes_before_qp(nic);
     char *const memory = sim_alloc_lines(before_bytes + nic__transport_qp_bytes(nic, ops));
     nic_qp_t *const made = (nic_qp_t *)(void *)(memory + before_bytes);
     made->ops = ops;
@@ -95,7 +96,7 @@ void nic__qp_free(nic_qp_t *qp)
     nic__free_receives(qp->rq, qp->rq_capacity);
     sim_free(qp->reads);
     sim_free(qp->atomics);
-    sim_free((char *)qp - nic__bytes_before_qp(qp->nic));
+    sim_free((char *)qp - nic__bytes_before_qp(qp->nic) - nic__repath_bytes(qp->nic));
 }
 
 void nic__free_dead(nic_host_t *host)
@@ -201,7 +202,7 @@ uint32_t nic_qp_sends_done(const nic_qp_t *qp)
 
 size_t nic_qp_memory_bytes(const nic_qp_t *qp)
 {
-    return nic__bytes_before_qp(qp->nic) + nic__transport_qp_bytes(qp->nic, qp->ops) +
-           nic__sq_capacity(qp) * sizeof(nic_wqe_t) + qp->rq_capacity * sizeof(nic_recv_wqe_t) +
-           qp->read_capacity * sizeof(nic_read_t);
+    return nic__repath_bytes(qp->nic) + nic__bytes_before_qp(qp->nic) +
+           nic__transport_qp_bytes(qp->nic, qp->ops) + nic__sq_capacity(qp) * sizeof(nic_wqe_t) +
+           qp->rq_capacity * sizeof(nic_recv_wqe_t) + qp->read_capacity * sizeof(nic_read_t);
 }

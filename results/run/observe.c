@@ -468,7 +468,11 @@ sim_err_t results_observers_create(const world_t *world,
     results_observers_t *const made = sim_alloc(sizeof(*made));
     made->world = world;
     sim_err_t result = attach_events(made, folder, error);
-    if (result == SIM_OK && net_may_reorder(world->net)) {
+    bool may_reorder = net_may_reorder(world->net);
+    for (size_t i = 0; i < world->nic_count; i++) {
+        may_reorder |= nic_get_config(world->nics[i].nic)->repath != NIC_REPATH_OFF;
+    }
+    if (result == SIM_OK && may_reorder) {
         made->reordering = results_reordering_create(world->net);
     }
     if (result == SIM_OK && folder != NULL) {

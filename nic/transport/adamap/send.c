@@ -9,6 +9,7 @@
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/cc/control.h"
+#include "nic/cc/repath.h"
 #include "nic/fabric.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
@@ -435,6 +436,7 @@ static void timed_out(nic_qp_t *qp)
     state->active_ps = now_ps;
     nic_transport_timer_arm(qp, now_ps + timeout_of(state));
     nic_cc_t *const cc = nic__cc(qp);
+    nic__repath_timeout(qp);
     if (cc->ops->timeout != NULL) {
         cc->ops->timeout(cc);
         nic__cc_sync(qp);

@@ -9,6 +9,7 @@
 // interrupted back too; a finished one stays finished.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.7.6 (retries), 9.9.2 (requester's errors).
 #include "nic/cc/control.h"
+#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/objects/calls.h"
@@ -271,6 +272,7 @@ static void timed_out(nic_qp_t *qp)
     nic__gbn(qp)->recovering_psn = NIC_GBN_NO_PSN;
     if (retry(qp)) {
         nic_cc_t *const cc = nic__cc(qp);
+        nic__repath_timeout(qp);
         if (cc->ops->timeout != NULL) {
             cc->ops->timeout(cc);
             nic__cc_sync(qp);

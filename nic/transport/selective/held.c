@@ -3,6 +3,7 @@
 #include "nic/transport/selective/held.h"
 
 #include "nic/cc/control.h"
+#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -245,6 +246,7 @@ bool nic__held_silent(nic_held_t *held)
         return false;
     }
     nic_cc_t *const cc = nic__cc(qp);
+    nic__repath_timeout(qp);
     if (cc->ops->timeout != NULL) {
         cc->ops->timeout(cc);
         nic__cc_sync(qp);

@@ -85,6 +85,30 @@ grep -q '"link_imbalance"' "$work/r/summary.json" || fail "no imbalance"
     "$(grep -A 1 '"reordering": {' "$work/r/summary.json" | tr -dc '0-9')" ] ||
     fail "flows.csv and the summary do not agree on reordering"
 
+# -- senders that leave congested paths: marks make them use more ports than their first hashes
+
+cat >"$work/pairs.yaml" <<'YAML'
+topology:
+  leaf-spine: {leaves: 2, spines: 8, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 40Gbps}
+switch: {ecn: {kmin: 20KB, kmax: 80KB}}
+nic: {transport: irn, plb: {rounds: 1}}
+traffic: [permutation: {hosts: host*, bytes: 2MB}]
+YAML
+used() { # RULE CONTROL THREADS
+    "$ROCESIM" run "$work/pairs.yaml" -o "$work/p" --quiet --set "nic.repath=$1" \
+        --set "nic.congestion-control=$2" --threads "$3" >"$work/out" 2>&1 ||
+        fail "$1: $(tail -n 1 "$work/out")"
+    value "$work/p/summary.json" paths_used
+}
+for control in dctcp dcqcn; do # marks in ACKs; CNPs
+    before=$(used off "$control" 1)
+    for rule in plb flowbender; do
+        after=$(used "$rule" "$control" 1)
+        [ "$after" -gt "$before" ] || fail "$rule with $control uses $after ports, without $before"
+        [ "$(used "$rule" "$control" 2)" = "$after" ] || fail "$rule with $control on two threads"
+    done
+done
+
 # -- what does not go together
 
 refused() { # TEXT OPTION...

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/cc/repath.c - PLB and FlowBender: a queue pair whose round trips are congested takes another
+// UDP source port. Sources: docs/models/load-balancing.md.
+//
+// A round trip is congested if more than a share of its ACKs echo a mark or, where the receiver
+// sends CNPs instead, if a CNP came in it.
+#include "nic/cc/repath.h"
+
+#include "nic/schedule/planes.h"
+#include "nic/schedule/turn.h"
+
+#define PORTS (UINT32_C(65536) - ROCE_SOURCE_PORT_MIN)
+
+size_t nic__repath_bytes(const nic_t *nic)
+{
+    return nic->host->config->repath == NIC_REPATH_OFF ? 0 : sizeof(nic_repath_t);
+}
+
+static nic_repath_t *repath_of(nic_qp_t *qp)
+{
+    char *const scheduler = (char *)qp - nic__bytes_before_qp(qp->nic);
+    return (nic_repath_t *)(void *)(scheduler - nic__repath_bytes(qp->nic));
+}
+
+static void begin_round(nic_qp_t *qp, nic_repath_t *repath)
+{
+    repath->round_psn = qp->next_psn;
+    repath->acks = repath->marks = 0;
+    repath->cnp = false;
+}
+
+static void move(nic_qp_t *qp, nic_repath_t *repath)
+{
+    const nic_t *const nic = qp->nic;
+    const net_t *const net = nic->host->node.net;
+    qp->path.udp_source_port =
+        (uint16_t)(ROCE_SOURCE_PORT_MIN + sim_random_below(&repath->random, PORTS));
+    qp->path.flow_hash =
+        net_flow_hash(net, nic->interface, qp->path.destination, qp->path.udp_source_port);
+    qp->path.route =
+        net_source_route(net, nic->interface, qp->path.destination, qp->path.flow_hash);
+    if (nic->planes != NULL) {
+        nic__planes_connect(qp);
+    }
+    repath->congested = 0;
+    begin_round(qp, repath);
+}
+
+void nic__repath_connect(nic_qp_t *qp)
+{
+    if (!nic__repaths(qp)) {
+        return;
+    }
+    nic_repath_t *const repath = repath_of(qp);
+    *repath = (nic_repath_t){
+        .round_psn = qp->next_psn,
+        .control_hears = nic__cc(qp)->hears_acks,
+    };
+    nic__cc(qp)->hears_acks = true;
+    sim_random_init(&repath->random,
+                    sim_options(nic__node(qp->nic)->sim)->seed,
+                    (uint64_t)qp->nic->interface << 24 | qp->number,
+                    "repath");
+}
+
+bool nic__repath_ack(nic_qp_t *qp, const net_packet_t *packet)
+{
+    const nic_config_t *const config = qp->nic->host->config;
+    const bool plb = config->repath == NIC_REPATH_PLB;
+    nic_repath_t *const repath = repath_of(qp);
+    repath->acks++;
+    repath->marks += packet->becn;
+    repath->round_psn = qp->next_psn < repath->round_psn ? qp->next_psn : repath->round_psn;
+    if (qp->una_psn < repath->round_psn) {
+        return repath->control_hears;
+    }
+    const sim_ratio_t share = plb ? config->plb_marks : config->flowbender_marks;
+    const bool congested = nic__cc_const(qp)->echoes_ecn
+                               ? repath->marks * share.den > share.num * repath->acks
+                               : repath->cnp;
+    repath->congested = congested ? repath->congested + 1 : 0;
+    begin_round(qp, repath);
+    if (repath->congested >= (plb ? config->plb_rounds : config->flowbender_rounds)) {
+        move(qp, repath);
+    }
+    return repath->control_hears;
+}
+
+void nic__repath_cnp(nic_qp_t *qp)
+{
+    if (nic__repaths(qp)) {
+        repath_of(qp)->cnp = true;
+    }
+}
+
+void nic__repath_timeout(nic_qp_t *qp)
+{
+    if (nic__repaths(qp)) {
+        move(qp, repath_of(qp));
+    }
+}
