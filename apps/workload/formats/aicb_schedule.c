@@ -268,7 +268,7 @@ static sim_err_t read_aicb(const app__workload_file_t *file,
                            sim_message_t *message)
 {
     app__aicb_t aicb;
-    app__aicb_job_t job;
+    app__aicb_job_t job = {.ranks = 0};
     app__schedule_t *schedule = NULL;
     sim_err_t error = app__aicb_read(file, &aicb, message);
     if (error == SIM_OK) {

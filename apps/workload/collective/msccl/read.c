@@ -335,6 +335,7 @@ static void XMLCALL begin_doctype(void *ctx,
 static sim_err_t check_waits(const app__msccl_t *msccl, sim_message_t *message)
 {
     const app__program_file_t *const program = msccl->program;
+    SIM_CHECK(program != NULL);
     for (uint32_t rank = 0; rank < program->ranks; rank++) {
         for (uint32_t b = 0; b < blocks_of(program, rank); b++) {
             const app__block_t *const block = &program->blocks[program->block_first[rank] + b];

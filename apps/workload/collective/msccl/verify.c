@@ -433,7 +433,7 @@ sim_err_t app__msccl_verify(const app__msccl_t *msccl, sim_message_t *message)
         .msccl = msccl,
         .program = program,
         .words = (program->ranks + 63) / 64,
-        .per = program->chunks / program->ranks,
+        .per = program->chunks < program->ranks ? 1 : program->chunks / program->ranks,
         .message = message,
     };
     if (has_parts && program->chunks % program->ranks != 0) {
