@@ -121,8 +121,8 @@ def check(what, found_us, expected_ps):
         failed = 1
 
 
-def compare(ranks, size, kind, algorithm, expected_ps, more=""):
-    words = f"kind: {kind}, algorithm: {algorithm}, bytes: {size}, protocol: plain{more}"
+def compare(ranks, size, kind, algorithm, expected_ps, more="", protocol="plain"):
+    words = f"kind: {kind}, algorithm: {algorithm}, bytes: {size}, protocol: {protocol}{more}"
     check(f"{ranks} ranks, {words}", run(ranks, words)["apps"][0]["finish_us"], expected_ps)
 
 
@@ -151,6 +151,10 @@ for n in [2, 3, 4, 7, 8, 16, 31, 64, 128] if LONG else [2, 3, 8, 31, 128]:
         together = (n - 2) * BYTE * (1000 + 98) + write(1000) + ACK
         compare(n, 1000 * n, "all-to-all", "direct", together)
         compare(n, 1000 * n, "all-to-all", "pairwise", together, ", channels: 1")
+    # NCCL's: a clear-to-send of 64 bytes, then WRITEs with immediates; the end needs no ACK.
+    steps = n - 1
+    clear = write(64) + steps * (ACK_SENT + write(24) + 2 * BYTE * 4)
+    compare(n, size, "all-gather", "ring", clear, ", channels: 1", "simple")
     latency = ", send-latency: 3us"  # before each message
     compare(n, size, "all-gather", "ring", chain([24] * (n - 1), 3_000_000), latency)
 
