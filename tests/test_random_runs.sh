@@ -5,7 +5,7 @@
 #
 # Goal: whatever tests/random-scenario and tests/random-program draw, a run ends by itself with exit status 0
 # (so packets were conserved: a run that loses count of them fails), no flow beats its ideal time, and two
-# threads and the resolved scenario that the run left behind give the same digest and the same files.
+# threads, two ranks and the resolved scenario that the run left behind give the same digest and files.
 # Method: 24 scenarios of each (RANDOM_FIRST, RANDOM_COUNT), 200 in the long form; a third and a fifth of them
 # under sanitizers, whose runs take several times as long; three runs each; diff of the folders but for values
 # named wall_.
@@ -40,6 +40,24 @@ same() {
         fail "$drawn $number: $1 differs: $(head -n 3 "$work/diff")"
 }
 
+# Every eighth scenario in two ranks, where there is MPI; all of them in the long form. Ranks refuse some.
+every=8
+[ -z "${TEST_LONG:-}" ] || every=1
+case $BUILD_DIRECTORY in
+*asan* | *tsan*) every=0 ;; # the libraries of MPI leak
+esac
+"$ROCESIM" --version | grep -q 'with Open MPI' && command -v mpirun >/dev/null || every=0
+in_ranks() {
+    local status=0
+    rm -rf "$work/ranks"
+    timeout 120 "$ROCESIM" run "$1" -o "$work/ranks" --quiet --ranks 2 >"$work/out" 2>"$work/err" || status=$?
+    if [ $status -eq 2 ] && grep -qE 'or one rank|ties: insertion' "$work/err" && [ ! -e "$work/ranks" ]; then
+        return
+    fi
+    [ $status -eq 0 ] || fail "$drawn $number: --ranks 2: status $status: $(head -n 2 "$work/err")"
+    same ranks
+}
+
 # A datagram that a link repeats may stand for one that is still under way.
 repeats_datagrams() {
     grep -q 'duplicate-rate' "$work/scenario.yaml" && grep -q 'service: ud' "$work/scenario.yaml"
@@ -52,6 +70,7 @@ for drawn in random-scenario random-program; do
         if run one "$work/scenario.yaml"; then
             run threads "$work/scenario.yaml" --threads 2 && same threads
             run resolved "$work/one/scenario.yaml" && same resolved
+            [ $every -eq 0 ] || [ $((number % every)) -ne 0 ] || in_ranks "$work/scenario.yaml"
             beats=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) if ($i == "slowdown") column = i; next }
                 $column != "" && $column < 1 { print; exit }' "$work/one/flows.csv")
             [ -z "$beats" ] || repeats_datagrams || fail "$drawn $number: a flow faster than ideal: $beats"
