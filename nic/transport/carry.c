@@ -14,6 +14,7 @@ bool nic_can_carry(const nic_t *nic, const char **why)
     (void)nic_reports(nic, &reports);
     nic_rnic_counters_t counters;
     *why = nic->detailed && !nic_get_rnic_counters(nic, &counters) ? "a device of a program's own"
+           : nic->host->config->ooo == NIC_OOO_PLACE               ? "nic.ooo: place"
            : reports > 0 ? "a report of its own (a tiered cache, or an IOMMU)"
                          : NULL;
     return *why == NULL;

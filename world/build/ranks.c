@@ -27,6 +27,13 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           "nic.cache.policy: the tiered cache reports its inside, which is not "
                           "carried between ranks yet; expected flat, or one rank");
     }
+    if (scenario->outputs.hops_max > 0) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "outputs.hops-max: frames on links are not carried between ranks yet; "
+                          "expected 0, or one rank");
+    }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (traffic->ops->leave == NULL || traffic->ops->take == NULL) {
