@@ -42,6 +42,55 @@ take_settings() {
 }
 take_settings
 
+# open_study OUT QUICK COLUMNS: creates the folder OUT with data.csv, and sets here, program, out, quick
+# and more
+open_study() {
+    here=$(cd "$(dirname "$0")" && pwd)
+    program=${ROCESIM:-$here/../../build/release/rocesim}
+    out=$1
+    quick=$2
+    if [ ! -x "$program" ]; then
+        echo "the program $program does not exist: run make first" >&2
+        exit 1
+    fi
+    take_settings
+    mkdir -p "$out"
+    echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
+    echo "$3" | tee "$out/data.csv"
+}
+
+# simulate_file SCENARIO NAME=VALUE...: runs a scenario beside the study and sets summary to its
+# summary.json
+simulate_file() {
+    local scenario=$1 set=() option
+    shift
+    for option in "$@"; do
+        set+=(--set "$option")
+    done
+    summary=$out/run/summary.json
+    if ! "$program" run "$here/$scenario" -o "$out/run" --quiet --yes "${set[@]}" "${more[@]}" \
+        >"$out/run.log" 2>&1; then
+        cat "$out/run.log" >&2
+        echo "a run failed: $program run $here/$scenario ${set[*]}" >&2
+        exit 1
+    fi
+}
+
+# put VALUE...: prints a row and appends it to data.csv
+put() {
+    local IFS=,
+    echo "$*" | tee -a "$out/data.csv"
+}
+
+# against OURS THEIRS: prints "ours,theirs,difference in percent"; - where nothing is published
+against() {
+    if [ "$2" = - ]; then
+        echo "$1,-,-"
+    else
+        echo "$1,$2,$(awk -v a="$1" -v b="$2" 'BEGIN { printf "%+.1f", 100 * (a / b - 1) }')"
+    fi
+}
+
 # value_of FILE PATH: prints a number of a summary by its path (apps[0].mops,
 # nics[0].cache.l1_hits), or - if there is none
 value_of() {

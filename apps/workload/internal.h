@@ -443,4 +443,12 @@ void app__workload_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__workload_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
 extern const sim_report_table_t app__workload_report;
 
+// The members of app_ops_t that all applications of this folder share.
+#define APP__WORKLOAD_OPS                                                                         \
+    .destroy = app__workload_destroy, .flows = app__workload_flows,                               \
+    .operations = app__workload_operations, .places = app__workload_places,                       \
+    .progress = app__workload_progress, .leave = app__workload_leave, .take = app__workload_take, \
+    .describe = app__workload_describe, .report = &app__workload_report,                          \
+    .warn = app__workload_warn
+
 #endif // APPS_WORKLOAD_INTERNAL_H

@@ -7,33 +7,12 @@
 
 # begin OUT COLUMNS: creates the folder OUT and sets out, program, quick, here and more.
 begin() {
-    here=$(cd "$(dirname "$0")" && pwd)
-    program=${ROCESIM:-$here/../../build/release/rocesim}
-    out=$1
-    quick=${FABRICS_QUICK:-0}
-    if [ ! -x "$program" ]; then
-        echo "the program $program does not exist: run make first" >&2
-        exit 1
-    fi
-    take_settings
-    mkdir -p "$out"
-    echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
-    echo "$2" | tee "$out/data.csv"
+    open_study "$1" "${FABRICS_QUICK:-0}" "$2"
 }
 
 # simulate NAME=VALUE...: runs fabric.yaml and sets summary to its summary.json
 simulate() {
-    local set=() option
-    for option in "$@"; do
-        set+=(--set "$option")
-    done
-    summary=$out/run/summary.json
-    if ! "$program" run "$here/fabric.yaml" -o "$out/run" --quiet "${set[@]}" "${more[@]}" \
-        >"$out/run.log" 2>&1; then
-        cat "$out/run.log" >&2
-        echo "a run failed: $program run $here/fabric.yaml ${set[*]}" >&2
-        exit 1
-    fi
+    simulate_file fabric.yaml "$@"
 }
 
 # value PATH: prints a number of the summary by its path (apps[0].goodput_gbps), or -
@@ -41,22 +20,7 @@ value() {
     value_of "$summary" "$1"
 }
 
-# put VALUE...: prints a row and appends it to data.csv
-put() {
-    local IFS=,
-    echo "$*" | tee -a "$out/data.csv"
-}
-
 # calc EXPRESSION: prints a number
 calc() {
     awk "BEGIN { printf \"%.4g\", ($1) }"
-}
-
-# against OURS THEIRS: prints "ours,theirs,difference in percent"; - where nothing is published
-against() {
-    if [ "$2" = - ]; then
-        echo "$1,-,-"
-    else
-        echo "$1,$2,$(awk -v a="$1" -v b="$2" 'BEGIN { printf "%+.1f", 100 * (a / b - 1) }')"
-    fi
 }

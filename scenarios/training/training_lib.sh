@@ -7,34 +7,12 @@
 
 # begin OUT COLUMNS: creates the folder OUT and sets out, program, quick, here and more.
 begin() {
-    here=$(cd "$(dirname "$0")" && pwd)
-    program=${ROCESIM:-$here/../../build/release/rocesim}
-    out=$1
-    quick=${TRAINING_QUICK:-0}
-    if [ ! -x "$program" ]; then
-        echo "the program $program does not exist: run make first" >&2
-        exit 1
-    fi
-    take_settings
-    mkdir -p "$out"
-    echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
-    echo "$2" | tee "$out/data.csv"
+    open_study "$1" "${TRAINING_QUICK:-0}" "$2"
 }
 
 # simulate NAME=VALUE...: runs gpt.yaml and sets summary to its summary.json
 simulate() {
-    local set=() option
-    for option in "$@"; do
-        set+=(--set "$option")
-    done
-    summary=$out/run/summary.json
-    rm -rf "$out/run"
-    if ! "$program" run "$here/gpt.yaml" -o "$out/run" --quiet --yes "${set[@]}" "${more[@]}" \
-        >"$out/run.log" 2>&1; then
-        cat "$out/run.log" >&2
-        echo "a run failed: $program run $here/gpt.yaml ${set[*]}" >&2
-        exit 1
-    fi
+    simulate_file gpt.yaml "$@"
 }
 
 # small: prints the settings of a job that simulates in seconds: 4 servers of 8 GPUs, some layers of
@@ -58,22 +36,7 @@ times() {
     echo "$list"
 }
 
-# put VALUE...: prints a row and appends it to data.csv
-put() {
-    local IFS=,
-    echo "$*" | tee -a "$out/data.csv"
-}
-
 # calc EXPRESSION: prints a number
 calc() {
     awk "BEGIN { printf \"%.6g\", ($1) }"
-}
-
-# against OURS THEIRS: prints "ours,theirs,difference in percent"; - where nothing is published
-against() {
-    if [ "$2" = - ]; then
-        echo "$1,-,-"
-    else
-        echo "$1,$2,$(awk -v a="$1" -v b="$2" 'BEGIN { printf "%+.1f", 100 * (a / b - 1) }')"
-    fi
 }

@@ -5,35 +5,14 @@
 # for each simulation, and draws a figure at the end. Rows go to data.csv.
 . "$(dirname "${BASH_SOURCE[0]}")/../study_lib.sh"
 
-# begin OUT COLUMNS: creates the folder OUT and sets out, program, quick and here.
+# begin OUT COLUMNS: creates the folder OUT and sets out, program, quick, here and more.
 begin() {
-    here=$(cd "$(dirname "$0")" && pwd)
-    program=${ROCESIM:-$here/../../build/release/rocesim}
-    out=$1
-    quick=${WAN_QUICK:-0}
-    if [ ! -x "$program" ]; then
-        echo "the program $program does not exist: run make first" >&2
-        exit 1
-    fi
-    mkdir -p "$out"
-    echo "== $(sed -n 's/^# \([^ ]* - .*\)/\1/p' "$0" | head -n 1)"
-    echo "$2" | tee "$out/data.csv"
+    open_study "$1" "${WAN_QUICK:-0}" "$2"
 }
 
 # simulate SCENARIO NAME=VALUE...: runs the scenario and sets summary to its summary.json
 simulate() {
-    local scenario=$1 set=()
-    shift
-    for option in "$@"; do
-        set+=(--set "$option")
-    done
-    summary=$out/run/summary.json
-    if ! "$program" run "$here/$scenario" -o "$out/run" --quiet "${set[@]}" "${more[@]}" \
-        >"$out/run.log" 2>&1; then
-        cat "$out/run.log" >&2
-        echo "a run failed: $program run $here/$scenario ${set[*]}" >&2
-        exit 1
-    fi
+    simulate_file "$@"
 }
 
 # value PATH...: prints numbers of the summary by their paths (apps[0].goodput_gbps), separated by
@@ -59,12 +38,6 @@ transport() {
 lost() {
     awk -F: '/^  "drops"/ { inside = 1 } inside && /^  }/ { exit }
         inside && $1 !~ /units/ { sub(/,/, "", $2); sum += $2 } END { print sum + 0 }' "$summary"
-}
-
-# put VALUE...: prints a row and appends it to data.csv
-put() {
-    local IFS=,
-    echo "$*" | tee -a "$out/data.csv"
 }
 
 two='function min(a, b) { return a < b ? a : b } function max(a, b) { return a > b ? a : b }'
