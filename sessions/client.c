@@ -88,7 +88,12 @@ static json_t *make_call(rocesim_session_t *session, const char *name, json_t *a
     json_decref(arguments);
     if (text == NULL) {
         (void)fail(session, "no memory is left");
-    } else if (send_text(session, text, strlen(text)) == 0 && send_text(session, "\n", 1) == 0) {
+    } else {
+        // A program that has refused the scenario has said why, and may be gone.
+        const int sent = send_text(session, text, strlen(text));
+        if (sent == 0) {
+            (void)send_text(session, "\n", 1);
+        }
         answer = read_answer(session);
     }
     free(text);

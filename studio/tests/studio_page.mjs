@@ -517,7 +517,7 @@ const steps = {
         await ada.getByRole("button", { name: "Play" }).click();
         const from = await clock();
         await ada.waitForTimeout(300);
-        await ada.getByRole("button", { name: "Stop" }).click();
+        await ada.getByRole("button", { name: "Stop", exact: true }).click();
         const stopped = await clock();
         check(stopped !== from, "time goes on while packets are played");
         await ada.waitForTimeout(150);

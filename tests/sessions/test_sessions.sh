@@ -94,6 +94,8 @@ EOF
 within 20 python3 "$work/victims.py" "$work/socket" "$(few 20 4)" >"$work/said" 2>&1 ||
     fail "$(tail -n 3 "$work/said")"
 grep -q '^took [0-9]' "$work/said" || fail "the server does not answer: $(cat "$work/said")"
+# A process notices when its call ends.
+for _ in $(seq 300); do [ "$(ls "$work/served" | wc -l)" = 1 ] && break; sleep 0.1; done
 [ "$(ls "$work/served" | wc -l)" = 1 ] || fail "dead clients left folders: $(ls -R "$work/served" | head)"
 kill "$server"
 wait "$server" || fail "the server ended with status $?"

@@ -191,7 +191,7 @@ static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool 
 static const net_port_t *next_wait(const circles_t *circles, const net_port_t *link, uint32_t *out)
 {
     const net_node_t *const node = link->peer->node;
-    while (*out < node->port_count) {
+    while (pauses(node) && *out < node->port_count) { // the others hold nothing back
         const net_port_t *const port = &node->ports[(*out)++];
         const size_t bit = circles->first[node->sim.index] +
                            (size_t)link->peer->index * node->port_count + port->index;

@@ -497,9 +497,14 @@ static sim_err_t read_text(const app__workload_file_t *file,
 static bool recognises(const app__workload_file_t *file)
 {
     reader_t reader = {.at = file->text, .end = file->text + file->size_bytes};
-    while (reader.at < reader.end &&
-           (skip_comment(&reader) || is_blank(*reader.at) || *reader.at == '\n')) {
-        reader.at += is_blank(*reader.at) || *reader.at == '\n';
+    while (reader.at < reader.end) {
+        if (skip_comment(&reader)) {
+            continue;
+        }
+        if (!is_blank(*reader.at) && *reader.at != '\n') {
+            break;
+        }
+        reader.at++;
     }
     return next_word(&reader) && is_word(&reader, "num_ranks");
 }

@@ -7,6 +7,7 @@
 #include "studio/server/runs/study.h"
 #include "studio/server/runs/trash.h"
 #include "studio/server/store/database.h"
+#include "studio/server/store/reserve.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -174,7 +175,9 @@ static void read_log(const char *folder, bool last, char text[MESSAGE_BYTES + 1]
     }
 }
 
-static char *message_of(const studio_exit_t *exit, const char *folder, bool of_study)
+// full: the disk is full now. A program that cannot write then ends by itself, perhaps without a
+// message, since its log is on that disk.
+static char *message_of(const studio_exit_t *exit, const char *folder, bool of_study, bool full)
 {
     char log[MESSAGE_BYTES + 1];
     read_log(folder, of_study, log);
@@ -187,7 +190,8 @@ static char *message_of(const studio_exit_t *exit, const char *folder, bool of_s
     if (strcmp(exit->reason, "disk") == 0) {
         return sim_strdup("stopped because the run's files reached the limit");
     }
-    if (strcmp(exit->reason, "full") == 0) {
+    if (strcmp(exit->reason, "full") == 0 ||
+        (full && exit->status != 0 && exit->signal == 0 && log[0] == '\0')) {
         return sim_strdup("stopped because the disk is full");
     }
     if (strcmp(exit->reason, "lost") == 0) {
@@ -213,7 +217,8 @@ static bool write_end(studio_t *studio,
                       bool of_study)
 {
     char *const ended = of_study ? NULL : read_ended(folder);
-    char *const message = message_of(exit, folder, of_study);
+    const bool full = exit->status != 0 && studio_reserve_look(studio->reserve);
+    char *const message = message_of(exit, folder, of_study, full);
     const bool good = exit->status == 0 && (of_study || ended != NULL);
     const bool kept =
         studio_store_do(studio->store,
