@@ -111,6 +111,7 @@ static sim_err_t workload_create(const app_context_t *context,
     options.title = config->file;
     sim_err_t error = read_schedule(context, config, &schedule, message);
     if (error == SIM_OK) {
+        SIM_CHECK(schedule != NULL);
         tell_warnings(context, schedule);
         error =
             app__workload_create(context, &app_workload, &options, schedule, &workload, message);

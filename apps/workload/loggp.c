@@ -190,7 +190,9 @@ static int compare_freed(const void *a, const void *b)
 // Puts the operations that have become free among the events: rank by rank, sends first.
 static void start_freed(engine_t *engine)
 {
-    qsort(engine->freed, engine->freed_count, sizeof(*engine->freed), compare_freed);
+    if (engine->freed_count > 0) {
+        qsort(engine->freed, engine->freed_count, sizeof(*engine->freed), compare_freed);
+    }
     for (size_t i = 0; i < engine->freed_count; i++) {
         const freed_t *const freed = &engine->freed[i];
         const rank_state_t *const rank = &engine->ranks[freed->rank];

@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -20,12 +21,14 @@
 // Returns the resident memory of this process in bytes; 0: unknown.
 static double resident_bytes(void)
 {
-    unsigned long size = 0;
+    char line[128] = "";
     unsigned long resident = 0;
     FILE *const file = fopen("/proc/self/statm", "re");
     if (file != NULL) {
-        if (fscanf(file, "%lu %lu", &size, &resident) != 2) {
-            resident = 0;
+        if (fgets(line, sizeof(line), file) != NULL) {
+            char *second = line; // the first number is the size
+            (void)strtoul(line, &second, 10);
+            resident = strtoul(second, NULL, 10);
         }
         (void)fclose(file);
     }

@@ -92,7 +92,8 @@ static void put_name(timeline_t *timeline, const char *what, json_int_t tid, con
 
 static json_int_t tid_of(const slice_t *slice)
 {
-    return (json_int_t)((slice->cpu * KIND_COUNT + slice->kind) * LANES_MAX + slice->lane);
+    return ((json_int_t)slice->cpu * KIND_COUNT + (json_int_t)slice->kind) * LANES_MAX +
+           (json_int_t)slice->lane;
 }
 
 static void put_thread(timeline_t *timeline, const slice_t *slice)

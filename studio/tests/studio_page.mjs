@@ -548,9 +548,15 @@ const steps = {
         check(/host1 .*host8/.test(await names()) && (await names()).includes("->switch0"), `rows of hosts and stopped ports: ${await names()}`);
         await picture(ada, "timeline");
         await accessible(ada, "timeline");
-        const box = await place.boundingBox();
-        await ada.mouse.click(box.x + 160, box.y + 18);
-        await ada.getByRole("link", { name: "Show the flow" }).waitFor();
+        // On a busy machine the drawing may still be on its way when it is clicked.
+        const link = ada.getByRole("link", { name: "Show the flow" });
+        let box = await place.boundingBox();
+        for (let tries = 0; tries < 40 && !(await link.isVisible()); tries++) {
+            box = await place.boundingBox();
+            await ada.mouse.click(box.x + 160, box.y + 18);
+            await ada.waitForTimeout(1000);
+        }
+        await link.waitFor();
         await ada.mouse.move(box.x + 200, box.y + 60);
         await ada.mouse.down();
         await ada.mouse.move(box.x + 500, box.y + 60, { steps: 6 });

@@ -390,6 +390,7 @@ static sim_err_t parse_literal(parser_t *parser, world_number_t *number)
 
 static sim_err_t parse_factor(parser_t *parser, world_number_t *number)
 {
+    *number = (world_number_t){WORLD_UNIT_NONE, 0, 1};
     if (parser->depth == DEPTH_MAX) {
         return fail(parser, SIM_ERR_RANGE, "it is nested too deeply", "at most 32 levels");
     }

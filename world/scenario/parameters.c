@@ -346,6 +346,7 @@ static sim_err_t ranks_of(parameters_t *parameters,
     char *const parameter = sim_format("%.*s", (int)(strlen(name) - prefix - 1), name + prefix);
     const world_tree_t *value = NULL;
     sim_err_t result = find_value(parameters, parameter, place, &value, error);
+    SIM_CHECK(result != SIM_OK || value != NULL);
     if (result == SIM_OK && value->kind != WORLD_TREE_SCALAR) {
         result = world_fail(error,
                             SIM_ERR_INVALID,
@@ -374,6 +375,7 @@ static sim_err_t number_of(const char *name,
     if (result != SIM_OK) {
         return result;
     }
+    SIM_CHECK(value != NULL);
     if (value->kind != WORLD_TREE_SCALAR || !world_number_read(value->text, number)) {
         world_shown_t shown;
         return world_fail(error,

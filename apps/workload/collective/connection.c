@@ -348,6 +348,7 @@ static nic_qp_t *make_qp(app__conn_t *conn, uint32_t message)
 // Returns the queue pair of a message, making it if there is none yet.
 static nic_qp_t *qp_of(app__conn_t *conn, uint32_t message)
 {
+    SIM_CHECK(conn->slots != NULL);
     app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
     if (slot->qp == NULL) {
         const bool counts = conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;

@@ -82,6 +82,7 @@ static void ring_step(const app__program_t *program,
                       app__step_t *step)
 {
     const uint32_t n = spot->nodes;
+    SIM_CHECK(n > 0);
     const bool result = index >= n - 1;
     const uint32_t behind = result ? index - (n - 1) : index + 1;
     set_shard(step, channel, spot, spot->local, n);

@@ -140,6 +140,7 @@ static void set_units(const app__coll_options_t *options, app__coll_plan_t *plan
                        ? (uint32_t)((chunk_bytes + slice_bytes - 1) / slice_bytes)
                        : 0;
     if (!plain) {
+        SIM_CHECK(slice_bytes > 0);
         const uint64_t fits = BUFFER_STEPS * protocol->step_bytes / slice_bytes;
         plan->window = (uint32_t)(fits < 1                      ? 1
                                   : fits > APP__COLL_WINDOW_MAX ? APP__COLL_WINDOW_MAX

@@ -360,14 +360,14 @@ static uint32_t check_all(const app__layout_t *layout, uint32_t channels, bool p
 {
     uint32_t checked = 0;
     for (size_t a = 0; a < SIM_COUNT_OF(algorithms); a++) {
-        for (uint8_t kind = 0; kind < APP__COLL_BARRIER; kind++) {
+        for (uint32_t kind = 0; kind < APP__COLL_BARRIER; kind++) {
             app__program_t program = {
                 .algorithm = algorithms[a],
                 .layout = layout,
                 .ranks = layout->ranks,
                 .root = layout->ranks / 2,
                 .channels = channels,
-                .kind = kind,
+                .kind = (uint8_t)kind,
                 .pxn = pxn,
             };
             const bool large = kind == APP__COLL_ALL_TO_ALL && layout->ranks > 32;

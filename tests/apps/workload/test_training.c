@@ -337,7 +337,8 @@ START_TEST(bytes_are_those_of_the_closed_forms)
          bytes[APP__DIM_EP],
          ranks / plan.ep * (double)expert_layers(&plan) / plan.pp * m * 4 * (plan.ep - 1) * 2 *
              bsh * (double)model->top_k / plan.tp);
-    const double width = (double)model->kv_heads * (double)(model->hidden / model->heads);
+    const uint64_t head_width = model->hidden / model->heads;
+    const double width = (double)model->kv_heads * (double)head_width;
     same(row,
          "cp",
          bytes[APP__DIM_CP],
