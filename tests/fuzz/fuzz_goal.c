@@ -20,6 +20,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         .text = (const char *)data,
         .size_bytes = size,
     };
+    const app__format_t *const format = app__format_of(&file);
+    if (format != &app__format_goal_binary && format != &app__format_goal_text) {
+        return 0; // a file of another format
+    }
     if (app__format_read(&file, &schedule, &message) != SIM_OK) {
         SIM_CHECKF(strncmp(message.text, "goal:", 5) == 0, "message \"%s\"", message.text);
         return 0;
