@@ -5,7 +5,7 @@
 // responder of an unreliable one what arrived. Each rank leaves what its own hosts wrote.
 #include "apps/flows/transfer_internal.h"
 
-// What one end of a transfer wrote.
+// The values that one end of a transfer wrote.
 typedef struct outcome {
     uint64_t index; // of the transfer; UINT64_MAX: the list ends
     sim_time_t start_ps;

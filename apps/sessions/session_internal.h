@@ -68,7 +68,7 @@ typedef struct app__session_slots {
     uint32_t next;                     // where to look for a free one
 } app__session_slots_t;
 
-// What a session has at one interface.
+// The state of a session at one interface.
 typedef struct app__session_side {
     sim_timer_t timer;              // fires when the next transfer of this requester begins
     app__session_transfer_t *first; // released, in the order of their places

@@ -68,8 +68,8 @@ static sim_err_t read_schedule(const app_context_t *context,
         return sim_fail_about(message,
                               SIM_ERR_INVALID,
                               "file",
-                              ": the file is missing, expected the name of a schedule (GOAL) or "
-                              "of a workload text (AICB)");
+                              ": the file is missing, expected the name of a workload's file "
+                              "(GOAL, AICB, Chakra)");
     }
     sim_err_t error = context->read_file(config->file, &text, &size_bytes, message, context->ctx);
     if (error == SIM_OK) {

@@ -7,7 +7,7 @@
 
 #include "apps/workload/collective/engine.h"
 
-// What is told of a rank besides its operations.
+// The values of a rank that are carried besides its operations.
 typedef struct state {
     sim_time_t end_ps;
     uint64_t failed;

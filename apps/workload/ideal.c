@@ -9,7 +9,7 @@
 
 typedef enum change { CHANGE_START, CHANGE_ARRIVAL, CHANGE_END, CHANGE_LAST } change_t;
 
-// What happens to a rank at a time.
+// An event of a rank and its time.
 struct app__moment {
     sim_time_t time_ps; // from the start of the ranks
     uint32_t op;

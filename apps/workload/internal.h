@@ -88,8 +88,8 @@ typedef struct app__workload_options {
                      "LogGOPS)"),                                                                  \
     SIM_ATTR(prefix ".eager-max", BYTES, type, member.loggp.eager_max_bytes,                       \
              .default_text = "1TiB", .min_text = "0", .max_text = "1TiB",                          \
-             .help = "longest message that a send hands over without waiting for its receive (S "  \
-                     "of LogGOPS); a longer one first exchanges ready-to-send and clear-to-send"), \
+             .help = "longest message that a send hands over without waiting for its receive; "    \
+                     "longer ones first exchange ready-to-send and clear-to-send (S of LogGOPS)"), \
     SIM_ATTR(prefix ".send-order", ENUM, type, member.send_order,                                  \
              .default_text = "in-turn", .choices = "in-turn|in-order",                             \
              .help = "messages of a NIC to several ranks: all at once, which then share its rate " \

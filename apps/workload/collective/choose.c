@@ -29,7 +29,7 @@ static const double ring_ll128_max[] = {36.7, 36.7, 36.7};
 static const double tree_ll128_max[] = {36, 36, 29};
 static const double tree_max[] = {38.7, 41.4, 36};
 
-// What a tree reaches of its bandwidth, by the log2 of the size in units of 64 bytes.
+// The share of its bandwidth that a tree reaches, by the log2 of the size in units of 64 bytes.
 static const double tree_share[PROTOCOLS][23] = {
     {1, 1, 1, 1, .9, .8, .7, .7, .7, .7, .6, .5, .4, .4, .5, .6, .7, .8, .9, 1, 1, 1, 1},
     {1, 1, 1, 1, 1, .9, .8, .8, .8, .7, .6, .6, .6, .6, .6, .6, .8, .9, .9, .9, .9, 1, 1},

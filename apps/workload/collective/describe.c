@@ -72,7 +72,7 @@ void app__workload_describe(const app_t *app, void (*write)(const char *text, vo
         write_plan(all, &all->plans[shown[i]], calls[shown[i]], write, ctx);
     }
     if (lines > LINES_MAX) {
-        write("and other collectives\n", ctx);
+        write("The list leaves out further collectives.\n", ctx);
     }
     sim_free(shown);
     sim_free(calls);

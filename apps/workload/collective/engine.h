@@ -173,7 +173,7 @@ typedef struct app__coll_record {
 } app__coll_record_t;
 #define APP__NO_RECORD UINT32_MAX
 
-// What a rank has for its collectives.
+// The state of a rank for its collectives.
 typedef struct app__coll_rank {
     app__member_t **members; // by group
     uint32_t member_count;

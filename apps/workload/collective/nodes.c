@@ -7,7 +7,7 @@
 // ring, or by the double binary tree (NVLS tree). Then the node gathers the shards.
 #include "apps/workload/collective/tree.h"
 
-// What a rank knows of its place.
+// The place of a rank among the nodes.
 typedef struct spot {
     uint32_t size;  // ranks of a node
     uint32_t nodes; // nodes

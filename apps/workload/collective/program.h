@@ -11,7 +11,7 @@
 
 #define APP__NO_BLOCK UINT32_MAX
 
-// What a step does, as a sum of these bits. MSCCL's names: send "s", receive "r", receive + send
+// The actions of a step, a sum of these bits. MSCCL's names: send "s", receive "r", receive + send
 // "rcs" (with store), receive + reduce + store "rrc", receive + reduce + send "rrs", with store
 // "rrcs", copy "cpy", reduce "re", none of them "nop".
 typedef enum app__step_bits {

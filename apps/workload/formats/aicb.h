@@ -8,7 +8,7 @@
 
 #include "apps/workload/formats/format.h"
 
-// What a collective's word says, without the suffix of its group.
+// The kind that the word of a collective names, without the suffix of its group.
 typedef enum app__aicb_kind {
     APP__AICB_NONE,
     APP__AICB_ALL_REDUCE,
@@ -57,7 +57,7 @@ typedef struct app__aicb_word {
     uint32_t length;
 } app__aicb_word_t;
 
-// What a layer does in one phase.
+// The work of a layer in one phase.
 typedef struct app__aicb_step {
     uint64_t compute_ns;
     uint64_t bytes;

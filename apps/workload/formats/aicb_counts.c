@@ -29,7 +29,7 @@ static double least_ns(const app__aicb_step_t *step, double n, double bits_per_s
     return n < 2 ? 0 : rounds * (n - 1) / n * (double)step->bytes * 8e9 / bits_per_s;
 }
 
-// What a rank does in one pass over the file.
+// The work of a rank in one pass over the file.
 typedef struct totals {
     uint64_t compute_ns[APP__AICB_PHASES];
     uint64_t update_ns;
@@ -119,7 +119,8 @@ static void note_histogram(const app__aicb_t *aicb, app__schedule_t *schedule)
         }
     }
     if (lines > LINES_MAX) {
-        app__schedule_note(schedule, sim_format("and %u more kinds", lines - LINES_MAX));
+        app__schedule_note(schedule,
+                           sim_format("the list leaves out %u more kinds", lines - LINES_MAX));
     }
     sim_free(bins);
 }

@@ -203,7 +203,8 @@ static void note_histogram(const app__chakra_trace_t *trace, app__schedule_t *sc
         }
     }
     if (lines > LINES_MAX) {
-        app__schedule_note(schedule, sim_format("and %u more kinds", lines - LINES_MAX));
+        app__schedule_note(schedule,
+                           sim_format("the list leaves out %u more kinds", lines - LINES_MAX));
     }
     sim_free(nodes);
 }

@@ -163,7 +163,7 @@ static void take_gpu(reader_t *reader, const XML_Char **attrs)
     app__program_file_t *const program = reader->msccl->program;
     const uint32_t rank = program->ranks;
     if (rank == reader->ranks) {
-        fail(reader, "there is one gpu too many", "gpu", "as many as ngpus says");
+        fail(reader, "the file has one gpu too many", "gpu", "as many as ngpus says");
         return;
     }
     (void)number_of(reader, attrs, "id", rank, rank);
@@ -481,8 +481,9 @@ static sim_err_t read_msccl(const app__workload_file_t *file,
     if (error == SIM_OK) {
         app__schedule_t *const schedule = app__schedule_create(msccl.program->ranks);
         add_facts(&msccl, schedule);
-        app__schedule_refuse(schedule,
-                             sim_format("it is an algorithm of a collective and not a workload"));
+        app__schedule_refuse(
+            schedule,
+            sim_format("the file is an algorithm of a collective and not a workload"));
         app__schedule_finish(schedule);
         *created = schedule;
     }

@@ -16,7 +16,7 @@ typedef struct symbol {
     uint64_t *set;   // bits of the ranks that are summed up
 } symbol_t;
 
-// What a block has sent and its receiver has not taken.
+// The messages that a block has sent and its receiver has not taken.
 typedef struct queue {
     uint32_t *numbers;
     uint64_t *sets;

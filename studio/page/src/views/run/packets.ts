@@ -346,12 +346,13 @@ function not_recorded(run: Run): Child {
             ...run.set.filter((one) => !one.startsWith(`${hops_setting}=`)),
             `${hops_setting}=${hops_recorded}`,
         ];
+        const { library } = run;
         const body = {
             name: run.name,
             yaml,
             set,
             shared: run.shared,
-            ...(run.library ? { library: run.library } : {}),
+            ...(library ? { library } : {}),
         };
         const answer = await api.post<{ runs: { id: number }[] }>("runs", body);
         go(`${link("run", answer.runs[0]!.id)}?tab=packets`);
