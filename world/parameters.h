@@ -17,6 +17,8 @@ SIM_C_BEGIN
 
 #define WORLD_PARAMETERS_MAX 256u
 
+// Returns the section `parameters` of a scenario; NULL: it has none.
+world_tree_t *world__parameters_section(const world_tree_t *root);
 // Returns the mapping of the parameter of that name if it has the long form; NULL: there is none.
 // name need not end with a 0.
 world_tree_t *world_parameter_find(const world_tree_t *root, const char *name, size_t size);

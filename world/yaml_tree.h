@@ -90,6 +90,8 @@ world_tree_t *world_tree_copy(world_document_t *document, const world_tree_t *tr
 void world_tree_merge(world_tree_t *into, const world_tree_t *from);
 // Returns the entry of that key in a map, or NULL.
 world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key);
+// Returns the value of that key in a map, or NULL.
+world_tree_t *world_tree_value(const world_tree_t *map, const char *key);
 // Returns what a tree is, for messages: "a mapping", "a list", "a value", "nothing".
 const char *world_tree_kind_text(const world_tree_t *tree);
 // Fails with SIM_ERR_INVALID: key is of another kind than was expected.

@@ -42,21 +42,15 @@ typedef struct parameters {
     const world_tree_t *root;
 } parameters_t;
 
-static world_tree_t *value_of(const world_tree_t *map, const char *key)
+world_tree_t *world__parameters_section(const world_tree_t *root)
 {
-    const world_tree_entry_t *const entry = world_tree_find(map, key);
-    return entry == NULL ? NULL : entry->value;
-}
-
-static world_tree_t *section_of(const world_tree_t *root)
-{
-    world_tree_t *const map = value_of(root, "parameters");
+    world_tree_t *const map = world_tree_value(root, "parameters");
     return map != NULL && map->kind == WORLD_TREE_MAP ? map : NULL;
 }
 
 world_tree_t *world_parameter_find(const world_tree_t *root, const char *name, size_t size)
 {
-    const world_tree_t *const map = section_of(root);
+    const world_tree_t *const map = world__parameters_section(root);
     for (size_t i = 0; map != NULL && i < map->count; i++) {
         const char *const key = map->entries[i].key->text;
         if (strlen(key) == size && memcmp(key, name, size) == 0) {
@@ -164,10 +158,10 @@ static sim_err_t check_form(const parameter_t *parameter,
     char *const what = sim_format("parameter '%s'", parameter->name);
     sim_err_t result = world_tree_check_keys(map, what, keys, SIM_COUNT_OF(keys), PAGE, error);
     sim_free(what);
-    const world_tree_t *const path = value_of(map, "path");
-    const world_tree_t *const choose = value_of(map, "choose");
-    const world_tree_t *const value = value_of(map, "default");
-    const world_tree_t *const help = value_of(map, "help");
+    const world_tree_t *const path = world_tree_value(map, "path");
+    const world_tree_t *const choose = world_tree_value(map, "choose");
+    const world_tree_t *const value = world_tree_value(map, "default");
+    const world_tree_t *const help = world_tree_value(map, "help");
     if (result == SIM_OK && path != NULL &&
         (!is_plain_or_list(path) || (path->kind == WORLD_TREE_LIST && path->count == 0))) {
         result = fail(parameter, path, "path", "a path such as nic.mtu, or a list of paths", error);
@@ -274,7 +268,7 @@ static sim_err_t find_value(parameters_t *parameters,
     if (parameter->state == STATE_ACTIVE) {
         return in_a_cycle(parameters, name, place, error);
     }
-    world_tree_t *const tree = value_of(parameter->tree, "default");
+    world_tree_t *const tree = world_tree_value(parameter->tree, "default");
     if (tree == NULL) {
         return world_fail(error,
                           SIM_ERR_INVALID,
@@ -311,7 +305,7 @@ static sim_err_t ranks_in(const world_tree_t *root,
                           world_number_t *number,
                           world_error_t *error)
 {
-    const world_tree_t *const folder = value_of(root, "folder");
+    const world_tree_t *const folder = world_tree_value(root, "folder");
     char *const path = world_input_path(root->place.origin,
                                         folder != NULL && folder->text != NULL ? folder->text : "",
                                         name);
@@ -625,7 +619,7 @@ static sim_err_t put_choice(parameters_t *parameters,
                             const world_tree_t *choose,
                             world_error_t *error)
 {
-    const world_tree_t *const name = value_of(parameter->tree, "default");
+    const world_tree_t *const name = world_tree_value(parameter->tree, "default");
     SIM_CHECK(name != NULL && name->text != NULL); // check_form saw to it
     const world_tree_entry_t *const entry = world_tree_find(choose, name->text);
     if (entry == NULL) {
@@ -648,7 +642,7 @@ static sim_err_t put_choice(parameters_t *parameters,
     if (entry->value->is_null) {
         return SIM_OK;
     }
-    return put(parameters, root, value_of(parameter->tree, "path"), entry->value, error);
+    return put(parameters, root, world_tree_value(parameter->tree, "path"), entry->value, error);
 }
 
 static sim_err_t expand(parameters_t *parameters,
@@ -660,9 +654,9 @@ static sim_err_t expand(parameters_t *parameters,
     if (map->kind != WORLD_TREE_MAP) {
         return SIM_OK;
     }
-    world_tree_t *const value = value_of(map, "default");
-    const world_tree_t *const choose = value_of(map, "choose");
-    const world_tree_t *const path = value_of(map, "path");
+    world_tree_t *const value = world_tree_value(map, "default");
+    const world_tree_t *const choose = world_tree_value(map, "choose");
+    const world_tree_t *const path = world_tree_value(map, "path");
     if (choose != NULL) {
         return put_choice(parameters, root, parameter, choose, error);
     }
@@ -691,7 +685,7 @@ sim_err_t world_parameters_expand(world_document_t *document,
                                   world_tree_t *root,
                                   world_error_t *error)
 {
-    const world_tree_t *const map = section_of(root);
+    const world_tree_t *const map = world__parameters_section(root);
     if (map == NULL) {
         return SIM_OK;
     }
@@ -706,7 +700,7 @@ sim_err_t world_parameters_expand(world_document_t *document,
         const parameter_t *const parameter = &parameters.list[i];
         const world_tree_t *value = NULL;
         if (parameter->tree->kind == WORLD_TREE_MAP &&
-            value_of(parameter->tree, "default") != NULL) {
+            world_tree_value(parameter->tree, "default") != NULL) {
             result =
                 find_value(&parameters, parameter->name, &parameter->tree->place, &value, error);
         }
@@ -725,7 +719,7 @@ sim_err_t world_parameters_replace(world_document_t *document,
                                    world_error_t *error)
 {
     parameters_t parameters = {.document = document, .root = root};
-    const world_tree_t *const map = section_of(root);
+    const world_tree_t *const map = world__parameters_section(root);
     sim_err_t result = map != NULL ? list(&parameters, map, error) : SIM_OK;
     for (size_t i = 0; i < parameters.count; i++) {
         parameters.list[i].state = STATE_DONE;
@@ -736,86 +730,4 @@ sim_err_t world_parameters_replace(world_document_t *document,
         }
     }
     return result;
-}
-
-// -- printing
-
-// Prints the names that could be chosen beside the one that is.
-static void print_others(const world_tree_t *choose, const char *chosen, FILE *stream)
-{
-    const char *before = " (or ";
-    for (size_t i = 0; i < choose->count; i++) {
-        const char *const name = choose->entries[i].key->text;
-        if (strcmp(name, chosen) != 0) {
-            fprintf(stream, "%s%s", before, name);
-            before = ", ";
-        }
-    }
-    fprintf(stream, "%s", choose->count > 1 ? ")" : "");
-}
-
-void world_parameters_print(const world_tree_t *root, FILE *stream)
-{
-    const world_tree_t *const map = section_of(root);
-    const char *label = "parameter";
-    for (size_t i = 0; map != NULL && i < map->count; i++) {
-        const char *const name = map->entries[i].key->text;
-        const world_tree_t *const tree = map->entries[i].value;
-        const world_tree_t *const value =
-            tree->kind == WORLD_TREE_MAP ? value_of(tree, "default") : NULL;
-        world_error_t error;
-        char *const text = value != NULL ? world_value_text(value, name, &error) : NULL;
-        if (text == NULL) {
-            continue;
-        }
-        fprintf(stream, "  %-9s %s: %s", label, name, text);
-        label = "";
-        const world_tree_t *const choose = value_of(tree, "choose");
-        if (choose != NULL) {
-            print_others(choose, text, stream);
-        }
-        fprintf(stream, "\n");
-        sim_free(text);
-    }
-}
-
-// Prints a line for a value, or a list of values, below a parameter's name.
-static void describe_line(const char *label, const world_tree_t *tree, FILE *stream)
-{
-    world_error_t error;
-    char *const text = tree != NULL ? world_value_text(tree, "", &error) : NULL;
-    if (text != NULL) {
-        fprintf(stream, "    %s%s\n", label, text);
-    }
-    sim_free(text);
-}
-
-static void describe_one(const char *name, const world_tree_t *tree, FILE *stream)
-{
-    const bool map = tree->kind == WORLD_TREE_MAP;
-    const world_tree_t *const value = map ? value_of(tree, "default") : NULL;
-    const world_tree_t *const choose = map ? value_of(tree, "choose") : NULL;
-    world_error_t error;
-    char *const text = value != NULL ? world_value_text(value, name, &error) : NULL;
-    fprintf(stream, "%s%s%s\n", name, text != NULL ? " = " : "", text != NULL ? text : "");
-    sim_free(text);
-    if (map) {
-        describe_line("", value_of(tree, "help"), stream);
-    }
-    for (size_t i = 0; choose != NULL && i < choose->count; i++) {
-        fprintf(stream, "%s%s", i == 0 ? "    one of " : ", ", choose->entries[i].key->text);
-    }
-    fprintf(stream, "%s", choose != NULL ? "\n" : "");
-    describe_line("sets ", map ? value_of(tree, "path") : tree, stream);
-}
-
-size_t world_parameters_describe(const world_tree_t *root, FILE *stream)
-{
-    const world_tree_t *const map = section_of(root);
-    const size_t count = map != NULL ? map->count : 0;
-    for (size_t i = 0; i < count; i++) {
-        fprintf(stream, "%s", i > 0 ? "\n" : "");
-        describe_one(map->entries[i].key->text, map->entries[i].value, stream);
-    }
-    return count;
 }

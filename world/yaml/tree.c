@@ -111,6 +111,12 @@ world_tree_entry_t *world_tree_find(const world_tree_t *map, const char *key)
     return NULL;
 }
 
+world_tree_t *world_tree_value(const world_tree_t *map, const char *key)
+{
+    const world_tree_entry_t *const entry = world_tree_find(map, key);
+    return entry == NULL ? NULL : entry->value;
+}
+
 const char *world_tree_kind_text(const world_tree_t *tree)
 {
     if (tree->is_null) {

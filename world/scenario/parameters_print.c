@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// world/scenario/parameters_print.c - prints the section `parameters` for people: `rocesim check`
+// shows what was chosen, `rocesim params FILE.yaml` explains every parameter.
+#include "world/bind.h"
+#include "world/parameters.h"
+
+#include <string.h>
+
+// Prints the names that could be chosen beside the one that is.
+static void print_others(const world_tree_t *choose, const char *chosen, FILE *stream)
+{
+    const char *before = " (or ";
+    for (size_t i = 0; i < choose->count; i++) {
+        const char *const name = choose->entries[i].key->text;
+        if (strcmp(name, chosen) != 0) {
+            fprintf(stream, "%s%s", before, name);
+            before = ", ";
+        }
+    }
+    fprintf(stream, "%s", choose->count > 1 ? ")" : "");
+}
+
+void world_parameters_print(const world_tree_t *root, FILE *stream)
+{
+    const world_tree_t *const map = world__parameters_section(root);
+    const char *label = "parameter";
+    for (size_t i = 0; map != NULL && i < map->count; i++) {
+        const char *const name = map->entries[i].key->text;
+        const world_tree_t *const tree = map->entries[i].value;
+        const world_tree_t *const value =
+            tree->kind == WORLD_TREE_MAP ? world_tree_value(tree, "default") : NULL;
+        world_error_t error;
+        char *const text = value != NULL ? world_value_text(value, name, &error) : NULL;
+        if (text == NULL) {
+            continue;
+        }
+        fprintf(stream, "  %-9s %s: %s", label, name, text);
+        label = "";
+        const world_tree_t *const choose = world_tree_value(tree, "choose");
+        if (choose != NULL) {
+            print_others(choose, text, stream);
+        }
+        fprintf(stream, "\n");
+        sim_free(text);
+    }
+}
+
+// Prints a line for a value, or a list of values, below a parameter's name.
+static void describe_line(const char *label, const world_tree_t *tree, FILE *stream)
+{
+    world_error_t error;
+    char *const text = tree != NULL ? world_value_text(tree, "", &error) : NULL;
+    if (text != NULL) {
+        fprintf(stream, "    %s%s\n", label, text);
+    }
+    sim_free(text);
+}
+
+static void describe_one(const char *name, const world_tree_t *tree, FILE *stream)
+{
+    const bool map = tree->kind == WORLD_TREE_MAP;
+    const world_tree_t *const value = map ? world_tree_value(tree, "default") : NULL;
+    const world_tree_t *const choose = map ? world_tree_value(tree, "choose") : NULL;
+    world_error_t error;
+    char *const text = value != NULL ? world_value_text(value, name, &error) : NULL;
+    fprintf(stream, "%s%s%s\n", name, text != NULL ? " = " : "", text != NULL ? text : "");
+    sim_free(text);
+    if (map) {
+        describe_line("", world_tree_value(tree, "help"), stream);
+    }
+    for (size_t i = 0; choose != NULL && i < choose->count; i++) {
+        fprintf(stream, "%s%s", i == 0 ? "    one of " : ", ", choose->entries[i].key->text);
+    }
+    fprintf(stream, "%s", choose != NULL ? "\n" : "");
+    describe_line("sets ", map ? world_tree_value(tree, "path") : tree, stream);
+}
+
+size_t world_parameters_describe(const world_tree_t *root, FILE *stream)
+{
+    const world_tree_t *const map = world__parameters_section(root);
+    const size_t count = map != NULL ? map->count : 0;
+    for (size_t i = 0; i < count; i++) {
+        fprintf(stream, "%s", i > 0 ? "\n" : "");
+        describe_one(map->entries[i].key->text, map->entries[i].value, stream);
+    }
+    return count;
+}
