@@ -15,6 +15,8 @@
 
 SIM_C_BEGIN
 
+// The choice that stands for every value which names no other choice, such as a file.
+#define WORLD_PARAMETERS_ELSE "else"
 #define WORLD_PARAMETERS_MAX 256u
 
 // Returns the section `parameters` of a scenario; NULL: it has none.

@@ -314,6 +314,22 @@ static const sim_report_table_t kind_report = {
     .bytes = sizeof(by_kind_t),
 };
 
+// When the ranks that finished did so.
+typedef struct finishes {
+    double mean;
+    double max;
+} finishes_t;
+
+static const sim_report_row_t finish_rows[] = {
+    APP__REAL(finishes_t, mean, "", "mean time until a rank finished"),
+    APP__REAL(finishes_t, max, "", "time from the start until the last rank finished"),
+};
+static const sim_report_table_t finish_report = {
+    .rows = finish_rows,
+    .count = SIM_COUNT_OF(finish_rows),
+    .bytes = sizeof(finishes_t),
+};
+
 typedef struct report {
     uint64_t ranks;
     uint64_t ranks_finished;
@@ -323,8 +339,7 @@ typedef struct report {
     uint64_t messages_failed;
     uint64_t bytes_sent;
     double calc_ms;
-    double finish_us;
-    double finish_us_mean;
+    finishes_t finish_us;
     double busy;
     uint64_t unexpected_peak;
     uint64_t depth;
@@ -394,8 +409,8 @@ static void add_rank(report_t *report, const app__rank_t *rank, double *cpu_ps)
     }
     if (rank->left == 0) {
         report->ranks_finished++;
-        report->finish_us_mean += took_us;
-        report->finish_us = took_us > report->finish_us ? took_us : report->finish_us;
+        report->finish_us.mean += took_us;
+        report->finish_us.max = took_us > report->finish_us.max ? took_us : report->finish_us.max;
     }
 }
 
@@ -419,10 +434,10 @@ static void fill_report(const void *object, void *result)
     fill_exposed(report, workload);
     fill_collectives(report, workload);
     if (report->ranks_finished > 0) {
-        report->finish_us_mean /= (double)report->ranks_finished;
-        report->busy = report->finish_us > 0
-                           ? cpu_ps / SIM_PS_PER_US / report->finish_us / (double)report->ranks
-                           : 0;
+        const double last_us = report->finish_us.max;
+        report->finish_us.mean /= (double)report->ranks_finished;
+        report->busy =
+            last_us > 0 ? cpu_ps / SIM_PS_PER_US / last_us / (double)report->ranks : 0;
     }
 }
 
@@ -452,6 +467,12 @@ static bool get_bytes(const void *object, sim_report_value_t *value)
     const report_t *const report = object;
     value->part.object = &report->bytes;
     return report->dimensioned;
+}
+
+static bool get_finish(const void *object, sim_report_value_t *value)
+{
+    value->part.object = &((const report_t *)object)->finish_us;
+    return true;
 }
 
 static bool get_collectives(const void *object, sim_report_value_t *value)
@@ -497,9 +518,14 @@ static const sim_report_row_t report_rows[] = {
     APP__WHOLE(report_t, messages_failed, "", "messages that failed because their path was down"),
     APP__WHOLE(report_t, bytes_sent, "bytes", "payload of all messages of the schedule"),
     APP__REAL(report_t, calc_ms, "ms", "computations of all ranks together, as the file has them"),
-    APP__REAL(report_t, finish_us, "us", "time from the start until the last rank finished"),
-    APP__REAL(report_t, finish_us_mean, "us", "mean time until a rank finished"),
-    APP__REAL(report_t, busy, "", "share of finish_us in which a processor worked, mean of all"),
+    {.name = "finish_us",
+     .kind = SIM_REPORT_OBJECT,
+     .unit = "us",
+     .help = "time from the start until a rank finished",
+     .table = &finish_report,
+     .get = get_finish,
+     .shown = true},
+    APP__REAL(report_t, busy, "", "share of finish_us.max in which a processor worked, mean of all"),
     APP__WHOLE(report_t,
                unexpected_peak,
                "",

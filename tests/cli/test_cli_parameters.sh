@@ -72,6 +72,7 @@ parameters:
     choose:
       all: [permutation: {bytes: $(size / per_node)}]
       incast: [incast: {to: host0, from: "host[1-$(gpus - 1)]", bytes: $(size)}]
+      else: [permutation: {bytes: $(pattern)}]
 link: {rate: 100Gbps}
 switch: {ecn: {kmin: 1KB, kmax: 400KB}}
 nic: {mtu: 2048}
@@ -99,6 +100,8 @@ for line in "hosts: 24" "congestion-control: none" "kmin: 1KB" "priorities: \[5\
     has "$line"
 done
 lacks "leaves: .*"
+run --set pattern=7KB || fail "$(cat "$scratch/err")"
+has "bytes: 7KB"
 # A path replaces what a parameter put there, in whatever order they are given.
 run --set topology.leaf-spine.spines=2 --set 'nic.mtu=$(gpus * 32)' --set gpus=16 --set switch.ecn.kmin=3KB ||
     fail "$(cat "$scratch/err")"

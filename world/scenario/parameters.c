@@ -621,7 +621,8 @@ static sim_err_t put_choice(parameters_t *parameters,
 {
     const world_tree_t *const name = world_tree_value(parameter->tree, "default");
     SIM_CHECK(name != NULL && name->text != NULL); // check_form saw to it
-    const world_tree_entry_t *const entry = world_tree_find(choose, name->text);
+    const world_tree_entry_t *entry = world_tree_find(choose, name->text);
+    entry = entry == NULL ? world_tree_find(choose, WORLD_PARAMETERS_ELSE) : entry;
     if (entry == NULL) {
         const char **const names = sim_alloc_array(choose->count, sizeof(*names));
         for (size_t i = 0; i < choose->count; i++) {

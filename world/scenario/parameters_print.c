@@ -6,6 +6,12 @@
 
 #include <string.h>
 
+// Returns a choice in words: the last one may stand for every other value.
+static const char *shown_name(const char *name)
+{
+    return strcmp(name, WORLD_PARAMETERS_ELSE) == 0 ? "another value" : name;
+}
+
 // Prints the names that could be chosen beside the one that is.
 static void print_others(const world_tree_t *choose, const char *chosen, FILE *stream)
 {
@@ -13,7 +19,7 @@ static void print_others(const world_tree_t *choose, const char *chosen, FILE *s
     for (size_t i = 0; i < choose->count; i++) {
         const char *const name = choose->entries[i].key->text;
         if (strcmp(name, chosen) != 0) {
-            fprintf(stream, "%s%s", before, name);
+            fprintf(stream, "%s%s", before, shown_name(name));
             before = ", ";
         }
     }
@@ -69,7 +75,10 @@ static void describe_one(const char *name, const world_tree_t *tree, FILE *strea
         describe_line("", world_tree_value(tree, "help"), stream);
     }
     for (size_t i = 0; choose != NULL && i < choose->count; i++) {
-        fprintf(stream, "%s%s", i == 0 ? "    one of " : ", ", choose->entries[i].key->text);
+        fprintf(stream,
+                "%s%s",
+                i == 0 ? "    one of " : ", ",
+                shown_name(choose->entries[i].key->text));
     }
     fprintf(stream, "%s", choose != NULL ? "\n" : "");
     describe_line("sets ", map ? world_tree_value(tree, "path") : tree, stream);

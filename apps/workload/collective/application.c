@@ -125,7 +125,7 @@ static sim_err_t make_schedule(const app_context_t *context,
             all[i] = i;
         }
         const app__call_t call = {
-            .bytes = config->bytes,
+            .bytes = config->kind == APP__COLL_BARRIER ? 0 : config->bytes,
             .matrix = matrix,
             .group = app__schedule_group(schedule, all, ranks),
             .root = (uint32_t)config->root,

@@ -70,7 +70,7 @@ holds "$(number dp dp exposed_ms) * 1e9 - ($rs + $ag) > -1" "exchange"
 run all --set per_node=2 --set gpus=16 --set $T.tp=2 --set $T.pp=2 --set $T.microbatches=4
 sum=0
 for kind in tp pp dp ep cp other; do sum="$sum + $(number all $kind exposed_ms)"; done
-holds "(($sum) + $(number all compute_ms) - $(number all finish_us_mean) / 1000) ^ 2 < 1e-12" \
+holds "(($sum) + $(number all compute_ms) - $(number all mean finish_us) / 1000) ^ 2 < 1e-12" \
     "the sum of times"
 for kind in tp pp dp; do holds "$(number all $kind exposed_ms) > 0" "exposed $kind"; done
 holds "$(number all other exposed_ms) == 0 && $(number all ep exposed_ms) == 0" "what is not there"
