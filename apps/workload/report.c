@@ -436,8 +436,7 @@ static void fill_report(const void *object, void *result)
     if (report->ranks_finished > 0) {
         const double last_us = report->finish_us.max;
         report->finish_us.mean /= (double)report->ranks_finished;
-        report->busy =
-            last_us > 0 ? cpu_ps / SIM_PS_PER_US / last_us / (double)report->ranks : 0;
+        report->busy = last_us > 0 ? cpu_ps / SIM_PS_PER_US / last_us / (double)report->ranks : 0;
     }
 }
 
@@ -525,7 +524,10 @@ static const sim_report_row_t report_rows[] = {
      .table = &finish_report,
      .get = get_finish,
      .shown = true},
-    APP__REAL(report_t, busy, "", "share of finish_us.max in which a processor worked, mean of all"),
+    APP__REAL(report_t,
+              busy,
+              "",
+              "share of finish_us.max in which a processor worked, mean of all"),
     APP__WHOLE(report_t,
                unexpected_peak,
                "",
