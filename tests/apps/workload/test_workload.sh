@@ -13,6 +13,7 @@ set -u
 # BTH 12, RETH 16, immediate 4, payload, ICRC 4, FCS 4.
 frame_ns() { awk -v b="$1" 'BEGIN { printf "%.6f", (90 + b) * 8 / 100 }'; }
 
+finish_of() { sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$1/summary.json"; }
 # run NAME [OPTION...]: runs $work/NAME.goal on $work/star.yaml; the value of finish_us.max is in $finish
 cat >"$work/star.yaml" <<'EOF'
 topology: {star: {hosts: 4, rate: 100Gbps, delay: 1us}}
@@ -27,7 +28,7 @@ run() {
     "$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/$name.goal" "$@" \
         -o "$work/out" >"$work/said" 2>&1
     status=$?
-    finish=$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json" 2>/dev/null)
+    finish=$(finish_of "$work/out" 2>/dev/null)
 }
 # near WANTED_NS WHAT: compares finish_us.max to the ps
 near() {
@@ -108,7 +109,7 @@ EOF
 both_nics() {
     rm -rf "$work/nics"
     "$ROCESIM" run "$work/nics.yaml" --quiet -o "$work/nics" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
-    finish=$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/nics/summary.json")
+    finish=$(finish_of "$work/nics")
 }
 for nic in 0 1; do
     printf 'num_ranks 2\nrank 0 {\nsend 1000000b to 1 nic 0\nsend 1000000b to 1 nic %s\n}\n' "$nic"
@@ -295,7 +296,7 @@ text() {
 transformer="HYBRID_TRANSFORMER model_parallel_NPU_group:"
 text "$transformer 1 all_gpus: 4" 2 "a -1 1000 NONE 0 2000 NONE 0 3000 NONE 0 0" \
     "b -1 100 NONE 0 200 NONE 0 300 NONE 0 0"
-finish=$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json")
+finish=$(finish_of "$work/out")
 near 6600 "computations of all phases"
 text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE 0 0 SHUFFLE 7 0"
 [ "$status" = 0 ] && grep -q "x.txt:3: there is no collective 'SHUFFLE'" "$work/said" ||
