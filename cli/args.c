@@ -55,6 +55,8 @@ static const option_t options[] = {
     {"--json", false, FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT, NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
+    {"--man", false, 1u << CLI_HELP, NULL},
+    {"--completion", true, 1u << CLI_HELP, NULL},
     {"--help", false, ~0u, NULL},
     {"-h", false, ~0u, NULL},
 };
@@ -84,7 +86,7 @@ static const struct {
     {"help", CLI_HELP, 0, 1, "at most one command"},
 };
 
-static const char *command_name(cli_command_t command)
+const char *cli_command_name(cli_command_t command)
 {
     for (size_t i = 0; i < SIM_COUNT_OF(commands); i++) {
         if (commands[i].command == command) {
@@ -92,6 +94,27 @@ static const char *command_name(cli_command_t command)
         }
     }
     return "";
+}
+
+bool cli_command_at(size_t i, cli_command_t *command)
+{
+    if (i >= SIM_COUNT_OF(commands)) {
+        return false;
+    }
+    *command = commands[i].command;
+    return true;
+}
+
+const char *cli_option_at(cli_command_t command, size_t *i, bool *has_value)
+{
+    while (*i < SIM_COUNT_OF(options)) {
+        const option_t *const option = &options[(*i)++];
+        if ((option->commands >> command & 1u) != 0) {
+            *has_value = option->has_value;
+            return option->name;
+        }
+    }
+    return NULL;
 }
 
 static bool find_command(const char *name, cli_command_t *command)
@@ -153,7 +176,7 @@ static const option_t *find_option(const cli_args_t *args,
         }
     }
     world_shown_t shown;
-    const char *const command = command_name(args->command);
+    const char *const command = cli_command_name(args->command);
     world_fail(error,
                SIM_ERR_UNKNOWN,
                NULL,
@@ -201,6 +224,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->from = value;
     } else if (strcmp(option->name, "--to") == 0) {
         args->to = value;
+    } else if (strcmp(option->name, "--completion") == 0) {
+        args->shell = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {
@@ -223,6 +248,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->markdown = true;
     } else if (strcmp(option->name, "--outputs-markdown") == 0) {
         args->outputs_markdown = true;
+    } else if (strcmp(option->name, "--man") == 0) {
+        args->manual = true;
     } else {
         args->help_of = args->command;
         args->command = CLI_HELP;
@@ -250,7 +277,7 @@ static sim_err_t take_option(cli_args_t *args,
                               SIM_ERR_INVALID,
                               NULL,
                               "rocesim %s: option %s has no value, expected a value behind it",
-                              command_name(args->command),
+                              cli_command_name(args->command),
                               option->name);
         }
         value = argv[*index];
@@ -259,7 +286,7 @@ static sim_err_t take_option(cli_args_t *args,
                           SIM_ERR_INVALID,
                           NULL,
                           "rocesim %s: option %s has a value, expected none",
-                          command_name(args->command),
+                          cli_command_name(args->command),
                           option->name);
     }
     apply_option(args, option, value);
@@ -286,7 +313,7 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
                           SIM_ERR_INVALID,
                           NULL,
                           "rocesim %s: -o is empty, expected a %s",
-                          command_name(args->command),
+                          cli_command_name(args->command),
                           args->command == CLI_PLOT || args->command == CLI_CONVERT ||
                                   args->command == CLI_TIMELINE
                               ? "file"
@@ -297,7 +324,7 @@ static sim_err_t check_operands(const cli_args_t *args, world_error_t *error)
 
 sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, world_error_t *error)
 {
-    *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_HELP, .argc = argc, .argv = argv};
+    *args = (cli_args_t){.command = CLI_HELP, .help_of = CLI_PROGRAM, .argc = argc, .argv = argv};
     if (argc < 2) {
         return world_fail(error,
                           SIM_ERR_INVALID,
@@ -307,6 +334,13 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
     }
     if (strcmp(argv[1], "--version") == 0) {
         args->command = CLI_VERSION;
+        args->json = argc == 3 && strcmp(argv[2], "--json") == 0;
+        if (argc > 2 && !args->json) {
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              NULL,
+                              "rocesim --version: expected nothing or --json behind it");
+        }
         return SIM_OK;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
@@ -315,6 +349,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
     if (!find_command(argv[1], &args->command)) {
         return unknown_command(argv[1], error);
     }
+    const bool explains = args->command == CLI_HELP;
     bool options_end = false;
     for (int i = 2; i < argc; i++) {
         if (!options_end && argv[i][0] == '-' && argv[i][1] != '\0') {
@@ -323,7 +358,7 @@ sim_err_t cli_args_parse(int argc, const char *const *argv, cli_args_t *args, wo
                 continue;
             }
             const sim_err_t result = take_option(args, argc, argv, &i, error);
-            if (result != SIM_OK || args->command == CLI_HELP) {
+            if (result != SIM_OK || (args->command == CLI_HELP && !explains)) {
                 return result;
             }
             continue;

@@ -23,11 +23,12 @@ typedef enum cli_command {
     CLI_SERVE,
     CLI_HELP,
     CLI_VERSION,
+    CLI_PROGRAM, // what help is about: the program and not one of its commands
 } cli_command_t;
 
 typedef struct cli_args {
     cli_command_t command;
-    cli_command_t help_of; // the command that CLI_HELP explains; CLI_HELP: the whole program
+    cli_command_t help_of; // what CLI_HELP explains
     const char **operands; // borrowed from argv
     size_t operand_count;
     size_t operand_capacity;
@@ -57,6 +58,8 @@ typedef struct cli_args {
     bool quiet;
     bool json;
     bool markdown;         // params
+    bool manual;           // help: print a manual page
+    const char *shell;     // help: print completions for this shell; NULL: not given
     bool outputs_markdown; // params
     world_override_t *overrides;
     size_t override_count;
@@ -75,5 +78,13 @@ void cli_args_fini(cli_args_t *args);
 
 // Returns the text that `rocesim COMMAND --help` prints (cli/help.c).
 const char *cli_help_text(cli_command_t command);
+
+// Returns the word that names a command; "": it is no command.
+const char *cli_command_name(cli_command_t command);
+// Sets *command to number i of all commands; returns false if there are no more.
+bool cli_command_at(size_t i, cli_command_t *command);
+// Returns the next option of the command at or behind row *i of the table, and advances *i past
+// it; NULL: there are no more.
+const char *cli_option_at(cli_command_t command, size_t *i, bool *has_value);
 
 #endif // CLI_ARGS_H

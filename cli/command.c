@@ -6,12 +6,14 @@
 
 #include "cli/compare/compare.h"
 #include "cli/diff/diff.h"
+#include "cli/manual.h"
 #include "cli/meta/meta.h"
 #include "cli/params.h"
 #include "cli/serve/serve.h"
 #include "cli/studio_exec.h"
 #include "cli/timeline/timeline.h"
 #include "cli/workload/workload.h"
+#include "results/manifest.h"
 #include "results/schema.h"
 #include "results/tables.h"
 #include "world/shown.h"
@@ -132,6 +134,51 @@ static int command_meta(const cli_args_t *args)
     return flush();
 }
 
+static int command_help(const cli_args_t *args)
+{
+    world_error_t error;
+    if (args->shell != NULL) {
+        if (cli_manual_completion(args->shell, stdout, &error) != SIM_OK) {
+            return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        }
+    } else if (args->manual) {
+        cli_manual_page(args->help_of, stdout);
+    } else {
+        fputs(cli_help_text(args->help_of), stdout);
+    }
+    return flush();
+}
+
+// Prints the version of the program, and with --json those of its formats (docs/compatibility.md).
+static int command_version(const cli_args_t *args)
+{
+    char *const library = cli_ranks_library();
+    if (args->json) {
+        json_t *const json = json_pack("{s:s, s:s?, s:{s:i, s:i, s:i}}",
+                                       "version",
+                                       ROCESIM_VERSION,
+                                       "mpi",
+                                       library,
+                                       "formats",
+                                       "scenario",
+                                       WORLD_SCENARIO_FORMAT,
+                                       "results",
+                                       RESULTS_FORMAT,
+                                       "sessions",
+                                       SERVE_PROTOCOL);
+        SIM_CHECK(json != NULL);
+        sim_free(library);
+        return print_json(json);
+    }
+    if (library != NULL) {
+        printf("rocesim %s, with %s\n", ROCESIM_VERSION, library);
+    } else {
+        printf("rocesim %s, without MPI\n", ROCESIM_VERSION);
+    }
+    sim_free(library);
+    return flush();
+}
+
 static int dispatch(const cli_args_t *args)
 {
     switch (args->command) {
@@ -166,19 +213,12 @@ static int dispatch(const cli_args_t *args)
     case CLI_META:
         return command_meta(args);
     case CLI_HELP:
-        fputs(cli_help_text(args->help_of), stdout);
-        return flush();
+        return command_help(args);
     case CLI_VERSION:
+    case CLI_PROGRAM:
         break;
     }
-    char *const library = cli_ranks_library();
-    if (library != NULL) {
-        printf("rocesim %s, with %s\n", ROCESIM_VERSION, library);
-    } else {
-        printf("rocesim %s, without MPI\n", ROCESIM_VERSION);
-    }
-    sim_free(library);
-    return flush();
+    return command_version(args);
 }
 
 // Returns whether the command prints what programs read: CSV, DOT or lines of a shell.
@@ -186,7 +226,7 @@ static bool prints_data(const cli_args_t *args)
 {
     return (args->command == CLI_COMPARE && args->csv) || args->command == CLI_TOPO ||
            args->command == CLI_CONVERT || args->command == CLI_TIMELINE ||
-           args->command == CLI_SERVE ||
+           args->command == CLI_SERVE || args->manual || args->shell != NULL ||
            (args->command == CLI_SWEEP && (args->print_jobs || args->slurm));
 }
 

@@ -19,14 +19,17 @@ static const char help_program[] =
     "  rocesim diff DIR DIR                 find the first difference between two runs\n"
     "  rocesim plot DIR... -o FIGURE        draw results with gnuplot\n"
     "  rocesim timeline DIR -o FILE         draw what ranks did over time (Chrome trace)\n"
-    "  rocesim sweep SWEEP.yaml -o DIR -j N run a scenario over parameters and seeds\n"
+    "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
     "  rocesim schema [scenario]            print attributes, fields and columns as JSON\n"
     "  rocesim mooncake-meta ACTION         copy Mooncake's records to or from etcd, memcached\n"
     "  rocesim studio                       serve the studio, a page for browsers\n"
-    "  rocesim --version                    print the version\n"
-    "  rocesim COMMAND --help               explain one command and its options\n"
+    "  rocesim help COMMAND                 explain one command and its options\n"
+    "\n"
+    "  --version          Print the version. With --json behind it, print the versions of\n"
+    "                     scenarios, result folders and sessions as JSON as well.\n"
+    "  --help             Print this text; behind a command, explain that command.\n"
     "\n"
     "The exit status is 0 if the command succeeded. It is 1 if a run failed: it stalled,\n"
     "was interrupted, broke an invariant, or could not write its output. It is 2 if the\n"
@@ -277,6 +280,18 @@ static const char help_plot[] =
     "  --y NAME           sweep: draw this column of points.csv along the y axis.\n"
     "\n"
     "docs/formats/plots.md explains the figures and the data that they need.\n";
+
+static const char help_help[] =
+    "rocesim help [COMMAND] [--man]\n"
+    "rocesim help --completion SHELL\n"
+    "\n"
+    "Explains a command, or lists all commands.\n"
+    "\n"
+    "  --man              Print the manual page of the command, for `man -l -`. Without a\n"
+    "                     command, print the manual page of the program.\n"
+    "  --completion SHELL\n"
+    "                     Print the script that completes command lines in bash or zsh.\n"
+    "                     Type: source <(rocesim help --completion bash)\n";
 // clang-format on
 
 const char *cli_help_text(cli_command_t command)
@@ -313,7 +328,9 @@ const char *cli_help_text(cli_command_t command)
     case CLI_DIFF:
         return help_diff;
     case CLI_HELP:
+        return help_help;
     case CLI_VERSION:
+    case CLI_PROGRAM:
         break;
     }
     return help_program;

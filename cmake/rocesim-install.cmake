@@ -58,5 +58,19 @@ write_basic_package_version_file("${PROJECT_BINARY_DIR}/rocesim-config-version.c
 install(FILES "${PROJECT_BINARY_DIR}/rocesim-config.cmake"
               "${PROJECT_BINARY_DIR}/rocesim-config-version.cmake"
         DESTINATION "${config_folder}")
-install(FILES cli/rocesim.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+
+# Manual pages and completions come from the texts and tables of the program itself.
+set(manual_folder "${PROJECT_BINARY_DIR}/manual")
+add_custom_command(OUTPUT "${manual_folder}/done"
+                   COMMAND "${PROJECT_SOURCE_DIR}/tools/manual" $<TARGET_FILE:rocesim_program>
+                           "${manual_folder}"
+                   COMMAND "${CMAKE_COMMAND}" -E touch "${manual_folder}/done"
+                   DEPENDS rocesim_program "${PROJECT_SOURCE_DIR}/tools/manual"
+                   COMMENT "Making the manual pages" VERBATIM)
+add_custom_target(manual ALL DEPENDS "${manual_folder}/done")
+install(DIRECTORY "${manual_folder}/man1/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+install(FILES "${manual_folder}/bash/rocesim"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+install(FILES "${manual_folder}/zsh/_rocesim"
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions")
 install(FILES LICENSE CHANGELOG.md README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -9,6 +9,10 @@
 
 SIM_C_BEGIN
 
+// Version of result folders and of the files in them. It is raised when a reader of the version
+// before would misread one; docs/compatibility.md says what may change without that.
+#define RESULTS_FORMAT 1
+
 typedef struct results_clock {
     time_t begun; // of the day
     time_t ended;

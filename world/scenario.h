@@ -17,10 +17,15 @@
 
 SIM_C_BEGIN
 
+// Version of the language of scenarios, the value of the key `format`. It is raised when a scenario
+// of the version before would mean something else or be refused.
+#define WORLD_SCENARIO_FORMAT 1
+
 typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION } world_ties_t;
 
 // Top-level values.
 typedef struct world_run_config {
+    uint64_t format;
     char *name; // of the scenario: the file's, without .yaml, unless given
     char *description;
     uint64_t seed;

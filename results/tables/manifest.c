@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define MANIFEST_FORMAT 1 // of this file; raised when a reader has to know
-
 // Returns what a file of the folder is, in words for people.
 static const char *help_of(const char *name)
 {
@@ -100,7 +98,7 @@ char *results_manifest_text(const world_t *world,
     char digest[17];
     snprintf(digest, sizeof(digest), "%016" PRIx64, results->digest);
     json_t *const json = json_object();
-    json_object_set_new(json, "format", json_integer(MANIFEST_FORMAT));
+    json_object_set_new(json, "format", json_integer(RESULTS_FORMAT));
     json_object_set_new(json, "version", json_string(ROCESIM_VERSION));
     json_object_set_new(json, "scenario", json_string(run->name));
     json_object_set_new(json, "seed", results_json_whole(run->seed));

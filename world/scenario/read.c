@@ -10,6 +10,10 @@
 
 // clang-format off
 static const sim_attr_t run_attrs[] = {
+    SIM_ATTR("format", COUNT, world_run_config_t, format,
+             .default_text = "1", .min_text = "1", .max_text = "1",
+             .help = "version of the language of scenarios that the file is written in; a newer "
+                     "rocesim reads higher ones"),
     SIM_ATTR("name", STRING, world_run_config_t, name,
              .default_text = "",
              .help = "name of the results; empty: the name of the scenario's file without .yaml"),
