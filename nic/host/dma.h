@@ -16,7 +16,7 @@ bool nic__dma_holds_back(nic_t *nic);
 // Books a write of an ideal NIC, and pauses `priority` on its link if memory falls behind.
 void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t priority);
 
-// The IOMMU (nic/iommu.h), which every host has.
+// The IOMMU (nic/iommu.h) of a host whose nic.host.iommu.use is not off.
 void nic__iommu_build(nic_host_t *host);
 void nic__iommu_destroy(nic_host_t *host);
 // Takes the translations of a region out of the IOTLB.

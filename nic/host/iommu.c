@@ -105,7 +105,7 @@ static void note_denied(const nic_iommu_t *iommu)
     }
 }
 
-void nic__iommu_build(nic_host_t *host)
+static void create(nic_host_t *host)
 {
     const nic_host_config_t *const config = &host->config->host;
     nic_iommu_t *const iommu = sim_alloc(sizeof(*iommu));
@@ -116,12 +116,11 @@ void nic__iommu_build(nic_host_t *host)
     iommu->levels = 4 - (iommu->page_bits - 12) / 9;
     iommu->hit_ps = config->iommu_hit_ps;
     iommu->read_ps = config->iommu_read_ps;
-    const bool used = iommu->use != NIC_IOMMU_OFF; // else the IOTLB takes no memory
-    iommu->walker_count = used ? (uint32_t)config->iommu_walkers : 0;
+    iommu->walker_count = (uint32_t)config->iommu_walkers;
     iommu->walkers = sim_alloc_array(iommu->walker_count, sizeof(*iommu->walkers));
     iommu->ways =
         config->iommu_ways < config->iommu_entries ? config->iommu_ways : config->iommu_entries;
-    iommu->sets = used ? config->iommu_entries / iommu->ways : 0;
+    iommu->sets = config->iommu_entries / iommu->ways;
     iommu->tlb = sim_alloc_array(iommu->sets * iommu->ways, sizeof(*iommu->tlb));
     for (const char *rest = config->iommu_deny; rest != NULL;) {
         range_t range;
@@ -132,8 +131,25 @@ void nic__iommu_build(nic_host_t *host)
         }
     }
     note_denied(iommu);
-    for (uint32_t i = 0; iommu->use == NIC_IOMMU_ALL && i < host->nic_count; i++) {
-        nic_iommu_add_report(&host->nics[i]);
+}
+
+// Returns the host's IOMMU; NULL: nic.host.iommu.use is off. One that only translates contexts that
+// the tiered store expands is made when it is first needed: it takes more memory than an idle NIC.
+static nic_iommu_t *iommu_of(nic_host_t *host)
+{
+    if (host->iommu == NULL && host->config->host.iommu != NIC_IOMMU_OFF) {
+        create(host);
+    }
+    return host->iommu;
+}
+
+void nic__iommu_build(nic_host_t *host)
+{
+    if (host->config->host.iommu == NIC_IOMMU_ALL) {
+        create(host);
+        for (uint32_t i = 0; i < host->nic_count; i++) {
+            nic_iommu_add_report(&host->nics[i]);
+        }
     }
 }
 
@@ -146,8 +162,9 @@ void nic_iommu_add_report(nic_t *nic)
             return;
         }
     }
-    if (nic->host->iommu->use != NIC_IOMMU_OFF) {
-        nic_add_report(nic, "iommu", &nic_iommu_report, &nic->host->iommu->counters);
+    nic_iommu_t *const iommu = iommu_of(nic->host);
+    if (iommu != NULL) {
+        nic_add_report(nic, "iommu", &nic_iommu_report, &iommu->counters);
     }
 }
 
@@ -164,11 +181,11 @@ void nic__iommu_destroy(nic_host_t *host)
 
 bool nic_iommu_get_counters(const net_node_t *node, nic_iommu_counters_t *counters)
 {
-    const nic_iommu_t *const iommu = nic__host_of(node)->iommu;
-    if (iommu == NULL || iommu->use == NIC_IOMMU_OFF) {
+    const nic_host_t *const host = nic__host_of(node);
+    if (host->config->host.iommu == NIC_IOMMU_OFF) {
         return false;
     }
-    *counters = iommu->counters;
+    *counters = host->iommu == NULL ? (nic_iommu_counters_t){0} : host->iommu->counters;
     return true;
 }
 
@@ -176,7 +193,7 @@ bool nic_iommu_get_counters(const net_node_t *node, nic_iommu_counters_t *counte
 
 bool nic_iommu_translates(const nic_t *nic)
 {
-    return nic->host->iommu->use == NIC_IOMMU_ALL;
+    return nic->host->config->host.iommu == NIC_IOMMU_ALL;
 }
 
 uint64_t nic_iommu_context_address(const nic_t *nic, uint32_t type, uint32_t number)
@@ -237,8 +254,8 @@ sim_time_t nic_iommu_translate(nic_t *nic,
                                uint64_t bytes,
                                sim_time_t now_ps)
 {
-    nic_iommu_t *const iommu = nic->host->iommu;
-    if (iommu->use == NIC_IOMMU_OFF || bytes == 0) {
+    nic_iommu_t *const iommu = iommu_of(nic->host);
+    if (iommu == NULL || bytes == 0) {
         return now_ps;
     }
     sim_time_t ready_ps = now_ps;
@@ -305,8 +322,8 @@ sim_time_t nic__iommu_place_ps(nic_t *nic, const nic_sge_t *piece, sim_time_t no
 
 bool nic_iommu_denies(const nic_t *nic, uint64_t address, uint64_t bytes)
 {
-    const nic_iommu_t *const iommu = nic->host->iommu;
-    if (iommu->use == NIC_IOMMU_OFF || bytes == 0) {
+    const nic_iommu_t *const iommu = iommu_of(nic->host);
+    if (iommu == NULL || bytes == 0) {
         return false;
     }
     const uint64_t first = address >> iommu->page_bits;
@@ -321,9 +338,11 @@ bool nic_iommu_denies(const nic_t *nic, uint64_t address, uint64_t bytes)
 
 bool nic_iommu_refuses(const nic_t *nic, uint64_t address, uint64_t bytes)
 {
-    const bool refuses = nic_iommu_denies(nic, address, bytes);
-    nic->host->iommu->counters.faults += refuses;
-    return refuses;
+    if (!nic_iommu_denies(nic, address, bytes)) {
+        return false;
+    }
+    nic->host->iommu->counters.faults++;
+    return true;
 }
 
 bool nic__iommu_refuses_place(const nic_t *nic, const nic_place_t *place, uint64_t bytes)
@@ -340,9 +359,11 @@ bool nic__iommu_refuses_place(const nic_t *nic, const nic_place_t *place, uint64
 
 void nic_iommu_deny(net_node_t *node, uint64_t address, uint64_t length_bytes)
 {
-    nic_host_t *const host = nic__host_of(node);
-    nic_iommu_t *const iommu = host->iommu;
+    nic_iommu_t *const iommu = iommu_of(nic__host_of(node));
     SIM_CHECK(length_bytes != 0 && address + (length_bytes - 1) >= address);
+    if (iommu == NULL) {
+        return; // nobody asks
+    }
     const range_t range = {address >> iommu->page_bits,
                            (address + (length_bytes - 1)) >> iommu->page_bits};
     SIM_GROW(iommu->denied, iommu->denied_count, &iommu->denied_capacity);
@@ -353,7 +374,10 @@ void nic_iommu_deny(net_node_t *node, uint64_t address, uint64_t length_bytes)
 
 void nic_iommu_allow(net_node_t *node, uint64_t address, uint64_t length_bytes)
 {
-    nic_iommu_t *const iommu = nic__host_of(node)->iommu;
+    nic_iommu_t *const iommu = iommu_of(nic__host_of(node));
+    if (iommu == NULL) {
+        return;
+    }
     const uint64_t first = address >> iommu->page_bits;
     const uint64_t last = (address + (length_bytes - 1)) >> iommu->page_bits;
     for (size_t i = 0; i < iommu->denied_count;) {
