@@ -180,6 +180,9 @@ nic_t *nic_at(const net_node_t *host, uint32_t index);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
 uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link, or sum over those of its planes
+// Takes a NIC out of congestion control: its queue pairs send at line rate, and switches mark none
+// of their packets. For links such as NVLink. Before the NIC's first queue pair is made.
+void nic_exempt(nic_t *nic);
 
 // Counters, with the vendor's names where they have one (docs/formats/counters.md).
 typedef struct nic_counters {

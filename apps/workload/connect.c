@@ -213,11 +213,6 @@ static void send_local(app__link_t *link, uint32_t word)
 
 // -- links
 
-static uint32_t port_of(const app__rank_t *rank, uint8_t nic)
-{
-    return rank->port_first + nic % rank->port_count;
-}
-
 static app__link_t *find_link(const app__workload_t *workload,
                               uint32_t source,
                               uint32_t destination)
@@ -241,8 +236,9 @@ static app__link_t *find_link(const app__workload_t *workload,
 static void send_to(app__rank_t *rank, uint32_t peer, uint8_t nic, uint32_t word)
 {
     app__workload_t *const workload = rank->workload;
-    const uint32_t source = port_of(rank, nic);
-    const uint32_t destination = port_of(&workload->ranks[peer], nic);
+    const app__rank_t *const other = &workload->ranks[peer];
+    const uint32_t source = app__port_to(rank, other, nic);
+    const uint32_t destination = app__port_to(other, rank, nic);
     app__link_t *const link = find_link(workload, source, destination);
     if (workload->ranks[peer].node == rank->node) {
         send_local(link, word);
@@ -342,8 +338,10 @@ static uint64_t *pairs_of(const app__workload_t *workload, size_t *count)
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
             const app__op_t *const op = &schedule->ranks[r].ops[i];
             if (op->type == APP__OP_SEND) {
-                const uint64_t source = port_of(&workload->ranks[r], op->nic);
-                const uint64_t peer = port_of(&workload->ranks[op->peer], op->nic);
+                const app__rank_t *const own = &workload->ranks[r];
+                const app__rank_t *const other = &workload->ranks[op->peer];
+                const uint64_t source = app__port_to(own, other, op->nic);
+                const uint64_t peer = app__port_to(other, own, op->nic);
                 pairs[all++] = source << 32 | peer;
                 if (op->size > workload->options.loggp.eager_max_bytes) {
                     pairs[all++] = peer << 32 | source; // for the clear-to-send

@@ -15,6 +15,7 @@
 #include "kernel/random.h"
 
 #define APP__NO_OP UINT32_MAX
+#define APP__NO_PORT UINT32_MAX
 
 typedef enum app__network { APP__NETWORK_PACKETS, APP__NETWORK_IDEAL } app__network_t;
 
@@ -192,7 +193,9 @@ struct app__rank {
     uint32_t number;
     uint32_t port_first; // first of its NICs in workload->ports
     uint32_t port_count;
-    uint32_t left; // operations that have not finished
+    uint32_t domain_port;     // among its ports: the one to its NVSwitch; or APP__NO_PORT
+    const net_node_t *domain; // that NVSwitch; NULL: none
+    uint32_t left;            // operations that have not finished
     sim_node_t *node;
     sim_timer_t begin;
     app__cpu_t *cpus;
@@ -257,7 +260,8 @@ struct app__workload {
     app__rank_t *ranks;
     app__port_t *ports;
     uint32_t port_count;
-    app__link_t *links; // by source, then by destination
+    uint32_t place_count; // that ranks could have
+    app__link_t *links;   // by source, then by destination
     uint32_t link_count;
     uint32_t *incoming; // links by destination, then by source
     app_runtime_t *runtime;
@@ -332,6 +336,22 @@ SIM_MUST_CHECK sim_err_t app__workload_create(const app_context_t *context,
                                               sim_message_t *message);
 void app__workload_destroy(app_t *app);
 void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+
+// -- domains.c
+
+typedef struct app__domains app__domains_t;
+app__domains_t *app__domains_create(const net_t *net); // after net_build
+void app__domains_destroy(app__domains_t *domains);    // NULL is allowed
+// Returns the NVSwitch of a host that is a GPU, and the port to it; NULL and APP__NO_PORT: it is no
+// GPU.
+const net_node_t *app__domain_of(const app__domains_t *domains,
+                                 const net_node_t *host,
+                                 uint32_t *port);
+// Returns the NIC of a host that is faster than its others; APP__NO_PORT: all have one rate.
+uint32_t app__fastest_nic(const net_node_t *host);
+// Returns the port, in workload->ports, from which a rank sends to another on NICs of a number:
+// within an NVLink domain the one to the NVSwitch.
+uint32_t app__port_to(const app__rank_t *rank, const app__rank_t *peer, uint32_t nic);
 
 // -- places.c
 

@@ -8,6 +8,7 @@
 // A place is a NIC, or a host with all of its NICs if the schedule needs them.
 typedef struct places {
     app__places_t found;
+    app__domains_t *domains;
     uint32_t *first; // index into the list of interfaces
     uint32_t *count; // interfaces of the place
     uint32_t places;
@@ -16,6 +17,7 @@ typedef struct places {
 static void fini_places(places_t *places)
 {
     app__places_fini(&places->found);
+    app__domains_destroy(places->domains);
     sim_free(places->first);
     sim_free(places->count);
 }
@@ -29,18 +31,6 @@ static uint32_t nics_from(const app_context_t *context, const app_hosts_t *list,
         count++;
     }
     return count;
-}
-
-// Returns whether a host is one GPU: its fastest NIC is that of NVLink.
-static bool is_gpu(const app_context_t *context, const uint32_t *interfaces, uint32_t nics)
-{
-    for (uint32_t i = 1; i < nics; i++) {
-        if (nic_rate_bps(nic_of_interface(context->net, interfaces[i])) !=
-            nic_rate_bps(nic_of_interface(context->net, interfaces[0]))) {
-            return true;
-        }
-    }
-    return false;
 }
 
 static void add_places(places_t *places, size_t at, uint32_t nics, bool whole, uint32_t count)
@@ -66,12 +56,15 @@ static sim_err_t find_places(const app_context_t *context,
     const app_hosts_t *const list = &places->found.list;
     const bool shares = counts->colls > 0 && options->collective.per_node != SIM_AUTO;
     const uint32_t share = shares ? (uint32_t)options->collective.per_node : 1;
+    places->domains = app__domains_create(context->net);
     places->first = sim_alloc_array(list->count * share, sizeof(*places->first));
     places->count = sim_alloc_array(list->count * share, sizeof(*places->count));
     for (size_t at = 0; at < list->count;) {
         const uint32_t nics = nics_from(context, list, at);
-        const bool gpu = counts->colls > 0 && is_gpu(context, &list->interfaces[at], nics);
-        const bool whole = gpu || counts->nic_max > 0;
+        const net_node_t *const host = app__host(context->net, list->interfaces[at]);
+        uint32_t port = APP__NO_PORT;
+        const bool gpu = app__domain_of(places->domains, host, &port) != NULL;
+        const bool whole = (gpu && nics == nic_count(host)) || counts->nic_max > 0;
         add_places(places, at, nics, whole, whole ? 1 : shares ? share : nics);
         at += nics;
     }
@@ -163,6 +156,20 @@ static sim_err_t read_list(const app__workload_options_t *options,
     return result;
 }
 
+// Finds the NVSwitch of a rank that has all NICs of its host. NVLink has no congestion control.
+static void set_domain(app__rank_t *rank, const app__domains_t *domains)
+{
+    const app__port_t *const ports = &rank->workload->ports[rank->port_first];
+    const net_node_t *const host = nic_node(ports->endpoint->nic);
+    rank->domain_port = APP__NO_PORT;
+    if (rank->port_count == nic_count(host)) {
+        rank->domain = app__domain_of(domains, host, &rank->domain_port);
+    }
+    if (rank->domain != NULL) {
+        nic_exempt(ports[rank->domain_port].endpoint->nic);
+    }
+}
+
 static void make_ranks(app__workload_t *workload, const places_t *places, const uint32_t *order)
 {
     const app__schedule_t *const schedule = workload->schedule;
@@ -187,6 +194,7 @@ static void make_ranks(app__workload_t *workload, const places_t *places, const 
             };
         }
         rank->node = workload->ports[rank->port_first].endpoint->node;
+        set_domain(rank, places->domains);
     }
 }
 
@@ -206,13 +214,17 @@ sim_err_t app__ranks_place(const app_context_t *context,
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                "hosts",
-                               ": %s has %u ranks, but there are %u %s; expected at least %u",
+                               ": %s has %u ranks, but there are %u %s; expected at least %u %s, or "
+                               "a schedule of at most %u ranks",
                                options->title,
                                ranks,
                                places.places,
                                by_host ? "hosts" : "NICs of hosts",
-                               ranks);
+                               ranks,
+                               by_host ? "hosts" : "NICs",
+                               places.places);
     } else {
+        workload->place_count = places.places;
         uint32_t *const order = order_of(context, &places, options->map);
         if (options->map == APP__MAP_LIST) {
             error = read_list(options, ranks, places.places, order, message);

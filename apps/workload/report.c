@@ -30,19 +30,15 @@ static int compare_sent(const void *a, const void *b)
     return one->flow < two->flow ? -1 : one->flow > two->flow;
 }
 
-static const app__port_t *port_of(const app__rank_t *rank, uint8_t nic)
-{
-    return &rank->workload->ports[rank->port_first + nic % rank->port_count];
-}
-
 static app_flow_result_t flow_of(const sent_t *sent)
 {
     const app__rank_t *const rank = sent->rank;
     const app__workload_t *const workload = rank->workload;
     const app__op_t *const op = &rank->ops->ops[sent->op];
     const app__op_state_t *const state = &rank->states[sent->op];
-    const app__port_t *const from = port_of(rank, op->nic);
-    const app__port_t *const to = port_of(&workload->ranks[op->peer], op->nic);
+    const app__rank_t *const peer = &workload->ranks[op->peer];
+    const app__port_t *const from = &workload->ports[app__port_to(rank, peer, op->nic)];
+    const app__port_t *const to = &workload->ports[app__port_to(peer, rank, op->nic)];
     nic_qp_attr_t attr;
     nic_qp_attr_default(from->endpoint->nic, &attr);
     const bool failed = state->status != NIC_WC_SUCCESS;

@@ -47,6 +47,19 @@ uint8_t net_int_rate_code(uint64_t rate_bps)
     return 0;
 }
 
+// Returns the code of a rate, or that of the next higher one: of NVLink, which check_rates allows.
+static uint8_t code_near(uint64_t rate_bps)
+{
+    uint8_t code = net_int_rate_code(rate_bps);
+    if (code == 0) {
+        code = 1;
+        while (code < NET_INT_RATE_CODES - 1 && net__int_rates_bps[code] < rate_bps) {
+            code++;
+        }
+    }
+    return code;
+}
+
 static inline uint64_t queue_bytes_of(const net_port_t *port)
 {
     uint64_t bytes = 0;
@@ -214,12 +227,47 @@ void net_want_telemetry(net_t *net, net_telemetry_t kind)
     net->telemetry |= 1u << kind;
 }
 
-static sim_err_t check_rates(const net_t *net, sim_message_t *message)
+// For each node: a switch's links to other switches, a host's slowest link.
+typedef struct around {
+    uint32_t trunks;
+    uint64_t slowest_bps;
+} around_t;
+
+static around_t *look_around(const net_t *net)
+{
+    around_t *const around = sim_alloc_array(net->node_count + 1, sizeof(*around));
+    for (size_t i = 0; i < net->link_count; i++) {
+        const net_link_t *const link = &net->links[i];
+        const bool trunk = link->a->kind != NET_NODE_HOST && link->b->kind != NET_NODE_HOST;
+        const net_node_t *const ends[] = {link->a, link->b};
+        for (size_t end = 0; end < SIM_COUNT_OF(ends); end++) {
+            around_t *const at = &around[ends[end]->sim.index];
+            at->trunks += trunk;
+            if (at->slowest_bps == 0 || link->config->rate_bps < at->slowest_bps) {
+                at->slowest_bps = link->config->rate_bps;
+            }
+        }
+    }
+    return around;
+}
+
+// Returns whether a link joins a GPU to an NVSwitch: the switch joins hosts only, and the host has
+// a slower link to the network. NICs there have no congestion control (nic_exempt).
+static bool is_nvlink(const net_link_t *link, const around_t *around)
+{
+    const bool first = link->a->kind == NET_NODE_HOST;
+    const net_node_t *const host = first ? link->a : link->b;
+    const net_node_t *const other = first ? link->b : link->a;
+    return host->kind == NET_NODE_HOST && around[other->sim.index].trunks == 0 &&
+           around[host->sim.index].slowest_bps < link->config->rate_bps;
+}
+
+static sim_err_t check_rates(const net_t *net, const around_t *around, sim_message_t *message)
 {
     for (size_t i = 0; i < net->link_count; i++) {
         const net_link_t *const link = &net->links[i];
         const bool written = link->a->kind == NET_NODE_SWITCH || link->b->kind == NET_NODE_SWITCH;
-        if (written && net_int_rate_code(link->config->rate_bps) == 0) {
+        if (written && net_int_rate_code(link->config->rate_bps) == 0 && !is_nvlink(link, around)) {
             return sim_fail(
                 message,
                 SIM_ERR_RANGE,
@@ -239,7 +287,9 @@ sim_err_t net__telemetry_build(net_t *net, sim_message_t *message)
     if (net->telemetry & 1u << NET_TELEMETRY_INT) {
         SIM_CHECK(net->config.int_multiplier > 0);
         sim_pool_widen(net->packets, NET_PACKET_TELEMETRY_BYTES);
-        const sim_err_t error = check_rates(net, message);
+        around_t *const around = look_around(net);
+        const sim_err_t error = check_rates(net, around, message);
+        sim_free(around);
         if (error != SIM_OK) {
             return error;
         }
@@ -266,7 +316,7 @@ void net__port_start_meter(net_port_t *port)
     }
     net_meter_t *const meter = port->meter;
     const uint64_t node = port->node->sim.index;
-    meter->rate_code = net_int_rate_code(port->rate_bps);
+    meter->rate_code = code_near(port->rate_bps);
     meter->multiplier = (uint16_t)net->config.int_multiplier;
     meter->reserved_hops = (uint8_t)net->config.int_reserved_hops;
     meter->switch_id = (uint16_t)(sim_mix64(node + 1) & NET_INT_MASK(NET_INT_PATH_BITS));

@@ -90,7 +90,8 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     cc->pint = net_pint_of(nic->host->node.net);
     cc->dice = net_dice_of(nic->host->node.net);
     cc->overhead_bytes = nic->header_bytes + (uint32_t)nic->overhead_bytes;
-    if (cc->ops->init != NULL || config->bdp_window != NIC_BDP_WINDOW_NONE) {
+    const nic_bdp_window_t bdp_window = nic->exempt ? NIC_BDP_WINDOW_NONE : config->bdp_window;
+    if (cc->ops->init != NULL || bdp_window != NIC_BDP_WINDOW_NONE) {
         uint64_t bdp_bps = line_bps;
         cc->base_rtt_ps =
             config->base_rtt_ps == SIM_AUTO ? path_rtt_ps(qp, &bdp_bps) : config->base_rtt_ps;
@@ -98,7 +99,7 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
             config->bdp_bytes == SIM_AUTO ? bytes_in(bdp_bps, cc->base_rtt_ps) : config->bdp_bytes;
     }
     if (cc->bdp_bytes != 0) { // else there is no path: no window either
-        cc->bdp_window = (uint8_t)config->bdp_window;
+        cc->bdp_window = (uint8_t)bdp_window;
     }
     cc->hears_acks = cc->ops->ack != NULL;
     cc->acks_every_packet = cc->ops->acks_every_packet;
@@ -116,6 +117,14 @@ void nic__cc_create(nic_qp_t *qp, uint64_t line_bps, uint64_t window_bytes)
     }
     qp->flags |= cc->ops->window_overshoots || cc->bdp_window ? NIC_QP_OVERSHOOT : 0;
     nic__cc_sync(qp);
+}
+
+void nic_exempt(nic_t *nic)
+{
+    if (nic->counters.qps_created == 0) {
+        nic->exempt = true;
+        nic->cc_ops = &nic_cc_none;
+    }
 }
 
 void nic__cc_sync(nic_qp_t *qp)

@@ -125,6 +125,7 @@ struct nic {
     struct nic_transport_share *shares;
     struct nic_gate *gate;  // NULL: no transport can make its pipeline stand
     uint32_t checked_index; // queue pair checked last, in builds with dear checks
+    bool exempt;            // from congestion control: nic_exempt
 };
 
 // The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros.

@@ -169,7 +169,7 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
         .destination_qp = attr->dest_qp_num,
         .udp_source_port = port,
         .dscp = attr->dscp,
-        .ecn = config->ecn_capable ? NET_ECN_ECT0 : NET_ECN_NOT_ECT,
+        .ecn = config->ecn_capable && !nic->exempt ? NET_ECN_ECT0 : NET_ECN_NOT_ECT,
     };
     if (qp->type == NIC_QPT_UD) {
         qp->path.destination = NET_INTERFACES_MAX; // set by each work request

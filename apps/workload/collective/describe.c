@@ -44,10 +44,27 @@ static bool alike(const app__collectives_t *all,
            one->program.channels == two->program.channels;
 }
 
+// Says how many ranks would fit where fewer are.
+static void write_places(const app__workload_t *workload,
+                         void (*write)(const char *text, void *ctx),
+                         void *ctx)
+{
+    const uint32_t ranks = workload->schedule->rank_count;
+    if (ranks < workload->place_count) {
+        char *const text = sim_format("%u ranks on %u places: a fabric of %u would do\n",
+                                      ranks,
+                                      workload->place_count,
+                                      ranks);
+        write(text, ctx);
+        sim_free(text);
+    }
+}
+
 void app__workload_describe(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
 {
     const app__workload_t *const workload = (const app__workload_t *)app;
     const app__collectives_t *const all = workload->collectives;
+    write_places(workload, write, ctx);
     if (all == NULL) {
         return;
     }

@@ -7,24 +7,6 @@
 
 #include <stdlib.h>
 
-static uint64_t rate_of(const app__port_t *port)
-{
-    return nic_rate_bps(port->endpoint->nic);
-}
-
-// Returns the rank's port that is faster than its others, or UINT32_MAX.
-static uint32_t domain_port(const app__rank_t *rank)
-{
-    const app__port_t *const ports = &rank->workload->ports[rank->port_first];
-    uint32_t fastest = 0;
-    bool unequal = false;
-    for (uint32_t i = 1; i < rank->port_count; i++) {
-        unequal = unequal || rate_of(&ports[i]) != rate_of(&ports[0]);
-        fastest = rate_of(&ports[i]) > rate_of(&ports[fastest]) ? i : fastest;
-    }
-    return unequal ? fastest : UINT32_MAX;
-}
-
 // A rank and what its node has: the switch of the fastest NIC, or the host.
 typedef struct site {
     uintptr_t key;
@@ -39,13 +21,6 @@ static int compare_sites(const void *a, const void *b)
         return one->key < two->key ? -1 : 1;
     }
     return one->rank < two->rank ? -1 : one->rank > two->rank;
-}
-
-static int compare_hosts(const void *a, const void *b)
-{
-    const uintptr_t one = ((const site_t *)a)->key;
-    const uintptr_t two = ((const site_t *)b)->key;
-    return one < two ? -1 : one > two;
 }
 
 // Numbers what ranks share, by their first rank; also gives the place of each rank among them.
@@ -66,25 +41,6 @@ static uint32_t number_sites(site_t *sites, uint32_t ranks, uint32_t *number, ui
     return count;
 }
 
-// Gives each GPU the switch that its fastest NIC leads to. The sites are sorted by host.
-static void find_switches(const app__collectives_t *all, const site_t *sites, site_t *found)
-{
-    const uint32_t ranks = all->workload->schedule->rank_count;
-    const net_t *const net = all->workload->app.net;
-    for (size_t i = 0; i < net_link_count(net); i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        for (int end = 0; end < 2; end++) {
-            const net_node_t *const host = end == 0 ? link->a : link->b;
-            const uint32_t port = end == 0 ? link->a_port : link->b_port;
-            const site_t key = {(uintptr_t)host, 0};
-            const site_t *const site = bsearch(&key, sites, ranks, sizeof(key), compare_hosts);
-            if (site != NULL && all->ranks[site->rank].domain_port == port) {
-                found[site->rank].key = (uintptr_t)(end == 0 ? link->b : link->a);
-            }
-        }
-    }
-}
-
 static void find_hosts(app__collectives_t *all)
 {
     const uint32_t ranks = all->workload->schedule->rank_count;
@@ -94,17 +50,16 @@ static void find_hosts(app__collectives_t *all)
     site_t *const nodes = sim_alloc_array((size_t)ranks + 1, sizeof(*nodes));
     for (uint32_t r = 0; r < ranks; r++) {
         const app__rank_t *const rank = &all->workload->ranks[r];
-        all->ranks[r].domain_port = domain_port(rank);
+        all->ranks[r].domain_port = rank->domain_port;
         hosts[r] =
             (site_t){(uintptr_t)nic_node(all->workload->ports[rank->port_first].endpoint->nic), r};
-        nodes[r] = hosts[r];
+        nodes[r] = rank->domain != NULL ? (site_t){(uintptr_t)rank->domain, r} : hosts[r];
     }
     all->host_count = number_sites(hosts, ranks, number, place);
     all->hosts = sim_alloc_array((size_t)all->host_count + 1, sizeof(*all->hosts));
     for (uint32_t r = 0; r < ranks; r++) {
         all->ranks[r].host = &all->hosts[number[r]];
     }
-    find_switches(all, hosts, nodes);
     (void)number_sites(nodes, ranks, number, place);
     for (uint32_t r = 0; r < ranks; r++) {
         all->ranks[r].node = number[r];
