@@ -211,18 +211,19 @@ sim_err_t app__ranks_place(const app_context_t *context,
         return error;
     }
     if (ranks > places.places) {
-        error = sim_fail_about(message,
-                               SIM_ERR_RANGE,
-                               "hosts",
-                               ": %s has %u ranks, but there are %u %s; expected at least %u %s, or "
-                               "a schedule of at most %u ranks",
-                               options->title,
-                               ranks,
-                               places.places,
-                               by_host ? "hosts" : "NICs of hosts",
-                               ranks,
-                               by_host ? "hosts" : "NICs",
-                               places.places);
+        error =
+            sim_fail_about(message,
+                           SIM_ERR_RANGE,
+                           "hosts",
+                           ": %s has %u ranks, but there are %u %s; expected at least %u %s, or "
+                           "a schedule of at most %u ranks",
+                           options->title,
+                           ranks,
+                           places.places,
+                           by_host ? "hosts" : "NICs of hosts",
+                           ranks,
+                           by_host ? "hosts" : "NICs",
+                           places.places);
     } else {
         workload->place_count = places.places;
         uint32_t *const order = order_of(context, &places, options->map);
