@@ -47,7 +47,8 @@ for cc in dcqcn hpcc dctcp; do
         NR > 1 && /nvswitch/ { for (i in marks) if (marks[i]) sum += $i } END { print sum + 0 }' \
         "$work/out/ports.csv")
     [ "$marks" = 0 ] || fail "$cc: $marks packets on NVLink are marked"
-    awk -v end="$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json")" \
+    end=$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json")
+    awk -v end="$end" \
         'BEGIN { least = 2e6 * 8 / 2880e3; exit !(end > least && end < 1.1 * least) }' ||
         fail "$cc: the incast does not take the time of its bytes"
     [ "$(bytes 'nvswitch0->host0')" -gt 2000000 ] || fail "$cc: a message left its domain"
@@ -61,5 +62,6 @@ run --set 'traffic[0]={collective: {kind: all-reduce, bytes: 1MB, ranks: 4}}'
     grep -q "4 ranks on 8 places: a fabric of 4 would do" || fail "check does not say what would do"
 "$ROCESIM" check "$work/n.yaml" --set topology.rail-optimised.servers=1 >"$work/said" 2>&1 &&
     fail "8 ranks fit on 4 GPUs"
-grep -q "expected at least 8 NICs, or a schedule of at most 4 ranks" "$work/said" || fail "$(cat "$work/said")"
+grep -q "expected at least 8 NICs, or a schedule of at most 4 ranks" "$work/said" ||
+    fail "$(cat "$work/said")"
 [ "$failures" = 0 ]
