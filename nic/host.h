@@ -29,8 +29,19 @@ typedef enum nic_retransmission {
 typedef enum nic_repath_rule {
     NIC_REPATH_OFF,
     NIC_REPATH_PLB,
-    NIC_REPATH_FLOWBENDER
+    NIC_REPATH_FLOWBENDER,
+    NIC_REPATH_REPS,
 } nic_repath_rule_t;
+
+#define NIC_REPS_CACHE_MAX 64
+
+// REPS (nic/path/reps.h).
+typedef struct nic_reps_config {
+    uint64_t cache;       // entropies remembered; 0: each packet takes a random one
+    uint64_t entropies;   // different ones that are drawn, 1 to 65536
+    sim_time_t freeze_ps; // after a time-out only remembered ones are used; 0: never
+    uint64_t explore;     // packets with random ones afterwards
+} nic_reps_config_t;
 
 typedef enum nic_ooo {
     NIC_OOO_OFF,   // a request ahead of its turn is dropped
@@ -108,6 +119,7 @@ typedef struct nic_config {
     uint64_t plb_rounds;   // congested ones in a row
     sim_ratio_t flowbender_marks;
     uint64_t flowbender_rounds;
+    nic_reps_config_t reps;
     nic_ooo_t ooo;
     uint64_t ooo_window;          // packets
     sim_time_t recovery_delay_ps; // after a sequence NAK, before going back

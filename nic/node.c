@@ -385,7 +385,8 @@ static void nic_init(nic_t *nic)
     }
     nic->plain = nic->loop == NULL && !nic->detailed; // not asked for by NICs with planes
     nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
-    nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net);
+    nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net) ||
+                       config->repath == NIC_REPATH_REPS;
     nic->cc_ops = nic__config_cc(config, &nic->cc_config);
     SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
     SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));

@@ -6,13 +6,13 @@
 #include "net/models.h"
 #include "nic/cc/control.h"
 #include "nic/cc/none.h"
-#include "nic/cc/repath.h"
 #include "nic/compare_internal.h"
 #include "nic/config/parts.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/plane_set.h"
 #include "nic/objects/qp.h"
+#include "nic/path/repath.h"
 #include "nic/schedule/turn.h"
 
 static const nic_path_rtt_ops_t path_rtt_frames = {.name = "frames"};

@@ -118,9 +118,11 @@ static const sim_attr_t attrs[] = {
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "least time between two sequence NAKs for one gap; 0: one NAK per gap"),
     SIM_ATTR("nic.repath", ENUM, nic_config_t, repath,
-             .default_text = "off", .choices = "off|plb|flowbender",
+             .default_text = "off", .choices = "off|plb|flowbender|reps",
              .help = "rule by which the sender of a reliable connection changes its UDP source "
-                     "port, and so its path, after congested round trips and time-outs"),
+                     "port, and so its path; plb, flowbender: after congested round trips and "
+                     "time-outs; reps: with each packet, by ports that came back unmarked; must be "
+                     "reps at both ends"),
     SIM_ATTR("nic.plb.marks", RATIO, nic_config_t, plb_marks,
              .default_text = "0.5", .min_text = "0", .max_text = "1",
              .help = "share of marked ACKs above which plb takes a round trip for congested; "
@@ -135,6 +137,21 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.flowbender.rounds", COUNT, nic_config_t, flowbender_rounds,
              .default_text = "1", .min_text = "1", .max_text = "1000000",
              .help = "congested round trips in a row after which flowbender changes the path"),
+    SIM_ATTR("nic.reps.cache", COUNT, nic_config_t, reps.cache,
+             .default_text = "8", .min_text = "0", .max_text = "64",
+             .help = "entropies of unmarked packets that reps remembers for a connection; 0: each "
+                     "packet takes a random one"),
+    SIM_ATTR("nic.reps.entropies", COUNT, nic_config_t, reps.entropies,
+             .default_text = "65536", .min_text = "1", .max_text = "65536",
+             .help = "number of different entropies that reps draws from; RoCE has at most 16384, "
+                     "as UDP source ports"),
+    SIM_ATTR("nic.reps.freeze", TIME, nic_config_t, reps.freeze_ps,
+             .default_text = "10ms", .min_text = "0ps", .max_text = "10s",
+             .help = "time after a time-out in which reps uses only entropies that it remembers; 0: "
+                     "it goes on as before"),
+    SIM_ATTR("nic.reps.explore", COUNT, nic_config_t, reps.explore,
+             .default_text = "16", .min_text = "0", .max_text = "1000000",
+             .help = "packets that take random entropies when such a time is over"),
     SIM_ATTR("nic.ooo", ENUM, nic_config_t, ooo,
              .default_text = "off", .choices = "off|place",
              .help = "treatment of requests out of order with go-back-n; off: they are dropped and "

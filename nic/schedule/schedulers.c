@@ -49,7 +49,8 @@ void nic__scheduler_create(nic_t *nic)
     SIM_CHECK(ops->loop != NULL || (ops->join != NULL && ops->leave != NULL && ops->next != NULL));
     nic->scheduler = ops;
     nic->loop = ops->loop;
-    nic->ring = ops == &nic_scheduler_ring;
+    // Packets that take paths of their own get them where the scheduler is called by its table.
+    nic->ring = ops == &nic_scheduler_ring && nic->host->config->repath != NIC_REPATH_REPS;
     nic__planes_create(nic);
     if (nic->loop != NULL) {
         nic->ready_classes = UINT8_MAX; // who is ready is not known before it is looked

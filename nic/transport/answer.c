@@ -13,6 +13,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
+#include "nic/path/spray.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
 
@@ -60,12 +61,15 @@ static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp,
     if (SIM_UNLIKELY(class != qp->priority)) {
         packet->dscp = (class * 8u) & 63u;
     }
+    if (SIM_UNLIKELY(cause != NULL)) {
+        add_feedback(nic, packet, cause);
+    }
     if (SIM_UNLIKELY(nic->odd_answers)) {
         packet->route = qp->answer_route;
         packet->priority = nic->loop != NULL ? nic->loop->answer_queue(nic, class) : class;
-    }
-    if (SIM_UNLIKELY(cause != NULL)) {
-        add_feedback(nic, packet, cause);
+        if (nic__sprays(qp)) {
+            nic__spray_answer(qp, packet);
+        }
     }
     if (SIM_UNLIKELY(!is_ack(aeth))) {
         nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);

@@ -5,12 +5,13 @@
 // This is DCQCN's notification point: a data packet marked CE causes a CNP to its sender, at most
 // one per flow and cnp_interval (Zhu et al., SIGCOMM 2015, section 3.2; IBA annex A17.9.3).
 #include "nic/cc/control.h"
-#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/objects/numbers.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/path/repath.h"
+#include "nic/path/spray.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 
@@ -191,12 +192,8 @@ static SIM_NOINLINE void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packe
     take(nic, qp, packet);
 }
 
-static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+static SIM_ALWAYS_INLINE void take_any(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet))) {
-        take_rare(nic, qp, packet);
-        return;
-    }
     if (SIM_UNLIKELY(packet->ecn == NET_ECN_CE) && packet->payload_bytes != 0) {
         nic->counters.np_ecn_marked_roce_packets++;
         if (!stays_silent(nic, qp, packet)) {
@@ -205,6 +202,27 @@ static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *pa
         }
     }
     take(nic, qp, packet);
+}
+
+static SIM_NOINLINE void take_sprayed(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (nic__sprays(qp)) {
+        nic__spray_arrived(qp, packet);
+    }
+    take_any(nic, qp, packet);
+}
+
+static SIM_ALWAYS_INLINE void receive(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    if (SIM_UNLIKELY(packet->opcode == ROCE_CNP) || SIM_UNLIKELY(!is_for(qp, packet))) {
+        take_rare(nic, qp, packet);
+        return;
+    }
+    if (SIM_UNLIKELY(packet->sprayed)) {
+        take_sprayed(nic, qp, packet);
+        return;
+    }
+    take_any(nic, qp, packet);
 }
 
 static inline void remember(nic_t *nic, nic_qp_t *qp, const net_packet_t *packet)

@@ -16,6 +16,7 @@
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/path/spray.h"
 #include "nic/schedule/planes.h"
 #include "nic/schedule/ring.h"
 #include "nic/schedule/turn.h"
@@ -107,6 +108,9 @@ static SIM_ALWAYS_INLINE const net_packet_t *start(nic_t *nic,
     nic->host->sent_last = qp;
     nic->counters.tx_packets++;
     nic->counters.tx_data_bytes += *payload_bytes;
+    if (!ring && nic__sprays(qp)) {
+        nic__spray_packet(qp, packet, !*response);
+    }
     if (!ring && nic->planes != NULL) {
         nic__planes_address(nic, packet, (uint32_t)(nic->port - nic->planes->ports));
     }

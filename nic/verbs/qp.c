@@ -5,7 +5,6 @@
 // memory until the event is over, so that the code that called the application can look at it.
 #include "nic/objects/qp.h"
 
-#include "nic/cc/repath.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
 #include "nic/objects/calls.h"
@@ -14,6 +13,7 @@
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
 #include "nic/objects/wqe.h"
+#include "nic/path/repath.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"

@@ -98,6 +98,16 @@ static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
                         planes_of(peer),
                         planes);
     }
+    const nic_repath_rule_t own = nic->host->config->repath;
+    const nic_repath_rule_t other = peer == NULL ? NIC_REPATH_OFF : peer->host->config->repath;
+    if ((own == NIC_REPATH_REPS) != (other == NIC_REPATH_REPS)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "dest_interface: %u is of a NIC %s, expected the same rule at both ends",
+                        attr->dest_interface,
+                        other == NIC_REPATH_REPS ? "with nic.repath: reps"
+                                                 : "without nic.repath: reps");
+    }
     return check_range(message, "dest_qp_num", attr->dest_qp_num, ROCE_QPN_FIRST, ROCE_QPN_MASK);
 }
 

@@ -135,14 +135,41 @@ static sim_err_t check_channels(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
+// Refuses networks in which some hosts answer by the ports of packets (nic.repath reps), and others
+// do not.
+static sim_err_t check_repath(const world_t *world, world_error_t *error)
+{
+    const char *with = NULL;
+    const char *without = NULL;
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        if (node->kind == NET_NODE_HOST) {
+            const nic_config_t *const config = world__variants_nic(world->variants, node->sim.name);
+            *(config->repath == NIC_REPATH_REPS ? &with : &without) = node->sim.name;
+        }
+    }
+    if (with == NULL || without == NULL) {
+        return SIM_OK;
+    }
+    const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
+    return world_fail(error,
+                      SIM_ERR_INVALID,
+                      &place,
+                      "nic.repath: reps at %s, but not at %s; expected it at all hosts or at none, "
+                      "because receivers return the entropies",
+                      with,
+                      without);
+}
+
 // Checks that the layout inside each host fits its links, and that the NICs fit into memory. Call
 // it before net_build.
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
-    const sim_err_t class = check_channels(world, error);
-    if (class != SIM_OK) {
-        return class;
+    sim_err_t wrong = check_channels(world, error);
+    wrong = wrong == SIM_OK ? check_repath(world, error) : wrong;
+    if (wrong != SIM_OK) {
+        return wrong;
     }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);

@@ -252,7 +252,7 @@ bool nic__adamap_take(nic_adamap_state_t *state, net_packet_t *packet, bool wait
     }
     if (again) {
         nic_transport_acknowledge(qp, NULL);
-    } else if (state->kept.first_psn != before_psn) {
+    } else if (state->kept.first_psn != before_psn || cause.packet.sprayed) {
         nic__cause_acknowledge(qp, &cause);
     }
     return true;

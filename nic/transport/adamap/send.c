@@ -9,11 +9,11 @@
 #include "nic/transport/adamap/adamap_internal.h"
 
 #include "nic/cc/control.h"
-#include "nic/cc/repath.h"
 #include "nic/fabric.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/path/repath.h"
 #include "nic/transport/entry.h"
 
 // clang-format off

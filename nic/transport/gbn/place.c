@@ -29,7 +29,11 @@ static void keep(nic_qp_t *qp, net_packet_t *packet, uint64_t psn, uint32_t span
     }
     qp->nic->counters.out_of_sequence++;
     const bool placed = nic_transport_place(qp, packet);
+    const bool sprayed = packet->sprayed;
     nic__kept_put(kept, psn, span, packet, placed, nic__node(qp->nic)->now_ps);
+    if (sprayed) {
+        nic_transport_acknowledge(qp, NULL); // tells that its path works; it acknowledges no more
+    }
 }
 
 // Executes the expected packet and all that are kept behind it, and acknowledges them.

@@ -9,13 +9,13 @@
 // interrupted back too; a finished one stays finished.
 // Source: IBA vol. 1, 9.7.5 (ACK protocol), 9.7.6 (retries), 9.9.2 (requester's errors).
 #include "nic/cc/control.h"
-#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/host/packets.h"
 #include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/path/repath.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"

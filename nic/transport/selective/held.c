@@ -3,10 +3,10 @@
 #include "nic/transport/selective/held.h"
 
 #include "nic/cc/control.h"
-#include "nic/cc/repath.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
+#include "nic/path/repath.h"
 #include "nic/transport/entry.h"
 
 static nic_held_shared_t *shared_of(const nic_held_t *held)

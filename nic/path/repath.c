@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/repath.c - PLB and FlowBender: a queue pair whose round trips are congested takes another
-// UDP source port. Sources: docs/models/load-balancing.md.
+// nic/path/repath.c - PLB and FlowBender: a queue pair whose round trips are congested takes
+// another UDP source port. Sources: docs/models/load-balancing.md.
 //
 // A round trip is congested if more than a share of its ACKs echo a mark or, where the receiver
 // sends CNPs instead, if a CNP came in it.
-#include "nic/cc/repath.h"
+#include "nic/path/repath.h"
 
+#include "nic/path/spray.h"
 #include "nic/schedule/planes.h"
 #include "nic/schedule/turn.h"
 
@@ -13,13 +14,22 @@
 
 size_t nic__repath_bytes(const nic_t *nic)
 {
-    return nic->host->config->repath == NIC_REPATH_OFF ? 0 : sizeof(nic_repath_t);
+    const nic_repath_rule_t rule = nic->host->config->repath;
+    return rule == NIC_REPATH_OFF    ? 0
+           : rule == NIC_REPATH_REPS ? sizeof(nic_spray_t)
+                                     : sizeof(nic_repath_t);
+}
+
+void *nic__repath_state(const nic_qp_t *qp)
+{
+    const nic_t *const nic = qp->nic;
+    const size_t before_bytes = nic__bytes_before_qp(nic) + nic__repath_bytes(nic);
+    return (char *)(uintptr_t)qp - before_bytes;
 }
 
 static nic_repath_t *repath_of(nic_qp_t *qp)
 {
-    char *const scheduler = (char *)qp - nic__bytes_before_qp(qp->nic);
-    return (nic_repath_t *)(void *)(scheduler - nic__repath_bytes(qp->nic));
+    return nic__repath_state(qp);
 }
 
 static void begin_round(nic_qp_t *qp, nic_repath_t *repath)
@@ -48,6 +58,9 @@ static void move(nic_qp_t *qp, nic_repath_t *repath)
 
 void nic__repath_connect(nic_qp_t *qp)
 {
+    if (nic__sprays(qp)) {
+        nic__spray_connect(qp);
+    }
     if (!nic__repaths(qp)) {
         return;
     }
@@ -97,5 +110,7 @@ void nic__repath_timeout(nic_qp_t *qp)
 {
     if (nic__repaths(qp)) {
         move(qp, repath_of(qp));
+    } else if (nic__sprays(qp)) {
+        nic__spray_timeout(qp);
     }
 }

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/repath.h - senders that leave a congested path: PLB and FlowBender. They change the UDP
-// source port of a queue pair, which switches hash. Page: docs/models/load-balancing.md.
-#ifndef NIC_CC_REPATH_H
-#define NIC_CC_REPATH_H
+// nic/path/repath.h - senders that choose their path. Page: docs/models/load-balancing.md.
+//
+// PLB and FlowBender leave a congested path: they change the UDP source port of a queue pair, which
+// switches hash. REPS gives each packet a port (nic/path/spray.h).
+#ifndef NIC_PATH_REPATH_H
+#define NIC_PATH_REPATH_H
 
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
@@ -18,10 +20,13 @@ typedef struct nic_repath {
     bool control_hears; // the queue pair's algorithm hears ACKs
 } nic_repath_t;
 
-// Returns the bytes of state for each queue pair of the NIC; 0: it stays on its paths.
+// Returns the bytes of state for each queue pair of the NIC; 0: it stays on its paths. And where
+// these bytes are: nic_repath_t, or nic_spray_t with reps.
 size_t nic__repath_bytes(const nic_t *nic);
+void *nic__repath_state(const nic_qp_t *qp);
 
-// Counts an ACK. Returns whether the algorithm wants to hear of it, too. Only where nic__repaths.
+// Counts an ACK. Returns whether the algorithm wants to hear of it, too. Only where nic__repaths,
+// which is true for plb and flowbender.
 bool nic__repath_ack(nic_qp_t *qp, const net_packet_t *packet);
 
 // Each does nothing where nic.repath is off. connect: the queue pair's algorithm has begun.
@@ -31,7 +36,9 @@ void nic__repath_timeout(nic_qp_t *qp);
 
 static inline bool nic__repaths(const nic_qp_t *qp)
 {
-    return SIM_UNLIKELY(qp->nic->host->config->repath != NIC_REPATH_OFF) && qp->type == NIC_QPT_RC;
+    const nic_repath_rule_t rule = qp->nic->host->config->repath;
+    return SIM_UNLIKELY(rule != NIC_REPATH_OFF) && rule != NIC_REPATH_REPS &&
+           qp->type == NIC_QPT_RC;
 }
 
-#endif // NIC_CC_REPATH_H
+#endif // NIC_PATH_REPATH_H
