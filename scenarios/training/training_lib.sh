@@ -15,6 +15,53 @@ simulate() {
     simulate_file gpt.yaml "$@"
 }
 
+# attempt SCENARIO NAME=VALUE...: like simulate, of any scenario; the run may end stalled
+attempt() {
+    local scenario=$1 set=() option
+    shift
+    for option in "$@"; do
+        set+=(--set "$option")
+    done
+    summary=$out/run/summary.json
+    rm -rf "${out:?}/run"
+    "$program" run "$here/$scenario" -o "$out/run" --quiet --yes "${set[@]}" "${more[@]}" \
+        >"$out/run.log" 2>&1 || [ -f "$summary" ] || {
+        cat "$out/run.log" >&2
+        exit 1
+    }
+}
+
+# collect NAME=VALUE...: runs collective.yaml and sets summary to its summary.json
+collect() {
+    simulate_file collective.yaml "$@"
+}
+
+# expected NAME=VALUE...: prints the time in us that NCCL expects of collective.yaml, or -
+expected() {
+    local set=() option found
+    for option in "$@"; do
+        set+=(--set "$option")
+    done
+    found=$("$program" check "$here/collective.yaml" "${set[@]}" "${more[@]}" 2>&1 |
+        sed -n 's/.*NCCL expects \([0-9.]*\) us.*/\1/p' | head -n 1)
+    echo "${found:--}"
+}
+
+# first NAME: prints a number of the run's first collective
+first() {
+    value "apps[0].collectives[0].$1"
+}
+
+# bytes_of SIZE: prints a size such as 16KiB in bytes
+bytes_of() {
+    case $1 in
+    *KiB) echo $((${1%KiB} * 1024)) ;;
+    *MiB) echo $((${1%MiB} * 1048576)) ;;
+    *GiB) echo $((${1%GiB} * 1073741824)) ;;
+    *) echo "$1" ;;
+    esac
+}
+
 # small: prints the settings of a job that simulates in seconds: 4 servers of 8 GPUs, some layers of
 # a 22B model, data parallelism between the servers
 small() {

@@ -93,6 +93,13 @@ static double bandwidth(const app__coll_question_t *question,
     return bus * question->ranks / steps * 1000;
 }
 
+// Returns whether a ring's latencies are those of large messages between nodes.
+static bool has_plateau(const app__coll_question_t *question, uint32_t protocol)
+{
+    return protocol == 2 && question->nodes > 1 && question->kind == APP__COLL_ALL_REDUCE &&
+           question->bytes / ((uint64_t)question->channels * question->ranks) >= 64;
+}
+
 static double latency_us(const app__coll_question_t *question,
                          const latency_t *row,
                          uint32_t protocol)
@@ -116,10 +123,42 @@ static double latency_us(const app__coll_question_t *question,
     }
     const double inter = ring_steps(question, question->nodes);
     us += (ring_steps(question, question->ranks) - inter) * inside + inter * between;
-    const bool plateau = protocol == 2 && question->nodes > 1 &&
-                         question->kind == APP__COLL_ALL_REDUCE &&
-                         question->bytes / ((uint64_t)question->channels * question->ranks) >= 64;
-    return plateau ? us * 1.4 : us;
+    return has_plateau(question, protocol) ? us * 1.4 : us;
+}
+
+// Returns the index of a protocol in this file's tables; plain messages are those of Simple.
+static uint32_t column_of(app__protocol_t protocol)
+{
+    return protocol == APP__PROTOCOL_LL ? 0 : protocol == APP__PROTOCOL_LL128 ? 1 : 2;
+}
+
+app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
+                                      const app__algorithm_t *algorithm,
+                                      app__protocol_t protocol)
+{
+    const uint32_t column = column_of(protocol);
+    const latency_t *row = &latencies[0];
+    for (size_t i = 0; i < SIM_COUNT_OF(latencies); i++) {
+        row = latencies[i].algorithm == algorithm ? &latencies[i] : row;
+    }
+    const bool switched = row->algorithm == &app__nvls || row->algorithm == &app__nvls_tree;
+    double scale = 1;
+    double call_us = row->base[column];
+    double inside_us = row->inside[column];
+    double between_us = row->between[column];
+    if (row->algorithm == &app__pat) {
+        call_us += question->ranks * 2.8;
+        between_us /= 3.5;
+    } else if (switched) {
+        inside_us /= 2; // to the switch and back
+    } else if (row->algorithm != &app__tree && has_plateau(question, column)) {
+        scale = 1.4;
+    }
+    return (app__coll_latency_t){
+        .call_ps = (sim_time_t)(call_us * scale * 1e6),
+        .inside_ps = (sim_time_t)(inside_us * scale * 1e6),
+        .between_ps = (sim_time_t)(between_us * scale * 1e6),
+    };
 }
 
 // Returns whether NCCL considers an algorithm with a protocol.

@@ -26,6 +26,18 @@ typedef struct app__coll_choice {
     double us; // the time that NCCL expects
 } app__coll_choice_t;
 
+// The latencies of a call's software, by NCCL's constants.
+typedef struct app__coll_latency {
+    sim_time_t call_ps;    // before the first step
+    sim_time_t inside_ps;  // of a message within a node
+    sim_time_t between_ps; // of a message between nodes
+} app__coll_latency_t;
+
+// Returns the latencies of an algorithm; one that NCCL does not have takes those of a ring.
+app__coll_latency_t app__coll_latency(const app__coll_question_t *question,
+                                      const app__algorithm_t *algorithm,
+                                      app__protocol_t protocol);
+
 // `program` is asked what its algorithms can do; it has all that the caller knows.
 app__coll_choice_t app__coll_choose(const app__coll_question_t *question,
                                     const app__program_t *program);

@@ -29,6 +29,12 @@ static sim_time_t now_of(const app__conn_t *conn)
     return conn->member->rank->node->now_ps;
 }
 
+// Returns whether the connection's queue pairs stay.
+static bool permanent(const app__conn_t *conn)
+{
+    return conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;
+}
+
 static bool has_cts(const app__conn_t *conn)
 {
     return conn->member->all->options.protocol != APP__PROTOCOL_PLAIN;
@@ -298,7 +304,7 @@ static void write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, voi
 // Returns the UDP source port of a message's queue pair; 0: by its numbers.
 static uint16_t port_number(const app__conn_t *conn, const ends_t *ends, uint32_t message)
 {
-    if (conn->member->all->options.queue_pairs == APP__QPS_PERMANENT) {
+    if (permanent(conn)) {
         return 0;
     }
     const uint64_t first = conn->incoming ? ends->peer_number : ends->own_number;
@@ -351,8 +357,8 @@ static nic_qp_t *qp_of(app__conn_t *conn, uint32_t message)
     SIM_CHECK(conn->slots != NULL);
     app__slot_t *const slot = &conn->slots[message % conn->member->all->slots];
     if (slot->qp == NULL) {
-        const bool counts = conn->member->all->options.queue_pairs == APP__QPS_PERMANENT;
-        slot->qp = make_qp(conn, counts ? 0 : message);
+        const bool counts = permanent(conn);
+        slot->qp = make_qp(conn, counts ? message % conn->member->all->slots : message);
         // Without a clear-to-send, receives stand ready; with one, it brings them.
         const uint32_t ready = has_cts(conn) ? 0 : counts ? 2 * POSTED_MAX : 1;
         for (uint32_t i = 0; conn->incoming && i < ready; i++) {
@@ -472,7 +478,7 @@ static void post_local(app__conn_t *conn, app__coll_message_t *message)
     const sim_time_t now_ps = now_of(conn);
     const bool copied = (message->what & APP__STEP_COPIED) != 0;
     const double bits = copied ? 0 : (double)message->bytes * 8;
-    const sim_time_t took_ps = (sim_time_t)(bits * 1e12 / (double)workload->options.local_bps);
+    const sim_time_t took_ps = (sim_time_t)(bits * 1e12 / (double)message->local_bps);
     message->record = note_record(conn, message->bytes);
     conn->posted++;
     port->local_free_ps = (port->local_free_ps > now_ps ? port->local_free_ps : now_ps) + took_ps;
@@ -537,8 +543,11 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
     }
     *message_at(conn, conn->filled++) = (app__coll_message_t){
         .bytes = wire_bytes,
+        .local_bps = plan->local_bps,
         .what = what,
-        .due_ps = now_of(conn) + conn->member->all->options.send_ps,
+        .due_ps = now_of(conn) + conn->member->all->options.send_ps +
+                  (rank->node == rank_of(peer_of(conn))->node ? plan->latency.inside_ps
+                                                              : plan->latency.between_ps),
     };
     conn->member->unsent++;
     rank->messages++;
@@ -583,7 +592,7 @@ static void send_completed(const nic_wc_t *wc)
     end_record(conn, message_at(conn, number)->record, wc->status != NIC_WC_SUCCESS);
     sequence_end(&conn->acked, number);
     sent(conn);
-    if (conn->member->all->slots > 1) {
+    if (!permanent(conn)) {
         destroy_qp(conn, number);
     }
     go_on(conn);
@@ -596,9 +605,12 @@ static void send_completed(const nic_wc_t *wc)
 static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num)
 {
     const uint32_t slots = conn->member->all->slots;
-    for (uint32_t at = conn->closed; at != conn->closed + slots && slots > 1; at++) {
+    const bool stay = permanent(conn); // each takes its messages in order
+    const uint32_t first = stay ? conn->arrived.next : conn->closed;
+    const uint32_t count = stay ? 2 * POSTED_MAX : slots;
+    for (uint32_t at = first; at != first + count && slots > 1; at++) {
         const nic_qp_t *const qp = conn->slots[at % slots].qp;
-        if (qp != NULL && nic_qp_num(qp) == qp_num) {
+        if (qp != NULL && nic_qp_num(qp) == qp_num && !(stay && sequence_has(&conn->arrived, at))) {
             return at;
         }
     }
@@ -654,7 +666,7 @@ static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
 
 static void arrived(app__conn_t *conn, uint32_t number)
 {
-    if (conn->member->all->slots > 1) {
+    if (!permanent(conn)) {
         close_old(conn, number);
     }
     sequence_end(&conn->arrived, number);
@@ -675,8 +687,8 @@ static void message_arrived(void *owner,
     const uint32_t number = arriving(conn, wc->qp_num);
     SIM_CHECK(owner == conn->member && endpoint->node == conn->member->rank->node);
     SIM_CHECK(!has_cts(conn) || number == wc->imm_data);
-    if (conn->member->all->slots == 1 && !has_cts(conn)) {
-        post_receive(conn, conn->slots[0].qp, number);
+    if (permanent(conn) && !has_cts(conn)) {
+        post_receive(conn, qp_of(conn, number), number);
     }
     arrived(conn, number);
 }
@@ -764,7 +776,8 @@ const app__range_ops_t app__conn_range_ops = {
 void app__conns_reserve(app__collectives_t *all)
 {
     const app__schedule_t *const schedule = all->workload->schedule;
-    all->slots = all->options.queue_pairs == APP__QPS_PERMANENT ? 1 : SLOTS;
+    all->slots =
+        all->options.queue_pairs == APP__QPS_PERMANENT ? (uint32_t)all->options.pairs : SLOTS;
     for (uint32_t g = 0; g < schedule->group_count; g++) {
         const uint64_t numbers = 2 * numbers_of(all, g);
         for (uint32_t i = 0; numbers > 0 && i < schedule->groups[g].count; i++) {

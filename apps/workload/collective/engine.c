@@ -82,17 +82,19 @@ static void permit(app__member_t *member, uint32_t number)
 // -- blocks
 
 // Returns whether the slice at hand must wait, and notes for what.
-static bool must_wait(const app__member_t *member,
+static bool must_wait(app__member_t *member,
                       uint32_t number,
                       const look_t *look,
                       app__conn_t *from,
                       app__conn_t *to)
 {
     const app__coll_run_t *const run = member->run;
-    const app__coll_block_t *const block = &run->blocks[number];
+    app__coll_block_t *const block = &run->blocks[number];
+    block->awaits = APP__NO_BLOCK;
     if (look->step.wait_block != APP__NO_BLOCK && block->at.slice == 0 &&
         !has_done(run, look->step.wait_block, block->at.loop, look->step.wait_step)) {
-        return true; // looked at again when a block has finished a step
+        block->awaits = look->step.wait_block; // wakes this one when it has finished a step
+        return true;
     }
     if (from != NULL && from->visible.next == from->consumed) {
         from->waiter = number;
@@ -135,11 +137,11 @@ static bool reduce(app__member_t *member, uint32_t number, uint64_t bytes)
     return true;
 }
 
-// Lets the other blocks look whether the step that they wait for is done.
+// Lets those blocks look again that wait for a step of this one.
 static void wake_dependents(app__member_t *member, uint32_t number)
 {
     for (uint32_t i = 0; i < member->run->block_count; i++) {
-        if (i != number && !member->run->blocks[i].done) {
+        if (member->run->blocks[i].awaits == number) {
             app__coll_wake(member, i);
         }
     }
@@ -206,6 +208,25 @@ static void advance(app__member_t *member, uint32_t number)
 
 // -- calls
 
+static void begin_blocks(app__member_t *member)
+{
+    for (uint32_t i = 0; i < member->run->block_count; i++) {
+        if (!member->run->blocks[i].done) {
+            app__coll_wake(member, i);
+        }
+    }
+    app__coll_wake(member, APP__NO_BLOCK);
+}
+
+// Begins the blocks of a call whose latency is over.
+static void begin(sim_node_t *node, sim_timer_t *timer)
+{
+    app__member_t *const member = SIM_CONTAINER_OF(timer, app__coll_timer_t, timer)->member;
+    SIM_CHECK(member->rank->node == node && member->run != NULL);
+    begin_blocks(member);
+    app__coll_work_all(member->all->ranks[member->rank->number].host);
+}
+
 static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
 {
     const app__collectives_t *const all = member->all;
@@ -214,13 +235,19 @@ static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
     app__coll_run_t *const run = sim_alloc(sizeof(*run));
     run->plan = plan;
     run->op = op;
+    run->begin = (app__coll_timer_t){.member = member, .block = APP__NO_BLOCK};
+    sim_timer_init(&run->begin.timer, begin);
     run->block_count =
         plan->cut.bytes == 0 ? 0 : program->algorithm->blocks(program, member->number);
     run->left = run->block_count;
     run->blocks = sim_alloc_array((size_t)run->block_count + 1, sizeof(*run->blocks));
     for (uint32_t i = 0; i < run->block_count; i++) {
         const app__block_t block = program->algorithm->block(program, member->number, i);
-        run->blocks[i] = (app__coll_block_t){.steps = block.steps, .channel = block.channel};
+        run->blocks[i] = (app__coll_block_t){
+            .steps = block.steps,
+            .channel = block.channel,
+            .awaits = APP__NO_BLOCK,
+        };
         if (block.steps == 0) {
             run->blocks[i].done = true;
             run->left--;
@@ -264,14 +291,15 @@ static void settle(app__member_t *member)
         return;
     }
     const uint32_t op = app__queue_take(&member->calls, member->rank->states);
-    member->rank->states[op].start_ps = member->rank->node->now_ps; // it may have waited for others
+    sim_node_t *const node = member->rank->node;
+    member->rank->states[op].start_ps = node->now_ps; // it may have waited for others
     member->run = make_run(member, op);
-    for (uint32_t i = 0; i < member->run->block_count; i++) {
-        if (!member->run->blocks[i].done) {
-            app__coll_wake(member, i);
-        }
+    const sim_time_t latency_ps = member->run->plan->latency.call_ps;
+    if (latency_ps > 0 && member->run->left > 0) {
+        sim_timer_arm(node, &member->run->begin.timer, node->now_ps + latency_ps);
+        return;
     }
-    app__coll_wake(member, APP__NO_BLOCK);
+    begin_blocks(member);
 }
 
 void app__coll_wake(app__member_t *member, uint32_t block)
@@ -381,6 +409,18 @@ static sim_err_t check_file(const app__collectives_t *all, sim_message_t *messag
                           file->bytes_max);
 }
 
+static sim_err_t check_pairs(const app__collectives_t *all, sim_message_t *message)
+{
+    if (all->options.pairs > 1 && all->options.queue_pairs != APP__QPS_PERMANENT) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "connection-pairs",
+                              ": with queue-pairs: per-message each message has a queue pair, "
+                              "expected 1, or queue-pairs: permanent");
+    }
+    return SIM_OK;
+}
+
 sim_err_t app__collectives_create(const app_context_t *context,
                                   app__workload_t *workload,
                                   sim_message_t *message)
@@ -396,7 +436,8 @@ sim_err_t app__collectives_create(const app_context_t *context,
     all->first_flow_id =
         app__reserve_flow_ids(workload->runtime, all->records_max * schedule->rank_count);
     app__coll_layouts(all);
-    sim_err_t error = read_file(context, all, message);
+    sim_err_t error = check_pairs(all, message);
+    error = error == SIM_OK ? read_file(context, all, message) : error;
     error = error == SIM_OK ? app__coll_plan_all(all, message) : error;
     error = error == SIM_OK ? check_file(all, message) : error;
     if (error == SIM_OK) {

@@ -7,6 +7,7 @@
 #ifndef APPS_WORKLOAD_COLLECTIVE_ENGINE_H
 #define APPS_WORKLOAD_COLLECTIVE_ENGINE_H
 
+#include "apps/workload/collective/choose.h"
 #include "apps/workload/collective/msccl/msccl.h"
 #include "apps/workload/collective/program.h"
 #include "apps/workload/internal.h"
@@ -20,6 +21,8 @@ typedef struct app__coll_plan {
     app__protocol_t protocol;
     uint32_t group;
     double expected_us; // by NCCL's constants; 0: none
+    app__coll_latency_t latency;
+    uint64_t local_bps; // of messages within a node
     uint64_t bytes;
     const uint64_t *matrix;
     app__dimension_t dimension;
@@ -40,6 +43,7 @@ typedef struct app__sequence {
 
 typedef struct app__coll_message {
     uint64_t bytes; // on the wire
+    uint64_t local_bps;
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
     uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_COPIED
@@ -104,8 +108,9 @@ typedef struct app__coll_block {
     app__place_t permit; // first receive that has no clear-to-send
     uint32_t steps;
     uint32_t channel;
-    bool busy;    // reduces
-    bool reduced; // the slice at hand
+    uint32_t awaits; // block whose step this one waits for; APP__NO_BLOCK: none
+    bool busy;       // reduces
+    bool reduced;    // the slice at hand
     bool done;
 } app__coll_block_t;
 
@@ -123,6 +128,7 @@ typedef struct app__coll_run {
     uint32_t block_count;
     app__coll_block_t *blocks;
     app__coll_timer_t *timers; // of reductions; NULL: they take no time
+    app__coll_timer_t begin;   // of the blocks, after the latency of the call
 } app__coll_run_t;
 
 struct app__member {
@@ -201,7 +207,7 @@ struct app__collectives {
     app__coll_rank_t *ranks;
     app__coll_host_t *hosts;
     uint32_t host_count;
-    uint32_t slots;       // queue pairs of a connection: 1, or those of the messages under way
+    uint32_t slots;       // queue pairs of a connection: those that stay, or of messages under way
     uint64_t records_max; // of a rank
     uint64_t first_flow_id;
 };

@@ -42,11 +42,14 @@ typedef struct app__coll_options {
     app__arrival_t arrival;
     bool pxn;
     bool nvls;
+    bool tuning_latency;
     uint64_t per_node; // SIM_AUTO: NICs of the host
     uint64_t channels; // SIM_AUTO: by protocol
+    uint64_t pairs;    // queue pairs of a connection that stay
     uint64_t chunk_bytes;
     uint64_t slice_bytes;
     sim_time_t send_ps;
+    uint64_t nvls_bps;   // SIM_AUTO: by local-rate
     uint64_t reduce_bps; // SIM_AUTO: no time
     uint64_t flows_max;
 } app__coll_options_t;
@@ -70,6 +73,10 @@ typedef struct app__coll_options {
              .default_text = "permanent", .choices = "permanent|per-message",                      \
              .help = "queue pairs of collectives: made once for each connection, or for each "     \
                      "message, with a UDP source port of its own"),                                \
+    SIM_ATTR(prefix ".connection-pairs", COUNT, type, member.pairs,                                \
+             .default_text = "1", .min_text = "1", .max_text = "32",                               \
+             .help = "permanent queue pairs of a connection, which take its messages in turn; "    \
+                     "NCCL_IB_QPS_PER_CONNECTION"),                                                \
     SIM_ATTR(prefix ".arrival", ENUM, type, member.arrival,                                        \
              .default_text = "data", .choices = "data|acknowledged",                               \
              .help = "moment at which the receiver of a collective's message goes on: when its "   \
@@ -81,6 +88,10 @@ typedef struct app__coll_options {
     SIM_ATTR(prefix ".nvls", BOOL, type, member.nvls,                                              \
              .default_text = "on",                                                                 \
              .help = "let algorithm auto consider NVLS: the NVSwitches of nodes can reduce"),      \
+    SIM_ATTR(prefix ".nvls-rate", RATE, type, member.nvls_bps,                                     \
+             .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
+             .help = "rate at which a GPU's messages pass the reducing NVSwitch; auto: 0.58 of "   \
+                     "local-rate, which is NCCL's constant for an H100"),                          \
     SIM_ATTR(prefix ".per-node", COUNT, type, member.per_node,                                     \
              .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
              .help = "ranks of a host, which share its NICs in turn; auto: one for each NIC"),     \
@@ -98,6 +109,9 @@ typedef struct app__coll_options {
     SIM_ATTR(prefix ".send-latency", TIME, type, member.send_ps,                                   \
              .default_text = "0s", .min_text = "0s", .max_text = "1s",                             \
              .help = "time of the software before each message of a collective"),                  \
+    SIM_ATTR(prefix ".tuning-latency", BOOL, type, member.tuning_latency,                          \
+             .default_text = "off",                                                                \
+             .help = "delay calls and messages by the latencies that NCCL's tuning has for them"), \
     SIM_ATTR(prefix ".reduce-rate", RATE, type, member.reduce_bps,                                 \
              .default_text = "auto", .min_text = "1Mbps", .max_text = "1000Tbps", .auto_ok = true, \
              .help = "rate at which a block of a GPU reduces what it received; auto: no time"),    \

@@ -13,7 +13,7 @@ import tempfile
 ROCESIM = os.environ["ROCESIM"]
 LONG = os.environ.get("TEST_LONG") == "1"
 BYTE, DELAY = 20, 1_000_000
-SCENARIO = """
+STAR = SCENARIO = """
 topology: {star: {hosts: %d, rate: 400Gbps, delay: 500ns}}
 nic: {congestion-control: none, mtu: 4096}
 traffic:
@@ -155,8 +155,22 @@ for n in [2, 3, 4, 7, 8, 16, 31, 64, 128] if LONG else [2, 3, 8, 31, 128]:
     steps = n - 1
     clear = write(64) + steps * (ACK_SENT + write(24) + 2 * BYTE * 4)
     compare(n, size, "all-gather", "ring", clear, ", channels: 1", "simple")
+    # NCCL's tuning: 8.4 us of a ring's call, 14 us of a message between nodes.
+    tuned = chain([24] * (n - 1), 14_000_000) + 8_400_000
+    compare(n, size, "all-gather", "ring", tuned, ", tuning-latency: on")
     latency = ", send-latency: 3us"  # before each message
     compare(n, size, "all-gather", "ring", chain([24] * (n - 1), 3_000_000), latency)
+
+# NVLS in one host: a rank sends 7 shards to their owners, then its own result once for all of them.
+SCENARIO = """
+topology: {star: {hosts: 1, nics-per-host: %d}}
+traffic:
+  - collective: {%s}
+"""
+for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-rate: 400Gbps", 20)]:
+    nvls = 8 * 5000 * byte + 2 * 1_000_000
+    compare(8, 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 1")
+SCENARIO = STAR
 
 # GPT-13B's data-parallel exchange of 16 ranks; its whole size in the long form. Data and ACKs share
 # each link, so a packet takes the time of both.
@@ -202,6 +216,9 @@ for words, *more in [
     ["kind: all-to-all, algorithm: pairwise, pxn: on", "nic.transport=irn"],
     ["kind: all-to-all, algorithm: direct, protocol: plain, queue-pairs: per-message, repeat: 40"],
     ["kind: all-reduce, algorithm: ring, queue-pairs: per-message, repeat: 5, per-node: 6"],
+    ["kind: all-reduce, algorithm: ring, connection-pairs: 4", "links.*.loss-rate=1e-3"],
+    ["kind: all-gather, algorithm: ring, connection-pairs: 3, protocol: plain", "nic.transport=irn"],
+    ["kind: all-reduce, algorithm: nvls-tree, tuning-latency: on, slice: 4KiB"],
     ["kind: barrier, repeat: 3"],
     ["kind: broadcast, root: 3, arrival: acknowledged, protocol: plain"],
     ["kind: all-reduce, algorithm-file: RING, protocol: plain, chunk: 20000"],

@@ -23,4 +23,17 @@ EOF
     fail "$(cat "$work/said")"
 grep -q '1 x all-reduce of 4 ranks on 2 nodes, 1048576 bytes: ring, ' "$work/said" ||
     fail "check does not say how the collective is done"
+# A connection's queue pairs take its messages in turn, each with a UDP source port of its own.
+"$ROCESIM" run "$work/rails.yaml" --quiet --set 'traffic[0].collective.pxn=on' -o "$work/out" \
+    --set 'traffic[0].collective.connection-pairs=3' --set 'traffic[0].collective.slice=8KiB' \
+    --set 'traffic[0].collective.channels=1' >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+ports=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    $at["src_port"] > 0 { seen[$at["src"] " " $at["dst"] " " $at["src_port"]]++ }
+    END { for (s in seen) { split(s, p, " "); count[p[1] " " p[2]]++ }
+        for (c in count) print count[c] }' "$work/out/flows.csv" | sort -u | tr '\n' ' ')
+[ "$ports" = "3 " ] || fail "connections have '$ports' UDP source ports, expected 3"
+"$ROCESIM" check "$work/rails.yaml" --set 'traffic[0].collective.connection-pairs=2' \
+    --set 'traffic[0].collective.queue-pairs=per-message' >"$work/said" 2>&1
+[ $? -eq 2 ] && grep -q 'connection-pairs: with queue-pairs: per-message' "$work/said" ||
+    fail "$(cat "$work/said")"
 [ "${failures:-0}" = 0 ]

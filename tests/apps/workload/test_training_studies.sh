@@ -25,11 +25,15 @@ grep -q "dp: 16$" "$work/out" || fail "dp does not follow from the other degrees
 small=(--set "traffic[0].training.hidden=1024" --set "traffic[0].training.heads=8"
     --set "traffic[0].training.ffn=4096" --set "traffic[0].training.vocab=1024"
     --set "traffic[0].training.expert-ffn=1024")
-scenarios/training/run --quick -o "$work/out.d" "${small[@]}" all \
-    >"$work/log" 2>&1 ||
+models="control exchange failing jobs large mtu nemo overlap skew stragglers topology"
+peers="algorithms echo nccl pairs pxn simai"
+# shellcheck disable=SC2086
+scenarios/training/run --quick -o "$work/out.d" "${small[@]}" $models >"$work/log" 2>&1 ||
     fail "$(cat "$work/log")"
+# shellcheck disable=SC2086
+scenarios/training/run --quick -o "$work/out.d" $peers >"$work/log" 2>&1 || fail "$(cat "$work/log")"
 rows() { cat "$work/out.d/$1/data.csv"; }
-for study in control exchange jobs large mtu nemo overlap skew stragglers topology; do
+for study in $models $peers; do
     scenarios/training/run | grep -q "^$study  *[a-z].*?" || fail "$study is not listed with its question"
     [ "$(rows $study | wc -l)" -ge 2 ] || fail "$study: no rows"
     rows $study | tail -n +2 | grep -q ',,' && fail "$study: $(rows $study)"
@@ -45,4 +49,19 @@ less "hot experts cost time" skew none,0 none,1 8
 less "a slow GPU slows all" stragglers even slow 3
 less "a flapping link costs time" stragglers even flapping 3
 less "longer frames have fewer headers" mtu permanent,9000 permanent,4096 3
+less "PXN keeps messages on their rails" pxn rail-optimised-true rail-optimised-false 5
+less "more queue pairs use more paths" pairs 1,8 1,1 5
+rows failing | grep -q "^nic-lost,2,0,stalled,.*,[1-9]" || fail "a lost NIC stalls its job: $(rows failing)"
+rows failing | grep -q "^nic-lost,2,1,finished" || fail "a lost NIC stalls the other job: $(rows failing)"
+# near STUDY ROW LIMIT: the last column, the difference in percent, is below the limit
+near() {
+    rows "$1" | awk -F, -v row="$2" -v most="$3" '
+        index($0, row) == 1 { found = $NF < most && $NF > -most } END { exit !found }' ||
+        fail "$1: $2 differs by $3 percent or more: $(rows "$1")"
+}
+near simai ag_tp_16_16 3
+near simai a2a_tp_16_1 6
+near nccl B,268435456 20
+near nccl A,8 1
+near echo between,18000 20
 [ "$failures" -eq 0 ]

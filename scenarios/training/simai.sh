@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# simai - do collectives and a small GPT take the times that SimAI gives them?
+#
+# The study writes SimAI's workloads and its Spectrum-X topology of 16 or 32 H100, and runs them with
+# its rules: a queue pair a message, its latency of 3 us, its lengths of frames, its order of queue
+# pairs. Times are the whole run's, in us, of SimAI da7cc783 on ns-3. Rings of 16 and 32 ranks cross
+# spines, where hashes of ports decide: ours_us is the mean over the seeds, from low_us to high_us.
+set -eu
+. "$(dirname "$0")/training_lib.sh"
+begin "$1" workload,nr,payload,low_us,high_us,ours_us,theirs_us,difference_percent
+# spectrum GPUS: writes SimAI's Spectrum-X topology: servers of 8, a leaf a rail, 64 spines
+spectrum() {
+    awk -v gpus="$1" 'BEGIN {
+        servers = gpus / 8; leaf = gpus + servers; spine = leaf + 8
+        print spine + 64, 8, servers, 72, 2 * gpus + 512, "H100"
+        for (i = gpus; i < spine + 64; i++) printf "%d ", i
+        print ""
+        for (i = 0; i < gpus; i++) {
+            print i, gpus + int(i / 8), "2880Gbps 0.000025ms 0"
+            print i, leaf + i % 8, "400Gbps 0.0005ms 0"
+        }
+        for (l = 0; l < 8; l++) for (s = 0; s < 64; s++) print leaf + l, spine + s, "400Gbps 0.0005ms 0" }'
+}
+# header TP GPUS LAYERS: the first lines of a workload
+header() {
+    echo "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: $1 ep: 1 pp: 1 vpp: 1 ga: 1" \
+        "all_gpus: $2 checkpoints: 0 checkpoint_initiates: 0"
+    echo "$3"
+}
+# workload NAME: writes a workload: ar, ag, rs, a2a of a TP group (tp16_16M) or of data parallelism
+workload() {
+    local kind size tp gpus
+    if [ "$1" = gpt ]; then
+        header 8 16 7
+        printf '%s -1 1 NONE 0 1 NONE 0 1 %s 100\n' grad_gather "ALLGATHER 33554432" \
+            grad_param_comm "REDUCESCATTER 67108864"
+        echo "embedding -1 1000 ALLREDUCE 20971520 1 NONE 0 1 NONE 0 100"
+        printf '%s -1 750000 ALLREDUCE 20971520 750000 ALLREDUCE 20971520 750000 NONE 0 100\n' \
+            attention0 mlp0 attention1 mlp1
+        return
+    fi
+    case $1 in
+    ar_*) kind=ALLREDUCE ;; ag_*) kind=ALLGATHER ;; rs_*) kind=REDUCESCATTER ;; *) kind=ALLTOALL ;;
+    esac
+    size=$((${1##*_} * 1048576))
+    gpus=$(echo "$1" | cut -d_ -f3)
+    case $1 in
+    *_tp_*)
+        header "$gpus" "$gpus" 1
+        echo "layer0 -1 1000 $kind $size 1 NONE 0 1 NONE 0 1"
+        ;;
+    *_dp_*)
+        tp=8
+        header $tp "$gpus" 1
+        echo "layer0 -1 1000 NONE 0 1 NONE 0 1 $kind $size 1"
+        ;;
+    esac
+}
+nr=0
+while read -r name payload theirs; do
+    [ "$quick" = 0 ] || [[ $name =~ ^(a2a_tp_16_1|ag_tp_16_16)$ ]] || continue
+    nr=$((nr + 1))
+    gpus=$(echo "$name" | cut -d_ -f3)
+    [ "$name" != gpt ] || gpus=16
+    spectrum "$gpus" >"$out/topology"
+    workload "$name" >"$out/workload.txt"
+    times=()
+    for seed in $(pick seeds "1" "1 2 3 4 5 6 7 8 9 10"); do
+        simulate_file workload.yaml file="$(realpath "$out/workload.txt")" topology=file frames=bare \
+            topology_file="$(realpath "$out/topology")" payload="$payload" scheduler=scan \
+            queue_pairs=per-message protocol=plain arrival=acknowledged aicb_semantics=simai \
+            send_latency=3us seed="$seed"
+        times+=("$(value "apps[0].finish_us")")
+        [[ $name != *dp* && $name != gpt ]] || break # no hash decides
+    done
+    read -r low high mean < <(printf '%s\n' "${times[@]}" | awk '
+        NR == 1 || $1 < low { low = $1 } $1 > high { high = $1 } { sum += $1 }
+        END { printf "%.6g %.6g %.6g\n", low, high, sum / NR }')
+    put "$name" $nr "$payload" "$low" "$high" "$(against "$mean" "$theirs")"
+done <<'ROWS'
+ar_tp_16_1 9000 114
+ar_tp_16_16 9000 165
+ar_tp_16_16 4096 151
+ar_tp_16_64 9000 394
+ag_tp_16_16 9000 83
+rs_tp_16_16 9000 87
+a2a_tp_16_1 9000 20
+a2a_tp_16_16 9000 179
+a2a_tp_16_16 4096 179
+ar_dp_16_16 9000 351
+gpt 9000 11337
+ar_tp_32_16 9000 269
+a2a_tp_32_16 9000 264
+ar_dp_32_16 9000 541
+rs_dp_32_16 9000 271
+ag_dp_32_16 9000 271
+ar_tp_32_64 9000 498
+ROWS
+labels=1 draw workload ours_us theirs_us
