@@ -2,129 +2,43 @@
 // pcap-out/pcap_file.c - writes a capture file with libpcap and reports the errors of writing.
 //
 // libpcap writes to a FILE and ignores errors. Here this FILE is a cookie stream: every byte passes
-// through write_all, which remembers the first error with its errno, and zlib can be inserted
-// between libpcap and the file.
+// into a sink, which remembers the first error and may compress.
 #define _GNU_SOURCE // fopencookie
 
 #include "pcap-out/pcap_file.h"
 
-#include "kernel/own_file.h"
+#include "pcap-out/sink.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pcap/pcap.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
 #include <sys/types.h>
-#include <unistd.h>
-#include <zlib.h>
 
 #define BUFFER_BYTES ((size_t)1 << 16)
-// Measured with zlib 1.2.13 on full frames of zero payload: 6 us a frame and 1/118 of the size;
-// level 6 takes 14 us for 1/209.
-#define COMPRESSION_LEVEL 2
 #define NS_PER_S UINT64_C(1000000000)
 
 // libpcap writes in the machine's byte order, but the files must be equal on all machines.
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "captures are little endian");
 
 struct pcap_out_file {
-    char *path;
     pcap_t *pcap; // has link type, snap length and precision, but no device
     pcap_dumper_t *dumper;
     struct bpf_program filter;
     bool has_filter;
-    bool has_descriptor; // descriptor, or gz on it, is open
     uint32_t snaplen_bytes;
-    int descriptor;
-    gzFile gz; // NULL: not compressed
-    int error; // errno of the first failure; 0: none
+    pcap_out_sink_t *sink;
     uint64_t frames;
 };
-
-static void remember_error(pcap_out_file_t *file, int error)
-{
-    if (file->error == 0) {
-        file->error = error != 0 ? error : EIO;
-    }
-}
-
-// -- the far end of the stream
-
-// Returns zlib's last error as an errno.
-static int gz_error(const pcap_out_file_t *file, int saved_errno)
-{
-    int code = Z_OK;
-    gzerror(file->gz, &code);
-    if (code == Z_ERRNO) {
-        return saved_errno;
-    }
-    return code == Z_MEM_ERROR ? ENOMEM : EIO;
-}
-
-static bool write_gz(pcap_out_file_t *file, const char *bytes, size_t size_bytes)
-{
-    errno = 0;
-    if (gzwrite(file->gz, bytes, (unsigned)size_bytes) == (int)size_bytes) {
-        return true;
-    }
-    remember_error(file, gz_error(file, errno));
-    return false;
-}
-
-static bool write_plain(pcap_out_file_t *file, const char *bytes, size_t size_bytes)
-{
-    while (size_bytes > 0) {
-        const ssize_t written = write(file->descriptor, bytes, size_bytes);
-        if (written > 0) {
-            bytes += written;
-            size_bytes -= (size_t)written;
-        } else if (written == 0 || errno != EINTR) {
-            remember_error(file, written == 0 ? EIO : errno);
-            return false;
-        }
-    }
-    return true;
-}
 
 // Writes all bytes; returns 0, which means an error in a cookie stream, if it cannot.
 static ssize_t write_all(void *cookie, const char *bytes, size_t size_bytes)
 {
-    pcap_out_file_t *const file = cookie;
-    SIM_CHECK(size_bytes <= INT32_MAX);
-    if (file->error != 0) {
-        return 0;
-    }
-    const bool whole =
-        file->gz != NULL ? write_gz(file, bytes, size_bytes) : write_plain(file, bytes, size_bytes);
-    return whole ? (ssize_t)size_bytes : 0;
-}
-
-// Closes the descriptor. Errors of the system's delayed writes may only show here.
-static int close_end(void *cookie)
-{
-    pcap_out_file_t *const file = cookie;
-    if (!file->has_descriptor) {
-        return 0;
-    }
-    file->has_descriptor = false;
-    errno = 0;
-    const bool closed = file->gz != NULL ? gzclose(file->gz) == Z_OK : close(file->descriptor) == 0;
-    if (!closed) {
-        remember_error(file, errno);
-    }
-    return closed ? 0 : EOF;
+    return pcap_out_sink_write(cookie, bytes, size_bytes) ? (ssize_t)size_bytes : 0;
 }
 
 // -- opening and closing
-
-static bool ends_with(const char *text, const char *end)
-{
-    const size_t text_length = strlen(text);
-    const size_t end_length = strlen(end);
-    return text_length >= end_length && strcmp(text + text_length - end_length, end) == 0;
-}
 
 static sim_err_t compile_filter(pcap_t *pcap,
                                 struct bpf_program *filter,
@@ -170,46 +84,62 @@ sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message)
     return error;
 }
 
+struct pcap_out_filter {
+    struct bpf_program program;
+};
+
+sim_err_t pcap_out_filter_open(const char *filter_text,
+                               pcap_out_filter_t **filter,
+                               sim_message_t *message)
+{
+    *filter = NULL;
+    if (!is_filter(filter_text)) {
+        return SIM_OK;
+    }
+    pcap_t *const pcap = open_dead(PCAP_OUT_SNAPLEN_BYTES_MAX);
+    pcap_out_filter_t *const made = sim_alloc(sizeof(*made));
+    const sim_err_t error = compile_filter(pcap, &made->program, filter_text, message);
+    pcap_close(pcap);
+    if (error != SIM_OK) {
+        sim_free(made);
+        return error;
+    }
+    *filter = made;
+    return SIM_OK;
+}
+
+bool pcap_out_filter_matches(const pcap_out_filter_t *filter,
+                             const uint8_t *bytes,
+                             uint32_t size_bytes)
+{
+    const struct pcap_pkthdr header = {.caplen = size_bytes, .len = size_bytes};
+    return filter == NULL || pcap_offline_filter(&filter->program, &header, bytes) != 0;
+}
+
+void pcap_out_filter_close(pcap_out_filter_t *filter)
+{
+    if (filter != NULL) {
+        pcap_freecode(&filter->program);
+        sim_free(filter);
+    }
+}
+
 static void destroy(pcap_out_file_t *file)
 {
     if (file->has_filter) {
         pcap_freecode(&file->filter);
     }
     pcap_close(file->pcap);
-    sim_free(file->path);
     sim_free(file);
 }
 
-static sim_err_t open_descriptor(pcap_out_file_t *file)
+// Opens the stream and writes libpcap's header into it.
+static bool open_dumper(pcap_out_file_t *file)
 {
-    file->descriptor = sim_own_file_open(file->path, O_WRONLY);
-    if (file->descriptor < 0) {
-        remember_error(file, errno);
-        return SIM_ERR_IO;
-    }
-    file->has_descriptor = true;
-    if (!ends_with(file->path, ".gz")) {
-        return SIM_OK;
-    }
-    char mode[] = "wb0";
-    mode[2] = '0' + COMPRESSION_LEVEL;
-    errno = 0;
-    file->gz = gzdopen(file->descriptor, mode);
-    if (file->gz == NULL) {
-        remember_error(file, errno != 0 ? errno : ENOMEM);
-        return SIM_ERR_IO;
-    }
-    return SIM_OK;
-}
-
-// Opens the stream and writes libpcap's header. The caller closes what is open after a failure.
-static sim_err_t open_dumper(pcap_out_file_t *file)
-{
-    const cookie_io_functions_t ends = {.write = write_all, .close = close_end};
-    FILE *const stream = fopencookie(file, "wb", ends);
+    const cookie_io_functions_t ends = {.write = write_all};
+    FILE *const stream = fopencookie(file->sink, "wb", ends);
     if (stream == NULL) {
-        remember_error(file, errno);
-        return SIM_ERR_IO;
+        return false;
     }
     // Only one thread at a time writes a capture, so libpcap's calls need no locks.
     __fsetlocking(stream, FSETLOCKING_BYCALLER);
@@ -217,7 +147,7 @@ static sim_err_t open_dumper(pcap_out_file_t *file)
     // The link type is valid for files and the header fits the buffer, so this cannot fail.
     file->dumper = pcap_dump_fopen(file->pcap, stream);
     SIM_CHECK(file->dumper != NULL);
-    return SIM_OK;
+    return true;
 }
 
 sim_err_t pcap_out_file_open(const char *path,
@@ -235,7 +165,6 @@ sim_err_t pcap_out_file_open(const char *path,
                         PCAP_OUT_SNAPLEN_BYTES_MAX);
     }
     pcap_out_file_t *const made = sim_alloc(sizeof(*made));
-    made->path = sim_strdup(path);
     made->snaplen_bytes = snaplen_bytes != 0 ? snaplen_bytes : PCAP_OUT_SNAPLEN_BYTES_MAX;
     made->pcap = open_dead(made->snaplen_bytes);
 
@@ -248,17 +177,14 @@ sim_err_t pcap_out_file_open(const char *path,
         destroy(made);
         return error;
     }
-    error = open_descriptor(made);
-    if (error == SIM_OK) {
-        error = open_dumper(made);
+    error = pcap_out_sink_open(path, &made->sink, message);
+    if (error == SIM_OK && !open_dumper(made)) {
+        error = sim_fail(message, SIM_ERR_IO, "%s: cannot be created: %s", path, strerror(errno));
+        sim_message_t ignored;
+        const sim_err_t closed = pcap_out_sink_close(made->sink, &ignored);
+        (void)closed;
     }
     if (error != SIM_OK) {
-        error = sim_fail(message,
-                         SIM_ERR_IO,
-                         "%s: cannot be created: %s",
-                         path,
-                         sim_own_file_reason(made->error));
-        close_end(made);
         destroy(made);
         return error;
     }
@@ -286,7 +212,7 @@ void pcap_out_file_append(pcap_out_file_t *file,
     SIM_CHECK(captured_bytes > 0);
     SIM_CHECK(captured_bytes <= original_bytes);
     file->frames++;
-    if (file->error != 0) {
+    if (!pcap_out_sink_good(file->sink)) {
         return;
     }
     const uint64_t time_ns = time_ps / SIM_PS_PER_NS;
@@ -308,12 +234,7 @@ uint64_t pcap_out_file_frames(const pcap_out_file_t *file)
 sim_err_t pcap_out_file_close(pcap_out_file_t *file, sim_message_t *message)
 {
     pcap_dump_close(file->dumper);
-    SIM_CHECK(!file->has_descriptor);
-    sim_err_t error = SIM_OK;
-    if (file->error != 0) {
-        error =
-            sim_fail(message, SIM_ERR_IO, "%s: %s", file->path, sim_own_file_reason(file->error));
-    }
+    const sim_err_t error = pcap_out_sink_close(file->sink, message);
     destroy(file);
     return error;
 }

@@ -24,6 +24,18 @@ typedef struct pcap_out_file pcap_out_file_t;
 // servers, so only filters made of addresses mean the same everywhere.
 SIM_MUST_CHECK sim_err_t pcap_out_filter_check(const char *filter_text, sim_message_t *message);
 
+// A compiled filter. *filter is NULL for NULL and "", which accept every frame. Fails like
+// pcap_out_filter_check. The caller frees it with pcap_out_filter_close, which accepts NULL.
+typedef struct pcap_out_filter pcap_out_filter_t;
+SIM_MUST_CHECK sim_err_t pcap_out_filter_open(const char *filter_text,
+                                              pcap_out_filter_t **filter,
+                                              sim_message_t *message);
+// Returns whether the filter accepts a whole frame. Several threads may call it at once.
+bool pcap_out_filter_matches(const pcap_out_filter_t *filter,
+                             const uint8_t *bytes,
+                             uint32_t size_bytes);
+void pcap_out_filter_close(pcap_out_filter_t *filter);
+
 // Creates or truncates the file. snaplen_bytes: bytes kept of each frame, 0 for all. filter_text:
 // as above. The caller closes *file with pcap_out_file_close; on failure it is NULL. Errors:
 // SIM_ERR_INVALID: the filter, before the file is touched; SIM_ERR_RANGE: snaplen_bytes above

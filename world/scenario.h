@@ -70,6 +70,16 @@ typedef enum world_direction {
     WORLD_DIRECTION_RX
 } world_direction_t;
 
+typedef enum world_capture_times { WORLD_CAPTURE_NS, WORLD_CAPTURE_PS } world_capture_times_t;
+
+typedef enum world_capture_trigger {
+    WORLD_CAPTURE_ALWAYS,
+    WORLD_CAPTURE_DROP,
+    WORLD_CAPTURE_MARK,
+    WORLD_CAPTURE_PAUSE,
+    WORLD_CAPTURE_RETRANSMISSION,
+} world_capture_trigger_t;
+
 // Each entry of "captures".
 typedef struct world_capture_config {
     char *ports;
@@ -79,6 +89,13 @@ typedef struct world_capture_config {
     uint64_t bytes_max;     // of the file before compression
     bool telemetry;         // kept
     char *file;
+    char *fabric; // name of a pcapng file; empty: a pcap file, `file`
+    world_capture_times_t times;
+    world_capture_trigger_t around;
+    sim_time_t before_ps;
+    sim_time_t after_ps;
+    uint64_t at_most;
+    uint64_t ring_bytes; // 0: no ring
 } world_capture_config_t;
 
 // Each entry of a link's "down".

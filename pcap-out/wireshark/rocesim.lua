@@ -56,6 +56,8 @@ local get_qp = Field.new("infiniband.bth.destqp")
 -- The dissector of InfiniBand puts queue pairs where pinfo has ports.
 local get_source = Field.new("udp.srcport")
 local get_destination = Field.new("udp.dstport")
+-- A file of many ports has a packet once at each of them.
+local get_interface = Field.new("frame.interface_id")
 
 -- CRC-32 of Ethernet, reflected.
 local crc_table = {}
@@ -141,7 +143,9 @@ local function follow(pinfo, opcode, psn, qp)
     if series == nil then
         return {}
     end
+    local interface = get_interface()
     local key = tostring(pinfo.src) .. tostring(pinfo.dst) .. ":" .. get_source().value .. ":" .. qp .. series
+        .. ":" .. (interface and interface.value or 0)
     local stream = streams[key]
     local finding = {}
     local is_read = opcode % 32 == 0x0c

@@ -208,8 +208,14 @@ sim_err_t results_folder_make(const char *folder, world_error_t *error)
 static bool is_capture(const char *name)
 {
     const size_t size = strlen(name);
-    return (size > 5 && strcmp(name + size - 5, ".pcap") == 0) ||
-           (size > 8 && strcmp(name + size - 8, ".pcap.gz") == 0);
+    static const char *const ends[] = {".pcap", ".pcap.gz", ".pcapng", ".pcapng.gz"};
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        const size_t end = strlen(ends[i]);
+        if (size > end && strcmp(name + size - end, ends[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // Removes a file. Symbolic links to devices and the like stay, and are written through.

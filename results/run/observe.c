@@ -9,6 +9,7 @@
 #include "kernel/record.h"
 #include "nic/trace.h"
 #include "pcap-out/capture.h"
+#include "pcap-out/fabric.h"
 #include "results/hops.h"
 #include "results/observe_series.h"
 #include "results/pause_bins.h"
@@ -19,8 +20,9 @@
 
 // An open file of a capture.
 typedef struct capture_file {
-    pcap_out_capture_t *file;
-    size_t entry; // of the scenario's captures
+    pcap_out_capture_t *file;  // NULL: fabric
+    pcap_out_fabric_t *fabric; // NULL: file
+    size_t entry;              // of the scenario's captures
 } capture_file_t;
 
 struct results_observers {
@@ -254,6 +256,39 @@ static pcap_out_direction_t direction_of(const world_capture_config_t *config)
                                                      : PCAP_OUT_BOTH;
 }
 
+// Opens a file in pcapng format, whose section tells of the scenario.
+static sim_err_t open_fabric(const world_t *world,
+                             const world_capture_config_t *capture,
+                             const pcap_out_config_t *config,
+                             pcap_out_fabric_t **fabric,
+                             sim_message_t *message)
+{
+    static const pcap_out_subject_t subjects[] = {
+        [WORLD_CAPTURE_ALWAYS] = PCAP_OUT_ALWAYS,
+        [WORLD_CAPTURE_DROP] = PCAP_OUT_DROP,
+        [WORLD_CAPTURE_MARK] = PCAP_OUT_MARK,
+        [WORLD_CAPTURE_PAUSE] = PCAP_OUT_PAUSE,
+        [WORLD_CAPTURE_RETRANSMISSION] = PCAP_OUT_RETRANSMISSION,
+    };
+    const world_scenario_t *const scenario = world->scenario;
+    char *const section =
+        sim_format("scenario %s, seed %" PRIu64, scenario->run.name, scenario->run.seed);
+    const pcap_out_fabric_config_t fabric_config = {
+        .capture = *config,
+        .application = "rocesim " ROCESIM_VERSION,
+        .section = section,
+        .nanoseconds = capture->times == WORLD_CAPTURE_NS,
+        .trigger = subjects[capture->around],
+        .before_ps = capture->before_ps,
+        .after_ps = capture->after_ps,
+        .triggers_max = capture->at_most,
+        .ring_bytes = capture->ring_bytes,
+    };
+    const sim_err_t result = pcap_out_fabric_open(world->net, &fabric_config, fabric, message);
+    sim_free(section);
+    return result;
+}
+
 static sim_err_t open_capture(results_observers_t *observers,
                               size_t entry,
                               const world_capture_file_t *file,
@@ -272,17 +307,24 @@ static sim_err_t open_capture(results_observers_t *observers,
         .direction = direction_of(&capture->config),
         .without_telemetry = !capture->config.telemetry,
     };
-    pcap_out_capture_t *opened = NULL;
+    capture_file_t opened = {.entry = entry};
     sim_message_t message;
-    const sim_err_t result = pcap_out_capture_open(world->sim, &config, &opened, &message);
+    const sim_err_t result =
+        capture->config.fabric[0] != '\0'
+            ? open_fabric(world, &capture->config, &config, &opened.fabric, &message)
+            : pcap_out_capture_open(world->sim, &config, &opened.file, &message);
     sim_free(path);
     if (result != SIM_OK) {
         return world_fail(error, result, NULL, "%s", message.text);
     }
     SIM_GROW(observers->captures, observers->capture_count, &observers->capture_capacity);
-    observers->captures[observers->capture_count++] = (capture_file_t){opened, entry};
+    observers->captures[observers->capture_count++] = opened;
     for (size_t i = 0; i < file->port_count; i++) {
-        pcap_out_capture_port(opened, file->ports[i]);
+        if (opened.fabric != NULL) {
+            pcap_out_fabric_port(opened.fabric, file->ports[i]);
+        } else {
+            pcap_out_capture_port(opened.file, file->ports[i]);
+        }
     }
     return SIM_OK;
 }
@@ -379,6 +421,38 @@ static void explain_empty(const results_observers_t *observers, size_t i, result
     results_note(results, text);
 }
 
+// Frames of one file: in it, and not in it because the file is full.
+typedef struct capture_counts {
+    uint64_t here;
+    uint64_t left_out;
+    uint64_t skipped; // by a trigger or a ring
+} capture_counts_t;
+
+static capture_counts_t end_capture(const capture_file_t *capture)
+{
+    if (capture->fabric == NULL) {
+        return (capture_counts_t){.here = pcap_out_capture_frames(capture->file),
+                                  .left_out = pcap_out_capture_left_out(capture->file)};
+    }
+    pcap_out_fabric_end(capture->fabric);
+    return (capture_counts_t){.here = pcap_out_fabric_frames(capture->fabric),
+                              .left_out = pcap_out_fabric_left_out(capture->fabric),
+                              .skipped = pcap_out_fabric_skipped(capture->fabric)};
+}
+
+static sim_err_t close_capture(const capture_file_t *capture,
+                               const results_t *results,
+                               sim_message_t *message)
+{
+    if (capture->fabric == NULL) {
+        return pcap_out_capture_close(capture->file, message);
+    }
+    return pcap_out_fabric_close(capture->fabric,
+                                 results != NULL ? results->sim_time_ps : 0,
+                                 results != NULL ? results->digest : 0,
+                                 message);
+}
+
 static void close_captures(results_observers_t *observers,
                            results_t *results,
                            sim_err_t *result,
@@ -390,19 +464,18 @@ static void close_captures(results_observers_t *observers,
         const bool last =
             i + 1 == observers->capture_count || observers->captures[i + 1].entry != capture->entry;
         if (results != NULL) {
-            const uint64_t left_out = pcap_out_capture_left_out(capture->file);
-            const uint64_t here = pcap_out_capture_frames(capture->file);
-            results->capture_frames += here;
-            results->capture_frames_left_out += left_out;
-            results->captures_cut += left_out > 0;
-            frames += here + left_out;
+            const capture_counts_t counts = end_capture(capture);
+            results->capture_frames += counts.here;
+            results->capture_frames_left_out += counts.left_out;
+            results->captures_cut += counts.left_out > 0;
+            frames += counts.here + counts.left_out + counts.skipped;
             if (last && frames == 0) {
                 explain_empty(observers, capture->entry, results);
             }
             frames = last ? 0 : frames;
         }
         sim_message_t message;
-        const sim_err_t closed = pcap_out_capture_close(capture->file, &message);
+        const sim_err_t closed = close_capture(capture, results, &message);
         if (closed != SIM_OK && *result == SIM_OK) {
             *result = world_fail(error, closed, NULL, "%s", message.text);
         }

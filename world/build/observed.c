@@ -111,7 +111,7 @@ static void add_capture(const world_t *world, const world_capture_t *capture, wo
                             ? (double)config->snaplen_bytes
                             : whole;
     const double bytes = frames * (kept + 16);
-    const double most = (double)config->bytes_max;
+    const double most = (double)(config->ring_bytes != 0 ? config->ring_bytes : config->bytes_max);
     sum->capture_bytes += bytes < most ? bytes : most;
 }
 

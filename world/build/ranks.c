@@ -34,6 +34,15 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           "outputs.hops-max: frames on links are not carried between ranks yet; "
                           "expected 0, or one rank");
     }
+    for (size_t i = 0; i < scenario->capture_count; i++) {
+        if (scenario->captures[i].config.fabric[0] != '\0') {
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &scenario->captures[i].place,
+                              "captures.fabric: its notes of packets are not carried between ranks "
+                              "yet; expected 'file' with 'ports', or one rank");
+        }
+    }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (traffic->ops->leave == NULL || traffic->ops->take == NULL) {

@@ -54,6 +54,32 @@ static const sim_attr_t capture_attrs[] = {
              .help = "name of the file in the folder captures/, compressed if it ends in .gz; "
                      "{port} in it: one file per port with the port's name; {node} alone: one per "
                      "node; empty: named after the ports"),
+    SIM_ATTR("captures.fabric", STRING, world_capture_config_t, fabric,
+             .default_text = "",
+             .help = "name of a pcapng file in the folder captures/, such as all.pcapng: it names "
+                     "the port of each frame and says which packets were dropped, marked, paused "
+                     "for or sent again; 'ports' is all ports unless it is given"),
+    SIM_ATTR("captures.times", ENUM, world_capture_config_t, times,
+             .default_text = "ns", .choices = "ns|ps",
+             .help = "unit of the times in a file of 'fabric'; ns: an option of the frame holds "
+                     "the rest in ps; ps: Wireshark 4.0 shows wrong times after 18 ms"),
+    SIM_ATTR("captures.around", ENUM, world_capture_config_t, around,
+             .default_text = "all", .choices = "all|drop|mark|pause|retransmission",
+             .help = "frames that a file of 'fabric' keeps; all: every frame; otherwise: those "
+                     "from 'before' to 'after' such a moment at any of its ports"),
+    SIM_ATTR("captures.before", TIME, world_capture_config_t, before_ps,
+             .default_text = "10us", .min_text = "0s", .max_text = "10000s",
+             .help = "time before each moment of 'around' from which frames are kept"),
+    SIM_ATTR("captures.after", TIME, world_capture_config_t, after_ps,
+             .default_text = "50us", .min_text = "0s", .max_text = "10000s",
+             .help = "time after each moment of 'around' up to which frames are kept"),
+    SIM_ATTR("captures.at-most", COUNT, world_capture_config_t, at_most,
+             .default_text = "100", .min_text = "1", .max_text = "1000000000",
+             .help = "number of moments of 'around' that count; later ones keep no frames"),
+    SIM_ATTR("captures.ring", BYTES, world_capture_config_t, ring_bytes,
+             .default_text = "0", .min_text = "0", .max_text = "1TB",
+             .help = "bytes of a file of 'fabric' that keeps only the last frames of the run; 0: "
+                     "it keeps the first 'bytes-max' bytes"),
 };
 const sim_attr_table_t world_capture_config_attrs = {
     "captures", "capture", sizeof(world_capture_config_t), capture_attrs,
@@ -428,6 +454,73 @@ static sim_err_t check_file_name(const world_scenario_t *scenario,
     return SIM_OK;
 }
 
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t length = strlen(text);
+    return length > strlen(end) && strcmp(text + length - strlen(end), end) == 0;
+}
+
+// Returns the key of a value that only a file in pcapng format uses and that is not its default;
+// NULL: there is none.
+static const char *fabric_key(const world_capture_config_t *config)
+{
+    world_capture_config_t usual;
+    sim_attrs_default(&world_capture_config_attrs, &usual);
+    const char *const key = config->around != usual.around         ? "around"
+                            : config->before_ps != usual.before_ps ? "before"
+                            : config->after_ps != usual.after_ps   ? "after"
+                            : config->at_most != usual.at_most     ? "at-most"
+                            : config->ring_bytes != 0              ? "ring"
+                            : config->times != usual.times         ? "times"
+                                                                   : NULL;
+    sim_attrs_fini(&world_capture_config_attrs, &usual);
+    return key;
+}
+
+// Takes the keys of a capture in pcapng format: its name becomes that of the file.
+static sim_err_t take_fabric(world_capture_config_t *config,
+                             const world_tree_t *map,
+                             world_error_t *error)
+{
+    world_shown_t shown;
+    const bool asked = config->fabric[0] != '\0';
+    const char *const key = asked ? NULL : fabric_key(config);
+    if (key != NULL) {
+        const world_place_t place = world_locate(map, "captures", key);
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "captures.%s without 'fabric', expected 'fabric: all.pcapng' beside it: "
+                          "a pcap file of 'file' has no comments",
+                          key);
+    }
+    if (!asked) {
+        return SIM_OK;
+    }
+    const world_place_t place = world_locate(map, "captures", "fabric");
+    if (config->file[0] != '\0' && strcmp(config->file, config->fabric) != 0) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "captures has both 'fabric' and 'file', expected one of them");
+    }
+    if (!ends_with(config->fabric, ".pcapng") && !ends_with(config->fabric, ".pcapng.gz")) {
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          &place,
+                          "captures.fabric is '%s', expected a name that ends in .pcapng or "
+                          ".pcapng.gz",
+                          world_show(&shown, config->fabric));
+    }
+    if (config->ports[0] == '\0') {
+        sim_free(config->ports);
+        config->ports = sim_strdup("*->*");
+    }
+    sim_free(config->file);
+    config->file = sim_strdup(config->fabric);
+    return SIM_OK;
+}
+
 static sim_err_t take_capture(world_scenario_t *scenario,
                               const world_tree_t *map,
                               world_error_t *error)
@@ -439,6 +532,10 @@ static sim_err_t take_capture(world_scenario_t *scenario,
     sim_attrs_default(&world_capture_config_attrs, config);
     const world_targets_t targets = world_targets_one(&world_capture_config_attrs, config);
     sim_err_t result = world_bind(map, "captures", &targets, NULL, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    result = take_fabric(config, map, error);
     if (result != SIM_OK) {
         return result;
     }
@@ -463,7 +560,8 @@ static sim_err_t take_capture(world_scenario_t *scenario,
         sim_free(config->file);
         config->file = world__capture_default_name(config->ports);
     }
-    capture->file_place = world_locate(map, "captures", "file");
+    capture->file_place =
+        world_locate(map, "captures", config->fabric[0] != '\0' ? "fabric" : "file");
     return check_file_name(scenario, config->file, &capture->file_place, error);
 }
 
