@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # labels: plain clang
 #
-# tests/pcap-out/test_capture_fabric.sh - one file of the whole fabric (captures.fabric) tells what became of packets.
+# tests/pcap-out/test_capture_fabric.sh - captures.fabric: one file tells what became of packets.
 #
 # Goal: it has the frames of every port as a capture of that port has them, and a comment for each packet
 # that the summary counts as dropped, marked, sent again; triggers and rings keep what they should;

@@ -133,7 +133,8 @@ printf '\x01' | dd of="$work/broken/captures/all.pcap" bs=1 seek=$((24 + 16 + 20
 read_capture broken
 [ "$(count broken "$roce && !($good)")" = 1 ] || fail "a wrong ICRC was not found"
 
-awk -F'","' 'NF > 2 { gsub(/\\x22/, "\"", $3); print $3 }' pcap-out/wireshark/profile/dfilter_buttons >"$work/filters"
+awk -F'","' 'NF > 2 { gsub(/\\x22/, "\"", $3); print $3 }' \
+    pcap-out/wireshark/profile/dfilter_buttons >"$work/filters"
 grep -v '^#' pcap-out/wireshark/profile/colorfilters | cut -d@ -f3 >>"$work/filters"
 # taken FILTER: Wireshark takes it.
 taken() {
