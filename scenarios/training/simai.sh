@@ -71,7 +71,7 @@ while read -r name payload theirs; do
             topology_file="$(realpath "$out/topology")" payload="$payload" scheduler=scan \
             queue_pairs=per-message protocol=plain arrival=acknowledged aicb_semantics=simai \
             send_latency=3us seed="$seed"
-        times+=("$(value "apps[0].finish_us")")
+        times+=("$(value "apps[0].finish_us.max")")
         [[ $name != *dp* && $name != gpt ]] || break # no hash decides
     done
     read -r low high mean < <(printf '%s\n' "${times[@]}" | awk '
