@@ -13,6 +13,7 @@ typedef struct all_to_all_config {
     uint64_t bytes;
     sim_time_t start_ps;
     sim_time_t stop_ps; // SIM_AUTO: none
+    uint64_t qps;       // SIM_AUTO: one, not told
     app__shape_t shape;
 } all_to_all_config_t;
 
@@ -28,6 +29,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "0s", .min_text = "0s", .max_text = "10000s",
              .help = "time at which all transfers start"),
     APP__STOP_ATTR(PREFIX, all_to_all_config_t, stop_ps),
+    APP__QPS_ATTR(PREFIX, all_to_all_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, all_to_all_config_t, shape),
 };
 // clang-format on
@@ -55,7 +57,7 @@ static sim_err_t fill_from(const all_to_all_config_t *config,
             .start_ps = config->start_ps,
             .priority = SIM_AUTO,
         };
-        const sim_err_t error = app__plan_add(plan, &request, "hosts", message);
+        const sim_err_t error = app__plan_add_split(plan, &request, "hosts", message);
         if (error != SIM_OK) {
             return error;
         }
@@ -81,6 +83,7 @@ static sim_err_t all_to_all_create(const app_context_t *context,
         goto fini;
     }
     plan = app__plan_create(context, &config->shape, app_all_to_all.name);
+    app__plan_split(plan, config->qps);
     error = app__plan_stop_at(plan, config->stop_ps, config->start_ps, message);
     for (size_t i = 0; error == SIM_OK && i < places.list.count; i++) {
         error = fill_from(config, &places, i, plan, message);

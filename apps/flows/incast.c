@@ -24,6 +24,7 @@ typedef struct incast_config {
     bool fixed;
     bool random_target;
     bool random_gaps;
+    uint64_t qps; // SIM_AUTO: one, not told
     app__shape_t shape;
 } incast_config_t;
 
@@ -61,6 +62,7 @@ static const sim_attr_t attrs[] = {
              .default_text = "off",
              .help = "times before and between bursts are random: exponential with mean "
                      "`every`"),
+    APP__QPS_ATTR(PREFIX, incast_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, incast_config_t, shape),
 };
 // clang-format on
@@ -112,7 +114,7 @@ static sim_err_t add_sender(const incast_t *incast,
         .start_ps = burst->start_ps,
         .priority = SIM_AUTO,
     };
-    return app__plan_add(plan, &request, "from", message);
+    return app__plan_add_split(plan, &request, "from", message);
 }
 
 static sim_err_t add_burst(incast_t *incast,
@@ -244,6 +246,7 @@ static sim_err_t incast_create(const app_context_t *context,
         goto fini_to;
     }
     plan = app__plan_create(context, &config->shape, app_incast.name);
+    app__plan_split(plan, config->qps);
     error = fill(&incast, plan, message);
     if (error != SIM_OK) {
         app__plan_destroy(plan);

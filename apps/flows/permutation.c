@@ -13,6 +13,7 @@ typedef struct permutation_config {
     sim_time_t start_ps;
     sim_time_t stop_ps; // SIM_AUTO: none
     uint64_t stride;    // SIM_AUTO: drawn
+    uint64_t qps;       // SIM_AUTO: one, not told
     app__shape_t shape;
 } permutation_config_t;
 
@@ -32,6 +33,7 @@ static const sim_attr_t attrs[] = {
              .help = "each host sends to the host this many places further on; auto: "
                      "receivers are drawn at random"),
     APP__STOP_ATTR(PREFIX, permutation_config_t, stop_ps),
+    APP__QPS_ATTR(PREFIX, permutation_config_t, qps),
     APP__SHAPE_ATTRS(PREFIX, permutation_config_t, shape),
 };
 // clang-format on
@@ -85,7 +87,7 @@ static sim_err_t fill(const permutation_config_t *config,
             .start_ps = config->start_ps,
             .priority = SIM_AUTO,
         };
-        const sim_err_t error = app__plan_add(plan, &request, "hosts", message);
+        const sim_err_t error = app__plan_add_split(plan, &request, "hosts", message);
         if (error != SIM_OK) {
             return error;
         }
@@ -117,6 +119,7 @@ static sim_err_t permutation_create(const app_context_t *context,
         goto fini;
     }
     plan = app__plan_create(context, &config->shape, app_permutation.name);
+    app__plan_split(plan, config->qps);
     error = app__plan_stop_at(plan, config->stop_ps, config->start_ps, message);
     if (error == SIM_OK) {
         error = fill(config, &places, order, plan, message);

@@ -41,6 +41,13 @@ typedef struct app__shape {
              .help = "time from which no transfer starts and no message is posted; auto: no "      \
                      "limit")
 
+// Attribute `qps` of the kinds that use app__plan_add_split.
+#define APP__QPS_ATTR(prefix, config, member)                                                      \
+    SIM_ATTR(prefix ".qps", COUNT, config, member,                                                 \
+             .default_text = "auto", .min_text = "1", .max_text = "1024", .auto_ok = true,         \
+             .help = "queue pairs that a message is split over in equal parts, each a transfer "   \
+                     "with a path of its own; auto: one, and the report has no part about rows")
+
 #define APP__SHAPE_ATTRS(prefix, config, member)                                                   \
     SIM_ATTR(prefix ".priority", COUNT, config, member.priority,                                   \
              .default_text = "auto", .min_text = "0", .max_text = "7", .auto_ok = true,            \
@@ -139,6 +146,16 @@ SIM_MUST_CHECK sim_err_t app__plan_add(app__plan_t *plan,
                                        const app__request_t *request,
                                        const char *blame,
                                        sim_message_t *message);
+
+// Lets app__plan_add_split make as many transfers of each request; SIM_AUTO: one, which is not
+// reported as a row. Call it before the first of them.
+void app__plan_split(app__plan_t *plan, uint64_t qps);
+// Adds a transfer as app__plan_add does, or its parts. The first ones are a byte longer if the
+// bytes do not divide evenly. SIM_ERR_RANGE also: a part would be empty.
+SIM_MUST_CHECK sim_err_t app__plan_add_split(app__plan_t *plan,
+                                             const app__request_t *request,
+                                             const char *blame,
+                                             sim_message_t *message);
 
 // A source that draws transfers one after another, in place of a list.
 typedef struct app__arrivals_ops {

@@ -109,6 +109,19 @@ for control in dctcp dcqcn; do # marks in ACKs; CNPs
     done
 done
 
+# -- striping: a message split over queue pairs uses more paths, and is told as a whole
+
+striped() { # QPS KEY
+    sed "s/bytes: 2MB/bytes: 500KB, qps: $1/" "$work/pairs.yaml" >"$work/striped.yaml"
+    "$ROCESIM" run "$work/striped.yaml" -o "$work/p" --quiet >"$work/out" 2>&1 ||
+        fail "qps $1: $(tail -n 1 "$work/out")"
+    value "$work/p/summary.json" "$2"
+}
+[ "$(striped 8 sim_time_ps)" -lt "$(striped 1 sim_time_ps)" ] || fail "eight queue pairs are not faster than one"
+[ "$(striped 8 paths_used)" -gt "$(striped 1 paths_used)" ] || fail "eight queue pairs use no more ports than one"
+[ "$(striped 3 count)" = 24 ] || fail "eight messages over three queue pairs are not 24 transfers"
+grep -A 3 '"rows": {' "$work/p/summary.json" | grep -q '"completed": 8' || fail "rows of stripes are not told"
+
 # -- REPS: it leaves slow links, where random paths do not; it survives a dead spine and losses
 
 cat >"$work/slow.yaml" <<'YAML'
