@@ -117,8 +117,8 @@ striped() { # QPS KEY
         fail "qps $1: $(tail -n 1 "$work/out")"
     value "$work/p/summary.json" "$2"
 }
-[ "$(striped 8 sim_time_ps)" -lt "$(striped 1 sim_time_ps)" ] || fail "eight queue pairs are not faster than one"
-[ "$(striped 8 paths_used)" -gt "$(striped 1 paths_used)" ] || fail "eight queue pairs use no more ports than one"
+[ "$(striped 8 sim_time_ps)" -lt "$(striped 1 sim_time_ps)" ] || fail "stripes are not faster"
+[ "$(striped 8 paths_used)" -gt "$(striped 1 paths_used)" ] || fail "stripes use no more ports"
 [ "$(striped 3 count)" = 24 ] || fail "eight messages over three queue pairs are not 24 transfers"
 grep -A 3 '"rows": {' "$work/p/summary.json" | grep -q '"completed": 8' || fail "rows of stripes are not told"
 
