@@ -118,10 +118,9 @@ typedef struct app_ops {
     // Returns the transfers in flight, each counted as the fraction of its bytes whose arrival its
     // sender knows of. Called between windows, too. May be NULL.
     double (*under_way)(const app_t *app);
-    // Carry to rank 0 what this rank's hosts did, after a run in ranks (kernel/ranks.h): leave
-    // appends it, take adds what another rank left. NULL: the application does not run in ranks.
-    void (*leave)(const app_t *app, sim_buffer_t *bytes);
-    void (*take)(app_t *app, sim_reader_t *bytes);
+    // Carries to rank 0 what a rank's hosts did, after a run in ranks (kernel/ranks.h). NULL: the
+    // application does not run in ranks.
+    void (*carry)(app_t *app, sim_carry_t *carry);
     // Writes lines about what the application will do and how, for `rocesim check`. NULL: none.
     void (*describe)(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);
     // Rows about the app_t that are reported after the run; they follow its kind in apps[] of

@@ -131,6 +131,38 @@ nic_cq_t *app__thread_cq(app__thread_t *thread)
     return cq;
 }
 
+// -- in ranks
+
+bool app__thread_carry(sim_carry_t *carry, app__thread_t *thread)
+{
+    if (!sim_carry_has(carry, thread->machine->endpoint->node)) {
+        return false;
+    }
+    SIM_CARRY(carry, thread->counted);
+    SIM_CARRY(carry, thread->total);
+    SIM_CARRY(carry, thread->failed);
+    SIM_CARRY(carry, thread->stopped);
+    return true;
+}
+
+void app__machine_carry_words(sim_carry_t *carry,
+                              const app__machine_t *machine,
+                              uint64_t address,
+                              uint64_t count,
+                              uint64_t stride_bytes)
+{
+    if (!sim_carry_has(carry, machine->endpoint->node)) {
+        return;
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t word = nic_mr_read64(machine->memory, address + i * stride_bytes);
+        SIM_CARRY(carry, word);
+        if (!sim_carry_leaves(carry)) {
+            nic_mr_write64(machine->memory, address + i * stride_bytes, word);
+        }
+    }
+}
+
 // -- posting
 
 #define RECEIVES_AT_ONCE 64u

@@ -140,6 +140,15 @@ static inline bool app__thread_succeeded(app__thread_t *thread, const nic_wc_t *
     return done;
 }
 
+// Carries what a thread counted to rank 0, and returns true, if the carried rank ran it.
+bool app__thread_carry(sim_carry_t *carry, app__thread_t *thread);
+// Carries `count` words of a machine's memory, `stride_bytes` apart from an address on, to rank 0.
+void app__machine_carry_words(sim_carry_t *carry,
+                              const app__machine_t *machine,
+                              uint64_t address,
+                              uint64_t count,
+                              uint64_t stride_bytes);
+
 // Returns the part of the span that had passed when the run ended: 0 to measure_ps. It is less than
 // measure_ps where the run was cut short.
 sim_time_t app__span_measured_ps(const app_t *app, const app__span_t *span);

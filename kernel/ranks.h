@@ -86,6 +86,44 @@ void sim_ranks_tell(sim_t *sim, unsigned number, uint64_t value);
 // Returns the sum over all ranks, as of the last window.
 uint64_t sim_ranks_told(const sim_t *sim, unsigned number);
 
+// Carries state of nodes from the rank that ran them to rank 0. One function describes a struct for
+// both directions: each call appends a value at the rank that leaves it, and replaces the value at
+// rank 0. Both ranks built the same structs, so values come in the same order. Pointers stay.
+typedef struct sim_carry {
+    unsigned rank;      // whose nodes are carried
+    sim_buffer_t *to;   // NULL: values are taken
+    sim_reader_t *from; // NULL: values are left
+} sim_carry_t;
+
+static inline bool sim_carry_leaves(const sim_carry_t *carry)
+{
+    return carry->to != NULL;
+}
+// Returns whether the carried rank ran the node. Only then its state is carried.
+bool sim_carry_has(const sim_carry_t *carry, const sim_node_t *node);
+// Carries `bytes` bytes that hold no pointer.
+void sim_carry(sim_carry_t *carry, void *value, size_t bytes);
+// Carries a field or an element; `size_t` counts included.
+#define SIM_CARRY(carry, lvalue) sim_carry(carry, &(lvalue), sizeof(lvalue))
+// Carries neighbouring fields of a struct, from `first` to `last`, none of them a pointer.
+#define SIM_CARRY_FIELDS(carry, object, first, last) \
+    sim_carry(                                       \
+        carry,                                       \
+        &(object)->first,                            \
+        (size_t)((unsigned char *)(&(object)->last + 1) - (unsigned char *)&(object)->first))
+// Carries a growing array (SIM_GROW) whose elements hold no pointer: rank 0 gets one of that size.
+#define SIM_CARRY_LIST(carry, items, count, capacity) \
+    ((items) = sim__carry_list(carry, items, &(count), &(capacity), sizeof(*(items))))
+void *sim__carry_list(sim_carry_t *carry,
+                      void *items,
+                      size_t *count,
+                      size_t *capacity,
+                      size_t size);
+
+// Carries bytes that the owner frees with sim_free: rank 0 frees its own and gets a copy. NULL is
+// carried, too. A copy ends with a zero byte, so texts have a size of their length.
+void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size);
+
 // What a run in ranks cost this rank, after sim_run.
 typedef struct sim_ranks_cost {
     uint64_t windows;      // that all ranks ran in step

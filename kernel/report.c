@@ -145,11 +145,182 @@ static void visit_table(const sim_report_table_t *table,
     sim_free(report);
 }
 
+static void replay(const sim_report_table_t *table,
+                   const void *object,
+                   const sim_report_visitor_t *visitor);
+
 void sim_report_visit(const sim_report_table_t *table,
                       const void *object,
                       const sim_report_visitor_t *visitor)
 {
-    visit_table(table, object, visitor, 0);
+    if (table->recorded) {
+        replay(table, object, visitor);
+    } else {
+        visit_table(table, object, visitor, 0);
+    }
+}
+
+// -- recordings: the calls that a visitor gets, one after the other
+//
+//     u32 call, u32 row of the table that the call is about, and for
+//     VALUE: u32 kind; u64 size and the text, or the value
+//     BEGIN_LIST: u64 count
+
+enum { VALUE, BEGIN_OBJECT, END_OBJECT, BEGIN_LIST, END_LIST, END };
+
+typedef struct recording {
+    sim_report_table_t table; // that of the report, but for `recorded`
+    size_t size;
+    unsigned char bytes[];
+} recording_t;
+
+// Follows the tables of nested objects, to which rows belong.
+typedef struct recorder {
+    const sim_report_table_t *tables[2 * DEPTH_MAX];
+    size_t depth;
+    sim_buffer_t bytes;
+} recorder_t;
+
+static void put_call(recorder_t *recorder, unsigned call, const sim_report_row_t *row)
+{
+    sim_buffer_put_u32(&recorder->bytes, call);
+    sim_buffer_put_u32(&recorder->bytes, (uint32_t)(row - recorder->tables[recorder->depth]->rows));
+}
+
+static void enter(const sim_report_table_t **tables, size_t *depth, const sim_report_row_t *row)
+{
+    SIM_CHECKF(row->table != NULL && *depth + 1 < 2 * DEPTH_MAX, "%s", row->name);
+    tables[++*depth] = row->table;
+}
+
+static void record_value(const sim_report_row_t *row,
+                         sim_report_kind_t kind,
+                         const sim_report_value_t *value,
+                         void *ctx)
+{
+    recorder_t *const recorder = ctx;
+    put_call(recorder, VALUE, row);
+    sim_buffer_put_u32(&recorder->bytes, kind);
+    if (kind == SIM_REPORT_STRING) {
+        const uint64_t size = value->text == NULL ? 0 : strlen(value->text) + 1;
+        sim_buffer_put_u64(&recorder->bytes, size);
+        sim_buffer_put(&recorder->bytes, value->text, size);
+    } else {
+        sim_buffer_put(&recorder->bytes, value, sizeof(*value));
+    }
+}
+
+static void record_object(const sim_report_row_t *row, void *ctx)
+{
+    recorder_t *const recorder = ctx;
+    put_call(recorder, BEGIN_OBJECT, row);
+    enter(recorder->tables, &recorder->depth, row);
+}
+
+static void record_object_end(const sim_report_row_t *row, void *ctx)
+{
+    recorder_t *const recorder = ctx;
+    recorder->depth--;
+    put_call(recorder, END_OBJECT, row);
+}
+
+static void record_list(const sim_report_row_t *row, size_t count, void *ctx)
+{
+    recorder_t *const recorder = ctx;
+    put_call(recorder, BEGIN_LIST, row);
+    sim_buffer_put_u64(&recorder->bytes, count);
+}
+
+static void record_list_end(const sim_report_row_t *row, void *ctx)
+{
+    put_call(ctx, END_LIST, row);
+}
+
+static void replay_value(const sim_report_row_t *row,
+                         sim_reader_t *bytes,
+                         const sim_report_visitor_t *visitor)
+{
+    const sim_report_kind_t kind = sim_reader_u32(bytes);
+    sim_report_value_t value = {0};
+    if (kind == SIM_REPORT_STRING) {
+        const size_t size = (size_t)sim_reader_u64(bytes);
+        value.text = size == 0 ? NULL : (const char *)bytes->at;
+        bytes->at += size;
+        bytes->left -= size;
+    } else {
+        sim_reader_get(bytes, &value, sizeof(value));
+    }
+    visitor->value(row, kind, &value, visitor->ctx);
+}
+
+static void replay(const sim_report_table_t *table,
+                   const void *object,
+                   const sim_report_visitor_t *visitor)
+{
+    const recording_t *const recording = object;
+    sim_reader_t bytes = {recording->bytes, recording->size};
+    const sim_report_table_t *tables[2 * DEPTH_MAX] = {table};
+    size_t depth = 0;
+    for (unsigned call = sim_reader_u32(&bytes); call != END; call = sim_reader_u32(&bytes)) {
+        depth -= call == END_OBJECT;
+        const sim_report_row_t *const row = &tables[depth]->rows[sim_reader_u32(&bytes)];
+        switch (call) {
+        case VALUE:
+            replay_value(row, &bytes, visitor);
+            break;
+        case BEGIN_OBJECT:
+            visitor->begin_object(row, visitor->ctx);
+            enter(tables, &depth, row);
+            break;
+        case END_OBJECT:
+            visitor->end_object(row, visitor->ctx);
+            break;
+        case BEGIN_LIST:
+            visitor->begin_list(row, (size_t)sim_reader_u64(&bytes), visitor->ctx);
+            break;
+        default:
+            SIM_CHECKF(call == END_LIST, "call %u", call);
+            visitor->end_list(row, visitor->ctx);
+        }
+    }
+}
+
+void *sim_report_carry(sim_report_part_t *part, sim_carry_t *carry)
+{
+    if (sim_carry_leaves(carry)) {
+        recorder_t recorder = {.tables = {part->table}};
+        const sim_report_visitor_t visitor = {record_value,
+                                              record_object,
+                                              record_object_end,
+                                              record_list,
+                                              record_list_end,
+                                              &recorder};
+        sim_report_visit(part->table, part->object, &visitor);
+        sim_buffer_put_u32(&recorder.bytes, END);
+        sim_buffer_put_u64(carry->to, recorder.bytes.count);
+        sim_buffer_put(carry->to, recorder.bytes.bytes, recorder.bytes.count);
+        sim_free(recorder.bytes.bytes);
+        return NULL;
+    }
+    const size_t size = (size_t)sim_reader_u64(carry->from);
+    recording_t *const made = sim_alloc(sizeof(*made) + size);
+    made->table = *part->table;
+    made->table.recorded = true;
+    made->size = size;
+    sim_reader_get(carry->from, made->bytes, size);
+    *part = (sim_report_part_t){&made->table, made};
+    return made;
+}
+
+bool sim_report_can_carry(const sim_report_table_t *table)
+{
+    bool can = true;
+    for (size_t i = 0; i < table->count; i++) {
+        const sim_report_row_t *const row = &table->rows[i];
+        can = can && row->kind != SIM_REPORT_PART &&
+              (row->table == NULL || sim_report_can_carry(row->table));
+    }
+    return can;
 }
 
 // -- one number of a report

@@ -92,6 +92,7 @@ struct sim_report_table {
     void (*fill)(const void *object, void *report);
     void (*fini)(void *report); // frees what fill allocated; may be NULL
     size_t object_bytes;        // of the objects that fill reads, if they are items of lists
+    bool recorded;              // the object is what sim_report_carry made
 };
 
 // The calls that sim_report_visit makes, in the order of the tables. An item of a list comes with
@@ -120,6 +121,13 @@ bool sim_report_number(const sim_report_table_t *table,
                        const void *object,
                        const char *path,
                        double *number);
+
+// Carries a report to rank 0 by value: the rank that ran its object visits it, and rank 0 makes a
+// recording of that, which *part names from then on. Visitors see no difference. Returns the
+// recording, to be freed with sim_free after its last use; NULL where the report is left. A report
+// with a row of the kind PART cannot be carried, which sim_report_can_carry tells.
+void *sim_report_carry(sim_report_part_t *part, sim_carry_t *carry);
+bool sim_report_can_carry(const sim_report_table_t *table);
 
 // A distribution, ready to be reported. Without values all members but the count are NaN (null).
 typedef struct sim_percentiles {

@@ -332,3 +332,25 @@ uint64_t sim_sample_set_max(const sim_sample_set_t *set)
     }
     return max;
 }
+
+// Carries the values held and those of runs, in any order: neither sums nor percentiles depend on
+// it.
+void sim_sample_set_carry(sim_sample_set_t *set, sim_carry_t *carry)
+{
+    size_t count = set->count;
+    SIM_CARRY(carry, count);
+    if (!sim_carry_leaves(carry)) {
+        SIM_CHECK(set->count == 0);
+        for (size_t i = 0; i < count; i++) {
+            sim_sample_set_add(set, sim_reader_u64(carry->from));
+        }
+        return;
+    }
+    sim_buffer_put(carry->to, set->values, set->held * sizeof(*set->values));
+    for (size_t i = 0; i < set->run_count; i++) {
+        reader_t reader = reader_of(&set->runs[i]);
+        while (read_value(&reader)) {
+            sim_buffer_put_u64(carry->to, reader.value);
+        }
+    }
+}

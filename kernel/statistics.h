@@ -3,7 +3,7 @@
 #ifndef KERNEL_STATISTICS_H
 #define KERNEL_STATISTICS_H
 
-#include "kernel/base.h"
+#include "kernel/ranks.h"
 
 SIM_C_BEGIN
 
@@ -34,6 +34,9 @@ void sim_sample_set_add_all(sim_sample_set_t *set, const sim_sample_set_t *from)
 uint64_t sim_sample_set_percentile(sim_sample_set_t *set, uint64_t numerator, uint64_t denominator);
 double sim_sample_set_mean(const sim_sample_set_t *set);  // 0 when empty
 uint64_t sim_sample_set_max(const sim_sample_set_t *set); // 0 when empty
+
+// Carries all values of a set to rank 0, which takes them into an empty set.
+void sim_sample_set_carry(sim_sample_set_t *set, sim_carry_t *carry);
 
 SIM_C_END
 

@@ -113,6 +113,8 @@ typedef struct nic_cache_metric {
     uint64_t (*read)(const nic_store_t *store); // of a number that is computed; else NULL
 } nic_cache_metric_t;
 extern const nic_cache_metric_t nic_cache_metrics[]; // ends with a NULL name
+// Returns whether the NIC has a tiered cache.
+bool nic_has_tiered_cache(const nic_t *nic);
 // Returns the metric's value, 0 if the NIC has no tiered cache.
 uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric);
 

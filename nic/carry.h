@@ -12,10 +12,11 @@ SIM_C_BEGIN
 // reports, and devices of a program's own, tell more than counters.
 bool nic_can_carry(const nic_t *nic, const char **why);
 
-// Appends the counters of the NICs of this rank's hosts. After the run.
-void nic_carry_leave(const net_t *net, sim_buffer_t *bytes);
-// Takes what another rank left, into NICs of hosts that are not this rank's.
-void nic_carry_take(net_t *net, sim_reader_t *bytes);
+// Carries what the NICs of a rank's hosts tell to rank 0, after the run.
+void nic_carry(net_t *net, sim_carry_t *carry);
+// Returns the values that nic_cache_metrics had at another rank, which ran the NIC and its tiered
+// cache; else NULL.
+const uint64_t *nic_carried_cache_metrics(const nic_t *nic);
 
 SIM_C_END
 

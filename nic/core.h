@@ -27,6 +27,7 @@
 #ifndef NIC_CORE_H
 #define NIC_CORE_H
 
+#include "kernel/ranks.h"
 #include "nic/verbs.h"
 
 SIM_C_BEGIN
@@ -70,6 +71,7 @@ void nic_core_wait(nic_core_t *core, sim_time_t wait_ps);
 sim_time_t nic_core_now_ps(const nic_core_t *core);
 
 // Returns the time spent in work and in steps that did something.
+void nic_core_carry(nic_core_t *core, sim_carry_t *carry); // its busy time and steps, to rank 0
 sim_time_t nic_core_busy_ps(const nic_core_t *core);
 // Returns how many steps did something, and pieces of work, there were.
 uint64_t nic_core_steps(const nic_core_t *core);

@@ -439,7 +439,7 @@ static void nic_fini(nic_t *nic)
 {
     nic_for_each_qp(nic, close_qp, NULL);
     nic__transports_free(nic);
-    sim_free(nic->carried);
+    nic__carried_free(nic);
     nic_for_each_qp(nic, free_qp, NULL);
     for (uint32_t i = 0; i < nic->qp_page_count; i++) {
         sim_free(nic->qp_pages[i]);

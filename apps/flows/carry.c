@@ -44,7 +44,7 @@ static void leave_transfer(const app__plan_t *plan,
     }
 }
 
-void app__plan_leave(const app__plan_t *plan, sim_buffer_t *bytes)
+static void leave(const app__plan_t *plan, sim_buffer_t *bytes)
 {
     const app__unfinished_t unfinished = app__plan_unfinished(plan);
     sim_buffer_put_u64(bytes, unfinished.count);
@@ -92,7 +92,7 @@ static void take_transfer(const app__plan_t *plan, const outcome_t *outcome)
     }
 }
 
-void app__plan_take(app__plan_t *plan, sim_reader_t *bytes)
+static void take(app__plan_t *plan, sim_reader_t *bytes)
 {
     const uint64_t count = sim_reader_u64(bytes);
     app__unfinished_t *const elsewhere = &plan->elsewhere;
@@ -111,5 +111,14 @@ void app__plan_take(app__plan_t *plan, sim_reader_t *bytes)
     for (sim_reader_get(bytes, &outcome, sizeof(outcome)); outcome.index != UINT64_MAX;
          sim_reader_get(bytes, &outcome, sizeof(outcome))) {
         take_transfer(plan, &outcome);
+    }
+}
+
+void app__plan_carry(app__plan_t *plan, sim_carry_t *carry)
+{
+    if (sim_carry_leaves(carry)) {
+        leave(plan, carry->to);
+    } else {
+        take(plan, carry->from);
     }
 }

@@ -282,14 +282,9 @@ double app__planned_under_way(const app_t *app)
     return parts;
 }
 
-void app__planned_leave(const app_t *app, sim_buffer_t *bytes)
+void app__planned_carry(app_t *app, sim_carry_t *carry)
 {
-    app__plan_leave(plan_of(app), bytes);
-}
-
-void app__planned_take(app_t *app, sim_reader_t *bytes)
-{
-    app__plan_take(((app__planned_t *)(void *)app)->plan, bytes);
+    app__plan_carry(((app__planned_t *)(void *)app)->plan, carry);
 }
 
 static void fill_planned(const void *object, void *report)

@@ -210,13 +210,12 @@ void app__planned_destroy(app_t *app);
 void app__planned_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__planned_progress(const app_t *app, uint64_t *done, uint64_t *planned);
 double app__planned_under_way(const app_t *app);
-void app__planned_leave(const app_t *app, sim_buffer_t *bytes);
-void app__planned_take(app_t *app, sim_reader_t *bytes);
+void app__planned_carry(app_t *app, sim_carry_t *carry);
 extern const sim_report_table_t app__planned_report; // about an app__planned_t
 #define APP__PLANNED_OPS                                                    \
     .destroy = app__planned_destroy, .flows = app__planned_flows,           \
     .progress = app__planned_progress, .under_way = app__planned_under_way, \
-    .leave = app__planned_leave, .take = app__planned_take, .report = &app__planned_report
+    .carry = app__planned_carry, .report = &app__planned_report
 
 // Adds the flows of another simulator's file to the plan. Host n of the file is the host "host<n>".
 SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,

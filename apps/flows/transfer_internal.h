@@ -165,9 +165,8 @@ void app__chain_activate(app__plan_t *plan, uint32_t number);
 // with sim_free.
 app__unfinished_t app__plan_unfinished(const app__plan_t *plan);
 
-// carry.c: appends what this rank's hosts wrote; takes what another rank left
-void app__plan_leave(const app__plan_t *plan, sim_buffer_t *bytes);
-void app__plan_take(app__plan_t *plan, sim_reader_t *bytes);
+// carry.c: carries what became of transfers to rank 0
+void app__plan_carry(app__plan_t *plan, sim_carry_t *carry);
 
 // plan_rows.c: reports rows that were cut into parts
 extern const sim_report_table_t app__plan_rows_report; // about an app__plan_t with parts

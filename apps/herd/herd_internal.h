@@ -477,6 +477,7 @@ void app__herd_post_requests_receives(app__herd_worker_t *worker, uint32_t first
 extern const sim_report_table_t app__herd_report;
 void app__herd_flows(const app_t *app, app_flow_fn fn, void *ctx);
 void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+void app__herd_carry(app_t *app, sim_carry_t *carry);
 
 // -- notes.c
 

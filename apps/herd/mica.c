@@ -508,6 +508,12 @@ void app_mica_put(app_mica_t *mica, app_city128_t key, const uint8_t *value, uin
     mica->stats.log_head_bytes = mica->head % mica->config.log_bytes;
 }
 
+void app_mica_carry(app_mica_t *mica, sim_carry_t *carry)
+{
+    SIM_CARRY(carry, mica->stats);
+    SIM_CARRY(carry, mica->bytes);
+}
+
 app_mica_stats_t app_mica_stats(const app_mica_t *mica)
 {
     return mica->stats;

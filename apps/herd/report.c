@@ -562,6 +562,49 @@ void app__herd_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = herd->client_count;
 }
 
+// -- in ranks
+
+static void carry_client(app__herd_client_t *client, sim_carry_t *carry)
+{
+    if (!app__thread_carry(carry, &client->thread)) {
+        return;
+    }
+    SIM_CARRY_FIELDS(carry, client, sent, last_ps);
+    sim_sample_set_carry(&client->latencies, carry);
+    SIM_CARRY_LIST(carry, client->records, client->record_count, client->record_capacity);
+    SIM_CARRY_LIST(carry, client->series.items, client->series.count, client->series.capacity);
+    SIM_CARRY_LIST(carry,
+                   client->answer_sizes.items,
+                   client->answer_sizes.count,
+                   client->answer_sizes.capacity);
+}
+
+static void carry_worker(app__herd_worker_t *worker, sim_carry_t *carry)
+{
+    if (!app__thread_carry(carry, &worker->thread)) {
+        return;
+    }
+    nic_core_carry(worker->thread.core, carry);
+    SIM_CARRY_FIELDS(carry, worker, waited, send_max);
+    SIM_CARRY(carry, worker->looked_back);
+    SIM_CARRY_LIST(carry, worker->series.items, worker->series.count, worker->series.capacity);
+    SIM_CARRY_LIST(carry, worker->batches.items, worker->batches.count, worker->batches.capacity);
+    if (worker->mica != NULL) {
+        app_mica_carry(worker->mica, carry);
+    }
+}
+
+void app__herd_carry(app_t *app, sim_carry_t *carry)
+{
+    app__herd_t *const herd = (app__herd_t *)(void *)app;
+    for (uint32_t c = 0; c < herd->client_count; c++) {
+        carry_client(&herd->clients[c], carry);
+    }
+    for (uint32_t w = 0; w < herd->server_count * herd->worker_count; w++) {
+        carry_worker(&herd->workers[w], carry);
+    }
+}
+
 // -- the log of operations
 
 static int by_start(const void *left, const void *right)

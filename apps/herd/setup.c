@@ -638,5 +638,6 @@ const app_ops_t app_herd = {
     .destroy = herd_destroy,
     .flows = app__herd_flows,
     .progress = app__herd_progress,
+    .carry = app__herd_carry,
     .report = &app__herd_report,
 };

@@ -180,6 +180,7 @@ void app__mc_server_import(app__mc_server_t *server,
                            const char *key,
                            const char *value,
                            size_t size);
+void app__mc_server_carry(app__mc_server_t *server, sim_carry_t *carry); // its records, to rank 0
 void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn fn, void *ctx);
 
 // -- segments known to an engine (apps/mooncake/engine/segment.c)
@@ -441,7 +442,15 @@ struct app_mooncake {
     app__nvme_queue_t *queues;      // of hosts that use its files
     app__mc_remote_link_t *remotes; // storage nodes that it uses
     app_mooncake_counters_t counters;
+    uint64_t lanes_elsewhere; // of an engine that another rank ran: app__mc_lanes_max there
 };
+
+// -- apps/mooncake/engine/carry.c
+
+// Carries what an engine tells to rank 0, and returns true, if the carried rank ran it.
+bool app__mc_carry_engine(app_mooncake_t *engine, sim_carry_t *carry);
+// Returns the most NICs that one NIC of the engine talked to.
+uint64_t app__mc_lanes_max(const app_mooncake_t *engine);
 
 // -- apps/mooncake/engine/client.c
 

@@ -6,6 +6,7 @@
 
 #include "apps/mooncake.h"
 #include "apps/mooncake/engine/chain.h"
+#include "kernel/ranks.h"
 
 // -- slices (apps/mooncake/engine/slice.c)
 
@@ -126,6 +127,7 @@ bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slo
 // Drops all copies at a place. Blocks without another copy leave the store, but are no evictions.
 // Returns how many.
 uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t place);
+void app__mooncake_prefix_carry(app__mooncake_prefix_t *prefix, sim_carry_t *carry); // evictions
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
 
 // -- traces (apps/mooncake/programs/trace.c)

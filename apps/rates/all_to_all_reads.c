@@ -328,6 +328,14 @@ static void reads_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = reads->reader_count;
 }
 
+static void reads_carry(app_t *app, sim_carry_t *carry)
+{
+    reads_t *const reads = (reads_t *)(void *)app;
+    for (uint32_t r = 0; r < reads->reader_count; r++) {
+        (void)app__thread_carry(carry, &reads->readers[r].thread);
+    }
+}
+
 typedef struct reads_report {
     double mops_per_machine;
     double mops_min;
@@ -390,5 +398,6 @@ const app_ops_t app_all_to_all_reads = {
     .create = reads_create,
     .destroy = reads_destroy,
     .progress = reads_progress,
+    .carry = reads_carry,
     .report = &report_table,
 };

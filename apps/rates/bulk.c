@@ -250,6 +250,18 @@ static double steady_gbps(const bulk_t *bulk, sim_time_t end_ps, uint64_t all_by
     return (double)bytes * 8000 / (double)(to_ps - from_ps);
 }
 
+static void bulk_carry(app_t *app, sim_carry_t *carry)
+{
+    bulk_t *const bulk = (bulk_t *)(void *)app;
+    app__planned_carry(app, carry);
+    for (size_t i = 0; i < bulk->watch_count; i++) {
+        watch_t *const watch = &bulk->watches[i];
+        if (sim_carry_has(carry, watch->node)) {
+            SIM_CARRY_LIST(carry, watch->samples, watch->count, watch->capacity);
+        }
+    }
+}
+
 // -- the report
 
 typedef struct transport_report {
@@ -563,5 +575,6 @@ const app_ops_t app_bulk = {
     .flows = app__planned_flows,
     .progress = app__planned_progress,
     .under_way = app__planned_under_way,
+    .carry = bulk_carry,
     .report = &report_table,
 };

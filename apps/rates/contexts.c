@@ -242,13 +242,20 @@ static void remake_one(side_t *side)
     side->remade++;
 }
 
+// Returns whether the operations of this side are written to a file.
+static bool records(const side_t *side)
+{
+    const contexts_t *const contexts = side->contexts;
+    return contexts->record_file != NULL &&
+           side == &contexts->sides[contexts->sides[0].begins ? 0 : 1];
+}
+
 // Posts one operation. Operations on a failed queue pair count as failed without being posted.
 static void post_one(side_t *side)
 {
     contexts_t *const contexts = side->contexts;
     const uint32_t q = app__choose(&side->choice, side->posted);
-    if (contexts->record_file != NULL &&
-        side == &contexts->sides[side->contexts->sides[0].begins ? 0 : 1]) {
+    if (records(side)) {
         SIM_GROW(contexts->recorded, contexts->recorded_count, &contexts->recorded_capacity);
         contexts->recorded[contexts->recorded_count++] = q;
     }
@@ -578,6 +585,29 @@ static void contexts_progress(const app_t *app, uint64_t *done, uint64_t *planne
     }
 }
 
+static void contexts_carry(app_t *app, sim_carry_t *carry)
+{
+    contexts_t *const contexts = (contexts_t *)(void *)app;
+    for (uint32_t s = 0; s < 2; s++) {
+        side_t *const side = &contexts->sides[s];
+        if (!sim_carry_has(carry, side->node)) {
+            continue;
+        }
+        SIM_CARRY(carry, side->done);
+        SIM_CARRY(carry, side->failed);
+        SIM_CARRY(carry, side->remade);
+        SIM_CARRY(carry, side->measured_from_ps);
+        SIM_CARRY(carry, side->last_ps);
+        sim_sample_set_carry(&side->latency_ps, carry);
+        if (records(side)) {
+            SIM_CARRY_LIST(carry,
+                           contexts->recorded,
+                           contexts->recorded_count,
+                           contexts->recorded_capacity);
+        }
+    }
+}
+
 typedef struct contexts_report {
     uint64_t operations;
     uint64_t warm_up;
@@ -644,5 +674,6 @@ const app_ops_t app_contexts = {
     .destroy = contexts_destroy,
     .save = contexts_save,
     .progress = contexts_progress,
+    .carry = contexts_carry,
     .report = &report_table,
 };

@@ -389,29 +389,15 @@ static void perftest_progress(const app_t *app, uint64_t *done, uint64_t *planne
 }
 
 // Reports tell what the client measured.
-static void perftest_leave(const app_t *app, sim_buffer_t *bytes)
-{
-    const app__perftest_t *const test = (const app__perftest_t *)(const void *)app;
-    const bool here = sim_node_is_here(test->client->node);
-    sim_buffer_put_u32(bytes, here);
-    if (here) {
-        sim_buffer_put_u32(bytes, test->row_count);
-        sim_buffer_put(bytes, test->rows, sizeof(test->rows));
-        sim_buffer_put_u64(bytes, test->done);
-        sim_buffer_put_u32(bytes, test->status);
-        sim_buffer_put_u32(bytes, test->ended);
-    }
-}
-
-static void perftest_take(app_t *app, sim_reader_t *bytes)
+static void perftest_carry(app_t *app, sim_carry_t *carry)
 {
     app__perftest_t *const test = (app__perftest_t *)(void *)app;
-    if (sim_reader_u32(bytes) != 0) {
-        test->row_count = sim_reader_u32(bytes);
-        sim_reader_get(bytes, test->rows, sizeof(test->rows));
-        test->done = sim_reader_u64(bytes);
-        test->status = sim_reader_u32(bytes);
-        test->ended = sim_reader_u32(bytes) != 0;
+    if (sim_carry_has(carry, test->client->node)) {
+        SIM_CARRY(carry, test->row_count);
+        SIM_CARRY(carry, test->rows);
+        SIM_CARRY(carry, test->done);
+        SIM_CARRY(carry, test->status);
+        SIM_CARRY(carry, test->ended);
     }
 }
 
@@ -422,8 +408,7 @@ const app_ops_t app_perftest = {
     .create = perftest_create,
     .destroy = perftest_destroy,
     .progress = perftest_progress,
-    .leave = perftest_leave,
-    .take = perftest_take,
+    .carry = perftest_carry,
     .report = &app__perftest_report,
     .print = app__perftest_print,
 };

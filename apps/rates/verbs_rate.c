@@ -177,6 +177,32 @@ void app__rate_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     sender->samples += sender->samples < 2;
 }
 
+void app__rate_carry(app_t *app, sim_carry_t *carry)
+{
+    app__rate_t *const rate = (app__rate_t *)(void *)app;
+    for (uint32_t s = 0; s < rate->sender_count; s++) {
+        app__rate_sender_t *const sender = &rate->senders[s];
+        if (!app__thread_carry(carry, &sender->thread)) {
+            continue;
+        }
+        if (sim_carry_leaves(carry)) {
+            // Rank 0 cannot ask the NIC: the span is measured here.
+            sender->end = sender->begin + app__rate_measured(sender);
+            sender->samples = sender->samples == 0 ? 0 : 2;
+        }
+        SIM_CARRY(carry, sender->begin);
+        SIM_CARRY(carry, sender->end);
+        SIM_CARRY(carry, sender->samples);
+        sim_carry(carry, sender->posted, rate->qps * sizeof(*sender->posted));
+    }
+    for (uint32_t r = 0; r < rate->receiver_count; r++) {
+        (void)app__thread_carry(carry, &rate->receivers[r].thread);
+    }
+    for (uint32_t m = 0; rate->verb == APP__RATE_FETCH_ADD && m < rate->to_count; m++) {
+        app__machine_carry_words(carry, &rate->to[m], rate->to[m].address, rate->counters, 8);
+    }
+}
+
 uint32_t app__rate_measured(const app__rate_sender_t *sender)
 {
     if (sender->samples == 0) {

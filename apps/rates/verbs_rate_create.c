@@ -407,5 +407,6 @@ const app_ops_t app_verbs_rate = {
     .create = rate_create,
     .destroy = rate_destroy,
     .progress = rate_progress,
+    .carry = app__rate_carry,
     .report = &app__rate_report,
 };

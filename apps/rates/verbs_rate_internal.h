@@ -79,6 +79,8 @@ void app__rate_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx);
 // Returns the operations done within the span: 0 before it began, up to now if the run ended within
 // it.
 uint32_t app__rate_measured(const app__rate_sender_t *sender);
+// Carries what senders and receivers counted to rank 0.
+void app__rate_carry(app_t *app, sim_carry_t *carry);
 
 // verbs_rate_report.c
 extern const sim_report_table_t app__rate_report;

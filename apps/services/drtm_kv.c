@@ -331,6 +331,33 @@ static void drtm_progress(const app_t *app, uint64_t *done, uint64_t *planned)
     *planned = drtm->client_count;
 }
 
+// Returns how many words the report sums: all of a store with few items, which is for tests.
+static uint64_t summed_words(const drtm_t *drtm)
+{
+    return drtm->items <= 100000 ? drtm->items : 0;
+}
+
+static void drtm_carry(app_t *app, sim_carry_t *carry)
+{
+    drtm_t *const drtm = (drtm_t *)(void *)app;
+    for (uint32_t c = 0; c < drtm->client_count; c++) {
+        client_t *const client = &drtm->clients[c];
+        if (!app__thread_carry(carry, &client->thread)) {
+            continue;
+        }
+        SIM_CARRY(carry, client->gets);
+        SIM_CARRY(carry, client->halves);
+        for (uint32_t q = 0; q < drtm->qps; q++) {
+            SIM_CARRY(carry, client->queues[q].halves);
+        }
+    }
+    app__machine_carry_words(carry,
+                             &drtm->machines[0],
+                             drtm->machines[0].address + WORD_OFFSET,
+                             summed_words(drtm),
+                             ITEM_BYTES);
+}
+
 typedef struct drtm_report {
     double mops;
     double gets_mops;
@@ -355,9 +382,8 @@ static void fill_report(const void *object, void *report)
             posted += drtm->clients[c].queues[q].halves;
         }
     }
-    // Unwritten words are 0. Only a store with few items is summed, which is for tests.
-    uint64_t sum = 0;
-    for (uint64_t i = 0; drtm->items <= 100000 && i < drtm->items; i++) {
+    uint64_t sum = 0; // unwritten words are 0
+    for (uint64_t i = 0; i < summed_words(drtm); i++) {
         sum += nic_mr_read64(drtm->machines[0].memory,
                              drtm->machines[0].address + i * ITEM_BYTES + WORD_OFFSET);
     }
@@ -398,5 +424,6 @@ const app_ops_t app_drtm_kv = {
     .create = drtm_create,
     .destroy = drtm_destroy,
     .progress = drtm_progress,
+    .carry = drtm_carry,
     .report = &report_table,
 };

@@ -458,6 +458,27 @@ void app__rpc_fini(app__rpc_t *rpc)
 
 // -- results
 
+void app__rpc_carry(app__rpc_t *rpc, sim_carry_t *carry)
+{
+    for (uint32_t c = 0; c < rpc->client_count; c++) {
+        app__rpc_client_t *const client = &rpc->clients[c];
+        if (app__thread_carry(carry, &client->thread)) {
+            SIM_CARRY(carry, client->sent);
+            SIM_CARRY(carry, client->answered);
+            SIM_CARRY(carry, client->lost);
+            SIM_CARRY(carry, client->late);
+        }
+    }
+    for (uint32_t w = 0; w < rpc->worker_count; w++) {
+        app__rpc_worker_t *const worker = &rpc->workers[w];
+        if (app__thread_carry(carry, &worker->thread)) {
+            SIM_CARRY(carry, worker->lists);
+            SIM_CARRY(carry, worker->answers);
+            SIM_CARRY(carry, worker->waited);
+        }
+    }
+}
+
 app__server_sums_t app__rpc_sums(const app_t *app, const app__rpc_t *rpc)
 {
     uint64_t counted = 0;

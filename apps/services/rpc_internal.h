@@ -189,6 +189,7 @@ SIM_MUST_CHECK sim_err_t app__rpc_init(app__rpc_t *rpc,
                                        void *program,
                                        sim_message_t *message);
 void app__rpc_fini(app__rpc_t *rpc);
+void app__rpc_carry(app__rpc_t *rpc, sim_carry_t *carry);
 // Sums over all clients and workers. Some members are counted by one kind of server only.
 typedef struct app__server_sums {
     double mops;

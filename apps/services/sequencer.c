@@ -213,6 +213,31 @@ static void sequencer_progress(const app_t *app, uint64_t *done, uint64_t *plann
     *planned = sequencer->client_count;
 }
 
+static void sequencer_carry(app_t *app, sim_carry_t *carry)
+{
+    app__sequencer_t *const sequencer = (app__sequencer_t *)(void *)app;
+    const bool rpc = sequencer->version == APP__SEQUENCER_RPC;
+    if (rpc) {
+        app__rpc_carry(&sequencer->rpc, carry);
+    } else {
+        app__spec_carry(sequencer->spec, carry);
+    }
+    for (uint32_t c = 0; c < sequencer->client_count; c++) {
+        app__sequencer_got_t *const got = &sequencer->got[c];
+        const app__thread_t *const thread =
+            rpc ? &sequencer->rpc.clients[c].thread : app__spec_client_thread(sequencer->spec, c);
+        if (!sim_carry_has(carry, thread->machine->endpoint->node)) {
+            continue;
+        }
+        SIM_CARRY(carry, got->count);
+        SIM_CARRY(carry, got->backward);
+        SIM_CARRY(carry, got->wrong);
+        if (got->numbers != NULL) {
+            sim_carry(carry, got->numbers, got->count * sizeof(*got->numbers));
+        }
+    }
+}
+
 typedef struct sequencer_report {
     double mops;
     double responses_per_batch;
@@ -310,5 +335,6 @@ const app_ops_t app_sequencer = {
     .create = sequencer_create,
     .destroy = sequencer_destroy,
     .progress = sequencer_progress,
+    .carry = sequencer_carry,
     .report = &report_table,
 };

@@ -70,6 +70,7 @@ SIM_MUST_CHECK sim_err_t app__spec_create(app__sequencer_t *sequencer,
                                           const app__sequencer_config_t *config,
                                           sim_message_t *message);
 void app__spec_destroy(app__spec_t *spec);
+void app__spec_carry(app__spec_t *spec, sim_carry_t *carry);
 const app__thread_t *app__spec_client_thread(const app__spec_t *spec, uint32_t client);
 app__server_sums_t app__spec_sums(const app_t *app, const app__spec_t *spec);
 

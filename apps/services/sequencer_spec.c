@@ -480,6 +480,25 @@ void app__spec_destroy(app__spec_t *spec)
 
 // -- results
 
+void app__spec_carry(app__spec_t *spec, sim_carry_t *carry)
+{
+    for (uint32_t c = 0; c < spec->client_count; c++) {
+        spec_client_t *const client = &spec->clients[c];
+        if (app__thread_carry(carry, &client->thread)) {
+            SIM_CARRY(carry, client->sent);
+            SIM_CARRY(carry, client->answered);
+            SIM_CARRY(carry, client->lost);
+        }
+    }
+    for (uint32_t w = 0; w < spec->worker_count; w++) {
+        spec_worker_t *const worker = &spec->workers[w];
+        if (app__thread_carry(carry, &worker->thread)) {
+            SIM_CARRY(carry, worker->lists);
+            SIM_CARRY(carry, worker->answers);
+        }
+    }
+}
+
 const app__thread_t *app__spec_client_thread(const app__spec_t *spec, uint32_t client)
 {
     return &spec->clients[client].thread;

@@ -451,10 +451,9 @@ SIM_MUST_CHECK sim_err_t app__coll_read_matrix(const app_context_t *context,
                                                uint64_t **matrix,
                                                sim_message_t *message);
 
-// -- carry.c: app_ops_t.leave and take
+// -- carry.c
 
-void app__workload_leave(const app_t *app, sim_buffer_t *bytes);
-void app__workload_take(app_t *app, sim_reader_t *bytes);
+void app__workload_carry(app_t *app, sim_carry_t *carry);
 
 // -- report.c
 
@@ -464,11 +463,11 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
 extern const sim_report_table_t app__workload_report;
 
 // The members of app_ops_t that all applications of this folder share.
-#define APP__WORKLOAD_OPS                                                                         \
-    .destroy = app__workload_destroy, .flows = app__workload_flows,                               \
-    .operations = app__workload_operations, .places = app__workload_places,                       \
-    .progress = app__workload_progress, .leave = app__workload_leave, .take = app__workload_take, \
-    .describe = app__workload_describe, .report = &app__workload_report,                          \
+#define APP__WORKLOAD_OPS                                                   \
+    .destroy = app__workload_destroy, .flows = app__workload_flows,         \
+    .operations = app__workload_operations, .places = app__workload_places, \
+    .progress = app__workload_progress, .carry = app__workload_carry,       \
+    .describe = app__workload_describe, .report = &app__workload_report,    \
     .warn = app__workload_warn
 
 #endif // APPS_WORKLOAD_INTERNAL_H

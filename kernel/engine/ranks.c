@@ -121,6 +121,48 @@ void sim__ranks_destroy(struct sim__ranks *ranks)
     sim_free(ranks);
 }
 
+// -- carrying
+
+bool sim_carry_has(const sim_carry_t *carry, const sim_node_t *node)
+{
+    SIM_CHECK(node->unit != NULL);
+    return node->unit->rank == carry->rank;
+}
+
+void sim_carry(sim_carry_t *carry, void *value, size_t bytes)
+{
+    if (sim_carry_leaves(carry)) {
+        sim_buffer_put(carry->to, value, bytes);
+    } else {
+        sim_reader_get(carry->from, value, bytes);
+    }
+}
+
+void *sim__carry_list(sim_carry_t *carry, void *items, size_t *count, size_t *capacity, size_t size)
+{
+    SIM_CARRY(carry, *count);
+    if (!sim_carry_leaves(carry) && *count > *capacity) {
+        items = sim_realloc_array(items, *count, size);
+        *capacity = *count;
+    }
+    sim_carry(carry, items, *count * size);
+    return items;
+}
+
+void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size)
+{
+    bool any = *bytes != NULL;
+    SIM_CARRY(carry, any);
+    SIM_CARRY(carry, *size);
+    if (!sim_carry_leaves(carry)) {
+        sim_free(*bytes);
+        *bytes = any ? sim_alloc(*size + 1) : NULL;
+    }
+    if (any) {
+        sim_carry(carry, *bytes, *size);
+    }
+}
+
 // -- who is where
 
 void sim__ranks_seat(sim_t *sim, unsigned lane, uint32_t first_bit, uint32_t end_bit)

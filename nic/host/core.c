@@ -171,6 +171,12 @@ sim_time_t nic_core_busy_ps(const nic_core_t *core)
     return core->busy_ps;
 }
 
+void nic_core_carry(nic_core_t *core, sim_carry_t *carry)
+{
+    SIM_CARRY(carry, core->busy_ps);
+    SIM_CARRY(carry, core->steps);
+}
+
 uint64_t nic_core_steps(const nic_core_t *core)
 {
     return core->steps;

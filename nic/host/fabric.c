@@ -193,6 +193,15 @@ nic_distance_t nic_distance(const nic_t *nic, nic_location_t location)
     return socket == own->socket ? NIC_SAME_SOCKET : NIC_OTHER_SOCKET;
 }
 
+void nic__fabric_carry(nic_host_t *host, sim_carry_t *carry)
+{
+    nic_fabric_t *const fabric = host->fabric;
+    for (uint32_t i = 0; fabric != NULL && i < fabric->server_count; i++) {
+        SIM_CARRY(carry, fabric->servers[i].bytes);
+        SIM_CARRY(carry, fabric->servers[i].busy_ps);
+    }
+}
+
 bool nic_host_part(const net_node_t *host, uint32_t index, nic_part_t *part)
 {
     const nic_fabric_t *const fabric = nic__host_of(host)->fabric;

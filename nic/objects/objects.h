@@ -38,10 +38,13 @@ struct nic_transport_share {
 #define NIC_KICKED 1u
 #define NIC_HAS_PLANES 2u
 
-// The counters of a detailed NIC that another rank ran (nic/carry.h).
+// What a NIC that another rank ran told there (nic/carry.h).
 struct nic_carried {
-    nic_rnic_counters_t counters;
+    nic_rnic_counters_t counters; // if it is detailed
+    bool detailed;
     bool conserved;
+    uint64_t *cache_metrics; // as nic_cache_metrics lists them; NULL: no tiered cache
+    void **reports;          // recordings of its reports, in their order
 };
 
 struct nic {
@@ -84,7 +87,7 @@ struct nic {
     const nic_schedule_loop_t *loop; // of the scheduler; NULL: that of nic/transport/transmit.c
     nic_qp_t *ready[NET_PRIORITIES]; // of the ring: whose turn it is
     nic_counters_t counters;
-    struct nic_carried *carried; // of a detailed NIC that another rank ran; else NULL
+    struct nic_carried *carried; // of a NIC that another rank ran; else NULL
     // ACKs, NAKs and CNPs that had to wait, by class: how many came, and how many have left.
     uint64_t queue_pushed[NET_PRIORITIES];
     uint64_t queue_popped[NET_PRIORITIES];

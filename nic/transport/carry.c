@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/carry.c - carries counters of NICs and of their transports to rank 0.
+// nic/transport/carry.c - carries what NICs, their transports and their hosts tell to rank 0.
 #include "nic/carry.h"
 
+#include "nic/cache.h"
+#include "nic/host/dma.h"
 #include "nic/objects/objects.h"
 #include "nic/reports.h"
 #include "nic/transport/entry.h"
@@ -10,58 +12,101 @@
 
 bool nic_can_carry(const nic_t *nic, const char **why)
 {
-    size_t reports = 0;
-    (void)nic_reports(nic, &reports);
+    size_t count = 0;
+    const nic_report_t *const reports = nic_reports(nic, &count);
     nic_rnic_counters_t counters;
+    bool can = true;
+    for (size_t i = 0; i < count; i++) {
+        can = can && sim_report_can_carry(reports[i].part.table);
+    }
     *why = nic->detailed && !nic_get_rnic_counters(nic, &counters) ? "a device of a program's own"
-           : nic->host->config->ooo == NIC_OOO_PLACE               ? "nic.ooo: place"
-           : reports > 0 ? "a report of its own (a tiered cache, or an IOMMU)"
-                         : NULL;
+           : !nic__transports_can_carry(nic) ? "a transport of a program's own"
+           : !can                            ? "a report with parts that are known at run time"
+                                             : NULL;
     return *why == NULL;
 }
 
-static void leave_inside(const nic_t *nic, sim_buffer_t *bytes)
+static size_t metric_count(void)
+{
+    size_t count = 0;
+    while (nic_cache_metrics[count].name != NULL) {
+        count++;
+    }
+    return count;
+}
+
+static void carry_cache(nic_t *nic, sim_carry_t *carry)
+{
+    const size_t count = metric_count();
+    if (!nic_has_tiered_cache(nic)) {
+        return;
+    }
+    uint64_t *const values = sim_alloc_array(count, sizeof(*values));
+    for (size_t i = 0; i < count && sim_carry_leaves(carry); i++) {
+        values[i] = nic_cache_metric_read(nic, &nic_cache_metrics[i]);
+    }
+    sim_carry(carry, values, count * sizeof(*values));
+    if (sim_carry_leaves(carry)) {
+        sim_free(values);
+    } else {
+        nic->carried->cache_metrics = values;
+    }
+}
+
+static void carry_inside(nic_t *nic, sim_carry_t *carry)
 {
     struct nic_carried inside;
     memset(&inside, 0, sizeof(inside));
-    const bool detailed = nic_get_rnic_counters(nic, &inside.counters);
-    inside.conserved = nic_conserved(nic);
-    sim_buffer_put_u32(bytes, detailed);
-    if (detailed) {
-        sim_buffer_put(bytes, &inside, sizeof(inside));
+    if (sim_carry_leaves(carry)) {
+        inside.detailed = nic_get_rnic_counters(nic, &inside.counters);
+        inside.conserved = nic_conserved(nic);
     }
-}
-
-static void take_inside(nic_t *nic, sim_reader_t *bytes)
-{
-    if (sim_reader_u32(bytes) != 0) {
+    SIM_CARRY(carry, inside);
+    if (!sim_carry_leaves(carry)) {
         nic->carried = sim_alloc(sizeof(*nic->carried));
-        sim_reader_get(bytes, nic->carried, sizeof(*nic->carried));
+        *nic->carried = inside;
+        nic->carried->reports = sim_alloc_array(nic->report_count + 1, sizeof(void *));
     }
-}
-
-void nic_carry_leave(const net_t *net, sim_buffer_t *bytes)
-{
-    for (uint32_t i = 0; i < net_interface_count(net); i++) {
-        const nic_t *const nic = nic_of_interface(net, i);
-        if (sim_node_is_here(&nic_node(nic)->sim)) {
-            sim_buffer_put_u32(bytes, i);
-            sim_buffer_put(bytes, &nic->counters, sizeof(nic->counters));
-            nic__transports_leave(nic, bytes);
-            leave_inside(nic, bytes);
+    carry_cache(nic, carry);
+    for (size_t i = 0; i < nic->report_count; i++) {
+        void *const recording = sim_report_carry(&nic->reports[i].part, carry);
+        if (recording != NULL) {
+            nic->carried->reports[i] = recording;
         }
     }
-    sim_buffer_put_u32(bytes, UINT32_MAX);
 }
 
-void nic_carry_take(net_t *net, sim_reader_t *bytes)
+const uint64_t *nic_carried_cache_metrics(const nic_t *nic)
 {
-    for (uint32_t i = sim_reader_u32(bytes); i != UINT32_MAX; i = sim_reader_u32(bytes)) {
-        SIM_CHECK(i < net_interface_count(net));
+    return nic->carried == NULL ? NULL : nic->carried->cache_metrics;
+}
+
+void nic__carried_free(nic_t *nic)
+{
+    struct nic_carried *const carried = nic->carried;
+    if (carried == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < nic->report_count; i++) {
+        sim_free(carried->reports[i]);
+    }
+    sim_free(carried->reports);
+    sim_free(carried->cache_metrics);
+    sim_free(carried);
+}
+
+void nic_carry(net_t *net, sim_carry_t *carry)
+{
+    for (uint32_t i = 0; i < net_interface_count(net); i++) {
         nic_t *const nic = nic_of_interface(net, i);
-        SIM_CHECK(!sim_node_is_here(&nic_node(nic)->sim));
-        sim_reader_get(bytes, &nic->counters, sizeof(nic->counters));
-        nic__transports_take(nic, bytes);
-        take_inside(nic, bytes);
+        if (!sim_carry_has(carry, &nic_node(nic)->sim)) {
+            continue;
+        }
+        SIM_CARRY(carry, nic->counters);
+        nic__transports_carry(nic, carry);
+        carry_inside(nic, carry);
+        if (nic == &nic->host->nics[0]) {
+            nic__fabric_carry(nic->host, carry);
+        }
     }
 }

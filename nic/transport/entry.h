@@ -36,8 +36,9 @@ static inline void nic__transport_close(nic_qp_t *qp)
 }
 void nic__transports_free(nic_t *nic);
 // Carry the counters of a NIC's transports to rank 0 (nic/carry.h).
-void nic__transports_leave(const nic_t *nic, sim_buffer_t *bytes);
-void nic__transports_take(nic_t *nic, sim_reader_t *bytes);
+bool nic__transports_can_carry(const nic_t *nic);
+void nic__transports_carry(nic_t *nic, sim_carry_t *carry);
+void nic__carried_free(nic_t *nic); // carry.c: what another rank told
 // Returns the round trip of the idle path: propagation, a full frame there and an ACK back on each
 // link.
 sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp);

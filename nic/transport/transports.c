@@ -122,32 +122,50 @@ void nic__transports_free(nic_t *nic)
     }
 }
 
-// The shares stand in the list as they were made, the latest first. A transport goes by its place
-// among the library's.
-void nic__transports_leave(const nic_t *nic, sim_buffer_t *bytes)
+// Transports by which shares go between ranks: the library's, then those that stand for one of them
+// by a setting.
+static const nic_transport_ops_t *numbered(uint32_t number)
+{
+    return number < SIM_COUNT_OF(nic_transport_all) - 1    ? nic_transport_all[number]
+           : number == SIM_COUNT_OF(nic_transport_all) - 1 ? &nic__transport_gbn_place
+                                                           : NULL;
+}
+
+bool nic__transports_can_carry(const nic_t *nic)
+{
+    uint32_t number = 0;
+    while (numbered(number) != NULL && numbered(number) != nic->transport) {
+        number++;
+    }
+    return numbered(number) != NULL || nic->transport->nic_state_bytes == 0;
+}
+
+// Appends the shares as they stand in the list, the latest first.
+static void leave(const nic_t *nic, sim_buffer_t *bytes)
 {
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {
-        uint32_t place = 0;
-        while (nic_transport_all[place] != NULL && nic_transport_all[place] != share->ops) {
-            place++;
+        uint32_t number = 0;
+        while (numbered(number) != share->ops) {
+            SIM_CHECKF(numbered(number) != NULL, "%s is none of ours", share->ops->name);
+            number++;
         }
-        SIM_CHECKF(nic_transport_all[place] != NULL, "%s is none of ours", share->ops->name);
-        sim_buffer_put_u32(bytes, place);
+        sim_buffer_put_u32(bytes, number);
         sim_buffer_put(bytes, share->state, share->ops->nic_state_bytes);
     }
     sim_buffer_put_u32(bytes, UINT32_MAX);
 }
 
-void nic__transports_take(nic_t *nic, sim_reader_t *bytes)
+static void take(nic_t *nic, sim_reader_t *bytes)
 {
     struct nic_transport_share **last = &nic->shares;
     while (*last != NULL) {
         last = &(*last)->next;
     }
-    for (uint32_t place = sim_reader_u32(bytes); place != UINT32_MAX;
-         place = sim_reader_u32(bytes)) {
-        const nic_transport_ops_t *const ops = nic_transport_all[place];
+    for (uint32_t number = sim_reader_u32(bytes); number != UINT32_MAX;
+         number = sim_reader_u32(bytes)) {
+        const nic_transport_ops_t *const ops = numbered(number);
+        SIM_CHECKF(ops != NULL, "transport %u", number);
         struct nic_transport_share *const made = sim_alloc(sizeof(*made));
         *made = (struct nic_transport_share){.ops = ops,
                                              .state = sim_alloc_lines(ops->nic_state_bytes),
@@ -155,6 +173,15 @@ void nic__transports_take(nic_t *nic, sim_reader_t *bytes)
         sim_reader_get(bytes, made->state, ops->nic_state_bytes);
         *last = made;
         last = &made->next;
+    }
+}
+
+void nic__transports_carry(nic_t *nic, sim_carry_t *carry)
+{
+    if (sim_carry_leaves(carry)) {
+        leave(nic, carry->to);
+    } else {
+        take(nic, carry->from);
     }
 }
 

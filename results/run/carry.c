@@ -37,6 +37,14 @@ typedef struct carry {
     results_observers_t *observers;
 } carry_t;
 
+static void carry_state(world_t *world, sim_carry_t *carry)
+{
+    nic_carry(world->net, carry);
+    for (size_t i = 0; i < world->app_count; i++) {
+        world->apps[i]->ops->carry(world->apps[i], carry);
+    }
+}
+
 static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
 {
     const carry_t *const carry = ctx;
@@ -46,10 +54,8 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
     }
     sim_reader_t reader = {bytes, size};
     net_carry_take(world->net, &reader);
-    nic_carry_take(world->net, &reader);
-    for (size_t i = 0; i < world->app_count; i++) {
-        world->apps[i]->ops->take(world->apps[i], &reader);
-    }
+    sim_carry_t of_rank = {.rank = rank, .from = &reader};
+    carry_state(world, &of_rank);
     results__span_take(carry->span, &reader);
     if (carry->observers != NULL) {
         results__observers_take(carry->observers, &reader);
@@ -64,10 +70,8 @@ void results__carry(world_t *world, results_span_t *span, results_observers_t *o
     sim_buffer_t bytes = {0};
     if (ranks->rank > 0) {
         net_carry_leave(world->net, &bytes);
-        nic_carry_leave(world->net, &bytes);
-        for (size_t i = 0; i < world->app_count; i++) {
-            world->apps[i]->ops->leave(world->apps[i], &bytes);
-        }
+        sim_carry_t of_rank = {.rank = ranks->rank, .to = &bytes};
+        carry_state(world, &of_rank);
         results__span_leave(span, &bytes);
         if (observers != NULL) {
             results__observers_leave(observers, &bytes);

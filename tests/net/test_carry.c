@@ -13,96 +13,18 @@
 #include "net/port.h"
 #include "tests/check_main.h"
 #include "tests/net_fixture.h"
+#include "tests/rank_hub.h"
 
-#define RANKS_MAX 3u
 #define RATE_BPS (100 * FIXTURE_GBPS)
 
-// -- ranks in one process
-
-typedef struct hub {
-    pthread_barrier_t barrier;
-    unsigned count;
-    sim_ranks_view_t views[RANKS_MAX];
-    const unsigned *others[RANKS_MAX];
-    const sim_buffer_t *out[RANKS_MAX];
-    const void *bytes[RANKS_MAX];
-    size_t sizes[RANKS_MAX];
-} hub_t;
-
 typedef struct member {
-    hub_t *hub;
-    sim_ranks_t ranks;
+    const sim_ranks_t *ranks;
     unsigned threads;
     uint64_t digest;
     sim_time_t end_ps;
     uint64_t tx_packets; // of all ports; rank 0
     bool conserved;      // rank 0
 } member_t;
-
-static void meet(const member_t *member)
-{
-    (void)pthread_barrier_wait(&member->hub->barrier);
-}
-
-static void exchange(void *ctx,
-                     const unsigned *others,
-                     size_t count,
-                     const sim_buffer_t *out,
-                     sim_buffer_t *in)
-{
-    const member_t *const member = ctx;
-    hub_t *const hub = member->hub;
-    hub->others[member->ranks.rank] = others;
-    hub->out[member->ranks.rank] = out;
-    meet(member);
-    for (size_t i = 0; i < count; i++) {
-        size_t mine = 0;
-        while (hub->others[others[i]][mine] != member->ranks.rank) {
-            mine++;
-        }
-        const sim_buffer_t *const from = &hub->out[others[i]][mine];
-        sim_buffer_put(&in[i], from->bytes, from->count);
-    }
-    meet(member);
-}
-
-static void agree(void *ctx, sim_ranks_view_t *view)
-{
-    const member_t *const member = ctx;
-    hub_t *const hub = member->hub;
-    hub->views[member->ranks.rank] = *view;
-    meet(member);
-    *view = hub->views[0];
-    for (unsigned r = 1; r < hub->count; r++) {
-        for (unsigned i = 0; i < SIM_RANKS_LEAST; i++) {
-            const uint64_t other = hub->views[r].least[i];
-            view->least[i] = other < view->least[i] ? other : view->least[i];
-        }
-        for (unsigned i = 0; i < SIM_RANKS_SUMS; i++) {
-            view->sums[i] += hub->views[r].sums[i];
-        }
-    }
-    meet(member);
-}
-
-static void collect(void *ctx,
-                    const void *bytes,
-                    size_t size,
-                    sim_ranks_take_fn take,
-                    void *take_ctx)
-{
-    const member_t *const member = ctx;
-    hub_t *const hub = member->hub;
-    hub->bytes[member->ranks.rank] = bytes;
-    hub->sizes[member->ranks.rank] = size;
-    meet(member);
-    for (unsigned r = 0; r < hub->count && member->ranks.rank == 0; r++) {
-        take(r, hub->bytes[r], hub->sizes[r], take_ctx);
-    }
-    meet(member);
-}
-
-static const sim_ranks_ops_t ops = {.exchange = exchange, .agree = agree, .collect = collect};
 
 // -- a network
 
@@ -171,14 +93,14 @@ static void *run(void *argument)
     fixture_t fixture;
     sim_buffer_t bytes = {0};
     build(&fixture, member->threads);
-    sim_use_ranks(fixture.sim, &member->ranks);
+    sim_use_ranks(fixture.sim, member->ranks);
     fixture_run(&fixture);
     member->digest = sim_digest(fixture.sim);
     member->end_ps = sim_end_time_ps(fixture.sim);
-    if (member->ranks.rank > 0) {
+    if (member->ranks->rank > 0) {
         net_carry_leave(fixture.net, &bytes);
     }
-    collect(member, bytes.bytes, bytes.count, take, fixture.net);
+    member->ranks->ops->collect(member->ranks->ctx, bytes.bytes, bytes.count, take, fixture.net);
     sim_message_t message = {.text = ""};
     member->tx_packets = tx_packets(fixture.net);
     member->conserved = net_conservation_ok(fixture.net, &message);
@@ -196,13 +118,12 @@ START_TEST(ranks_are_as_one)
     fixture_t alone;
     build(&alone, 1);
     fixture_run(&alone);
-    hub_t hub = {.count = count};
-    ck_assert_int_eq(pthread_barrier_init(&hub.barrier, NULL, count), 0);
-    member_t members[RANKS_MAX];
-    pthread_t threads[RANKS_MAX];
+    rank_hub_t hub;
+    rank_hub_init(&hub, count);
+    member_t members[RANK_HUB_MAX];
+    pthread_t threads[RANK_HUB_MAX];
     for (unsigned r = 0; r < count; r++) {
-        members[r] = (member_t){.hub = &hub, .threads = 1 + (unsigned)_i / 2};
-        members[r].ranks = (sim_ranks_t){&ops, &members[r], r, count};
+        members[r] = (member_t){.ranks = &hub.members[r].ranks, .threads = 1 + (unsigned)_i / 2};
         ck_assert_int_eq(pthread_create(&threads[r], NULL, run, &members[r]), 0);
     }
     for (unsigned r = 0; r < count; r++) {
@@ -213,7 +134,7 @@ START_TEST(ranks_are_as_one)
     ck_assert_uint_eq(members[0].tx_packets, tx_packets(alone.net));
     ck_assert(members[0].conserved);
     ck_assert_uint_gt(tx_packets(alone.net), 1600);
-    (void)pthread_barrier_destroy(&hub.barrier);
+    rank_hub_fini(&hub);
     fixture_destroy(&alone);
 }
 END_TEST

@@ -4,13 +4,6 @@
 
 #include "nic/carry.h"
 
-#include <string.h>
-
-static bool is_detailed(const world_scenario_t *scenario)
-{
-    return strcmp(scenario->nic_config.model.text, "detailed") == 0;
-}
-
 sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *error)
 {
     if (scenario->run.ties == WORLD_TIES_INSERTION) {
@@ -19,13 +12,6 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           NULL,
                           "ties: insertion orders the events of all nodes in one sequence, which "
                           "several ranks cannot share; expected ties: hash, or one rank");
-    }
-    if (strcmp(scenario->nic_config.cache.policy, "flat") != 0 && is_detailed(scenario)) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "nic.cache.policy: the tiered cache reports its inside, which is not "
-                          "carried between ranks yet; expected flat, or one rank");
     }
     if (scenario->outputs.hops_max > 0) {
         return world_fail(error,
@@ -45,14 +31,12 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
     }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
-        if (traffic->ops->leave == NULL || traffic->ops->take == NULL) {
+        if (traffic->ops->carry == NULL) {
             return world_fail(error,
                               SIM_ERR_INVALID,
                               &traffic->place,
-                              "traffic.%s reads the memory of several hosts for its report, which "
-                              "is not carried between ranks yet; expected flows, poisson, incast, "
-                              "permutation, all-to-all, workload, collective, training or "
-                              "perftest, or one rank",
+                              "traffic.%s has nothing that carries its report between ranks; "
+                              "expected another application, or one rank",
                               traffic->ops->name);
         }
     }

@@ -274,6 +274,33 @@ void app__mc_server_visit(const app__mc_server_t *server, app_mooncake_change_fn
     }
 }
 
+void app__mc_server_carry(app__mc_server_t *server, sim_carry_t *carry)
+{
+    if (!sim_carry_has(carry, server->station->node)) {
+        return;
+    }
+    if (!sim_carry_leaves(carry)) {
+        for (size_t i = 0; i < server->count; i++) {
+            free_record(&server->records[i]);
+        }
+        server->count = 0;
+    }
+    size_t count = server->count;
+    SIM_CARRY(carry, count);
+    for (size_t i = 0; i < count; i++) {
+        if (!sim_carry_leaves(carry)) {
+            SIM_GROW(server->records, server->count, &server->capacity);
+            server->records[server->count++] = (record_t){0};
+        }
+        record_t *const record = &server->records[i];
+        size_t key_size = record->key == NULL ? 0 : strlen(record->key);
+        sim_carry_block(carry, &record->key, &key_size);
+        sim_carry_block(carry, &record->value, &record->size);
+        sim_carry_block(carry, &record->imported, &record->imported_size);
+        SIM_CARRY(carry, record->there);
+    }
+}
+
 void app__mc_server_destroy(app__mc_server_t *server)
 {
     if (server == NULL) {

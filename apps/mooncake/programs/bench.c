@@ -236,6 +236,22 @@ static void bench_progress(const app_t *app, uint64_t *done, uint64_t *planned)
 
 // -- results
 
+static void bench_carry(app_t *app, sim_carry_t *carry)
+{
+    app__mc_bench_t *const bench = (app__mc_bench_t *)(void *)app;
+    app__mc_server_carry(bench->cluster->server, carry);
+    if (app__mc_carry_engine(bench->engine, carry)) {
+        SIM_CARRY_FIELDS(carry, bench, begun_ps, running);
+        sim_sample_set_carry(&bench->batches_ps, carry);
+        SIM_CARRY_LIST(carry, bench->moments, bench->moment_count, bench->moment_capacity);
+    }
+    for (uint32_t i = 0; i < bench->target_count; i++) {
+        if (bench->targets[i].engine != bench->engine) {
+            (void)app__mc_carry_engine(bench->targets[i].engine, carry);
+        }
+    }
+}
+
 // Returns the time from the first batch to the end of the last one, or to the end of the run.
 static sim_time_t active_ps(const app__mc_bench_t *bench)
 {
@@ -344,6 +360,7 @@ const app_ops_t app_mooncake_bench = {
     .create = app__mc_bench_create,
     .destroy = app__mc_bench_destroy,
     .progress = bench_progress,
+    .carry = bench_carry,
     .report = &report_table,
     .print = bench_print,
     .prints_rows = true,

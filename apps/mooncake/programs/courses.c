@@ -43,6 +43,67 @@ static const app__mc_course_t *course_of(const app__mc_replay_t *replay, size_t 
     return best;
 }
 
+// -- in ranks
+
+// Carries the members of courses that hosts of the carried rank wrote. All others are still NEVER
+// there.
+static void carry_courses(app__mc_replay_t *replay, sim_carry_t *carry)
+{
+    for (uint64_t i = 0; i < replay->trace.count * placings_of(replay); i++) {
+        app__mc_course_t *const course = &replay->courses[i];
+        app__mc_course_t theirs = *course;
+        SIM_CARRY(carry, theirs);
+        if (theirs.admitted_ps != SIM_TIME_NEVER) {
+            course->admitted_ps = theirs.admitted_ps;
+            course->prefill = theirs.prefill;
+            course->decode = theirs.decode;
+        }
+        if (theirs.began_ps != SIM_TIME_NEVER) {
+            course->began_ps = theirs.began_ps;
+            course->computed_ps = theirs.computed_ps;
+            course->cached = theirs.cached;
+        }
+        if (theirs.sent_ps != SIM_TIME_NEVER) {
+            course->sent_ps = theirs.sent_ps;
+        }
+    }
+}
+
+static void carry_conductor(app__mc_replay_t *replay, sim_carry_t *carry)
+{
+    SIM_CARRY(carry, replay->next);
+    SIM_CARRY_FIELDS(carry, replay, reused_tokens, refused);
+    SIM_CARRY_FIELDS(carry, replay, under_way, blocks_lost);
+    if (replay->outcomes != NULL) {
+        sim_carry(carry, replay->outcomes, replay->trace.count);
+    }
+    for (uint32_t i = 0; i < replay->store_count; i++) {
+        app__mooncake_prefix_carry(replay->stores[i], carry);
+    }
+}
+
+void app__mc_replay_carry(app_t *app, sim_carry_t *carry)
+{
+    app__mc_replay_t *const replay = (app__mc_replay_t *)(void *)app;
+    app__mc_server_carry(replay->cluster->server, carry);
+    carry_courses(replay, carry);
+    if (sim_carry_has(carry, replay->conductor->node)) {
+        carry_conductor(replay, carry);
+    }
+    for (uint32_t i = 0; i < replay->prefill_count; i++) {
+        app__mc_prefill_t *const prefill = &replay->prefills[i];
+        if (app__mc_carry_engine(prefill->engine, carry)) {
+            SIM_CARRY_FIELDS(carry, prefill, fetched_blocks, failed);
+            sim_sample_set_carry(&prefill->transfers_ps, carry);
+        }
+    }
+    for (uint32_t i = 0; i < replay->decode_count; i++) {
+        if (app__mc_carry_engine(replay->decodes[i].engine, carry)) {
+            SIM_CARRY(carry, replay->decodes[i].served);
+        }
+    }
+}
+
 // -- results
 
 // Computes the times to the first token, their mean parts, and the time of the last one, over

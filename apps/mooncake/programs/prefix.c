@@ -309,6 +309,11 @@ uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t plac
     return lost;
 }
 
+void app__mooncake_prefix_carry(app__mooncake_prefix_t *prefix, sim_carry_t *carry)
+{
+    SIM_CARRY(carry, prefix->evictions);
+}
+
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix)
 {
     return prefix->evictions;

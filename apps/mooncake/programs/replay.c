@@ -538,6 +538,7 @@ const app_ops_t app_mooncake_replay = {
     .create = replay_create,
     .destroy = replay_destroy,
     .progress = replay_progress,
+    .carry = app__mc_replay_carry,
     .report = &app__mc_replay_report,
     .warn = app__mc_replay_warn,
 };

@@ -238,6 +238,7 @@ uint64_t app__mc_place_of(const app__mc_replay_t *replay,
 // Initialises the courses: all prompts are still to come.
 void app__mc_courses_init(app__mc_replay_t *replay);
 void app__mc_courses_fini(app__mc_replay_t *replay);
+void app__mc_replay_carry(app_t *app, sim_carry_t *carry);
 // Rows that are reported after the run.
 extern const sim_report_table_t app__mc_replay_report;
 void app__mc_replay_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx);

@@ -312,10 +312,8 @@ void app__mc_report_lanes(app__mc_report_t *report, const app_mooncake_t *engine
 {
     report->endpoints_lost += engine->counters.endpoints_evicted;
     report->retries = engine->config.retry_count;
-    for (uint32_t n = 0; n < engine->context_count; n++) {
-        const uint64_t lanes = engine->contexts[n].lanes.count;
-        report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
-    }
+    const uint64_t lanes = app__mc_lanes_max(engine);
+    report->lanes_max = lanes > report->lanes_max ? lanes : report->lanes_max;
 }
 
 void app__mc_report_warn(const app__mc_report_t *report,

@@ -367,7 +367,7 @@ bool nic_get_rnic_counters(const nic_t *nic, nic_rnic_counters_t *counters)
     if (nic_device_of(nic) != &nic_device_rnic) {
         return false;
     }
-    if (nic->carried != NULL) {
+    if (nic->carried != NULL && nic->carried->detailed) {
         *counters = nic->carried->counters;
         return true;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/store/tiered/report.c - what the tiered cache tells at the end: nics[].cache
 // (docs/models/tiered-cache.md).
+#include "nic/carry.h"
 #include "nic/store/tiered/tiered.h"
 
 #include <math.h>
@@ -483,11 +484,21 @@ const nic_cache_metric_t nic_cache_metrics[] = {
 };
 // clang-format on
 
+bool nic_has_tiered_cache(const nic_t *nic)
+{
+    const nic_store_t *const store = nic_store_of(nic);
+    return store != NULL && store->ops == &nic__store_tiered;
+}
+
 uint64_t nic_cache_metric_read(const nic_t *nic, const nic_cache_metric_t *metric)
 {
     const nic_store_t *const store = nic_store_of(nic);
     if (store == NULL || store->ops != &nic__store_tiered) {
         return 0;
+    }
+    const uint64_t *const carried = nic_carried_cache_metrics(nic);
+    if (carried != NULL) {
+        return carried[metric - nic_cache_metrics];
     }
     if (metric->read != NULL) {
         return metric->read(store);

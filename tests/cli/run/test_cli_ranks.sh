@@ -102,8 +102,6 @@ refused() {
 }
 refused 'ties: insertion' --set ties=insertion
 refused 'outputs.hops-max' --set outputs.hops-max=10
-refused 'nic.ooo: place' --set nic.ooo=place
-refused 'nic.cache.policy' --set nic.model=detailed --set nic.cache.policy=lru
 "$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
 [ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
 

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// labels: threads
+// threads: ranks_write_the_same_files
+// tests/results/test_rank_runs.c - each application and each part that tells something in ranks.
+//
+// Goal: a run in two or three ranks writes the files of one process, byte for byte but for values
+// named wall_. What an application, a NIC or an observer of another rank tells reaches rank 0.
+// Method: a row is a small scenario, in which hosts of all ranks have something to tell. Ranks are
+// threads of this process (tests/rank_hub.h). Each row was seen to fail without its part's carry.
+// Not pinned: MPI, which tests/cli/run/test_cli_ranks.sh runs; which rank gets which nodes.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "results/runner.h"
+#include "tests/check_main.h"
+#include "tests/rank_hub.h"
+
+typedef struct row {
+    const char *name;
+    const char *text;
+} row_t;
+
+#define STAR "topology: {star: {hosts: 6, rate: 100Gbps, delay: 500ns}}\n"
+#define LEAVES                                                          \
+    "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3, " \
+    "delay: 500ns}}\n"
+#define INSIDE "nic: {model: detailed}\n"
+
+static const row_t rows[] = {
+    {"flows",
+     LEAVES "nic: {congestion-control: dcqcn}\n"
+            "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
+            "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
+    {"verbs-rate",
+     STAR INSIDE "traffic:\n"
+                 "  - verbs-rate: {from: 'host[0-2]', to: 'host[3-5]', verb: fetch-add,"
+                 " warm-up: 3us, measure: 10us}\n"},
+    {"all-to-all-reads",
+     STAR INSIDE "traffic:\n"
+                 "  - all-to-all-reads: {threads-per-machine: 2, warm-up: 3us, measure: 10us}\n"},
+    {"contexts and tiered caches",
+     STAR "nic: {model: detailed, cache: {policy: lru}}\n"
+          "nodes: {host5: {nic: {host: {iommu: {use: all}}}}}\n"
+          "traffic:\n"
+          "  - contexts: {host: host5, peer: host0, direction: both, tokens: 100, warm-up: 50,"
+          " outstanding: 4, operations: 300}\n"
+          "  - contexts: {host: host1, peer: host4, direction: both, tokens: 100, warm-up: 50,"
+          " outstanding: 4, operations: 300}\n"
+          "observe:\n  - {series: 'nic[*].cache.l1_hits', every: 20us}\n"},
+    {"bulk with losses",
+     LEAVES "link: {loss-rate: 1/200}\n"
+            "nic: {transport: irn}\n"
+            "traffic:\n  - bulk: {from: 'host[0-2]', to: 'host[3-5]', bytes: 200KB}\n"},
+    {"drtm-kv",
+     STAR INSIDE "traffic:\n"
+                 "  - drtm-kv: {server: host5, clients-on: 'host[0-4]', clients: 10, items: 1000,"
+                 " put-percent: 50, warm-up: 3us, measure: 10us}\n"},
+    {"sequencer on calls",
+     STAR INSIDE "traffic:\n"
+                 "  - sequencer: {server: host5, clients-on: 'host[0-4]', clients: 10, workers: 2,"
+                 " requests: 64, warm-up: 3us, measure: 10us}\n"},
+    {"sequencer without state",
+     STAR INSIDE
+     "traffic:\n"
+     "  - sequencer: {version: spec, server: host5, clients-on: 'host[0-4]', clients: 10,"
+     " workers: 2, requests: 64, warm-up: 3us, measure: 10us}\n"},
+    {"herd",
+     STAR INSIDE "traffic:\n"
+                 "  - herd: {server: host5, clients-on: 'host[0-4]', clients: 10, workers: 2,"
+                 " keys: 1000, log: on, series: 5us, update-percentage: 50, warm-up: 3us,"
+                 " measure: 15us}\n"},
+    {"mooncake-bench",
+     STAR "traffic:\n"
+          "  - mooncake-bench: {from: host5, to: 'host[0-3]', metadata: {host: host4},"
+          " threads: 4, batch: 4, block: 16KB, total: 512KB, interval: 5us}\n"},
+    {"mooncake-trace",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - mooncake-trace: {hosts: 'host[*]', trace: scenarios/mooncake/small.jsonl,"
+          " requests: 20, arrival-interval: 20us, prefill: 3, decode: 2, kv-bytes-per-token: 16,"
+          " kv-location: cpu:0, compute-percent: 1, client-ttl: never, log: on}\n"},
+    {"placed packets",
+     LEAVES "network: {load-balancer: random}\n"
+            "nic: {ooo: place, congestion-control: dcqcn}\n"
+            "traffic: [permutation: {bytes: 60KB}]\n"},
+};
+
+static world_scenario_t *parse(world_registry_t *registry, const row_t *row)
+{
+    world_scenario_t *scenario = NULL;
+    world_error_t error;
+    ck_assert_msg(world_scenario_parse(registry,
+                                       "row.yaml",
+                                       row->text,
+                                       strlen(row->text),
+                                       &scenario,
+                                       &error) == SIM_OK,
+                  "%s: %s",
+                  row->name,
+                  error.text);
+    return scenario;
+}
+
+typedef struct member {
+    const row_t *row;
+    const sim_ranks_t *ranks; // NULL: alone
+    const char *folder;
+    char *error; // NULL: none
+} member_t;
+
+static void *run(void *argument)
+{
+    member_t *const member = argument;
+    world_registry_t *const registry = world_registry_create();
+    world_scenario_t *const scenario = parse(registry, member->row);
+    const results_options_t options = {.folder = member->folder, .ranks = member->ranks};
+    results_run_t *made = NULL;
+    world_error_t error;
+    if (results_execute(scenario, &options, &made, &error) != SIM_OK) {
+        member->error = sim_strdup(error.text);
+    } else {
+        member->error = results_files_whole(made) ? NULL : sim_strdup(results_error(made));
+        results_run_destroy(made);
+    }
+    world_scenario_destroy(scenario);
+    world_registry_destroy(registry);
+    return NULL;
+}
+
+static void run_in_ranks(const row_t *row, unsigned count, const char *folder)
+{
+    rank_hub_t hub;
+    rank_hub_init(&hub, count);
+    member_t members[RANK_HUB_MAX];
+    pthread_t threads[RANK_HUB_MAX];
+    for (unsigned r = 0; r < count; r++) {
+        members[r] = (member_t){.row = row, .ranks = &hub.members[r].ranks, .folder = folder};
+        ck_assert_int_eq(pthread_create(&threads[r], NULL, run, &members[r]), 0);
+    }
+    for (unsigned r = 0; r < count; r++) {
+        ck_assert_int_eq(pthread_join(threads[r], NULL), 0);
+        ck_assert_msg(members[r].error == NULL, "%s, rank %u: %s", row->name, r, members[r].error);
+    }
+    rank_hub_fini(&hub);
+}
+
+// Runs a command of the shell, frees it, and returns its status.
+static int shell(char *command)
+{
+    const int status = system(command); // NOLINT(cert-env33-c)
+    sim_free(command);
+    return status;
+}
+
+START_TEST(ranks_write_the_same_files)
+{
+    const row_t *const row = &rows[_i];
+    char folder[] = "/tmp/test_rank_runs.XXXXXX";
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    char *const one = sim_format("%s/one", folder);
+    char *const more = sim_format("%s/more", folder);
+    member_t alone = {.row = row, .folder = one};
+    (void)run(&alone);
+    ck_assert_msg(alone.error == NULL, "%s: %s", row->name, alone.error);
+    run_in_ranks(row, 2 + (unsigned)_i % 2, more);
+    ck_assert_msg(shell(sim_format("diff -r -q -I '\"wall_' '%s' '%s'", one, more)) == 0,
+                  "%s differs in ranks",
+                  row->name);
+    ck_assert_int_eq(shell(sim_format("rm -r '%s'", folder)), 0);
+    sim_free(one);
+    sim_free(more);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP_FEW(ranks_write_the_same_files, 0, SIM_COUNT_OF(rows), 2))
