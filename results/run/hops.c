@@ -3,6 +3,7 @@
 #include "results/hops.h"
 
 #include "kernel/record.h"
+#include "results/run/carry_internal.h"
 #include "results/tables.h"
 
 #include <inttypes.h>
@@ -52,6 +53,24 @@ static void on_frame(const net_trace_t *trace, void *ctx)
     }
 }
 
+static void pack(void *record, size_t record_bytes, void *ctx)
+{
+    (void)ctx;
+    results_hop_row_t *const row = record;
+    SIM_CHECK(record_bytes == sizeof(*row));
+    row->world = NULL;
+    row->port = results__port_packed(row->port);
+}
+
+static void unpack(void *record, size_t record_bytes, void *ctx)
+{
+    const results_hops_t *const hops = ctx;
+    results_hop_row_t *const row = record;
+    SIM_CHECK(record_bytes == sizeof(*row));
+    row->world = hops->world;
+    row->port = results__port_unpacked(hops->world->net, row->port);
+}
+
 static void write_hop(sim_time_t time_ps,
                       uint32_t node_index,
                       const void *record,
@@ -87,6 +106,7 @@ sim_err_t results_hops_create(const world_t *world,
         return result;
     }
     made->stream = sim_stream_create(world->sim, write_hop, made);
+    sim_stream_carry(made->stream, pack, unpack);
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {

@@ -31,6 +31,7 @@ static const row_t rows[] = {
     {"flows",
      LEAVES "nic: {congestion-control: dcqcn}\n"
             "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
+            "outputs: {hops-max: 10000}\n"
             "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
     {"verbs-rate",
      STAR INSIDE "traffic:\n"

@@ -13,13 +13,6 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           "ties: insertion orders the events of all nodes in one sequence, which "
                           "several ranks cannot share; expected ties: hash, or one rank");
     }
-    if (scenario->outputs.hops_max > 0) {
-        return world_fail(error,
-                          SIM_ERR_INVALID,
-                          NULL,
-                          "outputs.hops-max: frames on links are not carried between ranks yet; "
-                          "expected 0, or one rank");
-    }
     for (size_t i = 0; i < scenario->capture_count; i++) {
         if (scenario->captures[i].config.fabric[0] != '\0') {
             return world_fail(error,

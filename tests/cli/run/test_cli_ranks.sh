@@ -101,7 +101,6 @@ refused() {
     [ "$(wc -l <"$work/err2")" -eq 1 ] && [ ! -e "$work/no" ] || fail "$*: more than one line, or files"
 }
 refused 'ties: insertion' --set ties=insertion
-refused 'outputs.hops-max' --set outputs.hops-max=10
 "$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
 [ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
 
