@@ -179,8 +179,32 @@ static int command_version(const cli_args_t *args)
     return flush();
 }
 
+// Refuses a command that simulates in one process where mpirun started several.
+static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
+{
+    const unsigned processes = cli_ranks_processes();
+    const bool alone = args->command == CLI_HPCC || args->command == CLI_SWEEP ||
+                       args->command == CLI_SERVE || args->command == CLI_CALIBRATE;
+    if (!alone || processes < 2) {
+        return SIM_OK;
+    }
+    return world_fail(
+        error,
+        SIM_ERR_INVALID,
+        NULL,
+        "rocesim %s: mpirun started it %u times, but it runs in one process; expected "
+        "it without mpirun%s",
+        cli_command_name(args->command),
+        processes,
+        args->command == CLI_SWEEP ? ", and its option --ranks" : "");
+}
+
 static int dispatch(const cli_args_t *args)
 {
+    world_error_t error;
+    if (check_alone(args, &error) != SIM_OK) {
+        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
     switch (args->command) {
     case CLI_RUN:
         return cli_command_run(args);

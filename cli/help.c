@@ -167,7 +167,7 @@ static const char help_params[] =
     "  --outputs-markdown   Print the page docs/formats/outputs.md.\n";
 
 static const char help_sweep[] =
-    "rocesim sweep SWEEP.yaml -o DIR [-j N]\n"
+    "rocesim sweep SWEEP.yaml -o DIR [-j N] [--ranks N]\n"
     "\n"
     "Runs a scenario once for each point and each seed. The points are all combinations of\n"
     "a grid of parameters, or a list. The results of a run are in DIR/runs/pNUMBER-sSEED.\n"
@@ -175,6 +175,8 @@ static const char help_sweep[] =
     "over the seeds and its 95 % confidence interval.\n"
     "\n"
     "  -j N               Run N simulations at the same time.\n"
+    "  --ranks N          Run each simulation in N processes, started by mpirun. Results stay\n"
+    "                     the same (docs/ranks.md).\n"
     "  --print-jobs       Print one command per run for a cluster's scheduler; run nothing.\n"
     "  --slurm            Print a job array for Slurm's sbatch; run nothing.\n"
     "  --quiet            Print no progress line.\n"

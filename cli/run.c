@@ -322,16 +322,7 @@ static int launch(const cli_args_t *args)
     unsigned count = 0;
     world_scenario_t *scenario = NULL;
     world_error_t error;
-    char *const library = cli_ranks_library();
-    sim_err_t result = cli_ranks_count(args->ranks, &count, &error);
-    if (result == SIM_OK && library == NULL) {
-        result = world_fail(&error,
-                            SIM_ERR_STATE,
-                            NULL,
-                            "rocesim run: --ranks needs MPI, which this build has not; expected a "
-                            "build with libopenmpi-dev installed");
-    }
-    sim_free(library);
+    sim_err_t result = cli_ranks_wanted(args, &count, &error);
     if (result == SIM_OK && strcmp(args->operands[0], "-") == 0) {
         result = world_fail(&error,
                             SIM_ERR_INVALID,

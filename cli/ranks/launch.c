@@ -22,21 +22,33 @@
 #define TERMINAL_VARIABLE "ROCESIM_RANKS_TERMINAL"
 #define COMMAND_NOT_FOUND 127
 
-sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error)
+sim_err_t cli_ranks_wanted(const cli_args_t *args, unsigned *count, world_error_t *error)
 {
+    const char *const command = cli_command_name(args->command);
     char *end = NULL;
-    const unsigned long value = strtoul(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > SIM_RANKS_MAX) {
+    const unsigned long value = strtoul(args->ranks, &end, 10);
+    if (args->ranks[0] < '0' || args->ranks[0] > '9' || *end != '\0' || value < 1 ||
+        value > SIM_RANKS_MAX) {
         world_shown_t shown;
         return world_fail(error,
                           SIM_ERR_RANGE,
                           NULL,
-                          "rocesim run: --ranks is '%s', expected a whole number from 1 to %u",
-                          world_show(&shown, text),
+                          "rocesim %s: --ranks is '%s', expected a whole number from 1 to %u",
+                          command,
+                          world_show(&shown, args->ranks),
                           SIM_RANKS_MAX);
     }
+    char *const library = cli_ranks_library();
+    const bool has_mpi = library != NULL;
+    sim_free(library);
     *count = (unsigned)value;
-    return SIM_OK;
+    return has_mpi ? SIM_OK
+                   : world_fail(error,
+                                SIM_ERR_STATE,
+                                NULL,
+                                "rocesim %s: --ranks needs MPI, which this build has not; expected "
+                                "a build with libopenmpi-dev installed",
+                                command);
 }
 
 // mpirun's process, for the signal handler, which has no context argument.

@@ -26,8 +26,11 @@ void cli_ranks_leave(cli_ranks_t *ranks);
 
 // -- launch.c
 
-// Reads the number of --ranks. SIM_ERR_RANGE: it is none from 1 to SIM_RANKS_MAX.
-SIM_MUST_CHECK sim_err_t cli_ranks_count(const char *text, unsigned *count, world_error_t *error);
+// Reads the number of --ranks. SIM_ERR_RANGE: it is none from 1 to SIM_RANKS_MAX; SIM_ERR_STATE:
+// this build has no MPI.
+SIM_MUST_CHECK sim_err_t cli_ranks_wanted(const cli_args_t *args,
+                                          unsigned *count,
+                                          world_error_t *error);
 // Copies the words of the command line behind the program, without those about ranks, and returns
 // their number. words has room for all.
 size_t cli_ranks_words(const cli_args_t *args, const char **words);

@@ -3,6 +3,7 @@
 #include "cli/sweep/sweep.h"
 
 #include "cli/command.h"
+#include "cli/ranks/ranks.h"
 #include "results/file.h"
 #include "results/lock.h"
 
@@ -35,9 +36,11 @@ static char *plan_text(const cli_sweep_t *sweep, world_error_t *error)
     size_t length = 0;
     FILE *const out = open_memstream(&buffer, &length);
     SIM_CHECK(out != NULL);
+    cli_sweep_t alone = *sweep; // ranks do not change results, so a sweep may go on with others
+    alone.ranks = 1;
     fprintf(out, "# rocesim %s, %s %08lx\n", ROCESIM_VERSION, sweep->scenario, sum);
     for (size_t i = 0; i < sweep->run_count; i++) {
-        char *const line = cli_sweep_command(sweep, &sweep->runs[i]);
+        char *const line = cli_sweep_command(&alone, &sweep->runs[i]);
         fprintf(out, "%s\n", line);
         sim_free(line);
     }
@@ -163,11 +166,13 @@ static void print_slurm(const cli_sweep_t *sweep, FILE *out)
             "#!/bin/bash\n"
             "#SBATCH --job-name=rocesim\n"
             "#SBATCH --array=1-%zu\n"
-            "#SBATCH --ntasks=1\n"
+            "#SBATCH --nodes=1\n"
+            "#SBATCH --ntasks=%u\n"
             "#SBATCH --output=/dev/null\n"
             "cd '%s' || exit 1\n"
             "sed -n \"${SLURM_ARRAY_TASK_ID}p\" <<'ROCESIM_JOBS' | bash\n",
             sweep->run_count,
+            sweep->ranks,
             folder);
     print_jobs(sweep, out);
     fprintf(out, "ROCESIM_JOBS\n");
@@ -229,7 +234,11 @@ int cli_command_sweep(const cli_args_t *args)
     unsigned jobs = 1;
     cli_sweep_t sweep = {0};
     results_lock_t *lock = NULL;
+    unsigned ranks = 1;
     sim_err_t result = take_jobs(args, &jobs, &error);
+    if (result == SIM_OK && args->ranks != NULL) {
+        result = cli_ranks_wanted(args, &ranks, &error);
+    }
     if (result == SIM_OK && args->folder == NULL) {
         result = world_fail(&error,
                             SIM_ERR_INVALID,
@@ -237,7 +246,7 @@ int cli_command_sweep(const cli_args_t *args)
                             "rocesim sweep: no -o, expected a folder for the runs");
     }
     if (result == SIM_OK) {
-        result = cli_sweep_load(args->operands[0], args->folder, &sweep, &error);
+        result = cli_sweep_load(args->operands[0], args->folder, ranks, &sweep, &error);
     }
     int status = CLI_EXIT_DONE;
     if (result != SIM_OK) {

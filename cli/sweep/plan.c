@@ -3,6 +3,7 @@
 #include "cli/sweep/sweep.h"
 #include "results/summary.h"
 #include "world/bind.h"
+#include "world/ranks.h"
 #include "world/scenario.h"
 #include "world/world.h"
 
@@ -327,14 +328,17 @@ static sim_err_t check_point(const cli_sweep_t *sweep,
         overrides[i] = (world_override_t){texts[i], texts[i]};
     }
     world_scenario_t *scenario = NULL;
-    const sim_err_t result =
+    sim_err_t result =
         world_scenario_load(NULL, sweep->scenario, overrides, count, &scenario, error);
+    if (result == SIM_OK && sweep->ranks > 1) {
+        result = world_ranks_check(scenario, error);
+    }
     if (result == SIM_OK) {
         if (!building->built || (!building->columns_good && building->tries < COLUMN_TRIES)) {
             build(sweep, scenario, point == 0, building);
         }
-        world_scenario_destroy(scenario);
     }
+    world_scenario_destroy(scenario);
     for (size_t i = 0; i < count; i++) {
         sim_free(texts[i]);
     }
@@ -365,10 +369,11 @@ static sim_err_t check_points(const cli_sweep_t *sweep, world_error_t *error)
 
 sim_err_t cli_sweep_load(const char *file_name,
                          const char *folder,
+                         unsigned ranks,
                          cli_sweep_t *sweep,
                          world_error_t *error)
 {
-    *sweep = (cli_sweep_t){.file_name = file_name, .folder = folder};
+    *sweep = (cli_sweep_t){.file_name = file_name, .folder = folder, .ranks = ranks};
     sweep->document = world_document_create();
     world_tree_t *root = NULL;
     sim_err_t result = world_yaml_read(sweep->document, file_name, &root, error);
@@ -449,7 +454,7 @@ void cli_sweep_fini(cli_sweep_t *sweep)
 
 char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
 {
-    const size_t most = 10 + 2 * (sweep->setting_count + sweep->parameter_count);
+    const size_t most = 12 + 2 * (sweep->setting_count + sweep->parameter_count);
     char **const arguments = sim_alloc_array(most, sizeof(*arguments));
     size_t count = 0;
     arguments[count++] = sim_strdup("rocesim");
@@ -469,6 +474,10 @@ char **cli_sweep_arguments(const cli_sweep_t *sweep, const cli_sweep_run_t *run)
     arguments[count++] = sim_format("%" PRIu64, run->seed);
     arguments[count++] = sim_strdup("-o");
     arguments[count++] = sim_strdup(run->folder);
+    if (sweep->ranks > 1) {
+        arguments[count++] = sim_strdup("--ranks");
+        arguments[count++] = sim_format("%u", sweep->ranks);
+    }
     SIM_CHECK(count < most);
     return arguments;
 }

@@ -104,6 +104,30 @@ refused 'ties: insertion' --set ties=insertion
 "$ROCESIM" run "$work/reliable.yaml" --ranks 0 2>"$work/err2"
 [ $? -eq 2 ] && grep -q "ranks is '0'" "$work/err2" || fail "--ranks 0: $(cat "$work/err2")"
 
+# A sweep: runs in ranks, and tables as without; another number of ranks goes on with it.
+echo '{topology: {star: {hosts: 4}}, traffic: [permutation: {bytes: 10KB}]}' >"$work/small.yaml"
+cat >"$work/sweep.yaml" <<'END'
+scenario: small.yaml
+grid: {nic.mtu: [1024, 4096]}
+END
+"$ROCESIM" sweep "$work/sweep.yaml" -o "$work/alone" --quiet >/dev/null 2>"$work/err" ||
+    fail "$(cat "$work/err")"
+"$ROCESIM" sweep "$work/sweep.yaml" -o "$work/ranked" --ranks 2 --quiet >/dev/null 2>"$work/err" ||
+    fail "a sweep in ranks: $(head -n 3 "$work/err")"
+cmp -s "$work/alone/points.csv" "$work/ranked/points.csv" || fail "a sweep in ranks has other points"
+"$ROCESIM" sweep "$work/sweep.yaml" -o "$work/ranked" --quiet | grep -q '2 were there' ||
+    fail "a sweep in ranks does not go on without"
+"$ROCESIM" sweep "$work/sweep.yaml" -o "$work/printed" --ranks 3 --slurm >"$work/job.sh"
+grep -q '^#SBATCH --ntasks=3$' "$work/job.sh" && grep -q -- '--ranks 3$' "$work/job.sh" ||
+    fail "the job array has no ranks: $(cat "$work/job.sh")"
+sed -i 's/^grid:.*/grid: {ties: [hash, insertion]}/' "$work/sweep.yaml"
+"$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" --ranks 2 --quiet >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'ties: insertion' "$work/err" && [ ! -e "$work/no" ] ||
+    fail "a sweep that ranks refuse: $(head -n 2 "$work/err")"
+OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" 2>"$work/err"
+[ $? -eq 2 ] && grep -q 'mpirun started it 2 times' "$work/err" ||
+    fail "a sweep under mpirun: $(cat "$work/err")"
+
 # A job script for Slurm, which test_cli_slurm.sh runs.
 "$ROCESIM" run "$work/reliable.yaml" -o "$work/it's" --ranks 3 --threads 2 --print-slurm >"$work/job.sh" ||
     fail "no job script"
