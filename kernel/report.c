@@ -263,6 +263,7 @@ static void replay(const sim_report_table_t *table,
     size_t depth = 0;
     for (unsigned call = sim_reader_u32(&bytes); call != END; call = sim_reader_u32(&bytes)) {
         depth -= call == END_OBJECT;
+        SIM_CHECK(depth < 2 * DEPTH_MAX && tables[depth] != NULL);
         const sim_report_row_t *const row = &tables[depth]->rows[sim_reader_u32(&bytes)];
         switch (call) {
         case VALUE:
