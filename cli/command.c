@@ -16,6 +16,7 @@
 #include "results/manifest.h"
 #include "results/schema.h"
 #include "results/tables.h"
+#include "world/parameters.h"
 #include "world/shown.h"
 
 #include <signal.h>
@@ -64,8 +65,19 @@ static int command_schema(const cli_args_t *args)
     return print_json(schema);
 }
 
-static int params_json(void)
+// Prints all attributes, or the parameters of a scenario, as JSON.
+static int params_json(const char *operand)
 {
+    if (cli_params_is_file(operand)) {
+        world_error_t error;
+        world_scenario_t *scenario = NULL;
+        if (world_scenario_load(NULL, operand, NULL, 0, &scenario, &error) != SIM_OK) {
+            return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+        }
+        json_t *const json = world_parameters_json(scenario->root);
+        world_scenario_destroy(scenario);
+        return print_json(json);
+    }
     world_registry_t *const registry = world_registry_create();
     json_t *const parameters = results_parameters_json(registry);
     world_registry_destroy(registry);
@@ -75,15 +87,15 @@ static int params_json(void)
 static int command_params(const cli_args_t *args)
 {
     world_error_t error;
+    const char *const operand = args->operand_count > 0 ? args->operands[0] : "";
     if (args->json) {
-        return params_json();
+        return params_json(operand);
     }
     if (args->markdown) {
         cli_params_markdown(stdout);
     } else if (args->outputs_markdown) {
         results_outputs_markdown(stdout);
     } else {
-        const char *const operand = args->operand_count > 0 ? args->operands[0] : "";
         const sim_err_t result = cli_params_is_file(operand)
                                      ? cli_params_scenario(operand, stdout, &error)
                                      : cli_params_print(operand, stdout, &error);

@@ -162,7 +162,7 @@ static const char help_params[] =
     "scenario, the names under its `parameters` are printed, which --set knows.\n"
     "\n"
     "  --json               Print all attributes as JSON: path, type, default, range,\n"
-    "                       choices, meaning.\n"
+    "                       choices, meaning. With a scenario, print its parameters.\n"
     "  --markdown           Print the page docs/formats/attributes.md.\n"
     "  --outputs-markdown   Print the page docs/formats/outputs.md.\n";
 

@@ -11,6 +11,7 @@
 
 #include "world/yaml_tree.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 SIM_C_BEGIN
@@ -43,6 +44,9 @@ void world_parameters_print(const world_tree_t *root, FILE *stream);
 
 // Prints each parameter with its value, choices, paths and help. Returns how many there are.
 size_t world_parameters_describe(const world_tree_t *root, FILE *stream);
+// Returns the parameters as a list of objects: name, and where they are given default, choices,
+// paths and help. The caller owns it.
+json_t *world_parameters_json(const world_tree_t *root);
 
 SIM_C_END
 

@@ -94,3 +94,53 @@ size_t world_parameters_describe(const world_tree_t *root, FILE *stream)
     }
     return count;
 }
+
+static void put_text(json_t *object, const char *key, const world_tree_t *tree)
+{
+    world_error_t error;
+    char *const text = tree != NULL ? world_value_text(tree, key, &error) : NULL;
+    if (text != NULL) {
+        json_object_set_new(object, key, json_string(text));
+    }
+    sim_free(text);
+}
+
+// Returns the paths that the parameter sets: none, one, or a list of them.
+static json_t *paths_json(const world_tree_t *tree)
+{
+    json_t *const paths = json_array();
+    if (tree != NULL && tree->kind == WORLD_TREE_SCALAR) {
+        json_array_append_new(paths, json_string(tree->text));
+    }
+    for (size_t i = 0; tree != NULL && tree->kind == WORLD_TREE_LIST && i < tree->count; i++) {
+        json_array_append_new(paths, json_string(tree->entries[i].value->text));
+    }
+    return paths;
+}
+
+json_t *world_parameters_json(const world_tree_t *root)
+{
+    const world_tree_t *const section = world__parameters_section(root);
+    json_t *const list = json_array();
+    for (size_t i = 0; section != NULL && i < section->count; i++) {
+        const world_tree_t *const tree = section->entries[i].value;
+        const bool map = tree->kind == WORLD_TREE_MAP;
+        const world_tree_t *const choose = map ? world_tree_value(tree, "choose") : NULL;
+        json_t *const object = json_object();
+        json_object_set_new(object, "name", json_string(section->entries[i].key->text));
+        put_text(object, "default", map ? world_tree_value(tree, "default") : NULL);
+        put_text(object, "help", map ? world_tree_value(tree, "help") : NULL);
+        if (choose != NULL) {
+            json_t *const choices = json_array();
+            for (size_t c = 0; c < choose->count; c++) {
+                json_array_append_new(choices, json_string(choose->entries[c].key->text));
+            }
+            json_object_set_new(object, "choices", choices);
+        }
+        json_object_set_new(object,
+                            "paths",
+                            paths_json(map ? world_tree_value(tree, "path") : tree));
+        json_array_append_new(list, object);
+    }
+    return list;
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs rocesim, a packet-level simulator of RDMA networks, and reads its results.
+
+    import rocesim
+    result = rocesim.run("incast.yaml", folder="out/incast", set={"nic.mtu": 1024})
+    print(result.value("flows.slowdown.p99"))
+    print(result.flows[["src", "dst", "fct_ns"]].describe())
+    result.figure("slowdown").savefig("slowdown.png")
+
+The package needs nothing but Python. Frames need pandas, figures matplotlib; both are imported when
+they are first asked for. The program `rocesim` is found by the environment variable ROCESIM, else
+in the PATH.
+"""
+
+from .figures import figure
+from .folder import Result, load
+from .parameters import Parameter, parameters
+from .program import (
+    BadInput,
+    Error,
+    MissingPackage,
+    MissingProgram,
+    RunFailed,
+    check,
+    run,
+    version,
+)
+from .sweeps import Sweep, load_sweep, sweep
+from .tables import Column, Table
+
+__version__ = "0.2.0"
+
+__all__ = [
+    "BadInput",
+    "Column",
+    "Error",
+    "MissingPackage",
+    "MissingProgram",
+    "Parameter",
+    "Result",
+    "RunFailed",
+    "Sweep",
+    "Table",
+    "check",
+    "figure",
+    "load",
+    "load_sweep",
+    "parameters",
+    "run",
+    "sweep",
+    "version",
+]

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts the program rocesim: finds it, hands scenarios over, turns exit statuses into errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Mapping, Sequence, Union
+
+if TYPE_CHECKING:
+    from .folder import Result
+
+Scenario = Union[str, "os.PathLike[str]", Mapping[str, Any]]
+
+
+class Error(Exception):
+    """The base of all errors of this package."""
+
+
+class MissingProgram(Error):
+    """The program rocesim was not found, or it is too old."""
+
+
+class MissingPackage(Error):
+    """A Python package that a call needs is not installed."""
+
+
+class BadInput(Error):
+    """The program refused its input; the text says where and what was expected."""
+
+
+class RunFailed(Error):
+    """A run stalled, was interrupted, or could not write. `result` holds what was written, or None."""
+
+    def __init__(self, message: str, result: "Result | None" = None):
+        super().__init__(message)
+        self.result = result
+
+
+def find() -> str:
+    """Returns the path of the program: $ROCESIM, or the first rocesim in the PATH."""
+    named = os.environ.get("ROCESIM")
+    found = shutil.which(named or "rocesim")
+    if found is None:
+        where = f"ROCESIM is {named}" if named else "no rocesim is in the PATH"
+        raise MissingProgram(
+            f"The program rocesim was not found: {where}. Install the package rocesim, "
+            "or set the environment variable ROCESIM to the path of the program."
+        )
+    return found
+
+
+def call(
+    arguments: Sequence[str], *, input: str | None = None, folder: str | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Runs the program in `folder` and returns what it said. Raises BadInput if it refuses the input."""
+    done = subprocess.run(
+        [find(), *arguments],
+        input=input,
+        stdin=subprocess.DEVNULL if input is None else None,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        check=False,
+    )
+    if done.returncode == 2:
+        raise BadInput(done.stderr.strip())
+    return done
+
+
+def call_json(arguments: Sequence[str]) -> Any:
+    """Runs the program and returns the JSON that it printed."""
+    done = call(arguments)
+    if done.returncode != 0:
+        raise Error(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def version() -> dict[str, Any]:
+    """Returns the version of the program, of its MPI, and of its file formats."""
+    return call_json(["--version", "--json"])
+
+
+def scenario_arguments(scenario: Scenario) -> tuple[str, str | None]:
+    """Returns the operand that names the scenario, and the text for the standard input.
+
+    A scenario is the path of a file, the text of one (it holds a line feed), or a mapping.
+    """
+    if isinstance(scenario, Mapping):
+        return "-", json.dumps(scenario)
+    if isinstance(scenario, str) and "\n" in scenario:
+        return "-", scenario
+    return os.fspath(scenario), None
+
+
+def value_text(value: Any) -> str:
+    """Returns a value as --set takes it: true, 4096, [3, 4], {name: value}, text."""
+    if isinstance(value, (bool, list, tuple, Mapping)) or value is None:
+        return json.dumps(value)
+    return str(value)
+
+
+def setting_arguments(settings: Mapping[str, Any] | None) -> list[str]:
+    """Returns --set PATH=VALUE for each setting."""
+    arguments = []
+    for path, value in (settings or {}).items():
+        arguments += ["--set", f"{path}={value_text(value)}"]
+    return arguments
+
+
+def run(
+    scenario: Scenario,
+    *,
+    folder: str | os.PathLike[str] | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002 - the name of the program's option
+    seed: int | None = None,
+    until: str | None = None,
+    threads: int | None = None,
+    ranks: int | None = None,
+    yes: bool = False,
+) -> "Result":
+    """Simulates a scenario and returns its results.
+
+    scenario: the path of a file, the text of a scenario, or a mapping with its keys.
+    folder: where the results are written; without it, a temporary folder that lives as long as the
+        result. set: paths of attributes, or names under `parameters`, and their values.
+    seed, until, threads, ranks, yes: the options of `rocesim run`.
+
+    Raises BadInput if the scenario is refused, and RunFailed if the run stalled or could not write.
+    """
+    from .folder import Result
+
+    operand, text = scenario_arguments(scenario)
+    temporary = None
+    if folder is None:
+        temporary = tempfile.TemporaryDirectory(prefix="rocesim-")
+        folder = Path(temporary.name) / "results"
+    arguments = ["run", "-o", os.fspath(folder), "--quiet", *setting_arguments(set)]
+    for name, value in (("seed", seed), ("until", until), ("threads", threads), ("ranks", ranks)):
+        if value is not None:
+            arguments += [f"--{name}", str(value)]
+    arguments += ["--yes"] if yes else []
+    done = call([*arguments, "--", operand], input=text)
+    written = (Path(folder) / "summary.json").exists()
+    if done.returncode != 0:
+        raise RunFailed(
+            done.stderr.strip() or f"rocesim ended with status {done.returncode}",
+            Result(folder, temporary) if written else None,
+        )
+    return Result(folder, temporary)
+
+
+def check(scenario: Scenario, *, set: Mapping[str, Any] | None = None) -> str:  # noqa: A002
+    """Checks a scenario without simulating, and returns the report of `rocesim check`."""
+    operand, text = scenario_arguments(scenario)
+    return call(["check", *setting_arguments(set), "--", operand], input=text).stdout
