@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The commands a person types. The build itself is CMake's: see CMakePresets.json.
 
-.PHONY: all guidelines demo docs studio test test-slow check bench fuzz fmt tidy install wireshark clean
+.PHONY: all guidelines demo deb docs studio test test-slow check bench fuzz fmt tidy install wireshark clean
 .DEFAULT_GOAL := all
 
 # build/release/rocesim
@@ -71,6 +71,11 @@ fmt:
 
 tidy:
 	@tools/tidy
+
+# Debian packages into build/deb: program, library, headers, studio, Python, pages.
+deb:
+	@tools/setup deb
+	@tools/deb
 
 install: all
 	@cmake --install build/release

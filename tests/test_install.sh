@@ -22,7 +22,7 @@ trap 'rm -rf "$scratch"' EXIT
 cmake --install "$BUILD_DIRECTORY" --prefix "$scratch/root" >/dev/null
 
 # What a shell and man look for is there (tests/cli/test_cli_manual.sh tries it).
-for file in man/man1/rocesim.1 man/man1/rocesim-run.1 bash-completion/completions/rocesim \
+for file in man/man1/rocesim.1.gz man/man1/rocesim-run.1.gz bash-completion/completions/rocesim \
     zsh/vendor-completions/_rocesim; do
     [ -s "$scratch/root/share/$file" ] || { echo "FAIL: $file is not installed" && exit 1; }
 done

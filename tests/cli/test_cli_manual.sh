@@ -11,6 +11,7 @@ set -u
 tools/manual "$ROCESIM" "$work/manual" || fail "tools/manual"
 
 [ "$(ls "$work/manual/man1" | wc -l)" -gt 15 ] || fail "pages: $(ls "$work/manual/man1")"
+gunzip "$work"/manual/man1/*.gz
 for page in "$work"/manual/man1/*.1; do
     name=$(basename "$page" .1)
     command=${name#rocesim}

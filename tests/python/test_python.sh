@@ -3,8 +3,8 @@
 # labels: plain
 # tests/python/test_python.sh - the Python package: runs, results, parameters, sweeps, figures, notebooks.
 #
-# Goal: import rocesim and everything but frames and figures need Python alone; frames, figures and sweeps hold
-# what the files hold; errors say what is missing; the notebooks run from their first cell to the last.
+# Goal: import rocesim and everything but frames and figures need Python alone; frames, figures and sweeps
+# hold what the files hold; errors say what is missing; the notebooks run to their last cell.
 # Method: Python without its packages (-S), then the Python that has pandas; nbconvert executes the notebooks.
 set -u
 . tests/script.sh
@@ -19,6 +19,9 @@ done
 [ -n "$with" ] || { echo "skip: no python3-pandas, python3-matplotlib"; exit $((failures > 0 ? 1 : 77)); }
 "$with" tests/python/package.py frames "$PWD/python" "$work" || fail "with pandas and matplotlib"
 
-"$with" -c 'import nbconvert, ipykernel' 2>/dev/null || { echo "skip: no jupyter-nbconvert"; exit $((failures > 0 ? 1 : 77)); }
+if ! "$with" -c 'import nbconvert, ipykernel' 2>/dev/null; then
+    echo "skip: no jupyter-nbconvert"
+    exit $((failures > 0 ? 1 : 77))
+fi
 "$with" tests/python/notebooks.py "$PWD/python" "$work" || fail "notebooks"
 exit $((failures > 0))
