@@ -92,6 +92,25 @@ typedef void (*app_operation_fn)(const app_operation_t *operation, void *ctx);
 
 typedef void (*app_place_fn)(uint32_t rank, uint32_t interface, void *ctx);
 
+// When a rank of a program ended, and how.
+typedef struct app_rank_end {
+    sim_time_t end_ps;
+    uint64_t failed_messages;
+} app_rank_end_t;
+
+// What a session needs of a program of ranks that it submits during the run (apps/session.h). All
+// functions are called between two steps of the simulation.
+typedef struct app_program_ops {
+    uint32_t (*rank_count)(const app_t *app);
+    // Returns whether all operations of a rank have ended, and fills *end if they have.
+    bool (*rank_ended)(const app_t *app, uint32_t rank, app_rank_end_t *end);
+    // Lets no rank begin anything more. Messages that are posted still arrive.
+    void (*cancel)(app_t *app);
+    // Frees the queue pairs of a program that has ended, if nothing more can come for them. Returns
+    // false if something can.
+    bool (*retire)(app_t *app);
+} app_program_ops_t;
+
 typedef struct app_ops {
     const char *name; // "poisson"
     const char *help;
@@ -112,6 +131,7 @@ typedef struct app_ops {
     uint64_t (*operations)(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);
     // Calls fn for each rank of a program, with the interface that it has first. May be NULL.
     void (*places)(const app_t *app, app_place_fn fn, void *ctx);
+    const app_program_ops_t *program; // NULL: a session cannot submit it
     // Returns how many transfers are done and planned so far. Called during the run, between
     // windows.
     void (*progress)(const app_t *app, uint64_t *done, uint64_t *planned);

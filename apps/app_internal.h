@@ -73,7 +73,8 @@ typedef struct app__range {
     void *owner;
     uint64_t first; // position in the NIC's sequence of QP numbers
     uint64_t count;
-    uint32_t key; // key of the region that holds the range's buffers; 0: none
+    nic_mr_t *region; // of the range's buffers; NULL: none
+    uint32_t key;     // of the region; 0: none
 } app__range_t;
 
 struct app__endpoint {
@@ -84,10 +85,12 @@ struct app__endpoint {
     nic_cq_t *send_cq;
     nic_cq_t *recv_cq;
     uint32_t interface;
-    uint64_t position; // position of the next QP number to give out
-    app__range_t *ranges;
+    uint64_t position;    // position of the next QP number to give out
+    app__range_t *ranges; // in the order of their numbers, unless they overlap
     size_t range_count;
     size_t range_capacity;
+    size_t range_added; // index of the last one that was added
+    bool overlaps;      // some range has numbers of another one
     app__passive_t **passives;
     size_t passive_count;
     size_t passive_capacity;
@@ -111,6 +114,13 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           const app__range_ops_t *ops,
                           void *owner,
                           uint64_t count);
+// Reserves the last `count` of all QP numbers, so that the numbers of others do not depend on it.
+uint64_t app__reserve_last_qps(app__endpoint_t *endpoint,
+                               const app__range_ops_t *ops,
+                               void *owner,
+                               uint64_t count);
+// Gives back the ranges that an owner has reserved last, before any of their QPs exists.
+void app__return_qps(app__endpoint_t *endpoint, const void *owner);
 // Converts a position in the NIC's sequence of QP numbers to the QP number.
 uint32_t app__qp_number(uint64_t position);
 
@@ -121,6 +131,8 @@ uint32_t app__buffer_key(const app__endpoint_t *endpoint, uint32_t qp_num);
 
 // Reserves `count` flow ids, unique in the run, and returns the first.
 uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count);
+// Gives back all ids from `first` on.
+void app__return_flow_ids(app_runtime_t *runtime, uint64_t first);
 
 // Returns the address of a QP's message buffer. Each QP number has room for one message there.
 uint64_t app__address_of_qp(uint32_t qp_num);

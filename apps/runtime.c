@@ -112,6 +112,24 @@ static void look_for_finished(app__endpoint_t *endpoint)
     }
 }
 
+// Returns the index of the first range that may hold a QP number: 0 if ranges overlap, else that of
+// the only one.
+static size_t first_to_look(const app__endpoint_t *endpoint, uint32_t qp_num)
+{
+    const uint64_t wanted = (uint64_t)qp_num - ROCE_QPN_FIRST;
+    size_t low = 0;
+    size_t high = endpoint->overlaps ? 1 : endpoint->range_count;
+    while (high - low > 1 && high > 0) {
+        const size_t middle = low + (high - low) / 2;
+        if (endpoint->ranges[middle].first <= wanted) {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
 // Finds the range that a packet for a QP number belongs to. Numbers repeat after 2^24 QPs; of
 // several ranges the one that started last is taken.
 static const app__range_t *find_passive(const app__endpoint_t *endpoint,
@@ -120,7 +138,10 @@ static const app__range_t *find_passive(const app__endpoint_t *endpoint,
 {
     const app__range_t *found = NULL;
     sim_time_t found_ps = 0;
-    for (size_t i = 0; i < endpoint->range_count; i++) {
+    const size_t from = first_to_look(endpoint, qp_num);
+    const size_t end =
+        endpoint->overlaps || endpoint->range_count == 0 ? endpoint->range_count : from + 1;
+    for (size_t i = from; i < end; i++) {
         const app__range_t *const range = &endpoint->ranges[i];
         const uint64_t first = range->first % QPN_COUNT;
         const uint64_t wanted = qp_num - ROCE_QPN_FIRST;
@@ -187,23 +208,52 @@ app__endpoint_t *app__endpoint_of(app_runtime_t *runtime, uint32_t interface)
     return runtime->endpoints[interface];
 }
 
+// Inserts a range where its first number belongs. Ranges that no longer fit side by side stay in
+// the order in which they came.
+static void add_range(app__endpoint_t *endpoint, const app__range_t *range)
+{
+    SIM_GROW(endpoint->ranges, endpoint->range_count, &endpoint->range_capacity);
+    size_t at = endpoint->range_count++;
+    while (at > 0 && !endpoint->overlaps && endpoint->ranges[at - 1].first > range->first) {
+        endpoint->ranges[at] = endpoint->ranges[at - 1];
+        at--;
+    }
+    endpoint->ranges[at] = *range;
+    endpoint->range_added = at;
+    const bool before =
+        at > 0 && endpoint->ranges[at - 1].first + endpoint->ranges[at - 1].count > range->first;
+    const bool after = at + 1 < endpoint->range_count &&
+                       endpoint->ranges[at + 1].first < range->first + range->count;
+    endpoint->overlaps =
+        endpoint->overlaps || before || after || range->first + range->count > QPN_COUNT;
+}
+
 uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           const app__range_ops_t *ops,
                           void *owner,
                           uint64_t count)
 {
-    SIM_GROW(endpoint->ranges, endpoint->range_count, &endpoint->range_capacity);
-    endpoint->ranges[endpoint->range_count++] =
-        (app__range_t){ops, owner, endpoint->position, count, 0};
+    const app__range_t range = {ops, owner, endpoint->position, count, NULL, 0};
+    add_range(endpoint, &range);
     endpoint->position += count;
-    return endpoint->position - count;
+    return range.first;
+}
+
+uint64_t app__reserve_last_qps(app__endpoint_t *endpoint,
+                               const app__range_ops_t *ops,
+                               void *owner,
+                               uint64_t count)
+{
+    const app__range_t range = {ops, owner, QPN_COUNT - count, count, NULL, 0};
+    add_range(endpoint, &range);
+    return range.first;
 }
 
 // Numbers wrap around after the last one: a range that wraps registers the buffers of all numbers.
 void app__register_buffers(app__endpoint_t *endpoint)
 {
     SIM_CHECK(endpoint->range_count > 0);
-    app__range_t *const range = &endpoint->ranges[endpoint->range_count - 1];
+    app__range_t *const range = &endpoint->ranges[endpoint->range_added];
     const uint64_t first = range->first % QPN_COUNT;
     const bool whole = first + range->count > QPN_COUNT;
     const uint64_t address = app__address_of_qp(app__qp_number(whole ? 0 : first));
@@ -217,17 +267,40 @@ void app__register_buffers(app__endpoint_t *endpoint)
                                             &region);
     SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
     SIM_CHECK(nic_mr_lkey(region) == nic_mr_rkey(region));
+    range->region = region;
     range->key = nic_mr_rkey(region);
+}
+
+void app__return_qps(app__endpoint_t *endpoint, const void *owner)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < endpoint->range_count; i++) {
+        const app__range_t range = endpoint->ranges[i];
+        if (range.owner != owner) {
+            endpoint->ranges[kept++] = range;
+            continue;
+        }
+        endpoint->position -= range.count;
+        if (range.region != NULL) {
+            nic_mr_deregister(range.region);
+        }
+    }
+    endpoint->range_count = kept;
+}
+
+static bool has_buffer(const app__range_t *range, uint32_t qp_num)
+{
+    const uint64_t first = range->first % QPN_COUNT;
+    const uint64_t at = ((uint64_t)qp_num - ROCE_QPN_FIRST + QPN_COUNT - first) % QPN_COUNT;
+    return range->key != 0 && at < range->count;
 }
 
 uint32_t app__buffer_key(const app__endpoint_t *endpoint, uint32_t qp_num)
 {
-    for (size_t i = 0; i < endpoint->range_count; i++) {
-        const app__range_t *const range = &endpoint->ranges[i];
-        const uint64_t first = range->first % QPN_COUNT;
-        const uint64_t at = ((uint64_t)qp_num - ROCE_QPN_FIRST + QPN_COUNT - first) % QPN_COUNT;
-        if (range->key != 0 && at < range->count) {
-            return range->key;
+    const size_t from = first_to_look(endpoint, qp_num);
+    for (size_t i = from; i < endpoint->range_count; i++) {
+        if (has_buffer(&endpoint->ranges[i], qp_num)) {
+            return endpoint->ranges[i].key;
         }
     }
     SIM_CHECKF(false, "QP %u has no buffer", qp_num);
@@ -243,6 +316,12 @@ uint64_t app__reserve_flow_ids(app_runtime_t *runtime, uint64_t count)
 {
     runtime->flow_id += count;
     return runtime->flow_id - count;
+}
+
+void app__return_flow_ids(app_runtime_t *runtime, uint64_t first)
+{
+    SIM_CHECK(first <= runtime->flow_id);
+    runtime->flow_id = first;
 }
 
 uint64_t app__address_of_qp(uint32_t qp_num)

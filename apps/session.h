@@ -40,8 +40,11 @@ typedef enum app_session_outcome {
     APP_SESSION_CANCELLED
 } app_session_outcome_t;
 
+#define APP_SESSION_WHOLE UINT32_MAX
+
 typedef struct app_session_completion {
     uint64_t transfer;
+    uint32_t rank; // of a program; APP_SESSION_WHOLE: a transfer, or all ranks of the program
     sim_time_t start_ps;
     sim_time_t end_ps; // of the last completion at the requester
     app_session_outcome_t outcome;
@@ -57,14 +60,28 @@ SIM_MUST_CHECK sim_err_t app_session_submit(app_session_t *session,
                                             const app_session_request_t *request,
                                             uint64_t *transfer,
                                             sim_message_t *message);
+// Checks that something may begin at at_ps. SIM_ERR_RANGE: the time has passed, or too many
+// transfers are open.
+SIM_MUST_CHECK sim_err_t app_session_may_begin(const app_session_t *session,
+                                               sim_time_t at_ps,
+                                               sim_message_t *message);
+// Adds a program of ranks whose ranks begin at start_ps, which app_session_may_begin allows, and
+// returns its number, which counts with those of transfers. The program has program ops, and
+// outlives the session. With `ranks`, each of its ranks is a completion, too.
+uint64_t app_session_add_program(app_session_t *session,
+                                 app_t *program,
+                                 sim_time_t start_ps,
+                                 bool ranks);
 // Arms the timers of all transfers that begin before stop_ps. Call it before each step. Transfers
 // are numbered for their paths in the order of their starts, then of submission, as those of a list
 // in a scenario are.
 void app_session_release(app_session_t *session, sim_time_t stop_ps);
-// Cancels a transfer: one that has not begun never does, one that runs posts nothing more and ends
-// with what it has posted. SIM_ERR_UNKNOWN: there is no such transfer; SIM_ERR_STATE: it has ended.
+// Cancels a transfer or a program: one that has not begun never does. A transfer that runs posts
+// nothing more and ends with what it has posted. A program that runs ends at once, and messages
+// that its ranks have posted still arrive. SIM_ERR_UNKNOWN: there is no such transfer;
+// SIM_ERR_STATE: it has ended.
 SIM_MUST_CHECK sim_err_t app_session_cancel(app_session_t *session, uint64_t transfer);
-// Returns the completions since the last call, by time, then by number, and their count. The list
+// Returns the completions since the last call, by time, number and rank, and their count. The list
 // is valid until the next call.
 const app_session_completion_t *app_session_take(app_session_t *session, size_t *count);
 // Returns how many transfers wait or run.

@@ -78,6 +78,19 @@ class Session:
         """Submits a list of dictionaries (src, dst, bytes...) and returns their numbers."""
         return self.call("submit", transfers=list(transfers))["transfers"]
 
+    def submit_program(self, kind, attributes, **options):
+        """Submits a program of ranks and returns its number.
+
+        kind: "collective", "workload" or "training". attributes: a dictionary with attributes of
+        `rocesim params traffic.KIND`, such as {"kind": "all-reduce", "bytes": "1MiB", "ranks": 8}
+        or {"file": "ring8.goal"}. options: at, per_rank, tag.
+        """
+        return self.call("submit", **{kind: attributes}, **options)["transfer"]
+
+    def estimate_program(self, kind, attributes, **options):
+        """Returns how many picoseconds a program would take, without changing anything."""
+        return self.call("estimate", **{kind: attributes}, **options)["took_ps"]
+
     def advance(self, until_ps):
         """Runs everything before until_ps and returns the completions since the last call."""
         return self.call("advance", until_ps=until_ps)["completions"]

@@ -269,7 +269,11 @@ typedef struct world_scenario {
     world_capture_t *captures;
     size_t capture_count;
     size_t capture_capacity;
-    bool steps; // the run goes by steps (sim_step)
+    bool steps;                   // the run goes by steps (sim_step)
+    bool session_added;           // the last entry of traffic was added for a session
+    world_document_t **submitted; // of entries of traffic that a session added (world_submit)
+    size_t submitted_count;
+    size_t submitted_capacity;
 } world_scenario_t;
 
 // Creates a scenario from its tree: root is the whole, with overrides applied and parameters

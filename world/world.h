@@ -25,6 +25,8 @@ typedef struct world {
     app_runtime_t *runtime; // NULL: no applications
     app_t **apps;           // one per entry of traffic
     size_t app_count;
+    size_t app_capacity;
+    bool confined;     // applications read files below the scenario's folder only
     world_nic_t *nics; // by interface
     size_t nic_count;
     char **files; // names of those that the topology and applications read
@@ -50,6 +52,18 @@ SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario,
                                       world_t **world,
                                       world_error_t *error);
 void world_destroy(world_t *world);
+// Adds an application to a world that stands between two steps (sim_step), as if `traffic` had one
+// entry more: json is a mapping such as {"collective": {"bytes": "1MiB"}} of `size` bytes, and its
+// ranks begin at start_ps, which replaces the attribute `start`. `scenario` is the world's own.
+// Sets *app, which has program ops. After an error, which names `origin`, nothing remains.
+SIM_MUST_CHECK sim_err_t world_submit(world_t *world,
+                                      world_scenario_t *scenario,
+                                      const char *origin,
+                                      const char *json,
+                                      size_t size,
+                                      sim_time_t start_ps,
+                                      app_t **app,
+                                      world_error_t *error);
 
 // Returns the name of an interface in results.
 const char *world_interface_name(const world_t *world, uint32_t interface);

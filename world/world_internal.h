@@ -33,6 +33,17 @@ SIM_MUST_CHECK sim_err_t world__apply_faults(const world_t *world, world_error_t
 SIM_MUST_CHECK sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
+// network.c: makes the application of an entry of `traffic` and adds it to world->apps. `index` is
+// its place, which selects its random streams.
+SIM_MUST_CHECK sim_err_t world__create_app(world_t *world,
+                                           const world_traffic_t *traffic,
+                                           uint32_t index,
+                                           world_error_t *error);
+// scenario/read.c: adds an entry to the scenario's traffic; removes the last one.
+SIM_MUST_CHECK sim_err_t world__add_traffic(world_scenario_t *scenario,
+                                            const world_tree_t *map,
+                                            world_error_t *error);
+void world__drop_traffic(world_scenario_t *scenario);
 // message.c
 SIM_MUST_CHECK sim_err_t world__check_messages(const world_t *world, world_error_t *error);
 // captures.c

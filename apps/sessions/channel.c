@@ -429,8 +429,10 @@ void app__session_join(app_session_t *session, uint32_t interface)
 {
     app__session_side_t *const side = &session->sides[interface];
     side->endpoint = app__endpoint_of(session->runtime, interface);
-    side->position =
-        app__reserve_qps(side->endpoint, &app__session_range_ops, session, 2 * (uint64_t)SLOTS);
+    side->position = app__reserve_last_qps(side->endpoint,
+                                           &app__session_range_ops,
+                                           session,
+                                           2 * (uint64_t)SLOTS);
     app__register_buffers(side->endpoint);
 }
 

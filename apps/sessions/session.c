@@ -2,7 +2,8 @@
 // apps/sessions/session.c - the application `session`: its transfers, and what it tells of them.
 //
 // A transfer waits in a heap until the step in which it begins. Then it gets its place among all
-// transfers, and begins on a channel (channel.c). docs/models/sessions.md
+// transfers, and begins on a channel (channel.c). Programs of ranks are in program.c.
+// docs/models/sessions.md
 #include "apps/sessions/session_internal.h"
 
 #include "kernel/attribute.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 
 #define PREFIX "traffic.session"
-#define FLOW_IDS (UINT64_C(1) << 32)
 #define OPEN_MAX (UINT64_C(1) << 18)
 
 typedef struct session_config {
@@ -33,6 +33,26 @@ static const sim_attr_table_t attr_table = {PREFIX,
 
 // -- submitting
 
+sim_err_t app_session_may_begin(const app_session_t *session,
+                                sim_time_t at_ps,
+                                sim_message_t *message)
+{
+    if (at_ps < session->released_ps) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps",
+                        at_ps,
+                        session->released_ps);
+    }
+    if (session->open >= OPEN_MAX) {
+        return sim_fail(message,
+                        SIM_ERR_RANGE,
+                        "%" PRIu64 " transfers wait or run, which is the most; advance first",
+                        session->open);
+    }
+    return SIM_OK;
+}
+
 static sim_err_t check_request(const app_session_t *session,
                                const app_session_request_t *request,
                                sim_message_t *message)
@@ -51,18 +71,9 @@ static sim_err_t check_request(const app_session_t *session,
     if (request->priority != SIM_AUTO && request->priority >= NET_PRIORITIES) {
         return sim_fail(message, SIM_ERR_RANGE, "priority: expected 0 to 7");
     }
-    if (request->at_ps < session->released_ps) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "at: %" PRIu64 " ps has passed; the time is %" PRIu64 " ps",
-                        request->at_ps,
-                        session->released_ps);
-    }
-    if (session->open >= OPEN_MAX) {
-        return sim_fail(message,
-                        SIM_ERR_RANGE,
-                        "%" PRIu64 " transfers wait or run, which is the most; advance first",
-                        session->open);
+    const sim_err_t error = app_session_may_begin(session, request->at_ps, message);
+    if (error != SIM_OK) {
+        return error;
     }
     if (!app__can_talk(net, request->source, request->destination)) {
         return app__cannot_talk(net, request->source, request->destination, "dst", message);
@@ -113,15 +124,8 @@ static uint64_t pop_waiting(app_session_t *session)
     return top;
 }
 
-sim_err_t app_session_submit(app_session_t *session,
-                             const app_session_request_t *request,
-                             uint64_t *transfer,
-                             sim_message_t *message)
+app__session_transfer_t *app__session_add(app_session_t *session, sim_time_t start_ps)
 {
-    const sim_err_t error = check_request(session, request, message);
-    if (error != SIM_OK) {
-        return error;
-    }
     if (session->count % TRANSFERS_OF_BLOCK == 0) {
         SIM_GROW(session->blocks, session->block_count, &session->block_capacity);
         session->blocks[session->block_count++] =
@@ -133,21 +137,34 @@ sim_err_t app_session_submit(app_session_t *session,
         .session = session,
         .number = number,
         .place = UINT64_MAX,
-        .source = request->source,
-        .destination = request->destination,
-        .bytes = request->bytes,
-        .start_ps = request->at_ps,
+        .start_ps = start_ps,
         .end_ps = SIM_TIME_NEVER,
-        .source_port = request->source_port,
-        .priority =
-            request->priority == SIM_AUTO ? APP__SESSION_AS_THE_NIC : (uint8_t)request->priority,
-        .verb = (uint8_t)request->verb,
-        .reuse = request->reuse,
         .outcome = APP_SESSION_WAITS,
     };
-    push_waiting(session, number);
     session->open++;
-    *transfer = number;
+    return made;
+}
+
+sim_err_t app_session_submit(app_session_t *session,
+                             const app_session_request_t *request,
+                             uint64_t *transfer,
+                             sim_message_t *message)
+{
+    const sim_err_t error = check_request(session, request, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    app__session_transfer_t *const made = app__session_add(session, request->at_ps);
+    made->source = request->source;
+    made->destination = request->destination;
+    made->bytes = request->bytes;
+    made->source_port = request->source_port;
+    made->priority =
+        request->priority == SIM_AUTO ? APP__SESSION_AS_THE_NIC : (uint8_t)request->priority;
+    made->verb = (uint8_t)request->verb;
+    made->reuse = request->reuse;
+    push_waiting(session, made->number);
+    *transfer = made->number;
     return SIM_OK;
 }
 
@@ -205,6 +222,12 @@ void app_session_release(app_session_t *session, sim_time_t stop_ps)
     session->released_ps = stop_ps;
 }
 
+void app__session_put_completion(app_session_t *session, const app_session_completion_t *at)
+{
+    SIM_GROW(session->ended, session->ended_count, &session->ended_capacity);
+    session->ended[session->ended_count++] = *at;
+}
+
 void app__session_end(app__session_transfer_t *transfer,
                       app_session_outcome_t outcome,
                       nic_wc_status_t status,
@@ -216,14 +239,15 @@ void app__session_end(app__session_transfer_t *transfer,
     transfer->status = (uint8_t)status;
     transfer->end_ps = now_ps;
     session->open--;
-    SIM_GROW(session->ended, session->ended_count, &session->ended_capacity);
-    session->ended[session->ended_count++] = (app_session_completion_t){
+    const app_session_completion_t completion = {
         .transfer = transfer->number,
+        .rank = APP_SESSION_WHOLE,
         .start_ps = transfer->start_ps,
         .end_ps = now_ps,
         .outcome = outcome,
         .status = status,
     };
+    app__session_put_completion(session, &completion);
 }
 
 sim_err_t app_session_cancel(app_session_t *session, uint64_t number)
@@ -236,7 +260,9 @@ sim_err_t app_session_cancel(app_session_t *session, uint64_t number)
         return SIM_ERR_STATE;
     }
     transfer->cancelled = true;
-    if (transfer->outcome == APP_SESSION_WAITS) {
+    if (transfer->program != NULL) {
+        app__session_cancel_program(session, transfer);
+    } else if (transfer->outcome == APP_SESSION_WAITS) {
         app__session_end(transfer, APP_SESSION_CANCELLED, NIC_WC_SUCCESS, session->released_ps);
     }
     return SIM_OK;
@@ -249,11 +275,15 @@ static int compare_ended(const void *a, const void *b)
     if (one->end_ps != two->end_ps) {
         return one->end_ps < two->end_ps ? -1 : 1;
     }
-    return one->transfer < two->transfer ? -1 : one->transfer > two->transfer;
+    if (one->transfer != two->transfer) {
+        return one->transfer < two->transfer ? -1 : 1;
+    }
+    return one->rank < two->rank ? -1 : one->rank > two->rank;
 }
 
 const app_session_completion_t *app_session_take(app_session_t *session, size_t *count)
 {
+    app__session_collect(session);
     app_session_completion_t *const list = session->ended;
     sim_free(session->taken);
     session->taken = list;
@@ -297,7 +327,7 @@ static sim_err_t session_create(const app_context_t *context,
         .app = {&app_session, context->net, context->index},
         .runtime = context->runtime,
         .seed = sim_options(net_sim(context->net))->seed,
-        .first_flow_id = app__reserve_flow_ids(context->runtime, FLOW_IDS),
+        .first_flow_id = app__reserve_flow_ids(context->runtime, 0),
         .side_count = net_interface_count(context->net),
     };
     session->sides = sim_alloc_array(session->side_count, sizeof(*session->sides));
@@ -314,6 +344,7 @@ static void session_destroy(app_t *app)
 {
     app_session_t *const session = (app_session_t *)app;
     app__channels_free(session);
+    app__session_programs_free(session);
     for (size_t i = 0; i < session->block_count; i++) {
         sim_free(session->blocks[i]);
     }
@@ -330,6 +361,8 @@ static void session_destroy(app_t *app)
     sim_free(session);
 }
 
+// Returns a transfer's row. Its flow_id stands behind those of all applications: a session does not
+// know before how many transfers it will have, and ids of others decide on their paths.
 static app_flow_result_t flow_of(const app_session_t *session,
                                  const app__session_transfer_t *transfer)
 {
@@ -352,7 +385,7 @@ static app_flow_result_t flow_of(const app_session_t *session,
         .service = NIC_QPT_RC,
     };
     return (app_flow_result_t){
-        .flow_id = session->first_flow_id + transfer->place,
+        .flow_id = app__reserve_flow_ids(session->runtime, 0) + transfer->place,
         .source = transfer->source,
         .destination = transfer->destination,
         .udp_source_port = app__session_port(session, transfer),
@@ -399,15 +432,22 @@ typedef struct report {
     uint64_t failed;
     uint64_t cancelled;
     uint64_t completed_bytes;
+    uint64_t programs;
 } report_t;
 
 static void fill_report(const void *object, void *result)
 {
     const app_session_t *const session = object;
     report_t *const report = result;
-    *report = (report_t){.transfers = session->count};
+    *report = (report_t){
+        .transfers = session->count - session->program_count,
+        .programs = session->program_count,
+    };
     for (uint64_t i = 0; i < session->count; i++) {
         const app__session_transfer_t *const transfer = app__session_transfer(session, i);
+        if (transfer->program != NULL) {
+            continue;
+        }
         report->completed += transfer->outcome == APP_SESSION_DONE;
         report->failed += transfer->outcome == APP_SESSION_FAILED;
         report->cancelled += transfer->outcome == APP_SESSION_CANCELLED;
@@ -421,6 +461,10 @@ static const sim_report_row_t report_rows[] = {
     APP__WHOLE(report_t, failed, "", "transfers that ended with an error"),
     APP__WHOLE(report_t, cancelled, "", "transfers that the program has cancelled"),
     APP__WHOLE(report_t, completed_bytes, "bytes", "payload of all completed transfers"),
+    APP__WHOLE(report_t,
+               programs,
+               "",
+               "collectives, workloads and trainings that it has submitted"),
 };
 static const sim_report_table_t session_report = {
     .rows = report_rows,

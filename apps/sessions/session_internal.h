@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/sessions/session_internal.h - the state of a session: transfers, and channels that carry
-// them.
+// apps/sessions/session_internal.h - the state of a session: transfers, channels that carry
+// them, and programs of ranks.
 #ifndef APPS_SESSIONS_SESSION_INTERNAL_H
 #define APPS_SESSIONS_SESSION_INTERNAL_H
 
@@ -35,7 +35,20 @@ typedef struct app__session_transfer {
     uint8_t status;
     bool reuse;
     bool cancelled;
+    struct app__session_program *program; // NULL: a transfer
 } app__session_transfer_t;
+
+// A program of ranks (program.c).
+typedef struct app__session_program {
+    app_t *app;
+    uint64_t number; // of its transfer
+    uint32_t rank_count;
+    uint32_t ended;    // ranks below it have ended
+    sim_time_t end_ps; // latest of them
+    uint64_t failed;   // messages of them
+    bool *told;        // ranks that have had their completion; NULL: ranks have none
+    struct app__session_program *next; // of the open ones
+} app__session_program_t;
 
 // A queue pair at the requester, and its peer's number at the responder.
 struct app__session_channel {
@@ -103,6 +116,11 @@ struct app_session {
     size_t ended_capacity;
     app_session_completion_t *taken; // the last list that was given out
     app__session_channel_t *channels;
+    app__session_program_t *programs; // open
+    app__session_program_t *resting;  // ended, and not retired; the oldest
+    app__session_program_t *resting_last;
+    size_t resting_count;
+    uint64_t program_count; // so far
 };
 
 static inline app__session_transfer_t *app__session_transfer(const app_session_t *session,
@@ -113,11 +131,21 @@ static inline app__session_transfer_t *app__session_transfer(const app_session_t
 
 // -- session.c
 
+// Makes the next transfer; it begins at start_ps.
+app__session_transfer_t *app__session_add(app_session_t *session, sim_time_t start_ps);
+void app__session_put_completion(app_session_t *session, const app_session_completion_t *at);
 // Notes how a transfer ended.
 void app__session_end(app__session_transfer_t *transfer,
                       app_session_outcome_t outcome,
                       nic_wc_status_t status,
                       sim_time_t now_ps);
+
+// -- program.c
+
+// Notes the completions of programs whose ranks have ended.
+void app__session_collect(app_session_t *session);
+void app__session_cancel_program(app_session_t *session, app__session_transfer_t *transfer);
+void app__session_programs_free(app_session_t *session);
 
 // -- channel.c
 

@@ -272,7 +272,7 @@ static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_
 {
     const app__port_t *const port = owner;
     (void)interface;
-    return offset < port->out_count ? SIM_TIME_NEVER : 0;
+    return offset < port->out_count || port->rank->workload->retired ? SIM_TIME_NEVER : 0;
 }
 
 static void accept_link(void *owner,
@@ -293,9 +293,8 @@ static void accept_link(void *owner,
 
 static bool link_finished(void *owner, const app__passive_t *passive)
 {
-    (void)owner;
-    (void)passive;
-    return false; // queue pairs stay
+    const app__port_t *const port = owner;
+    return port->rank->workload->retired && nic_qp_quiet(passive->qp); // else they stay
 }
 
 static void message_received(void *owner,
@@ -318,6 +317,28 @@ const app__range_ops_t app__link_range_ops = {
     .received = message_received,
     .completed = send_completed,
 };
+
+bool app__links_quiet(const app__workload_t *workload)
+{
+    for (uint32_t i = 0; i < workload->link_count; i++) {
+        const app__link_t *const link = &workload->links[i];
+        if (link->waiting.count > 0 || link->outstanding.count > 0 ||
+            (link->qp != NULL && !nic_qp_quiet(link->qp))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void app__links_retire(app__workload_t *workload)
+{
+    for (uint32_t i = 0; i < workload->link_count; i++) {
+        if (workload->links[i].qp != NULL) {
+            nic_qp_destroy(workload->links[i].qp);
+            workload->links[i].qp = NULL;
+        }
+    }
+}
 
 // -- making links
 

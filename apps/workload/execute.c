@@ -25,6 +25,9 @@ void app__rank_finish(app__rank_t *rank, uint32_t op)
 {
     const app__op_t *const at = &rank->ops->ops[op];
     app__op_state_t *const state = &rank->states[op];
+    if (rank->workload->cancelled) {
+        return;
+    }
     SIM_CHECK(!state->finished && rank->left > 0);
     state->finished = true;
     if (at->type != APP__OP_SEND) {
@@ -66,8 +69,8 @@ static bool waits_for_receive(const app__rank_t *rank, const app__op_t *send)
 // Ends an operation's time on its processor. A send is handed to the NIC then, or asks first.
 static void leave_cpu(app__rank_t *rank, uint32_t op)
 {
-    if (op == APP__NO_OP) {
-        return; // a message that found no receive
+    if (op == APP__NO_OP || rank->workload->cancelled) {
+        return; // a message that found no receive, or nothing is to begin any more
     }
     const app__op_t *const at = &rank->ops->ops[op];
     if (at->type != APP__OP_SEND) {
@@ -92,7 +95,7 @@ static const app__op_t *op_of(const app__rank_t *rank, uint32_t source, uint32_t
 static void run_cpu(app__cpu_t *cpu)
 {
     app__rank_t *const rank = cpu->rank;
-    while (!cpu->busy && cpu->queue.count > 0) {
+    while (!cpu->busy && cpu->queue.count > 0 && !rank->workload->cancelled) {
         const app__item_t item = app__fifo_take(&cpu->queue);
         uint32_t op = item.word;
         sim_time_t took_ps = 0;
@@ -227,7 +230,7 @@ static void start_receive(app__rank_t *rank, uint32_t op)
 
 void app__rank_pump(app__rank_t *rank)
 {
-    while (rank->ready.head != APP__NO_OP) {
+    while (rank->ready.head != APP__NO_OP && !rank->workload->cancelled) {
         const uint32_t op = app__queue_take(&rank->ready, rank->states);
         if (rank->ops->ops[op].type == APP__OP_COLL) {
             note_start(rank, op);
@@ -244,6 +247,10 @@ static void begin(sim_node_t *node, sim_timer_t *timer)
 {
     app__rank_t *const rank = SIM_CONTAINER_OF(timer, app__rank_t, begin);
     SIM_CHECK(rank->node == node);
+    if (rank->workload->cancelled) {
+        return;
+    }
+    rank->begun = true;
     for (uint32_t op = 0; op < rank->ops->count; op++) {
         if (rank->states[op].left == 0) {
             app__queue_put(&rank->ready, rank->states, op);

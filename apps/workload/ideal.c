@@ -63,6 +63,9 @@ static void take_moments(sim_node_t *node, sim_timer_t *timer)
     app__rank_t *const rank = SIM_CONTAINER_OF(timer, app__rank_t, begin);
     const sim_time_t start_ps = rank->workload->options.start_ps;
     const sim_time_t now_ps = node->now_ps;
+    if (rank->workload->cancelled) {
+        return;
+    }
     while (rank->moment_at < rank->moment_count &&
            start_ps + rank->moments[rank->moment_at].time_ps <= now_ps) {
         change(rank, &rank->moments[rank->moment_at++], now_ps);
@@ -75,6 +78,11 @@ static void take_moments(sim_node_t *node, sim_timer_t *timer)
 
 static void begin(sim_node_t *node, sim_timer_t *timer)
 {
+    app__rank_t *const rank = SIM_CONTAINER_OF(timer, app__rank_t, begin);
+    if (rank->workload->cancelled) {
+        return;
+    }
+    rank->begun = true;
     sim_work_begin(node, 1);
     sim_timer_init(timer, take_moments);
     take_moments(node, timer);

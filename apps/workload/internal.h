@@ -196,6 +196,7 @@ struct app__rank {
     uint32_t domain_port;     // among its ports: the one to its NVSwitch; or APP__NO_PORT
     const net_node_t *domain; // that NVSwitch; NULL: none
     uint32_t left;            // operations that have not finished
+    bool begun;
     sim_node_t *node;
     sim_timer_t begin;
     app__cpu_t *cpus;
@@ -270,6 +271,8 @@ struct app__workload {
     void (*arrived)(app__rank_t *rank, uint32_t source, uint32_t word);
     uint64_t first_flow_id;
     uint32_t iterations; // of a training job; 0: it has none
+    bool cancelled;      // ranks begin nothing more
+    bool retired;        // its queue pairs are gone
     app__workload_options_t options;
     app__loggp_result_t ideal;            // on an ideal network
     struct app__collectives *collectives; // NULL: the schedule has none
@@ -336,6 +339,7 @@ SIM_MUST_CHECK sim_err_t app__workload_create(const app_context_t *context,
                                               sim_message_t *message);
 void app__workload_destroy(app_t *app);
 void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned);
+extern const app_program_ops_t app__workload_program;
 
 // -- domains.c
 
@@ -406,6 +410,9 @@ extern const app__range_ops_t app__link_range_ops;
 // Makes the links that the schedule needs and reserves their QP numbers. SIM_ERR_INVALID: two ranks
 // cannot talk; the message begins with "hosts".
 SIM_MUST_CHECK sim_err_t app__links_create(app__workload_t *workload, sim_message_t *message);
+// Returns whether all messages are acknowledged; frees the queue pairs that send.
+bool app__links_quiet(const app__workload_t *workload);
+void app__links_retire(app__workload_t *workload);
 // Sends an operation's message, or asks whether it may be sent (APP__WORD_READY_TO_SEND).
 void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind);
 // Answers a rank whose operation asked: APP__WORD_CLEAR_TO_SEND.
@@ -433,7 +440,13 @@ SIM_MUST_CHECK sim_err_t app__collectives_create(const app_context_t *context,
                                                  app__workload_t *workload,
                                                  sim_message_t *message);
 void app__collectives_destroy(struct app__collectives *collectives); // NULL is allowed
-void app__coll_begin(app__rank_t *rank, uint32_t op);                // the rank calls a collective
+// Returns whether all messages of collectives are acknowledged, and nothing is on its way.
+bool app__collectives_quiet(const app__workload_t *workload);
+// Frees the connections of collectives that are quiet.
+void app__collectives_retire(const app__workload_t *workload);
+// Gives back the QP numbers of a workload's collectives, if it has any.
+void app__collectives_return(const app__workload_t *workload);
+void app__coll_begin(app__rank_t *rank, uint32_t op); // the rank calls a collective
 
 // -- collective/describe.c
 
@@ -468,6 +481,6 @@ extern const sim_report_table_t app__workload_report;
     .operations = app__workload_operations, .places = app__workload_places, \
     .progress = app__workload_progress, .carry = app__workload_carry,       \
     .describe = app__workload_describe, .report = &app__workload_report,    \
-    .warn = app__workload_warn
+    .warn = app__workload_warn, .program = &app__workload_program
 
 #endif // APPS_WORKLOAD_INTERNAL_H

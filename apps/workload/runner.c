@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/runner.c - makes an application that runs a schedule: what the applications of this
-// folder have in common.
+// folder have in common. docs/models/workload.md
 #include "apps/workload/internal.h"
 
 static void message_arrived(app__rank_t *rank, uint32_t source, uint32_t word)
@@ -117,6 +117,16 @@ static sim_err_t check_schedule(const app__workload_options_t *options,
     return SIM_OK;
 }
 
+// Gives back the numbers that the workload has reserved: a session goes on without it.
+static void give_back(app__workload_t *workload)
+{
+    app__collectives_return(workload);
+    for (uint32_t p = workload->port_count; p > 0; p--) {
+        app__return_qps(workload->ports[p - 1].endpoint, &workload->ports[p - 1]);
+    }
+    app__return_flow_ids(workload->runtime, workload->first_flow_id);
+}
+
 sim_err_t app__workload_create(const app_context_t *context,
                                const app_ops_t *ops,
                                const app__workload_options_t *options,
@@ -133,6 +143,7 @@ sim_err_t app__workload_create(const app_context_t *context,
         error = app__collectives_create(context, workload, message);
     }
     if (error != SIM_OK) {
+        give_back(workload);
         app__workload_destroy(&workload->app);
         return error;
     }
@@ -158,3 +169,46 @@ void app__workload_progress(const app_t *app, uint64_t *done, uint64_t *planned)
         *done += workload->ranks[r].ops->count - workload->ranks[r].left;
     }
 }
+
+// -- as a program of a session
+
+static uint32_t rank_count(const app_t *app)
+{
+    return ((const app__workload_t *)app)->schedule->rank_count;
+}
+
+static bool rank_ended(const app_t *app, uint32_t number, app_rank_end_t *end)
+{
+    const app__rank_t *const rank = &((const app__workload_t *)app)->ranks[number];
+    *end = (app_rank_end_t){rank->end_ps, rank->failed};
+    return rank->left == 0 && rank->moment_at == rank->moment_count;
+}
+
+static void cancel(app_t *app)
+{
+    app__workload_t *const workload = (app__workload_t *)app;
+    workload->cancelled = true;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        if (rank->begun && (rank->left > 0 || rank->moment_at < rank->moment_count)) {
+            sim_work_end(rank->node, 1);
+        }
+    }
+}
+
+static bool retire(app_t *app)
+{
+    app__workload_t *const workload = (app__workload_t *)app;
+    if (workload->cancelled || workload->options.network == APP__NETWORK_IDEAL) {
+        return true; // a rank that was stopped keeps what it had
+    }
+    if (!app__links_quiet(workload) || !app__collectives_quiet(workload)) {
+        return false;
+    }
+    workload->retired = true;
+    app__links_retire(workload);
+    app__collectives_retire(workload);
+    return true;
+}
+
+const app_program_ops_t app__workload_program = {rank_count, rank_ended, cancel, retire};

@@ -58,15 +58,13 @@ static sim_ended_t drive(world_t *world, void *ctx)
 
 static void put_results(serve_conversation_t *conversation, results_run_t *run)
 {
-    json_t *const answer = json_object();
-    (void)json_object_set_new(answer,
-                              "summary",
-                              json_incref((json_t *)(uintptr_t)results_json(run)));
+    serve_begin(conversation, conversation->finish_id);
+    serve_field_json(conversation, "summary", results_json(run));
     if (conversation->folder != NULL) {
-        (void)json_object_set_new(answer, "folder", json_string(conversation->folder));
-        (void)json_object_set_new(answer, "whole", json_boolean(results_files_whole(run)));
+        serve_field_text(conversation, "folder", conversation->folder);
+        serve_field_raw(conversation, "whole", results_files_whole(run) ? "true" : "false");
     }
-    serve_answer(conversation, conversation->finish_id, answer);
+    serve_end(conversation);
 }
 
 static sim_err_t load(const cli_args_t *args, world_scenario_t **scenario, world_error_t *error)
@@ -98,12 +96,11 @@ int serve_conversation(const cli_args_t *args, int in, int out, const char *fold
         .built = on_built,
         .ctx = &conversation,
     };
-    world_scenario_t *scenario = NULL;
     results_run_t *run = NULL;
     world_error_t error = {.text = ""};
-    sim_err_t result = load(args, &scenario, &error);
+    sim_err_t result = load(args, &conversation.scenario, &error);
     if (result == SIM_OK) {
-        result = results_execute(scenario, &options, &run, &error);
+        result = results_execute(conversation.scenario, &options, &run, &error);
     }
     if (result != SIM_OK) {
         serve_refuse(&conversation, NULL, "scenario", error.text);
@@ -119,6 +116,6 @@ int serve_conversation(const cli_args_t *args, int in, int out, const char *fold
     json_decref(conversation.finish_id);
     sim_free(conversation.folder);
     results_run_destroy(run);
-    world_scenario_destroy(scenario);
+    world_scenario_destroy(conversation.scenario);
     return result != SIM_OK ? CLI_EXIT_BAD_INPUT : whole ? CLI_EXIT_DONE : CLI_EXIT_FAILED;
 }

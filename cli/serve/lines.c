@@ -71,6 +71,19 @@ static size_t drop_taken(serve_lines_t *lines)
     return lines->input_count;
 }
 
+// Returns a last line without an end, or NULL.
+static char *take_rest(serve_lines_t *lines, size_t *size)
+{
+    *size = lines->input_count;
+    if (*size == 0 || lines->broken) {
+        return NULL;
+    }
+    reserve(&lines->input, &lines->input_capacity, *size + 1);
+    lines->input[*size] = '\0';
+    lines->taken = *size;
+    return lines->input;
+}
+
 char *serve_line(serve_lines_t *lines, size_t *size)
 {
     size_t searched = lines->taken;
@@ -91,7 +104,7 @@ char *serve_line(serve_lines_t *lines, size_t *size)
             return NULL;
         }
         if (lines->ended || lines->broken || !read_more(lines)) {
-            return NULL;
+            return take_rest(lines, size);
         }
     }
 }

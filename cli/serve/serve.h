@@ -2,8 +2,8 @@
 // cli/serve/serve.h - `rocesim serve`: sessions that other programs drive, as lines of JSON.
 //
 // command.c listens and gives each client a process of its own. There, conversation.c builds the
-// scenario and answers lines (lines.c), calls.c carries out what they ask for, and snapshot.c keeps
-// states to come back to. docs/sessions.md
+// scenario and answers lines (lines.c), calls.c and submit.c carry out what they ask for, answers.c
+// writes the answers, and snapshot.c keeps states to come back to. docs/sessions.md
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
 
@@ -44,17 +44,25 @@ void serve_lines_fini(serve_lines_t *lines);
 
 // -- conversation.c
 
+// A refusal that is kept for another process.
+typedef struct serve_refusal {
+    char code[16]; // empty: nothing was refused
+    char text[WORLD_ERROR_BYTES];
+} serve_refusal_t;
+
 typedef struct serve_conversation {
     serve_lines_t lines;
     const cli_args_t *args;
-    char *folder;   // of this session's results; NULL: none
-    world_t *world; // while it is simulated
+    char *folder; // of this session's results; NULL: none
+    world_scenario_t *scenario;
+    world_t *world; // of the scenario, while it is simulated
     app_session_t *session;
     sim_time_t now_ps; // everything before it has happened
     unsigned marks;
     int handover;   // where input goes when the client comes back to a mark; -1: there is none
     uint32_t found; // host that a name meant last
-    bool finished;  // the client has asked for the results
+    serve_refusal_t *refusal; // where refusals go; NULL: to the client
+    bool finished;            // the client has asked for the results
     json_t *finish_id;
     json_t **tags; // by transfer; NULL: none
     size_t tag_count;
@@ -66,16 +74,55 @@ int serve_conversation(const cli_args_t *args, int in, int out, const char *fold
 
 // -- calls.c
 
+// A call that is being carried out.
+typedef struct serve_call {
+    serve_conversation_t *conversation;
+    const json_t *arguments;
+    const json_t *id; // NULL: none
+} serve_call_t;
+
 // Carries out one line and puts the answer. Returns false when the conversation is over.
 bool serve_call(serve_conversation_t *conversation, const char *line, size_t size);
-// Puts an answer with "ok": true or an error; id may be NULL. Takes `answer`.
-void serve_answer(serve_conversation_t *conversation, const json_t *id, json_t *answer);
+void serve_call_refuse(const serve_call_t *call, const char *code, const char *text);
+// Runs everything before stop_ps; returns how the step ended.
+sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps);
+
+// -- submit.c
+
+// Carries out the call submit.
+bool serve_submit(const serve_call_t *call);
+// Submits what an object describes; sets its number and its start. Returns false after having
+// refused it.
+bool serve_submit_one(const serve_call_t *call,
+                      const json_t *object,
+                      uint64_t *number,
+                      sim_time_t *at_ps);
+// Reads a number from 0 to `most`, or takes the one that is used where the argument is missing
+// (NULL: it must not be). Returns false after having refused the call.
+bool serve_take_number(const serve_call_t *call,
+                       const json_t *object,
+                       const char *name,
+                       uint64_t most,
+                       const uint64_t *missing,
+                       uint64_t *number);
+
+// -- answers.c: an answer is begun, gets its fields, and is ended
+
+void serve_begin(serve_conversation_t *conversation, const json_t *id);
+void serve_field_number(serve_conversation_t *conversation, const char *name, uint64_t number);
+void serve_field_text(serve_conversation_t *conversation, const char *name, const char *text);
+void serve_field_true(serve_conversation_t *conversation, const char *name);
+void serve_field_json(serve_conversation_t *conversation, const char *name, const json_t *value);
+void serve_field_raw(serve_conversation_t *conversation, const char *name, const char *text);
+void serve_put_number(serve_conversation_t *conversation, uint64_t number);
+void serve_end(serve_conversation_t *conversation);
+// Puts a whole answer with "ok": false; id may be NULL.
 void serve_refuse(serve_conversation_t *conversation,
                   const json_t *id,
                   const char *code,
                   const char *text);
-// Runs everything before stop_ps; returns how the step ended.
-sim_ended_t serve_step(serve_conversation_t *conversation, sim_time_t stop_ps);
+// Puts an answer with the time and everything that has ended since the last one.
+void serve_answer_progress(serve_conversation_t *conversation, const json_t *id, sim_ended_t ended);
 
 // -- snapshot.c
 

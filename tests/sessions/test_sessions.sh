@@ -26,6 +26,12 @@ for seed in $(seq "$(few 3 1)"); do
     within 20 python3 tests/sessions/client.py "$ROCESIM" "$work/fabric.yaml" "$work/$seed" "$seed" \
         >"$work/said" 2>&1 || fail "client $seed: $(tail -n 5 "$work/said")"
 done
+for seed in $(seq "$(few 3 1)"); do
+    mkdir "$work/p$seed"
+    within 20 python3 tests/sessions/programs.py "$ROCESIM" "$work/fabric.yaml" \
+        "$PWD/scenarios/training/ring8.goal" "$work/p$seed" "$seed" \
+        >"$work/said" 2>&1 || fail "programs $seed: $(tail -n 5 "$work/said")"
+done
 # A session whose files were cut has the series of the run without marks, to the last sample both have.
 lines=$(cat "$work"/1/list/series*.csv | wc -l)
 cat "$work"/1/list/series*.csv | head -n "$((lines - 1))" >"$work/a"

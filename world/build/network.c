@@ -123,6 +123,13 @@ static sim_err_t read_file(const char *name,
 {
     world_t *const world = ctx;
     char *path = NULL;
+    if (world->confined && (name[0] == '/' || strstr(name, "..") != NULL)) {
+        return sim_fail(message,
+                        SIM_ERR_INVALID,
+                        "%.200s: expected the name of a file below the scenario's folder, which is "
+                        "all that clients of this server may name",
+                        name);
+    }
     if (name[0] == '/') {
         path = sim_strdup(name);
     } else {
@@ -320,50 +327,58 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     return result == SIM_OK ? world__check_lint(world, error) : result;
 }
 
+sim_err_t world__create_app(world_t *world,
+                            const world_traffic_t *traffic,
+                            uint32_t index,
+                            world_error_t *error)
+{
+    const app_context_t context = {
+        .net = world->net,
+        .runtime = world->runtime,
+        .index = index,
+        .memory_max_bytes = world->scenario->run.memory_max_bytes,
+        .hosts = world__find_hosts,
+        .read_file = read_file,
+        .note = keep_note,
+        .ctx = world,
+        .mooncake_codec = &world_mooncake_codec,
+    };
+    app_t *app = NULL;
+    sim_message_t message;
+    const sim_err_t result = traffic->ops->create(&context, traffic->config, &app, &message);
+    if (result != SIM_OK && message.placed) {
+        return world_fail(error, result, NULL, "%s", message.text);
+    }
+    if (result != SIM_OK) {
+        world_place_t place = traffic->place;
+        if (!traffic->map->is_null) {
+            const world_place_t at =
+                world_locate(traffic->map, traffic->ops->attrs->prefix, message.about);
+            place = at.line == traffic->map->place.line && at.column == traffic->map->place.column
+                        ? place
+                        : at;
+        }
+        return world_fail(error,
+                          result,
+                          &place,
+                          "traffic.%s: %s",
+                          traffic->ops->name,
+                          message.text);
+    }
+    SIM_GROW(world->apps, world->app_count, &world->app_capacity);
+    world->apps[world->app_count++] = app;
+    return SIM_OK;
+}
+
 static sim_err_t create_apps(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
+    sim_err_t result = SIM_OK;
     world->runtime = app_runtime_create(world->net);
-    world->apps = sim_alloc_array(scenario->traffic_count + 1, sizeof(*world->apps));
-    for (size_t i = 0; i < scenario->traffic_count; i++) {
-        const world_traffic_t *const traffic = &scenario->traffic[i];
-        const app_context_t context = {
-            .net = world->net,
-            .runtime = world->runtime,
-            .index = (uint32_t)i,
-            .memory_max_bytes = scenario->run.memory_max_bytes,
-            .hosts = world__find_hosts,
-            .read_file = read_file,
-            .note = keep_note,
-            .ctx = world,
-            .mooncake_codec = &world_mooncake_codec,
-        };
-        sim_message_t message;
-        const sim_err_t result =
-            traffic->ops->create(&context, traffic->config, &world->apps[i], &message);
-        if (result != SIM_OK && message.placed) {
-            return world_fail(error, result, NULL, "%s", message.text);
-        }
-        if (result != SIM_OK) {
-            world_place_t place = traffic->place;
-            if (!traffic->map->is_null) {
-                const world_place_t at =
-                    world_locate(traffic->map, traffic->ops->attrs->prefix, message.about);
-                place =
-                    at.line == traffic->map->place.line && at.column == traffic->map->place.column
-                        ? place
-                        : at;
-            }
-            return world_fail(error,
-                              result,
-                              &place,
-                              "traffic.%s: %s",
-                              traffic->ops->name,
-                              message.text);
-        }
-        world->app_count++;
+    for (size_t i = 0; i < scenario->traffic_count && result == SIM_OK; i++) {
+        result = world__create_app(world, &scenario->traffic[i], (uint32_t)i, error);
     }
-    return SIM_OK;
+    return result;
 }
 
 sim_err_t world_create(const world_scenario_t *scenario,

@@ -308,6 +308,26 @@ static sim_err_t take_traffic_entry(world_scenario_t *scenario,
     return world_bind(entry->value, ops->attrs->prefix, &targets, NULL, error);
 }
 
+sim_err_t world__add_traffic(world_scenario_t *scenario,
+                             const world_tree_t *map,
+                             world_error_t *error)
+{
+    const size_t before = scenario->traffic_count;
+    const sim_err_t result = take_traffic_entry(scenario, map, error);
+    if (result != SIM_OK && scenario->traffic_count > before) {
+        world__drop_traffic(scenario);
+    }
+    return result;
+}
+
+void world__drop_traffic(world_scenario_t *scenario)
+{
+    SIM_CHECK(scenario->traffic_count > 0);
+    const world_traffic_t *const last = &scenario->traffic[--scenario->traffic_count];
+    sim_attrs_fini(last->ops->attrs, last->config);
+    sim_free(last->config);
+}
+
 static sim_err_t take_traffic(world_scenario_t *scenario,
                               const world_tree_t *list,
                               world_error_t *error)
@@ -536,6 +556,10 @@ void world_scenario_destroy(world_scenario_t *scenario)
     sim_attrs_fini(&world_outputs_config_attrs, &scenario->outputs);
     sim_attrs_fini(&world_run_config_attrs, &scenario->run);
     world_document_destroy(scenario->document);
+    for (size_t i = 0; i < scenario->submitted_count; i++) {
+        world_document_destroy(scenario->submitted[i]);
+    }
+    sim_free(scenario->submitted);
     world_registry_destroy(scenario->own_registry);
     sim_free(scenario);
 }
@@ -581,6 +605,7 @@ sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *
     world_tree_t *const key = world_tree_new_scalar(document, place, "session");
     world_tree_t *const entry = world_tree_new(document, WORLD_TREE_MAP, place);
     world_tree_add(entry, key, world_tree_new(document, WORLD_TREE_MAP, place));
+    scenario->session_added = true;
     return take_traffic_entry(scenario, entry, error);
 }
 

@@ -184,6 +184,33 @@ void app__conns_fini(app__member_t *member)
     sim_free(member->buckets);
 }
 
+static bool conn_quiet(const app__conn_t *conn)
+{
+    const uint32_t slots = conn->slots == NULL ? 0 : conn->member->all->slots;
+    if (conn->coming != NULL || conn->filled != conn->acked.next ||
+        conn->arrived.next != conn->consumed) {
+        return false;
+    }
+    for (uint32_t i = 0; i < slots; i++) {
+        if (conn->slots[i].qp != NULL && !nic_qp_quiet(conn->slots[i].qp)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool app__conns_quiet(const app__member_t *member)
+{
+    for (uint32_t i = 0; i < member->bucket_count; i++) {
+        for (const app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
+            if (!conn_quiet(conn)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // Returns the other end of a connection within a host.
 static app__conn_t *other_end(app__conn_t *conn)
 {
@@ -378,6 +405,21 @@ static void destroy_qp(app__conn_t *conn, uint32_t message)
         slot->accepted->qp = NULL;
     }
     *slot = (app__slot_t){.qp = NULL};
+}
+
+void app__conns_retire(app__member_t *member)
+{
+    for (uint32_t i = 0; i < member->bucket_count; i++) {
+        for (app__conn_t *conn = member->buckets[i]; conn != NULL; conn = conn->next) {
+            for (uint32_t s = 0; conn->slots != NULL && s < member->all->slots; s++) {
+                destroy_qp(conn, s);
+            }
+        }
+    }
+    app__conns_fini(member);
+    member->buckets = NULL;
+    member->bucket_count = 0;
+    member->conn_count = 0;
 }
 
 // -- sending
@@ -731,10 +773,10 @@ void app__conn_permit(app__conn_t *conn)
 
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
 {
-    (void)owner;
+    const app__member_t *const member = owner;
     (void)interface;
     (void)offset;
-    return 0;
+    return member->all->workload->retired ? SIM_TIME_NEVER : 0;
 }
 
 static void accept_message(void *owner,

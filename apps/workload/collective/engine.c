@@ -318,6 +318,9 @@ void app__coll_work_all(app__coll_host_t *host)
     for (size_t i = 0; i < host->work_count; i++) {
         app__member_t *const member = host->work[i].member;
         const uint32_t block = host->work[i].block;
+        if (member->rank->workload->cancelled) {
+            break; // all work of the host is of this workload
+        }
         if (member->run != NULL && block < member->run->block_count) {
             advance(member, block);
         }
@@ -446,6 +449,50 @@ sim_err_t app__collectives_create(const app_context_t *context,
         error = app__coll_check_paths(all, message);
     }
     return error;
+}
+
+static uint32_t members_of(const app__workload_t *workload, size_t group)
+{
+    return workload->collectives->groups[group].members == NULL
+               ? 0
+               : workload->schedule->groups[group].count;
+}
+
+void app__collectives_return(const app__workload_t *workload)
+{
+    const app__collectives_t *const all = workload->collectives;
+    for (size_t g = all == NULL ? 0 : workload->schedule->group_count; g > 0; g--) {
+        for (uint32_t i = members_of(workload, g - 1); i > 0; i--) {
+            const app__member_t *const member = &all->groups[g - 1].members[i - 1];
+            const app__port_t *const ports = &workload->ports[member->rank->port_first];
+            for (uint32_t p = member->rank->port_count; p > 0; p--) {
+                app__return_qps(ports[p - 1].endpoint, member);
+            }
+        }
+    }
+}
+
+bool app__collectives_quiet(const app__workload_t *workload)
+{
+    const size_t groups = workload->collectives == NULL ? 0 : workload->schedule->group_count;
+    for (size_t g = 0; g < groups; g++) {
+        for (uint32_t i = 0; i < members_of(workload, g); i++) {
+            if (!app__conns_quiet(&workload->collectives->groups[g].members[i])) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+void app__collectives_retire(const app__workload_t *workload)
+{
+    const size_t groups = workload->collectives == NULL ? 0 : workload->schedule->group_count;
+    for (size_t g = 0; g < groups; g++) {
+        for (uint32_t i = 0; i < members_of(workload, g); i++) {
+            app__conns_retire(&workload->collectives->groups[g].members[i]);
+        }
+    }
 }
 
 void app__collectives_destroy(app__collectives_t *all)

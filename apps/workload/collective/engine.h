@@ -260,6 +260,8 @@ void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
 void app__conns_fini(app__member_t *member);
+bool app__conns_quiet(const app__member_t *member); // all messages have arrived, and it is known
+void app__conns_retire(app__member_t *member);      // frees all connections
 // Returns the ports at which the two ends of a connection lie, of the message with a number.
 void app__conn_ports(const app__member_t *own,
                      const app__member_t *peer,
