@@ -17,7 +17,7 @@ typedef struct option {
 #define FOR_RUN (1u << CLI_RUN | 1u << CLI_HPCC)
 #define FOR_FILE                                                                  \
     (1u << CLI_PLOT | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE | 1u << CLI_CONVERT | \
-     1u << CLI_TIMELINE | 1u << CLI_SERVE)
+     1u << CLI_TIMELINE | 1u << CLI_SERVE | 1u << CLI_CAPTURE)
 #define FOR_SCENARIO (FOR_RUN | 1u << CLI_CHECK | 1u << CLI_TOPO | 1u << CLI_SERVE)
 
 static const option_t options[] = {
@@ -35,8 +35,10 @@ static const option_t options[] = {
     {"--a", true, 1u << CLI_DIFF, NULL},
     {"--b", true, 1u << CLI_DIFF, NULL},
     {"--listen", true, 1u << CLI_SERVE, NULL},
-    {"--from", true, 1u << CLI_TIMELINE, NULL},
-    {"--to", true, 1u << CLI_TIMELINE, NULL},
+    {"--from", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
+    {"--to", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
+    {"--packet", true, 1u << CLI_CAPTURE, NULL},
+    {"--comments", false, 1u << CLI_CAPTURE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
     {"--set", true, FOR_SCENARIO, NULL},
@@ -52,7 +54,10 @@ static const option_t options[] = {
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
-    {"--json", false, FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT, NULL},
+    {"--json",
+     false,
+     FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE,
+     NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
     {"--man", false, 1u << CLI_HELP, NULL},
@@ -78,6 +83,7 @@ static const struct {
     {"diff", CLI_DIFF, 2, 2, "two result folders"},
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
+    {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
     {"serve", CLI_SERVE, 1, 1, "one scenario file"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
@@ -226,6 +232,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->to = value;
     } else if (strcmp(option->name, "--completion") == 0) {
         args->shell = value;
+    } else if (strcmp(option->name, "--packet") == 0) {
+        args->packet = value;
     } else if (strcmp(option->name, "-j") == 0) {
         args->jobs = value;
     } else if (option->has_value) {
@@ -238,6 +246,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->slurm = true;
     } else if (strcmp(option->name, "--quiet") == 0) {
         args->quiet = true;
+    } else if (strcmp(option->name, "--comments") == 0) {
+        args->comments = true;
     } else if (strcmp(option->name, "--json") == 0) {
         args->json = true;
     } else if (strcmp(option->name, "--seeds") == 0) {

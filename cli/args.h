@@ -21,6 +21,7 @@ typedef enum cli_command {
     CLI_CONVERT,
     CLI_TIMELINE,
     CLI_SERVE,
+    CLI_CAPTURE,
     CLI_HELP,
     CLI_VERSION,
     CLI_PROGRAM, // what help is about: the program and not one of its commands
@@ -53,8 +54,10 @@ typedef struct cli_args {
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
     const char *listen;      // serve; NULL: not given
-    const char *from;        // timeline; NULL: not given
-    const char *to;          // timeline; NULL: not given
+    const char *from;        // timeline, capture cut; NULL: not given
+    const char *to;          // timeline, capture cut; NULL: not given
+    const char *packet;      // capture follow; NULL: not given
+    bool comments;           // capture split
     bool quiet;
     bool json;
     bool markdown;         // params

@@ -4,6 +4,7 @@
 
 #include "cli/ranks/ranks.h"
 
+#include "cli/capture/capture.h"
 #include "cli/compare/compare.h"
 #include "cli/diff/diff.h"
 #include "cli/manual.h"
@@ -234,6 +235,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_plot(args);
     case CLI_TIMELINE:
         return cli_command_timeline(args);
+    case CLI_CAPTURE:
+        return cli_command_capture(args);
     case CLI_SERVE:
         return cli_command_serve(args);
     case CLI_CONVERT:

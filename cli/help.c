@@ -128,6 +128,28 @@ static const char help_timeline[] =
     "\n"
     "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n";
 
+static const char help_capture[] =
+    "rocesim capture cut FILE -o FILE [--from TIME] [--to TIME]\n"
+    "rocesim capture merge FILE FILE... -o FILE\n"
+    "rocesim capture convert FILE -o FILE\n"
+    "rocesim capture split FILE -o DIR [--comments]\n"
+    "rocesim capture follow FILE --packet \"HOST QP N PSN N\" [--json]\n"
+    "\n"
+    "Works on capture files, pcap and pcapng, compressed if the name ends in .gz. The\n"
+    "format of FILE behind -o follows from its name; pcap has no comments. cut keeps a\n"
+    "range of simulated time, merge joins files by time, split writes a file per port.\n"
+    "\n"
+    "follow prints each hop of a packet in a file of captures.fabric: how long it was on\n"
+    "each link and why it waited at each node. HOST sent it; QP is the queue pair that the\n"
+    "packet names (infiniband.bth.destqp), PSN its sequence number.\n"
+    "\n"
+    "  --from TIME, --to TIME   First and last time that cut keeps: 10us, 2ms.\n"
+    "  --comments               Write pcapng files with the comments, instead of pcap.\n"
+    "  --packet TEXT            The packet to follow: host3 QP 2 PSN 17.\n"
+    "  --json                   Print the hops as JSON, with times in ps.\n"
+    "\n"
+    "docs/formats/captures.md explains captures.\n";
+
 static const char help_serve[] =
     "rocesim serve SCENARIO.yaml [--listen WHERE] [-o DIR] [--set PATH=VALUE]...\n"
     "\n"
@@ -307,6 +329,8 @@ const char *cli_help_text(cli_command_t command)
         return help_check;
     case CLI_TIMELINE:
         return help_timeline;
+    case CLI_CAPTURE:
+        return help_capture;
     case CLI_SERVE:
         return help_serve;
     case CLI_CONVERT:

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# labels: plain clang
+# labels: plain
 #
 # tests/pcap-out/test_capture_fabric.sh - captures.fabric: one file tells what became of packets.
 #

@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: Apache-2.0
+// pcap-out/read.c - reads the blocks of capture files.
+//
+// Sources: IETF drafts draft-ietf-opsawg-pcap and draft-ietf-opsawg-pcapng.
+#include "pcap-out/read.h"
+
+#include "pcap-out/ng_layout.h"
+
+#include <errno.h>
+#include <string.h>
+#include <zlib.h>
+
+#define BLOCK_BYTES_MAX (1u << 24) // longer blocks are taken for broken files
+#define INTERFACES_MAX (1u << 22)
+#define PCAP_HEADER_BYTES 24u
+#define PCAP_RECORD_BYTES 16u
+#define MAGIC_MICROSECONDS 0xa1b2c3d4u
+#define MAGIC_NANOSECONDS 0xa1b23c4du
+#define LINK_TYPE_MASK 0xffffu
+#define RESOLUTION_DEFAULT 6u
+#define RESOLUTION_BINARY 0x80u
+
+typedef struct interface {
+    pcap_out_read_interface_t seen;
+    uint64_t units_per_s;
+} interface_t;
+
+struct pcap_out_reader {
+    char *path;
+    gzFile file;
+    bool is_ng;
+    bool swapped;
+    uint64_t offset; // of the next byte in the file
+    uint8_t *block;
+    size_t capacity;
+    interface_t *interfaces;
+    uint32_t interface_count;
+    size_t interface_capacity;
+    uint32_t section_first; // number of the section's first interface
+    char *comment;
+    char *texts[PCAP_OUT_NG_COMMENTS_MAX]; // of the present frame
+    uint32_t text_count;
+};
+
+static sim_err_t broken(const pcap_out_reader_t *reader, const char *what, sim_message_t *message)
+{
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "%s: %s at byte %" PRIu64 ", expected a whole pcap or pcapng file",
+                    reader->path,
+                    what,
+                    reader->offset);
+}
+
+static uint32_t u32(const pcap_out_reader_t *reader, const uint8_t *at)
+{
+    uint32_t value;
+    memcpy(&value, at, sizeof(value));
+    return reader->swapped ? __builtin_bswap32(value) : value;
+}
+
+static uint16_t u16(const pcap_out_reader_t *reader, const uint8_t *at)
+{
+    uint16_t value;
+    memcpy(&value, at, sizeof(value));
+    return reader->swapped ? __builtin_bswap16(value) : value;
+}
+
+static uint64_t u64(const pcap_out_reader_t *reader, const uint8_t *at)
+{
+    uint64_t value;
+    memcpy(&value, at, sizeof(value));
+    return reader->swapped ? __builtin_bswap64(value) : value;
+}
+
+// Reads `size` bytes into the block from `at`. Returns false at the end of the file; *short is true
+// if some bytes came.
+static bool take(pcap_out_reader_t *reader, size_t at, size_t size, bool *is_short)
+{
+    if (reader->capacity < at + size) {
+        reader->capacity = (at + size) * 2;
+        reader->block = sim_realloc_array(reader->block, reader->capacity, 1);
+    }
+    const int got = gzread(reader->file, reader->block + at, (unsigned)size);
+    reader->offset += got > 0 ? (uint64_t)got : 0;
+    *is_short = got != 0 && (size_t)got != size;
+    return size == 0 || (got > 0 && (size_t)got == size);
+}
+
+static void set_text(char **text, const uint8_t *bytes, size_t size)
+{
+    sim_free(*text);
+    *text = sim_format("%.*s", (int)size, (const char *)bytes);
+}
+
+// -- opening
+
+static interface_t *new_interface(pcap_out_reader_t *reader)
+{
+    SIM_GROW(reader->interfaces, reader->interface_count, &reader->interface_capacity);
+    interface_t *const made = &reader->interfaces[reader->interface_count++];
+    *made = (interface_t){.seen = {.name = sim_strdup(""),
+                                   .description = sim_strdup(""),
+                                   .resolution = RESOLUTION_DEFAULT},
+                          .units_per_s = 1000000};
+    return made;
+}
+
+static sim_err_t open_pcap(pcap_out_reader_t *reader, uint32_t magic, sim_message_t *message)
+{
+    bool is_short = false;
+    if (!take(reader, 4, PCAP_HEADER_BYTES - 4, &is_short)) {
+        return broken(reader, "the file ends in its header", message);
+    }
+    if ((u32(reader, reader->block + 20) & LINK_TYPE_MASK) != NG_ETHERNET) {
+        return broken(reader, "the frames are not Ethernet's", message);
+    }
+    interface_t *const one = new_interface(reader);
+    one->seen.resolution = magic == MAGIC_NANOSECONDS ? 9 : 6;
+    one->units_per_s = magic == MAGIC_NANOSECONDS ? 1000000000 : 1000000;
+    one->seen.snaplen_bytes = u32(reader, reader->block + 16);
+    return SIM_OK;
+}
+
+sim_err_t pcap_out_reader_open(const char *path, pcap_out_reader_t **reader, sim_message_t *message)
+{
+    *reader = NULL;
+    errno = 0;
+    gzFile const file = gzopen(path, "rb");
+    if (file == NULL) {
+        return sim_fail(message,
+                        SIM_ERR_IO,
+                        "%s: cannot be read: %s",
+                        path,
+                        strerror(errno != 0 ? errno : ENOMEM));
+    }
+    pcap_out_reader_t *const made = sim_alloc(sizeof(*made));
+    *made = (pcap_out_reader_t){.path = sim_strdup(path), .file = file, .comment = sim_strdup("")};
+    bool is_short = false;
+    sim_err_t error = SIM_OK;
+    if (!take(made, 0, 4, &is_short)) {
+        error = broken(made, "the file has no header", message);
+    } else {
+        const uint32_t magic = u32(made, made->block);
+        const uint32_t turned = __builtin_bswap32(magic);
+        made->is_ng = magic == NG_BLOCK_SECTION;
+        made->swapped = turned == MAGIC_MICROSECONDS || turned == MAGIC_NANOSECONDS;
+        const uint32_t right = made->swapped ? turned : magic;
+        if (!made->is_ng) {
+            error = right == MAGIC_MICROSECONDS || right == MAGIC_NANOSECONDS
+                        ? open_pcap(made, right, message)
+                        : broken(made, "the file does not begin like a capture", message);
+        }
+    }
+    if (error != SIM_OK) {
+        pcap_out_reader_close(made);
+        return error;
+    }
+    *reader = made;
+    return SIM_OK;
+}
+
+// -- blocks of pcapng
+
+typedef void (*option_fn)(pcap_out_reader_t *reader,
+                          uint16_t code,
+                          const uint8_t *bytes,
+                          size_t size,
+                          void *ctx);
+
+static void each_option(pcap_out_reader_t *reader, size_t at, size_t end, option_fn fn, void *ctx)
+{
+    while (at + NG_OPTION_HEADER_BYTES <= end) {
+        const uint16_t code = u16(reader, reader->block + at);
+        const size_t size = u16(reader, reader->block + at + 2);
+        at += NG_OPTION_HEADER_BYTES;
+        if (code == NG_OPTION_END || size > end - at) {
+            return;
+        }
+        fn(reader, code, reader->block + at, size, ctx);
+        at += (size + 3) & ~(size_t)3;
+    }
+}
+
+static void section_option(pcap_out_reader_t *reader,
+                           uint16_t code,
+                           const uint8_t *bytes,
+                           size_t size,
+                           void *ctx)
+{
+    (void)ctx;
+    if (code == NG_OPTION_COMMENT) {
+        set_text(&reader->comment, bytes, size);
+    }
+}
+
+static void interface_option(pcap_out_reader_t *reader,
+                             uint16_t code,
+                             const uint8_t *bytes,
+                             size_t size,
+                             void *ctx)
+{
+    interface_t *const interface = ctx;
+    if (code == NG_OPTION_INTERFACE_NAME || code == NG_OPTION_INTERFACE_DESCRIPTION) {
+        const char **const text =
+            code == NG_OPTION_INTERFACE_NAME ? &interface->seen.name : &interface->seen.description;
+        char *made = (char *)(uintptr_t)*text;
+        set_text(&made, bytes, size);
+        *text = made;
+    } else if (code == NG_OPTION_INTERFACE_SPEED && size == 8) {
+        interface->seen.rate_bps = u64(reader, bytes);
+    } else if (code == NG_OPTION_INTERFACE_RESOLUTION && size == 1) {
+        interface->seen.resolution = bytes[0];
+    }
+}
+
+static sim_err_t take_interface(pcap_out_reader_t *reader, size_t end, sim_message_t *message)
+{
+    if (end < 16 || reader->interface_count >= INTERFACES_MAX) {
+        return broken(reader, "a short interface, or too many of them", message);
+    }
+    if (u16(reader, reader->block + 8) != NG_ETHERNET) {
+        return broken(reader, "the frames of an interface are not Ethernet's", message);
+    }
+    interface_t *const made = new_interface(reader);
+    made->seen.snaplen_bytes = u32(reader, reader->block + 12);
+    each_option(reader, 16, end, interface_option, made);
+    const uint8_t resolution = made->seen.resolution;
+    if ((resolution & RESOLUTION_BINARY) != 0 || resolution > 12) {
+        return broken(reader, "an interface has times in unknown units", message);
+    }
+    made->units_per_s = 1;
+    for (uint32_t i = 0; i < resolution; i++) {
+        made->units_per_s *= 10;
+    }
+    return SIM_OK;
+}
+
+static void packet_option(pcap_out_reader_t *reader,
+                          uint16_t code,
+                          const uint8_t *bytes,
+                          size_t size,
+                          void *ctx)
+{
+    pcap_out_read_frame_t *const frame = ctx;
+    if (code == NG_OPTION_COMMENT && reader->text_count < PCAP_OUT_NG_COMMENTS_MAX) {
+        set_text(&reader->texts[reader->text_count], bytes, size);
+        frame->comments[frame->comment_count++] = reader->texts[reader->text_count++];
+    } else if (code == NG_OPTION_PACKET_FLAGS && size == 4) {
+        frame->way = (pcap_out_ng_way_t)(u32(reader, bytes) & 3u);
+    } else if (code == NG_OPTION_PACKET_DROPS && size == 8) {
+        frame->drop_count = u64(reader, bytes);
+    } else if (code == NG_OPTION_CUSTOM && size == NG_CUSTOM_BYTES &&
+               u32(reader, bytes) == NG_ENTERPRISE && u16(reader, bytes + 4) == NG_PICOSECONDS) {
+        frame->time_ps += u16(reader, bytes + 6) % SIM_PS_PER_NS;
+    }
+}
+
+static sim_time_t time_of(const pcap_out_reader_t *reader, uint32_t interface, uint64_t units)
+{
+    return units * (SIM_PS_PER_S / reader->interfaces[interface].units_per_s);
+}
+
+static sim_err_t take_packet(pcap_out_reader_t *reader,
+                             size_t end,
+                             pcap_out_read_frame_t *frame,
+                             sim_message_t *message)
+{
+    if (end < 8 + NG_PACKET_HEADER_BYTES) {
+        return broken(reader, "a short packet", message);
+    }
+    const uint8_t *const at = reader->block + 8;
+    *frame = (pcap_out_read_frame_t){.interface = reader->section_first + u32(reader, at),
+                                     .captured_bytes = u32(reader, at + 12),
+                                     .original_bytes = u32(reader, at + 16),
+                                     .bytes = at + NG_PACKET_HEADER_BYTES};
+    if (frame->interface >= reader->interface_count || frame->captured_bytes == 0 ||
+        frame->captured_bytes > end - 8 - NG_PACKET_HEADER_BYTES) {
+        return broken(reader, "a packet of no interface, or longer than its block", message);
+    }
+    const uint64_t units = (uint64_t)u32(reader, at + 4) << 32 | u32(reader, at + 8);
+    frame->time_ps = time_of(reader, frame->interface, units);
+    const size_t options = 8 + NG_PACKET_HEADER_BYTES + ((frame->captured_bytes + 3u) & ~(size_t)3);
+    reader->text_count = 0;
+    each_option(reader, options, end, packet_option, frame);
+    return SIM_OK;
+}
+
+// Reads the rest of a block whose first 4 bytes, its type, are read. *end becomes the offset of its
+// trailing length.
+static sim_err_t take_block(pcap_out_reader_t *reader, size_t *end, sim_message_t *message)
+{
+    bool is_short = false;
+    if (!take(reader, 4, 8, &is_short)) {
+        return broken(reader, "the file ends within a block", message);
+    }
+    uint32_t type = 0;
+    memcpy(&type, reader->block, sizeof(type));
+    if (type == NG_BLOCK_SECTION) {
+        uint32_t order = 0;
+        memcpy(&order, reader->block + 8, sizeof(order));
+        reader->swapped = order != NG_BYTE_ORDER;
+        if (reader->swapped && __builtin_bswap32(order) != NG_BYTE_ORDER) {
+            return broken(reader, "a section of unknown byte order", message);
+        }
+        reader->section_first = reader->interface_count;
+    }
+    const uint32_t size = u32(reader, reader->block + 4);
+    if (size < NG_BLOCK_OVERHEAD_BYTES || size > BLOCK_BYTES_MAX || size % 4 != 0) {
+        return broken(reader, "a block of impossible length", message);
+    }
+    if (size > 12 && !take(reader, 12, size - 12, &is_short)) {
+        return broken(reader, "the file ends within a block", message);
+    }
+    if (u32(reader, reader->block + size - 4) != size) {
+        return broken(reader, "a block whose two lengths differ", message);
+    }
+    *end = size - 4;
+    return SIM_OK;
+}
+
+static sim_err_t next_ng(pcap_out_reader_t *reader,
+                         pcap_out_read_frame_t *frame,
+                         bool *end,
+                         sim_message_t *message)
+{
+    for (;;) {
+        bool is_short = false;
+        if (reader->offset > 4 && !take(reader, 0, 4, &is_short)) {
+            *end = true;
+            return is_short ? broken(reader, "the file ends within a block", message) : SIM_OK;
+        }
+        size_t block_end = 0;
+        sim_err_t error = take_block(reader, &block_end, message);
+        if (error != SIM_OK) {
+            return error;
+        }
+        switch (u32(reader, reader->block)) {
+        case NG_BLOCK_SECTION:
+            set_text(&reader->comment, reader->block, 0);
+            each_option(reader, 24, block_end, section_option, NULL);
+            break;
+        case NG_BLOCK_INTERFACE:
+            error = take_interface(reader, block_end, message);
+            break;
+        case NG_BLOCK_PACKET:
+            return take_packet(reader, block_end, frame, message);
+        case NG_BLOCK_SIMPLE:
+            return broken(reader, "a simple packet, which has no time,", message);
+        default:
+            break; // statistics, names and others tell nothing about frames
+        }
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
+}
+
+// -- frames
+
+sim_err_t pcap_out_reader_next(pcap_out_reader_t *reader,
+                               pcap_out_read_frame_t *frame,
+                               bool *end,
+                               sim_message_t *message)
+{
+    *end = false;
+    if (reader->is_ng) {
+        return next_ng(reader, frame, end, message);
+    }
+    bool is_short = false;
+    if (!take(reader, 0, PCAP_RECORD_BYTES, &is_short)) {
+        *end = true;
+        return is_short ? broken(reader, "the file ends within a frame", message) : SIM_OK;
+    }
+    const uint8_t *const at = reader->block;
+    const uint64_t units_per_s = reader->interfaces[0].units_per_s;
+    const uint64_t units = u32(reader, at) * units_per_s + u32(reader, at + 4);
+    *frame = (pcap_out_read_frame_t){.captured_bytes = u32(reader, at + 8),
+                                     .original_bytes = u32(reader, at + 12),
+                                     .time_ps = time_of(reader, 0, units)};
+    if (frame->captured_bytes == 0 || frame->captured_bytes > BLOCK_BYTES_MAX) {
+        return broken(reader, "a frame of impossible length", message);
+    }
+    if (!take(reader, 0, frame->captured_bytes, &is_short)) {
+        return broken(reader, "the file ends within a frame", message);
+    }
+    frame->bytes = reader->block;
+    return SIM_OK;
+}
+
+const pcap_out_read_interface_t *pcap_out_reader_interface(const pcap_out_reader_t *reader,
+                                                           uint32_t index)
+{
+    SIM_CHECK(index < reader->interface_count);
+    return &reader->interfaces[index].seen;
+}
+
+uint32_t pcap_out_reader_interface_count(const pcap_out_reader_t *reader)
+{
+    return reader->interface_count;
+}
+
+const char *pcap_out_reader_comment(const pcap_out_reader_t *reader)
+{
+    return reader->comment;
+}
+
+void pcap_out_reader_close(pcap_out_reader_t *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    (void)gzclose(reader->file);
+    for (uint32_t i = 0; i < reader->interface_count; i++) {
+        sim_free((char *)(uintptr_t)reader->interfaces[i].seen.name);
+        sim_free((char *)(uintptr_t)reader->interfaces[i].seen.description);
+    }
+    for (size_t i = 0; i < PCAP_OUT_NG_COMMENTS_MAX; i++) {
+        sim_free(reader->texts[i]);
+    }
+    sim_free(reader->interfaces);
+    sim_free(reader->block);
+    sim_free(reader->comment);
+    sim_free(reader->path);
+    sim_free(reader);
+}

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/capture/test_cli_capture.sh - `rocesim capture` cuts, merges, splits, converts and follows.
+#
+# Goal: the file of a port that split makes is that of a capture of the port, byte by byte; merging the
+# parts gives all frames back; nothing is lost by converting; followed packets take as long as hops.csv
+# says, to the picosecond, with waits explained by frames and by pauses.
+# Not pinned: the words of reasons.
+set -u
+. tests/script.sh
+cat >"$work/s.yaml" <<END
+seed: 4
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 3}}
+switch: {buffer: 4MB, pfc: {alpha: 1/64}}
+links: {"leaf0--spine0": {loss-rate: 0.01}}
+nic: {timeout: 4}
+outputs: {hops-max: 1000000}
+traffic: [incast: {to: host0, from: "host[1-5]", bytes: 200KB}]
+captures: [{fabric: all.pcapng.gz}, {ports: "*->*", file: "{port}.pcap"}]
+END
+"$ROCESIM" run "$work/s.yaml" -o "$work/s" --quiet >/dev/null || fail "run"
+all=$work/s/captures/all.pcapng.gz
+capture() { "$ROCESIM" capture "$@" || fail "capture $*"; }
+
+capture split "$all" -o "$work/parts"
+for file in "$work/parts"/*.pcap; do
+    cmp "$file" "$work/s/captures/$(basename "$file")" || fail "split: $(basename "$file")"
+done
+[ "$(ls "$work/parts" | wc -l)" -eq 20 ] || fail "parts: $(ls "$work/parts")"
+capture merge "$work"/parts/*.pcap -o "$work/merged.pcapng"
+capture convert "$work/merged.pcapng" -o "$work/merged.pcap"
+capture convert "$all" -o "$work/all.pcap"
+[ "$(stat -c %s "$work/merged.pcap")" = "$(stat -c %s "$work/all.pcap")" ] || fail "merge: other frames"
+capture split --comments "$all" -o "$work/told"
+capture merge "$work"/told/*.pcapng -o "$work/again.pcapng"
+capture convert "$all" -o "$work/all.pcapng"
+[ "$(grep -ac 'dropped: ' "$work/again.pcapng")" = "$(grep -ac 'dropped: ' "$work/all.pcapng")" ] ||
+    fail "comments are lost"
+capture convert "$work/parts/leaf0-host0.pcap" -o "$work/one.pcapng"
+capture convert "$work/one.pcapng" -o "$work/one.pcap"
+cmp "$work/one.pcap" "$work/parts/leaf0-host0.pcap" || fail "to pcapng and back"
+capture cut "$all" --from 10us --to 20us -o "$work/cut.pcap"
+
+python3 - "$work" "$ROCESIM" <<'END' || fail "contents"
+import csv, decimal, json, struct, subprocess, sys
+work, program = sys.argv[1:]
+def times(path):
+    data, at, found = open(path, "rb").read(), 24, []
+    while at < len(data):
+        s, ns, caplen, _ = struct.unpack_from("<IIII", data, at)
+        found.append(s * 10**9 + ns)
+        at += 16 + caplen
+    return found
+inside = [t for t in times(work + "/all.pcap") if 10000 <= t < 20000]
+assert times(work + "/cut.pcap") == inside != [], "cut"
+
+rows = [r for r in csv.DictReader(open(work + "/s/hops.csv")) if r["qp"]]
+ps = lambda text: int(decimal.Decimal(text) * 1000)
+paused = behind = lost = 0
+data = [r for r in rows if r["kind"] == "data" and r["port"].startswith(r["src"] + "->")]
+for first in data[::len(data) // 12]:
+    mine = [r for r in rows if (r["src"], r["qp"], r["psn"], r["kind"]) ==
+            (first["src"], first["qp"], first["psn"], "data")]
+    told = json.loads(subprocess.run(
+        [program, "capture", "follow", "--json", work + "/all.pcapng", "--packet",
+         "%s QP %s PSN %s" % (first["src"], first["qp"], first["psn"])],
+        capture_output=True, check=True).stdout)
+    journeys = told["journeys"]
+    assert len(journeys) == sum(r["port"].startswith(r["src"] + "->") for r in mine), "journeys"
+    hops = [h for j in journeys for h in j["hops"]]
+    for j in journeys:
+        assert j["took_ps"] == sum(h["took_ps"] for h in j["hops"]), "the sum"
+        lost += "dropped" in j.get("comment", "")
+    links = sorted((h["from_ps"], h["from_ps"] + h["took_ps"]) for h in hops if h["kind"] == "link")
+    arrived = {(ps(r["time_ns"]), ps(r["arrives_ns"])) for r in mine}
+    assert set(links) <= arrived and len(arrived) - len(links) <= len(journeys), (links, arrived)
+    for h in hops:
+        if h["kind"] == "node":
+            assert h["took_ps"] == h["behind_ps"] + h["paused_ps"] + h["turn_ps"]
+            paused += h["paused_ps"]
+            behind += h["behind_ps"]
+assert paused > 0 and behind > 0, (paused, behind)
+drops = subprocess.run(["grep", "-ao", "dropped: lost on the link[^@]*PSN [0-9]*",
+                        work + "/all.pcapng"], capture_output=True, text=True).stdout.splitlines()
+for drop in drops: # of data, or of ACKs with equal numbers
+    qp, psn = drop.split("queue pair ")[1].split(", PSN ")
+    row = next((r for r in data if (r["qp"], r["psn"]) == (qp, psn)), None)
+    if row and lost == 0:
+        told = json.loads(subprocess.run([program, "capture", "follow", "--json",
+            work + "/all.pcapng", "--packet", "%s QP %s PSN %s" % (row["src"], qp, psn)],
+            capture_output=True, check=True).stdout)
+        lost += any("dropped: lost" in j.get("comment", "") for j in told["journeys"])
+        assert lost == 0 or told["journeys"][-1]["received"], told
+assert lost > 0, drops
+END
+
+# refused WORDS ARGUMENT...: exit status 2, the message has the words, and nothing is written.
+refused() {
+    "$ROCESIM" capture "${@:2}" >/dev/null 2>"$work/err"
+    [ $? -eq 2 ] || fail "capture ${*:2}: not refused"
+    grep -q "$1" "$work/err" || fail "capture ${*:2}: $(cat "$work/err")"
+    [ ! -e "$work/no.pcap" ] || fail "capture ${*:2}: wrote a file"
+}
+head -c 5000 "$work/all.pcapng" >"$work/short.pcapng"
+refused 'unknown action' burn "$work/one.pcap"
+refused 'ends within a block' convert "$work/short.pcapng" -o "$work/no.pcap"
+refused 'does not begin like a capture' convert "$work/s.yaml" -o "$work/no.pcap"
+refused 'expected a name that ends in' convert "$work/one.pcap" -o "$work/no"
+refused 'expected a packet such as' follow "$work/all.pcapng" --packet 'host1 PSN 3'
+refused 'no frame that host1 sends' follow "$work/all.pcapng" --packet 'host1 QP 2 PSN 3'
+[ $failures -eq 0 ]
