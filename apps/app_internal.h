@@ -188,6 +188,8 @@ sim_err_t app__cannot_talk(const net_t *net,
                            uint32_t b,
                            const char *blame,
                            sim_message_t *message);
+// Returns the time that an acknowledgement takes from one interface to another on an idle path.
+sim_time_t app__ack_ps(const net_t *net, uint32_t from, uint32_t to);
 const char *app__host_name(const net_t *net, uint32_t interface);
 const net_node_t *app__host(const net_t *net, uint32_t interface);
 

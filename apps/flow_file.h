@@ -26,6 +26,7 @@ typedef struct app_flow_chain {
     uint32_t started_by; // trigger that starts this flow, which then has no start time
     uint32_t sent;       // trigger activated when the sender has all acknowledgements
     uint32_t received;   // trigger activated when the receiver has all bytes
+    bool acknowledged;   // received: later, when the sender would know on an idle path
 } app_flow_chain_t;
 
 typedef enum app_trigger_kind {

@@ -20,6 +20,24 @@ bool app__can_talk(const net_t *net, uint32_t a, uint32_t b)
     return app__host(net, a) != app__host(net, b) && net_reachable(net, a, b);
 }
 
+sim_time_t app__ack_ps(const net_t *net, uint32_t from, uint32_t to)
+{
+    nic_ideal_t ideal = {
+        .net = net,
+        .requester = to,
+        .responder = from,
+        .opcode = NIC_WR_RDMA_WRITE,
+        .mtu_bytes = 4096,
+        .message_bytes = 4,
+        .messages = 1,
+        .piece_bytes = UINT64_C(1) << 30,
+        .service = NIC_QPT_RC,
+    };
+    const sim_time_t both_ps = nic_ideal_ps(&ideal);
+    ideal.service = NIC_QPT_UC;
+    return both_ps - nic_ideal_ps(&ideal);
+}
+
 sim_err_t app__cannot_talk(const net_t *net,
                            uint32_t a,
                            uint32_t b,

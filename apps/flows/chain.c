@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/flows/chain.c - transfers of a plan that triggers start.
 //
-// One host both activates a trigger and requests the transfers that it starts. So activation takes
+// One host both activates a trigger and requests the transfers that it starts. So activation needs
 // no time, and only that host's events touch the trigger.
 #include "apps/flows/transfer_internal.h"
 
@@ -59,17 +59,22 @@ static app__source_t *source_of(const app__plan_t *plan, uint32_t interface)
     return &plan->sources[low];
 }
 
-// Starts a transfer after the current event, which may be within a completion of another queue
-// pair.
-static void start_soon(app__plan_t *plan, uint32_t index)
+// Starts a transfer so much later, and after the current event, which may be within a completion of
+// another queue pair.
+static void start_soon(app__plan_t *plan, uint32_t index, sim_time_t later_ps)
 {
     app__source_t *const source = source_of(plan, app__transfer(plan, index)->source);
     SIM_GROW(source->due, source->due_count, &source->due_capacity);
-    source->due[source->due_count++] = index;
-    sim_timer_arm(source->endpoint->node, &source->due_timer, source->endpoint->node->now_ps);
+    sim_node_t *const node = source->endpoint->node;
+    sim_time_t first_ps = node->now_ps + later_ps;
+    source->due[source->due_count++] = (app__due_t){index, first_ps};
+    for (size_t i = 0; i < source->due_count && later_ps > 0; i++) {
+        first_ps = source->due[i].time_ps < first_ps ? source->due[i].time_ps : first_ps;
+    }
+    sim_timer_arm(node, &source->due_timer, first_ps);
 }
 
-void app__chain_activate(app__plan_t *plan, uint32_t number)
+void app__chain_activate(app__plan_t *plan, uint32_t number, sim_time_t later_ps)
 {
     if (number == 0) {
         return;
@@ -81,7 +86,7 @@ void app__chain_activate(app__plan_t *plan, uint32_t number)
     }
     do {
         if (trigger->next < trigger->target_count) {
-            start_soon(plan, trigger->targets[trigger->next++]);
+            start_soon(plan, trigger->targets[trigger->next++], later_ps);
         }
     } while (!trigger->one_by_one && trigger->next < trigger->target_count);
 }

@@ -19,12 +19,15 @@
 #define FIELD_BYTES_MAX 255
 #define START_PS_MAX (10000 * SIM_PS_PER_S) // the limit of the other applications
 
+typedef enum trigger_time { TRIGGERS_DATA, TRIGGERS_ACKNOWLEDGED } trigger_time_t;
+
 typedef struct flows_config {
     char *file;
     char *list;
     app_flow_format_t format;
     sim_time_t stop_ps; // SIM_AUTO: none
     uint64_t qps;
+    uint32_t triggers; // trigger_time_t
     app__shape_t shape;
 } flows_config_t;
 
@@ -46,6 +49,10 @@ static const sim_attr_t attrs[] = {
              .help = "queue pairs per row: its bytes are cut into as many transfers, each "
                      "with its own QP and path; auto: one, and the report has no part about "
                      "rows"),
+    SIM_ATTR(PREFIX ".triggers", ENUM, flows_config_t, triggers,
+             .default_text = "acknowledged", .choices = "data|acknowledged",
+             .help = "moment at which a send_done_trigger acts that belongs to the receiver's host: "
+                     "when its data are there, or when the sender would know, as in htsim"),
     APP__STOP_ATTR(PREFIX, flows_config_t, stop_ps),
     APP__SHAPE_ATTRS(PREFIX, flows_config_t, shape),
 };
@@ -366,7 +373,15 @@ static sim_err_t take_file(reader_t *reader, const flows_config_t *config, sim_m
                                ": %.200s is a file of another simulator, expected qps: 1",
                                name);
     } else if (format != APP_FLOW_ROWS) {
-        error = app__flows_add_file(context, reader->plan, format, name, text, size_bytes, message);
+        const bool acknowledged = config->triggers == TRIGGERS_ACKNOWLEDGED;
+        error = app__flows_add_file(context,
+                                    reader->plan,
+                                    format,
+                                    name,
+                                    text,
+                                    size_bytes,
+                                    acknowledged,
+                                    message);
     } else {
         char *const place = sim_format(": %.200s line ", name);
         reader->place = place;

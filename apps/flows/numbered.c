@@ -228,6 +228,7 @@ static bool place_end(uint32_t *own,
 static sim_err_t place_triggers(const app_context_t *context,
                                 app_flow_file_t *file,
                                 const char *name,
+                                bool acknowledged,
                                 sim_message_t *message)
 {
     sim_err_t error = SIM_OK;
@@ -262,6 +263,8 @@ static sim_err_t place_triggers(const app_context_t *context,
                                         &moved)) {
             error = fail_trigger(file, row, name, before.received, hosts[before.received], message);
         }
+        chain->acknowledged = acknowledged && moved && chain->received == before.sent;
+        moved = moved && !chain->acknowledged;
         moved_row = moved && moved_row == NULL ? row : moved_row;
     }
     sim_free(hosts);
@@ -283,6 +286,7 @@ static sim_err_t take_triggers(const app_context_t *context,
                                app__plan_t *plan,
                                app_flow_file_t *file,
                                const char *name,
+                               bool acknowledged,
                                sim_message_t *message)
 {
     if (file->trigger_count == 0) {
@@ -296,7 +300,7 @@ static sim_err_t take_triggers(const app_context_t *context,
                               "send",
                               name);
     }
-    const sim_err_t error = place_triggers(context, file, name, message);
+    const sim_err_t error = place_triggers(context, file, name, acknowledged, message);
     if (error == SIM_OK) {
         app__plan_triggers(plan, file->triggers, file->trigger_count);
     }
@@ -330,6 +334,7 @@ sim_err_t app__flows_add_file(const app_context_t *context,
                               const char *name,
                               const char *text,
                               size_t size_bytes,
+                              bool acknowledged,
                               sim_message_t *message)
 {
     app_flow_file_t file;
@@ -343,7 +348,7 @@ sim_err_t app__flows_add_file(const app_context_t *context,
                                           &file,
                                           message);
     if (error == SIM_OK) {
-        error = take_triggers(context, plan, &file, name, message);
+        error = take_triggers(context, plan, &file, name, acknowledged, message);
     }
     if (error == SIM_OK) {
         hosts_init(&hosts, context->net);

@@ -197,7 +197,7 @@ void app__run_end(app__transfer_run_t *run)
         }
         source->completed++;
         if (source->plan->trigger_count > 0) {
-            app__chain_activate(source->plan, source->plan->chains[run->index].sent);
+            app__chain_activate(source->plan, source->plan->chains[run->index].sent, 0);
         }
     } else {
         source->failed++;
@@ -297,11 +297,22 @@ void app__source_due(sim_node_t *node, sim_timer_t *timer)
 {
     app__source_t *const source = SIM_CONTAINER_OF(timer, app__source_t, due_timer);
     app__plan_t *const plan = source->plan;
+    size_t kept = 0;
+    sim_time_t next_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < source->due_count && node->now_ps < plan->stop_ps; i++) {
-        app__transfer(plan, source->due[i])->start_ps = node->now_ps;
-        start_transfer(source, source->due[i]);
+        const app__due_t due = source->due[i];
+        if (due.time_ps > node->now_ps) {
+            next_ps = due.time_ps < next_ps ? due.time_ps : next_ps;
+            source->due[kept++] = due;
+            continue;
+        }
+        app__transfer(plan, due.index)->start_ps = node->now_ps;
+        start_transfer(source, due.index);
     }
-    source->due_count = 0;
+    source->due_count = kept;
+    if (kept > 0) {
+        sim_timer_arm(node, timer, next_ps);
+    }
 }
 
 // -- the responder
@@ -395,7 +406,12 @@ static void message_received(void *owner,
     const app__transfer_t *const transfer = app__transfer(plan, passive->item);
     if (plan->trigger_count > 0 &&
         ++passive->done == transfer->messages * pieces_of(plan, transfer)) {
-        app__chain_activate(plan, plan->chains[passive->item].received);
+        const app_flow_chain_t *const chain = &plan->chains[passive->item];
+        const bool later = chain->received != 0 && chain->acknowledged;
+        app__chain_activate(plan,
+                            chain->received,
+                            later ? app__ack_ps(plan->net, transfer->destination, transfer->source)
+                                  : 0);
     }
 }
 

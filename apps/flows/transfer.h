@@ -218,12 +218,14 @@ extern const sim_report_table_t app__planned_report; // about an app__planned_t
     .carry = app__planned_carry, .report = &app__planned_report
 
 // Adds the flows of another simulator's file to the plan. Host n of the file is the host "host<n>".
+// acknowledged: triggers that a sender activates at its receiver act when the sender would know.
 SIM_MUST_CHECK sim_err_t app__flows_add_file(const app_context_t *context,
                                              app__plan_t *plan,
                                              app_flow_format_t format,
                                              const char *name,
                                              const char *text,
                                              size_t size_bytes,
+                                             bool acknowledged,
                                              sim_message_t *message);
 
 // Returns the time until which to plan: stop_ps, or the end of the run where that is SIM_AUTO.

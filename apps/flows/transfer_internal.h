@@ -28,6 +28,12 @@ typedef struct app__failure {
     sim_time_t time_ps;
 } app__failure_t;
 
+// A transfer that a trigger started.
+typedef struct app__due {
+    uint32_t index; // of the transfer
+    sim_time_t time_ps;
+} app__due_t;
+
 // The transfers of one plan that one interface requests.
 typedef struct app__source {
     sim_timer_t timer; // fires at the start of the next transfer
@@ -43,8 +49,8 @@ typedef struct app__source {
     app__failure_t *failures; // in order of time
     size_t failure_count;
     size_t failure_capacity;
-    sim_timer_t due_timer; // fires at once for transfers that triggers started
-    uint32_t *due;         // transfers
+    sim_timer_t due_timer; // fires for transfers that triggers started
+    app__due_t *due;
     size_t due_count;
     size_t due_capacity;
     bool late; // the start time has come; waits for other events scheduled for that time
@@ -157,8 +163,9 @@ static inline bool app__waits(const app__plan_t *plan, uint64_t index)
 }
 void app__chains_begin(app__plan_t *plan);
 void app__chains_free(app__plan_t *plan);
-// Activates a trigger, in an event of its host; number 0 means no trigger.
-void app__chain_activate(app__plan_t *plan, uint32_t number);
+// Activates a trigger, in an event of its host; number 0 means no trigger. What it starts begins so
+// much later.
+void app__chain_activate(app__plan_t *plan, uint32_t number, sim_time_t later_ps);
 
 // plan_results.c: collects the progress of transfers in progress and the times of failures. Writes
 // the retransmitted packets of transfers in progress into the transfers. The caller frees the items

@@ -690,20 +690,9 @@ static void show_later(sim_node_t *node, sim_timer_t *timer)
 static sim_time_t ack_ps(const app__conn_t *conn, uint32_t number)
 {
     const ends_t ends = ends_of(conn, number);
-    nic_ideal_t ideal = {
-        .net = ends.own->endpoint->net,
-        .requester = ends.peer->endpoint->interface,
-        .responder = ends.own->endpoint->interface,
-        .opcode = NIC_WR_RDMA_WRITE,
-        .mtu_bytes = 4096,
-        .message_bytes = 4,
-        .messages = 1,
-        .piece_bytes = UINT64_C(1) << 30,
-        .service = NIC_QPT_RC,
-    };
-    const sim_time_t both_ps = nic_ideal_ps(&ideal);
-    ideal.service = NIC_QPT_UC;
-    return both_ps - nic_ideal_ps(&ideal);
+    return app__ack_ps(ends.own->endpoint->net,
+                       ends.own->endpoint->interface,
+                       ends.peer->endpoint->interface);
 }
 
 static void arrived(app__conn_t *conn, uint32_t number)

@@ -434,13 +434,15 @@ grep -q 'chain.cm:13:1: 0 connections activate trigger 1, which needs 1: its con
 grep -q '7 of 8 completed; 1 starts at or after the end' "$work/stdout" ||
     fail "no activation" "$(grep flows "$work/stdout")"
 grep -q ',host0,host2,[0-9]*,1000,,,,' "$work/out/flows.csv" || fail "no activation" "it has times"
-# A ring: the sender of each hop activates what its receiver sends on, which is when that has it all.
+# A ring: the sender of each hop activates what its receiver sends on; with triggers: data, that is
+# when the receiver has it all.
 printf 'Nodes 3\nConnections 3\nTriggers 2\n' >ring.cm
 printf '0->1 id 1 start 0 size 50000 send_done_trigger 1\n' >>ring.cm
 printf '1->2 id 2 trigger 1 size 50001 send_done_trigger 2\n' >>ring.cm
 printf '2->0 id 3 trigger 2 size 50002\ntrigger id 1 oneshot\ntrigger id 2 oneshot\n' >>ring.cm
 sed 's/chain/ring/' s.yaml >ring.yaml
-"$ROCESIM" run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
+"$ROCESIM" run ring.yaml -o "$work/out" --set 'traffic[0].flows.triggers=data' \
+    >/dev/null 2>"$work/err" || fail ring "status $?"
 grep -q '^note: ring.cm:4:1: one end of a connection activates a trigger of the other end.s host' \
     "$work/err" || fail ring "$(cat "$work/err")"
 awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
@@ -450,6 +452,14 @@ awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
             if (at[i] == "" || off > 0.001 || off < -0.001) { print i " bytes start at " at[i] }
         } }' "$work/out/flows.csv" >"$work/wrong"
 [ ! -s "$work/wrong" ] || fail ring "$(cat "$work/wrong")"
+# By default a hop begins when the sender of the one before has its ACK.
+"$ROCESIM" run ring.yaml -o "$work/out" >/dev/null 2>"$work/err" || fail ring "status $?"
+! grep -q 'one end of a connection' "$work/err" || fail ring "$(cat "$work/err")"
+awk -F, 'NR > 1 { at[$5] = $6; end[$5] = $7 }
+    END { for (i = 50001; i <= 50002; i++) {
+            if (at[i] == "" || at[i] != end[i - 1]) { print i " bytes start at " at[i] }
+        } }' "$work/out/flows.csv" >"$work/wrong"
+[ ! -s "$work/wrong" ] || fail "ring, acknowledged" "$(cat "$work/wrong")"
 sed -i 's/file: chain.cm/file: chain.cm, verb: read/' s.yaml
 refused "read with triggers" "verb: read cannot be used with the triggers of chain.cm"
 
