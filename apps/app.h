@@ -74,6 +74,21 @@ typedef struct app_flow_result {
 } app_flow_result_t;
 typedef void (*app_flow_fn)(const app_flow_result_t *flow, void *ctx);
 
+// Messages of one kind from one interface to another that an application will send besides its
+// flows, before a run: for estimates.
+typedef struct app_load {
+    uint32_t source; // interface
+    uint32_t destination;
+    uint32_t mtu_bytes; // payload of a full packet
+    uint8_t priority;
+    uint8_t dscp;
+    bool local;      // within a host: no packets
+    double messages; // may be a mean, hence a fraction
+    double bytes;    // of all messages
+    sim_time_t start_ps;
+} app_load_t;
+typedef void (*app_load_fn)(const app_load_t *load, void *ctx);
+
 // One operation of a program on a host, a row of operations.csv.
 typedef struct app_operation {
     uint32_t rank;         // of the program
@@ -126,6 +141,9 @@ typedef struct app_ops {
     // Calls fn once per transfer, in order of start time. May be called before the run (planned
     // transfers), or after it (also an interrupted one) and before sim_destroy. May be NULL.
     void (*flows)(const app_t *app, app_flow_fn fn, void *ctx);
+    // Calls fn for the messages that follow from a plan and are no flows before the run, such as
+    // those of collectives. Called before the run. May be NULL.
+    void (*loads)(const app_t *app, app_load_fn fn, void *ctx);
     // Calls fn (may be NULL) for at most `most` operations that have started, equally many of each
     // rank, by rank and number. Returns how many have started. Called after the run. May be NULL.
     uint64_t (*operations)(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx);

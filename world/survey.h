@@ -46,6 +46,7 @@ struct world_survey {
     uint64_t untold;    // entries of traffic that plan no transfers
     double bytes;       // payload of those that start in time
     double packets;     // full of it
+    double local;       // messages within hosts, besides
     double packet_hops; // of packets and their ACKs, as far as the links can carry them in the run
     double wall_s;      // on one thread
     double losses;      // of packets that links lose, to be expected

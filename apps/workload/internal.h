@@ -455,6 +455,10 @@ void app__workload_describe(const app_t *app,
                             void (*write)(const char *text, void *ctx),
                             void *ctx);
 
+// -- collective/loads.c
+
+void app__workload_loads(const app_t *app, app_load_fn fn, void *ctx);
+
 // -- collective/matrix.c
 
 // Reads the sizes of an all-to-all: ranks x ranks numbers. The caller frees *matrix with sim_free.
@@ -480,7 +484,8 @@ extern const sim_report_table_t app__workload_report;
     .destroy = app__workload_destroy, .flows = app__workload_flows,         \
     .operations = app__workload_operations, .places = app__workload_places, \
     .progress = app__workload_progress, .carry = app__workload_carry,       \
-    .describe = app__workload_describe, .report = &app__workload_report,    \
+    .describe = app__workload_describe, .loads = app__workload_loads,       \
+    .report = &app__workload_report,                                        \
     .warn = app__workload_warn, .program = &app__workload_program
 
 #endif // APPS_WORKLOAD_INTERNAL_H

@@ -233,6 +233,7 @@ typedef struct graph {
     uint64_t mismatches; // messages and receives of different sizes
     // -- to find the longest path
     const app__loggp_t *loggp; // NULL: paths have no times
+    const sim_time_t *call_ps; // per call
     sim_time_t *time_ps;       // per operation: when it can start
     sim_time_t end_ps;
 } graph_t;
@@ -401,13 +402,16 @@ static void release(walk_t *walk, uint64_t before, uint64_t after, sim_time_t ti
 }
 
 // Returns when an operation that starts at start_ps finishes if nothing is in its way.
-static sim_time_t finish_of(const app__loggp_t *loggp, const app__op_t *op, sim_time_t start_ps)
+static sim_time_t finish_of(const graph_t *graph, const app__op_t *op, sim_time_t start_ps)
 {
+    const app__loggp_t *const loggp = graph->loggp;
     switch (op->type) {
     case APP__OP_CALC:
         return start_ps + app__calc_ps(op->size, &loggp->calc_scale);
     case APP__OP_SEND:
         return start_ps + loggp->send_ps;
+    case APP__OP_COLL:
+        return start_ps + graph->call_ps[op->peer];
     default:
         return start_ps; // a message has cost its receiver already, also if no receive was there
     }
@@ -422,7 +426,7 @@ static sim_time_t release_all(walk_t *walk, uint64_t number, uint32_t rank)
     const uint32_t followers = op->required_count + op->irequired_count;
     const bool timed = graph->loggp != NULL;
     const sim_time_t start_ps = timed ? graph->time_ps[number] : 0;
-    const sim_time_t finish_ps = timed ? finish_of(graph->loggp, op, start_ps) : 0;
+    const sim_time_t finish_ps = timed ? finish_of(graph, op, start_ps) : 0;
     for (uint32_t i = 0; i < followers; i++) {
         const uint64_t after = graph->base[rank] + ops->next[op->required_first + i];
         release(walk, number, after, i < op->required_count ? finish_ps : start_ps);
@@ -453,7 +457,7 @@ static void visit_call(walk_t *walk, uint64_t number, uint32_t call)
     for (uint64_t at = graph->caller[call]; at != 0; at = graph->other[at - 1]) {
         graph->depth[at - 1] = depth + 1;
         if (graph->loggp != NULL) {
-            graph->time_ps[at - 1] = last_ps; // the collective itself takes no time here
+            graph->time_ps[at - 1] = last_ps;
         }
         (void)release_all(walk, at - 1, rank_of(graph, at - 1));
     }
@@ -557,13 +561,16 @@ void app__schedule_finish(app__schedule_t *schedule)
     graph_fini(&graph);
 }
 
-sim_time_t app__schedule_path_ps(const app__schedule_t *schedule, const app__loggp_t *loggp)
+sim_time_t app__schedule_path_ps(const app__schedule_t *schedule,
+                                 const app__loggp_t *loggp,
+                                 const sim_time_t *call_ps)
 {
     graph_t graph;
     app__schedule_counts_t counts = schedule->counts;
     uint32_t depth = 0;
     graph_init(&graph, schedule);
     graph.loggp = loggp;
+    graph.call_ps = call_ps;
     graph.time_ps = sim_alloc_array((size_t)graph.count + 1, sizeof(*graph.time_ps));
     match_all(&graph, &counts);
     (void)walk_all(&graph, &depth);

@@ -39,9 +39,89 @@ static void raise_to(sim_time_t *most_ps, const sim_time_t *works_ps, size_t cou
     }
 }
 
+// -- collectives as rings, all-to-alls as direct exchanges
+
+// What a rank sends in a call.
+typedef struct share {
+    double bytes;
+    uint32_t messages;
+    uint32_t rounds; // messages that follow one another
+} share_t;
+
+static double row_of(const app__call_t *call, uint32_t ranks, uint32_t row)
+{
+    double bytes = 0;
+    for (uint32_t i = 0; i < ranks; i++) {
+        bytes += i != row ? (double)call->matrix[(uint64_t)row * ranks + i] : 0;
+    }
+    return bytes;
+}
+
+// Returns the share of a rank: number `member` of its group.
+static share_t share_of(const app__schedule_t *schedule, const app__call_t *call, uint32_t member)
+{
+    const uint32_t n = schedule->groups[call->group].count;
+    const double part = (double)call->bytes * (n - 1) / n;
+    switch (call->kind) {
+    case APP__COLL_ALL_REDUCE:
+        return (share_t){2 * part, 2 * (n - 1), 2 * (n - 1)};
+    case APP__COLL_BARRIER:
+        return (share_t){2.0 * (n - 1), 2 * (n - 1), 2 * (n - 1)};
+    case APP__COLL_REDUCE_SCATTER:
+    case APP__COLL_ALL_GATHER:
+        return (share_t){part, n - 1, n - 1};
+    case APP__COLL_ALL_TO_ALL:
+        return (share_t){call->matrix != NULL ? row_of(call, n, member) : part, n - 1, n > 1};
+    default: // broadcast, reduce: the last one of the chain sends nothing
+        return (share_t){n > 1 ? (double)call->bytes : 0, n > 1, n - 1};
+    }
+}
+
+static app__call_cost_t cost_of(const app__schedule_t *schedule,
+                                const app__call_t *call,
+                                const app__loggp_t *loggp)
+{
+    const uint32_t n = schedule->groups[call->group].count;
+    double bytes = 0;
+    share_t share = {0, 0, 0};
+    for (uint32_t i = 0; i < (call->matrix != NULL ? n : 1); i++) {
+        share = share_of(schedule, call, i);
+        bytes = share.bytes > bytes ? share.bytes : bytes;
+    }
+    const sim_time_t least_ps = (sim_time_t)(bytes * (double)loggp->byte_gap_ps);
+    const sim_time_t round_ps = loggp->latency_ps + loggp->send_ps + loggp->recv_ps;
+    return (app__call_cost_t){least_ps, least_ps + share.rounds * round_ps};
+}
+
+static void sum_calls(const app__schedule_t *schedule, app__workload_summary_t *summary)
+{
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        const app__call_t *const call = &schedule->calls[i];
+        const uint32_t n = schedule->groups[call->group].count;
+        const bool chain = call->kind == APP__COLL_BROADCAST || call->kind == APP__COLL_REDUCE;
+        const uint32_t senders = chain && n > 0 ? n - 1 : n;
+        const uint32_t rows = call->matrix != NULL ? n : 1;
+        for (uint32_t row = 0; row < rows; row++) {
+            const share_t share = share_of(schedule, call, row);
+            summary->call_messages += (uint64_t)share.messages * senders / rows;
+            summary->call_bytes += share.bytes * senders / rows;
+        }
+    }
+}
+
+// Returns whether all ranks send in a call.
+static bool all_send(const app__schedule_t *schedule, uint32_t call)
+{
+    const uint8_t kind = schedule->calls[call].kind;
+    return kind != APP__COLL_BROADCAST && kind != APP__COLL_REDUCE;
+}
+
+// -- bounds
+
 // Adds up the work of the processors and the NICs of each rank.
 static void bound_resources(const app__schedule_t *schedule,
                             const app__loggp_t *loggp,
+                            const app__call_cost_t *costs, // NULL: NICs send no collectives
                             app__workload_summary_t *summary)
 {
     sim_time_t cpu_ps[UINT8_MAX + 1];
@@ -61,6 +141,8 @@ static void bound_resources(const app__schedule_t *schedule,
                 send_ps[op->nic] += gaps_ps;
             } else if (op->type == APP__OP_RECV) {
                 receive_ps[op->nic] += gaps_ps;
+            } else if (op->type == APP__OP_COLL && costs != NULL && all_send(schedule, op->peer)) {
+                send_ps[op->nic] += costs[op->peer].least_ps;
             }
         }
         raise_to(&summary->cpu_ps, cpu_ps, SIM_COUNT_OF(cpu_ps));
@@ -69,30 +151,68 @@ static void bound_resources(const app__schedule_t *schedule,
     }
 }
 
+// Fills the longest path with the least times of collectives; and the estimate with likely ones,
+// if there are some.
+static void find_paths(const app__schedule_t *schedule,
+                       const app__loggp_t *loggp,
+                       const app__call_cost_t *costs,
+                       app__workload_summary_t *summary)
+{
+    sim_time_t *const call_ps = sim_alloc_array(schedule->call_count + 1, sizeof(*call_ps));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        call_ps[i] = costs[i].least_ps;
+    }
+    summary->path_ps = app__schedule_path_ps(schedule, loggp, call_ps);
+    if (schedule->counts.colls > 0) {
+        for (size_t i = 0; i < schedule->call_count; i++) {
+            call_ps[i] = costs[i].likely_ps;
+        }
+        summary->estimated = true;
+        summary->estimate_ps = app__schedule_path_ps(schedule, loggp, call_ps);
+    }
+    sim_free(call_ps);
+}
+
+static void run_ideal(const app__schedule_t *schedule,
+                      const app__loggp_t *loggp,
+                      app__workload_summary_t *summary)
+{
+    app__loggp_result_t result;
+    app__loggp_t limited = *loggp;
+    limited.events_max = APP__ESTIMATE_EVENTS_MAX;
+    app__loggp_run(schedule, &limited, &result);
+    summary->estimated = !result.cut;
+    summary->estimate_ps = result.end_ps;
+    summary->unfinished = result.cut ? 0 : result.unfinished;
+    app__loggp_fini(&result);
+}
+
 void app__workload_summarise(const app__schedule_t *schedule,
                              const app__loggp_t *loggp,
+                             const app__call_cost_t *costs,
                              app__workload_summary_t *summary)
 {
+    app__call_cost_t *const own = sim_alloc_array(schedule->call_count + 1, sizeof(*own));
+    for (size_t i = 0; i < schedule->call_count && costs == NULL; i++) {
+        own[i] = cost_of(schedule, &schedule->calls[i], loggp);
+    }
     *summary = (app__workload_summary_t){.operations = 0};
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         summary->operations += schedule->ranks[r].count;
     }
     sum_sizes(schedule, summary);
-    bound_resources(schedule, loggp, summary);
-    summary->path_ps = app__schedule_path_ps(schedule, loggp);
+    sum_calls(schedule, summary);
+    bound_resources(schedule, loggp, costs == NULL ? own : NULL, summary);
+    find_paths(schedule, loggp, costs == NULL ? own : costs, summary);
     const sim_time_t bounds_ps[] = {summary->path_ps,
                                     summary->cpu_ps,
                                     summary->nic_send_ps,
                                     summary->nic_receive_ps};
     raise_to(&summary->bound_ps, bounds_ps, SIM_COUNT_OF(bounds_ps));
-    if (summary->operations <= APP__ESTIMATE_OPS_MAX && schedule->counts.colls == 0) {
-        app__loggp_result_t result;
-        app__loggp_t limited = *loggp;
-        limited.events_max = APP__ESTIMATE_EVENTS_MAX;
-        app__loggp_run(schedule, &limited, &result);
-        summary->estimated = !result.cut;
-        summary->estimate_ps = result.end_ps;
-        summary->unfinished = result.cut ? 0 : result.unfinished;
-        app__loggp_fini(&result);
+    if (summary->estimated) {
+        raise_to(&summary->estimate_ps, &summary->bound_ps, 1);
+    } else if (summary->operations <= APP__ESTIMATE_OPS_MAX) {
+        run_ideal(schedule, loggp, summary);
     }
+    sim_free(own);
 }

@@ -146,10 +146,11 @@ static void print_bounds(const app__workload_summary_t *summary)
            ns_text(texts[3], sizeof(texts[3]), summary->nic_send_ps),
            ns_text(texts[4], sizeof(texts[4]), summary->nic_receive_ps));
     if (!summary->estimated) {
-        printf("  estimate    none: the schedule is too large for it, or has collectives\n");
+        printf("  estimate    none: the schedule is too large for it\n");
     } else {
-        printf("  estimate    %s on an ideal network (LogGP)\n",
-               ns_text(texts[0], sizeof(texts[0]), summary->estimate_ps));
+        printf("  estimate    %s on an ideal network (LogGP)%s\n",
+               ns_text(texts[0], sizeof(texts[0]), summary->estimate_ps),
+               summary->call_messages > 0 ? ", with collectives as rings" : "");
     }
 }
 
@@ -207,6 +208,11 @@ static void print_workload(const workload_t *workload)
            world_format_bytes(&texts[2], summary->message_bytes_max),
            summary->message_sizes);
     print_calls(workload->schedule);
+    if (summary->call_messages > 0) {
+        printf("              as rings %" PRIu64 " messages, %s in all\n",
+               summary->call_messages,
+               world_format_size(&texts[0], summary->call_bytes));
+    }
     printf("  computed    %s over all ranks\n",
            world_format_time(&texts[0], counts->calc_ns * SIM_PS_PER_NS));
     printf("  depth       %" PRIu32 " messages and computations on the longest chain\n",
@@ -308,6 +314,8 @@ static json_t *workload_json(const workload_t *workload)
     set(object, "min_msg", summary->message_bytes_min);
     set(object, "max_msg", summary->message_bytes_max);
     set(object, "distinct_sizes", summary->message_sizes);
+    set(object, "collective_messages", summary->call_messages);
+    json_object_set_new(object, "collective_bytes", json_real(summary->call_bytes));
     set(object, "depth", counts->depth);
     set(object, "matched", counts->sends - counts->unmatched_sends);
     set(object, "unmatched_sends", counts->unmatched_sends);
@@ -364,7 +372,7 @@ static int check_file(const cli_args_t *args, const app__workload_file_t *file)
         fprintf(stderr, "%s\n", message.text);
     } else {
         workload.schedule = schedule;
-        app__workload_summarise(schedule, &config.loggp, &workload.summary);
+        app__workload_summarise(schedule, &config.loggp, NULL, &workload.summary);
         status = describe(&workload, args->json);
         app__schedule_destroy(schedule);
     }

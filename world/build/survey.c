@@ -18,6 +18,8 @@
 #define PACKET_HOPS_PER_S 15e6
 // A detailed NIC adds its own events: 17 million where an ideal one has 25.
 #define DETAILED_FACTOR 1.5
+// Messages within hosts, of collectives of 8 to 64 ranks.
+#define LOCAL_MESSAGES_PER_S 1e6
 
 // The planned transfers that one interface requests, summed.
 typedef struct sender {
@@ -88,6 +90,7 @@ static void mark_path(world_survey_kind_t *kind, const net_path_t *path)
 
 static void mark_classes(pass_t *pass,
                          const app_flow_result_t *flow,
+                         uint64_t transfers,
                          const net_path_t *forth,
                          const net_path_t *back)
 {
@@ -95,7 +98,7 @@ static void mark_classes(pass_t *pass,
     if (data == NULL) {
         pass->survey->kinds_missed++;
     } else {
-        data->transfers++;
+        data->transfers += transfers;
         mark_path(data, forth);
         mark_path(data, back);
     }
@@ -107,7 +110,7 @@ static void mark_classes(pass_t *pass,
     world_survey_kind_t *const cnp =
         kind_of(pass, (uint8_t)config->cnp_priority, (uint8_t)dscp, true);
     if (cnp != NULL) {
-        cnp->transfers++;
+        cnp->transfers += transfers;
         mark_path(cnp, flow->reads ? forth : back);
     }
 }
@@ -220,7 +223,46 @@ static void take_flow(const app_flow_result_t *flow, void *ctx)
     count_flow(pass, flow, &forth, &back);
     count_losses(pass, flow, flow->reads ? &back : &forth);
     count_attempts(pass, flow, flow->reads ? &back : &forth);
-    mark_classes(pass, flow, &forth, &back);
+    mark_classes(pass, flow, 1, &forth, &back);
+}
+
+// Counts messages that are not planned one by one, such as those of collectives.
+static void take_load(const app_load_t *load, void *ctx)
+{
+    pass_t *const pass = ctx;
+    world_survey_t *const survey = pass->survey;
+    const net_t *const net = pass->world->net;
+    const uint32_t from = load->source;
+    const uint32_t to = load->destination;
+    net_path_t forth;
+    net_path_t back;
+    if (load->local) {
+        survey->local += load->messages;
+        return;
+    }
+    if (load->messages <= 0 || load->start_ps >= pass->world->scenario->run.until_ps ||
+        !net_path_of(net, from, to, net_flow_hash(net, from, to, 0), &forth) ||
+        !net_path_of(net, to, from, net_flow_hash(net, to, from, 0), &back)) {
+        return;
+    }
+    const double each = ceil(load->bytes / load->messages / (double)load->mtu_bytes);
+    const double packets = load->messages * (each > 1 ? each : 1);
+    const nic_config_t *const config = nic_get_config(pass->world->nics[to].nic);
+    sender_t *const sender = &pass->senders[from];
+    survey->transfers += (uint64_t)ceil(load->messages);
+    survey->bytes += load->bytes;
+    survey->packets += packets;
+    sender->bytes += load->bytes;
+    sender->hops += packets * forth.hop_count +
+                    packets / (double)config->ack_interval * back.hop_count;
+    sender->first_ps = load->start_ps < sender->first_ps ? load->start_ps : sender->first_ps;
+    const app_flow_result_t flow = {
+        .source = from,
+        .destination = to,
+        .priority = load->priority,
+        .dscp = load->dscp,
+    };
+    mark_classes(pass, &flow, (uint64_t)ceil(load->messages), &forth, &back);
 }
 
 // Returns the share of an interface's planned bytes that its link can carry before the run ends.
@@ -255,6 +297,9 @@ world_survey_t *world_survey_create(const world_t *world)
         } else {
             survey->untold++;
         }
+        if (app->ops->loads != NULL) {
+            app->ops->loads(app, take_load, &pass);
+        }
     }
     for (uint32_t i = 0; i < world->nic_count; i++) {
         if (pass.senders[i].hops > 0) {
@@ -267,6 +312,7 @@ world_survey_t *world_survey_create(const world_t *world)
                      : 1);
         }
     }
+    survey->wall_s += survey->local / LOCAL_MESSAGES_PER_S;
     sim_free(pass.senders);
     return survey;
 }
@@ -310,18 +356,23 @@ static const char *duration_text(world_text_t *text, double seconds)
 void world_survey_print(const world_t *world, FILE *out)
 {
     const world_survey_t *const survey = world->survey;
-    if (survey->transfers == 0) {
+    if (survey->transfers == 0 && survey->local <= 0) {
         return;
     }
     world_text_t bytes;
     world_text_t duration;
     fprintf(out,
             "  estimate  %" PRIu64 " transfers of %s, %.3g packets; %.3g packet-hops before the "
-            "end of the run, on one thread %s%s\n",
+            "end of the run",
             survey->transfers,
             world_format_size(&bytes, survey->bytes),
             survey->packets,
-            survey->packet_hops,
+            survey->packet_hops);
+    if (survey->local > 0) {
+        fprintf(out, " and %.3g messages within hosts", survey->local);
+    }
+    fprintf(out,
+            ", on one thread %s%s\n",
             duration_text(&duration, survey->wall_s),
             survey->untold > 0 ? ", without what other traffic decides as it goes" : "");
 }

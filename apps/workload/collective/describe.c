@@ -2,7 +2,12 @@
 // apps/workload/collective/describe.c - says before a run how collectives are done, and refuses
 // those whose ranks cannot reach each other.
 #include "apps/workload/collective/engine.h"
+#include "apps/workload/summary.h"
+#include "net/frame.h"
 
+#define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
+#define QP_BYTES 1500.0  // of a queue pair and its queues, about
+#define SLOT_BYTES 100.0 // of a connection's messages, about
 #define LINES_MAX 10u   // of `rocesim check`
 #define CHECKED_MAX 64u // ranks of a group whose connections are looked at: others are alike
 
@@ -44,6 +49,182 @@ static bool alike(const app__collectives_t *all,
            one->program.channels == two->program.channels;
 }
 
+static void say(void (*write)(const char *text, void *ctx), void *ctx, char *text)
+{
+    write(text, ctx);
+    sim_free(text);
+}
+
+// -- amounts
+
+static sim_time_t most_of(sim_time_t a, sim_time_t b)
+{
+    return a > b ? a : b;
+}
+
+// Returns the one-way time of a packet between two interfaces.
+static sim_time_t latency_ps(const net_t *net, uint32_t from, uint32_t to)
+{
+    const uint32_t frame_bytes = net_frame_bytes(ROCE_WRITE_ONLY_IMM, 1, false, false);
+    net_path_t path;
+    return net_path_of(net, from, to, net_flow_hash(net, from, to, 0), &path)
+               ? net_path_time_ps(&path, 1, frame_bytes, 0)
+               : 0;
+}
+
+// Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks.
+static app__loggp_t network_of(const app__workload_t *workload)
+{
+    app__loggp_t loggp = workload->options.loggp;
+    if (workload->options.network == APP__NETWORK_PACKETS) {
+        const uint64_t bps = nic_rate_bps(workload->ports[0].endpoint->nic);
+        loggp.byte_gap_ps = 8 * SIM_PS_PER_S / bps;
+        loggp.latency_ps = 0;
+        for (uint32_t i = 0; i < workload->link_count && loggp.latency_ps == 0; i++) {
+            const app__link_t *const link = &workload->links[i];
+            loggp.latency_ps =
+                latency_ps(workload->app.net,
+                           workload->ports[link->source].endpoint->interface,
+                           workload->ports[link->destination].endpoint->interface);
+        }
+    }
+    return loggp;
+}
+
+// Returns how many messages follow one another: those of a rank, or those of a tree's levels.
+static uint32_t depth_of(const app__coll_plan_t *plan, uint32_t rounds)
+{
+    const app__algorithm_t *const algorithm = plan->program.algorithm;
+    const bool tree = algorithm == &app__tree || algorithm == &app__nvls_tree;
+    uint32_t levels = 1;
+    while (tree && plan->program.ranks >> levels != 0) {
+        levels++;
+    }
+    return rounds * levels;
+}
+
+typedef struct amounts {
+    double messages;
+    double local_messages;
+    double bytes;
+    sim_time_t nic_ps; // the most that a NIC has to send of collectives
+    double memory_bytes;
+} amounts_t;
+
+// Returns the memory of the operations of all ranks.
+static double op_bytes(const app__schedule_t *schedule)
+{
+    const app__schedule_counts_t *const counts = &schedule->counts;
+    const double ops = (double)(counts->sends + counts->recvs + counts->calcs + counts->colls);
+    return ops * (sizeof(app__op_t) + sizeof(app__op_state_t)) +
+           (double)(counts->requires + counts->irequires) * sizeof(uint32_t) +
+           (double)schedule->call_count * sizeof(app__call_t);
+}
+
+// Adds the collectives to the amounts, and fills the costs of their calls.
+static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, amounts_t *amounts)
+{
+    const app__collectives_t *const all = workload->collectives;
+    uint64_t *const calls = app__coll_calls(all);
+    double *const port_bytes = sim_alloc_array((size_t)workload->port_count + 1, sizeof(double));
+    app__call_cost_t *const each = sim_alloc_array(all->plan_count + 1, sizeof(*each));
+    double *const group_bytes =
+        sim_alloc_array(workload->schedule->group_count + 1, sizeof(*group_bytes));
+    for (size_t i = 0; i < all->plan_count; i++) {
+        const app__coll_load_t load =
+            app__coll_load(all, &all->plans[i], calls[i], port_bytes, NULL, NULL);
+        const sim_time_t round_ps = load.from == APP__NO_RANK
+                                        ? workload->options.local_ps
+                                        : latency_ps(workload->app.net, load.from, load.to);
+        each[i].least_ps = (sim_time_t)(load.send_s * SIM_PS_PER_S);
+        each[i].likely_ps =
+            most_of((sim_time_t)(load.send_s * FRAME_SHARE * SIM_PS_PER_S) + round_ps,
+                    (sim_time_t)(load.serial_s * SIM_PS_PER_S) +
+                        depth_of(&all->plans[i], load.rounds) *
+                            (round_ps + all->options.send_ps));
+        const double ends = 2 * (sizeof(app__conn_t) + SLOT_BYTES);
+        const double conn_bytes =
+            load.streams * ends + (load.streams - load.local_streams) * 2 * QP_BYTES;
+        double *const most_bytes = &group_bytes[all->plans[i].group];
+        *most_bytes = conn_bytes > *most_bytes ? conn_bytes : *most_bytes;
+        amounts->messages += load.messages;
+        amounts->local_messages += load.local_messages;
+        amounts->bytes += load.bytes;
+    }
+    for (size_t i = 0; i < workload->schedule->call_count; i++) {
+        costs[i] = each[all->plan_of[i]];
+    }
+    for (size_t i = 0; i < workload->schedule->group_count; i++) {
+        amounts->memory_bytes += group_bytes[i];
+    }
+    sim_free(group_bytes);
+    for (uint32_t p = 0; p < workload->port_count; p++) {
+        const double bps = (double)nic_rate_bps(workload->ports[p].endpoint->nic);
+        const sim_time_t took_ps = (sim_time_t)(port_bytes[p] * 8 / bps * SIM_PS_PER_S);
+        amounts->nic_ps = took_ps > amounts->nic_ps ? took_ps : amounts->nic_ps;
+    }
+    sim_free(each);
+    sim_free(port_bytes);
+    sim_free(calls);
+}
+
+// Says what is to be done, and how long that takes at least.
+static void write_amounts(const app__workload_t *workload,
+                          void (*write)(const char *text, void *ctx),
+                          void *ctx)
+{
+    const app__schedule_t *const schedule = workload->schedule;
+    const app__schedule_counts_t *const counts = &schedule->counts;
+    const app__loggp_t loggp = network_of(workload);
+    app__call_cost_t *const costs = sim_alloc_array(schedule->call_count + 1, sizeof(*costs));
+    amounts_t amounts = {
+        .messages = (double)counts->sends,
+        .bytes = (double)counts->bytes,
+        .memory_bytes = op_bytes(schedule) + 2.0 * workload->link_count * QP_BYTES,
+    };
+    app__workload_summary_t summary;
+    if (workload->collectives != NULL) {
+        add_calls(workload, costs, &amounts);
+    }
+    app__workload_summarise(schedule, &loggp, costs, &summary);
+    sim_free(costs);
+    const sim_time_t nic_ps = most_of(summary.nic_send_ps, amounts.nic_ps);
+    const sim_time_t bound_ps = most_of(summary.bound_ps, nic_ps);
+    say(write,
+        ctx,
+        sim_format("%u ranks: %" PRIu64 " sends, %" PRIu64 " receives, %" PRIu64
+                   " computations, %" PRIu64 " parts of collectives, %u on the longest chain\n",
+                   schedule->rank_count,
+                   counts->sends,
+                   counts->recvs,
+                   counts->calcs,
+                   counts->colls,
+                   counts->depth));
+    say(write,
+        ctx,
+        sim_format("messages: %.0f of %.4g MB, %.0f of them within nodes; memory of operations and "
+                   "connections: %.3g MB\n",
+                   amounts.messages,
+                   amounts.bytes / 1e6,
+                   amounts.local_messages,
+                   amounts.memory_bytes / 1e6));
+    say(write,
+        ctx,
+        sim_format("takes at least %.6g us: the longest of path %.6g, processor %.6g, sending NIC "
+                   "%.6g, receiving NIC %.6g us\n",
+                   (double)bound_ps / SIM_PS_PER_US,
+                   (double)summary.path_ps / SIM_PS_PER_US,
+                   (double)summary.cpu_ps / SIM_PS_PER_US,
+                   (double)nic_ps / SIM_PS_PER_US,
+                   (double)summary.nic_receive_ps / SIM_PS_PER_US));
+    if (summary.estimated) {
+        say(write,
+            ctx,
+            sim_format("takes about %.6g us on paths that nobody shares\n",
+                       (double)most_of(summary.estimate_ps, bound_ps) / SIM_PS_PER_US));
+    }
+}
+
 // Says how many ranks would fit where fewer are.
 static void write_places(const app__workload_t *workload,
                          void (*write)(const char *text, void *ctx),
@@ -51,12 +232,12 @@ static void write_places(const app__workload_t *workload,
 {
     const uint32_t ranks = workload->schedule->rank_count;
     if (ranks < workload->place_count) {
-        char *const text = sim_format("%u ranks on %u places: a fabric of %u would do\n",
-                                      ranks,
-                                      workload->place_count,
-                                      ranks);
-        write(text, ctx);
-        sim_free(text);
+        say(write,
+            ctx,
+            sim_format("%u ranks on %u places: a fabric of %u would do\n",
+                       ranks,
+                       workload->place_count,
+                       ranks));
     }
 }
 
@@ -65,15 +246,13 @@ void app__workload_describe(const app_t *app, void (*write)(const char *text, vo
     const app__workload_t *const workload = (const app__workload_t *)app;
     const app__collectives_t *const all = workload->collectives;
     write_places(workload, write, ctx);
+    write_amounts(workload, write, ctx);
     if (all == NULL) {
         return;
     }
-    uint64_t *const calls = sim_alloc_array(all->plan_count + 1, sizeof(*calls));
+    uint64_t *const calls = app__coll_calls(all);
     size_t *const shown = sim_alloc_array(all->plan_count + 1, sizeof(*shown));
     size_t lines = 0;
-    for (size_t i = 0; i < workload->schedule->call_count; i++) {
-        calls[all->plan_of[i]]++;
-    }
     for (size_t i = 0; i < all->plan_count && lines <= LINES_MAX; i++) {
         size_t at = 0;
         while (at < lines && !alike(all, &all->plans[shown[at]], &all->plans[i])) {

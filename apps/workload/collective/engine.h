@@ -243,6 +243,33 @@ void app__coll_work_all(app__coll_host_t *host);
 SIM_MUST_CHECK sim_err_t app__coll_check_paths(const app__collectives_t *collectives,
                                                sim_message_t *message);
 
+// -- loads.c
+
+// What the calls of one plan send, and how long one takes at least.
+typedef struct app__coll_load {
+    double messages; // of all calls and ranks
+    double local_messages;
+    double bytes;    // of all messages, on the wire
+    double streams;  // connections, more or less: runs of messages of one block to one peer
+    double local_streams;
+    double send_s;   // of one call: the NICs or NVLink of some rank send for so long
+    double serial_s; // of one call: the messages of one block one after the other, on average
+    uint32_t rounds; // messages that follow one another in one loop of a call
+    uint32_t from;   // interfaces of a message between hosts; APP__NO_RANK: none
+    uint32_t to;
+} app__coll_load_t;
+
+// Sums up so many calls of a plan from some of its ranks. Adds what each port sends to port_bytes
+// (by port of the workload; may be NULL), and calls fn (may be NULL) for the messages of a stream.
+app__coll_load_t app__coll_load(const app__collectives_t *all,
+                                const app__coll_plan_t *plan,
+                                uint64_t calls,
+                                double *port_bytes,
+                                app_load_fn fn,
+                                void *ctx);
+// Returns how many calls each plan has. The caller frees it with sim_free.
+uint64_t *app__coll_calls(const app__collectives_t *all);
+
 // -- flows.c
 
 // Calls fn for the messages of collectives that were recorded, in order of their starts.
