@@ -485,7 +485,6 @@ extern const sim_report_table_t app__workload_report;
     .operations = app__workload_operations, .places = app__workload_places, \
     .progress = app__workload_progress, .carry = app__workload_carry,       \
     .describe = app__workload_describe, .loads = app__workload_loads,       \
-    .report = &app__workload_report,                                        \
-    .warn = app__workload_warn, .program = &app__workload_program
+    .report = &app__workload_report, .warn = app__workload_warn, .program = &app__workload_program
 
 #endif // APPS_WORKLOAD_INTERNAL_H

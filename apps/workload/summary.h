@@ -36,7 +36,7 @@ typedef struct app__workload_summary {
     // The end of a run on an ideal network; with collectives, the longest path with their likely
     // times, or a bound if that is more.
     sim_time_t estimate_ps;
-    uint64_t unfinished;    // operations that do not finish there
+    uint64_t unfinished; // operations that do not finish there
 } app__workload_summary_t;
 
 // costs: of each call; NULL: those of rings and direct exchanges.

@@ -253,8 +253,8 @@ static void take_load(const app_load_t *load, void *ctx)
     survey->bytes += load->bytes;
     survey->packets += packets;
     sender->bytes += load->bytes;
-    sender->hops += packets * forth.hop_count +
-                    packets / (double)config->ack_interval * back.hop_count;
+    sender->hops +=
+        packets * forth.hop_count + packets / (double)config->ack_interval * back.hop_count;
     sender->first_ps = load->start_ps < sender->first_ps ? load->start_ps : sender->first_ps;
     const app_flow_result_t flow = {
         .source = from,

@@ -8,8 +8,8 @@
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
 #define QP_BYTES 1500.0  // of a queue pair and its queues, about
 #define SLOT_BYTES 100.0 // of a connection's messages, about
-#define LINES_MAX 10u   // of `rocesim check`
-#define CHECKED_MAX 64u // ranks of a group whose connections are looked at: others are alike
+#define LINES_MAX 10u    // of `rocesim check`
+#define CHECKED_MAX 64u  // ranks of a group whose connections are looked at: others are alike
 
 static void write_plan(const app__collectives_t *all,
                        const app__coll_plan_t *plan,
@@ -82,10 +82,9 @@ static app__loggp_t network_of(const app__workload_t *workload)
         loggp.latency_ps = 0;
         for (uint32_t i = 0; i < workload->link_count && loggp.latency_ps == 0; i++) {
             const app__link_t *const link = &workload->links[i];
-            loggp.latency_ps =
-                latency_ps(workload->app.net,
-                           workload->ports[link->source].endpoint->interface,
-                           workload->ports[link->destination].endpoint->interface);
+            loggp.latency_ps = latency_ps(workload->app.net,
+                                          workload->ports[link->source].endpoint->interface,
+                                          workload->ports[link->destination].endpoint->interface);
         }
     }
     return loggp;
@@ -140,8 +139,7 @@ static void add_calls(const app__workload_t *workload, app__call_cost_t *costs, 
         each[i].likely_ps =
             most_of((sim_time_t)(load.send_s * FRAME_SHARE * SIM_PS_PER_S) + round_ps,
                     (sim_time_t)(load.serial_s * SIM_PS_PER_S) +
-                        depth_of(&all->plans[i], load.rounds) *
-                            (round_ps + all->options.send_ps));
+                        depth_of(&all->plans[i], load.rounds) * (round_ps + all->options.send_ps));
         const double ends = 2 * (sizeof(app__conn_t) + SLOT_BYTES);
         const double conn_bytes =
             load.streams * ends + (load.streams - load.local_streams) * 2 * QP_BYTES;

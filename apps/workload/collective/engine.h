@@ -249,8 +249,8 @@ SIM_MUST_CHECK sim_err_t app__coll_check_paths(const app__collectives_t *collect
 typedef struct app__coll_load {
     double messages; // of all calls and ranks
     double local_messages;
-    double bytes;    // of all messages, on the wire
-    double streams;  // connections, more or less: runs of messages of one block to one peer
+    double bytes;   // of all messages, on the wire
+    double streams; // connections, more or less: runs of messages of one block to one peer
     double local_streams;
     double send_s;   // of one call: the NICs or NVLink of some rank send for so long
     double serial_s; // of one call: the messages of one block one after the other, on average

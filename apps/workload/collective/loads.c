@@ -25,8 +25,8 @@ typedef struct pass {
     double in_bytes;        // of the member, to its node
     double serial_s;        // of all blocks
     double blocks;
-    double *port_bytes;     // of all calls, by port of the workload; NULL: nobody asks
-    app_load_fn fn;         // NULL: nobody asks
+    double *port_bytes; // of all calls, by port of the workload; NULL: nobody asks
+    app_load_fn fn;     // NULL: nobody asks
     void *ctx;
 } pass_t;
 
