@@ -3,7 +3,6 @@
 // those whose ranks cannot reach each other.
 #include "apps/workload/collective/engine.h"
 #include "apps/workload/summary.h"
-#include "net/frame.h"
 
 #define FRAME_SHARE 1.02 // bytes of frames of 4096 bytes of payload, for each of them
 #define QP_BYTES 1500.0  // of a queue pair and its queues, about
@@ -62,14 +61,24 @@ static sim_time_t most_of(sim_time_t a, sim_time_t b)
     return a > b ? a : b;
 }
 
-// Returns the one-way time of a packet between two interfaces.
+// Returns the one-way time of a packet between two interfaces: half of the time until its sender
+// knows that it has arrived.
 static sim_time_t latency_ps(const net_t *net, uint32_t from, uint32_t to)
 {
-    const uint32_t frame_bytes = net_frame_bytes(ROCE_WRITE_ONLY_IMM, 1, false, false);
-    net_path_t path;
-    return net_path_of(net, from, to, net_flow_hash(net, from, to, 0), &path)
-               ? net_path_time_ps(&path, 1, frame_bytes, 0)
-               : 0;
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(nic_of_interface(net, from), &attr);
+    const nic_ideal_t ideal = {
+        .net = net,
+        .requester = from,
+        .responder = to,
+        .opcode = NIC_WR_RDMA_WRITE_WITH_IMM,
+        .mtu_bytes = attr.path_mtu,
+        .message_bytes = 1,
+        .messages = 1,
+        .piece_bytes = UINT64_C(1) << 30,
+        .service = NIC_QPT_RC,
+    };
+    return nic_ideal_ps(&ideal) / 2;
 }
 
 // Returns the network of schedules as LogGP's: latency and rate of the first pair of ranks.

@@ -10,6 +10,7 @@ set -u
 
 # number PATTERN FILE: the first number behind a text
 number() { sed -n "s/.*$1 *\([0-9.e+]*\).*/\1/p" "$2" | head -n 1; }
+finish() { sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json"; }
 # compare WHAT LOW HIGH SCENARIO [OPTION...]: the time of the run over the estimate lies in between
 compare() {
     local what=$1 low=$2 high=$3
@@ -21,9 +22,10 @@ compare() {
         -v check="$(number 'messages:' "$work/check")" -v run="$(number '"messages":' "$work/out/summary.json")" \
         -v estimate="$(number 'packets;' "$work/check")" \
         -v hops="$(number 'packet_hops":' "$work/out/summary.json")" \
-        -v bound="$(number 'takes at least' "$work/check")" -v about="$(number 'takes about' "$work/check")" \
+        -v bound="$(number 'takes at least' "$work/check")" \
+        -v about="$(number 'takes about' "$work/check")" \
         -v memory="$(number 'connections:' "$work/check")" \
-        -v time="$(sed -n '/"finish_us": {$/,/}/s/^ *"max": \([0-9.e-]*\),*$/\1/p' "$work/out/summary.json")" '
+        -v time="$(finish)" '
         BEGIN {
             bad = check != run ? "messages " check ", run " run : ""
             if (hops > 0 && (estimate > 1.1 * hops || estimate < 0.9 * hops))
