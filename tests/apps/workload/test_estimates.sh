@@ -19,7 +19,8 @@ compare() {
     rm -rf "$work/out"
     "$ROCESIM" run "$@" -o "$work/out" >"$work/run" 2>"$work/err" || fail "$what: $(cat "$work/err")"
     awk -v what="$what" -v low="$low" -v high="$high" \
-        -v check="$(number 'messages:' "$work/check")" -v run="$(number '"messages":' "$work/out/summary.json")" \
+        -v check="$(number 'messages:' "$work/check")" \
+        -v run="$(number '"messages":' "$work/out/summary.json")" \
         -v estimate="$(number 'packets;' "$work/check")" \
         -v hops="$(number 'packet_hops":' "$work/out/summary.json")" \
         -v bound="$(number 'takes at least' "$work/check")" \
