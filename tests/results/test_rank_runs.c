@@ -32,6 +32,7 @@ static const row_t rows[] = {
      LEAVES "nic: {congestion-control: dcqcn}\n"
             "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
             "outputs: {hops-max: 10000}\n"
+            "captures:\n  - {fabric: whole.pcapng}\n"
             "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
     {"verbs-rate",
      STAR INSIDE "traffic:\n"
@@ -81,6 +82,32 @@ static const row_t rows[] = {
           "  - mooncake-trace: {hosts: 'host[*]', trace: scenarios/mooncake/small.jsonl,"
           " requests: 20, arrival-interval: 20us, prefill: 3, decode: 2, kv-bytes-per-token: 16,"
           " kv-location: cpu:0, compute-percent: 1, client-ttl: never, log: on}\n"},
+    {"workload of a file",
+     "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
+     "traffic:\n  - workload: {file: scenarios/training/ring8.goal, start: 1us}\n"},
+    {"workload on an ideal network",
+     "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
+     "traffic:\n  - workload: {file: scenarios/training/ring8.goal, network-model: ideal}\n"},
+    {"collectives",
+     LEAVES "traffic:\n"
+            "  - collective: {bytes: 64KB, repeat: 2}\n"
+            "  - collective: {kind: all-to-all, bytes: 32KB, start: 50us, pxn: on}\n"
+            "outputs: {operations-max: 1000}\n"},
+    {"training",
+     LEAVES "traffic:\n"
+            "  - training: {model: gpt-7b, layers: 2, hidden: 256, heads: 8, ffn: 512, vocab: 1000,"
+            " sequence: 128, dp: 3, tp: 2, microbatches: 1}\n"},
+    {"faults of all kinds",
+     LEAVES "switch: {buffer: 600KB, pfc: {threshold: 20KB}, ecn: {kmin: 10KB, kmax: 50KB}}\n"
+            "nic: {congestion-control: dcqcn, timeout: 3}\n"
+            "traffic:\n  - permutation: {bytes: 300KB}\n"
+            "  - incast: {to: host0, from: 'host[1-5]', bytes: 60KB}\n"
+            "faults:\n"
+            "  - {part: leaf0--spine0, at: 10us, until: 20us, every: 40us, times: 2}\n"
+            "  - {part: leaf1--spine1, kind: degraded, at: 5us, until: 60us, rate: 10Gbps}\n"
+            "  - {part: leaf1--spine0, kind: bit-errors, at: 5us, until: 60us, loss-rate: 1%}\n"
+            "  - {part: host1, kind: slow-receiver, at: 5us, until: 60us, rate: 5Gbps}\n"
+            "  - {part: host4, kind: pause-storm, at: 30us, until: 60us}\n"},
     {"placed packets",
      LEAVES "network: {load-balancer: random}\n"
             "nic: {ooo: place, congestion-control: dcqcn}\n"

@@ -13,15 +13,6 @@ sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *err
                           "ties: insertion orders the events of all nodes in one sequence, which "
                           "several ranks cannot share; expected ties: hash, or one rank");
     }
-    for (size_t i = 0; i < scenario->capture_count; i++) {
-        if (scenario->captures[i].config.fabric[0] != '\0') {
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &scenario->captures[i].place,
-                              "captures.fabric: its notes of packets are not carried between ranks "
-                              "yet; expected 'file' with 'ports', or one rank");
-        }
-    }
     for (size_t i = 0; i < scenario->traffic_count; i++) {
         const world_traffic_t *const traffic = &scenario->traffic[i];
         if (traffic->ops->carry == NULL) {
