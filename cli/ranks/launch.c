@@ -125,8 +125,16 @@ static const char **mpirun_arguments(const cli_args_t *args,
     return line;
 }
 
-static pid_t start(const cli_args_t *args, unsigned count)
+// Starts mpirun. *messages is a pipe from its standard error and that of all ranks.
+static pid_t start(const cli_args_t *args, unsigned count, int *messages)
 {
+    int ends[2] = {-1, -1};
+    *messages = -1;
+    if (pipe(ends) == 0) {
+        *messages = ends[0];
+        (void)fcntl(ends[0], F_SETFD, FD_CLOEXEC);
+        (void)fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+    }
     char number[16];
     snprintf(number, sizeof(number), "%u", count);
     char program[PATH_MAX];
@@ -141,11 +149,106 @@ static pid_t start(const cli_args_t *args, unsigned count)
         if (in >= 0) {
             (void)dup2(in, STDIN_FILENO);
         }
+        if (ends[1] >= 0) {
+            (void)dup2(ends[1], STDERR_FILENO);
+        }
         (void)execvp(line[0], (char *const *)(uintptr_t)line);
         _exit(COMMAND_NOT_FOUND);
     }
+    if (ends[1] >= 0) {
+        (void)close(ends[1]);
+    }
     sim_free(line);
     return child;
+}
+
+// -- messages of mpirun
+
+#define PAGE_BYTES 4096u
+#define LINE_BYTES 1024u
+
+// The first rank that died; -1: none is known.
+typedef struct death {
+    int rank;
+    char machine[64];
+    char how[96];
+} death_t;
+
+// mpirun puts its own words on pages, between two lines of dashes.
+typedef struct page {
+    bool is_open;
+    size_t size;
+    char text[PAGE_BYTES];
+} page_t;
+
+// Reads which rank died, and how, from a page. Returns whether the page says nothing else.
+static bool tells_death(const char *page, death_t *death)
+{
+    static const char killed[] = "mpirun noticed that process rank ";
+    static const char ended[] = "Process name: [[";
+    const char *at = strstr(page, killed);
+    death_t found = {.rank = -1};
+    int number = 0;
+    char name[48] = "";
+    if (at != NULL && sscanf(at + strlen(killed),
+                             "%d with PID %*d on node %63s exited on signal %d (%47[^)])",
+                             &found.rank,
+                             found.machine,
+                             &number,
+                             name) == 4) {
+        snprintf(found.how, sizeof(found.how), "was ended by signal %d (%s)", number, name);
+    } else if ((at = strstr(page, ended)) != NULL &&
+               sscanf(at + strlen(ended), "%*d,%*d],%d] Exit code: %d", &found.rank, &number) == 2) {
+        snprintf(found.how, sizeof(found.how), "ended with status %d", number);
+    } else {
+        return strstr(page, "Primary job") != NULL;
+    }
+    if (death->rank < 0) {
+        *death = found;
+    }
+    return true;
+}
+
+static void take_line(const char *line, page_t *page, death_t *death)
+{
+    const bool is_edge = strspn(line, "-") > 70;
+    if (!is_edge && !page->is_open) {
+        fputs(line, stderr);
+        return;
+    }
+    if (!is_edge) {
+        const size_t room = sizeof(page->text) - page->size;
+        const int size = snprintf(page->text + page->size, room, "%s", line);
+        page->size += size < 0 ? 0 : (size_t)size < room ? (size_t)size : room - 1;
+        return;
+    }
+    if (page->is_open && !tells_death(page->text, death)) {
+        fprintf(stderr, "%s%s%s", line, page->text, line);
+    }
+    page->is_open = !page->is_open;
+    page->size = 0;
+    page->text[0] = '\0';
+}
+
+// Passes on what the ranks say, until all have ended, but for mpirun's pages about their deaths.
+static void pass_on(int messages, death_t *death)
+{
+    page_t page = {.text = ""};
+    char line[LINE_BYTES];
+    size_t size = 0;
+    ssize_t got = 0;
+    while ((got = read(messages, line + size, 1)) > 0 || (got < 0 && errno == EINTR)) {
+        size += got > 0;
+        if (size == sizeof(line) - 1 || (size > 0 && line[size - 1] == '\n')) {
+            line[size] = '\0';
+            take_line(line, &page, death);
+            size = 0;
+        }
+    }
+    line[size] = '\0';
+    take_line(line, &page, death);
+    fputs(page.text, stderr); // of a page that did not end
+    (void)close(messages);
 }
 
 static int wait_for(pid_t child)
@@ -169,7 +272,7 @@ static int read_status(const char *file)
 }
 
 // Says how the ranks ended where they did not come to their end.
-static int report_death(const cli_args_t *args, int status)
+static int report_death(const cli_args_t *args, int status, const death_t *death)
 {
     if (WIFEXITED(status) && WEXITSTATUS(status) == COMMAND_NOT_FOUND) {
         fprintf(stderr,
@@ -177,9 +280,14 @@ static int report_death(const cli_args_t *args, int status)
                 "installed\n");
         return CLI_EXIT_BAD_INPUT;
     }
+    if (death->rank >= 0) {
+        const char *const on = death->machine[0] != '\0' ? " on " : "";
+        fprintf(stderr, "rocesim: rank %d%s%s %s", death->rank, on, death->machine, death->how);
+    } else {
+        fprintf(stderr, "rocesim: %s died", WIFSIGNALED(status) ? "mpirun" : "a rank");
+    }
     fprintf(stderr,
-            "rocesim: a rank died before the run was over, and all others were ended; mpirun's "
-            "message above names the rank%s%s%s\n",
+            " before the run was over, and all others were ended%s%s%s\n",
             args->folder != NULL ? "; what was written so far is in " : "",
             args->folder != NULL ? args->folder : "",
             args->folder != NULL ? "/.unfinished" : "");
@@ -198,7 +306,9 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     (void)setenv(STATUS_VARIABLE, file, 1);
     const char *const terminal = isatty(STDERR_FILENO) == 1 ? ttyname(STDERR_FILENO) : NULL;
     (void)setenv(TERMINAL_VARIABLE, terminal != NULL ? terminal : "", 1);
-    mpirun = start(args, count);
+    int messages = -1;
+    death_t death = {.rank = -1};
+    mpirun = start(args, count, &messages);
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     action.sa_handler = on_signal;
@@ -206,10 +316,13 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     (void)sigaction(SIGHUP, &action, NULL);
+    if (messages >= 0) {
+        pass_on(messages, &death);
+    }
     const int ended = mpirun > 0 ? wait_for(mpirun) : COMMAND_NOT_FOUND << 8;
     const int status = read_status(file);
     (void)unlink(file);
-    return status >= 0 ? status : report_death(args, ended);
+    return status >= 0 ? status : report_death(args, ended, &death);
 }
 
 int cli_ranks_terminal(void)

@@ -7,8 +7,10 @@
 
 #include "world/error.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 unsigned cli_ranks_processes(void)
 {
@@ -246,6 +248,8 @@ sim_err_t cli_ranks_join(cli_ranks_t **ranks, world_error_t *error)
     int rank = 0;
     int count = 0;
     (void)error;
+    // A rank ends with the process that started it: mpirun, or its daemon on another machine.
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     // Thread 0, which calls MPI, is the one that called main.
     (void)MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
     (void)MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -159,7 +159,8 @@ done
 kill -KILL "$victim"
 wait $launcher
 [ $? -eq 1 ] || fail "a killed rank: expected status 1"
-grep -q 'signal 9' "$work/err2" && grep -q 'a rank died' "$work/err2" || fail "who died is not told"
+grep -q '^rocesim: rank 1 on .* was ended by signal 9 (Killed) before the run was over.*/killed/.unfinished$' \
+    "$work/err2" && [ "$(wc -l <"$work/err2")" -eq 1 ] || fail "who died is told as: $(cat "$work/err2")"
 [ ! -e "$work/killed/summary.json" ] || fail "a killed run left a summary"
 
 # A signal.
