@@ -181,27 +181,35 @@ typedef struct page {
     char text[PAGE_BYTES];
 } page_t;
 
+// Returns the text behind `words` in a page, or NULL. page NULL: returns NULL.
+static const char *behind(const char *page, const char *words)
+{
+    const char *const at = page == NULL ? NULL : strstr(page, words);
+    return at == NULL ? NULL : at + strlen(words);
+}
+
 // Reads which rank died, and how, from a page. Returns whether the page says nothing else.
 static bool tells_death(const char *page, death_t *death)
 {
-    static const char killed[] = "mpirun noticed that process rank ";
-    static const char ended[] = "Process name: [[";
-    const char *at = strstr(page, killed);
+    const char *const rank = behind(page, "mpirun noticed that process rank ");
+    const char *const machine = behind(rank, " on node ");
+    const char *const signal = behind(machine, " exited on signal ");
+    const char *const place = behind(behind(page, "Process name: [["), "],");
+    const char *const status = behind(place, "Exit code:");
     death_t found = {.rank = -1};
-    int number = 0;
-    char name[48] = "";
-    if (at != NULL && sscanf(at + strlen(killed),
-                             "%d with PID %*d on node %63s exited on signal %d (%47[^)])",
-                             &found.rank,
-                             found.machine,
-                             &number,
-                             name) == 4) {
-        snprintf(found.how, sizeof(found.how), "was ended by signal %d (%s)", number, name);
-    } else if ((at = strstr(page, ended)) != NULL &&
-               sscanf(at + strlen(ended), "%*d,%*d],%d] Exit code: %d", &found.rank, &number) == 2) {
-        snprintf(found.how, sizeof(found.how), "ended with status %d", number);
+    if (signal != NULL) {
+        found.rank = (int)strtol(rank, NULL, 10);
+        snprintf(found.machine, sizeof(found.machine), "%.*s", (int)strcspn(machine, " "), machine);
+        snprintf(found.how,
+                 sizeof(found.how),
+                 "was ended by signal %.*s",
+                 (int)strcspn(signal, ".\n"),
+                 signal);
+    } else if (status != NULL) {
+        found.rank = (int)strtol(place, NULL, 10);
+        snprintf(found.how, sizeof(found.how), "ended with status %ld", strtol(status, NULL, 10));
     } else {
-        return strstr(page, "Primary job") != NULL;
+        return behind(page, "Primary job") != NULL;
     }
     if (death->rank < 0) {
         *death = found;

@@ -159,8 +159,9 @@ done
 kill -KILL "$victim"
 wait $launcher
 [ $? -eq 1 ] || fail "a killed rank: expected status 1"
-grep -q '^rocesim: rank 1 on .* was ended by signal 9 (Killed) before the run was over.*/killed/.unfinished$' \
-    "$work/err2" && [ "$(wc -l <"$work/err2")" -eq 1 ] || fail "who died is told as: $(cat "$work/err2")"
+told='^rocesim: rank 1 on .* was ended by signal 9 (Killed) before the run was over.*/killed/.unfinished$'
+grep -q "$told" "$work/err2" && [ "$(wc -l <"$work/err2")" -eq 1 ] ||
+    fail "who died is told as: $(cat "$work/err2")"
 [ ! -e "$work/killed/summary.json" ] || fail "a killed run left a summary"
 
 # A signal.

@@ -29,7 +29,8 @@ RANDOM=7
 failed=0
 for ((i = 0; i < ${KILLS:-100}; ++i)); do
     rm -rf "$work/out"
-    timeout -k 1 60 "$ROCESIM" run "$work/short.yaml" -o "$work/out" --ranks 3 --quiet >/dev/null 2>"$work/err" &
+    timeout -k 1 60 "$ROCESIM" run "$work/short.yaml" -o "$work/out" --ranks 3 --quiet \
+        >/dev/null 2>"$work/err" &
     launcher=$!
     sleep "$(printf '0.%03d' $((RANDOM % (took_ms < 990 ? took_ms : 990) + 1)))"
     mapfile -t ranks < <(pgrep -f "^/.*rocesim run $work/short.yaml -o $work/out --quiet\$")
