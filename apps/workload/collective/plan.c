@@ -294,6 +294,8 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     }
     plan->local_bps = local_bps(all, program->algorithm);
     program->step_chunks = 1;
+    program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
+                          layout->nodes > 1 && layout->per_node > 1;
     program->algorithm->plan(program);
     set_units(options, plan);
 }

@@ -4,12 +4,32 @@
 //
 // Channel c goes through a node from local rank c + 1 round to local rank c, so its messages leave
 // the node from rail c. With PXN a rank of the sender's node that is on the receiver's rail
-// forwards them. Chunk k of a channel belongs to rank k.
+// forwards them; else two channels take turns from node to node. Chunk k of a channel is rank k's.
 #include "apps/workload/collective/program.h"
 
 static uint32_t size_of(const app__layout_t *layout, uint32_t node)
 {
     return layout->node_first[node + 1] - layout->node_first[node];
+}
+
+// How a channel goes through a node: from local rank `first` on, up or down.
+typedef struct way {
+    uint32_t first;
+    bool down;
+} way_t;
+
+// Channels 2p and 2p + 1 go through a node between the same two rails, one from the first to the
+// second and the other back. Every second node exchanges the two, so that each message between
+// nodes stays on one rail (NCCL: "alternate rings to avoid crossing rails").
+static way_t way_of(const app__program_t *program, uint32_t channel, uint32_t node)
+{
+    const uint32_t size = size_of(program->layout, node);
+    if (!program->alternates || channel / 2 >= program->channels / 2) {
+        return (way_t){(channel + 1) % size, false};
+    }
+    const uint32_t rail = channel / 2 * 2 % size;
+    const bool down = ((channel + node) & 1) != 0;
+    return (way_t){down ? rail : (rail + 1) % size, down};
 }
 
 // Returns the place of a rank in a channel's ring.
@@ -18,8 +38,10 @@ static uint32_t place_of(const app__program_t *program, uint32_t channel, uint32
     const app__layout_t *const layout = program->layout;
     const uint32_t node = layout->node[rank];
     const uint32_t size = size_of(layout, node);
-    const uint32_t first = (channel + 1) % size;
-    return layout->node_first[node] + (layout->local[rank] + size - first) % size;
+    const uint32_t local = layout->local[rank];
+    const way_t way = way_of(program, channel, node);
+    return layout->node_first[node] +
+           (way.down ? way.first + size - local : local + size - way.first) % size;
 }
 
 static uint32_t rank_at(const app__program_t *program, uint32_t channel, uint64_t place)
@@ -29,7 +51,9 @@ static uint32_t rank_at(const app__program_t *program, uint32_t channel, uint64_
     const uint32_t node = layout->node[layout->order[at]];
     const uint32_t size = size_of(layout, node);
     const uint32_t first = layout->node_first[node];
-    return layout->order[first + (at - first + channel + 1) % size];
+    const way_t way = way_of(program, channel, node);
+    const uint32_t steps = at - first;
+    return layout->order[first + (way.down ? way.first + size - steps : way.first + steps) % size];
 }
 
 // Returns the rank that forwards the messages from a rank to the next one of the ring, or

@@ -369,6 +369,7 @@ static uint32_t check_all(const app__layout_t *layout, uint32_t channels, bool p
                 .channels = channels,
                 .kind = (uint8_t)kind,
                 .pxn = pxn,
+                .alternates = !pxn,
             };
             const bool large = kind == APP__COLL_ALL_TO_ALL && layout->ranks > 32;
             if (!large && algorithms[a]->refuses(&program) == NULL) {
@@ -407,6 +408,41 @@ START_TEST(large_groups_do_too)
 }
 END_TEST
 
+// Goal: without PXN, rings of an even number of nodes leave and enter nodes on one rail, and use all
+// rails equally. Not pinned: which rail.
+START_TEST(rings_stay_on_rails)
+{
+    static const uint32_t sizes[][2] = {{8, 2}, {16, 8}, {12, 3}, {64, 4}};
+    for (size_t i = 0; i < SIM_COUNT_OF(sizes); i++) {
+        app__layout_t layout;
+        const uint32_t per_node = sizes[i][1];
+        uint32_t sent[8] = {0};
+        make_layout(&layout, sizes[i][0], per_node, false);
+        const app__program_t program = {
+            .algorithm = &app__ring,
+            .layout = &layout,
+            .ranks = layout.ranks,
+            .channels = 2 * per_node,
+            .kind = APP__COLL_ALL_GATHER,
+            .alternates = true,
+        };
+        for (uint32_t rank = 0; rank < layout.ranks; rank++) {
+            for (uint32_t block = 0; block < program.channels; block++) {
+                const app__step_t step = app__program_step(&program, rank, block, 0);
+                if (layout.node[rank] != layout.node[step.send_peer]) {
+                    ck_assert_uint_eq(layout.local[rank], layout.local[step.send_peer]);
+                    sent[layout.local[rank]]++;
+                }
+            }
+        }
+        for (uint32_t rail = 0; rail < per_node; rail++) {
+            ck_assert_uint_eq(sent[rail], 2 * layout.nodes);
+        }
+        free_layout(&layout);
+    }
+}
+END_TEST
+
 START_TEST(cuts_have_all_bytes_once)
 {
     for (uint64_t bytes = 0; bytes < 300; bytes += 7) {
@@ -430,4 +466,5 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(every_algorithm_does_its_collectives),
            CHECK_TEST(large_groups_do_too),
+           CHECK_TEST(rings_stay_on_rails),
            CHECK_TEST(cuts_have_all_bytes_once))
