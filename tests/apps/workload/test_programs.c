@@ -408,8 +408,8 @@ START_TEST(large_groups_do_too)
 }
 END_TEST
 
-// Goal: without PXN, rings of an even number of nodes leave and enter nodes on one rail, and use all
-// rails equally. Not pinned: which rail.
+// Goal: without PXN, rings of an even number of nodes leave and enter nodes on one rail, and use
+// all rails equally. Not pinned: which rail.
 START_TEST(rings_stay_on_rails)
 {
     static const uint32_t sizes[][2] = {{8, 2}, {16, 8}, {12, 3}, {64, 4}};
