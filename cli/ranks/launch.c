@@ -304,10 +304,13 @@ static int report_death(const cli_args_t *args, int status, const death_t *death
 
 int cli_ranks_launch(const cli_args_t *args, unsigned count)
 {
-    char file[] = "/tmp/rocesim-status-XXXXXX";
+    const char *const temporary = getenv("TMPDIR");
+    const char *const folder = temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    char *const file = sim_format("%s/rocesim-status-XXXXXX", folder);
     const int opened = mkstemp(file);
     if (opened < 0) {
-        fprintf(stderr, "rocesim: cannot make a file in /tmp: %s\n", strerror(errno));
+        fprintf(stderr, "rocesim: cannot make a file in %s: %s\n", folder, strerror(errno));
+        sim_free(file);
         return CLI_EXIT_FAILED;
     }
     (void)close(opened);
@@ -330,6 +333,7 @@ int cli_ranks_launch(const cli_args_t *args, unsigned count)
     const int ended = mpirun > 0 ? wait_for(mpirun) : COMMAND_NOT_FOUND << 8;
     const int status = read_status(file);
     (void)unlink(file);
+    sim_free(file);
     return status >= 0 ? status : report_death(args, ended, &death);
 }
 

@@ -41,6 +41,8 @@ static const char help[] =
     "  --password-file F   file whose first line is the password of --first-user\n"
     "  --jobs N            number of runs at the same time (default 2)\n"
     "  --run-threads N     threads of each run (default 1)\n"
+    "  --run-ranks N       most processes that an order may ask for of each run (default 1);\n"
+    "                      mpirun starts them, which may use the network and read /etc\n"
     "  --run-time S        seconds after which a run is stopped (default 86400)\n"
     "  --run-memory BYTES  memory limit of a run, such as 500MB or 8GB (default 8GB)\n"
     "  --run-disk BYTES    limit of the files of a run (default 10GB)\n"
@@ -84,6 +86,7 @@ static const option_t options[] = {
     {"--password-file", AT(password), TEXT, 0, 0},
     {"--jobs", AT(jobs), COUNT, 1, 1024},
     {"--run-threads", AT(run_threads), COUNT, 1, 256},
+    {"--run-ranks", AT(run_ranks), COUNT, 1, 64},
     {"--run-time", AT(run_s_max), COUNT, 1, UINT64_C(100000000)},
     {"--run-memory", AT(run_bytes_max), BYTES, UINT64_C(16) << 20, UINT64_C(1) << 50},
     {"--run-disk", AT(disk_bytes_max), BYTES, UINT64_C(1) << 16, UINT64_C(1) << 50},
@@ -308,6 +311,7 @@ sim_err_t studio_arguments_parse(int argc,
         .listen = "127.0.0.1:8080",
         .jobs = 2,
         .run_threads = 1,
+        .run_ranks = 1,
         .run_s_max = 86400,
         .run_bytes_max = UINT64_C(8000000000),
         .disk_bytes_max = UINT64_C(10000000000),

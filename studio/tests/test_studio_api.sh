@@ -180,6 +180,8 @@ until_state 6 done
 # -- limits that a run meets
 
 expect 400 POST runs '{"name":"x","library":"quickstart","time_s":1000000}'
+expect 400 POST runs '{"name":"x","library":"quickstart","ranks":2}'
+grep -q 'allows 1 to 1 processes' "$work/answer" || fail "ranks: $(cat "$work/answer")"
 sed 's/^{/{"time_s":1,/' "$work/order" >"$work/timed"
 expect 201 POST runs "$(cat "$work/timed")"
 until_state 7 failed
@@ -318,11 +320,20 @@ printf 'x' >>"$work/spoilt/runs/1/result/flows.csv"
 [ ! -e "$work/never" ] || fail "a folder of what was spoilt"
 "$program" restore --data "$work/restored" "$work/backup" >/dev/null || fail "restore"
 data=$work/restored
-begin
+begin --run-ranks 2
 login ann 'blue horse staple'
 expect 200 GET runs/4
 expect 200 GET runs/4/files/result/flows.csv
 cmp -s "$work/answer" "$work/same/flows.csv" || fail "flows.csv after restore"
+
+# -- a run in two processes, which this server allows; mpirun works inside the run's confinement
+
+if "$ROCESIM" --version | grep -q 'with Open MPI' && command -v mpirun >/dev/null; then
+    expect 201 POST runs '{"name":"two","library":"quickstart","ranks":2}'
+    two=$(field id)
+    until_state "$two" done failed
+    grep -q '  ranks     2, ' "$data/runs/$two/log" || fail "two ranks: $(head -n 3 "$data/runs/$two/log")"
+fi
 stop
 
 # -- the first administrator by the link, through rocesim

@@ -36,7 +36,7 @@ static char *number_text(uint64_t number)
     return sim_format("%" PRIu64, number);
 }
 
-enum { FIXED = 10 };
+enum { FIXED = 11 };
 
 pid_t studio_child_spawn(const studio_child_t *child, const char *const *arguments)
 {
@@ -51,6 +51,7 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
         number_text(child->memory_bytes),
         number_text(child->disk_bytes),
         number_text(child->disk_bytes_free),
+        number_text(child->ranks),
     };
     const char *const fixed[FIXED] = {"rocesim-studio",
                                       "child",
@@ -61,18 +62,23 @@ pid_t studio_child_spawn(const studio_child_t *child, const char *const *argumen
                                       numbers[1],
                                       numbers[2],
                                       numbers[3],
-                                      numbers[4]};
+                                      numbers[4],
+                                      numbers[5]};
     memcpy(line, fixed, sizeof(fixed));
     memcpy(line + FIXED, arguments, count * sizeof(*arguments));
     // The scripts of studies start this program.
     char *const program = sim_format("ROCESIM=%s", child->program);
     char *const temporary = sim_format("TMPDIR=%s", child->folder);
-    const char *const environment[] = {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, NULL};
+    // The ranks of a run share memory by files, for which they may use the run's folder alone.
+    char *const shared = sim_format("OMPI_MCA_btl_vader_backing_directory=%s", child->folder);
+    const char *const environment[] =
+        {"PATH=/usr/bin:/bin", "LC_ALL=C", program, temporary, shared, NULL};
     const pid_t process = studio_spawn(line, environment, NULL, POSIX_SPAWN_SETSID);
     const int reason = errno;
     for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
         sim_free(numbers[i]);
     }
+    sim_free(shared);
     sim_free(temporary);
     sim_free(program);
     sim_free(line);
@@ -173,6 +179,7 @@ static void become_rocesim(const watch_t *watch)
         .program = child->program,
         .memory_bytes = child->memory_bytes,
         .file_bytes = child->disk_bytes,
+        .mpi = child->ranks > 1,
     };
     sigset_t none;
     sigemptyset(&none);
@@ -295,6 +302,7 @@ static bool read_arguments(watch_t *watch, const char *const *arguments)
         .memory_bytes = strtoull(arguments[5], NULL, 10),
         .disk_bytes = strtoull(arguments[6], NULL, 10),
         .disk_bytes_free = strtoull(arguments[7], NULL, 10),
+        .ranks = strtoull(arguments[8], NULL, 10),
     };
     watch->arguments = arguments + FIXED - 2;
     return watch->arguments[0] != NULL && chdir(watch->child.folder) == 0;

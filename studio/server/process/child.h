@@ -20,6 +20,7 @@ typedef struct studio_child {
     uint64_t memory_bytes;
     uint64_t disk_bytes;
     uint64_t disk_bytes_free;
+    uint64_t ranks; // processes of the run, which mpirun starts; 1: none
 } studio_child_t;
 
 // Starts `SELF child ...` in its own session. arguments, ended by NULL, is the command that the

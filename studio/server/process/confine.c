@@ -25,6 +25,8 @@
     (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | \
      LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SYM)
 
+#define OF_MPI (LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO)
+
 typedef struct ruleset {
     uint64_t files;
     uint64_t net;
@@ -72,6 +74,24 @@ static bool allow(int ruleset, const char *path, uint64_t access, uint64_t handl
     return result == 0;
 }
 
+// mpirun reads the system's configuration, and gives its processes terminals.
+static bool allow_mpi(int ruleset, uint64_t handled)
+{
+    static const char *const folders[] = {"/etc", "/proc", "/sys"};
+    bool good = allow(ruleset,
+                      "/dev/ptmx",
+                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
+                      handled) &&
+                allow(ruleset,
+                      "/dev/pts",
+                      LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
+                      handled);
+    for (size_t i = 0; good && i < SIM_COUNT_OF(folders); i++) {
+        good = allow(ruleset, folders[i], READING & ~LANDLOCK_ACCESS_FS_EXECUTE, handled);
+    }
+    return good;
+}
+
 static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t handled)
 {
     // Folders of programs and libraries, and harmless devices.
@@ -88,6 +108,7 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
                          "/dev/null",
                          LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE,
                          handled);
+    good = good && (!confine->mpi || allow_mpi(ruleset, handled));
     // The sanitizers' runtime reads the process's own memory map.
     good = good && (studio_confine_limits_memory() ||
                     allow(ruleset,
@@ -114,7 +135,7 @@ static bool allow_all(int ruleset, const studio_confine_t *confine, uint64_t han
         good = allow(ruleset,
                      confine->writable,
                      (READING & ~LANDLOCK_ACCESS_FS_EXECUTE) | WRITING | ACCESS_FS_TRUNCATE |
-                         ACCESS_FS_REFER,
+                         ACCESS_FS_REFER | (confine->mpi ? OF_MPI : 0),
                      handled);
     }
     return good;
@@ -128,7 +149,7 @@ static bool apply_landlock(const studio_confine_t *confine)
     }
     ruleset_t attributes = {.files = READING | WRITING | NEVER | ACCESS_FS_REFER};
     attributes.files |= version >= 3 ? ACCESS_FS_TRUNCATE : 0;
-    attributes.net = version >= 4 ? ACCESS_NET_BOTH : 0;
+    attributes.net = version >= 4 && !confine->mpi ? ACCESS_NET_BOTH : 0;
     const size_t size = version >= 4 ? sizeof(attributes) : sizeof(attributes.files);
     const int ruleset = (int)syscall(SYS_landlock_create_ruleset, &attributes, size, 0);
     if (ruleset < 0) {

@@ -20,6 +20,7 @@ typedef struct studio_confine {
     uint64_t memory_bytes;
     uint64_t file_bytes; // size of the largest file
     uint64_t cpu_s;      // processor time; 0: no limit
+    bool mpi;            // it starts mpirun: the network, and reading /etc, /proc and /sys
 } studio_confine_t;
 
 // Confines the calling process for good. Rules that this kernel's Landlock lacks are left out.

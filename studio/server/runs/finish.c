@@ -37,10 +37,13 @@ static char *library_folder(const studio_t *studio, const char *library)
 }
 
 // Returns rocesim's arguments; the caller frees each one and the array.
-static char **arguments_of(const studio_t *studio, const json_t *overrides, const char *folder)
+static char **arguments_of(const studio_t *studio,
+                           const json_t *overrides,
+                           const char *folder,
+                           uint64_t ranks)
 {
     size_t count = 0;
-    char **const list = sim_alloc_array(16 + 2 * json_array_size(overrides), sizeof(*list));
+    char **const list = sim_alloc_array(18 + 2 * json_array_size(overrides), sizeof(*list));
     static const char *const fixed[] =
         {"rocesim", "run", "scenario.yaml", "-o", "result", "--progress", "progress", "--quiet"};
     for (size_t i = 0; i < SIM_COUNT_OF(fixed); i++) {
@@ -57,6 +60,10 @@ static char **arguments_of(const studio_t *studio, const json_t *overrides, cons
     // The last option wins: a server shares its processors, and results do not depend on threads.
     list[count++] = sim_strdup("--threads");
     list[count++] = sim_format("%" PRIu64, studio->options.run_threads);
+    if (ranks > 1) {
+        list[count++] = sim_strdup("--ranks");
+        list[count++] = sim_format("%" PRIu64, ranks);
+    }
     return list;
 }
 
@@ -80,6 +87,15 @@ static char **study_line(const studio_t *studio,
     return studio_study_line(studio, study, set);
 }
 
+// Returns the processes of a run, at most those that the server allows now. Orders of earlier
+// versions name none.
+static uint64_t ranks_of(const studio_t *studio, const json_t *limits)
+{
+    const json_int_t asked = json_integer_value(json_object_get(limits, "ranks"));
+    const uint64_t ranks = asked < 1 ? 1 : (uint64_t)asked;
+    return ranks < studio->options.run_ranks ? ranks : studio->options.run_ranks;
+}
+
 pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
 {
     studio_rows_t *const rows =
@@ -97,13 +113,14 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
     char *const library = library_folder(studio, studio_rows_text(rows, 1));
     json_t *const limits = json_loads(studio_rows_text(rows, 2), 0, NULL);
     (void)studio_rows_close(rows);
+    const uint64_t ranks = ranks_of(studio, limits);
     char *const relative = run_folder(studio, run);
     char *const folder = realpath(relative, NULL);
     char *const program = realpath(studio->options.program, NULL);
     char *const readable = realpath(studio->options.scenarios, NULL);
     char *const from = library[0] == '\0' ? NULL : realpath(library, NULL);
     char **const arguments = study == NULL
-                                 ? arguments_of(studio, overrides, from == NULL ? "" : from)
+                                 ? arguments_of(studio, overrides, from == NULL ? "" : from, ranks)
                                  : study_line(studio, study, overrides, relative);
     const studio_child_t child = {
         .folder = folder == NULL ? relative : folder,
@@ -114,6 +131,7 @@ pid_t studio_run_spawn(studio_t *studio, int64_t run, int64_t attempt)
         .memory_bytes = (uint64_t)json_integer_value(json_object_get(limits, "memory_bytes")),
         .disk_bytes = studio->options.disk_bytes_max,
         .disk_bytes_free = studio->options.disk_bytes_free,
+        .ranks = study == NULL ? ranks : 1,
     };
     const pid_t process = studio_child_spawn(&child, (const char *const *)arguments);
     free_arguments(arguments);

@@ -223,11 +223,21 @@ static int take_limits(studio_request_t *request, studio_response_t *response, o
                                      options->run_s_max,
                                      options->run_bytes_max);
     }
-    json_t *const limits = json_pack("{s:I, s:I}",
+    int64_t ranks = 1;
+    if (!studio_body_number(request, "ranks", 1, 1, (int64_t)options->run_ranks, &ranks)) {
+        return studio_response_error(response,
+                                     400,
+                                     "ranks: this server allows 1 to %" PRIu64
+                                     " processes of a run; its administrator sets --run-ranks",
+                                     options->run_ranks);
+    }
+    json_t *const limits = json_pack("{s:I, s:I, s:I}",
                                      "time_s",
                                      (json_int_t)time_s,
                                      "memory_bytes",
-                                     (json_int_t)memory_bytes);
+                                     (json_int_t)memory_bytes,
+                                     "ranks",
+                                     (json_int_t)ranks);
     order->limits = json_dumps(limits, JSON_COMPACT);
     json_decref(limits);
     return 0;

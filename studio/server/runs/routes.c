@@ -338,11 +338,13 @@ static const studio_parameter_t order_parameters[] = {
     {"shared", STUDIO_IN_BODY, "boolean", false, "true: every user may see the runs"},
     {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the wall time of each run, in seconds"},
     {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the memory of each run, in bytes"},
+    {"ranks", STUDIO_IN_BODY, "integer", false, "processes of each run, where the server allows several (--run-ranks); a study uses one"},
     {0},
 };
 static const studio_parameter_t again_parameters[] = {
     {"time_s", STUDIO_IN_BODY, "integer", false, "limit of the run's wall time, in seconds"},
     {"memory_bytes", STUDIO_IN_BODY, "integer", false, "limit of the run's memory, in bytes"},
+    {"ranks", STUDIO_IN_BODY, "integer", false, "processes of the run, where the server allows several (--run-ranks)"},
     {0},
 };
 static const studio_parameter_t patch_parameters[] = {
