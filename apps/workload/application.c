@@ -15,6 +15,7 @@ typedef enum aicb_semantics { AICB_STATED, AICB_SIMAI } aicb_semantics_t;
 typedef struct workload_config {
     char *file;
     uint64_t ranks; // 0: as many as there are places
+    uint64_t iterations;
     aicb_semantics_t aicb;
     app__workload_options_t options;
 } workload_config_t;
@@ -28,6 +29,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
              .help = "ranks of a file that does not say how many it has; 0: as many as NICs fit"),
+    SIM_ATTR(PREFIX ".iterations", COUNT, workload_config_t, iterations,
+             .default_text = "1", .min_text = "1", .max_text = "10000",
+             .help = "iterations of training: passes over the layers of an AICB file, whose results "
+                     "are then means of an iteration"),
     SIM_ATTR(PREFIX ".aicb-semantics", ENUM, workload_config_t, aicb,
              .default_text = "stated", .choices = "stated|simai",
              .help = "meaning of an AICB file: all that it states, or what SimAI does with it, "
@@ -78,11 +83,21 @@ static sim_err_t read_schedule(const app_context_t *context,
             .text = text,
             .size_bytes = size_bytes,
             .ranks = ranks_to_make(context, config),
+            .iterations = (uint32_t)config->iterations,
             .aicb_simai = config->aicb == AICB_SIMAI,
             .read_file = context->read_file,
             .ctx = context->ctx,
         };
         error = app__format_read(&file, schedule, message);
+        if (error == SIM_OK && config->iterations > 1 && app__format_of(&file) != &app__format_aicb) {
+            app__schedule_destroy(*schedule);
+            error = sim_fail_about(message,
+                                   SIM_ERR_INVALID,
+                                   "iterations",
+                                   ": %" PRIu64 ", but only workload texts of AICB have passes that "
+                                   "can be repeated, expected 1",
+                                   config->iterations);
+        }
         sim_free(text);
     }
     return error;
@@ -117,6 +132,7 @@ static sim_err_t workload_create(const app_context_t *context,
             app__workload_create(context, &app_workload, &options, schedule, &workload, message);
     }
     if (error == SIM_OK) {
+        workload->iterations = (uint32_t)config->iterations;
         *app = &workload->app;
     }
     return error;

@@ -19,6 +19,7 @@ typedef struct maker {
     uint32_t last;       // of the chain that the rank goes through
     uint32_t waits_for;  // what the next operation of the chain needs besides; NO_OP: nothing
     uint32_t layer_zero; // DLRM: the forward collective of the first layer
+    uint32_t *shared;    // by layer: what shared its gradients in the pass before; NO_OP: nothing
     bool full;           // there is no room: nothing is added any more
 } maker_t;
 
@@ -200,9 +201,24 @@ static void communicate_now(maker_t *maker, const app__aicb_layer_t *layer, app_
 static void share_gradient(maker_t *maker, const app__aicb_layer_t *layer)
 {
     const app__op_t update = {.type = APP__OP_CALC, .size = layer->update_ns, .cpu = UPDATE_CPU};
-    const uint32_t last = communicate(maker, layer, APP__AICB_WEIGHT_GRADIENT, maker->last);
-    if (last != maker->last && layer->update_ns > 0) {
-        (void)add_beside(maker, &update, last);
+    uint32_t last = communicate(maker, layer, APP__AICB_WEIGHT_GRADIENT, maker->last);
+    if (last != maker->last) {
+        last = layer->update_ns > 0 ? add_beside(maker, &update, last) : last;
+        maker->shared[layer - maker->aicb->layers] = last;
+    }
+}
+
+// Waits until the gradients of a layer are shared, which the pass before began.
+static void await_gradient(maker_t *maker, size_t at)
+{
+    const app__op_t join = {.type = APP__OP_CALC};
+    const uint32_t shared = maker->shared[at];
+    maker->shared[at] = NO_OP;
+    if (shared != NO_OP) {
+        add_next(maker, &join);
+        if (!maker->full) {
+            add_wait(maker, maker->last, shared);
+        }
     }
 }
 
@@ -211,6 +227,7 @@ static void share_gradient(maker_t *maker, const app__aicb_layer_t *layer)
 static void forward(maker_t *maker, size_t at)
 {
     const app__aicb_layer_t *const layer = &maker->aicb->layers[at];
+    await_gradient(maker, at);
     compute(maker, layer->steps[APP__AICB_FORWARD].compute_ns);
     if (maker->aicb->policy == APP__AICB_DLRM || maker->aicb->policy == APP__AICB_DLRM_ENHANCED) {
         if (layer->steps[APP__AICB_FORWARD].kind == APP__AICB_ALL_TO_ALL) {
@@ -522,17 +539,24 @@ sim_err_t app__aicb_program_make(const app__aicb_t *aicb,
         .layer_zero = NO_OP,
     };
     *program = (app__aicb_program_t){.op_count = 0};
-    if (aicb->policy == APP__AICB_MICRO) {
-        for (size_t i = 0; i < aicb->layer_count; i++) {
-            benchmark(&maker, i);
-        }
-    } else {
-        run_pass(&maker);
+    maker.shared = sim_alloc_array(aicb->layer_count + 1, sizeof(*maker.shared));
+    for (size_t i = 0; i < aicb->layer_count; i++) {
+        maker.shared[i] = NO_OP;
     }
+    for (uint32_t pass = 0; pass < job->iterations && !maker.full; pass++) {
+        if (aicb->policy == APP__AICB_MICRO) {
+            for (size_t i = 0; i < aicb->layer_count; i++) {
+                benchmark(&maker, i);
+            }
+        } else {
+            run_pass(&maker);
+        }
+    }
+    sim_free(maker.shared);
     return maker.full ? sim_fail(message,
                                  SIM_ERR_RANGE,
                                  "%s: the file makes more than %u operations for a rank, expected "
-                                 "fewer layers or fewer checkpoints",
+                                 "fewer layers, checkpoints or iterations",
                                  aicb->name,
                                  OPS_MAX)
                       : SIM_OK;

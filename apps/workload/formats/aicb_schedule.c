@@ -170,7 +170,7 @@ static sim_err_t fill(const app__aicb_t *aicb,
         app__schedule_refuse(
             schedule,
             sim_format("the file has %u operations for each of %u ranks; a run holds at most %u "
-                       "operations and calls. Use fewer ranks or fewer layers",
+                       "operations and calls. Use fewer ranks, layers or iterations",
                        first.op_count,
                        job->ranks,
                        (uint32_t)OPS_TOTAL_MAX));
@@ -258,6 +258,7 @@ static sim_err_t plan(const app__workload_file_t *file,
         .pp = or_one(aicb->pp),
         .ep = whole ? 1 : or_one(aicb->ep),
         .undivided = aicb->tp == 0 && !whole,
+        .iterations = file->iterations > 1 ? file->iterations : 1,
         .simai = file->aicb_simai,
     };
     return SIM_OK;

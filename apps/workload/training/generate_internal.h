@@ -83,6 +83,12 @@ void app__maker_compute(app__maker_t *maker, double flops);
 void app__maker_compute_ns(app__maker_t *maker, double ns);
 // Appends a collective to the chain; a team of one rank has none.
 void app__maker_wait(app__maker_t *maker, const app__collective_t *collective);
+// Appends a matrix product in pieces, each with a collective before and behind it (NULL: none) that
+// runs beside the computation of other pieces. All ranks call these in one order.
+void app__maker_pieces(app__maker_t *maker,
+                       double flops,
+                       const app__collective_t *before,
+                       const app__collective_t *behind);
 // Starts a collective of gradients or parameters beside the chain, behind the one before it and
 // what the chain has so far. Returns the operation; APP__NO_CHAIN: a team of one rank has none.
 uint32_t app__maker_start(app__maker_t *maker, const app__collective_t *collective);

@@ -19,31 +19,51 @@ static uint64_t round_up(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit * unit;
 }
 
+// Returns the collective before or behind a block, for one of so many pieces of it.
+static app__collective_t tensor_collective(const app__plan_t *plan,
+                                           bool before,
+                                           bool backward,
+                                           uint32_t pieces)
+{
+    const bool shared = plan->sequence_parallel;
+    return (app__collective_t){
+        .team = APP__TEAM_TP,
+        .kind = before   ? APP__COLL_ALL_GATHER
+                : shared ? APP__COLL_REDUCE_SCATTER
+                         : APP__COLL_ALL_REDUCE,
+        .bytes = round_up((activations(plan) + pieces - 1) / pieces, plan->tp),
+        .name = backward ? "tp backward" : "tp forward",
+    };
+}
+
 static void tensor_before(app__maker_t *maker, bool backward)
 {
-    const app__plan_t *const plan = maker->plan;
-    if (plan->sequence_parallel) {
-        app__maker_wait(maker,
-                        &(app__collective_t){
-                            .team = APP__TEAM_TP,
-                            .kind = APP__COLL_ALL_GATHER,
-                            .bytes = round_up(activations(plan), plan->tp),
-                            .name = backward ? "tp backward" : "tp forward",
-                        });
+    if (maker->plan->sequence_parallel) {
+        const app__collective_t collective = tensor_collective(maker->plan, true, backward, 1);
+        app__maker_wait(maker, &collective);
     }
 }
 
 static void tensor_behind(app__maker_t *maker, bool backward)
 {
+    const app__collective_t collective = tensor_collective(maker->plan, false, backward, 1);
+    app__maker_wait(maker, &collective);
+}
+
+// A block without other collectives than those of tensor parallelism.
+static void dense_block(app__maker_t *maker, double flops, bool backward)
+{
     const app__plan_t *const plan = maker->plan;
-    app__maker_wait(
-        maker,
-        &(app__collective_t){
-            .team = APP__TEAM_TP,
-            .kind = plan->sequence_parallel ? APP__COLL_REDUCE_SCATTER : APP__COLL_ALL_REDUCE,
-            .bytes = round_up(activations(plan), plan->tp),
-            .name = backward ? "tp backward" : "tp forward",
-        });
+    if (plan->tp == 1 || plan->tensor_pieces == 1) {
+        tensor_before(maker, backward);
+        app__maker_compute(maker, flops);
+        tensor_behind(maker, backward);
+    } else {
+        const uint32_t pieces = plan->tensor_pieces;
+        const app__collective_t before = tensor_collective(plan, true, backward, pieces);
+        const app__collective_t behind = tensor_collective(plan, false, backward, pieces);
+        app__maker_pieces(maker, flops, plan->sequence_parallel ? &before : NULL, &behind);
+    }
 }
 
 // Gathers the keys and values of all tokens, or reduces their gradients.
@@ -83,11 +103,15 @@ static void attention(app__maker_t *maker, bool backward)
     const double matrices = matrix_flops(plan, app__model_attention(&plan->model));
     const double products = product_flops(plan);
     const bool again = plan->recompute == APP__RECOMPUTE_SELECTIVE;
+    const double flops =
+        backward ? 2 * (matrices + products) + (again ? products : 0) : matrices + products;
+    if (plan->cp == 1) {
+        dense_block(maker, flops, backward);
+        return;
+    }
     tensor_before(maker, backward);
     context(maker, APP__COLL_ALL_GATHER, backward);
-    app__maker_compute(maker,
-                       backward ? 2 * (matrices + products) + (again ? products : 0)
-                                : matrices + products);
+    app__maker_compute(maker, flops);
     if (backward) {
         context(maker, APP__COLL_REDUCE_SCATTER, true);
     }
@@ -121,18 +145,18 @@ static void mlp(app__maker_t *maker, uint64_t layer, bool backward)
 {
     const app__plan_t *const plan = maker->plan;
     const app__model_t *const model = &plan->model;
-    tensor_before(maker, backward);
-    if (app__model_has_experts(model, layer)) {
-        const uint64_t expert = app__model_expert(model);
-        const double routed = matrix_flops(plan, model->top_k * expert) * load_of(maker, layer);
-        const double shared = matrix_flops(plan, model->shared_experts * expert);
-        route(maker, layer, false);
-        app__maker_compute(maker, (backward ? 2 : 1) * (routed + shared));
-        route(maker, layer, true);
-    } else {
+    if (!app__model_has_experts(model, layer)) {
         const double dense = matrix_flops(plan, app__model_mlp(model));
-        app__maker_compute(maker, (backward ? 2 : 1) * dense);
+        dense_block(maker, (backward ? 2 : 1) * dense, backward);
+        return;
     }
+    const uint64_t expert = app__model_expert(model);
+    const double routed = matrix_flops(plan, model->top_k * expert) * load_of(maker, layer);
+    const double shared = matrix_flops(plan, model->shared_experts * expert);
+    tensor_before(maker, backward);
+    route(maker, layer, false);
+    app__maker_compute(maker, (backward ? 2 : 1) * (routed + shared));
+    route(maker, layer, true);
     tensor_behind(maker, backward);
 }
 

@@ -213,6 +213,40 @@ void app__maker_wait(app__maker_t *maker, const app__collective_t *collective)
     chain(maker, add_collective(maker, collective, APP__STREAM_BLOCKING));
 }
 
+void app__maker_pieces(app__maker_t *maker,
+                       double flops,
+                       const app__collective_t *before,
+                       const app__collective_t *behind)
+{
+    const uint32_t pieces = maker->plan->tensor_pieces;
+    uint32_t moved = APP__NO_CHAIN;   // the last collective
+    uint32_t product = APP__NO_CHAIN; // the last computation
+    uint32_t input = APP__NO_CHAIN;   // what the next computation works on
+    if (before != NULL) {
+        chain(maker, add_collective(maker, before, APP__STREAM_BLOCKING));
+        moved = maker->last;
+    }
+    for (uint32_t i = 0; i < pieces; i++) {
+        if (before != NULL && i + 1 < pieces) {
+            input = add_collective(maker, before, APP__STREAM_BLOCKING);
+            app__maker_after(maker, input, moved);
+            moved = input;
+        }
+        app__maker_compute(maker, flops / pieces); // behind the piece before, and its input
+        product = maker->last;
+        if (behind != NULL) {
+            const uint32_t result = add_collective(maker, behind, APP__STREAM_BLOCKING);
+            app__maker_after(maker, result, product);
+            app__maker_after(maker, result, moved);
+            moved = result;
+        }
+        app__maker_need(maker, input);
+        input = APP__NO_CHAIN;
+    }
+    maker->last = behind != NULL ? moved : product;
+    maker->pending_count = 0;
+}
+
 uint32_t app__maker_start(app__maker_t *maker, const app__collective_t *collective)
 {
     if (maker->groups[collective->team] == NULL || collective->bytes == 0) {

@@ -92,6 +92,16 @@ run everything --set $T.overlap=all --set $T.bucket=1 --set $T.mfu=0.002
 holds "$(number overlap iteration_ms) < $(number none iteration_ms)" "overlap of gradients"
 holds "$(number everything iteration_ms) < $(number overlap iteration_ms)" "overlap of parameters"
 holds "$(number none compute_ms) == $(number overlap compute_ms)" "computation"
+tensors="--set $T.tp=4 --set $T.sequence-parallel=true --set $T.mfu=0.002 --set per_node=4"
+tensors+=" --set $T.local-rate=100Gbps --set $T.local-delay=0s"
+# shellcheck disable=SC2086
+run blocks $tensors
+# shellcheck disable=SC2086
+run pieces $tensors --set $T.tensor-overlap=4
+holds "$(number pieces tp exposed_ms) < 0.6 * $(number blocks tp exposed_ms)" "overlap of tensors"
+holds "$(number pieces tp exposed_ms) > 0.2 * $(number blocks tp exposed_ms)" "two pieces that nothing hides"
+holds "$(number pieces tp bytes) == $(number blocks tp bytes)" "bytes of overlapped collectives"
+holds "($(number pieces compute_ms) / $(number blocks compute_ms) - 1) ^ 2 < 1e-6" "computation in pieces"
 run slow --set "$T.slow-ranks=[5]" --set $T.slow-factor=3 --set $T.mfu=0.002
 holds "$(number slow iteration_ms) > $(number none iteration_ms) * 1.5" "a slow rank"
 run jitter --set $T.jitter=0.1
@@ -116,6 +126,20 @@ run jobs --set "$T.hosts=host[0-3]" \
     --set "traffic[1].training={hosts: \"host[4-7]\", layers: 1, microbatches: 1}"
 grep -c '"kind": "training"' "$work/jobs/summary.json" | grep -qx 2 ||
     fail "two jobs are not two applications"
+
+# -- passes over a workload text: a layer waits for its gradients of the pass before
+cat >"$work/w.txt" <<'TEXT'
+HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8
+2
+a -1 100000 NONE 0 1000 NONE 0 1000 ALLREDUCE 4000000 1000
+b -1 100000 NONE 0 1000 NONE 0 1000 NONE 0 1000
+TEXT
+text="traffic[0]={workload: {file: $work/w.txt, protocol: plain"
+run once --set "$text}}"
+run thrice --set "$text, iterations: 3}}"
+holds "$(number once dp exposed_ms) > 0.1" "the exposed exchange of a pass"
+holds "($(number thrice iteration_ms) / $(number once iteration_ms) - 1) ^ 2 < 1e-4" "iterations of a text"
+holds "$(number thrice dp bytes) == $(number once dp bytes)" "bytes of a pass"
 
 # -- what check says
 "$ROCESIM" check "$work/t.yaml" --set $T.pp=2 >"$work/out" 2>&1 || fail "check"
