@@ -89,14 +89,16 @@ static sim_err_t read_schedule(const app_context_t *context,
             .ctx = context->ctx,
         };
         error = app__format_read(&file, schedule, message);
-        if (error == SIM_OK && config->iterations > 1 && app__format_of(&file) != &app__format_aicb) {
+        if (error == SIM_OK && config->iterations > 1 &&
+            app__format_of(&file) != &app__format_aicb) {
             app__schedule_destroy(*schedule);
-            error = sim_fail_about(message,
-                                   SIM_ERR_INVALID,
-                                   "iterations",
-                                   ": %" PRIu64 ", but only workload texts of AICB have passes that "
-                                   "can be repeated, expected 1",
-                                   config->iterations);
+            error =
+                sim_fail_about(message,
+                               SIM_ERR_INVALID,
+                               "iterations",
+                               ": %" PRIu64 ", but only workload texts of AICB have passes that "
+                               "can be repeated, expected 1",
+                               config->iterations);
         }
         sim_free(text);
     }

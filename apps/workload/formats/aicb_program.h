@@ -13,8 +13,8 @@ typedef struct app__aicb_job {
     uint32_t pp;
     uint32_t ep;
     uint32_t iterations; // passes over the layers
-    bool undivided; // the header has no TP: collectives without a suffix are among all ranks
-    bool simai;     // SimAI's meanings, also where they leave something out
+    bool undivided;      // the header has no TP: collectives without a suffix are among all ranks
+    bool simai;          // SimAI's meanings, also where they leave something out
 } app__aicb_job_t;
 
 // Returns the ranks of each group of a set.

@@ -10,7 +10,7 @@ typedef struct app__workload_file {
     const char *name; // as the scenario names it
     const char *text; // its bytes; no 0 ends them
     size_t size_bytes;
-    uint32_t ranks;  // ranks to make where the file does not say; 0: as few as make sense
+    uint32_t ranks;      // ranks to make where the file does not say; 0: as few as make sense
     uint32_t iterations; // AICB: passes over the layers; 0: one
     bool aicb_simai;     // AICB: SimAI's meanings, also where they leave out what the file says
     // Reads another file beside this one, such as that of the next rank. The caller frees *text
