@@ -54,7 +54,7 @@ static void tensor_behind(app__maker_t *maker, bool backward)
 static void dense_block(app__maker_t *maker, double flops, bool backward)
 {
     const app__plan_t *const plan = maker->plan;
-    if (plan->tp == 1 || plan->tensor_pieces == 1) {
+    if (plan->tp == 1 || plan->tensor_pieces <= 1) {
         tensor_before(maker, backward);
         app__maker_compute(maker, flops);
         tensor_behind(maker, backward);

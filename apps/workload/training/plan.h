@@ -48,7 +48,7 @@ typedef struct app__plan {
     bool count_attention; // the products of queries, keys and values cost time
     app__recompute_t recompute;
     app__overlap_t overlap;
-    uint32_t tensor_pieces;    // of a matrix product, whose collectives overlap; 1: none do
+    uint32_t tensor_pieces;    // of a matrix product, whose collectives overlap; 0, 1: none do
     uint32_t zero;             // stage of ZeRO, 0 to 3
     uint64_t bucket_bytes;     // gradients of a collective at least; 0: all of a stage
     uint64_t activation_bytes; // of an element
