@@ -38,6 +38,8 @@ static const option_t options[] = {
     {"--from", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
     {"--to", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
+    {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
+    {"--counters", true, 1u << CLI_EXPLAIN, NULL},
     {"--comments", false, 1u << CLI_CAPTURE, NULL},
     {"--etcd", true, 1u << CLI_META, NULL},
     {"--memcached", true, 1u << CLI_META, NULL},
@@ -56,7 +58,8 @@ static const option_t options[] = {
     {"--quiet", false, FOR_RUN | 1u << CLI_SWEEP | 1u << CLI_CALIBRATE, NULL},
     {"--json",
      false,
-     FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE,
+     FOR_RUN | 1u << CLI_PARAMS | 1u << CLI_CHECK | 1u << CLI_PLOT | 1u << CLI_CAPTURE |
+         1u << CLI_EXPLAIN,
      NULL},
     {"--markdown", false, 1u << CLI_PARAMS, NULL},
     {"--outputs-markdown", false, 1u << CLI_PARAMS, NULL},
@@ -84,6 +87,7 @@ static const struct {
     {"sweep", CLI_SWEEP, 1, 1, "one sweep file"},
     {"timeline", CLI_TIMELINE, 1, 1, "one result folder"},
     {"capture", CLI_CAPTURE, 1, SIZE_MAX, "cut, merge, split, convert or follow, and files"},
+    {"explain", CLI_EXPLAIN, 1, 1, "one result folder, or with --counters a topology file"},
     {"serve", CLI_SERVE, 1, 1, "one scenario file"},
     {"convert", CLI_CONVERT, 1, 1, "one file of a workload"},
     {"calibrate", CLI_CALIBRATE, 1, 1, "one calibration file"},
@@ -232,6 +236,10 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->to = value;
     } else if (strcmp(option->name, "--completion") == 0) {
         args->shell = value;
+    } else if (strcmp(option->name, "--counters") == 0) {
+        args->counters = value;
+    } else if (strcmp(option->name, "--what-if") == 0) {
+        args->what_if = true;
     } else if (strcmp(option->name, "--packet") == 0) {
         args->packet = value;
     } else if (strcmp(option->name, "-j") == 0) {

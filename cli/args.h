@@ -22,6 +22,7 @@ typedef enum cli_command {
     CLI_TIMELINE,
     CLI_SERVE,
     CLI_CAPTURE,
+    CLI_EXPLAIN,
     CLI_HELP,
     CLI_VERSION,
     CLI_PROGRAM, // what help is about: the program and not one of its commands
@@ -58,6 +59,8 @@ typedef struct cli_args {
     const char *to;          // timeline, capture cut; NULL: not given
     const char *packet;      // capture follow; NULL: not given
     bool comments;           // capture split
+    bool what_if;            // explain
+    const char *counters;    // explain: a file of measured counters; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params

@@ -7,6 +7,7 @@
 #include "cli/capture/capture.h"
 #include "cli/compare/compare.h"
 #include "cli/diff/diff.h"
+#include "cli/explain/explain.h"
 #include "cli/manual.h"
 #include "cli/meta/meta.h"
 #include "cli/params.h"
@@ -235,6 +236,8 @@ static int dispatch(const cli_args_t *args)
         return cli_command_plot(args);
     case CLI_TIMELINE:
         return cli_command_timeline(args);
+    case CLI_EXPLAIN:
+        return cli_command_explain(args);
     case CLI_CAPTURE:
         return cli_command_capture(args);
     case CLI_SERVE:

@@ -128,6 +128,22 @@ static const char help_timeline[] =
     "\n"
     "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n";
 
+static const char help_explain[] =
+    "rocesim explain DIR [--what-if] [--json]\n"
+    "rocesim explain TOPOLOGY --counters FILE.csv [--json]\n"
+    "\n"
+    "Names what slowed a run down, the main cause first: deadlocks, receivers that pause,\n"
+    "links that corrupt, fail or are degraded, hash collisions, incasts, waits for\n"
+    "retransmission, slow hosts. Each cause has its evidence, the tree of the pauses that\n"
+    "it began, the flows that these stopped, and what may help. DIR is the folder of a run.\n"
+    "\n"
+    "  --what-if          Run the scenario again with each of these values, and compare.\n"
+    "  --counters FILE    Explain pause counters that were measured in a real network, a\n"
+    "                     CSV file; TOPOLOGY lists its links.\n"
+    "  --json             Print the same as JSON.\n"
+    "\n"
+    "docs/explain.md explains the causes, how they are found, and the files.\n";
+
 static const char help_capture[] =
     "rocesim capture cut FILE -o FILE [--from TIME] [--to TIME]\n"
     "rocesim capture merge FILE FILE... -o FILE\n"
@@ -329,6 +345,8 @@ const char *cli_help_text(cli_command_t command)
         return help_check;
     case CLI_TIMELINE:
         return help_timeline;
+    case CLI_EXPLAIN:
+        return help_explain;
     case CLI_CAPTURE:
         return help_capture;
     case CLI_SERVE:

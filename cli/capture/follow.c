@@ -74,6 +74,7 @@ typedef struct follow {
 // Returns whether the port belongs to the node: "host3->leaf0", or "host3/nic1->leaf0".
 static bool is_of(const char *port, const char *node)
 {
+    SIM_CHECK(node != NULL);
     const size_t size = strlen(node);
     return strncmp(port, node, size) == 0 &&
            (strncmp(port + size, "->", 2) == 0 || port[size] == '/');
@@ -535,6 +536,7 @@ static void print_json(const follow_t *follow)
 
 static void print_text(const follow_t *follow)
 {
+    SIM_CHECK(follow->journey_count > 0 && follow->sight_count > 0);
     printf("packet of %s to queue pair %" PRIu64 ", PSN %" PRIu64
            ": %s, %u bytes, sent %zu time%s\n",
            follow->host,

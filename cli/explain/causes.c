@@ -1,0 +1,601 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/causes.c - finds congestion and what follows from it, and puts findings in order.
+//
+// Broken parts come first (hardware.c). Then ports at which fair sharing costs flows most time: they
+// are incasts, hash collisions or too few links. Last comes what these leave unexplained: waits for
+// retransmission, and hosts whose flows are slow without a cause in the network.
+#include "cli/explain/explain_internal.h"
+
+#include "net/switch_model.h"
+#include "world/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PORTS_TOLD_MAX 6u
+#define SHARE_LEAST 0.02 // of the most: ports that cost less are not told
+#define DRAWS 64u        // of other paths of a flow
+#define ROOT_LEAST 0.1   // share of all pauses from which a root is told for itself
+
+const char *cli__explain_kind_name(explain_kind_t kind)
+{
+    static const char *const names[] = {[EXPLAIN_DEADLOCK] = "deadlock",
+                                        [EXPLAIN_PAUSE_STORM] = "pause-storm",
+                                        [EXPLAIN_SLOW_RECEIVER] = "slow-receiver",
+                                        [EXPLAIN_CORRUPTING_LINK] = "corrupting-link",
+                                        [EXPLAIN_LINK_DOWN] = "link-down",
+                                        [EXPLAIN_DEGRADED_LINK] = "degraded-link",
+                                        [EXPLAIN_COLLISION] = "hash-collision",
+                                        [EXPLAIN_INCAST] = "incast",
+                                        [EXPLAIN_OVERSUBSCRIBED] = "oversubscribed",
+                                        [EXPLAIN_RETRANSMISSION] = "retransmission",
+                                        [EXPLAIN_SLOW_HOST] = "slow-host"};
+    return names[kind];
+}
+
+explain_finding_t *cli__explain_add(explain_t *explain,
+                                    explain_kind_t kind,
+                                    uint32_t tier,
+                                    char *place)
+{
+    SIM_GROW(explain->findings, explain->finding_count, &explain->finding_capacity);
+    explain_finding_t *const finding = &explain->findings[explain->finding_count++];
+    *finding =
+        (explain_finding_t){.kind = kind, .tier = tier, .place = place, .port = EXPLAIN_NONE};
+    return finding;
+}
+
+void cli__explain_add_root(explain_finding_t *finding, uint32_t root)
+{
+    if (finding->root_count < EXPLAIN_ROOTS_MAX) {
+        finding->roots[finding->root_count++] = root;
+    }
+}
+
+void cli__explain_evidence(explain_finding_t *finding, char *text)
+{
+    SIM_GROW(finding->evidence, finding->evidence_count, &finding->evidence_capacity);
+    finding->evidence[finding->evidence_count++] = text;
+}
+
+void cli__explain_remedy(explain_finding_t *finding, const char *set, const char *why)
+{
+    SIM_GROW(finding->remedies, finding->remedy_count, &finding->remedy_capacity);
+    finding->remedies[finding->remedy_count++] =
+        (explain_remedy_t){.set = sim_strdup(set), .why = sim_strdup(why)};
+}
+
+void cli__explain_flow(explain_finding_t *finding, uint32_t flow)
+{
+    if (finding->flow_count > 0 && finding->flows[finding->flow_count - 1] == flow) {
+        return;
+    }
+    SIM_GROW(finding->flows, finding->flow_count, &finding->flow_capacity);
+    finding->flows[finding->flow_count++] = flow;
+}
+
+bool cli__explain_passes(const explain_t *explain, const explain_flow_t *flow, uint32_t uid)
+{
+    for (uint32_t h = 0; h < flow->hop_count; h++) {
+        if (explain->hops[flow->first_hop + h] == uid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Returns whether a finding of hardware is about this port or its other end.
+static bool is_told(const explain_t *explain, uint32_t uid)
+{
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        const explain_finding_t *const finding = &explain->findings[i];
+        const bool link = finding->kind == EXPLAIN_DEGRADED_LINK;
+        if (finding->port != EXPLAIN_NONE &&
+            (finding->port == uid ||
+             (link && explain->ports[finding->port].port->peer->uid == uid))) {
+            return finding->kind == EXPLAIN_DEGRADED_LINK ||
+                   finding->kind == EXPLAIN_SLOW_RECEIVER || finding->kind == EXPLAIN_PAUSE_STORM;
+        }
+    }
+    return false;
+}
+
+// -- collisions
+
+// What random hashes would do to the flows of a port.
+typedef struct draws {
+    uint32_t together;   // flows that share the port at one time
+    uint32_t elsewhere;  // of them could take a path without it
+    uint32_t least_most; // flows on the fullest port of one hop, in the best draw
+    double share_as_bad; // of the draws that are at least as bad
+} draws_t;
+
+// Returns the flows that are bottlenecked at the port and are active when most of them are; the
+// caller frees *flows.
+static uint32_t flows_together(const explain_t *explain, uint32_t uid, uint32_t **flows)
+{
+    uint32_t *const all = sim_alloc_array(explain->flow_count + 1, sizeof(*all));
+    uint32_t count = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        if (cli__explain_passes(explain, &explain->flows[f], uid)) {
+            all[count++] = f;
+        }
+    }
+    uint32_t best = 0;
+    sim_time_t best_ps = 0;
+    for (uint32_t i = 0; i < count && i < 2000; i++) {
+        const sim_time_t at_ps = explain->flows[all[i]].start_ps;
+        uint32_t now = 0;
+        for (uint32_t j = 0; j < count; j++) {
+            now +=
+                explain->flows[all[j]].start_ps <= at_ps && explain->flows[all[j]].end_ps > at_ps;
+        }
+        if (now > best) {
+            best = now;
+            best_ps = at_ps;
+        }
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const explain_flow_t *const flow = &explain->flows[all[i]];
+        if (flow->start_ps <= best_ps && flow->end_ps > best_ps) {
+            all[kept++] = all[i];
+        }
+    }
+    *flows = all;
+    return kept;
+}
+
+// Draws other paths for the flows that share a port, and counts how many meet at one port of the
+// switches' choice.
+static draws_t draw_paths(const explain_t *explain, uint32_t uid)
+{
+    uint32_t *flows = NULL;
+    draws_t draws = {.together = flows_together(explain, uid, &flows)};
+    uint32_t *const load = sim_alloc_array(explain->port_count + 1, sizeof(*load));
+    bool *const avoids = sim_alloc(draws.together + 1u);
+    memset(avoids, 0, draws.together + 1u);
+    uint32_t as_bad = 0;
+    draws.least_most = draws.together;
+    for (uint32_t d = 0; d < DRAWS; d++) {
+        memset(load, 0, (explain->port_count + 1) * sizeof(*load));
+        uint32_t most = 0;
+        for (uint32_t i = 0; i < draws.together; i++) {
+            const explain_flow_t *const flow = &explain->flows[flows[i]];
+            const uint32_t hash =
+                (uint32_t)sim_mix64((uint64_t)d << 40 ^ (uint64_t)i << 8 ^ flow->source_port);
+            net_path_t path;
+            if (!net_path_of(explain->world->net, flow->source, flow->destination, hash, &path)) {
+                continue;
+            }
+            bool has = false;
+            for (uint32_t h = 1; h + 1 < path.hop_count; h++) {
+                const uint32_t hop = path.ports[h]->uid;
+                has |= hop == uid;
+                load[hop]++;
+                most = load[hop] > most ? load[hop] : most;
+            }
+            avoids[i] |= !has;
+        }
+        draws.least_most = most < draws.least_most ? most : draws.least_most;
+        as_bad += most >= draws.together;
+    }
+    for (uint32_t i = 0; i < draws.together; i++) {
+        draws.elsewhere += avoids[i];
+    }
+    draws.share_as_bad = (double)as_bad / DRAWS;
+    sim_free(load);
+    sim_free(avoids);
+    sim_free(flows);
+    return draws;
+}
+
+// -- ports that flows share
+
+static uint32_t sources_of(const explain_t *explain, uint32_t uid)
+{
+    bool *const seen = sim_alloc(explain->world->nic_count + 1);
+    uint32_t count = 0;
+    memset(seen, 0, explain->world->nic_count + 1);
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (cli__explain_passes(explain, flow, uid) && !seen[flow->source]) {
+            seen[flow->source] = true;
+            count++;
+        }
+    }
+    sim_free(seen);
+    return count;
+}
+
+static void add_senders(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
+{
+    uint32_t shown = 0;
+    char *text = sim_strdup("flows there:");
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (flow->bottleneck != uid && !cli__explain_passes(explain, flow, uid)) {
+            continue;
+        }
+        cli__explain_flow(finding, f);
+        if (shown++ < 8) {
+            char *const longer = sim_format("%s%s flow %" PRIu64 " %s->%s (UDP port %u)",
+                                            text,
+                                            shown > 1 ? "," : "",
+                                            flow->id,
+                                            world_interface_name(explain->world, flow->source),
+                                            world_interface_name(explain->world, flow->destination),
+                                            flow->source_port);
+            sim_free(text);
+            text = longer;
+        }
+    }
+    if (shown > 8) {
+        char *const longer = sim_format("%s and %u more", text, shown - 8);
+        sim_free(text);
+        text = longer;
+    }
+    cli__explain_evidence(finding, text);
+}
+
+// Finds the pauses that a port's congestion caused: of the port itself, or of one that only its
+// flows fill.
+static void attach_roots(const explain_t *explain, explain_finding_t *finding)
+{
+    for (uint32_t r = 0; r < explain->root_count; r++) { // the longest pauses come first
+        const explain_root_t *const root = &explain->roots[r];
+        if (root->port == EXPLAIN_NONE) {
+            continue;
+        }
+        uint32_t through = 0;
+        uint32_t held_here = 0;
+        for (size_t f = 0; f < explain->flow_count; f++) {
+            if (cli__explain_passes(explain, &explain->flows[f], root->port)) {
+                through++;
+                held_here += explain->flows[f].bottleneck == finding->port;
+            }
+        }
+        if (root->port == finding->port || (through > 0 && 2 * held_here > through)) {
+            cli__explain_add_root(finding, r);
+        }
+    }
+}
+
+static void add_storm_remedies(const explain_t *explain, explain_finding_t *finding)
+{
+    const char *const control =
+        json_string_value(json_object_get(explain->summary, "congestion_control"));
+    if (control == NULL || strcmp(control, "none") == 0) {
+        cli__explain_remedy(finding,
+                            "nic.congestion-control=dcqcn",
+                            "senders slow down before PFC has to stop them");
+    } else {
+        cli__explain_remedy(finding,
+                            "switch.ecn.kmin=50KB",
+                            "lower ECN thresholds slow the senders down earlier");
+        cli__explain_remedy(finding,
+                            "nic.congestion-control=hpcc",
+                            "a control by telemetry keeps queues short");
+    }
+    if (finding->root_count > 0) {
+        cli__explain_remedy(finding,
+                            "switch.pfc.alpha=1",
+                            "a larger share of the buffer delays pauses");
+        cli__explain_remedy(finding,
+                            "switch.buffer=64MB",
+                            "more shared buffer and headroom delay pauses");
+    }
+}
+
+static void explain_collision(const explain_t *explain,
+                              explain_finding_t *finding,
+                              const draws_t *draws)
+{
+    finding->sentence =
+        sim_format("hash collision: %u flows share %s at one time, and %u of them could take "
+                   "another path",
+                   draws->together,
+                   finding->place,
+                   draws->elsewhere);
+    cli__explain_evidence(finding,
+                          sim_format("another seed of the hashes: in %.0f %% of %u draws as many "
+                                     "of these flows meet at one port; in the best draw %u do",
+                                     100 * draws->share_as_bad,
+                                     DRAWS,
+                                     draws->least_most));
+    char *const seed = sim_format("seed=%" PRIu64, explain->scenario->run.seed + 1);
+    cli__explain_remedy(finding, seed, "the next seed hashes flows to other paths");
+    sim_free(seed);
+    cli__explain_remedy(finding,
+                        "network.load-balancer=letflow",
+                        "switches move flowlets to paths with room");
+}
+
+static void add_evidence_of_port(const explain_t *explain, explain_finding_t *finding, uint32_t uid)
+{
+    world_text_t used;
+    world_text_t queue;
+    world_text_t lost;
+    const explain_port_t *const port = &explain->ports[uid];
+    cli__explain_evidence(
+        finding,
+        sim_format("%s was used %s, its queue reached %s; fair shares there cost %u flows %s",
+                   finding->place,
+                   world_format_percent(&used, port->utilisation),
+                   world_format_bytes(&queue, port->queue_bytes_max),
+                   port->shared_flows,
+                   world_format_time(&lost, (sim_time_t)port->shared_ps)));
+    const uint64_t full = port->drops[NET_DROP_EGRESS_FULL] + port->drops[NET_DROP_BUFFER_FULL];
+    if (full > 0) {
+        cli__explain_evidence(finding,
+                              sim_format("%s dropped %" PRIu64
+                                         " packets because its queue or the buffer was full "
+                                         "(tx_discards)",
+                                         finding->place,
+                                         full));
+    }
+}
+
+static void find_port(explain_t *explain, uint32_t uid)
+{
+    const explain_port_t *const port = &explain->ports[uid];
+    const net_node_t *const to = port->port->peer->node;
+    const bool to_host = to->kind == NET_NODE_HOST;
+    const bool from_host = port->port->node->kind == NET_NODE_HOST;
+    const draws_t draws = to_host || from_host ? (draws_t){0} : draw_paths(explain, uid);
+    const bool collision = draws.together > 1 && 2 * draws.elsewhere >= draws.together &&
+                           draws.least_most < draws.together;
+    explain_finding_t *const finding =
+        cli__explain_add(explain,
+                         collision ? EXPLAIN_COLLISION
+                         : to_host ? EXPLAIN_INCAST
+                                   : EXPLAIN_OVERSUBSCRIBED,
+                         from_host ? 3 : 2,
+                         sim_strdup(cli__explain_port_name(explain, uid)));
+    world_text_t rate;
+    finding->port = uid;
+    if (collision) {
+        explain_collision(explain, finding, &draws);
+    } else if (to_host) {
+        finding->sentence =
+            sim_format("incast: %u hosts send to %s, up to %u flows at a time, over "
+                       "its one link of %s",
+                       sources_of(explain, uid),
+                       to->sim.name,
+                       port->shared_most,
+                       world_format_rate(&rate, port->port->rate_bps));
+    } else {
+        finding->sentence =
+            sim_format("%s: %u hosts share %s, up to %u flows at a time, and no "
+                       "other path has room",
+                       from_host ? "a host sends several flows at once" : "oversubscribed link",
+                       sources_of(explain, uid),
+                       finding->place,
+                       port->shared_most);
+    }
+    finding->score_ps = port->shared_ps;
+    attach_roots(explain, finding);
+    add_evidence_of_port(explain, finding, uid);
+    add_senders(explain, finding, uid);
+    add_storm_remedies(explain, finding);
+}
+
+static void find_shared(explain_t *explain)
+{
+    double most_ps = 0;
+    for (uint32_t told = 0; told < PORTS_TOLD_MAX; told++) {
+        uint32_t best = EXPLAIN_NONE;
+        for (uint32_t i = 0; i < explain->port_count; i++) {
+            const explain_port_t *const port = &explain->ports[i];
+            if (port->port == NULL || port->shared_flows < 2 || port->shared_most < 2 ||
+                is_told(explain, i)) {
+                continue;
+            }
+            bool done = false;
+            for (size_t f = 0; f < explain->finding_count; f++) {
+                done |= explain->findings[f].tier >= 2 && explain->findings[f].port == i;
+            }
+            if (!done &&
+                (best == EXPLAIN_NONE || port->shared_ps > explain->ports[best].shared_ps)) {
+                best = i;
+            }
+        }
+        if (best == EXPLAIN_NONE || explain->ports[best].shared_ps < SHARE_LEAST * most_ps) {
+            return;
+        }
+        most_ps = most_ps > 0 ? most_ps : explain->ports[best].shared_ps;
+        find_port(explain, best);
+    }
+}
+
+// Tells of large roots of pauses that no finding has: of traffic whose flows are not listed.
+static void find_roots(explain_t *explain)
+{
+    sim_time_t total_ps = 0;
+    for (size_t i = 0; i < explain->root_count; i++) {
+        total_ps += explain->roots[i].paused_ps;
+    }
+    for (uint32_t r = 0; r < explain->root_count; r++) {
+        const explain_root_t *const root = &explain->roots[r];
+        bool told = root->port == EXPLAIN_NONE ||
+                    (double)root->paused_ps < ROOT_LEAST * (double)total_ps ||
+                    explain->flow_count > 0 || is_told(explain, root->port);
+        for (size_t f = 0; f < explain->finding_count && !told; f++) {
+            told = explain->findings[f].kind == EXPLAIN_DEADLOCK;
+        }
+        if (told) {
+            continue;
+        }
+        const net_node_t *const to = explain->ports[root->port].port->peer->node;
+        const bool to_host = to->kind == NET_NODE_HOST;
+        explain_finding_t *const finding =
+            cli__explain_add(explain,
+                             to_host ? EXPLAIN_INCAST : EXPLAIN_OVERSUBSCRIBED,
+                             2,
+                             sim_strdup(root->name));
+        finding->port = root->port;
+        cli__explain_add_root(finding, r);
+        finding->score_ps = (double)root->paused_ps;
+        finding->sentence =
+            to_host ? sim_format("incast: more is sent to %s than its link carries", to->sim.name)
+                    : sim_format("more is sent over %s than it carries", root->name);
+        add_evidence_of_port(explain, finding, root->port);
+        add_storm_remedies(explain, finding);
+    }
+}
+
+// -- what is left
+
+static bool *claimed_flows(const explain_t *explain)
+{
+    bool *const claimed = sim_alloc(explain->flow_count + 1);
+    memset(claimed, 0, explain->flow_count + 1);
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        for (size_t f = 0; f < explain->findings[i].flow_count; f++) {
+            claimed[explain->findings[i].flows[f]] |= explain->findings[i].tier < 2;
+        }
+    }
+    return claimed;
+}
+
+static bool waits_long(const explain_flow_t *flow, double share)
+{
+    return flow->excess_ps > share * (double)(flow->end_ps - flow->start_ps);
+}
+
+static void find_retransmission(explain_t *explain, bool *claimed)
+{
+    double lost_ps = 0;
+    uint64_t packets = 0;
+    uint32_t flows = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (!claimed[f] && flow->retransmitted > 0 && waits_long(flow, 0.25)) {
+            lost_ps += flow->excess_ps;
+            packets += flow->retransmitted;
+            flows++;
+        }
+    }
+    if (flows == 0) {
+        return;
+    }
+    uint32_t worst = EXPLAIN_NONE;
+    uint64_t drops = 0;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        if (explain->ports[i].port != NULL && explain->ports[i].discards > drops) {
+            worst = i;
+            drops = explain->ports[i].discards;
+        }
+    }
+    explain_finding_t *const finding = cli__explain_add(
+        explain,
+        EXPLAIN_RETRANSMISSION,
+        3,
+        sim_strdup(worst != EXPLAIN_NONE ? cli__explain_port_name(explain, worst) : "network"));
+    world_text_t time;
+    finding->port = worst;
+    finding->score_ps = lost_ps;
+    finding->sentence =
+        sim_format("%u flows waited for retransmission, %s in all, beyond what sharing explains",
+                   flows,
+                   world_format_time(&time, (sim_time_t)lost_ps));
+    const json_t *const counters = json_object_get(explain->summary, "nic_counters");
+    cli__explain_evidence(
+        finding,
+        sim_format("%" PRIu64 " packets sent again; local_ack_timeout_err %" PRId64
+                   ", packet_seq_err %" PRId64 ", out_of_sequence %" PRId64,
+                   packets,
+                   (int64_t)json_integer_value(json_object_get(counters, "local_ack_timeout_err")),
+                   (int64_t)json_integer_value(json_object_get(counters, "packet_seq_err")),
+                   (int64_t)json_integer_value(json_object_get(counters, "out_of_sequence"))));
+    if (worst != EXPLAIN_NONE) {
+        cli__explain_evidence(
+            finding,
+            sim_format("most packets, %" PRIu64 ", were dropped at %s", drops, finding->place));
+    }
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (!claimed[f] && flow->retransmitted > 0 && waits_long(flow, 0.25)) {
+            cli__explain_flow(finding, f);
+            claimed[f] = true;
+        }
+    }
+    cli__explain_remedy(finding,
+                        "nic.transport=irn",
+                        "selective retransmission recovers without a time-out as a rule");
+    cli__explain_remedy(finding, "nic.timeout=8", "a shorter retransmission timer (1.05 ms)");
+}
+
+// Tells of a host if most of the unexplained time belongs to its flows, and little to others'.
+static void find_slow_host(explain_t *explain, const bool *claimed)
+{
+    const size_t count = explain->world->nic_count;
+    double *const excess_ps = sim_alloc_array(count + 1, sizeof(*excess_ps));
+    double total_ps = 0;
+    memset(excess_ps, 0, (count + 1) * sizeof(*excess_ps));
+    for (size_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (!claimed[f] && flow->retransmitted == 0 && waits_long(flow, 0.4)) {
+            excess_ps[flow->source] += flow->excess_ps;
+            excess_ps[flow->destination] += flow->excess_ps;
+            total_ps += flow->excess_ps;
+        }
+    }
+    uint32_t worst = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        worst = excess_ps[i] > excess_ps[worst] ? i : worst;
+    }
+    const double worst_ps = count > 0 ? excess_ps[worst] : 0;
+    sim_free(excess_ps);
+    if (total_ps <= 0 || worst_ps < 0.6 * total_ps) {
+        return;
+    }
+    const char *const name = world_interface_name(explain->world, worst);
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_SLOW_HOST, 3, sim_strdup(name));
+    world_text_t time;
+    finding->score_ps = worst_ps;
+    finding->sentence =
+        sim_format("%s is a slow host: its flows took %s longer than sharing, losses "
+                   "and pauses explain",
+                   name,
+                   world_format_time(&time, (sim_time_t)worst_ps));
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        if (!claimed[f] && waits_long(flow, 0.4) &&
+            (flow->source == worst || flow->destination == worst)) {
+            cli__explain_flow(finding, f);
+        }
+    }
+    cli__explain_evidence(finding,
+                          sim_strdup("look at its PCIe, memory, cores and congestion control"));
+}
+
+static int by_weight(const void *a, const void *b)
+{
+    const explain_finding_t *const x = a;
+    const explain_finding_t *const y = b;
+    if (x->tier != y->tier) {
+        return x->tier < y->tier ? -1 : 1;
+    }
+    if (x->score_ps < y->score_ps || x->score_ps > y->score_ps) {
+        return x->score_ps > y->score_ps ? -1 : 1;
+    }
+    return strcmp(x->place, y->place);
+}
+
+void cli__explain_find(explain_t *explain)
+{
+    cli__explain_roots(explain);
+    cli__explain_share(explain);
+    cli__explain_hardware(explain);
+    find_shared(explain);
+    find_roots(explain);
+    bool *const claimed = claimed_flows(explain);
+    find_retransmission(explain, claimed);
+    find_slow_host(explain, claimed);
+    sim_free(claimed);
+    if (explain->finding_count > 0) {
+        qsort(explain->findings, explain->finding_count, sizeof(explain_finding_t), by_weight);
+    }
+}

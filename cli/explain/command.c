@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/command.c - explains a run, or measured counters.
+#include "cli/explain/explain.h"
+
+#include "cli/command.h"
+#include "cli/explain/explain_internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print_json(json_t *json)
+{
+    char *const text = json_dumps(json, JSON_INDENT(1));
+    SIM_CHECK(text != NULL);
+    puts(text);
+    free(text);
+}
+
+static sim_err_t explain_run(const cli_args_t *args, world_error_t *error)
+{
+    explain_t explain = {.folder = args->operands[0]};
+    sim_err_t result = cli__explain_load(&explain, error);
+    if (result == SIM_OK) {
+        cli__explain_find(&explain);
+        if (!args->json) {
+            cli__explain_print(&explain, stdout);
+        }
+        json_t *const json = args->json ? cli__explain_json(&explain) : NULL;
+        json_t *const runs = args->json && args->what_if ? json_array() : NULL;
+        if (args->what_if) {
+            (void)fflush(stdout);
+            result = cli__explain_what_if(&explain, runs, error);
+        }
+        if (json != NULL && result == SIM_OK) {
+            if (runs != NULL) {
+                json_object_set(json, "what_if", runs);
+            }
+            print_json(json);
+        }
+        json_decref(runs);
+        json_decref(json);
+    }
+    cli__explain_fini(&explain);
+    return result;
+}
+
+int cli_command_explain(const cli_args_t *args)
+{
+    world_error_t error;
+    sim_err_t result = SIM_OK;
+    if (args->counters != NULL) {
+        result = cli__explain_counters(args->counters, args->operands[0], args->json, &error);
+    } else {
+        result = explain_run(args, &error);
+    }
+    return result == SIM_OK ? CLI_EXIT_DONE : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/explain.h - the command `rocesim explain`: names what slowed a run down.
+#ifndef CLI_EXPLAIN_EXPLAIN_H
+#define CLI_EXPLAIN_EXPLAIN_H
+
+#include "cli/args.h"
+
+// Explains the run in the folder args->operands[0], or the measured counters of args->counters.
+// Returns the exit status.
+int cli_command_explain(const cli_args_t *args);
+
+#endif // CLI_EXPLAIN_EXPLAIN_H

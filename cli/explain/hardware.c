@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/hardware.c - finds what is broken: circles of pauses, hosts that pause, links that
+// corrupt, fail, or are slower than their like.
+#include "cli/explain/explain_internal.h"
+
+#include "net/faults.h"
+#include "world/format.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LOSSES_SHARE 0.1 // a link with less of all losses is not told, unless it has the most
+#define STORM_DUTY 0.97
+#define WATCHDOG                                                             \
+    "switch.pfc.watchdog=drop --set switch.pfc.watchdog-detect=500us --set " \
+    "switch.pfc.watchdog-restore=500us"
+#define GROUP_BYTES 64u
+
+static const char *name_of(const explain_t *explain, uint32_t uid)
+{
+    return cli__explain_port_name(explain, uid);
+}
+
+static char *link_name(const explain_t *explain, uint32_t uid)
+{
+    const net_port_t *const port = explain->ports[uid].port;
+    const char *const number = strchr(net_port_name(port), '#');
+    return sim_format("%s--%s%s",
+                      port->node->sim.name,
+                      port->peer->node->sim.name,
+                      number != NULL ? number : "");
+}
+
+// Adds the flows whose data or answers pass the link, if they lost time; returns that time.
+static double add_flows_of_link(const explain_t *explain,
+                                explain_finding_t *finding,
+                                uint32_t uid,
+                                bool retransmitted)
+{
+    const uint32_t other = explain->ports[uid].port->peer->uid;
+    double lost_ps = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        const bool passes =
+            cli__explain_passes(explain, flow, uid) || cli__explain_passes(explain, flow, other);
+        const bool whose = retransmitted ? flow->retransmitted > 0 : passes;
+        if (whose && (passes || !explain->paths_known) && flow->excess_ps > 0) {
+            cli__explain_flow(finding, f);
+            lost_ps += flow->excess_ps;
+        }
+    }
+    return lost_ps;
+}
+
+// -- deadlocks
+
+static void find_deadlock(explain_t *explain)
+{
+    size_t *const cycle = sim_alloc_array(explain->port_count + 1, sizeof(*cycle));
+    const size_t count = explain->stalled ? cli__explain_cycle(explain, cycle) : 0;
+    if (count == 0) {
+        sim_free(cycle);
+        return;
+    }
+    explain_finding_t *const finding =
+        cli__explain_add(explain,
+                         EXPLAIN_DEADLOCK,
+                         0,
+                         sim_strdup(name_of(explain, (uint32_t)cycle[0])));
+    char *path = sim_strdup("");
+    for (size_t i = 0; i <= count; i++) {
+        char *const longer = sim_format("%s%s%s",
+                                        path,
+                                        i > 0 ? ", " : "",
+                                        name_of(explain, (uint32_t)cycle[i % count]));
+        sim_free(path);
+        path = longer;
+    }
+    finding->sentence =
+        sim_format("PFC deadlock: %zu ports wait for each other in a circle: %s", count, path);
+    sim_free(path);
+    finding->port = (uint32_t)cycle[0];
+    finding->score_ps = (double)explain->end_ps;
+    for (size_t i = 0; i < count; i++) {
+        world_text_t text;
+        const explain_port_t *const port = &explain->ports[cycle[i]];
+        cli__explain_evidence(finding,
+                              sim_format("%s is stopped to the end and held up to %s",
+                                         name_of(explain, (uint32_t)cycle[i]),
+                                         world_format_bytes(&text, port->queue_bytes_max)));
+    }
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        if (!explain->flows[f].ended) {
+            cli__explain_flow(finding, f);
+        }
+    }
+    cli__explain_remedy(finding,
+                        WATCHDOG,
+                        "the PFC watchdog empties a queue that is stopped for too long");
+    cli__explain_remedy(finding,
+                        "nic.congestion-control=dcqcn",
+                        "senders slow down before buffers fill up");
+    cli__explain_remedy(finding,
+                        "switch.pfc.enabled=false",
+                        "packets are dropped and sent again instead of waiting");
+    sim_free(cycle);
+}
+
+// -- hosts that pause
+
+typedef struct pausing {
+    uint32_t port; // of the switch towards the host that is stopped most
+    sim_time_t stopped_ps;
+    sim_time_t longest_ps;
+    uint64_t pauses;
+    uint8_t faults; // of the host's ports
+} pausing_t;
+
+static pausing_t pausing_of(const explain_t *explain, uint32_t root_index)
+{
+    const explain_root_t *const root = &explain->roots[root_index];
+    pausing_t pausing = {.port = EXPLAIN_NONE};
+    for (uint32_t p = 0; p < root->node->port_count; p++) {
+        const net_port_t *const port = &root->node->ports[p];
+        pausing.faults |= explain->ports[port->uid].faults;
+        const uint32_t uid = port->peer->uid;
+        if (root->by_port[uid] > pausing.stopped_ps) {
+            pausing.stopped_ps = root->by_port[uid];
+            pausing.port = uid;
+        }
+    }
+    for (size_t i = 0; i < explain->stop_count; i++) {
+        const explain_stop_t *const stop = &explain->stops[i];
+        if (stop->root == root_index && stop->port == pausing.port) {
+            const sim_time_t ps = stop->to_ps - stop->from_ps;
+            pausing.longest_ps = ps > pausing.longest_ps ? ps : pausing.longest_ps;
+            pausing.pauses++;
+        }
+    }
+    return pausing;
+}
+
+// Adds the flows that pass a port which the root stopped, and returns the time that they lost.
+static double add_flows_of_root(const explain_t *explain,
+                                explain_finding_t *finding,
+                                const explain_root_t *root)
+{
+    double lost_ps = 0;
+    for (uint32_t f = 0; f < explain->flow_count; f++) {
+        const explain_flow_t *const flow = &explain->flows[f];
+        bool hit = false;
+        for (uint32_t h = 0; h < flow->hop_count; h++) {
+            hit |= root->by_port[explain->hops[flow->first_hop + h]] > 0;
+        }
+        if (hit) {
+            cli__explain_flow(finding, f);
+            lost_ps += flow->excess_ps;
+        }
+    }
+    return lost_ps;
+}
+
+static void find_pausing_host(explain_t *explain, uint32_t root_index)
+{
+    const explain_root_t *const root = &explain->roots[root_index];
+    const pausing_t pausing = pausing_of(explain, root_index);
+    if (pausing.port == EXPLAIN_NONE) {
+        return;
+    }
+    const sim_time_t span_ps = root->last_ps - root->first_ps;
+    const double duty = span_ps > 0 ? (double)pausing.stopped_ps / (double)span_ps : 0;
+    const bool logged_storm = (pausing.faults >> NET_FAULT_PAUSE_STORM & 1u) != 0;
+    const bool logged_slow = (pausing.faults >> NET_FAULT_SLOW_RECEIVER & 1u) != 0;
+    const bool storm = logged_storm || (!logged_slow && duty > STORM_DUTY &&
+                                        (double)pausing.longest_ps > 0.5 * (double)span_ps);
+    explain_finding_t *const finding =
+        cli__explain_add(explain,
+                         storm ? EXPLAIN_PAUSE_STORM : EXPLAIN_SLOW_RECEIVER,
+                         1,
+                         sim_strdup(root->node->sim.name));
+    const explain_port_t *const port = &explain->ports[pausing.port];
+    world_text_t stopped;
+    world_text_t rate;
+    world_text_t line;
+    finding->port = pausing.port;
+    cli__explain_add_root(finding, root_index);
+    const double taken_bps =
+        span_ps > 0 ? (double)port->tx_bytes * 8 * 1e12 / (double)explain->end_ps : 0;
+    finding->sentence =
+        storm ? sim_format("%s sends pause frames all the time: its NIC stops %s for %s (a PFC "
+                           "pause storm)",
+                           root->node->sim.name,
+                           name_of(explain, pausing.port),
+                           world_format_time(&stopped, pausing.stopped_ps))
+              : sim_format("%s is a slow receiver: its NIC stops %s %" PRIu64 " times, for %s in "
+                           "all; it took %s on average of a link of %s",
+                           root->node->sim.name,
+                           name_of(explain, pausing.port),
+                           pausing.pauses,
+                           world_format_time(&stopped, pausing.stopped_ps),
+                           world_format_rate(&rate, (uint64_t)taken_bps),
+                           world_format_rate(&line, port->port->rate_bps));
+    if (logged_storm || logged_slow) {
+        cli__explain_evidence(finding,
+                              sim_format("events.csv logs the fault %s at %s",
+                                         net_fault_name(logged_storm ? NET_FAULT_PAUSE_STORM
+                                                                     : NET_FAULT_SLOW_RECEIVER),
+                                         root->node->sim.name));
+    }
+    finding->score_ps = add_flows_of_root(explain, finding, root) + (double)root->paused_ps;
+    cli__explain_remedy(finding,
+                        WATCHDOG,
+                        "the PFC watchdog gives up a queue that a receiver stops for too long");
+    if (!storm) {
+        cli__explain_remedy(finding,
+                            "switch.pfc.alpha=1",
+                            "more shared buffer stands in front of the slow receiver");
+    }
+    cli__explain_remedy(finding,
+                        "switch.pfc.enabled=false",
+                        "only packets to the slow receiver are lost, and others pass");
+}
+
+static void find_pausing_hosts(explain_t *explain)
+{
+    for (uint32_t i = 0; i < explain->root_count; i++) {
+        const net_node_t *const node = explain->roots[i].node;
+        if (node != NULL && node->kind == NET_NODE_HOST && explain->roots[i].port == EXPLAIN_NONE) {
+            find_pausing_host(explain, i);
+        }
+    }
+}
+
+// -- links that corrupt
+
+static uint64_t losses_of(const explain_t *explain, uint32_t uid)
+{
+    const uint32_t other = explain->ports[uid].port->peer->uid;
+    return explain->ports[uid].drops[NET_DROP_LINK_LOSS] +
+           explain->ports[other].drops[NET_DROP_LINK_LOSS];
+}
+
+static void find_corrupting(explain_t *explain)
+{
+    uint64_t total = 0;
+    uint64_t most = 0;
+    uint32_t links = 0;
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        if (explain->ports[i].port != NULL && i < explain->ports[i].port->peer->uid) {
+            const uint64_t losses = losses_of(explain, i);
+            total += losses;
+            links += losses > 0;
+            most = losses > most ? losses : most;
+        }
+    }
+    for (uint32_t i = 0; i < explain->port_count && total > 0; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        if (port->port == NULL || i > port->port->peer->uid) {
+            continue;
+        }
+        const uint64_t losses = losses_of(explain, i);
+        if (losses == 0 || (losses < most && (double)losses < LOSSES_SHARE * (double)total)) {
+            continue;
+        }
+        const uint32_t other = port->port->peer->uid;
+        explain_finding_t *const finding =
+            cli__explain_add(explain, EXPLAIN_CORRUPTING_LINK, 1, link_name(explain, i));
+        finding->port = port->drops[NET_DROP_LINK_LOSS] > 0 ? i : other;
+        finding->sentence =
+            sim_format("the link %s corrupts frames: %" PRIu64 " of %" PRIu64
+                       " frames that links lost were lost here (%u link%s lost some)",
+                       finding->place,
+                       losses,
+                       total,
+                       links,
+                       links == 1 ? "" : "s");
+        cli__explain_evidence(finding,
+                              sim_format("%s lost %" PRIu64 ", %s lost %" PRIu64
+                                         " (rx_crc_errors_phy at the other end)",
+                                         name_of(explain, i),
+                                         port->drops[NET_DROP_LINK_LOSS],
+                                         name_of(explain, other),
+                                         explain->ports[other].drops[NET_DROP_LINK_LOSS]));
+        finding->score_ps =
+            add_flows_of_link(explain, finding, i, true) + (double)losses * SIM_PS_PER_US;
+        char *const set = sim_format("links.%s.loss-rate=0", finding->place);
+        cli__explain_remedy(finding, set, "replace the cable or the optics");
+        sim_free(set);
+        cli__explain_remedy(finding,
+                            "nic.transport=irn",
+                            "selective retransmission sends only the lost packets again");
+    }
+}
+
+// -- links that fail
+
+static bool node_failed(const explain_t *explain, const net_node_t *node)
+{
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        if (explain->ports[node->ports[p].uid].downs == 0) {
+            return false;
+        }
+    }
+    return node->port_count > 1;
+}
+
+static void find_down(explain_t *explain)
+{
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        if (port->port == NULL || port->downs == 0 || i > port->port->peer->uid) {
+            continue;
+        }
+        const net_node_t *const ends[] = {port->port->node, port->port->peer->node};
+        const net_node_t *const failed = node_failed(explain, ends[0])   ? ends[0]
+                                         : node_failed(explain, ends[1]) ? ends[1]
+                                                                         : NULL;
+        if (failed != NULL && &failed->ports[0] != port->port &&
+            &failed->ports[0] != port->port->peer) {
+            continue; // told once, at the node's first port
+        }
+        explain_finding_t *const finding =
+            cli__explain_add(explain,
+                             EXPLAIN_LINK_DOWN,
+                             1,
+                             failed != NULL ? sim_strdup(failed->sim.name) : link_name(explain, i));
+        world_text_t time;
+        finding->port = i;
+        finding->sentence = sim_format("%s %s down %s, first at %s",
+                                       finding->place,
+                                       failed != NULL ? "(all of its links) went" : "went",
+                                       port->downs == 1 ? "once" : "again and again",
+                                       world_format_time(&time, port->down_ps));
+        const uint32_t other = port->port->peer->uid;
+        const uint64_t lost =
+            port->drops[NET_DROP_LINK_DOWN] + explain->ports[other].drops[NET_DROP_LINK_DOWN];
+        cli__explain_evidence(finding,
+                              sim_format("%u times down; %" PRIu64 " packets dropped as link-down",
+                                         port->downs,
+                                         lost));
+        if (failed != NULL) {
+            for (uint32_t p = 0; p < failed->port_count; p++) {
+                finding->score_ps +=
+                    add_flows_of_link(explain, finding, failed->ports[p].uid, false);
+            }
+        } else {
+            finding->score_ps = add_flows_of_link(explain, finding, i, false);
+        }
+        finding->score_ps += (double)lost * SIM_PS_PER_US;
+        cli__explain_remedy(finding,
+                            "network.convergence=100us",
+                            "routing leaves a dead link sooner");
+    }
+}
+
+// -- links that are slower than their like
+
+// Names the kind of a port: the names of its ends without numbers.
+static void group_of(const net_port_t *port, char group[GROUP_BYTES])
+{
+    size_t length = 0;
+    for (const char *at = net_port_name(port); *at != '\0' && *at != '#'; at++) {
+        if ((*at < '0' || *at > '9') && length + 1 < GROUP_BYTES) {
+            group[length++] = *at;
+        }
+    }
+    group[length] = '\0';
+}
+
+// Returns the rate of most ports of the same kind; 0: fewer than half have a common one.
+static uint64_t usual_rate(const explain_t *explain, uint32_t uid)
+{
+    char mine[GROUP_BYTES];
+    group_of(explain->ports[uid].port, mine);
+    uint64_t rate_bps = 0;
+    uint32_t votes = 0; // Boyer and Moore's majority vote
+    uint32_t all = 0;
+    uint32_t count = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < explain->port_count; i++) {
+            char group[GROUP_BYTES];
+            if (explain->ports[i].port == NULL) {
+                continue;
+            }
+            group_of(explain->ports[i].port, group);
+            if (strcmp(group, mine) != 0) {
+                continue;
+            }
+            const uint64_t own_bps = explain->ports[i].port->rate_bps;
+            if (pass == 1) {
+                all++;
+                count += own_bps == rate_bps;
+            } else if (votes == 0) {
+                rate_bps = own_bps;
+                votes = 1;
+            } else {
+                votes += own_bps == rate_bps ? 1 : -1u;
+            }
+        }
+    }
+    return 2 * count > all ? rate_bps : 0;
+}
+
+static void add_degraded(explain_t *explain, uint32_t uid, uint64_t usual_bps)
+{
+    const explain_port_t *const port = &explain->ports[uid];
+    const uint32_t other = port->port->peer->uid;
+    explain_finding_t *const finding =
+        cli__explain_add(explain, EXPLAIN_DEGRADED_LINK, 1, link_name(explain, uid));
+    world_text_t rate;
+    world_text_t usual;
+    finding->port = explain->ports[other].tx_bytes > port->tx_bytes ? other : uid;
+    if (usual_bps > 0) {
+        finding->sentence = sim_format("the link %s is degraded: it has %s where its like has %s",
+                                       finding->place,
+                                       world_format_rate(&rate, port->port->rate_bps),
+                                       world_format_rate(&usual, usual_bps));
+    } else {
+        finding->sentence =
+            sim_format("the link %s is degraded: it runs below its %s (logged in events.csv)",
+                       finding->place,
+                       world_format_rate(&rate, port->port->rate_bps));
+    }
+    const uint32_t ends[] = {uid, other};
+    for (size_t i = 0; i < SIM_COUNT_OF(ends); i++) {
+        world_text_t used;
+        world_text_t queue;
+        const explain_port_t *const end = &explain->ports[ends[i]];
+        cli__explain_evidence(
+            finding,
+            sim_format("%s was used %s of its nominal rate, with a queue of up to %s",
+                       name_of(explain, ends[i]),
+                       world_format_percent(&used, end->utilisation),
+                       world_format_bytes(&queue, end->queue_bytes_max)));
+    }
+    finding->score_ps = add_flows_of_link(explain, finding, uid, false) + port->shared_ps +
+                        explain->ports[other].shared_ps;
+    for (uint32_t r = 0; r < explain->root_count; r++) {
+        const uint32_t root = explain->roots[r].port;
+        if (root == uid || root == other) {
+            cli__explain_add_root(finding, r);
+        }
+    }
+    if (usual_bps > 0) {
+        char *const set = sim_format("links.%s.rate=%" PRIu64 "bps", finding->place, usual_bps);
+        cli__explain_remedy(finding, set, "bring the link back to the rate of its like");
+        sim_free(set);
+    }
+}
+
+static void find_degraded(explain_t *explain)
+{
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        const explain_port_t *const port = &explain->ports[i];
+        if (port->port == NULL || i > port->port->peer->uid) {
+            continue;
+        }
+        const uint32_t other = port->port->peer->uid;
+        const uint8_t faults = port->faults | explain->ports[other].faults;
+        if ((faults >> NET_FAULT_DEGRADED & 1u) != 0) {
+            add_degraded(explain, i, 0);
+            continue;
+        }
+        const uint64_t usual_bps = usual_rate(explain, i);
+        const bool used = port->flow_count + explain->ports[other].flow_count > 0;
+        if (usual_bps > port->port->rate_bps && used) {
+            add_degraded(explain, i, usual_bps);
+        }
+    }
+}
+
+void cli__explain_hardware(explain_t *explain)
+{
+    find_deadlock(explain);
+    find_pausing_hosts(explain);
+    find_corrupting(explain);
+    find_down(explain);
+    find_degraded(explain);
+}

@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/load.c - reads the files of a run and builds its network again.
+#include "cli/explain/explain_internal.h"
+
+#include "net/faults.h"
+#include "net/switch_model.h"
+#include "results/csv.h"
+#include "world/registry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *cli__explain_port_name(const explain_t *explain, uint32_t uid)
+{
+    return net_port_name(explain->ports[uid].port);
+}
+
+// A name with the port or interface that it stands for; sorted, to find it.
+typedef struct named {
+    const char *name;
+    uint32_t number;
+} named_t;
+
+typedef struct names {
+    named_t *items;
+    size_t count;
+} names_t;
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(((const named_t *)a)->name, ((const named_t *)b)->name);
+}
+
+static uint32_t find_name(const names_t *names, const char *name)
+{
+    const named_t key = {.name = name};
+    const named_t *const found =
+        bsearch(&key, names->items, names->count, sizeof(named_t), by_name);
+    return found != NULL ? found->number : EXPLAIN_NONE;
+}
+
+static names_t port_names(const explain_t *explain)
+{
+    names_t names = {.items = sim_alloc_array(explain->port_count + 1, sizeof(named_t))};
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        if (explain->ports[i].port != NULL) {
+            names.items[names.count++] = (named_t){cli__explain_port_name(explain, i), i};
+        }
+    }
+    qsort(names.items, names.count, sizeof(named_t), by_name);
+    return names;
+}
+
+static names_t interface_names(const world_t *world)
+{
+    names_t names = {.items = sim_alloc_array(world->nic_count + 1, sizeof(named_t))};
+    for (uint32_t i = 0; i < world->nic_count; i++) {
+        names.items[names.count++] = (named_t){world_interface_name(world, i), i};
+    }
+    qsort(names.items, names.count, sizeof(named_t), by_name);
+    return names;
+}
+
+uint32_t cli__explain_port_find(const explain_t *explain, const char *name)
+{
+    for (uint32_t i = 0; i < explain->port_count; i++) {
+        if (explain->ports[i].port != NULL &&
+            strcmp(cli__explain_port_name(explain, i), name) == 0) {
+            return i;
+        }
+    }
+    return EXPLAIN_NONE;
+}
+
+// -- tables
+
+typedef sim_err_t (*row_fn)(explain_t *explain,
+                            const results_csv_t *csv,
+                            const names_t *names,
+                            world_error_t *error);
+
+// Hands the rows of FOLDER/file to fn. A file that is not there has no rows.
+static sim_err_t each_row(explain_t *explain,
+                          const char *file,
+                          const char *const *columns,
+                          size_t column_count,
+                          row_fn fn,
+                          const names_t *names,
+                          world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", explain->folder, file);
+    results_csv_t *csv = NULL;
+    FILE *const there = fopen(path, "rb");
+    if (there == NULL) {
+        sim_free(path);
+        return SIM_OK;
+    }
+    (void)fclose(there);
+    sim_err_t result = results_csv_open(path, columns, column_count, &csv, error);
+    sim_free(path);
+    if (result != SIM_OK) {
+        return result;
+    }
+    bool end = false;
+    while (result == SIM_OK) {
+        result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            break;
+        }
+        result = fn(explain, csv, names, error);
+    }
+    results_csv_close(csv);
+    return result;
+}
+
+static const char *const flow_columns[] = {"flow_id",
+                                           "src",
+                                           "dst",
+                                           "src_port",
+                                           "bytes",
+                                           "start_ns",
+                                           "end_ns",
+                                           "ideal_fct_ns",
+                                           "retransmitted_packets",
+                                           "delivered_bytes"};
+enum { F_ID, F_SRC, F_DST, F_PORT, F_BYTES, F_START, F_END, F_IDEAL, F_AGAIN, F_DELIVERED };
+
+static sim_err_t take_number(const results_csv_t *csv,
+                             size_t column,
+                             uint64_t one,
+                             uint64_t *value,
+                             world_error_t *error)
+{
+    *value = 0;
+    return results_csv_text(csv, column)[0] == '\0'
+               ? SIM_OK
+               : results_csv_number(csv, column, one, value, error);
+}
+
+static sim_err_t take_flow(explain_t *explain,
+                           const results_csv_t *csv,
+                           const names_t *names,
+                           world_error_t *error)
+{
+    explain_flow_t flow = {.bottleneck = EXPLAIN_NONE};
+    uint64_t port = 0;
+    const struct {
+        size_t column;
+        uint64_t one;
+        uint64_t *value;
+    } fields[] = {{F_ID, 1, &flow.id},
+                  {F_PORT, 1, &port},
+                  {F_BYTES, 1, &flow.bytes},
+                  {F_START, SIM_PS_PER_NS, &flow.start_ps},
+                  {F_END, SIM_PS_PER_NS, &flow.end_ps},
+                  {F_IDEAL, SIM_PS_PER_NS, &flow.ideal_ps},
+                  {F_AGAIN, 1, &flow.retransmitted},
+                  {F_DELIVERED, 1, &flow.delivered_bytes}};
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < SIM_COUNT_OF(fields) && result == SIM_OK; i++) {
+        result = take_number(csv, fields[i].column, fields[i].one, fields[i].value, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    flow.source = find_name(names, results_csv_text(csv, F_SRC));
+    flow.destination = find_name(names, results_csv_text(csv, F_DST));
+    flow.source_port = (uint16_t)port;
+    flow.ended = results_csv_text(csv, F_END)[0] != '\0';
+    flow.end_ps = flow.ended ? flow.end_ps : explain->end_ps;
+    if (flow.source == EXPLAIN_NONE || flow.destination == EXPLAIN_NONE ||
+        flow.start_ps >= flow.end_ps) {
+        return SIM_OK; // never begun, or of a host that the scenario does not have
+    }
+    SIM_GROW(explain->flows, explain->flow_count, &explain->flow_capacity);
+    explain->flows[explain->flow_count++] = flow;
+    return SIM_OK;
+}
+
+static const char *const port_columns[] = {"port",
+                                           "utilisation",
+                                           "queue_bytes_max",
+                                           "discards",
+                                           "tx_bytes",
+                                           "paused_prio0_ns",
+                                           "paused_prio1_ns",
+                                           "paused_prio2_ns",
+                                           "paused_prio3_ns",
+                                           "paused_prio4_ns",
+                                           "paused_prio5_ns",
+                                           "paused_prio6_ns",
+                                           "paused_prio7_ns"};
+enum { P_PORT, P_USED, P_QUEUE, P_DISCARDS, P_SENT, P_PAUSED };
+
+static sim_err_t take_port(explain_t *explain,
+                           const results_csv_t *csv,
+                           const names_t *names,
+                           world_error_t *error)
+{
+    const uint32_t uid = find_name(names, results_csv_text(csv, P_PORT));
+    if (uid == EXPLAIN_NONE) {
+        return SIM_OK;
+    }
+    explain_port_t *const port = &explain->ports[uid];
+    port->utilisation = strtod(results_csv_text(csv, P_USED), NULL);
+    sim_err_t result = take_number(csv, P_QUEUE, 1, &port->queue_bytes_max, error);
+    if (result == SIM_OK) {
+        result = take_number(csv, P_DISCARDS, 1, &port->discards, error);
+    }
+    if (result == SIM_OK) {
+        result = take_number(csv, P_SENT, 1, &port->tx_bytes, error);
+    }
+    for (size_t p = 0; p < NET_PRIORITIES && result == SIM_OK; p++) {
+        uint64_t paused_ps = 0;
+        result = take_number(csv, P_PAUSED + p, SIM_PS_PER_NS, &paused_ps, error);
+        port->paused_ps += paused_ps;
+    }
+    return result;
+}
+
+static const char *const event_columns[] = {"time_ns", "event", "port", "priority", "reason"};
+enum { E_TIME, E_EVENT, E_PORT, E_PRIORITY, E_REASON };
+
+static uint32_t root_of(explain_t *explain, const char *name, const names_t *names)
+{
+    for (uint32_t i = 0; i < explain->root_count; i++) {
+        if (strcmp(explain->roots[i].name, name) == 0) {
+            return i;
+        }
+    }
+    const uint32_t uid = find_name(names, name);
+    const net_node_t *node = uid != EXPLAIN_NONE ? explain->ports[uid].port->node : NULL;
+    for (size_t i = 0; node == NULL && i < net_node_count(explain->world->net); i++) {
+        const net_node_t *const one = net_node_at(explain->world->net, i);
+        node = strcmp(one->sim.name, name) == 0 ? one : NULL;
+    }
+    SIM_GROW(explain->roots, explain->root_count, &explain->root_capacity);
+    explain->roots[explain->root_count] =
+        (explain_root_t){.name = sim_strdup(name), .port = uid, .node = node};
+    return (uint32_t)explain->root_count++;
+}
+
+static void begin_stop(explain_t *explain,
+                       uint32_t uid,
+                       uint8_t priority,
+                       sim_time_t time_ps,
+                       const char *root,
+                       const names_t *names)
+{
+    SIM_GROW(explain->stops, explain->stop_count, &explain->stop_capacity);
+    explain->stops[explain->stop_count++] = (explain_stop_t){.port = uid,
+                                                             .root = root_of(explain, root, names),
+                                                             .priority = priority,
+                                                             .from_ps = time_ps,
+                                                             .to_ps = explain->end_ps};
+}
+
+static void end_stop(explain_t *explain, uint32_t uid, uint8_t priority, sim_time_t time_ps)
+{
+    for (size_t i = explain->stop_count; i-- > 0;) {
+        explain_stop_t *const stop = &explain->stops[i];
+        if (stop->port == uid && stop->priority == priority) {
+            if (!stop->ended) {
+                stop->ended = true;
+                stop->to_ps = time_ps;
+            }
+            return;
+        }
+    }
+}
+
+static void count_drop(explain_port_t *port, const char *reason)
+{
+    for (uint32_t r = 0; r < NET_DROP_REASON_COUNT; r++) {
+        port->drops[r] += strcmp(net_drop_reason_name((net_drop_reason_t)r), reason) == 0;
+    }
+}
+
+static sim_err_t take_event(explain_t *explain,
+                            const results_csv_t *csv,
+                            const names_t *names,
+                            world_error_t *error)
+{
+    const char *const event = results_csv_text(csv, E_EVENT);
+    const char *const reason = results_csv_text(csv, E_REASON);
+    const uint32_t uid = find_name(names, results_csv_text(csv, E_PORT));
+    uint64_t priority = 0;
+    sim_time_t time_ps = 0;
+    sim_err_t result = take_number(csv, E_TIME, SIM_PS_PER_NS, &time_ps, error);
+    if (result == SIM_OK) {
+        result = take_number(csv, E_PRIORITY, 1, &priority, error);
+    }
+    if (result != SIM_OK || uid == EXPLAIN_NONE || priority >= NET_PRIORITIES) {
+        return result;
+    }
+    explain_port_t *const port = &explain->ports[uid];
+    if (strcmp(event, "paused") == 0) {
+        begin_stop(explain, uid, (uint8_t)priority, time_ps, reason, names);
+    } else if (strcmp(event, "resumed") == 0) {
+        end_stop(explain, uid, (uint8_t)priority, time_ps);
+    } else if (strcmp(event, "drop") == 0) {
+        count_drop(port, reason);
+    } else if (strcmp(event, "link_down") == 0) {
+        port->down_ps = port->downs++ == 0 ? time_ps : port->down_ps;
+    } else if (strcmp(event, "fault") == 0) {
+        for (uint32_t kind = 0; kind <= NET_FAULT_PAUSE_STORM; kind++) {
+            const bool is = strcmp(reason, net_fault_name((net_fault_kind_t)kind)) == 0;
+            port->faults |= (uint8_t)(is ? 1u << kind : 0);
+        }
+    }
+    return SIM_OK;
+}
+
+// -- paths
+
+// Returns whether all switches give each flow one path.
+static bool keeps_paths(const net_t *net)
+{
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (node->planes > 1 ||
+            (node->kind == NET_NODE_SWITCH &&
+             net_switch_of((net_node_t *)(uintptr_t)node)->balance->spreads_flows)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void take_path(explain_t *explain, explain_flow_t *flow)
+{
+    const net_t *const net = explain->world->net;
+    net_path_t path;
+    const uint32_t hash = net_flow_hash(net, flow->source, flow->destination, flow->source_port);
+    if (!net_path_of(net, flow->source, flow->destination, hash, &path) || path.hop_count == 0) {
+        return;
+    }
+    flow->first_hop = (uint32_t)explain->hop_count;
+    for (uint32_t i = 0; i < path.hop_count; i++) {
+        // Where switches choose a path per packet, only the ends of the path are known.
+        if (!explain->paths_known && i != 0 && i + 1 != path.hop_count) {
+            continue;
+        }
+        SIM_GROW(explain->hops, explain->hop_count, &explain->hop_capacity);
+        explain->hops[explain->hop_count++] = path.ports[i]->uid;
+        explain->ports[path.ports[i]->uid].flow_count++;
+        flow->hop_count++;
+    }
+}
+
+static void take_ports(explain_t *explain)
+{
+    const net_t *const net = explain->world->net;
+    for (int pass = 0; pass < 2; pass++) {
+        for (size_t i = 0; i < net_node_count(net); i++) {
+            const net_node_t *const node = net_node_at(net, i);
+            for (uint32_t p = 0; p < node->port_count; p++) {
+                const net_port_t *const port = &node->ports[p];
+                if (pass == 0 && port->uid >= explain->port_count) {
+                    explain->port_count = port->uid + 1;
+                } else if (pass == 1) {
+                    explain->ports[port->uid].port = port;
+                }
+            }
+        }
+        if (pass == 0) {
+            explain->ports = sim_alloc_array(explain->port_count + 1, sizeof(explain_port_t));
+            memset(explain->ports, 0, (explain->port_count + 1) * sizeof(explain_port_t));
+        }
+    }
+}
+
+static uint64_t summary_number(const explain_t *explain, const char *object, const char *key)
+{
+    const json_t *const inner =
+        object != NULL ? json_object_get(explain->summary, object) : explain->summary;
+    const json_int_t value = json_integer_value(json_object_get(inner, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static sim_err_t build(explain_t *explain, world_error_t *error)
+{
+    char *const path = sim_format("%s/scenario.yaml", explain->folder);
+    explain->registry = world_registry_create();
+    sim_err_t result =
+        world_scenario_load(explain->registry, path, NULL, 0, &explain->scenario, error);
+    sim_free(path);
+    if (result == SIM_OK) {
+        result = world_create(explain->scenario, WORLD_BUILD_NETWORK, &explain->world, error);
+    }
+    return result;
+}
+
+sim_err_t cli__explain_load(explain_t *explain, world_error_t *error)
+{
+    sim_err_t result = results_result_summary(explain->folder, &explain->summary, error);
+    if (result == SIM_OK) {
+        result = build(explain, error);
+    }
+    if (result != SIM_OK) {
+        return result;
+    }
+    const char *const ended = json_string_value(json_object_get(explain->summary, "ended"));
+    explain->stalled = ended != NULL && strcmp(ended, "stalled") == 0;
+    explain->end_ps = summary_number(explain, NULL, "sim_time_ps");
+    explain->events_left_out = summary_number(explain, "events_csv", "left_out");
+    explain->paths_known = keeps_paths(explain->world->net);
+    take_ports(explain);
+    names_t ports = port_names(explain);
+    names_t interfaces = interface_names(explain->world);
+    result = each_row(explain,
+                      "ports.csv",
+                      port_columns,
+                      SIM_COUNT_OF(port_columns),
+                      take_port,
+                      &ports,
+                      error);
+    if (result == SIM_OK) {
+        result = each_row(explain,
+                          "events.csv",
+                          event_columns,
+                          SIM_COUNT_OF(event_columns),
+                          take_event,
+                          &ports,
+                          error);
+    }
+    if (result == SIM_OK) {
+        result = each_row(explain,
+                          "flows.csv",
+                          flow_columns,
+                          SIM_COUNT_OF(flow_columns),
+                          take_flow,
+                          &interfaces,
+                          error);
+    }
+    for (size_t i = 0; i < explain->flow_count; i++) {
+        take_path(explain, &explain->flows[i]);
+    }
+    sim_free(ports.items);
+    sim_free(interfaces.items);
+    return result;
+}
+
+static void finding_fini(explain_finding_t *finding)
+{
+    for (size_t i = 0; i < finding->evidence_count; i++) {
+        sim_free(finding->evidence[i]);
+    }
+    for (size_t i = 0; i < finding->remedy_count; i++) {
+        sim_free(finding->remedies[i].set);
+        sim_free(finding->remedies[i].why);
+    }
+    sim_free(finding->evidence);
+    sim_free(finding->remedies);
+    sim_free(finding->flows);
+    sim_free(finding->place);
+    sim_free(finding->sentence);
+}
+
+void cli__explain_fini(explain_t *explain)
+{
+    for (size_t i = 0; i < explain->finding_count; i++) {
+        finding_fini(&explain->findings[i]);
+    }
+    for (size_t i = 0; i < explain->root_count; i++) {
+        sim_free(explain->roots[i].name);
+        sim_free(explain->roots[i].by_port);
+    }
+    sim_free(explain->findings);
+    sim_free(explain->roots);
+    sim_free(explain->stops);
+    sim_free(explain->hops);
+    sim_free(explain->flows);
+    sim_free(explain->ports);
+    json_decref(explain->summary);
+    world_destroy(explain->world);
+    world_scenario_destroy(explain->scenario);
+    world_registry_destroy(explain->registry);
+}

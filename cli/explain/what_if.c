@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/explain/what_if.c - runs the scenario again with each remedy and compares the results.
+#include "cli/explain/explain_internal.h"
+
+#include "results/runner.h"
+#include "world/format.h"
+#include "world/registry.h"
+
+#include <string.h>
+
+#define FINDINGS_MAX 3u
+#define VALUES_MAX 4u // of one remedy
+
+// What a run is judged by.
+typedef struct outcome {
+    const char *ended;
+    double paused_ps;
+    double completed;
+    double slowdown_p50;
+    double slowdown_p99;
+    double dropped;
+} outcome_t;
+
+static double number_at(const json_t *summary, const char *path)
+{
+    return json_number_value(results_json_at(summary, path));
+}
+
+static outcome_t outcome_of(const json_t *summary)
+{
+    const char *const ended = json_string_value(json_object_get(summary, "ended"));
+    return (outcome_t){.ended = ended != NULL ? ended : "?",
+                       .paused_ps = number_at(summary, "pfc.paused_ps"),
+                       .completed = number_at(summary, "flows.completed"),
+                       .slowdown_p50 = number_at(summary, "flows.slowdown.p50"),
+                       .slowdown_p99 = number_at(summary, "flows.slowdown.p99"),
+                       .dropped = number_at(summary, "packets.dropped")};
+}
+
+static void print_outcome(const char *set, const outcome_t *outcome)
+{
+    world_text_t time;
+    printf("  %-40s %-8s %8.0f %10.2f %10.2f %12s %8.0f\n",
+           set,
+           outcome->ended,
+           outcome->completed,
+           outcome->slowdown_p50,
+           outcome->slowdown_p99,
+           world_format_time(&time, (sim_time_t)outcome->paused_ps),
+           outcome->dropped);
+}
+
+static json_t *outcome_json(const char *set, const outcome_t *outcome)
+{
+    return json_pack("{s:s, s:s, s:f, s:f, s:f, s:f, s:f}",
+                     "set",
+                     set,
+                     "ended",
+                     outcome->ended,
+                     "completed",
+                     outcome->completed,
+                     "slowdown_p50",
+                     outcome->slowdown_p50,
+                     "slowdown_p99",
+                     outcome->slowdown_p99,
+                     "paused_ps",
+                     outcome->paused_ps,
+                     "dropped",
+                     outcome->dropped);
+}
+
+// Splits "PATH=VALUE --set PATH=VALUE" in place. Returns how many values there are.
+static size_t split_values(char *values, const char *shown, world_override_t overrides[VALUES_MAX])
+{
+    static const char between[] = " --set ";
+    size_t count = 0;
+    for (char *at = values; at != NULL && count < VALUES_MAX;) {
+        char *const next = strstr(at, between);
+        if (next != NULL) {
+            *next = '\0';
+        }
+        overrides[count++] = (world_override_t){shown, at};
+        at = next != NULL ? next + strlen(between) : NULL;
+    }
+    return count;
+}
+
+// Runs DIR/scenario.yaml with other values, without writing files.
+static sim_err_t run_with(const explain_t *explain,
+                          const char *set,
+                          json_t *json,
+                          world_error_t *error)
+{
+    char *const path = sim_format("%s/scenario.yaml", explain->folder);
+    char *const shown = sim_format("--set %s", set);
+    char *const values = sim_strdup(set);
+    world_override_t overrides[VALUES_MAX];
+    const size_t count = split_values(values, shown, overrides);
+    world_scenario_t *scenario = NULL;
+    results_run_t *run = NULL;
+    sim_err_t result =
+        world_scenario_load(explain->registry, path, overrides, count, &scenario, error);
+    if (result == SIM_OK) {
+        const results_options_t options = {.folder = NULL};
+        result = results_execute(scenario, &options, &run, error);
+    }
+    if (result == SIM_OK) {
+        const outcome_t outcome = outcome_of(results_json(run));
+        if (json != NULL) {
+            json_array_append_new(json, outcome_json(set, &outcome));
+        } else {
+            print_outcome(set, &outcome);
+        }
+    }
+    results_run_destroy(run);
+    world_scenario_destroy(scenario);
+    sim_free(values);
+    sim_free(shown);
+    sim_free(path);
+    return result;
+}
+
+static bool was_run(char *const *sets, size_t count, const char *set)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sets[i], set) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json, world_error_t *error)
+{
+    const outcome_t now = outcome_of(explain->summary);
+    char **sets = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    if (json != NULL) {
+        json_array_append_new(json, outcome_json("", &now));
+    } else {
+        printf(
+            "\nwhat if?  (the run again, with one value changed)\n  %-40s %-8s %8s %10s %10s %12s "
+            "%8s\n",
+            "value",
+            "ended",
+            "flows",
+            "slow p50",
+            "slow p99",
+            "stopped",
+            "dropped");
+        print_outcome("as it was", &now);
+    }
+    sim_err_t result = SIM_OK;
+    for (size_t i = 0; i < explain->finding_count && i < FINDINGS_MAX; i++) {
+        const explain_finding_t *const finding = &explain->findings[i];
+        for (size_t r = 0; r < finding->remedy_count && result == SIM_OK; r++) {
+            char *const set = finding->remedies[r].set;
+            if (!was_run(sets, count, set)) {
+                SIM_GROW(sets, count, &capacity);
+                sets[count++] = set;
+                world_error_t ignored;
+                // A remedy that this scenario cannot have is told, and the others are run.
+                if (run_with(explain, set, json, &ignored) != SIM_OK && json == NULL) {
+                    printf("  %-40s cannot be run: %s\n", set, ignored.text);
+                }
+            }
+        }
+    }
+    (void)error;
+    sim_free(sets);
+    return result;
+}

@@ -1,0 +1,101 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/cli/explain/test_explain_planted.sh - `rocesim explain` names causes that are planted in runs.
+#
+# Goal: of each kind of cause, at a place that the run's other traffic does not suggest, the first cause
+# told has this kind and place; victims are told with what they lost; counters as a real network has them
+# give the same origin; --what-if shows that a remedy changes the run.
+# Method: a table of small scenarios. A run without any trouble has no cause.
+# Not pinned: numbers and words, and causes after the first.
+set -u
+. tests/script.sh
+
+fabric='{leaf-spine: {leaves: 3, spines: 3, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 200Gbps}}'
+star='{star: {hosts: 6, rate: 100Gbps, delay: 500ns}}'
+tree='{fat-tree: {k: 4, rate: 100Gbps, delay: 1us}}'
+other='host1 host9 100KB 5us, host5 host10 100KB 9us'
+# plant KIND PLACE TOPOLOGY FLOWS [LINES]: the first cause must be KIND at PLACE (a pattern).
+count=0
+plant() {
+    local name=$((count += 1))-$1
+    printf 'name: %s\nseed: 7\nuntil: 50ms\nstall-after: 2ms\ntopology: %s\n%s\ntraffic: [flows: {list: [%s]}]\n' \
+        "$name" "$3" "${5:-}" "$4" >"$work/$name.yaml"
+    "$ROCESIM" run "$work/$name.yaml" -o "$work/$name" --quiet >/dev/null 2>&1
+    "$ROCESIM" explain "$work/$name" --json >"$work/$name.json" || fail "explain $name"
+    python3 - "$work/$name.json" "$1" "$2" <<'END' || fail "$name"
+import fnmatch, json, sys
+causes = json.load(open(sys.argv[1]))["causes"]
+first = (causes[0]["kind"], causes[0]["place"]) if causes else ("none", "")
+if first[0] != sys.argv[2] or not fnmatch.fnmatch(first[1], sys.argv[3]):
+    print("expected", sys.argv[2:], "found", [(c["kind"], c["place"]) for c in causes])
+    sys.exit(1)
+END
+}
+small='switch: {buffer: 4MB, pfc: {alpha: 1/16}}'
+plant none '' "$fabric" 'host0 host4 100KB 0us'
+plant slow-receiver host6 "$fabric" "host0 host6 500KB 0us, host8 host7 300KB 2us, $other" "$small
+faults: [{part: host6, kind: slow-receiver, rate: 5Gbps}]"
+plant slow-receiver host3 "$tree" "host12 host3 500KB 0us, host13 host2 200KB 2us" "$small
+faults: [{part: host3, kind: slow-receiver, rate: 10Gbps}]"
+plant pause-storm host2 "$fabric" "host4 host2 300KB 0us, $other" "$small
+faults: [{part: host2, kind: pause-storm, at: 5us, until: 500us}]"
+plant incast 'leaf2->host11' "$fabric" "$(for i in 0 1 2 4 5 6 7; do printf "host$i host11 150KB 0us, "; done) host8 host9 100KB 5us"
+plant incast 'switch0->host2' "$star" 'host0 host2 200KB 0us, host1 host2 200KB 0us, host3 host2 200KB 0us, host4 host5 100KB 0us' \
+    'switch: {buffer: 300KB, pfc: {enabled: false}}'
+plant hash-collision 'leaf?->spine?' '{leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 100Gbps}}' \
+    'host0 host4 1MB 0us, host1 host5 1MB 0us, host2 host6 1MB 0us, host3 host7 1MB 0us'
+plant corrupting-link 'leaf1--host5' "$fabric" "host0 host5 500KB 0us, host5 host8 500KB 0us, $other" \
+    'links: {"leaf1--host5": {loss-rate: 0.01}}
+nic: {timeout: 4}'
+plant degraded-link 'leaf0--host3' "$fabric" "host4 host3 500KB 0us, host8 host2 500KB 0us, $other" \
+    'links: {"leaf0--host3": {rate: 25Gbps}}'
+plant degraded-link 'leaf1--host4' "$fabric" "host0 host4 500KB 0us, $other" \
+    'faults: [{part: "leaf1--host4", kind: degraded, rate: 10Gbps}]'
+plant link-down 'leaf0--host1' "$fabric" "host1 host9 1MB 0us, $other" \
+    'faults: [{part: "leaf0--host1", at: 20us, until: 60us}]
+nic: {timeout: 4}'
+ring='{graph: {nodes: [switch: [s0, s1, s2, s3, s4], host: [h0, h1, h2, h3, h4]], links: [s0--s1, s1--s2, s2--s3, s3--s4, s4--s0, h0--s0, h1--s1, h2--s2, h3--s3, h4--s4]}}'
+plant deadlock 's?->s?' "$ring" 'h0 h2 2MB 0us, h1 h3 2MB 0us, h2 h4 2MB 0us, h3 h0 2MB 0us, h4 h1 2MB 0us' \
+    'switch: {buffer: 1MB}
+nic: {congestion-control: none, timeout: 0}'
+
+# The slow receiver: its tree and victims, what may help, and the same origin from counters.
+python3 - "$work/2-slow-receiver.json" <<'END' || fail "victims"
+import json, sys
+cause = json.load(open(sys.argv[1]))["causes"][0]
+tree = cause["pauses"][0]
+assert tree["root"] == "host6" and tree["stops"][0]["port"] == "leaf1->host6", tree
+below = [s["port"] for s in tree["stops"][0]["stops"]]
+assert below and all(p.endswith("->leaf1") for p in below), below
+assert all(v["goodput_gbps"] < v["possible_gbps"] for v in cause["victims"])
+assert cause["remedies"] and cause["evidence"]
+END
+slow=$work/2-slow-receiver
+"$ROCESIM" run "$slow.yaml" -o "$work/series" --quiet --set \
+    'observe=[{series: "port[*->*].paused_ps", every: 10us}]' >/dev/null
+awk -F, 'BEGIN { print "time_ns,port,rx_prio3_pause_duration" }
+    NR > 1 { sub(/^port\[/, "", $2); sub(/\]\.paused_ps/, "", $2); print $1 "," $2 "," $3 / 1e6 }' \
+    "$work/series/series.csv" >"$work/counters.csv"
+"$ROCESIM" explain "$work/series/topology.json" --counters "$work/counters.csv" >"$work/told" || fail "counters"
+grep -q '^main cause: host6 is a slow receiver' "$work/told" || fail "counters: $(head -n 2 "$work/told")"
+grep -q '^    leaf1->host6 stopped for' "$work/told" || fail "no tree of counters"
+grep -q 'counters cannot tell' "$work/told" || fail "no limits"
+"$ROCESIM" explain "$slow" --what-if --json >"$work/if.json" || fail "what if"
+python3 - "$work/if.json" <<'END' || fail "no remedy changes the run"
+import json, sys
+runs = json.load(open(sys.argv[1]))["what_if"]
+assert len(runs) >= 3 and any(r["paused_ps"] < 0.9 * runs[0]["paused_ps"] for r in runs[1:]), runs
+END
+
+# refused WORDS ARGUMENT...: exit status 2 and a message with the words.
+refused() {
+    "$ROCESIM" explain "${@:2}" >/dev/null 2>"$work/err"
+    [ $? -eq 2 ] || fail "explain ${*:2}: not refused"
+    grep -q "$1" "$work/err" || fail "explain ${*:2}: $(cat "$work/err")"
+}
+refused 'summary.json' "$work/none"
+printf 'time_s,port\n1,leaf0->host0\n' >"$work/bad.csv"
+refused 'columns are missing' "$work/series/topology.json" --counters "$work/bad.csv"
+printf 'time_s,port,PFC3\n1,nowhere,3\n' >"$work/bad.csv"
+refused 'bad.csv:2:1: a port that' "$work/series/topology.json" --counters "$work/bad.csv"
+[ $failures -eq 0 ]
