@@ -102,6 +102,7 @@ static void add_link(meter_t *meter,
 {
     const uint32_t a = add_port(meter, a_node, a_port);
     const uint32_t b = add_port(meter, b_node, b_port);
+    SIM_CHECK(meter->ports != NULL && meter->nodes != NULL);
     meter->ports[a].peer = b;
     meter->ports[b].peer = a;
     meter->nodes[meter->ports[a].node].links++;
@@ -222,7 +223,9 @@ static sim_err_t read_links(meter_t *meter, const char *path, world_error_t *err
         const char *const name = json_string_value(json_object_get(link, "name"));
         const char *const kind = json_string_value(json_object_get(link, "kind"));
         if (name != NULL && kind != NULL && strcmp(kind, "host") == 0) {
-            meter->nodes[node_of(meter, name)].is_host = true;
+            const uint32_t node = node_of(meter, name);
+            SIM_CHECK(meter->nodes != NULL);
+            meter->nodes[node].is_host = true;
         }
     }
     json_decref(json);

@@ -18,8 +18,8 @@ other='host1 host9 100KB 5us, host5 host10 100KB 9us'
 count=0
 plant() {
     local name=$((count += 1))-$1
-    printf 'name: %s\nseed: 7\nuntil: 50ms\nstall-after: 2ms\ntopology: %s\n%s\ntraffic: [flows: {list: [%s]}]\n' \
-        "$name" "$3" "${5:-}" "$4" >"$work/$name.yaml"
+    printf '%s\n' "name: $name" 'seed: 7' 'until: 50ms' 'stall-after: 2ms' "topology: $3" "${5:-}" \
+        "traffic: [flows: {list: [$4]}]" >"$work/$name.yaml"
     "$ROCESIM" run "$work/$name.yaml" -o "$work/$name" --quiet >/dev/null 2>&1
     "$ROCESIM" explain "$work/$name" --json >"$work/$name.json" || fail "explain $name"
     python3 - "$work/$name.json" "$1" "$2" <<'END' || fail "$name"
@@ -39,10 +39,13 @@ plant slow-receiver host3 "$tree" "host12 host3 500KB 0us, host13 host2 200KB 2u
 faults: [{part: host3, kind: slow-receiver, rate: 10Gbps}]"
 plant pause-storm host2 "$fabric" "host4 host2 300KB 0us, $other" "$small
 faults: [{part: host2, kind: pause-storm, at: 5us, until: 500us}]"
-plant incast 'leaf2->host11' "$fabric" "$(for i in 0 1 2 4 5 6 7; do printf "host$i host11 150KB 0us, "; done) host8 host9 100KB 5us"
-plant incast 'switch0->host2' "$star" 'host0 host2 200KB 0us, host1 host2 200KB 0us, host3 host2 200KB 0us, host4 host5 100KB 0us' \
+plant incast 'leaf2->host11' "$fabric" \
+    "$(for i in 0 1 2 4 5 6 7; do printf "host$i host11 150KB 0us, "; done) host8 host9 100KB 5us"
+plant incast 'switch0->host2' "$star" \
+    'host0 host2 200KB 0us, host1 host2 200KB 0us, host3 host2 200KB 0us, host4 host5 100KB 0us' \
     'switch: {buffer: 300KB, pfc: {enabled: false}}'
-plant hash-collision 'leaf?->spine?' '{leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 100Gbps}}' \
+pairs='{leaf-spine: {leaves: 2, spines: 4, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 100Gbps}}'
+plant hash-collision 'leaf?->spine?' "$pairs" \
     'host0 host4 1MB 0us, host1 host5 1MB 0us, host2 host6 1MB 0us, host3 host7 1MB 0us'
 plant corrupting-link 'leaf1--host5' "$fabric" "host0 host5 500KB 0us, host5 host8 500KB 0us, $other" \
     'links: {"leaf1--host5": {loss-rate: 0.01}}
@@ -54,8 +57,10 @@ plant degraded-link 'leaf1--host4' "$fabric" "host0 host4 500KB 0us, $other" \
 plant link-down 'leaf0--host1' "$fabric" "host1 host9 1MB 0us, $other" \
     'faults: [{part: "leaf0--host1", at: 20us, until: 60us}]
 nic: {timeout: 4}'
-ring='{graph: {nodes: [switch: [s0, s1, s2, s3, s4], host: [h0, h1, h2, h3, h4]], links: [s0--s1, s1--s2, s2--s3, s3--s4, s4--s0, h0--s0, h1--s1, h2--s2, h3--s3, h4--s4]}}'
-plant deadlock 's?->s?' "$ring" 'h0 h2 2MB 0us, h1 h3 2MB 0us, h2 h4 2MB 0us, h3 h0 2MB 0us, h4 h1 2MB 0us' \
+ring='{graph: {nodes: [switch: [s0, s1, s2, s3, s4], host: [h0, h1, h2, h3, h4]], links: [s0--s1, s1--s2,
+    s2--s3, s3--s4, s4--s0, h0--s0, h1--s1, h2--s2, h3--s3, h4--s4]}}'
+plant deadlock 's?->s?' "$ring" \
+    'h0 h2 2MB 0us, h1 h3 2MB 0us, h2 h4 2MB 0us, h3 h0 2MB 0us, h4 h1 2MB 0us' \
     'switch: {buffer: 1MB}
 nic: {congestion-control: none, timeout: 0}'
 
