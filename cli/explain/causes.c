@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/explain/causes.c - finds congestion and what follows from it, and puts findings in order.
 //
-// Broken parts come first (hardware.c). Then come ports at which fair sharing costs flows most time:
-// incasts, hash collisions, too few links. Waits for retransmission and slow hosts, which have no
-// cause in the network, come last.
+// Broken parts come first (hardware.c). Then come ports at which fair sharing costs flows most
+// time: incasts, hash collisions, too few links. Waits for retransmission and slow hosts, which
+// have no cause in the network, come last.
 #include "cli/explain/explain_internal.h"
 
 #include "net/switch_model.h"

@@ -81,7 +81,8 @@ slow=$work/2-slow-receiver
 awk -F, 'BEGIN { print "time_ns,port,rx_prio3_pause_duration" }
     NR > 1 { sub(/^port\[/, "", $2); sub(/\]\.paused_ps/, "", $2); print $1 "," $2 "," $3 / 1e6 }' \
     "$work/series/series.csv" >"$work/counters.csv"
-"$ROCESIM" explain "$work/series/topology.json" --counters "$work/counters.csv" >"$work/told" || fail "counters"
+"$ROCESIM" explain "$work/series/topology.json" --counters "$work/counters.csv" >"$work/told" ||
+    fail "counters"
 grep -q '^main cause: host6 is a slow receiver' "$work/told" || fail "counters: $(head -n 2 "$work/told")"
 grep -q '^    leaf1->host6 stopped for' "$work/told" || fail "no tree of counters"
 grep -q 'counters cannot tell' "$work/told" || fail "no limits"
