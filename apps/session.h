@@ -84,6 +84,8 @@ SIM_MUST_CHECK sim_err_t app_session_cancel(app_session_t *session, uint64_t tra
 // Returns the completions since the last call, by time, number and rank, and their count. The list
 // is valid until the next call.
 const app_session_completion_t *app_session_take(app_session_t *session, size_t *count);
+// Returns how many completions the next call of app_session_take returns.
+size_t app_session_ended(app_session_t *session);
 // Returns how many transfers wait or run.
 uint64_t app_session_open(const app_session_t *session);
 // Returns the start of the earliest transfer that waits; SIM_TIME_NEVER: none does.

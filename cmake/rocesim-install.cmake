@@ -28,9 +28,11 @@ endforeach()
 
 install(TARGETS rocesim_session LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         COMPONENT library NAMELINK_COMPONENT dev)
-install(FILES sessions/rocesim_session.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim"
+install(FILES sessions/rocesim_session.h sessions/rocesim_session.hpp examples/astra_network.hh
+        DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim"
         COMPONENT dev)
-install(FILES sessions/rocesim_session.py DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/python"
+install(FILES sessions/rocesim_session.py sessions/rocesim_library.py
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/python"
         COMPONENT program)
 install(DIRECTORY python/rocesim DESTINATION lib/python3/dist-packages COMPONENT python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)

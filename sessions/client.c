@@ -3,9 +3,12 @@
 // turns calls into lines of JSON. docs/sessions.md
 #include "sessions/rocesim_session.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -28,6 +31,8 @@ struct rocesim_session {
     size_t line_capacity;
     json_t *hosts;
     uint64_t now_ps;
+    uint64_t slack_ps;
+    bool stalled;
     rocesim_completion_t *completions;
     size_t completion_capacity;
     bool finished;
@@ -90,10 +95,9 @@ static json_t *make_call(rocesim_session_t *session, const char *name, json_t *a
         (void)fail(session, "no memory is left");
     } else {
         // A program that has refused the scenario has said why, and may be gone.
-        const int sent = send_text(session, text, strlen(text));
-        if (sent == 0) {
-            (void)send_text(session, "\n", 1);
-        }
+        const size_t size = strlen(text);
+        text[size] = '\n'; // in place of the end of the string
+        (void)send_text(session, text, size + 1);
         answer = read_answer(session);
     }
     free(text);
@@ -163,7 +167,7 @@ static int start_program(rocesim_session_t *session,
     return 0;
 }
 
-static int connect_to(rocesim_session_t *session, const char *path)
+static int connect_unix(rocesim_session_t *session, const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     if (strlen(path) >= sizeof(address.sun_path)) {
@@ -178,14 +182,48 @@ static int connect_to(rocesim_session_t *session, const char *path)
     return 0;
 }
 
-static int greet(rocesim_session_t *session)
+static int connect_port(rocesim_session_t *session, const char *port)
+{
+    const int on = 1;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)strtoul(port, NULL, 10)),
+        .sin_addr = {htonl(INADDR_LOOPBACK)},
+    };
+    session->socket_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (session->socket_fd < 0 ||
+        setsockopt(session->socket_fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0 ||
+        connect(session->socket_fd, (const struct sockaddr *)&address, sizeof(address)) != 0) {
+        return fail(session, strerror(errno));
+    }
+    return 0;
+}
+
+static int connect_to(rocesim_session_t *session, const char *server)
+{
+    static const char unix_prefix[] = "unix:";
+    static const char port_prefix[] = "127.0.0.1:";
+    if (strncmp(server, unix_prefix, strlen(unix_prefix)) == 0) {
+        return connect_unix(session, server + strlen(unix_prefix));
+    }
+    if (strncmp(server, port_prefix, strlen(port_prefix)) == 0) {
+        return connect_port(session, server + strlen(port_prefix));
+    }
+    return fail(session, "server: expected unix:PATH or 127.0.0.1:PORT");
+}
+
+static int greet(rocesim_session_t *session, const char *token)
 {
     const int copy = fcntl(session->socket_fd, F_DUPFD_CLOEXEC, 0);
     session->in = copy < 0 ? NULL : fdopen(copy, "r");
     if (session->in == NULL) {
         return fail(session, "the system gives no file");
     }
-    json_t *const answer = make_call(session, "hello", json_object());
+    json_t *const arguments = json_object();
+    if (token != NULL) {
+        (void)json_object_set_new(arguments, "token", json_string(token));
+    }
+    json_t *const answer = make_call(session, "hello", arguments);
     if (answer == NULL) {
         return -1;
     }
@@ -197,17 +235,17 @@ static int greet(rocesim_session_t *session)
 rocesim_session_t *rocesim_session_open(const char *scenario,
                                         const rocesim_session_options_t *options)
 {
-    static const rocesim_session_options_t none = {NULL, NULL, NULL, NULL, 0};
+    static const rocesim_session_options_t none = {NULL, NULL, NULL, NULL, NULL, 0};
     const rocesim_session_options_t *const given = options == NULL ? &none : options;
     rocesim_session_t *const session = calloc(1, sizeof(*session));
     if (session == NULL) {
         return NULL;
     }
     session->socket_fd = -1;
-    const int started = given->socket != NULL ? connect_to(session, given->socket)
+    const int started = given->server != NULL ? connect_to(session, given->server)
                                               : start_program(session, scenario, given);
     if (started == 0) {
-        (void)greet(session);
+        (void)greet(session, given->token);
     }
     return session;
 }
@@ -275,6 +313,9 @@ static json_t *describe(const rocesim_transfer_t *transfer)
     if (transfer->reuse != 0) {
         (void)json_object_set_new(object, "reuse", json_true());
     }
+    if (transfer->tag != 0) {
+        set_number(object, "tag", transfer->tag);
+    }
     return object;
 }
 
@@ -316,6 +357,61 @@ int rocesim_session_submit_many(rocesim_session_t *session,
     return 0;
 }
 
+// -- programs
+
+// Makes a call with a program. Returns NULL with an error.
+static json_t *call_with_program(rocesim_session_t *session,
+                                 const char *name,
+                                 const rocesim_program_t *program)
+{
+    json_error_t wrong;
+    json_t *const attributes = json_loads(program->attributes, 0, &wrong);
+    if (attributes == NULL) {
+        snprintf(session->error, sizeof(session->error), "attributes: %s", wrong.text);
+        return NULL;
+    }
+    json_t *const arguments = json_object();
+    (void)json_object_set_new(arguments, program->kind, attributes);
+    if (program->at_ps != ROCESIM_NOW) {
+        set_number(arguments, "at", program->at_ps);
+    }
+    if (program->per_rank != 0) {
+        (void)json_object_set_new(arguments, "per_rank", json_true());
+    }
+    if (program->tag != 0) {
+        set_number(arguments, "tag", program->tag);
+    }
+    return make_call(session, name, arguments);
+}
+
+int rocesim_session_submit_program(rocesim_session_t *session,
+                                   const rocesim_program_t *program,
+                                   uint64_t *id)
+{
+    json_t *const answer = call_with_program(session, "submit", program);
+    if (answer == NULL) {
+        return -1;
+    }
+    if (id != NULL) {
+        *id = number_at(answer, "transfer");
+    }
+    json_decref(answer);
+    return 0;
+}
+
+int rocesim_session_estimate_program(rocesim_session_t *session,
+                                     const rocesim_program_t *program,
+                                     uint64_t *took_ps)
+{
+    json_t *const answer = call_with_program(session, "estimate", program);
+    if (answer == NULL) {
+        return -1;
+    }
+    *took_ps = number_at(answer, "took_ps");
+    json_decref(answer);
+    return 0;
+}
+
 // -- time
 
 static rocesim_outcome_t outcome_of(const json_t *object)
@@ -351,14 +447,18 @@ static int take_progress(rocesim_session_t *session,
     }
     for (size_t i = 0; i < ended; i++) {
         const json_t *const object = json_array_get(list, i);
+        const json_t *const rank = json_object_get(object, "rank");
         session->completions[i] = (rocesim_completion_t){
             .transfer = number_at(object, "transfer"),
+            .tag = number_at(object, "tag"),
+            .rank = rank == NULL ? ROCESIM_WHOLE : (uint32_t)json_integer_value(rank),
             .start_ps = number_at(object, "start_ps"),
             .end_ps = number_at(object, "end_ps"),
             .outcome = outcome_of(object),
         };
     }
     session->now_ps = number_at(answer, "now_ps");
+    session->stalled = json_is_true(json_object_get(answer, "stalled"));
     *completions = session->completions;
     *count = ended;
     json_decref(answer);
@@ -384,10 +484,23 @@ int rocesim_session_next_completion(rocesim_session_t *session,
     if (until_ps < ROCESIM_NEVER) {
         set_number(arguments, "until_ps", until_ps);
     }
+    if (session->slack_ps > 0) {
+        set_number(arguments, "slack_ps", session->slack_ps);
+    }
     return take_progress(session,
                          make_call(session, "next_completion", arguments),
                          completions,
                          count);
+}
+
+void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps)
+{
+    session->slack_ps = slack_ps;
+}
+
+int rocesim_session_stalled(const rocesim_session_t *session)
+{
+    return session->stalled;
 }
 
 int rocesim_session_cancel(rocesim_session_t *session, uint64_t id)

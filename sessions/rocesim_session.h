@@ -23,7 +23,8 @@ typedef struct rocesim_session rocesim_session_t;
 
 typedef struct rocesim_session_options {
     const char *program;         // NULL: the environment's ROCESIM, or "rocesim" in its PATH
-    const char *socket;          // path of a server's Unix socket; NULL: start a program
+    const char *server;          // "unix:PATH" or "127.0.0.1:PORT"; NULL: start a program
+    const char *token;           // that the server asks for; NULL: none
     const char *folder;          // for the results of rocesim_session_finish; NULL: none
     const char *const *settings; // "PATH=VALUE", as for --set
     size_t setting_count;
@@ -40,12 +41,26 @@ typedef struct rocesim_transfer {
     int priority;         // 0 to 7; -1: the NIC's
     uint16_t source_port; // UDP source port, which decides on the path; 0: derived
     int reuse;            // not 0: transfers between two NICs share a queue pair
+    uint64_t tag;         // at most INT64_MAX; its completion repeats it
 } rocesim_transfer_t;
+
+// Ranks that run together: a collective, a workload or a training.
+typedef struct rocesim_program {
+    const char *kind;       // "collective", "workload" or "training"
+    const char *attributes; // JSON object: what `rocesim params traffic.KIND` lists
+    uint64_t at_ps;         // start of all ranks; ROCESIM_NOW
+    int per_rank;           // not 0: each rank is a completion, too
+    uint64_t tag;
+} rocesim_program_t;
 
 typedef enum rocesim_outcome { ROCESIM_DONE, ROCESIM_FAILED, ROCESIM_CANCELLED } rocesim_outcome_t;
 
+#define ROCESIM_WHOLE UINT32_MAX
+
 typedef struct rocesim_completion {
     uint64_t transfer;
+    uint64_t tag;
+    uint32_t rank; // of a program; ROCESIM_WHOLE: a transfer, or all ranks of a program
     uint64_t start_ps;
     uint64_t end_ps;
     rocesim_outcome_t outcome;
@@ -75,6 +90,10 @@ int rocesim_session_submit_many(rocesim_session_t *session,
                                 const rocesim_transfer_t *transfers,
                                 size_t count,
                                 uint64_t *ids);
+// Submits a program; *id is its number among those of transfers. id may be NULL.
+int rocesim_session_submit_program(rocesim_session_t *session,
+                                   const rocesim_program_t *program,
+                                   uint64_t *id);
 // Runs everything before until_ps. *completions lists what has ended since the last call, by time;
 // it is valid until the next call.
 int rocesim_session_advance(rocesim_session_t *session,
@@ -83,17 +102,25 @@ int rocesim_session_advance(rocesim_session_t *session,
                             size_t *count);
 // Runs until the next transfer ends, or until_ps (ROCESIM_NEVER: as long as it takes). The time is
 // then 1 ps after the completion, so that a transfer that answers it can begin. *count is 0 if none
-// ends.
+// ends. With rocesim_session_set_slack, the time is up to slack_ps after the completion, which is
+// faster to find; completions up to that time are listed.
 int rocesim_session_next_completion(rocesim_session_t *session,
                                     uint64_t until_ps,
                                     const rocesim_completion_t **completions,
                                     size_t *count);
+void rocesim_session_set_slack(rocesim_session_t *session, uint64_t slack_ps);
+// Returns whether the last of these calls ended since nothing useful happens any more, although
+// transfers are open.
+int rocesim_session_stalled(const rocesim_session_t *session);
 // Cancels a transfer: one that has not begun never does, one that runs posts nothing more.
 int rocesim_session_cancel(rocesim_session_t *session, uint64_t id);
 // Tells how long a transfer would take, without changing anything.
 int rocesim_session_estimate(rocesim_session_t *session,
                              const rocesim_transfer_t *transfer,
                              uint64_t *took_ps);
+int rocesim_session_estimate_program(rocesim_session_t *session,
+                                     const rocesim_program_t *program,
+                                     uint64_t *took_ps);
 // Keeps the present state, and comes back to the one that was kept last.
 int rocesim_session_mark(rocesim_session_t *session);
 int rocesim_session_back(rocesim_session_t *session);

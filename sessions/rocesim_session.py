@@ -27,12 +27,15 @@ class SessionError(Exception):
 class Session:
     """A session: a network in memory, to which transfers are submitted."""
 
-    def __init__(self, scenario=None, *, server=None, program=None, folder=None, settings=()):
+    def __init__(
+        self, scenario=None, *, server=None, program=None, folder=None, settings=(), token=None
+    ):
         """Starts `rocesim serve SCENARIO`, or connects to a server.
 
         server: "unix:PATH" or "127.0.0.1:PORT" of a running `rocesim serve`.
         program: the program rocesim; without it, $ROCESIM or "rocesim" in the PATH.
         folder: where finish() writes the results. settings: "PATH=VALUE", as for --set.
+        token: that the server asks for.
         """
         self._process = None
         if server is not None:
@@ -49,7 +52,7 @@ class Session:
             theirs.close()
             self._socket = own
         self._file = self._socket.makefile("rwb")
-        self.hosts = self.call("hello")["hosts"]
+        self.hosts = self.call("hello", **({"token": token} if token else {}))["hosts"]
 
     def call(self, name, **arguments):
         """Makes any call of the protocol and returns its answer as a dictionary."""
@@ -95,10 +98,15 @@ class Session:
         """Runs everything before until_ps and returns the completions since the last call."""
         return self.call("advance", until_ps=until_ps)["completions"]
 
-    def next_completion(self, until_ps=None):
-        """Runs until a transfer ends (or until_ps) and returns the completions."""
-        limit = {} if until_ps is None else {"until_ps": until_ps}
-        return self.call("next_completion", **limit)["completions"]
+    def next_completion(self, until_ps=None, slack_ps=0):
+        """Runs until a transfer ends (or until_ps) and returns the completions.
+
+        slack_ps: the time may then be so long after the completion, which is faster to find.
+        """
+        limits = {} if until_ps is None else {"until_ps": until_ps}
+        if slack_ps:
+            limits["slack_ps"] = slack_ps
+        return self.call("next_completion", **limits)["completions"]
 
     def now(self):
         """Returns the time in picoseconds up to which everything has happened."""

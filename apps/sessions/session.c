@@ -297,6 +297,12 @@ const app_session_completion_t *app_session_take(app_session_t *session, size_t 
     return list;
 }
 
+size_t app_session_ended(app_session_t *session)
+{
+    app__session_collect(session);
+    return session->ended_count;
+}
+
 uint64_t app_session_open(const app_session_t *session)
 {
     return session->open;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define MARKS_MAX 64u
+#define SLACK_PS_MIN (100 * SIM_PS_PER_NS) // smaller steps take longer than an exact answer
 
 typedef serve_call_t call_t;
 
@@ -75,89 +76,31 @@ static bool call_advance(const call_t *call)
     return true;
 }
 
-// What a copy of the session finds out about the next completion.
-typedef struct found {
-    sim_time_t time_ps; // of the completion; NEVER: there is none
-    uint64_t stalled;
-} found_t;
-
-// Runs on, by longer and longer steps, until a transfer ends or nothing can happen any more. The
-// transfer is *wanted; UINT64_MAX: any.
-static void look_ahead(serve_conversation_t *conversation,
-                       sim_time_t until_ps,
-                       uint64_t wanted,
-                       found_t *found)
-{
-    sim_time_t step_ps = SIM_PS_PER_US;
-    *found = (found_t){SIM_TIME_NEVER, 0};
-    while (conversation->now_ps < until_ps && app_session_open(conversation->session) > 0) {
-        size_t count = 0;
-        const sim_time_t left_ps = until_ps - conversation->now_ps;
-        sim_time_t stop_ps = conversation->now_ps + (left_ps < step_ps ? left_ps : step_ps);
-        const sim_ended_t ended = serve_step(conversation, stop_ps);
-        const app_session_completion_t *const list =
-            app_session_take(conversation->session, &count);
-        for (size_t i = 0; i < count; i++) {
-            if (wanted == UINT64_MAX ||
-                (list[i].transfer == wanted && list[i].rank == APP_SESSION_WHOLE)) {
-                found->time_ps = list[i].end_ps;
-                return;
-            }
-        }
-        if (ended == SIM_ENDED_STALLED) {
-            found->stalled = 1;
-            return;
-        }
-        if (ended == SIM_ENDED_DONE) {
-            // Nothing happens before the next transfer begins.
-            const sim_time_t start_ps = app_session_next_start_ps(conversation->session);
-            if (start_ps == SIM_TIME_NEVER) {
-                return;
-            }
-            step_ps = start_ps >= conversation->now_ps ? start_ps - conversation->now_ps + 1 : 1;
-        } else if (step_ps < SIM_PS_PER_S) {
-            step_ps *= 2;
-        }
-    }
-}
-
-static void try_next(serve_conversation_t *conversation, const void *ctx, void *result)
-{
-    look_ahead(conversation, *(const sim_time_t *)ctx, UINT64_MAX, result);
-}
-
 static bool call_next_completion(const call_t *call)
 {
     static const uint64_t never = SIM_TIME_END - 1;
+    static const uint64_t none_ps = 0;
     serve_conversation_t *const conversation = call->conversation;
+    const json_t *const arguments = call->arguments;
     uint64_t until_ps = 0;
-    found_t found;
-    if (!serve_take_number(call,
-                           call->arguments,
-                           "until_ps",
-                           SIM_TIME_END - 1,
-                           &never,
-                           &until_ps)) {
+    uint64_t slack_ps = 0;
+    sim_ended_t ended = SIM_ENDED_DONE;
+    if (!serve_take_number(call, arguments, "until_ps", SIM_TIME_END - 1, &never, &until_ps) ||
+        !serve_take_number(call, arguments, "slack_ps", SIM_PS_PER_S, &none_ps, &slack_ps)) {
         return true;
     }
     if (until_ps < conversation->now_ps) {
         refuse(call, "past", "until_ps: the time has passed");
         return true;
     }
-    if (app_session_open(conversation->session) == 0) {
-        serve_answer_progress(conversation, call->id, SIM_ENDED_DONE);
-        return true;
-    }
-    if (!serve_try(conversation, try_next, &until_ps, &found, sizeof(found))) {
+    const bool stays = json_object_get(arguments, "until_ps") == NULL;
+    if (slack_ps >= SLACK_PS_MIN) {
+        ended = serve_go_on(conversation, until_ps, slack_ps);
+    } else if (app_session_open(conversation->session) > 0 &&
+               app_session_ended(conversation->session) == 0 &&
+               !serve_next(conversation, until_ps, stays, &ended)) {
         refuse(call, "system", "the system gives no process or no memory for a look ahead");
         return true;
-    }
-    const bool none = found.time_ps == SIM_TIME_NEVER;
-    sim_ended_t ended = found.stalled ? SIM_ENDED_STALLED : SIM_ENDED_DONE;
-    if (!none) {
-        ended = serve_step(conversation, found.time_ps + 1);
-    } else if (json_object_get(call->arguments, "until_ps") != NULL && !found.stalled) {
-        ended = serve_step(conversation, until_ps);
     }
     serve_answer_progress(conversation, call->id, ended);
     return true;
@@ -169,6 +112,7 @@ static bool call_cancel(const call_t *call)
     if (!serve_take_number(call, call->arguments, "transfer", INT64_MAX, NULL, &transfer)) {
         return true;
     }
+    serve_changed(call->conversation);
     const sim_err_t error = app_session_cancel(call->conversation->session, transfer);
     if (error == SIM_OK) {
         serve_begin(call->conversation, call->id);
@@ -184,7 +128,7 @@ static bool call_cancel(const call_t *call)
 
 // What an estimate finds out.
 typedef struct estimate {
-    found_t found;
+    serve_found_t found;
     sim_time_t at_ps;
     serve_refusal_t refusal;
 } estimate_t;
@@ -195,10 +139,11 @@ static void try_submit(serve_conversation_t *conversation, const void *ctx, void
     const call_t *const call = ctx;
     estimate_t *const estimate = result;
     uint64_t number = 0;
-    *estimate = (estimate_t){.found = {SIM_TIME_NEVER, 0}};
+    memset(estimate, 0, sizeof(*estimate));
     conversation->refusal = &estimate->refusal;
     if (serve_submit_one(call, call->arguments, &number, &estimate->at_ps)) {
-        look_ahead(conversation, SIM_TIME_END - 1, number, &estimate->found);
+        const serve_ask_t ask = {SIM_TIME_END - 1, number, 1};
+        serve_look_ahead(conversation, &ask, &estimate->found);
     }
 }
 
@@ -214,13 +159,13 @@ static bool call_estimate(const call_t *call)
         refuse(call, estimate.refusal.code, estimate.refusal.text);
         return true;
     }
-    if (estimate.found.time_ps == SIM_TIME_NEVER) {
+    if (estimate.found.count == 0) {
         refuse(call, "transfer", "the transfer would not come to an end, or cannot begin");
         return true;
     }
     serve_begin(conversation, call->id);
-    serve_field_number(conversation, "end_ps", estimate.found.time_ps);
-    serve_field_number(conversation, "took_ps", estimate.found.time_ps - estimate.at_ps);
+    serve_field_number(conversation, "end_ps", estimate.found.times_ps[0]);
+    serve_field_number(conversation, "took_ps", estimate.found.times_ps[0] - estimate.at_ps);
     serve_end(conversation);
     return true;
 }

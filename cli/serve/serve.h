@@ -3,7 +3,8 @@
 //
 // command.c listens and gives each client a process of its own. There, conversation.c builds the
 // scenario and answers lines (lines.c), calls.c and submit.c carry out what they ask for, answers.c
-// writes the answers, and snapshot.c keeps states to come back to. docs/sessions.md
+// writes the answers, ahead.c looks ahead, and snapshot.c keeps states to come back to.
+// docs/sessions.md
 #ifndef CLI_SERVE_SERVE_H
 #define CLI_SERVE_SERVE_H
 
@@ -50,6 +51,16 @@ typedef struct serve_refusal {
     char text[WORLD_ERROR_BYTES];
 } serve_refusal_t;
 
+#define SERVE_AHEAD_MAX 64u
+
+// The times at which transfers end next, as a copy of the session has found out.
+typedef struct serve_found {
+    sim_time_t times_ps[SERVE_AHEAD_MAX]; // rising
+    size_t count;                         // 0: none ends
+    sim_time_t clear_ps;                  // count 0: none ends before it
+    bool stalled;                         // none ends since nothing useful happens any more
+} serve_found_t;
+
 typedef struct serve_conversation {
     serve_lines_t lines;
     const cli_args_t *args;
@@ -61,8 +72,10 @@ typedef struct serve_conversation {
     unsigned marks;
     int handover;   // where input goes when the client comes back to a mark; -1: there is none
     uint32_t found; // host that a name meant last
-    serve_refusal_t *refusal; // where refusals go; NULL: to the client
-    bool finished;            // the client has asked for the results
+    serve_refusal_t *refusal;  // where refusals go; NULL: to the client
+    serve_found_t found_ahead; // what is still true of the last look ahead
+    bool asked_before;         // next_completion was the last call that matters for it
+    bool finished;             // the client has asked for the results
     json_t *finish_id;
     json_t **tags; // by transfer; NULL: none
     size_t tag_count;
@@ -105,6 +118,33 @@ bool serve_take_number(const serve_call_t *call,
                        uint64_t most,
                        const uint64_t *missing,
                        uint64_t *number);
+
+// -- ahead.c
+
+// A question about what will happen.
+typedef struct serve_ask {
+    sim_time_t until_ps;
+    uint64_t wanted; // transfer; UINT64_MAX: any
+    size_t most;     // times to find, at most SERVE_AHEAD_MAX
+} serve_ask_t;
+
+// Runs on, by longer and longer steps, until enough transfers have ended or nothing can happen any
+// more. It is called on a copy of the session.
+void serve_look_ahead(serve_conversation_t *conversation,
+                      const serve_ask_t *ask,
+                      serve_found_t *found);
+// Runs up to 1 ps after the next completion, or to until_ps; with `stays` it does not move if none
+// comes. Returns false if the system gives no copy.
+bool serve_next(serve_conversation_t *conversation,
+                sim_time_t until_ps,
+                bool stays,
+                sim_ended_t *ended);
+// Runs on by steps of slack_ps until something has ended or nothing can happen any more.
+sim_ended_t serve_go_on(serve_conversation_t *conversation,
+                        sim_time_t until_ps,
+                        sim_time_t slack_ps);
+// Forgets what was found out ahead, since the client has changed the session.
+void serve_changed(serve_conversation_t *conversation);
 
 // -- answers.c: an answer is begun, gets its fields, and is ended
 

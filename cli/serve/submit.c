@@ -248,6 +248,7 @@ bool serve_submit_one(const serve_call_t *call,
 {
     serve_conversation_t *const conversation = call->conversation;
     const char *const kind = program_of(object);
+    serve_changed(conversation);
     if (kind != NULL) {
         if (!submit_program(call, object, kind, number, at_ps)) {
             return false;

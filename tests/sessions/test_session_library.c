@@ -108,6 +108,50 @@ START_TEST(marks_cancels_and_refusals)
 }
 END_TEST
 
+START_TEST(programs_end_as_a_whole_and_by_rank)
+{
+    make_scenario();
+    rocesim_session_t *const session = open_session();
+    const rocesim_completion_t *list = NULL;
+    size_t count = 0;
+    uint64_t id = 9;
+    uint64_t took_ps = 0;
+    rocesim_program_t program = {
+        .kind = "collective",
+        .attributes = "{\"kind\": \"all-reduce\", \"bytes\": \"64KiB\", \"ranks\": 4}",
+        .at_ps = ROCESIM_NOW,
+        .per_rank = 1,
+        .tag = 77,
+    };
+    ck_assert_int_eq(rocesim_session_estimate_program(session, &program, &took_ps), 0);
+    ck_assert_int_eq(rocesim_session_submit_program(session, &program, &id), 0);
+    ck_assert_uint_eq(id, 0);
+    ck_assert_int_eq(rocesim_session_advance(session, took_ps + 1, &list, &count), 0);
+    ck_assert_uint_eq(count, 5);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert_uint_eq(list[i].tag, 77);
+        ck_assert_uint_le(list[i].end_ps, took_ps);
+    }
+    ck_assert_uint_eq(list[4].rank, ROCESIM_WHOLE);
+    ck_assert_uint_eq(list[4].end_ps, took_ps);
+    program.attributes = "{\"kind\": \"all-redu\"}";
+    ck_assert_int_ne(rocesim_session_submit_program(session, &program, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(rocesim_session_error(session), "did you mean \"all-reduce\""));
+    program.attributes = "{";
+    ck_assert_int_ne(rocesim_session_submit_program(session, &program, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(rocesim_session_error(session), "attributes"));
+    rocesim_session_set_slack(session, 1000000);
+    ck_assert_int_eq(rocesim_session_submit(session, &one, &id), 0);
+    ck_assert_int_eq(rocesim_session_next_completion(session, ROCESIM_NEVER, &list, &count), 0);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_uint_ge(rocesim_session_now_ps(session), list[0].end_ps);
+    ck_assert_uint_le(rocesim_session_now_ps(session), list[0].end_ps + 1000000);
+    ck_assert_int_eq(rocesim_session_stalled(session), 0);
+    rocesim_session_close(session);
+    (void)unlink(scenario);
+}
+END_TEST
+
 START_TEST(what_cannot_be_opened_says_why)
 {
     const rocesim_session_options_t no_program = {.program = "/nonexistent/rocesim"};
@@ -123,4 +167,5 @@ END_TEST
 
 CHECK_MAIN(CHECK_TEST(transfers_end_when_they_should),
            CHECK_TEST(marks_cancels_and_refusals),
+           CHECK_TEST(programs_end_as_a_whole_and_by_rank),
            CHECK_TEST(what_cannot_be_opened_says_why))

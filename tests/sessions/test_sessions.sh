@@ -21,10 +21,16 @@ nic: {congestion-control: dcqcn, mtu: 4096}
 observe:
   - {series: "port[leaf0->host0].queue_bytes", every: 10us}
 EOF
+# The socket, and the library where Python can load it.
+bindings=socket
+grep -q '^CMAKE_BUILD_TYPE:STRING=Release$' "$BUILD_DIRECTORY/CMakeCache.txt" && bindings="socket library"
 for seed in $(seq "$(few 3 1)"); do
-    mkdir "$work/$seed"
-    within 20 python3 tests/sessions/client.py "$ROCESIM" "$work/fabric.yaml" "$work/$seed" "$seed" \
-        >"$work/said" 2>&1 || fail "client $seed: $(tail -n 5 "$work/said")"
+    for binding in $bindings; do
+        mkdir "$work/$binding$seed"
+        BINDING=$binding ROCESIM_LIBRARY=$BUILD_DIRECTORY/librocesim.so within 20 \
+            python3 tests/sessions/client.py "$ROCESIM" "$work/fabric.yaml" "$work/$binding$seed" "$seed" \
+            >"$work/said" 2>&1 || fail "client $seed: $(tail -n 5 "$work/said")"
+    done
 done
 for seed in $(seq "$(few 3 1)"); do
     mkdir "$work/p$seed"
@@ -33,9 +39,9 @@ for seed in $(seq "$(few 3 1)"); do
         >"$work/said" 2>&1 || fail "programs $seed: $(tail -n 5 "$work/said")"
 done
 # A session whose files were cut has the series of the run without marks, to the last sample both have.
-lines=$(cat "$work"/1/list/series*.csv | wc -l)
-cat "$work"/1/list/series*.csv | head -n "$((lines - 1))" >"$work/a"
-cat "$work"/1/session/series*.csv | head -n "$((lines - 1))" >"$work/b"
+lines=$(cat "$work"/socket1/list/series*.csv | wc -l)
+cat "$work"/socket1/list/series*.csv | head -n "$((lines - 1))" >"$work/a"
+cat "$work"/socket1/session/series*.csv | head -n "$((lines - 1))" >"$work/b"
 { [ "$lines" -gt 10 ] && cmp -s "$work/a" "$work/b"; } ||
     fail "the series of a session differs from the run's: $(diff "$work/a" "$work/b" | head -n 3)"
 
