@@ -51,7 +51,7 @@ static const option_t options[] = {
     {"--routes", true, 1u << CLI_HPCC, "topology.file.routes"},
     {"--topology", true, 1u << CLI_HPCC, "topology.file.path"},
     {"--flows", true, 1u << CLI_HPCC, "traffic[0].flows.file"},
-    {"--ranks", true, 1u << CLI_RUN | 1u << CLI_SWEEP, NULL},
+    {"--ranks", true, 1u << CLI_RUN | 1u << CLI_SWEEP | 1u << CLI_CHECK, NULL},
     {"--print-slurm", false, 1u << CLI_RUN, NULL},
     {"--yes", false, FOR_SCENARIO, NULL},
     {"--progress", true, FOR_RUN, NULL},

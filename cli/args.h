@@ -36,7 +36,7 @@ typedef struct cli_args {
     size_t operand_capacity;
     int argc; // as main got them, borrowed
     const char *const *argv;
-    const char *ranks;  // run; NULL: not given
+    const char *ranks;  // run, check; NULL: not given
     bool print_slurm;   // run
     const char *folder; // -o: a folder, or a file; NULL: not given
     const char **kinds; // plot; borrowed from argv

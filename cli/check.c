@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/check.c - `rocesim check` and `rocesim topo`: describe a scenario without running it.
 #include "cli/command.h"
+#include "cli/ranks/ranks.h"
 #include "cli/workload/workload.h"
+#include "kernel/ranks.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/parameters.h"
+#include "world/ranks.h"
 #include "world/survey.h"
 #include "world/world.h"
 
@@ -38,11 +41,12 @@ static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
-        if (node->kind != NET_NODE_SWITCH || !has_lossless_class(net_switch_config(node))) {
+        if (node->kind != NET_NODE_SWITCH || !sim_node_is_here(&node->sim) ||
+            !has_lossless_class(net_switch_config(node))) {
             continue;
         }
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const net_port_t *const port = &node->ports[p];
+            const net_port_t *const port = net_port_at(node, p);
             const port_kind_t kind = {port->rate_bps,
                                       port->delay_ps,
                                       net_switch_headroom_limit_bytes(node, p),
@@ -154,8 +158,39 @@ static void print_world(const world_t *world)
     world_observed_print(world, stdout);
 }
 
+// Prints how the ranks share the network, of which rank 0's part was built.
+static void print_parts(const world_t *world)
+{
+    size_t hosts = 0;
+    const sim_ranks_t *const ranks = sim_ranks(world->sim);
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST && world->parts->rank_of[i] == 0;
+    }
+    world_text_t memory;
+    printf("  ranks     %u; the first has %zu hosts and takes %s of memory when built\n",
+           ranks->count,
+           hosts,
+           world_format_bytes(&memory, (uint64_t)cli_ranks_resident_bytes()));
+    cli_ranks_print_parts(world, stdout);
+}
+
+// Reads the number of ranks; without --ranks it is 0.
+static sim_err_t read_ranks(const cli_args_t *args,
+                            const world_scenario_t *scenario,
+                            unsigned *count,
+                            world_error_t *error)
+{
+    *count = 0;
+    if (args->ranks == NULL) {
+        return SIM_OK;
+    }
+    const sim_err_t result = cli_ranks_count(args->ranks, count, error);
+    return result == SIM_OK ? world_ranks_check(scenario, error) : result;
+}
+
 static sim_err_t build(const cli_args_t *args,
                        world_build_t what,
+                       sim_ranks_t *ranks,
                        world_scenario_t **scenario,
                        world_t **world,
                        world_error_t *error)
@@ -167,7 +202,10 @@ static sim_err_t build(const cli_args_t *args,
                                            scenario,
                                            error);
     if (result == SIM_OK) {
-        result = world_create(*scenario, what, world, error);
+        result = read_ranks(args, *scenario, &ranks->count, error);
+    }
+    if (result == SIM_OK) {
+        result = world_create_part(*scenario, what, ranks->count > 0 ? ranks : NULL, world, error);
     }
     return result;
 }
@@ -200,10 +238,14 @@ int cli_command_check(const cli_args_t *args)
     world_t *world = NULL;
     world_error_t error;
     int status = CLI_EXIT_DONE;
-    if (build(args, WORLD_BUILD_ALL, &scenario, &world, &error) != SIM_OK) {
+    sim_ranks_t ranks = {.rank = 0};
+    if (build(args, WORLD_BUILD_ALL, &ranks, &scenario, &world, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         print_world(world);
+        if (ranks.count > 0) {
+            print_parts(world);
+        }
         world_print_notes(world, stdout);
         topo_lint(world->net, print_finding, stdout);
         world_warnings_t warnings = {0};
@@ -231,7 +273,8 @@ int cli_command_topo(const cli_args_t *args)
     world_t *world = NULL;
     world_error_t error;
     int status = CLI_EXIT_DONE;
-    if (build(args, WORLD_BUILD_NETWORK, &scenario, &world, &error) != SIM_OK) {
+    sim_ranks_t ranks = {.rank = 0};
+    if (build(args, WORLD_BUILD_NETWORK, &ranks, &scenario, &world, &error) != SIM_OK) {
         status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     } else {
         topo_write_dot(world->net, write_dot, stdout);

@@ -97,11 +97,14 @@ static const char help_hpcc[] =
 
 static const char help_check[] =
     "rocesim check SCENARIO.yaml [--set PATH=VALUE]... [--seed N] [--until TIME] [--yes]\n"
+    "                            [--ranks N]\n"
     "\n"
     "Reads the scenario and builds the network in memory without simulating. The command\n"
     "reports the expected time and memory of a run, the traffic class of packets at each\n"
     "hop, and anything unusual in the network or its settings. The exit status is 2 if\n"
-    "`rocesim run` would refuse the scenario. --yes lifts the limits on size.\n"
+    "`rocesim run` would refuse the scenario. --yes lifts the limits on size. With\n"
+    "--ranks N the command builds what the first of N processes would build. It reports\n"
+    "how the network is divided and how much memory the process takes.\n"
     "\n"
     "rocesim check WORKLOAD [--json] [--set loggp.NAME=VALUE]...\n"
     "\n"

@@ -95,8 +95,8 @@ static load_t look(const net_t *net)
     load_t load = {0};
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            add_port(&load, &node->ports[p]);
+        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
+            add_port(&load, net_port_at(node, p));
         }
     }
     return load;
@@ -181,7 +181,7 @@ static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
     for (size_t i = 0; i < net_node_count(net) && count < most; i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count && count < most; p++, count++) {
-            size += put_port(text + size, &node->ports[p]);
+            size += put_port(text + size, net_port_at(node, p));
         }
     }
     size += (size_t)snprintf(text + size, PORT_LINE_BYTES, "end %" PRIu64 "\n", now_ns);

@@ -77,7 +77,7 @@ struct sim_unit {
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     uint8_t colour; // 0 or 1 where sim->coloured
-    uint32_t rank;  // that runs it; 0 in one process
+    uint16_t rank;  // that runs it; 0 in one process
 };
 
 typedef struct sim_sampler {
@@ -188,8 +188,9 @@ struct sim {
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
     bool threads_missing; // the system gave fewer than options.threads asked for
-    sim_unit_t *units;
+    sim_unit_t *units;    // this rank's, then those of others that its channels lead to or from
     uint32_t unit_count;
+    uint32_t own_count; // units of this rank
     sim_time_t window_ps;
     uint64_t window;      // the one being run
     bool coloured;        // units run by turns, by colour: see partition.c
@@ -219,9 +220,13 @@ struct sim {
     const sim_codec_t *codec; // NULL: none
     void *codec_ctx;
     struct sim__ranks *ranks; // NULL: one process
-    unsigned rank;            // 0 in one process
-    unsigned rank_count;      // 1 in one process
-    uint64_t flush_left;      // windows until streams are flushed; in ranks only
+    bool seated;              // nodes have ranks
+    sim_link_fn links;        // NULL: the channels are all there are
+    const void *links_ctx;
+    size_t link_count;
+    unsigned rank;       // 0 in one process
+    unsigned rank_count; // 1 in one process
+    uint64_t flush_left; // windows until streams are flushed; in ranks only
 
     sim__barrier_t barrier;
     sim__share_t share; // of thread 0
@@ -274,10 +279,10 @@ static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_
     return &sim->channel_ends[channel->index];
 }
 
-// Returns whether this rank runs the node, once units are dealt.
+// Returns whether this rank runs the node.
 static inline bool sim__is_here(const sim_t *sim, const sim_node_t *node)
 {
-    return sim->ranks == NULL || node->unit == NULL || node->unit->rank == sim->rank;
+    return !sim->seated || node->rank == sim->rank;
 }
 
 // Marks that the unit has something to do in the window of this slot.

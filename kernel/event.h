@@ -109,6 +109,7 @@ struct sim_node {
     uint32_t unit_position;
     bool alone;      // the only node of its unit
     bool one_source; // at most one channel leads here, so mail comes in order
+    uint16_t rank;   // process that runs it, if sim_seat was called
 
     uint32_t kept_count;
     uint64_t *kept; // ties by insertion: by port, the number kept for its next wake

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/ranks.h - one simulation in several processes, called ranks, on one machine or on many.
 //
-// Every rank builds the same simulation. Each unit of nodes belongs to one rank, which alone runs
-// it; the other ranks keep those nodes as they were built. All ranks run the same windows in step.
-// After a window each sends its neighbours the messages for their nodes, and all agree on the next
-// window. The result is that of one process, whatever the number of ranks.
+// Every rank registers the same nodes. Each node belongs to one rank, which alone runs it; in other
+// ranks it has a number and a name, and channels only to nodes of theirs. All ranks run the same
+// windows in step. After a window each sends its neighbours the messages for their nodes, and all
+// agree on the next window. The result is that of one process, whatever the number of ranks.
 //
 // The kernel knows no network of machines: a program gives it a table of operations, as
 // cli/ranks_mpi.c does for MPI. Ties must go by hash.
@@ -76,7 +76,32 @@ void sim_use_ranks(sim_t *sim, const sim_ranks_t *ranks);
 // Returns the ranks; NULL: the simulation runs in this process alone.
 const sim_ranks_t *sim_ranks(const sim_t *sim);
 
-// Returns whether this rank runs the node. After sim_run has begun; always true in one process.
+// A link between two nodes, given by their numbers: a channel in each direction.
+typedef struct sim_link {
+    uint32_t a;
+    uint32_t b;
+    sim_time_t delay_ps;
+} sim_link_t;
+typedef void (*sim_link_fn)(const void *ctx, size_t link, sim_link_t *at);
+
+// Tells all links of the network, from which all ranks find the same windows. Without a call,
+// every rank must create all channels. ctx is borrowed. Before sim_run.
+void sim_set_links(sim_t *sim, size_t count, sim_link_fn fn, const void *ctx);
+
+// Finds the nodes that one rank must run together, because links between them are too short for
+// windows: sets unit_of[i] to the lowest number of a node that node i runs with. After
+// sim_set_links.
+void sim_find_units(sim_t *sim, uint32_t *unit_of);
+
+// Gives each node to a rank, by its number; the nodes of a unit to one. All ranks make the same
+// call. Without one, runs of nodes in the order of their registration go to the ranks.
+void sim_seat(sim_t *sim, const uint16_t *rank_of);
+
+// Returns whether sim_seat was called.
+bool sim_is_seated(const sim_t *sim);
+
+// Returns whether this rank runs the node. After sim_seat or in sim_run; always true in one
+// process.
 bool sim_node_is_here(const sim_node_t *node);
 
 // Numbers of the program's own that ranks sum up while they run, for their progress.

@@ -126,14 +126,16 @@ void net_destroy(net_t *net)
     net__loss_lists_free(net);
     if (net->ports != NULL) {
         for (uint32_t p = 0; p < net->port_count; p++) {
-            net__loss_free(&net->ports[p]);
+            if (net__port_made(&net->ports[p])) {
+                net__loss_free(&net->ports[p]);
+            }
         }
         sim_free_sparse(net->classes, sizeof(*net->classes) * net__class_blocks(net));
         sim_free_sparse(net->received, sizeof(*net->received) * net__class_blocks(net));
         sim_free_sparse(net->rare, sizeof(*net->rare) * (net->port_count + 1));
         sim_free_sparse(net->meters, sizeof(*net->meters) * (net->port_count + 1));
+        net__parts_free(net);
     }
-    sim_free(net->ports);
     net__changes_free(net);
     net__faults_free(net);
     sim_free(net->leaf_of);
@@ -152,25 +154,6 @@ void net_destroy(net_t *net)
 
 // -- laying out
 
-static void make_ports(net_t *net)
-{
-    uint32_t uid = 0;
-    net->port_count = (uint32_t)net->link_count * 2;
-    net->ports = sim_alloc_lines(sizeof(net_port_t) * (net->port_count + 1));
-    net->classes = sim_alloc_sparse(sizeof(*net->classes) * net__class_blocks(net));
-    net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
-    net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
-    net->meters = sim_alloc_sparse(sizeof(*net->meters) * (net->port_count + 1));
-    for (size_t i = 0; i < net->node_count; i++) {
-        net_node_t *const node = net->nodes[i];
-        node->ports = net->ports + uid;
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            net__port_init(&node->ports[p], node, p);
-            net__port_place(&node->ports[p], uid++);
-        }
-    }
-}
-
 static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port, net_port_t *peer)
 {
     const net_link_config_t *const config = net->links[link_index].config;
@@ -188,9 +171,12 @@ static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port
 
 static void connect_ports(net_t *net)
 {
-    make_ports(net);
+    net__parts_make_ports(net);
     for (size_t i = 0; i < net->link_count; i++) {
         const net_link_t *const link = &net->links[i];
+        if (!sim_node_is_here(&link->a->sim) && !sim_node_is_here(&link->b->sim)) {
+            continue;
+        }
         net_port_t *const a = &link->a->ports[link->a_port];
         net_port_t *const b = &link->b->ports[link->b_port];
         connect_port(net, (uint32_t)i, a, b);
@@ -201,10 +187,13 @@ static void connect_ports(net_t *net)
     }
 }
 
-static void give_address(net_t *net, net_port_t *port, uint32_t interface)
+static void give_address(net_t *net, const net_node_t *node, uint32_t index, uint32_t interface)
 {
-    net_node_t *const leaf = port->peer->node;
-    net->attachments[interface] = (net_attachment_t){NET_NO_LEAF, port->peer->index};
+    net_port_t *const port = &node->ports[index];
+    const net_link_t *const link = &net->links[net_link_of(node, index)];
+    net_node_t *const leaf = link->a == node ? link->b : link->a;
+    net->attachments[interface] =
+        (net_attachment_t){NET_NO_LEAF, link->a == node ? link->b_port : link->a_port};
     if (leaf->forward != NULL) {
         uint32_t *const number = &net->leaf_of[leaf->sim.index];
         if (*number == NET_NO_LEAF) {
@@ -213,7 +202,9 @@ static void give_address(net_t *net, net_port_t *port, uint32_t interface)
         }
         net->attachments[interface].leaf = *number;
     }
-    port->interface = interface;
+    if (net__port_made(port)) {
+        port->interface = interface;
+    }
     net->interfaces[interface] = port;
 }
 
@@ -236,18 +227,19 @@ static void give_addresses(net_t *net)
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            if (net__plane_of(&node->ports[p]) == 0) {
-                give_address(net, &node->ports[p], next++);
+            if (net__plane_of(node, p) == 0) {
+                give_address(net, node, p, next++);
             } else {
                 more = true;
             }
         }
     }
+    net->plane0_count = next;
     for (size_t i = 0; more && i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            if (net__plane_of(&node->ports[p]) != 0) {
-                give_address(net, &node->ports[p], next++);
+            if (net__plane_of(node, p) != 0) {
+                give_address(net, node, p, next++);
             }
         }
     }
@@ -313,9 +305,12 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
         return leads;
     }
     for (size_t i = 0; i < net->node_count; i++) {
-        net__set_routes(net, net->nodes[i], 0);
-        if (net->nodes[i]->built != NULL) {
-            net->nodes[i]->built(net->nodes[i]);
+        net_node_t *const node = net->nodes[i];
+        const bool is_here = sim_node_is_here(&node->sim);
+        net__set_routes(net, node, 0);
+        node->complete = is_here || node->forward != NULL;
+        if (node->complete && node->built != NULL) {
+            node->built(node);
         }
     }
     net__changes_schedule(net);

@@ -5,6 +5,7 @@
 //     where the packet has contents
 #include "net/carry.h"
 
+#include "net/loss.h"
 #include "net/network_internal.h"
 
 static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes)
@@ -65,6 +66,33 @@ typedef struct port_state {
     uint8_t waiting;
 } port_state_t;
 
+static bool is_idle(const net_node_t *node)
+{
+    const net_tally_t *const tally = &node->tally;
+    bool idle = node->sim.events == 0 && tally->created == 0 && tally->delivered == 0 &&
+                tally->dropped == 0;
+    for (uint32_t p = 0; p < node->port_count && idle; p++) {
+        idle = net_port_untouched(&node->ports[p]);
+    }
+    return idle;
+}
+
+// Returns how many more loss events than lost frames this rank's links had; it may wrap.
+static uint64_t loss_events_beyond(const net_t *net)
+{
+    uint64_t beyond = 0;
+    for (size_t i = 0; i < net->node_count; i++) {
+        const net_node_t *const node = net->nodes[i];
+        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
+            net_loss_counters_t counters;
+            if (net_loss_get_counters(&node->ports[p], &counters)) {
+                beyond += counters.events - node->ports[p].drops[NET_DROP_LINK_LOSS];
+            }
+        }
+    }
+    return beyond;
+}
+
 static void leave_port(const net_port_t *port, sim_buffer_t *bytes)
 {
     const bool untouched = net_port_untouched(port);
@@ -92,11 +120,12 @@ static void leave_port(const net_port_t *port, sim_buffer_t *bytes)
     }
 }
 
-static void take_port(net_port_t *port, sim_reader_t *bytes)
+static void take_port(const net_node_t *node, uint32_t index, sim_reader_t *bytes)
 {
     if (sim_reader_u32(bytes) != 0) {
         return;
     }
+    net_port_t *const port = net_port_at(node, index);
     port_state_t state;
     sim_reader_get(bytes, &state, sizeof(state));
     port->busy_until_ps = state.busy_until_ps;
@@ -126,9 +155,10 @@ static void take_port(net_port_t *port, sim_reader_t *bytes)
 void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
 {
     sim_buffer_put_u64(bytes, sim_pool_live(net->packets));
+    sim_buffer_put_u64(bytes, loss_events_beyond(net));
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        if (!sim_node_is_here(&node->sim)) {
+        if (!sim_node_is_here(&node->sim) || is_idle(node)) {
             continue;
         }
         sim_buffer_put_u32(bytes, node->sim.index);
@@ -144,6 +174,7 @@ void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
 void net_carry_take(net_t *net, sim_reader_t *bytes)
 {
     net->in_flight_elsewhere += sim_reader_u64(bytes);
+    net->loss_events_beyond += sim_reader_u64(bytes);
     for (uint32_t index = sim_reader_u32(bytes); index != UINT32_MAX;
          index = sim_reader_u32(bytes)) {
         SIM_CHECK(index < net->node_count && !sim_node_is_here(&net->nodes[index]->sim));
@@ -151,7 +182,12 @@ void net_carry_take(net_t *net, sim_reader_t *bytes)
         node->sim.events = sim_reader_u64(bytes);
         sim_reader_get(bytes, &node->tally, sizeof(node->tally));
         for (uint32_t p = 0; p < node->port_count; p++) {
-            take_port(&node->ports[p], bytes);
+            take_port(node, p, bytes);
         }
     }
+}
+
+uint64_t net_carried_loss_events(const net_t *net)
+{
+    return net->loss_events_beyond;
 }

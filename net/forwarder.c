@@ -116,7 +116,7 @@ static const net_port_t *route(const net_node_t *node,
     (void)source;
     const uint32_t *ports = NULL;
     const uint32_t count = net_routes_ports(node, routes, interface, &ports);
-    return count == 0 ? NULL : &node->ports[ports[flow_hash % count]];
+    return count == 0 ? NULL : net_port_at(node, ports[flow_hash % count]);
 }
 
 static const net_forward_ops_t forward_ops = {.set_routes = set_routes, .route = route};

@@ -124,7 +124,8 @@ const net_link_t *net_link_at(const net_t *net, size_t index)
 uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t plane)
 {
     const net_port_t *const port = net_interface_port(net, interface);
-    return port[(int64_t)plane - net__plane_of(port)].interface;
+    const int64_t index = (int64_t)port->index + plane - net__plane_of(port->node, port->index);
+    return net_port_at(port->node, (uint32_t)index)->interface;
 }
 
 uint32_t net_interface_of_nic(const net_t *net, uint32_t interface)
@@ -140,7 +141,8 @@ size_t net_interface_count(const net_t *net)
 net_port_t *net_interface_port(const net_t *net, uint32_t interface)
 {
     SIM_CHECK(interface < net->interface_count);
-    return net->interfaces[interface];
+    net_port_t *const port = net->interfaces[interface];
+    return SIM_LIKELY(net__port_made(port)) ? port : net__port_make((net_t *)(uintptr_t)net, port);
 }
 
 uint32_t net_port_interface(const net_port_t *port)
@@ -237,8 +239,9 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
         for (uint32_t p = 0; p < node->port_count; p++) {
-            if (node->ports[p].lossless_guaranteed && !node->ports[p].peer->odd_class &&
-                node->ports[p].counted && node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
+            if (net_port_exists(node, p) && node->ports[p].lossless_guaranteed &&
+                !node->ports[p].peer->odd_class && node->ports[p].counted &&
+                node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {
                 (void)sim_fail(message,
                                SIM_ERR_STATE,
                                "%s dropped %" PRIu64 " packets of a lossless class",

@@ -134,7 +134,9 @@ uint32_t net_routes_ports(const net_node_t *node,
                           uint32_t interface,
                           const uint32_t **ports);
 
-// Completes a node once its ports exist (thresholds, tables). Called by net_build.
+// Completes a node once its ports exist (thresholds, tables). Called by net_build. If another rank
+// runs the node (kernel/ranks.h), a switch gets what net_forward_ops_t.route needs and no more, and
+// a host is completed by net_node_complete.
 typedef void (*net_node_built_fn)(net_node_t *node);
 
 // The common first part of every node of a network, registered with the simulation by
@@ -149,6 +151,7 @@ struct net_node {
     bool follows_routes; // uses net_packet_t.route; set by net_node_built_fn
     bool one_by_one;     // handles each event in its turn: a listener or a special link needs it
     uint8_t route_mask;  // ANDed with a byte of net_packet_t.route; 0 after a link or route changed
+    bool complete;       // net_node_built_fn was called
     net_tally_t tally;
 
     net_node_kind_t kind;
@@ -228,6 +231,8 @@ size_t net_link_count(const net_t *net);
 const net_link_t *net_link_at(const net_t *net, size_t index);
 size_t net_interface_count(const net_t *net);
 net_port_t *net_interface_port(const net_t *net, uint32_t interface);
+// Returns the host of an interface, without making its port (net_port_at).
+net_node_t *net_interface_node(const net_t *net, uint32_t interface);
 // Writes the interface's address: the first four bytes, or all 16 if network.ipv6 is on.
 void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
 // Writes the MAC address that the port has in frames.
@@ -242,9 +247,27 @@ uint32_t net_interface_of_nic(const net_t *net, uint32_t interface);
 // Returns whether routing, as it is at now_ps, leads from a host's port to an interface: neither of
 // their links was down network.convergence ago, and there is a route. Any node may call it.
 bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_time_t now_ps);
+// Return a port of a node, or the port at the other end of its link. Ports of nodes that other
+// ranks run exist only where they are linked to this rank's; these functions make the others. Any
+// thread may call them.
+net_port_t *net_port_at(const net_node_t *node, uint32_t index);
+net_port_t *net_port_peer(const net_port_t *port);
+// Returns whether a port exists. One that does not has counted nothing.
+bool net_port_exists(const net_node_t *node, uint32_t index);
+// Returns the number of a port's link, and the node at its other end, without making the port.
+uint32_t net_link_of(const net_node_t *node, uint32_t index);
+// Returns the number of a port in its network: net_port_t.uid.
+uint32_t net_port_uid(const net_node_t *node, uint32_t index);
+// Returns a port if it exists; if not, fills in `idle` as the port would be and returns that.
+const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle);
+net_node_t *net_neighbour(const net_node_t *node, uint32_t index);
+// Calls net_node_built_fn for a host that another rank runs, unless somebody has. Any thread may
+// call it.
+void net_node_complete(net_node_t *node);
 // Returns the port's name, "leaf0->host5"; the second of parallel links has "leaf0->spine1#2". Any
 // thread may call it. The string is borrowed and lives as long as the node.
 const char *net_port_name(const net_port_t *port);
+const char *net_port_name_at(const net_node_t *node, uint32_t index); // makes no port
 
 // Returns whether packets can go from one interface to another while all links are up.
 bool net_reachable(const net_t *net, uint32_t from, uint32_t to);

@@ -3,6 +3,9 @@
 #ifndef NET_NETWORK_INTERNAL_H
 #define NET_NETWORK_INTERNAL_H
 
+#include <pthread.h>
+
+#include "kernel/ranks.h"
 #include "net/models.h"
 
 #define NET_NO_LEAF UINT32_MAX
@@ -143,6 +146,13 @@ struct net {
     const net_timing_ops_t *timing; // NULL: exact
     const net_framing_t *framing;
     bool built;
+    // In ranks (kernel/ranks.h): ports and NICs of other ranks are made when they are asked for.
+    bool partial;
+    uint32_t *port_links; // by uid: number of the port's link
+    size_t plane0_count;  // interfaces of plane 0, which come first
+    pthread_mutex_t making_ports;
+    pthread_mutex_t making_nodes;
+    uint64_t loss_events_beyond;  // of links of other ranks, less their lost frames; after the run
     uint64_t in_flight_elsewhere; // packets of other ranks, after the run (net/carry.h)
 };
 
@@ -160,12 +170,11 @@ static inline size_t net__class_blocks(const net_t *net)
 }
 
 // Returns the plane of a host's port; ports that are left over behind the planes' are in plane 0.
-static inline uint32_t net__plane_of(const net_port_t *port)
+static inline uint32_t net__plane_of(const net_node_t *node, uint32_t port)
 {
-    const net_node_t *const node = port->node;
-    return node->planes <= 1 || port->index >= node->port_count / node->planes * node->planes
+    return node->planes <= 1 || port >= node->port_count / node->planes * node->planes
                ? 0
-               : port->index % node->planes;
+               : port % node->planes;
 }
 
 // net/models.c: registration and look-up of models
@@ -220,6 +229,18 @@ void net__port_names_free(const net_t *net, const net_node_t *node);
 
 // net/switch/check.c: SIM_CHECKs the invariants of a port between two events.
 void net__port_check(const net_port_t *port);
+
+// net/parts.c: makes the ports of this rank's nodes and those linked to them; frees what only ranks
+// need. In one process all ports are made.
+void net__parts_make_ports(net_t *net);
+void net__parts_free(net_t *net);
+// Returns whether a port has been made.
+static inline bool net__port_made(const net_port_t *port)
+{
+    return __atomic_load_n(&port->node, __ATOMIC_ACQUIRE) != NULL;
+}
+// Makes the port, if nobody has, without a channel, and returns it.
+net_port_t *net__port_make(net_t *net, net_port_t *port);
 
 // net/link/port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);

@@ -6,20 +6,26 @@
 
 #include "net/network_internal.h"
 
+// A port and the node that it leads to.
+typedef struct end {
+    const net_node_t *peer;
+    uint32_t port;
+} end_t;
+
 static int compare_peers(const void *a, const void *b)
 {
-    const net_port_t *const x = *(const net_port_t *const *)a;
-    const net_port_t *const y = *(const net_port_t *const *)b;
-    if (x->peer->node->sim.index != y->peer->node->sim.index) {
-        return x->peer->node->sim.index < y->peer->node->sim.index ? -1 : 1;
+    const end_t *const x = a;
+    const end_t *const y = b;
+    if (x->peer->sim.index != y->peer->sim.index) {
+        return x->peer->sim.index < y->peer->sim.index ? -1 : 1;
     }
-    return (x->index > y->index) - (x->index < y->index);
+    return (x->port > y->port) - (x->port < y->port);
 }
 
-static char *name_of(const net_port_t *port, uint32_t repeat)
+static char *name_of(const net_node_t *node, const net_node_t *peer, uint32_t repeat)
 {
-    const char *const from = port->node->sim.name;
-    const char *const to = port->peer->node->sim.name;
+    const char *const from = node->sim.name;
+    const char *const to = peer->sim.name;
     return repeat == 1 ? sim_format("%s->%s", from, to) : sim_format("%s->%s#%u", from, to, repeat);
 }
 
@@ -27,15 +33,15 @@ static char *name_of(const net_port_t *port, uint32_t repeat)
 static char **make_names(const net_node_t *node)
 {
     char **const names = sim_alloc_array(node->port_count, sizeof(*names));
-    const net_port_t **const sorted = sim_alloc_array(node->port_count, sizeof(net_port_t *));
+    end_t *const sorted = sim_alloc_array(node->port_count, sizeof(*sorted));
     for (uint32_t p = 0; p < node->port_count; p++) {
-        sorted[p] = &node->ports[p];
+        sorted[p] = (end_t){net_neighbour(node, p), p};
     }
     qsort(sorted, node->port_count, sizeof(*sorted), compare_peers);
     uint32_t repeat = 1;
     for (uint32_t p = 0; p < node->port_count; p++) {
-        repeat = p > 0 && sorted[p - 1]->peer->node == sorted[p]->peer->node ? repeat + 1 : 1;
-        names[sorted[p]->index] = name_of(sorted[p], repeat);
+        repeat = p > 0 && sorted[p - 1].peer == sorted[p].peer ? repeat + 1 : 1;
+        names[sorted[p].port] = name_of(node, sorted[p].peer, repeat);
     }
     sim_free(sorted);
     return names;
@@ -50,9 +56,8 @@ static void free_names(char **names, uint32_t count)
 }
 
 // Publishes the names with an atomic exchange, because several threads may ask first.
-const char *net_port_name(const net_port_t *port)
+const char *net_port_name_at(const net_node_t *node, uint32_t index)
 {
-    const net_node_t *const node = port->node;
     char ***const of_node = &node->net->port_names[node->sim.index];
     char **names = __atomic_load_n(of_node, __ATOMIC_ACQUIRE);
     if (names == NULL) {
@@ -69,7 +74,12 @@ const char *net_port_name(const net_port_t *port)
             free_names(made, node->port_count);
         }
     }
-    return names[port->index];
+    return names[index];
+}
+
+const char *net_port_name(const net_port_t *port)
+{
+    return net_port_name_at(port->node, port->index);
 }
 
 void net__port_names_free(const net_t *net, const net_node_t *node)

@@ -189,6 +189,11 @@ void nic_host_set_planes(net_node_t *host, uint32_t planes);
 // Returns the number of a host's NICs, after net_build. NICs are in order of the host's links.
 uint32_t nic_count(const net_node_t *host);
 nic_t *nic_at(const net_node_t *host, uint32_t index);
+// Returns whether the host's NICs exist. Those of hosts that other ranks run (kernel/ranks.h) are
+// made by nic_at and nic_of_interface, and have counted nothing before.
+bool nic_exists(const net_node_t *host);
+// Returns the configuration of an interface's NIC, which need not exist.
+const nic_config_t *nic_config_of_interface(const net_t *net, uint32_t interface);
 nic_t *nic_of_interface(const net_t *net, uint32_t interface);
 const nic_config_t *nic_get_config(const nic_t *nic);
 uint64_t nic_rate_bps(const nic_t *nic); // rate of the NIC's link, or sum over those of its planes

@@ -410,7 +410,7 @@ static void host_built(net_node_t *node)
     for (uint32_t i = node->port_count; i-- > 0;) {
         nic_t *const nic = &host->nics[nic__index_of_port(host, i)];
         nic->host = host;
-        nic->port = &node->ports[i]; // the first of its planes
+        nic->port = net_port_at(node, i); // the first of its planes
     }
     nic__fabric_build(host, nic__kick); // before devices, which ask it where they are
     nic__iommu_build(host);

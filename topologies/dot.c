@@ -72,9 +72,9 @@ static int compare_links(const net_node_t *a, const net_node_t *b)
 {
     int order = compare_u64(a->port_count, b->port_count);
     for (uint32_t i = 0; order == 0 && i < a->port_count; i++) {
-        const net_port_t *const port_a = &a->ports[i];
-        const net_port_t *const port_b = &b->ports[i];
-        order = compare_u64(port_a->peer->node->sim.index, port_b->peer->node->sim.index);
+        const net_port_t *const port_a = net_port_at(a, i);
+        const net_port_t *const port_b = net_port_at(b, i);
+        order = compare_u64(net_neighbour(a, i)->sim.index, net_neighbour(b, i)->sim.index);
         if (order == 0) {
             order = compare_u64(port_a->rate_bps, port_b->rate_bps);
         }

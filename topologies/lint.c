@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kernel/ranks.h"
 #include "net/port.h"
 #include "topologies/builder_internal.h"
 
@@ -113,11 +114,12 @@ static void lint_parallel_of(const lint_t *lint, const net_node_t *node, ends_t 
 {
     size_t count = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
-        const net_port_t *const port = &node->ports[p];
-        if (port->peer->node->sim.index > node->sim.index) {
+        const net_port_t *const port = net_port_at(node, p);
+        if (net_neighbour(port->node, port->index)->sim.index > node->sim.index) {
             const net_link_t *const link = net_link_at(lint->net, port->link);
-            all[count++] =
-                (ends_t){port->peer->node->sim.index, port->link, link->config->rate_bps};
+            all[count++] = (ends_t){net_neighbour(port->node, port->index)->sim.index,
+                                    port->link,
+                                    link->config->rate_bps};
         }
     }
     qsort(all, count, sizeof(*all), compare_ends);
@@ -163,7 +165,7 @@ static uint32_t find_root(component_t *components, uint32_t index)
 // a host, a component of these two interfaces, numbered above all switches.
 static uint64_t component_of(component_t *components, const net_port_t *port)
 {
-    const net_node_t *const peer = port->peer->node;
+    const net_node_t *const peer = net_neighbour(port->node, port->index);
     if (peer->kind != NET_NODE_HOST) {
         return find_root(components, peer->sim.index);
     }
@@ -212,12 +214,12 @@ static void count_own_pairs(component_t *components,
                             uint64_t *reachable)
 {
     for (uint32_t i = 0; i < host->port_count; i++) {
-        const bool is_in = plane_of(&host->ports[i]) == plane;
+        const bool is_in = plane_of(net_port_at(host, i)) == plane;
         for (uint32_t j = 0; is_in && j < host->port_count; j++) {
-            if (plane_of(&host->ports[j]) == plane) {
+            if (plane_of(net_port_at(host, j)) == plane) {
                 *all += 1;
-                *reachable += component_of(components, &host->ports[i]) ==
-                              component_of(components, &host->ports[j]);
+                *reachable += component_of(components, net_port_at(host, i)) ==
+                              component_of(components, net_port_at(host, j));
             }
         }
     }
@@ -232,7 +234,7 @@ static reach_t count_pairs(const net_t *net, component_t *components, uint32_t p
     }
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
         const net_port_t *const port = net_interface_port(net, i);
-        const net_node_t *const peer = port->peer->node;
+        const net_node_t *const peer = net_neighbour(port->node, port->index);
         if (plane_of(port) != plane) {
             continue;
         }
@@ -272,13 +274,14 @@ static bool find_unreachable(const net_t *net,
 {
     const net_node_t *const first = net_interface_port(net, 0)->node;
     for (uint32_t i = 0; i < first->port_count; i++) {
-        const uint64_t component = component_of(components, &first->ports[i]);
-        for (uint32_t j = 0; plane_of(&first->ports[i]) == plane && j < net_interface_count(net);
+        const uint64_t component = component_of(components, net_port_at(first, i));
+        for (uint32_t j = 0;
+             plane_of(net_port_at(first, i)) == plane && j < net_interface_count(net);
              j++) {
             const net_port_t *const port = net_interface_port(net, j);
             if (port->node != first && plane_of(port) == plane &&
                 component_of(components, port) != component) {
-                *from = net_port_interface(&first->ports[i]);
+                *from = net_port_interface(net_port_at(first, i));
                 *to = j;
                 return true;
             }
@@ -331,7 +334,7 @@ static void lint_buffers(const lint_t *lint)
     for (size_t i = 0; i < net_node_count(lint->net); i++) {
         const net_node_t *const node = net_node_at(lint->net, i);
         sim_message_t message = {.text = ""};
-        if (node->kind == NET_NODE_SWITCH && node->port_count > 0 &&
+        if (node->kind == NET_NODE_SWITCH && node->port_count > 0 && sim_node_is_here(&node->sim) &&
             net_switch_check(node, &message) != SIM_OK) {
             if (examples.count == 0) {
                 first = message;
@@ -361,8 +364,8 @@ static capacity_t capacity_of(const net_node_t *node, const uint32_t *tiers)
     capacity_t capacity = {0, 0};
     uint64_t sideways_bps = 0;
     for (uint32_t i = 0; i < node->port_count; i++) {
-        const net_port_t *const port = &node->ports[i];
-        const uint32_t peer_tier = tiers[port->peer->node->sim.index];
+        const net_port_t *const port = net_port_at(node, i);
+        const uint32_t peer_tier = tiers[net_neighbour(port->node, port->index)->sim.index];
         const uint32_t tier = tiers[node->sim.index];
         if (peer_tier < tier) {
             capacity.down_bps += port->rate_bps;
@@ -475,6 +478,10 @@ static void lint_circles(const lint_t *lint)
 void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx)
 {
     const lint_t lint = {net, fn, ctx};
+    if (sim_is_seated(net_sim(net))) {
+        lint_buffers(&lint);
+        return;
+    }
     lint_unconnected(&lint);
     lint_parallel(&lint);
     lint_reachability(&lint);

@@ -24,7 +24,7 @@ uint32_t *topo__tiers(const net_t *net)
     for (size_t i = 0; i < queued; i++) {
         const net_node_t *const node = queue[i];
         for (uint32_t port = 0; port < node->port_count; port++) {
-            const net_node_t *const peer = node->ports[port].peer->node;
+            const net_node_t *const peer = net_neighbour(node, port);
             if (tiers[peer->sim.index] == TOPO__TIER_NONE) {
                 tiers[peer->sim.index] = tiers[node->sim.index] + 1;
                 queue[queued++] = peer;

@@ -100,7 +100,8 @@ typedef void (*topo_finding_fn)(topo_severity_t severity, const char *text, void
 // Calls fn once per finding, in a fixed order: unconnected nodes, parallel links of different
 // rates, unreachable pairs (counted, with an example), switches whose buffer cannot hold their
 // headroom, over-subscription by tier, a circle of links in which PFC can deadlock. Only the
-// buffers are an error, since a lossless class may drop. Cost: O(links log links), and for the
+// buffers are an error, since a lossless class may drop. A rank (kernel/ranks.h) has only the
+// buffers of its own switches checked. Cost: O(links log links), and for the
 // circle switches x ports^2 x leaves / 64, at most 10^8.
 void topo_lint(const net_t *net, topo_finding_fn fn, void *ctx);
 

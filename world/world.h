@@ -5,6 +5,7 @@
 #ifndef WORLD_WORLD_H
 #define WORLD_WORLD_H
 
+#include "world/parts.h"
 #include "world/scenario.h"
 
 #include <stdio.h>
@@ -13,10 +14,15 @@ SIM_C_BEGIN
 
 // A NIC and its name in results: that of its host, with "/nic1" where the host has several.
 typedef struct world_nic {
-    nic_t *nic;
     const net_node_t *host;
-    char *name;
+    const char *name; // the host's if it has one NIC
+    uint32_t index;   // among the host's
 } world_nic_t;
+
+static inline nic_t *world_nic_of(const world_nic_t *nic)
+{
+    return nic_at(nic->host, nic->index);
+}
 
 typedef struct world {
     const world_scenario_t *scenario;
@@ -37,6 +43,7 @@ typedef struct world {
     size_t note_capacity;
     struct world_variants *variants;
     struct world_survey *survey; // world/survey.h; NULL: no applications
+    world_parts_t *parts;        // of the ranks; NULL: one process
     struct world_stuck *stuck;   // what other ranks told of a stall (world/explain.h); else NULL
 } world_t;
 typedef struct world_survey world_survey_t;
@@ -51,6 +58,13 @@ SIM_MUST_CHECK sim_err_t world_create(const world_scenario_t *scenario,
                                       world_build_t build,
                                       world_t **world,
                                       world_error_t *error);
+// Builds the part of a world that a rank runs (kernel/ranks.h). `ranks` is borrowed; NULL: builds
+// all of it.
+SIM_MUST_CHECK sim_err_t world_create_part(const world_scenario_t *scenario,
+                                           world_build_t build,
+                                           const sim_ranks_t *ranks,
+                                           world_t **world,
+                                           world_error_t *error);
 void world_destroy(world_t *world);
 // Adds an application to a world that stands between two steps (sim_step), as if `traffic` had one
 // entry more: json is a mapping such as {"collective": {"bytes": "1MiB"}} of `size` bytes, and its

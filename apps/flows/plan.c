@@ -326,10 +326,9 @@ uint64_t app__piece_bytes(const app__plan_t *plan, const app__transfer_t *transf
 
 uint32_t app__plan_mtu_bytes(const app__plan_t *plan, const app__transfer_t *transfer)
 {
-    const uint64_t source =
-        nic_get_config(nic_of_interface(plan->net, transfer->source))->mtu_bytes;
+    const uint64_t source = nic_config_of_interface(plan->net, transfer->source)->mtu_bytes;
     const uint64_t destination =
-        nic_get_config(nic_of_interface(plan->net, transfer->destination))->mtu_bytes;
+        nic_config_of_interface(plan->net, transfer->destination)->mtu_bytes;
     return (uint32_t)(source < destination ? source : destination);
 }
 
@@ -338,7 +337,7 @@ uint8_t app__plan_priority(const app__plan_t *plan, const app__transfer_t *trans
     if (transfer->priority != APP__AS_THE_NIC) {
         return transfer->priority;
     }
-    return (uint8_t)nic_get_config(nic_of_interface(plan->net, transfer->source))->priority;
+    return (uint8_t)nic_config_of_interface(plan->net, transfer->source)->priority;
 }
 
 uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
@@ -346,8 +345,7 @@ uint8_t app__plan_dscp(const app__plan_t *plan, const app__transfer_t *transfer)
     if (transfer->dscp != APP__AS_THE_NIC) {
         return transfer->dscp;
     }
-    const nic_config_t *const config =
-        nic_get_config(nic_of_interface(plan->net, transfer->source));
+    const nic_config_t *const config = nic_config_of_interface(plan->net, transfer->source);
     if (transfer->priority == APP__AS_THE_NIC && config->dscp != SIM_AUTO) {
         return (uint8_t)config->dscp;
     }

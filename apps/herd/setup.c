@@ -490,7 +490,7 @@ static sim_err_t check_lengths(const net_t *net,
     const uint64_t longest = app_herd_request_bytes(true, (uint32_t)value_bytes, large);
     const bool messages = net_get_config(net)->model == NET_MODEL_MESSAGE;
     for (uint32_t i = 0; messages && i < count; i++) {
-        const uint64_t mtu_bytes = nic_get_config(nic_of_interface(net, interfaces[i]))->mtu_bytes;
+        const uint64_t mtu_bytes = nic_config_of_interface(net, interfaces[i])->mtu_bytes;
         if (longest > mtu_bytes) {
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,

@@ -305,7 +305,7 @@ static sim_err_t check_pair(const app_context_t *context,
     if (!app__can_talk(context->net, from, to)) {
         return app__cannot_talk(context->net, from, to, "to", message);
     }
-    const uint64_t mtu_bytes = nic_get_config(nic_of_interface(context->net, from))->mtu_bytes;
+    const uint64_t mtu_bytes = nic_config_of_interface(context->net, from)->mtu_bytes;
     if (config->transport == NIC_QPT_UD && config->bytes > mtu_bytes) {
         return sim_fail_about(message,
                               SIM_ERR_RANGE,

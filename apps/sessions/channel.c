@@ -48,8 +48,8 @@ uint8_t app__session_priority(const app_session_t *session, const app__session_t
 
 uint32_t app__session_mtu_bytes(const app_session_t *session, uint32_t source, uint32_t destination)
 {
-    const uint64_t one = nic_get_config(nic_of_interface(session->app.net, source))->mtu_bytes;
-    const uint64_t two = nic_get_config(nic_of_interface(session->app.net, destination))->mtu_bytes;
+    const uint64_t one = nic_config_of_interface(session->app.net, source)->mtu_bytes;
+    const uint64_t two = nic_config_of_interface(session->app.net, destination)->mtu_bytes;
     return (uint32_t)(one < two ? one : two);
 }
 

@@ -298,7 +298,7 @@ static void print_arrival(const net_node_t *node, char side, const arrival_t *ar
     fprintf(out,
             "  %c  from %s at %" PRIu64 " ps (%s)\n",
             side,
-            is_port ? node->ports[arrival->port].peer->node->sim.name : "several",
+            is_port ? net_neighbour(node, arrival->port)->sim.name : "several",
             arrival->time_ps,
             world_format_time(&time, arrival->time_ps));
 }

@@ -406,8 +406,11 @@ void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which, r
     results_file_put(file, kind->header);
     sim_stream_t *const stream = sim_stream_create(world->sim, kind->write, file);
     for (size_t i = 0; kind->of_qps && i < world->nic_count; i++) {
-        monitor_t *const monitor =
-            add(outputs->monitors, kind, stream, world->nics[i].host, world->nics[i].nic);
+        monitor_t *const monitor = add(outputs->monitors,
+                                       kind,
+                                       stream,
+                                       world->nics[i].host,
+                                       world_nic_of(&world->nics[i]));
         if (which == CLI__HPCC_CNPS) {
             listen(world->net, (uint32_t)i, monitor);
         }

@@ -24,6 +24,20 @@ void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs)
     ranks->ops->collect(ranks->ctx, &own, sizeof(own), take, costs);
 }
 
+void cli_ranks_print_parts(const world_t *world, FILE *out)
+{
+    const world_parts_t *const parts = world->parts;
+    fprintf(out,
+            "  parts     by %s: %" PRIu64 " of %" PRIu64 " links join ranks (%.1f %%); the busiest "
+            "rank is expected to do %.2f times the mean\n",
+            world_parts_way_name(parts->way),
+            parts->cut_count,
+            parts->link_count,
+            parts->link_count > 0 ? 100.0 * (double)parts->cut_count / (double)parts->link_count
+                                  : 0.0,
+            parts->busiest);
+}
+
 void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out)
 {
     uint64_t events = 0;

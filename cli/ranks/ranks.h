@@ -37,6 +37,10 @@ size_t cli_ranks_words(const cli_args_t *args, const char **words);
 // Starts this command line in `count` ranks on this machine with mpirun, waits for them, and
 // returns the exit status. Ctrl-C ends the run as it does in one process.
 int cli_ranks_launch(const cli_args_t *args, unsigned count);
+// Returns the resident memory of this process in bytes; 0: unknown.
+double cli_ranks_resident_bytes(void);
+// Prints how the network is divided among ranks.
+void cli_ranks_print_parts(const world_t *world, FILE *out);
 // Prints a job script for sbatch that runs this command line in `count` ranks. world is built: its
 // memory and its survey give the job's limits.
 void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t *world, FILE *out);

@@ -18,8 +18,7 @@
 #define TIME_FACTOR 10.0 // the estimate knows no stops and no retransmissions
 #define TIME_LEAST_MIN 10.0
 
-// Returns the resident memory of this process in bytes; 0: unknown.
-static double resident_bytes(void)
+double cli_ranks_resident_bytes(void)
 {
     char line[128] = "";
     unsigned long resident = 0;
@@ -60,7 +59,7 @@ void cli_ranks_print_slurm(const cli_args_t *args, unsigned count, const world_t
     const double observed = world->survey != NULL ? world->survey->observed.memory_bytes : 0;
     const double wall_s = world->survey != NULL ? world->survey->wall_s : 0;
     const double memory_mb =
-        most((resident_bytes() * MEMORY_FACTOR + observed) / 1e6, MEMORY_LEAST_MB);
+        most((cli_ranks_resident_bytes() * MEMORY_FACTOR + observed) / 1e6, MEMORY_LEAST_MB);
     const double minutes = most(wall_s * TIME_FACTOR / 60, TIME_LEAST_MIN);
     char folder[PATH_MAX];
     if (getcwd(folder, sizeof(folder)) == NULL) {

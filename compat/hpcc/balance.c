@@ -117,7 +117,7 @@ static const uint32_t *address_words(compat_hpcc_t *rules)
         const uint32_t count = (uint32_t)net_interface_count(rules->net);
         rules->address_words = sim_alloc_array(count + 1, sizeof(uint32_t));
         for (uint32_t i = 0; i < count; i++) {
-            const uint32_t index = net_interface_port(rules->net, i)->node->sim.index;
+            const uint32_t index = net_interface_node(rules->net, i)->sim.index;
             rules->address_words[i] =
                 scrambled(0x0b000001u + (index >> 8 << 16) + ((index & 0xff) << 8));
         }

@@ -37,7 +37,8 @@ static void set_up_link(compat_hpcc_t *rules, size_t index)
         turns->stream = compat_draws_stream_create(run, LOSS_STREAM);
         turns->chance = (double)rate.num / (double)rate.den;
     }
-    net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
+    net_port_t *const ends[2] = {net_port_at(link->a, link->a_port),
+                                 net_port_at(link->b, link->b_port)};
     for (int e = 0; e < 2; e++) {
         ends[e]->is_lost_on_arrival = is_lost;
         ends[e]->arrival_loss_ctx = turns;

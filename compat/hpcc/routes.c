@@ -40,7 +40,7 @@ static uint32_t *last_neighbour_first(const net_node_t *node)
     neighbour_t *const sorted = sim_alloc_array(node->port_count + 1, sizeof(*sorted));
     uint32_t *const ports = sim_alloc_array(node->port_count + 1, sizeof(*ports));
     for (uint32_t p = 0; p < node->port_count; p++) {
-        sorted[p] = (neighbour_t){node->ports[p].peer->node->sim.index, p};
+        sorted[p] = (neighbour_t){net_neighbour(node, p)->sim.index, p};
     }
     qsort(sorted, node->port_count, sizeof(*sorted), compare_neighbours);
     for (uint32_t p = 0; p < node->port_count; p++) {
@@ -55,10 +55,9 @@ static void order_by_position(const search_t *search, const net_node_t *node, ui
     uint32_t *const ports = search->ports;
     for (uint32_t i = 1; i < count; i++) {
         const uint32_t port = ports[i];
-        const uint32_t position = search->position[node->ports[port].peer->node->sim.index];
+        const uint32_t position = search->position[net_neighbour(node, port)->sim.index];
         uint32_t j = i;
-        while (j > 0 &&
-               search->position[node->ports[ports[j - 1]].peer->node->sim.index] > position) {
+        while (j > 0 && search->position[net_neighbour(node, ports[j - 1])->sim.index] > position) {
             ports[j] = ports[j - 1];
             j--;
         }
@@ -81,8 +80,8 @@ static void measure_distances(search_t *search, net_node_t *leaf)
         const uint32_t *const order = search->orders[node->sim.index];
         for (uint32_t i = 0; i < node->port_count; i++) {
             const uint32_t p = order[i];
-            net_node_t *const next = node->ports[p].peer->node;
-            if (next->forward != NULL && search->link_up[node->ports[p].link] &&
+            net_node_t *const next = net_neighbour(node, p);
+            if (next->forward != NULL && search->link_up[net_link_of(node, p)] &&
                 search->distance[next->sim.index] == UINT32_MAX) {
                 search->distance[next->sim.index] = search->distance[node->sim.index] + 1;
                 search->position[next->sim.index] = (uint32_t)tail;
@@ -97,8 +96,8 @@ static void add_hops(search_t *search, net_node_t *node, uint32_t leaf, net_rout
     const uint32_t distance = search->distance[node->sim.index];
     uint32_t count = 0;
     for (uint32_t p = 0; p < node->port_count && distance != UINT32_MAX; p++) {
-        const net_node_t *const next = node->ports[p].peer->node;
-        if (next->forward != NULL && search->link_up[node->ports[p].link] &&
+        const net_node_t *const next = net_neighbour(node, p);
+        if (next->forward != NULL && search->link_up[net_link_of(node, p)] &&
             search->distance[next->sim.index] + 1 == distance) {
             search->ports[count++] = p;
         }

@@ -22,11 +22,11 @@ typedef struct sim__seen {
 struct sim__ranks;
 void sim__ranks_destroy(struct sim__ranks *ranks);
 
-// Notes where the bits of a lane's units begin and end. A lane is one thread of one rank; lanes
-// are numbered rank by rank.
-void sim__ranks_seat(sim_t *sim, unsigned lane, uint32_t first_bit, uint32_t end_bit);
-// Finds this rank's neighbours, when all units are seated.
-void sim__ranks_meet(sim_t *sim);
+// Gives each node to a rank if sim_seat was not called.
+void sim__ranks_seat(sim_t *sim, const uint32_t *unit_of);
+// Notes that the bits of other ranks' units begin at first_bit, a multiple of 64, and finds this
+// rank's neighbours.
+void sim__ranks_meet(sim_t *sim, uint32_t first_bit);
 
 // Makes all ranks use as many threads as the one that has fewest.
 void sim__ranks_agree_threads(sim_t *sim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel/engine/deal.c - which thread runs which units.
+// kernel/engine/deal.c - which thread runs which of this rank's units.
 //
 // Threads wait for each other after each window, so each should have equally much to do in it. And
 // messages should rarely change threads: such a packet costs the cache lines of its mail, its
@@ -26,7 +26,7 @@ typedef struct card {
     uint32_t degree; // channels from other units
     uint32_t tier;   // distance from the nearest leaf
     uint8_t colour;  // units of one colour run in one window
-    unsigned thread; // lane
+    unsigned thread;
 } card_t;
 
 #define PULL_ONE 65536u
@@ -37,18 +37,18 @@ typedef struct table {
     card_t **order;   // by (tier, colour), then as described above
     uint32_t *first;  // by number of the unit: where its neighbours begin; one more at the end
     uint32_t *others; // the neighbours, by number of the unit
-    uint32_t *seated; // by lane: how many units it has
+    uint32_t *seated; // by thread: how many units it has
 } table_t;
-
-// Units are dealt to the threads of all ranks alike. A lane is one thread of one rank.
-static unsigned lanes_of(const sim_t *sim)
-{
-    return sim->rank_count * sim->thread_count;
-}
 
 static uint32_t number_of(const sim_t *sim, const sim_node_t *node)
 {
     return (uint32_t)(node->unit - sim->units);
+}
+
+// Returns whether a channel joins two nodes of this rank.
+static bool joins_own(const sim_t *sim, const sim_channel_ends_t *ends)
+{
+    return sim__is_here(sim, ends->from) && sim__is_here(sim, ends->to);
 }
 
 // Lists the units that send to each unit, and weighs each by the number of its channels.
@@ -57,15 +57,21 @@ static void list_neighbours(table_t *table)
     const sim_t *const sim = table->sim;
     for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        if (!joins_own(sim, ends)) {
+            continue;
+        }
         card_t *const to = &table->cards[number_of(sim, ends->to)];
         to->weight += 2;
         to->degree += ends->from->unit != ends->to->unit;
     }
-    for (uint32_t u = 0; u < sim->unit_count; u++) {
+    for (uint32_t u = 0; u < sim->own_count; u++) {
         table->first[u + 1] = table->first[u] + table->cards[u].degree;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
         const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        if (!joins_own(sim, ends)) {
+            continue;
+        }
         const uint32_t to = number_of(sim, ends->to);
         const uint32_t from = number_of(sim, ends->from);
         if (from != to) {
@@ -73,7 +79,7 @@ static void list_neighbours(table_t *table)
             table->others[table->first[to] + --table->cards[to].degree] = from;
         }
     }
-    for (uint32_t u = 0; u < sim->unit_count; u++) {
+    for (uint32_t u = 0; u < sim->own_count; u++) {
         table->cards[u].degree = table->first[u + 1] - table->first[u];
     }
 }
@@ -94,7 +100,7 @@ static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
 // a leaf.
 static void find_tiers(table_t *table)
 {
-    const uint32_t count = table->sim->unit_count;
+    const uint32_t count = table->sim->own_count;
     uint32_t *const queue = sim_alloc_array(count + 1, sizeof(*queue));
     uint32_t fewest = UINT32_MAX;
     uint32_t found = 0;
@@ -166,7 +172,7 @@ static uint64_t pull_of(const table_t *table, const card_t *card)
 // this colour so far, so that remainders of different tiers go to different threads.
 static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *got)
 {
-    const unsigned threads = lanes_of(table->sim);
+    const unsigned threads = table->sim->thread_count;
     uint64_t left = 0;
     for (uint32_t i = 0; i < count; i++) {
         left += cards[i]->weight;
@@ -191,9 +197,9 @@ static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *
 
 static void deal_tiers(table_t *table)
 {
-    const uint32_t count = table->sim->unit_count;
-    const unsigned lanes = lanes_of(table->sim);
-    uint64_t *const got = sim_alloc_array(2 * (size_t)lanes, sizeof(*got));
+    const uint32_t count = table->sim->own_count;
+    const unsigned threads = table->sim->thread_count;
+    uint64_t *const got = sim_alloc_array(2 * (size_t)threads, sizeof(*got));
     for (uint32_t u = 0; u < count; u++) {
         table->order[u] = &table->cards[u];
     }
@@ -205,16 +211,9 @@ static void deal_tiers(table_t *table)
                table->order[end]->colour == colour) {
             end++;
         }
-        deal_tier(table, table->order + begin, end - begin, got + (size_t)colour * lanes);
+        deal_tier(table, table->order + begin, end - begin, got + (size_t)colour * threads);
     }
     sim_free(got);
-}
-
-// Returns this rank's thread that has the lane; NULL: it is another rank's.
-static sim_thread_t *thread_at(const sim_t *sim, unsigned lane)
-{
-    const unsigned rank = lane / sim->thread_count;
-    return rank == sim->rank ? sim->threads[lane % sim->thread_count] : NULL;
 }
 
 static void seat_unit(sim_thread_t *thread, sim_unit_t *unit, uint32_t at)
@@ -240,25 +239,30 @@ static void make_mailboxes(const sim_t *sim, sim_worker_t *worker)
     }
 }
 
-// Gives units their bits and lanes their units. Each lane starts on a word of the activity maps, so
-// that no two threads clear bits of one word. Returns the number of bits.
-static uint32_t give_bits(table_t *table, uint32_t *first_bit)
+// Gives threads the bits of their units. Each thread starts on a word of the activity maps, so that
+// no two threads clear bits of one word. Returns the number of bits.
+static uint32_t give_bits(table_t *table)
 {
-    sim_t *const sim = table->sim;
+    const sim_t *const sim = table->sim;
     uint32_t bit = 0;
-    for (unsigned lane = 0; lane < lanes_of(sim); lane++) {
-        const uint32_t end_bit = bit + table->seated[lane];
-        sim_thread_t *const thread = thread_at(sim, lane);
-        if (thread != NULL) {
-            thread->first_bit = bit;
-            thread->end_bit = end_bit;
-            thread->seats = sim_alloc_array(table->seated[lane] + 1, sizeof(*thread->seats));
-            thread->agenda = sim_alloc_array(table->seated[lane] + 1, sizeof(*thread->agenda));
-        }
-        sim__ranks_seat(sim, lane, bit, end_bit);
-        first_bit[lane] = bit;
-        bit = (end_bit + 63) / 64 * 64;
-        table->seated[lane] = 0;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        thread->first_bit = bit;
+        thread->end_bit = bit + table->seated[t];
+        thread->seats = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->seats));
+        thread->agenda = sim_alloc_array(table->seated[t] + 1, sizeof(*thread->agenda));
+        bit = (thread->end_bit + 63) / 64 * 64;
+        table->seated[t] = 0;
+    }
+    return bit;
+}
+
+// Gives the units of other ranks the bits behind those of this one.
+static uint32_t give_others_bits(sim_t *sim, uint32_t bit)
+{
+    sim__ranks_meet(sim, bit);
+    for (uint32_t u = sim->own_count; u < sim->unit_count; u++) {
+        sim->units[u].index = bit++;
     }
     return bit;
 }
@@ -266,23 +270,18 @@ static uint32_t give_bits(table_t *table, uint32_t *first_bit)
 static void seat_units(table_t *table)
 {
     sim_t *const sim = table->sim;
-    uint32_t *const first_bit = sim_alloc_array(lanes_of(sim) + 1, sizeof(*first_bit));
-    const uint32_t bit = give_bits(table, first_bit);
-    for (uint32_t i = 0; i < sim->unit_count; i++) {
+    const uint32_t own_bits = give_bits(table);
+    for (uint32_t i = 0; i < sim->own_count; i++) {
         const card_t *const card = table->order[i];
-        sim_thread_t *const thread = thread_at(sim, card->thread);
+        sim_thread_t *const thread = sim->threads[card->thread];
         const uint32_t at = table->seated[card->thread]++;
-        card->unit->index = first_bit[card->thread] + at;
-        card->unit->rank = card->thread / sim->thread_count;
-        if (thread != NULL) {
-            seat_unit(thread, card->unit, at);
-        }
+        card->unit->index = thread->first_bit + at;
+        seat_unit(thread, card->unit, at);
     }
-    sim_free(first_bit);
+    const uint32_t bit = give_others_bits(sim, own_bits);
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
-        SIM_CHECK(table->seated[sim->rank * sim->thread_count + t] ==
-                  sim->threads[t]->end_bit - sim->threads[t]->first_bit);
+        SIM_CHECK(table->seated[t] == sim->threads[t]->end_bit - sim->threads[t]->first_bit);
         worker->stride = sim->coloured ? 2 : 1;
         worker->window_ps = sim->window_ps * worker->stride;
         // If messages need numbers, sim_send passes each one to the order's `send`.
@@ -315,24 +314,23 @@ void sim__deal(sim_t *sim)
 {
     table_t table = {
         .sim = sim,
-        .cards = sim_alloc_array(sim->unit_count + 1, sizeof(*table.cards)),
-        .order = sim_alloc_array(sim->unit_count + 1, sizeof(card_t *)),
-        .first = sim_alloc_array(sim->unit_count + 2, sizeof(*table.first)),
+        .cards = sim_alloc_array(sim->own_count + 1, sizeof(*table.cards)),
+        .order = sim_alloc_array(sim->own_count + 1, sizeof(card_t *)),
+        .first = sim_alloc_array(sim->own_count + 2, sizeof(*table.first)),
         .others = sim_alloc_array(sim->channel_count + 1, sizeof(*table.others)),
-        .seated = sim_alloc_array(lanes_of(sim) + 1, sizeof(*table.seated)),
+        .seated = sim_alloc_array(sim->thread_count, sizeof(*table.seated)),
     };
-    for (uint32_t u = 0; u < sim->unit_count; u++) {
+    for (uint32_t u = 0; u < sim->own_count; u++) {
         table.cards[u].unit = &sim->units[u];
         table.cards[u].weight = sim->units[u].count;
         table.cards[u].colour = sim->coloured ? sim->units[u].colour : 0;
     }
-    if (lanes_of(sim) > 1) {
+    if (sim->thread_count > 1) {
         list_neighbours(&table);
         find_tiers(&table);
     }
     deal_tiers(&table);
     seat_units(&table);
-    sim__ranks_meet(sim);
     deal_samplers(sim);
     sim_free(table.cards);
     sim_free(table.order);

@@ -9,12 +9,35 @@
 // colour runs while the other stands still: up to one link delay beyond where the other stands, so
 // twice as far as without colours. None of this changes a result (kernel/sim.h), so it may depend
 // on the number of threads.
+#include <string.h>
+
 #include "kernel/engine_internal.h"
 
 // A narrower window holds too few events per node to be worth the visit.
 #define WINDOW_USEFUL_PS (100 * SIM_PS_PER_NS)
 // A wider one only spreads a node's mail over more memory.
 #define WINDOW_WIDEST_PS (16 * SIM_PS_PER_US)
+
+// -- links: those that a program told, or else the channels
+
+static size_t link_count(const sim_t *sim)
+{
+    return sim->links != NULL ? sim->link_count : sim->channel_count;
+}
+
+static sim_link_t link_at(const sim_t *sim, size_t i)
+{
+    sim_link_t link;
+    if (sim->links != NULL) {
+        sim->links(sim->links_ctx, i, &link);
+    } else {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        link = (sim_link_t){ends->from->index, ends->to->index, ends->delay_ps};
+    }
+    return link;
+}
+
+// -- units
 
 static uint32_t find_root(uint32_t *parent, uint32_t node)
 {
@@ -25,7 +48,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t node)
     return node;
 }
 
-// Finds the components joined by channels shorter than width_ps, and returns their number. The root
+// Finds the components joined by links shorter than width_ps, and returns their number. The root
 // of a component, in parent[], is its node of lowest index.
 static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
 {
@@ -33,13 +56,13 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
     for (uint32_t i = 0; i < sim->node_count; i++) {
         parent[i] = i;
     }
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        if (ends->delay_ps >= width_ps) {
+    for (size_t i = 0; i < link_count(sim); i++) {
+        const sim_link_t link = link_at(sim, i);
+        if (link.delay_ps >= width_ps) {
             continue;
         }
-        const uint32_t a = find_root(parent, ends->from->index);
-        const uint32_t b = find_root(parent, ends->to->index);
+        const uint32_t a = find_root(parent, link.a);
+        const uint32_t b = find_root(parent, link.b);
         if (a != b) {
             parent[a < b ? b : a] = a < b ? a : b;
             components--;
@@ -52,8 +75,8 @@ static uint32_t join(const sim_t *sim, sim_time_t width_ps, uint32_t *parent)
 static sim_time_t least_delay(const sim_t *sim, sim_time_t bound_ps)
 {
     sim_time_t least_ps = SIM_TIME_NEVER;
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        const sim_time_t delay_ps = sim->channel_ends[i].delay_ps;
+    for (size_t i = 0; i < link_count(sim); i++) {
+        const sim_time_t delay_ps = link_at(sim, i).delay_ps;
         least_ps = delay_ps >= bound_ps && delay_ps < least_ps ? delay_ps : least_ps;
     }
     return least_ps;
@@ -81,20 +104,57 @@ static uint32_t choose_width(sim_t *sim, uint32_t *parent)
     return units;
 }
 
-// Creates the units in the order of their first nodes, with their members in order.
-static void make_units(sim_t *sim, uint32_t *parent)
+void sim_find_units(sim_t *sim, uint32_t *unit_of)
 {
-    uint32_t *const unit_of = sim_alloc_array(sim->node_count, sizeof(*unit_of));
-    sim->units = sim_alloc_array(sim->unit_count, sizeof(*sim->units));
-    uint32_t next = 0;
+    (void)choose_width(sim, unit_of);
     for (uint32_t i = 0; i < sim->node_count; i++) {
-        const uint32_t root = find_root(parent, i);
-        if (root == i) {
-            unit_of[i] = next++;
-        }
-        sim->units[unit_of[root]].count++;
+        unit_of[i] = find_root(unit_of, i);
     }
-    SIM_CHECK(next == sim->unit_count);
+}
+
+// Returns for each node whether it needs a unit: this rank runs it, or has a channel to or from it.
+static bool *find_needed(const sim_t *sim)
+{
+    bool *const needed = sim_alloc_array(sim->node_count + 1, sizeof(*needed));
+    for (size_t i = 0; i < sim->node_count; i++) {
+        needed[i] = sim__is_here(sim, sim->nodes[i]);
+    }
+    for (size_t i = 0; i < sim->channel_count && sim->ranks != NULL; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        const bool here = sim__is_here(sim, ends->from) || sim__is_here(sim, ends->to);
+        needed[ends->from->index] |= here;
+        needed[ends->to->index] |= here;
+    }
+    return needed;
+}
+
+// Numbers the units of this rank, or those of others, in the order of their first nodes.
+// number_of[] holds them by root.
+static void number_units(sim_t *sim,
+                         uint32_t *parent,
+                         const bool *needed,
+                         bool here,
+                         uint32_t *number_of)
+{
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        uint32_t *const number = &number_of[find_root(parent, i)];
+        if (needed[i] && sim__is_here(sim, sim->nodes[i]) == here && *number == UINT32_MAX) {
+            *number = sim->unit_count++;
+        }
+    }
+}
+
+static void create_units(sim_t *sim,
+                         uint32_t *parent,
+                         const bool *needed,
+                         const uint32_t *number_of)
+{
+    sim->units = sim_alloc_array(sim->unit_count + 1, sizeof(*sim->units));
+    for (uint32_t i = 0; i < sim->node_count; i++) {
+        if (needed[i]) {
+            sim->units[number_of[find_root(parent, i)]].count++;
+        }
+    }
     for (uint32_t i = 0; i < sim->unit_count; i++) {
         sim_unit_t *const unit = &sim->units[i];
         unit->members = sim_alloc_array(unit->count, sizeof(sim_node_t *));
@@ -104,14 +164,38 @@ static void make_units(sim_t *sim, uint32_t *parent)
         unit->lookahead_ps = SIM_TIME_NEVER;
     }
     for (uint32_t i = 0; i < sim->node_count; i++) {
-        sim_unit_t *const unit = &sim->units[unit_of[find_root(parent, i)]];
-        sim->nodes[i]->unit = unit;
-        unit->members[unit->count++] = sim->nodes[i];
+        if (needed[i]) {
+            sim_node_t *const node = sim->nodes[i];
+            sim_unit_t *const unit = &sim->units[number_of[find_root(parent, i)]];
+            SIM_CHECK(unit->count == 0 || unit->rank == node->rank);
+            unit->rank = node->rank;
+            node->unit = unit;
+            unit->members[unit->count++] = node;
+        }
     }
-    for (uint32_t i = 0; i < sim->node_count; i++) {
-        sim->nodes[i]->alone = sim->nodes[i]->unit->count == 1;
+}
+
+// Creates the units of this rank and of the nodes that it meets, with their members in order.
+static void make_units(sim_t *sim, uint32_t *parent)
+{
+    bool *const needed = find_needed(sim);
+    uint32_t *const number_of = sim_alloc_array(sim->node_count + 1, sizeof(*number_of));
+    memset(number_of, 0xff, (sim->node_count + 1) * sizeof(*number_of));
+    sim->unit_count = 0;
+    number_units(sim, parent, needed, true, number_of);
+    sim->own_count = sim->unit_count;
+    if (sim->ranks != NULL) {
+        number_units(sim, parent, needed, false, number_of);
     }
-    sim_free(unit_of);
+    create_units(sim, parent, needed, number_of);
+    for (uint32_t i = 0; i < sim->own_count; i++) {
+        sim_unit_t *const unit = &sim->units[i];
+        for (uint32_t m = 0; m < unit->count; m++) {
+            unit->members[m]->alone = unit->count == 1;
+        }
+    }
+    sim_free(number_of);
+    sim_free(needed);
 }
 
 #define UNCOLOURED 2u
@@ -120,54 +204,70 @@ static void make_units(sim_t *sim, uint32_t *parent)
 // where the list of node i begins.
 static uint32_t *list_others(const sim_t *sim, uint32_t *first)
 {
-    uint32_t *const others = sim_alloc_array(sim->channel_count + 1, sizeof(*others));
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        first[sim->channel_ends[i].from->index + 2]++;
+    const bool both = sim->links != NULL;
+    uint32_t *const others = sim_alloc_array(link_count(sim) * (both ? 2 : 1) + 1, sizeof(*others));
+    for (size_t i = 0; i < link_count(sim); i++) {
+        const sim_link_t link = link_at(sim, i);
+        first[link.a + 2]++;
+        first[link.b + 2] += both;
     }
     for (size_t i = 2; i < sim->node_count + 2; i++) {
         first[i] += first[i - 1];
     }
-    for (size_t i = 0; i < sim->channel_count; i++) {
-        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        others[first[ends->from->index + 1]++] = ends->to->index;
+    for (size_t i = 0; i < link_count(sim); i++) {
+        const sim_link_t link = link_at(sim, i);
+        others[first[link.a + 1]++] = link.b;
+        if (both) {
+            others[first[link.b + 1]++] = link.a;
+        }
     }
     return others;
 }
 
-// Gives units two colours such that each channel leads from one to the other. Returns false if
-// there is an odd cycle. Each node must be a unit.
-static bool colour_units(sim_t *sim)
+// Gives nodes two colours such that each link leads from one to the other. Returns false if there
+// is an odd cycle.
+static bool colour_nodes(const sim_t *sim, uint8_t *colours)
 {
     uint32_t *const first = sim_alloc_array(sim->node_count + 2, sizeof(*first));
     uint32_t *const others = list_others(sim, first);
     uint32_t *const queue = sim_alloc_array(sim->node_count + 1, sizeof(*queue));
     bool even = true;
-    for (size_t i = 0; i < sim->node_count; i++) {
-        sim->nodes[i]->unit->colour = UNCOLOURED;
-    }
+    memset(colours, UNCOLOURED, sim->node_count);
     for (uint32_t root = 0; root < sim->node_count; root++) {
         uint32_t taken = 0;
         uint32_t found = 0;
-        if (sim->nodes[root]->unit->colour == UNCOLOURED) {
-            sim->nodes[root]->unit->colour = 0;
+        if (colours[root] == UNCOLOURED) {
+            colours[root] = 0;
             queue[found++] = root;
         }
         while (taken < found) {
             const uint32_t node = queue[taken++];
-            const uint8_t colour = sim->nodes[node]->unit->colour;
             for (uint32_t c = first[node]; c < first[node + 1]; c++) {
-                sim_unit_t *const other = sim->nodes[others[c]]->unit;
-                if (other->colour == UNCOLOURED) {
-                    other->colour = colour == 0 ? 1 : 0;
+                uint8_t *const other = &colours[others[c]];
+                if (*other == UNCOLOURED) {
+                    *other = colours[node] == 0 ? 1 : 0;
                     queue[found++] = others[c];
                 }
-                even = even && other->colour != colour;
+                even = even && *other != colours[node];
             }
         }
     }
     sim_free(first);
     sim_free(others);
     sim_free(queue);
+    return even;
+}
+
+// Gives units two colours if every node is one and the network has no odd cycle. Returns false
+// otherwise.
+static bool colour_units(sim_t *sim)
+{
+    uint8_t *const colours = sim_alloc_array(sim->node_count + 1, sizeof(*colours));
+    const bool even = colour_nodes(sim, colours);
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
+        sim->units[i].colour = colours[sim->units[i].members[0]->index];
+    }
+    sim_free(colours);
     return even;
 }
 
@@ -200,13 +300,14 @@ static void find_single_sources(sim_t *sim)
 void sim__partition(sim_t *sim)
 {
     uint32_t *const parent = sim_alloc_array(sim->node_count + 1, sizeof(*parent));
-    sim->unit_count = choose_width(sim, parent);
-    SIM_CHECK(sim->window_ps >= 1 && sim->unit_count <= sim->node_count);
+    const uint32_t units = choose_width(sim, parent);
+    SIM_CHECK(sim->window_ps >= 1 && units <= sim->node_count);
+    sim__ranks_seat(sim, parent);
     make_units(sim, parent);
     sim_free(parent);
     const bool halved = sim->window_ps > WINDOW_WIDEST_PS / 2;
-    if (sim__ties_by_hash(sim) && sim->unit_count == sim->node_count &&
-        !(halved && any_background(sim))) {
+    if (sim__ties_by_hash(sim) && units == sim->node_count &&
+        !(halved && sim__agree_any(sim, any_background(sim)))) {
         sim->coloured = !sim->options.steps && colour_units(sim);
     }
     if (sim->coloured && halved) {
@@ -216,8 +317,8 @@ void sim__partition(sim_t *sim)
         sim->order->settle(sim);
     }
     unsigned threads = sim__in_one_list(sim) ? 1 : sim->options.threads;
-    if (threads > sim->unit_count) {
-        threads = sim->unit_count > 0 ? sim->unit_count : 1;
+    if (threads > sim->own_count) {
+        threads = sim->own_count > 0 ? sim->own_count : 1;
     }
     while (sim->thread_count < threads) {
         sim->threads[sim->thread_count] = sim__thread_create(sim, sim->thread_count);
@@ -236,6 +337,9 @@ void sim__partition(sim_t *sim)
         sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
         sim_unit_t *const unit = ends->to->unit;
+        if (unit == NULL) {
+            continue; // between nodes that other ranks run
+        }
         channel->unit_index = unit->index;
         channel->near = ends->from->unit == unit;
         if (channel->near) {

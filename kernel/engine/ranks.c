@@ -7,7 +7,7 @@
 //
 //     a buffer: for each message
 //         u32 node, u32 windows ahead (1..SIM_SLOTS - 1), u64 key   a message in a mailbox
-//         u32 channel, u32 0, u64 time of arrival in ps             a message beyond the slots
+//         u32 node, u32 FAR + port, u64 time of arrival in ps       a message beyond the slots
 //         the message, as the codec writes it
 #include "kernel/engine/agree.h"
 
@@ -15,25 +15,26 @@
 
 #include "kernel/engine_internal.h"
 
-// The bits of a lane's units.
-typedef struct lane {
-    uint32_t first_bit;
-    uint32_t end_bit;
-} lane_t;
+#define FAR (UINT32_C(1) << 31)
 
 // What stands before a message in a buffer.
 typedef struct head {
-    uint32_t number;
+    uint32_t node;
     uint32_t ahead;
     uint64_t key;
 } head_t;
 
+// A channel by which messages come from another rank.
+typedef struct entry {
+    uint64_t place; // node and port where it leads
+    sim_channel_t *channel;
+} entry_t;
+
 struct sim__ranks {
     const sim_ranks_t *ranks;
-    lane_t *lanes;
-    unsigned lane_count;
-    sim_unit_t **units; // by bit; NULL: padding
-    uint32_t unit_bits;
+    uint32_t first_bit; // of the units of other ranks
+    entry_t *entries;   // channels from nodes of other ranks, by place
+    size_t entry_count;
     unsigned *others;   // neighbouring ranks, rising
     unsigned *place_of; // by rank: place in `others`
     size_t other_count;
@@ -76,6 +77,11 @@ const sim_ranks_t *sim_ranks(const sim_t *sim)
     return sim->ranks == NULL ? NULL : sim->ranks->ranks;
 }
 
+bool sim_is_seated(const sim_t *sim)
+{
+    return sim->seated;
+}
+
 bool sim_node_is_here(const sim_node_t *node)
 {
     return sim__is_here(node->sim, node);
@@ -112,8 +118,7 @@ void sim__ranks_destroy(struct sim__ranks *ranks)
         sim_free(ranks->out[i].bytes);
         sim_free(ranks->in[i].bytes);
     }
-    sim_free(ranks->lanes);
-    sim_free(ranks->units);
+    sim_free(ranks->entries);
     sim_free(ranks->others);
     sim_free(ranks->place_of);
     sim_free(ranks->out);
@@ -125,8 +130,8 @@ void sim__ranks_destroy(struct sim__ranks *ranks)
 
 bool sim_carry_has(const sim_carry_t *carry, const sim_node_t *node)
 {
-    SIM_CHECK(node->unit != NULL);
-    return node->unit->rank == carry->rank;
+    SIM_CHECK(node->sim->seated);
+    return node->rank == carry->rank;
 }
 
 void sim_carry(sim_carry_t *carry, void *value, size_t bytes)
@@ -165,32 +170,104 @@ void sim_carry_block(sim_carry_t *carry, char **bytes, size_t *size)
 
 // -- who is where
 
-void sim__ranks_seat(sim_t *sim, unsigned lane, uint32_t first_bit, uint32_t end_bit)
+void sim_set_links(sim_t *sim, size_t count, sim_link_fn fn, const void *ctx)
 {
-    struct sim__ranks *const ranks = sim->ranks;
-    if (ranks == NULL) {
-        return;
-    }
-    SIM_CHECK(lane == ranks->lane_count);
-    ranks->lanes = sim_realloc_array(ranks->lanes, lane + 1, sizeof(*ranks->lanes));
-    ranks->lanes[ranks->lane_count++] = (lane_t){first_bit, end_bit};
-    ranks->unit_bits = end_bit;
+    SIM_CHECK(!sim->ran);
+    sim->links = fn;
+    sim->links_ctx = ctx;
+    sim->link_count = count;
 }
 
-void sim__ranks_meet(sim_t *sim)
+void sim_seat(sim_t *sim, const uint16_t *rank_of)
+{
+    SIM_CHECK(!sim->ran && sim->ranks != NULL);
+    sim->seated = true;
+    for (size_t i = 0; i < sim->node_count; i++) {
+        SIM_CHECK(rank_of[i] < sim->rank_count);
+        sim->nodes[i]->rank = rank_of[i];
+    }
+}
+
+void sim__ranks_seat(sim_t *sim, const uint32_t *unit_of)
+{
+    if (sim->ranks == NULL || sim->seated) {
+        return;
+    }
+    uint16_t *const rank_of = sim_alloc_array(sim->node_count + 1, sizeof(*rank_of));
+    for (size_t i = 0; i < sim->node_count; i++) {
+        uint32_t root = (uint32_t)i;
+        while (unit_of[root] != root) {
+            root = unit_of[root];
+        }
+        rank_of[i] = (uint16_t)((uint64_t)root * sim->rank_count / sim->node_count);
+    }
+    sim_seat(sim, rank_of);
+    sim_free(rank_of);
+}
+
+static uint64_t place_of(uint32_t node, uint32_t port)
+{
+    return (uint64_t)node << SIM_PORT_BITS | port;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+    const uint64_t x = ((const entry_t *)a)->place;
+    const uint64_t y = ((const entry_t *)b)->place;
+    return x < y ? -1 : x > y;
+}
+
+// Lists the channels by which messages come from other ranks.
+static void list_channels(sim_t *sim)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    size_t capacity = 0;
+    for (size_t i = 0; i < sim->channel_count; i++) {
+        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
+        if (!sim__is_here(sim, ends->from) && sim__is_here(sim, ends->to)) {
+            sim_channel_t *const channel =
+                &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
+            SIM_GROW(ranks->entries, ranks->entry_count, &capacity);
+            ranks->entries[ranks->entry_count++] =
+                (entry_t){place_of(ends->to->index, channel->port), channel};
+        }
+    }
+    if (ranks->entry_count > 0) {
+        qsort(ranks->entries, ranks->entry_count, sizeof(*ranks->entries), compare_entries);
+    }
+}
+
+// Returns the channel by which a message comes to a port of a node.
+static sim_channel_t *find_channel(const sim_t *sim, uint32_t node, uint32_t port)
+{
+    const struct sim__ranks *const ranks = sim->ranks;
+    const uint64_t place = place_of(node, port);
+    size_t from = 0;
+    size_t to = ranks->entry_count;
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+        if (ranks->entries[middle].place < place) {
+            from = middle + 1;
+        } else {
+            to = middle;
+        }
+    }
+    SIM_CHECK(from < ranks->entry_count && ranks->entries[from].place == place);
+    return ranks->entries[from].channel;
+}
+
+void sim__ranks_meet(sim_t *sim, uint32_t first_bit)
 {
     struct sim__ranks *const ranks = sim->ranks;
     if (ranks == NULL) {
         return;
     }
-    ranks->units = sim_alloc_array(ranks->unit_bits + 1, sizeof(sim_unit_t *));
-    for (uint32_t u = 0; u < sim->unit_count; u++) {
-        ranks->units[sim->units[u].index] = &sim->units[u];
-    }
+    ranks->first_bit = first_bit;
+    list_channels(sim);
     bool *const meets = sim_alloc_array(sim->rank_count, sizeof(*meets));
     for (size_t i = 0; i < sim->channel_count; i++) {
-        const uint32_t from = sim->channel_ends[i].from->unit->rank;
-        const uint32_t to = sim->channel_ends[i].to->unit->rank;
+        const uint32_t from = sim->channel_ends[i].from->rank;
+        const uint32_t to = sim->channel_ends[i].to->rank;
         // A link has a channel in each direction, but a program may make one alone.
         meets[to] |= from == sim->rank;
         meets[from] |= to == sim->rank;
@@ -295,16 +372,11 @@ void sim__ranks_collect(sim_t *sim, const sim_buffer_t *bytes, sim_ranks_take_fn
 
 // -- leaving
 
-static void put_message(sim_t *sim,
-                        sim_node_t *away,
-                        uint32_t number,
-                        uint32_t ahead,
-                        uint64_t key,
-                        void *message)
+static void put_message(sim_t *sim, sim_node_t *away, uint32_t ahead, uint64_t key, void *message)
 {
     struct sim__ranks *const ranks = sim->ranks;
-    sim_buffer_t *const out = &ranks->out[ranks->place_of[away->unit->rank]];
-    const head_t head = {number, ahead, key};
+    sim_buffer_t *const out = &ranks->out[ranks->place_of[away->rank]];
+    const head_t head = {away->index, ahead, key};
     sim_buffer_put(out, &head, sizeof(head));
     sim->codec->leave(sim->codec_ctx, away, message, out);
     ranks->cost.messages_out++;
@@ -317,12 +389,7 @@ static void empty_unit(sim_thread_t *thread, uint32_t ahead, uint32_t slot, cons
         sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
         const uint32_t count = sim__mailbox_count(box);
         for (uint32_t i = 0; i < count; i++) {
-            put_message(thread->sim,
-                        node,
-                        node->index,
-                        ahead,
-                        box->mail[i].key,
-                        box->mail[i].message);
+            put_message(thread->sim, node, ahead, box->mail[i].key, box->mail[i].message);
         }
         sim__mailbox_empty(thread, box);
     }
@@ -336,24 +403,18 @@ static void empty_slot(sim_thread_t *thread, uint32_t ahead)
     const struct sim__ranks *const ranks = sim->ranks;
     const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
     uint64_t *const active = thread->worker.active[slot];
+    const uint32_t others = sim->unit_count - sim->own_count;
+    for (uint32_t first = 0; first < others; first += 64) {
+        uint64_t *const word = &active[(ranks->first_bit + first) / 64];
+        for (uint64_t left = *word; left != 0; left &= left - 1) {
+            const uint32_t other = first + (uint32_t)__builtin_ctzll(left);
+            empty_unit(thread, ahead, slot, &sim->units[sim->own_count + other]);
+        }
+        *word = 0;
+    }
     bool used = false;
-    for (uint32_t word = 0; word * 64 < ranks->unit_bits; word++) {
-        uint64_t left = active[word];
-        if (left == 0) {
-            continue;
-        }
-        const sim_unit_t *const first = ranks->units[word * 64 + (uint32_t)__builtin_ctzll(left)];
-        if (first->rank == sim->rank) {
-            used = true; // no word holds units of two lanes
-            continue;
-        }
-        active[word] = 0;
-        for (; left != 0; left &= left - 1) {
-            empty_unit(thread,
-                       ahead,
-                       slot,
-                       ranks->units[word * 64 + (uint32_t)__builtin_ctzll(left)]);
-        }
+    for (uint32_t word = 0; word * 64 < ranks->first_bit && !used; word++) {
+        used = active[word] != 0;
     }
     thread->worker.slot_used[slot] = used;
 }
@@ -369,7 +430,7 @@ static void empty_parcels(sim_thread_t *thread)
         const sim_parcel_t *const parcel = &parcels->items[i];
         sim_node_t *const to = sim__ends(sim, parcel->channel)->to;
         if (!sim__is_here(sim, to)) {
-            put_message(sim, to, parcel->channel->index, 0, parcel->arrive_ps, parcel->message);
+            put_message(sim, to, FAR + parcel->channel->port, parcel->arrive_ps, parcel->message);
             continue;
         }
         earliest_ps = parcel->arrive_ps < earliest_ps ? parcel->arrive_ps : earliest_ps;
@@ -386,24 +447,18 @@ static void take_message(sim_t *sim, sim_reader_t *reader)
     sim_thread_t *const thread = sim->threads[0];
     head_t head;
     sim_reader_get(reader, &head, sizeof(head));
-    const uint32_t number = head.number;
-    const uint32_t ahead = head.ahead;
-    const uint64_t key = head.key;
-    SIM_CHECK(ahead < SIM_SLOTS);
-    if (ahead == 0) {
-        SIM_CHECK(number < sim->channel_count);
-        sim_channel_t *const channel =
-            &sim->channel_blocks[number / SIM_CHANNEL_BLOCK][number % SIM_CHANNEL_BLOCK];
-        sim_node_t *const to = sim->channel_ends[number].to;
-        SIM_CHECK(sim__is_here(sim, to));
-        sim__parcel_send(thread, channel, key, sim->codec->arrive(sim->codec_ctx, to, reader));
+    SIM_CHECK(head.node < sim->node_count);
+    sim_node_t *const to = sim->nodes[head.node];
+    SIM_CHECK(sim__is_here(sim, to));
+    if ((head.ahead & FAR) != 0) {
+        sim_channel_t *const channel = find_channel(sim, head.node, head.ahead - FAR);
+        sim__parcel_send(thread, channel, head.key, sim->codec->arrive(sim->codec_ctx, to, reader));
         return;
     }
-    SIM_CHECK(number < sim->node_count && sim__is_here(sim, sim->nodes[number]));
-    sim_node_t *const to = sim->nodes[number];
+    SIM_CHECK(head.ahead < SIM_SLOTS);
     void *const message = sim->codec->arrive(sim->codec_ctx, to, reader);
-    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
-    sim__mailbox_put(thread, slot, to, (sim_mail_t){key, message});
+    const uint32_t slot = (thread->worker.slot + head.ahead) & (SIM_SLOTS - 1);
+    sim__mailbox_put(thread, slot, to, (sim_mail_t){head.key, message});
 }
 
 void sim__ranks_exchange(sim_t *sim)

@@ -560,7 +560,9 @@ static uint64_t first_window(sim_t *sim)
     sim->window = sim__agree_least(sim, sim->window);
     for (size_t i = 0; i < sim->node_count; i++) {
         sim_node_t *const node = sim->nodes[i];
-        sim__appoint(sim__thread_of(node), node->unit, first_of(sim, node));
+        if (sim__is_here(sim, node)) {
+            sim__appoint(sim__thread_of(node), node->unit, first_of(sim, node));
+        }
     }
     return sim->window;
 }

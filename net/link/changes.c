@@ -105,8 +105,8 @@ bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_tim
            net->changes[state].time_ps + net->config.convergence_ps <= now_ps) {
         state++;
     }
-    const net_node_t *const leaf = port->peer->node;
-    if (!up_in(net, port->link, state) || !up_in(net, net->interfaces[to]->link, state)) {
+    const net_node_t *const leaf = net_neighbour(port->node, port->index);
+    if (!up_in(net, port->link, state) || !up_in(net, net_interface_port(net, to)->link, state)) {
         return false;
     }
     if (state == 0 || leaf->forward == NULL) {
@@ -173,6 +173,9 @@ void net__changes_schedule(net_t *net)
         const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
         net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
         for (int e = 0; e < 2; e++) {
+            if (!net__port_made(ends[e])) {
+                continue;
+            }
             set_down(ends[e], false, down_ps);
             ends[e]->lossless_guaranteed = false; // going down makes a link forget its pauses
         }
@@ -184,6 +187,8 @@ void net__changes_schedule(net_t *net)
         change->net = net;
         change->node = net->nodes[i / 2];
         sim_timer_init_background(&change->timer, routes ? routes_change : ports_change);
-        arm_next(change, routes);
+        if (sim_node_is_here(&change->node->sim)) {
+            arm_next(change, routes);
+        }
     }
 }

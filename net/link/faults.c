@@ -175,10 +175,15 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
 
 static void schedule_at(net_t *net, const net_fault_t *fault, net_port_t *port)
 {
+    if (!net__port_made(port)) {
+        return; // other ranks run both ends
+    }
     fault_timer_t *const state = &net->fault_timers[net->fault_timer_count++];
     *state = (fault_timer_t){.fault = *fault, .port = port};
     sim_timer_init_background(&state->timer, fired);
-    sim_timer_arm(&port->node->sim, &state->timer, fault->at_ps);
+    if (sim_node_is_here(&port->node->sim)) {
+        sim_timer_arm(&port->node->sim, &state->timer, fault->at_ps);
+    }
     port->lossless_guaranteed = false;
     port->peer->lossless_guaranteed = false;
 }

@@ -81,7 +81,9 @@ static void port_fini(net_port_t *port)
 void net_node_fini(net_node_t *node)
 {
     for (uint32_t p = 0; node->ports != NULL && p < node->port_count; p++) {
-        port_fini(&node->ports[p]);
+        if (net__port_made(&node->ports[p])) {
+            port_fini(&node->ports[p]);
+        }
     }
     net__port_names_free(node->net, node);
 }

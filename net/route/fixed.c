@@ -39,7 +39,7 @@ void net__fixed_free(net_t *net)
 
 static net_attachment_t *attachment_of(const net_t *net, const net_node_t *host)
 {
-    return &net->attachments[host->ports[0].interface];
+    return &net->attachments[net_port_at(host, 0)->interface];
 }
 
 void net__fixed_prepare(net_t *net)
@@ -50,7 +50,7 @@ void net__fixed_prepare(net_t *net)
     bool *const done = sim_alloc_array(net->node_count, sizeof(*done));
     for (size_t i = 0; i < net->fixed_count; i++) {
         const net_node_t *const host = net->fixed[i].host;
-        net_node_t *const leaf = host->ports[0].peer->node;
+        net_node_t *const leaf = net_neighbour(host, 0);
         SIM_CHECKF(leaf->forward != NULL, "%s hangs on a host", host->sim.name);
         if (!done[host->sim.index]) {
             done[host->sim.index] = true;
@@ -67,7 +67,7 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
     for (size_t i = 0; i < net->fixed_count; i++) {
         const net_fixed_route_t *const fixed = &net->fixed[i];
         const net_attachment_t *const at = attachment_of(net, fixed->host);
-        net_routes_t *const last = &routes[fixed->host->ports[0].peer->node->sim.index];
+        net_routes_t *const last = &routes[net_neighbour(fixed->host, 0)->sim.index];
         if (net__hop(last->pages, at->leaf).count == 0) {
             net__routes_put(last, at->leaf, net__routes_intern(last, &at->port, 1));
         }
@@ -88,7 +88,7 @@ static const net_node_t *next_node(const net_t *net,
                                    size_t i)
 {
     const net_routes_t *const routes = &net->routes[0][node->sim.index];
-    return node->ports[routes->ports[net__hop(routes->pages, leaf).first + i]].peer->node;
+    return net_neighbour(node, routes->ports[net__hop(routes->pages, leaf).first + i]);
 }
 
 static uint32_t hop_count(const net_t *net, const net_node_t *node, uint32_t leaf)

@@ -62,8 +62,8 @@ static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
         const net_node_t *const node = graph->nodes[n];
         graph->first[n] = edge;
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const uint32_t peer = graph->number_of[node->ports[p].peer->node->sim.index];
-            if (peer != UINT32_MAX && link_up[node->ports[p].link]) {
+            const uint32_t peer = graph->number_of[net_neighbour(node, p)->sim.index];
+            if (peer != UINT32_MAX && link_up[net_link_of(node, p)]) {
                 graph->neighbor[edge] = peer;
                 graph->port[edge++] = p;
             }

@@ -48,7 +48,7 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
         path->delay_ps += port->delay_ps;
         path->bottleneck_bps =
             port->rate_bps < path->bottleneck_bps ? port->rate_bps : path->bottleneck_bps;
-        const net_port_t *const arrived = port->peer;
+        const net_port_t *const arrived = net_port_peer(port);
         if (arrived->interface == to) {
             return true;
         }
@@ -63,7 +63,7 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
 uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_hash)
 {
     uint64_t route = 0;
-    const net_port_t *arrived = net_interface_port(net, from)->peer;
+    const net_port_t *arrived = net_port_peer(net_interface_port(net, from));
     for (uint32_t hop = 0; hop < sizeof(route) && arrived->interface != to; hop++) {
         const net_node_t *const node = arrived->node;
         if (!node->follows_routes) {
@@ -75,7 +75,7 @@ uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t
             break;
         }
         route |= (uint64_t)(port->index + 1) << (8 * hop);
-        arrived = port->peer;
+        arrived = net_port_peer(port);
     }
     return route;
 }

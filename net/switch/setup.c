@@ -22,7 +22,7 @@ static const net_port_t *route_when_up(const net_node_t *node,
     const net_switch_t *const sw = const_switch_of(node);
     const net_attachment_t attachment = sw->attachments[interface];
     if (attachment.leaf == sw->leaf) {
-        return &node->ports[attachment.port];
+        return net_port_at(node, attachment.port);
     }
     const net_hop_t hop = attachment.leaf == NET_NO_LEAF ? (net_hop_t){.count = 0}
                                                          : net__hop(routes->pages, attachment.leaf);
@@ -30,7 +30,7 @@ static const net_port_t *route_when_up(const net_node_t *node,
         return NULL;
     }
     const uint32_t index = sw->balance->path(sw, source, interface, flow_hash, hop.count);
-    return &node->ports[routes->ports[hop.first + index]];
+    return net_port_at(node, routes->ports[hop.first + index]);
 }
 
 static void set_routes(net_node_t *node, const net_routes_t *routes)
@@ -56,10 +56,10 @@ static void add_digest(const sim_node_t *node, sim_digest_t *digest)
 static void fini_parts(net_switch_t *sw)
 {
     net__watchdog_free(sw);
-    if (sw->buffer->fini != NULL) {
+    if (sw->buffer->fini != NULL && sw->ingress != NULL) {
         sw->buffer->fini(sw);
     }
-    if (sw->marking->fini != NULL) {
+    if (sw->marking->fini != NULL && sw->ingress != NULL) {
         sw->marking->fini(sw);
     }
     if (sw->balance->fini != NULL) {
@@ -115,11 +115,13 @@ static void choose_loop(net_switch_t *sw)
         sw->node.route_mask = UINT8_MAX;
         sw->loop.run = net__switch_run_late;
         sw->late_ports = (sw->node.port_count + 7) & ~7u;
-        sw->late = sim_alloc_array(sw->late_ports, sizeof(*sw->late));
+        sw->late = sw->ingress == NULL ? NULL : sim_alloc_array(sw->late_ports, sizeof(*sw->late));
     }
     sw->node.sim.ops = &sw->loop;
 }
 
+// Builds the switch's models. If another rank runs the switch, it has no ingress, and gets what
+// routing over it needs.
 static void build_parts(net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
@@ -128,12 +130,16 @@ static void build_parts(net_switch_t *sw)
     sw->balance = net__switch_balance(net, &sw->config.balance);
     SIM_CHECKF(sw->buffer != NULL, "no buffer \"%s\"", sw->config.mmu.text);
     SIM_CHECKF(sw->marking != NULL, "no marking \"%s\"", sw->config.marking.text);
-    sw->buffer_state = state_of(sw->buffer->state_bytes);
-    sw->marking_state = state_of(sw->marking->state_bytes);
     sw->balance_state = state_of(sw->balance->state_bytes);
     sw->header_bytes =
         (uint8_t)(sw->balance->header_bytes != NULL ? sw->balance->header_bytes(sw) : 0);
     choose_loop(sw);
+    if (sw->ingress == NULL) {
+        sw->balance->built(sw);
+        return;
+    }
+    sw->buffer_state = state_of(sw->buffer->state_bytes);
+    sw->marking_state = state_of(sw->marking->state_bytes);
     sw->marking->built(sw);
     sw->balance->built(sw);
     sw->buffer->built(sw);
@@ -152,6 +158,10 @@ static void built(net_node_t *node)
     sw->routed_by_dscp = sw->routed && sw->trust_dscp;
     for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
         sw->quantum_bytes[c] = sw->config.weights[c] * NET_FRAME_BYTES_QUANTUM;
+    }
+    if (!sim_node_is_here(&node->sim)) {
+        build_parts(sw);
+        return;
     }
     sw->ingress = sim_alloc_lines((node->port_count + 1) * sizeof(*sw->ingress));
     for (uint32_t p = 0; p < node->port_count; p++) {

@@ -177,8 +177,8 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
         return;
     }
     const bool routed = net->config.forwarding == NET_FORWARDING_ROUTED;
-    net_port_mac(routed ? port : net->interfaces[packet->source], frame->source_mac);
-    net_port_mac(routed ? port->peer : net->interfaces[packet->destination],
+    net_port_mac(routed ? port : net_interface_port(net, packet->source), frame->source_mac);
+    net_port_mac(routed ? port->peer : net_interface_port(net, packet->destination),
                  frame->destination_mac);
     frame->tagged = net->config.tagged;
     frame->pcp = packet->priority;

@@ -34,7 +34,21 @@ uint32_t nic_count(const net_node_t *host)
 nic_t *nic_at(const net_node_t *host, uint32_t index)
 {
     SIM_CHECK(index < nic_count(host));
-    return &nic__host_of(host)->nics[index];
+    nic_host_t *const nics = nic__host_of(host);
+    if (SIM_UNLIKELY(!nic_exists(host))) {
+        net_node_complete(&nics->node);
+    }
+    return &nics->nics[index];
+}
+
+bool nic_exists(const net_node_t *host)
+{
+    return __atomic_load_n(&host->complete, __ATOMIC_ACQUIRE);
+}
+
+const nic_config_t *nic_config_of_interface(const net_t *net, uint32_t interface)
+{
+    return nic__host_of(net_interface_node(net, interface))->config;
 }
 
 nic_t *nic_of_interface(const net_t *net, uint32_t interface)

@@ -95,13 +95,26 @@ void nic__carried_free(nic_t *nic)
     sim_free(carried);
 }
 
+// Returns whether a NIC has nothing to tell that a new one would not tell.
+static bool is_idle(const nic_t *nic)
+{
+    static const nic_counters_t nothing;
+    return !nic->detailed && nic->shares == NULL && nic->report_count == 0 &&
+           nic->host->fabric == NULL && memcmp(&nic->counters, &nothing, sizeof(nothing)) == 0;
+}
+
 void nic_carry(net_t *net, sim_carry_t *carry)
 {
     for (uint32_t i = 0; i < net_interface_count(net); i++) {
-        nic_t *const nic = nic_of_interface(net, i);
-        if (!sim_carry_has(carry, &nic_node(nic)->sim)) {
+        if (!sim_carry_has(carry, &net_interface_node(net, i)->sim)) {
             continue;
         }
+        bool idle = sim_carry_leaves(carry) && is_idle(nic_of_interface(net, i));
+        SIM_CARRY(carry, idle);
+        if (idle) {
+            continue; // rank 0 need not make it
+        }
+        nic_t *const nic = nic_of_interface(net, i);
         SIM_CARRY(carry, nic->counters);
         nic__transports_carry(nic, carry);
         carry_inside(nic, carry);

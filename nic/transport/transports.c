@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/transport/transports.c - the table of transports, and the steps that nic/transport.h offers.
+#include "net/carry.h"
 #include "nic/transport.h"
 
 #include <string.h>
@@ -216,14 +217,21 @@ sim_time_t nic__idle_rtt_ps(const nic_qp_t *qp)
 
 void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
 {
-    *lost = *events = 0;
+    *lost = 0;
+    *events = net_carried_loss_events(net);
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
+            if (!net_port_exists(node, p)) {
+                continue;
+            }
             net_loss_counters_t counters;
-            const uint64_t here = node->ports[p].drops[NET_DROP_LINK_LOSS];
+            const net_port_t *const port = &node->ports[p];
+            const uint64_t here = port->drops[NET_DROP_LINK_LOSS];
             *lost += here;
-            *events += net_loss_get_counters(&node->ports[p], &counters) ? counters.events : here;
+            *events += sim_node_is_here(&node->sim) && net_loss_get_counters(port, &counters)
+                           ? counters.events
+                           : here;
         }
     }
 }

@@ -64,8 +64,7 @@ static const nic_t *peer_nic(const nic_t *nic, uint32_t interface)
     if (port->node->sim.ops->kind != nic__host_kind) {
         return NULL;
     }
-    const nic_host_t *const host = nic__host_of(port->node);
-    return &host->nics[nic__index_of_port(host, port->index)];
+    return nic_of_interface(nic->host->node.net, interface);
 }
 
 static sim_err_t check_peer(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_message_t *message)

@@ -26,7 +26,7 @@ const net_port_t *results__port_unpacked(const net_t *net, const void *packed)
     const net_node_t *const node = net_node_at(net, (size_t)((number - 1) >> 16));
     const uint32_t index = (uint32_t)(number - 1) & 0xffff;
     SIM_CHECK(index < node->port_count);
-    return &node->ports[index];
+    return net_port_at(node, index);
 }
 
 // -- after the run

@@ -110,7 +110,7 @@ sim_err_t results_hops_create(const world_t *world,
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(&node->ports[p], NET_TRACE_TX, on_frame, made);
+            net_port_listen(net_port_at(node, p), NET_TRACE_TX, on_frame, made);
         }
     }
     *hops = made;

@@ -225,12 +225,15 @@ static sim_err_t attach_events(results_observers_t *observers,
     sim_stream_carry(observers->event_stream, pack, unpack);
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(&node->ports[p], NET_TRACE_XOFF | NET_TRACE_XON, on_word, observers);
+        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
+            net_port_listen(net_port_at(node, p),
+                            NET_TRACE_XOFF | NET_TRACE_XON,
+                            on_word,
+                            observers);
             if (folder == NULL) {
                 continue;
             }
-            net_port_listen(&node->ports[p],
+            net_port_listen(net_port_at(node, p),
                             NET_TRACE_DROP | NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_LINK |
                                 NET_TRACE_FAULT | NET_TRACE_WATCHDOG,
                             on_event,
@@ -239,7 +242,7 @@ static sim_err_t attach_events(results_observers_t *observers,
     }
     const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
     for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
-        nic_listen(observers->world->nics[i].nic,
+        nic_listen(world_nic_of(&observers->world->nics[i]),
                    NIC_TRACE_CACHE | NIC_TRACE_TIER,
                    on_cache,
                    observers);
@@ -543,7 +546,7 @@ sim_err_t results_observers_create(const world_t *world,
     sim_err_t result = attach_events(made, folder, error);
     bool may_reorder = net_may_reorder(world->net);
     for (size_t i = 0; i < world->nic_count; i++) {
-        may_reorder |= nic_get_config(world->nics[i].nic)->repath != NIC_REPATH_OFF;
+        may_reorder |= nic_config_of_interface(world->net, (uint32_t)i)->repath != NIC_REPATH_OFF;
     }
     if (result == SIM_OK && may_reorder) {
         made->reordering = results_reordering_create(world->net);

@@ -4,6 +4,7 @@
 #include "results/run/series_internal.h"
 
 #include "kernel/order/fifo.h"
+#include "kernel/ranks.h"
 #include "nic/trace.h"
 
 #include <string.h>
@@ -57,13 +58,13 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
                                     time_ps);
     case WORLD_SERIES_NIC:
         if (series->cache_metric != NULL) {
-            return nic_cache_metric_read(sampler->nic->nic, series->cache_metric);
+            return nic_cache_metric_read(world_nic_of(sampler->nic), series->cache_metric);
         }
         if (series->transport_metric != NULL) {
-            return nic_transport_metric_read(sampler->nic->nic, series->transport_metric);
+            return nic_transport_metric_read(world_nic_of(sampler->nic), series->transport_metric);
         }
         memcpy(&value,
-               (const char *)nic_get_counters(sampler->nic->nic) +
+               (const char *)nic_get_counters(world_nic_of(sampler->nic)) +
                    nic_counter_infos[series->metric].offset,
                sizeof(value));
         return value;
@@ -299,7 +300,7 @@ static void take_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     const world_series_t *const series = sampler->series;
     if (series->kind == WORLD_SERIES_QP) {
         qp_visit_t visit = {sampler, time_ps};
-        nic_for_each_qp(sampler->nic->nic, sample_qp, &visit);
+        nic_for_each_qp(world_nic_of(sampler->nic), sample_qp, &visit);
     } else if (sampler->on_change) {
         put_change(&sampler->track, time_ps, read_value(sampler, time_ps));
     } else if (series->kind == WORLD_SERIES_PORT && net_port_metrics[series->metric].is_load) {
@@ -343,16 +344,19 @@ static void on_nic(const nic_trace_t *trace, void *ctx)
 static void listen(results__sampler_t *sampler, net_node_t *node)
 {
     const world_series_t *const series = sampler->series;
+    if (!sim_node_is_here(&node->sim)) {
+        return; // records come from its rank
+    }
     switch (series->kind) {
     case WORLD_SERIES_PORT:
-        net_port_listen(&node->ports[sampler->port->index],
+        net_port_listen(net_port_at(node, sampler->port->index),
                         net_port_metrics[series->metric].points,
                         on_port,
                         sampler);
         break;
     case WORLD_SERIES_SWITCH:
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(&node->ports[p],
+            net_port_listen(net_port_at(node, p),
                             world_switch_metrics[series->metric].points,
                             on_port,
                             sampler);
@@ -360,7 +364,7 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         break;
     case WORLD_SERIES_NODE:
         for (uint32_t p = 0; p < node->port_count; p++) {
-            net_port_listen(&node->ports[p],
+            net_port_listen(net_port_at(node, p),
                             world_node_metrics[series->metric].points,
                             on_port,
                             sampler);
@@ -368,19 +372,19 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         break;
     case WORLD_SERIES_NIC:
         // Whatever a NIC counts, it counts when it sends, receives, waits too long, or makes a QP.
-        net_port_listen(
-            net_interface_port(sampler->writer->world->net, nic_interface(sampler->nic->nic)),
-            NET_TRACE_TX,
-            on_port,
-            sampler);
-        nic_listen(sampler->nic->nic,
+        net_port_listen(net_interface_port(sampler->writer->world->net,
+                                           nic_interface(world_nic_of(sampler->nic))),
+                        NET_TRACE_TX,
+                        on_port,
+                        sampler);
+        nic_listen(world_nic_of(sampler->nic),
                    NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE |
                        (series->cache_metric != NULL ? NIC_TRACE_CACHE | NIC_TRACE_TIER : 0u),
                    on_nic,
                    sampler);
         break;
     case WORLD_SERIES_QP:
-        nic_listen(sampler->nic->nic,
+        nic_listen(world_nic_of(sampler->nic),
                    NIC_TRACE_LIFE | NIC_TRACE_STATE | points_of(series) |
                        (is_told(series) || of_all(series) ? 0 : FIRST_SENT),
                    on_qp,

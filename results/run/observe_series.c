@@ -185,7 +185,7 @@ static void attach_nics(results_series_writer_t *writer, const world_series_t *s
             world_pattern_match(series->nodes, nic->host->sim.name)) {
             results__sampler_add(writer,
                                  series,
-                                 nic_node(nic->nic),
+                                 nic_node(world_nic_of(nic)),
                                  (results__sampler_t){.nic = nic, .path = nic_path(series, nic)});
         }
     }

@@ -146,7 +146,7 @@ sim_err_t results_pause_bins_write(const results_pause_bins_t *bins,
         const net_node_t *const node = net_node_at(bins->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
             for (uint32_t priority = 0; priority < NET_PRIORITIES; priority++) {
-                write_class(bins, file, &node->ports[p], priority);
+                write_class(bins, file, net_port_at(node, p), priority);
             }
         }
     }

@@ -39,7 +39,7 @@ struct results_pause_roots {
     found_t *found; // by the port's uid
     size_t port_count;
     told_t **told;          // by the port's uid: NET_PRIORITIES each, made when needed
-    uint32_t *root_of_port; // by uid
+    uint32_t *root_of_port; // by uid: number of the root, plus 1; 0: none
     root_t *roots;
     size_t count;
     size_t capacity;
@@ -49,21 +49,10 @@ results_pause_roots_t *results_pause_roots_create(const net_t *net)
 {
     results_pause_roots_t *const roots = sim_alloc(sizeof(*roots));
     *roots = (results_pause_roots_t){.net = net};
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            const size_t end = (size_t)node->ports[p].uid + 1;
-            roots->port_count = end > roots->port_count ? end : roots->port_count;
-        }
-    }
+    roots->port_count = 2 * net_link_count(net);
     roots->told = sim_alloc_array(roots->port_count + 1, sizeof(told_t *));
     roots->root_of_port = sim_alloc_array(roots->port_count + 1, sizeof(uint32_t));
     roots->found = sim_alloc_array(roots->port_count + 1, sizeof(found_t));
-    for (size_t i = 0; i < roots->port_count; i++) {
-        roots->found[i] = (found_t){.queue = NULL};
-        roots->told[i] = NULL;
-        roots->root_of_port[i] = NO_ROOT;
-    }
     return roots;
 }
 
@@ -108,7 +97,7 @@ static const net_port_t *longest_of(const net_port_t *port, uint32_t priority)
     const net_port_t *longest = NULL;
     uint64_t bytes = 0;
     for (uint32_t p = 0; p < node->port_count; p++) {
-        const net_port_t *const queue = &node->ports[p];
+        const net_port_t *const queue = net_port_at(node, p);
         if (queue != port && queue->classes[priority]->bytes > bytes) {
             bytes = queue->classes[priority]->bytes;
             longest = queue;
@@ -127,7 +116,7 @@ static const net_port_t *queue_of(const net_port_t *port, uint32_t priority)
     const net_port_t *best = longest;
     double best_bytes = bytes_from(longest, priority, port->index);
     for (uint32_t p = 0; p < node->port_count; p++) {
-        const net_port_t *const queue = &node->ports[p];
+        const net_port_t *const queue = net_port_at(node, p);
         // A queue cannot hold more of the peer's bytes than it holds: few are looked into.
         if (queue == port || (double)queue->classes[priority]->bytes <= best_bytes) {
             continue;
@@ -175,10 +164,10 @@ void results_pause_word_of(results_pause_roots_t *roots,
 static uint32_t root_at(results_pause_roots_t *roots, const net_port_t *port, sim_time_t time_ps)
 {
     uint32_t *const index = &roots->root_of_port[port->uid];
-    if (*index == NO_ROOT) {
+    if (*index == 0) {
         SIM_GROW(roots->roots, roots->count, &roots->capacity);
-        *index = (uint32_t)roots->count++;
-        root_t *const root = &roots->roots[*index];
+        *index = (uint32_t)++roots->count;
+        root_t *const root = &roots->roots[*index - 1];
         const size_t size = roots->port_count / 8 + 1;
         *root = (root_t){.reached = sim_alloc_array(size, 1)};
         memset(root->reached, 0, size);
@@ -186,7 +175,7 @@ static uint32_t root_at(results_pause_roots_t *roots, const net_port_t *port, si
         root->seen.is_host = port->node->kind == NET_NODE_HOST;
         root->seen.first_ps = time_ps;
     }
-    return *index;
+    return *index - 1;
 }
 
 static told_t *told_by(results_pause_roots_t *roots, const net_port_t *port, uint32_t priority)
@@ -211,7 +200,7 @@ static void begin(results_pause_roots_t *roots,
     }
     told->since_ps = time_ps;
     const told_t *const cause =
-        word->queue_is_stopped ? told_by(roots, word->queue->peer, word->priority) : NULL;
+        word->queue_is_stopped ? told_by(roots, net_port_peer(word->queue), word->priority) : NULL;
     if (cause != NULL && cause->root != NO_ROOT) {
         told->root = cause->root;
         told->links_away = cause->links_away + 1;
@@ -220,7 +209,7 @@ static void begin(results_pause_roots_t *roots,
         told->links_away = 1;
     }
     root_t *const root = &roots->roots[told->root];
-    const net_port_t *const stopped = word->port->peer;
+    const net_port_t *const stopped = net_port_peer(word->port);
     const uint8_t bit = (uint8_t)(1u << stopped->uid % 8);
     root->seen.pauses++;
     if (told->links_away > root->seen.links_away) {
@@ -268,7 +257,7 @@ const results_pause_root_t *results_pause_root_of(const results_pause_roots_t *r
                                                   const net_port_t *stopped,
                                                   uint32_t priority)
 {
-    const told_t *const told = roots->told[stopped->peer->uid];
+    const told_t *const told = roots->told[net_port_peer(stopped)->uid];
     return told != NULL && told[priority].root != NO_ROOT ? &roots->roots[told[priority].root].seen
                                                           : NULL;
 }
@@ -290,11 +279,14 @@ void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)
     for (size_t n = 0; n < net_node_count(roots->net); n++) {
         const net_node_t *const node = net_node_at(roots->net, n);
         for (uint32_t i = 0; i < node->port_count; i++) {
-            const net_port_t *const port = &node->ports[i];
+            if (!net_port_exists(node, i)) {
+                continue;
+            }
+            const net_port_t *const port = net_port_at(node, i);
             told_t *const told = roots->told[port->uid];
             for (uint32_t p = 0; told != NULL && p < NET_PRIORITIES; p++) {
                 end(roots, &told[p], end_ps);
-                take_back(roots, &told[p], net_port_paused_ps(port->peer, p, end_ps));
+                take_back(roots, &told[p], net_port_paused_ps(net_port_peer(port), p, end_ps));
             }
         }
     }

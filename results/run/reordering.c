@@ -226,8 +226,9 @@ results_reordering_t *results_reordering_create(const net_t *net)
     made->places = sim_alloc_array(made->count + 1, sizeof(*made->places));
     for (size_t n = 0; n < made->count; n++) {
         const net_node_t *const node = net_node_at(net, n);
-        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            net_port_listen(&node->ports[p], NET_TRACE_RX, arrived, &made->places[n]);
+        const bool listens = node->kind == NET_NODE_HOST && sim_node_is_here(&node->sim);
+        for (uint32_t p = 0; listens && p < node->port_count; p++) {
+            net_port_listen(net_port_at(node, p), NET_TRACE_RX, arrived, &made->places[n]);
         }
     }
     return made;

@@ -367,16 +367,14 @@ static sim_err_t build(results_run_t *run, world_error_t *error)
         result = world_ranks_check(run->scenario, error);
     }
     if (result == SIM_OK) {
-        result = world_create(run->scenario, WORLD_BUILD_ALL, &run->world, error);
+        result =
+            world_create_part(run->scenario, WORLD_BUILD_ALL, options->ranks, &run->world, error);
     }
     if (result == SIM_OK) {
         result = world_survey_check(run->world, error);
     }
     if (result == SIM_OK && options->ranks != NULL) {
         result = world_ranks_check_built(run->world, error);
-    }
-    if (result == SIM_OK && options->ranks != NULL) {
-        sim_use_ranks(run->world->sim, options->ranks);
     }
     return result;
 }

@@ -82,12 +82,17 @@ static void read_node(span_node_t *of, sim_time_t time_ps)
 {
     results_span_t *const span = of->span;
     for (uint32_t p = 0; p < of->node->port_count; p++) {
+        if (!net_port_exists(of->node, p)) {
+            continue;
+        }
         span->busy_ps[of->first_port + p] =
-            net_port_busy_ps(&of->node->ports[p], UINT8_MAX, time_ps);
+            net_port_busy_ps(net_port_at(of->node, p), UINT8_MAX, time_ps);
     }
     const world_nic_t *const nics = span->world->nics;
     for (size_t i = of->nics_end; i > 0 && nics[i - 1].host == of->node; i--) {
-        span->payload_bytes[of - span->nodes] += nic_get_counters(nics[i - 1].nic)->rx_data_bytes;
+        const nic_t *const nic = nic_exists(of->node) ? world_nic_of(&nics[i - 1]) : NULL;
+        span->payload_bytes[of - span->nodes] +=
+            nic == NULL ? 0 : nic_get_counters(nic)->rx_data_bytes;
     }
     of->read = true;
 }
@@ -114,7 +119,7 @@ results_span_t *results_span_create(const world_t *world)
         net_node_t *const node = net_node_at(world->net, i);
         span->nodes[i] = (span_node_t){.span = span, .node = node, .first_port = ports};
         ports += node->port_count;
-        if (span->to_ps != SIM_TIME_NEVER) {
+        if (span->to_ps != SIM_TIME_NEVER && sim_node_is_here(&node->sim)) {
             sim_sample(world->sim,
                        &node->sim,
                        span->to_ps,

@@ -191,8 +191,12 @@ static void take_ports(results_t *results, const world_t *world)
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            take_port(results, &node->ports[p]);
-            offer(&hottest, &node->ports[p]);
+            // A port that does not exist is as hot as the coolest, and later.
+            if (!net_port_exists(node, p) && hottest.cut) {
+                continue;
+            }
+            take_port(results, net_port_at(node, p));
+            offer(&hottest, net_port_at(node, p));
         }
     }
     cut(&hottest);
@@ -247,9 +251,9 @@ static void take_choices(results_t *results,
         }
         uint64_t port_bytes = 0;
         for (uint32_t c = 0; c < NET_PRIORITIES; c++) {
-            port_bytes += node->ports[p].classes[c]->tx_bytes;
+            port_bytes += net_port_at(node, p)->classes[c]->tx_bytes;
         }
-        const double time_s = (double)port_bytes * 8 / (double)node->ports[p].rate_bps;
+        const double time_s = (double)port_bytes * 8 / (double)net_port_at(node, p)->rate_bps;
         sum_s += time_s;
         most_s = time_s > most_s ? time_s : most_s;
         sent += (double)port_bytes;
@@ -283,9 +287,14 @@ static void take_paths(results_t *results, const world_t *world)
 static void take_nics(results_t *results, const world_t *world)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        add_counters(&results->nics, nic_get_counters(world->nics[i].nic), nic_counter_infos);
-        take_rnic(results, world->nics[i].nic);
-        if (results->conservation_ok && !nic_conserved(world->nics[i].nic)) {
+        if (!nic_exists(world->nics[i].host)) {
+            continue; // nothing to tell
+        }
+        add_counters(&results->nics,
+                     nic_get_counters(world_nic_of(&world->nics[i])),
+                     nic_counter_infos);
+        take_rnic(results, world_nic_of(&world->nics[i]));
+        if (results->conservation_ok && !nic_conserved(world_nic_of(&world->nics[i]))) {
             results->conservation_ok = false;
             (void)sim_fail(&results->conservation_message,
                            SIM_ERR_INVALID,

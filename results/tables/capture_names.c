@@ -28,11 +28,11 @@ static void put_ethers(results_file_t *file, const void *what)
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
             uint8_t mac[6];
-            net_port_mac(&node->ports[p], mac);
+            net_port_mac(net_port_at(node, p), mac);
             for (uint32_t b = 0; b < sizeof(mac); b++) {
                 results_file_print(file, "%s%02x", b > 0 ? ":" : "", mac[b]);
             }
-            results_file_print(file, " %s\n", net_port_name(&node->ports[p]));
+            results_file_print(file, " %s\n", net_port_name(net_port_at(node, p)));
         }
     }
 }

@@ -370,10 +370,14 @@ json_t *results_make_nics(const results_view_t *view)
     for (size_t i = 0; i < view->world->nic_count; i++) {
         nic_rnic_counters_t counters;
         size_t report_count;
-        const nic_report_t *const reports = nic_reports(view->world->nics[i].nic, &report_count);
-        const bool detailed = nic_get_rnic_counters(view->world->nics[i].nic, &counters);
+        if (!nic_exists(view->world->nics[i].host)) {
+            continue;
+        }
+        const nic_report_t *const reports =
+            nic_reports(world_nic_of(&view->world->nics[i]), &report_count);
+        const bool detailed = nic_get_rnic_counters(world_nic_of(&view->world->nics[i]), &counters);
         json_t *const transports = json_object();
-        const bool counts = nic_transport_each_counter(view->world->nics[i].nic,
+        const bool counts = nic_transport_each_counter(world_nic_of(&view->world->nics[i]),
                                                        take_transport_counter,
                                                        transports);
         if (!detailed && report_count == 0 && !counts) {

@@ -413,8 +413,10 @@ static size_t find_parts(const world_t *world,
 {
     size_t found = 0;
     for (size_t i = first; i < world->nic_count; i++) {
-        size_t count;
-        const nic_report_t *const reports = nic_reports(world->nics[i].nic, &count);
+        size_t count = 0;
+        const nic_report_t *const reports = nic_exists(world->nics[i].host)
+                                                ? nic_reports(world_nic_of(&world->nics[i]), &count)
+                                                : NULL;
         for (size_t r = 0; r < count; r++) {
             if (strcmp(reports[r].name, name) == 0) {
                 parts[found++] = reports[r].part;
@@ -431,8 +433,10 @@ static void print_nic_parts(const world_t *world, FILE *out)
     size_t done_count = 0;
     sim_report_part_t *const parts = sim_alloc_array(world->nic_count + 1, sizeof(*parts));
     for (size_t i = 0; i < world->nic_count; i++) {
-        size_t count;
-        const nic_report_t *const reports = nic_reports(world->nics[i].nic, &count);
+        size_t count = 0;
+        const nic_report_t *const reports = nic_exists(world->nics[i].host)
+                                                ? nic_reports(world_nic_of(&world->nics[i]), &count)
+                                                : NULL;
         for (size_t r = 0; r < count; r++) {
             const char *const name = reports[r].name;
             size_t known = 0;

@@ -55,7 +55,7 @@ static void put_node(results_file_t *file, const net_node_t *node)
     results_file_put(file, ",\n   \"ports\": [");
     for (uint32_t p = 0; p < node->port_count; p++) {
         put_next(file, p, "    ");
-        put_text(file, net_port_name(&node->ports[p]));
+        put_text(file, net_port_name_at(node, p));
     }
     put_end(file, node->port_count, "   ");
     results_file_put(file, "\n  }");
@@ -63,15 +63,14 @@ static void put_node(results_file_t *file, const net_node_t *node)
 
 static void put_link(results_file_t *file, const net_link_t *link)
 {
-    const net_port_t *const a = &link->a->ports[link->a_port];
     put_member(file, "{\n   \"a\": ", link->a->sim.name);
     put_member(file, ",\n   \"b\": ", link->b->sim.name);
-    put_member(file, ",\n   \"a_port\": ", net_port_name(a));
-    put_member(file, ",\n   \"b_port\": ", net_port_name(&link->b->ports[link->b_port]));
+    put_member(file, ",\n   \"a_port\": ", net_port_name_at(link->a, link->a_port));
+    put_member(file, ",\n   \"b_port\": ", net_port_name_at(link->b, link->b_port));
     results_file_put(file, ",\n   \"rate_bps\": ");
-    results_file_put_u64(file, a->rate_bps);
+    results_file_put_u64(file, link->config->rate_bps);
     results_file_put(file, ",\n   \"delay_ps\": ");
-    results_file_put_u64(file, a->delay_ps);
+    results_file_put_u64(file, link->config->delay_ps);
     results_file_put(file, "\n  }");
 }
 

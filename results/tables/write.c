@@ -301,8 +301,9 @@ sim_err_t results_write_ports(const world_t *world,
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
+            net_port_t idle;
             const results_port_row_t row = {world,
-                                            &node->ports[p],
+                                            net_port_look(node, p, &idle),
                                             results->sim_time_ps,
                                             results->span,
                                             &counters};

@@ -65,7 +65,7 @@ static bool has_detours(const net_t *net)
 
 static bool between_forwarders(const net_port_t *port)
 {
-    return port->node->forward != NULL && port->peer->node->forward != NULL;
+    return port->node->forward != NULL && net_neighbour(port->node, port->index)->forward != NULL;
 }
 
 // Sets the leaves that each port leads to, of those first .. first + count - 1, whether or not
@@ -76,13 +76,13 @@ static void set_towards(const circles_t *circles, uint32_t first, uint32_t count
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            circles->towards[node->ports[p].uid] = 0;
+            circles->towards[net_port_at(node, p)->uid] = 0;
         }
         for (uint32_t leaf = 0; node->forward != NULL && leaf < count; leaf++) {
             const uint32_t *ports;
             const uint32_t found = net_ports_towards(net, node, first + leaf, &ports);
             for (uint32_t p = 0; p < found; p++) {
-                circles->towards[node->ports[ports[p]].uid] |= UINT64_C(1) << leaf;
+                circles->towards[net_port_at(node, ports[p])->uid] |= UINT64_C(1) << leaf;
             }
         }
     }
@@ -96,7 +96,7 @@ static void start_at_hosts(const circles_t *circles)
         const net_node_t *const node = net_node_at(net, i);
         circles->used[node->sim.index] = 0;
         for (uint32_t p = 0; p < node->port_count; p++) {
-            if (node->forward != NULL && node->ports[p].peer->node->kind == NET_NODE_HOST) {
+            if (node->forward != NULL && net_neighbour(node, p)->kind == NET_NODE_HOST) {
                 circles->used[node->sim.index] = UINT64_MAX;
             }
         }
@@ -114,8 +114,9 @@ static void follow(const circles_t *circles)
         for (size_t i = 0; i < count; i++) {
             const net_node_t *const node = net_node_at(net, i);
             for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
-                const net_port_t *const port = &node->ports[p];
-                uint64_t *const there = &circles->used[port->peer->node->sim.index];
+                const net_port_t *const port = net_port_at(node, p);
+                uint64_t *const there =
+                    &circles->used[net_neighbour(port->node, port->index)->sim.index];
                 const uint64_t comes = circles->used[node->sim.index] & circles->towards[port->uid];
                 more = more || (comes & ~*there) != 0;
                 *there |= comes;
@@ -125,7 +126,7 @@ static void follow(const circles_t *circles)
     for (size_t i = 0; i < count; i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            circles->towards[node->ports[p].uid] &= circles->used[node->sim.index];
+            circles->towards[net_port_at(node, p)->uid] &= circles->used[node->sim.index];
         }
     }
 }
@@ -143,9 +144,9 @@ static uint32_t longest(const circles_t *circles, uint64_t *here, uint64_t *ther
         for (size_t i = 0; i < net_node_count(net); i++) {
             const net_node_t *const node = net_node_at(net, i);
             for (uint32_t p = 0; p < node->port_count && node->forward != NULL; p++) {
-                const net_port_t *const port = &node->ports[p];
+                const net_port_t *const port = net_port_at(node, p);
                 const uint64_t goes = here[node->sim.index] & circles->towards[port->uid];
-                there[port->peer->node->sim.index] |= goes;
+                there[net_neighbour(port->node, port->index)->sim.index] |= goes;
                 more = more || goes != 0;
             }
         }
@@ -173,12 +174,12 @@ static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool 
         const net_node_t *const node = net_node_at(circles->net, i);
         const uint64_t own = detours ? own_leaves(circles->net, node, first, count) : 0;
         for (uint32_t in = 0; pauses(node) && in < node->port_count; in++) {
-            const net_port_t *const port = &node->ports[in];
+            const net_port_t *const port = net_port_at(node, in);
             for (uint32_t out = 0; between_forwarders(port) && out < node->port_count; out++) {
                 const size_t bit =
                     circles->first[node->sim.index] + (size_t)in * node->port_count + out;
-                const uint64_t come = circles->towards[port->peer->uid];
-                if ((come & (circles->towards[node->ports[out].uid] | own)) != 0) {
+                const uint64_t come = circles->towards[net_port_peer(port)->uid];
+                if ((come & (circles->towards[net_port_at(node, out)->uid] | own)) != 0) {
                     circles->waits[bit / 8] |= (uint8_t)(1u << bit % 8);
                 }
             }
@@ -190,11 +191,11 @@ static void note_waits(circles_t *circles, uint32_t first, uint32_t count, bool 
 // there are no more.
 static const net_port_t *next_wait(const circles_t *circles, const net_port_t *link, uint32_t *out)
 {
-    const net_node_t *const node = link->peer->node;
+    const net_node_t *const node = net_neighbour(link->node, link->index);
     while (pauses(node) && *out < node->port_count) { // the others hold nothing back
-        const net_port_t *const port = &node->ports[(*out)++];
+        const net_port_t *const port = net_port_at(node, (*out)++);
         const size_t bit = circles->first[node->sim.index] +
-                           (size_t)link->peer->index * node->port_count + port->index;
+                           (size_t)net_port_peer(link)->index * node->port_count + port->index;
         if (between_forwarders(port) && (circles->waits[bit / 8] >> bit % 8 & 1) != 0) {
             return port;
         }
@@ -309,8 +310,8 @@ char *topo__find_circle(const net_t *net)
         for (size_t i = 0; i < net_node_count(net) && found == NULL; i++) {
             const net_node_t *const node = net_node_at(net, i);
             for (uint32_t p = 0; p < node->port_count && found == NULL; p++) {
-                const net_port_t *const port = &node->ports[p];
-                if (between_forwarders(port) && pauses(port->peer->node) &&
+                const net_port_t *const port = net_port_at(node, p);
+                if (between_forwarders(port) && pauses(net_neighbour(port->node, port->index)) &&
                     circles.colour[port->uid] == 0) {
                     found = search_from(&circles, port);
                 }

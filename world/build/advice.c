@@ -40,14 +40,17 @@ static uint32_t data_frame_bytes(const nic_config_t *config)
 static sim_time_t round_trip_bound(const net_t *net)
 {
     sim_time_t slowest_ps = 0;
-    for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
-            const net_port_t *const port = &node->ports[p];
-            const sim_time_t hop_ps =
-                port->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
-            slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
+    const net_link_config_t *before = NULL;
+    for (size_t i = 0; i < net_link_count(net); i++) {
+        const net_link_t *const link = net_link_at(net, i);
+        if (link->config == before) {
+            continue;
         }
+        before = link->config;
+        const net_port_t *const port = net_port_at(link->a, link->a_port);
+        const sim_time_t hop_ps =
+            port->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
+        slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
     }
     const uint64_t hops = 2 * SIM_COUNT_OF(((net_path_t *)0)->ports);
     return slowest_ps > SIM_TIME_NEVER / hops ? SIM_TIME_NEVER : hops * slowest_ps;
@@ -62,7 +65,8 @@ static sim_time_t round_trip_ps(const world_t *world, uint32_t from, uint32_t to
         !net_path_of(world->net, to, from, 0, &back)) {
         return SIM_TIME_NEVER;
     }
-    const uint32_t data_bytes = data_frame_bytes(nic_get_config(world->nics[from].nic));
+    const uint32_t data_bytes =
+        data_frame_bytes(nic_config_of_interface(world->net, (uint32_t)from));
     const uint32_t ack_bytes = net_frame_bytes(ROCE_ACKNOWLEDGE, 0, false, false);
     return net_path_time_ps(&there, 1, data_bytes, 0) + net_path_time_ps(&back, 1, ack_bytes, 0);
 }
@@ -80,7 +84,8 @@ static finding_t find_slowest(const world_t *world)
     const size_t count = world->nic_count;
     const size_t step = (count + SAMPLE_MAX - 1) / SAMPLE_MAX;
     for (size_t from = 0; from < count; from += step) {
-        const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[from].nic));
+        const sim_time_t timeout_ps =
+            timeout_of(nic_config_of_interface(world->net, (uint32_t)from));
         for (size_t to = 0; to < count; to += step) {
             if (world->nics[from].host == world->nics[to].host) {
                 continue;
@@ -163,7 +168,7 @@ static const char *inner_setting(const nic_config_t *config)
 static void advise_inside(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        const nic_config_t *const config = nic_get_config(world->nics[i].nic);
+        const nic_config_t *const config = nic_config_of_interface(world->net, (uint32_t)i);
         const char *const setting = inner_setting(config);
         if (setting != NULL && config->custom_device == NULL &&
             strcmp(config->model.text, NIC_IDEAL.text) == 0) {
@@ -182,7 +187,7 @@ static void advise_inside(const world_t *world, world_warnings_t *out)
 static void advise_watermark(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        const nic_config_t *const config = nic_get_config(world->nics[i].nic);
+        const nic_config_t *const config = nic_config_of_interface(world->net, (uint32_t)i);
         uint64_t watermark = 0;
         uint64_t cached = 0;
         if (transport_number(config, "nic.adamap.watermark", &watermark) &&
@@ -220,11 +225,29 @@ static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *ste
 #define INCREASES_USUAL 1000u // the published constants: 10 Mbps, at 10 Gbps
 #define INCREASES_MANY 2500u
 
+// Returns whether a NIC has the configuration and the link of the one before.
+static bool is_like_before(const world_t *world, size_t i)
+{
+    if (i == 0 || world->nics[i].host->planes > 1 || world->nics[i - 1].host->planes > 1) {
+        return false;
+    }
+    const world_nic_t *const nic = &world->nics[i];
+    const net_t *const net = world->net;
+    const uint32_t own = net_link_of(nic->host, nic->index);
+    const uint32_t before = net_link_of(nic[-1].host, nic[-1].index);
+    return nic_config_of_interface(net, (uint32_t)i) ==
+               nic_config_of_interface(net, (uint32_t)i - 1) &&
+           net_link_at(net, own)->config == net_link_at(net, before)->config;
+}
+
 // Warns of the first NIC for which these constants are too small; others are set alike.
 static void advise_increase(const world_t *world, world_warnings_t *out)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        const nic_t *const nic = world->nics[i].nic;
+        if (is_like_before(world, i)) {
+            continue;
+        }
+        const nic_t *const nic = world_nic_of(&world->nics[i]);
         world_text_t path;
         uint64_t step_bps = 0;
         const uint64_t increases = increases_of(nic, &path, &step_bps);
@@ -329,7 +352,7 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
 {
     sim_time_t shortest_ps = SIM_TIME_NEVER;
     for (size_t i = 0; i < world->nic_count; i++) {
-        const sim_time_t timeout_ps = timeout_of(nic_get_config(world->nics[i].nic));
+        const sim_time_t timeout_ps = timeout_of(nic_config_of_interface(world->net, (uint32_t)i));
         shortest_ps = timeout_ps < shortest_ps ? timeout_ps : shortest_ps;
     }
     if (round_trip_bound(world->net) < shortest_ps) {
@@ -339,7 +362,7 @@ static void advise_timeout(const world_t *world, world_warnings_t *out)
     if (worst.round_trip_ps == 0) {
         return;
     }
-    const nic_config_t *const config = nic_get_config(world->nics[worst.from].nic);
+    const nic_config_t *const config = nic_config_of_interface(world->net, worst.from);
     uint32_t enough = (uint32_t)config->timeout;
     while (enough < TIMEOUT_EXPONENT_MAX &&
            (UINT64_C(4096000) << enough) < 2 * worst.round_trip_ps) {

@@ -225,8 +225,7 @@ static sim_err_t check_captured_frames(const world_t *world,
                                        world_error_t *error)
 {
     for (uint32_t i = 0; i < world->nic_count; i++) {
-        const nic_t *const nic = nic_of_interface(world->net, i);
-        const char *const frames = nic_get_config(nic)->frames;
+        const char *const frames = nic_config_of_interface(world->net, (uint32_t)i)->frames;
         if (strcmp(frames, nic_frames_standard.name) != 0) {
             return world_fail(
                 error,

@@ -38,7 +38,7 @@ static size_t collect(const world_t *world, kind_t *kinds)
     size_t count = 0;
     size_t counted = 0;
     for (size_t i = 0; i < world->nic_count; i++) {
-        const kind_t kind = kind_of(nic_get_config(world->nics[i].nic));
+        const kind_t kind = kind_of(nic_config_of_interface(world->net, (uint32_t)i));
         size_t k = 0;
         while (k < count && memcmp(&kinds[k], &kind, offsetof(kind_t, count)) != 0) {
             k++;

@@ -107,7 +107,7 @@ static struct world_stuck find_stuck(const world_t *world)
     qp_report_t report = {.world = world};
     for (; report.nic < world->nic_count; report.nic++) {
         if (sim_node_is_here(&world->nics[report.nic].host->sim)) {
-            nic_for_each_qp(world->nics[report.nic].nic, report_qp, &report);
+            nic_for_each_qp(world_nic_of(&world->nics[report.nic]), report_qp, &report);
         }
     }
     return report.stuck;
@@ -226,9 +226,13 @@ static void find_stopped(const net_t *net, stopped_t *stopped)
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const net_port_t *const port = &node->ports[p];
-            SIM_CHECK(port->uid < uids);
-            stopped->by_uid[port->uid] = SIZE_MAX;
+            const uint32_t uid = net_port_uid(node, p);
+            SIM_CHECK(uid < uids);
+            stopped->by_uid[uid] = SIZE_MAX;
+            if (!net_port_exists(node, p)) {
+                continue;
+            }
+            const net_port_t *const port = net_port_at(node, p);
             if (is_stopped(port) || (node->kind == NET_NODE_HOST && port->paused != 0)) {
                 stopped->by_uid[port->uid] = stopped->count;
                 SIM_GROW(stopped->ports, stopped->count, &stopped->capacity);
@@ -242,10 +246,10 @@ static size_t next_stopped(size_t vertex, size_t index, const void *ctx)
 {
     const stopped_t *const stopped = ctx;
     const net_port_t *const port = stopped->ports[vertex];
-    const net_node_t *const peer = port->peer->node;
+    const net_node_t *const peer = net_neighbour(port->node, port->index);
     for (uint32_t p = 0; p < peer->port_count; p++) {
-        const net_port_t *const out = &peer->ports[p];
-        if (stopped->by_uid[out->uid] != SIZE_MAX &&
+        const net_port_t *const out = net_port_exists(peer, p) ? net_port_at(peer, p) : NULL;
+        if (out != NULL && stopped->by_uid[out->uid] != SIZE_MAX &&
             (out->paused & out->waiting & port->paused) != 0 && index-- == 0) {
             return stopped->by_uid[out->uid];
         }
@@ -262,7 +266,7 @@ static void report_ports(const world_t *world, FILE *out)
         fprintf(out,
                 "  %s is stopped by %s, class",
                 net_port_name(port),
-                port->peer->node->sim.name);
+                net_neighbour(port->node, port->index)->sim.name);
         for (unsigned p = 0; p < NET_PRIORITIES; p++) {
             if ((port->paused >> p & 1u) != 0) {
                 fprintf(out, " %u", p);

@@ -126,14 +126,17 @@ static void fill(table_t *table,
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const net_port_t *const port = &node->ports[p];
+            if (kind->classes[net_port_uid(node, p)] == 0) {
+                continue;
+            }
+            const net_port_t *const port = net_port_at(node, p);
             for (uint8_t class = 0; kind->classes[port->uid] >> class != 0; class ++) {
                 if (((uint32_t)kind->classes[port->uid] >> class & 1u) == 0) {
                     continue;
                 }
                 hop_row_t row = row_of(port, class);
                 row.from = groups->of[i];
-                row.to = groups->of[port->peer->node->sim.index];
+                row.to = groups->of[net_neighbour(port->node, port->index)->sim.index];
                 row.hop = kind->hops[port->uid];
                 SIM_CHECK(row.from < groups->count && row.to < groups->count && row.hop > 0);
                 add_port(table, &row);
@@ -259,7 +262,7 @@ static verdict_t judge(const table_t *table, uint8_t priority)
 static bool of_a_nic(const world_t *world, const world_survey_kind_t *kind)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        const nic_config_t *const config = nic_get_config(world->nics[i].nic);
+        const nic_config_t *const config = nic_config_of_interface(world->net, (uint32_t)i);
         const uint64_t dscp = config->dscp == SIM_AUTO ? config->priority * 8 : config->dscp;
         if (config->priority == kind->priority && dscp == kind->dscp) {
             return true;

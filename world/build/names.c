@@ -86,6 +86,7 @@ void world__name_nics(world_t *world)
         world->nic_count += node->kind == NET_NODE_HOST ? nic_count(node) : 0;
     }
     world->nics = sim_alloc_array(world->nic_count + 1, sizeof(*world->nics));
+    uint32_t interface = 0; // NICs have the first numbers, in the order of hosts
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const host = net_node_at(world->net, i);
         if (host->kind != NET_NODE_HOST) {
@@ -93,10 +94,10 @@ void world__name_nics(world_t *world)
         }
         const uint32_t count = nic_count(host);
         for (uint32_t n = 0; n < count; n++) {
-            nic_t *const nic = nic_at(host, n);
-            char *const name =
-                count == 1 ? sim_strdup(host->sim.name) : sim_format("%s/nic%u", host->sim.name, n);
-            world->nics[nic_interface(nic)] = (world_nic_t){nic, host, name};
+            const char *const name =
+                count == 1 ? host->sim.name : sim_format("%s/nic%u", host->sim.name, n);
+            SIM_CHECK(net_interface_node(world->net, interface) == host);
+            world->nics[interface++] = (world_nic_t){host, name, n};
         }
     }
 }
@@ -116,7 +117,7 @@ static bool is_meant(const world_t *world, const world_pair_t *pair, const net_p
     const char *const node = port->node->sim.name;
     const char *const name = net_port_name(port);
     const char *const from = nic_name(world, port);
-    const char *const to = nic_name(world, port->peer);
+    const char *const to = nic_name(world, net_port_peer(port));
     bool meant =
         world_port_match(pair, node, name) || (from != NULL && world_port_match(pair, from, name));
     for (; to != NULL && pair != NULL && !meant; pair = pair->more) {
@@ -143,11 +144,11 @@ sim_err_t world_find_ports(const world_t *world,
         const net_node_t *const node = net_node_at(world->net, i);
         left_found = left_found || world_pattern_match(pair->left, node->sim.name);
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const char *const nic = nic_name(world, &node->ports[p]);
+            const char *const nic = nic_name(world, net_port_at(node, p));
             left_found = left_found || (nic != NULL && world_pattern_match(pair->left, nic));
-            if (is_meant(world, pair, &node->ports[p])) {
+            if (is_meant(world, pair, net_port_at(node, p))) {
                 SIM_GROW(found, found_count, &capacity);
-                found[found_count++] = &node->ports[p];
+                found[found_count++] = net_port_at(node, p);
             }
         }
     }

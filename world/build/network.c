@@ -5,6 +5,7 @@
 #include "world/survey.h"
 #include "world/world_internal.h"
 
+#include "kernel/ranks.h"
 #include "net/message.h"
 #include "topologies/topology_file.h"
 
@@ -254,6 +255,26 @@ static sim_err_t check_size(world_t *world, world_error_t *error)
                                          message.text);
 }
 
+static void get_link(const void *ctx, size_t i, sim_link_t *at)
+{
+    const net_link_t *const link = net_link_at(ctx, i);
+    *at = (sim_link_t){link->a->sim.index, link->b->sim.index, link->config->delay_ps};
+}
+
+// Divides the network among the ranks, when it has all nodes and links.
+static void seat(world_t *world)
+{
+    const sim_ranks_t *const ranks = sim_ranks(world->sim);
+    if (ranks == NULL) {
+        return;
+    }
+    const topo_ops_t *const topology = world->scenario->topology;
+    sim_set_links(world->sim, net_link_count(world->net), get_link, world->net);
+    world->parts =
+        world_parts_create(world->net, ranks->count, topology == NULL || topology == &topo_file);
+    sim_seat(world->sim, world->parts->rank_of);
+}
+
 static sim_err_t build_network(world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
@@ -291,6 +312,7 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
         if (result != SIM_OK) {
             return result;
         }
+        seat(world);
         result = net_build(world->net, &message);
         if (result == SIM_ERR_UNKNOWN) {
             const world_place_t place = place_of_name(scenario, message.about);
@@ -386,6 +408,15 @@ sim_err_t world_create(const world_scenario_t *scenario,
                        world_t **world,
                        world_error_t *error)
 {
+    return world_create_part(scenario, build, NULL, world, error);
+}
+
+sim_err_t world_create_part(const world_scenario_t *scenario,
+                            world_build_t build,
+                            const sim_ranks_t *ranks,
+                            world_t **world,
+                            world_error_t *error)
+{
     world_t *const made = sim_alloc(sizeof(*made));
     made->scenario = scenario;
     made->variants = world__variants_create(scenario);
@@ -400,6 +431,9 @@ sim_err_t world_create(const world_scenario_t *scenario,
     };
     made->sim = sim_create(&options);
     made->net = net_create(made->sim, &scenario->network);
+    if (ranks != NULL) {
+        sim_use_ranks(made->sim, ranks);
+    }
     compat_hpcc_register(made->net, &scenario->hpcc);
     world__registry_use(scenario->registry, scenario, made->net);
     sim_err_t result = build_network(made, error);
@@ -441,7 +475,9 @@ void world_destroy(world_t *world)
         app_runtime_destroy(world->runtime);
     }
     for (size_t i = 0; i < world->nic_count; i++) {
-        sim_free(world->nics[i].name);
+        if (world->nics[i].name != world->nics[i].host->sim.name) {
+            sim_free((char *)(uintptr_t)world->nics[i].name);
+        }
     }
     sim_free(world->nics);
     for (size_t i = 0; i < world->file_count; i++) {
@@ -453,6 +489,7 @@ void world_destroy(world_t *world)
     }
     sim_free(world->notes);
     world__stuck_free(world->stuck);
+    world_parts_destroy(world->parts);
     world__variants_destroy(world->variants);
     sim_destroy(world->sim);
     net_destroy(world->net);

@@ -2,6 +2,7 @@
 // world/build/ranks.c - refuses, before anything is built, what cannot run in several ranks.
 #include "world/ranks.h"
 
+#include "kernel/ranks.h"
 #include "nic/carry.h"
 
 sim_err_t world_ranks_check(const world_scenario_t *scenario, world_error_t *error)
@@ -31,7 +32,10 @@ sim_err_t world_ranks_check_built(const world_t *world, world_error_t *error)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const char *why = NULL;
-        if (!nic_can_carry(world->nics[i].nic, &why)) {
+        if (!sim_node_is_here(&world->nics[i].host->sim)) {
+            continue; // that rank asks
+        }
+        if (!nic_can_carry(world_nic_of(&world->nics[i]), &why)) {
             return world_fail(error,
                               SIM_ERR_INVALID,
                               NULL,

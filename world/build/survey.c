@@ -104,7 +104,7 @@ static void mark_classes(pass_t *pass,
     }
     // The receiver of data sends the CNPs.
     const uint32_t receiver = flow->reads ? flow->source : flow->destination;
-    const nic_config_t *const config = nic_get_config(pass->world->nics[receiver].nic);
+    const nic_config_t *const config = nic_config_of_interface(pass->world->net, receiver);
     const uint64_t dscp =
         config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp;
     world_survey_kind_t *const cnp =
@@ -124,7 +124,7 @@ static void count_flow(pass_t *pass,
 {
     world_survey_t *const survey = pass->survey;
     const uint32_t answerer = flow->reads ? flow->source : flow->destination;
-    const nic_config_t *const config = nic_get_config(pass->world->nics[answerer].nic);
+    const nic_config_t *const config = nic_config_of_interface(pass->world->net, answerer);
     const double packets =
         flow->mtu_bytes == 0 ? 0 : floor((double)flow->bytes / (double)flow->mtu_bytes) + 1;
     const net_path_t *const data = flow->reads ? back : forth;
@@ -182,7 +182,7 @@ static void count_losses(pass_t *pass, const app_flow_result_t *flow, const net_
 
 static void count_attempts(pass_t *pass, const app_flow_result_t *flow, const net_path_t *data)
 {
-    const nic_config_t *const config = nic_get_config(pass->world->nics[flow->source].nic);
+    const nic_config_t *const config = nic_config_of_interface(pass->world->net, flow->source);
     if (config->retransmission != NIC_GO_BACK_0 || flow->mtu_bytes == 0 ||
         strcmp(config->transport, "go-back-n") != 0) {
         return;
@@ -273,7 +273,7 @@ static double share_in_time(const pass_t *pass, uint32_t interface)
     const double left_s =
         until_ps > sender->first_ps ? (double)(until_ps - sender->first_ps) / 1e12 : 0;
     const double needed_s =
-        sender->bytes * 8 / (double)nic_rate_bps(pass->world->nics[interface].nic);
+        sender->bytes * 8 / (double)nic_rate_bps(world_nic_of(&pass->world->nics[interface]));
     return needed_s > left_s ? left_s / needed_s : 1;
 }
 
@@ -305,11 +305,11 @@ world_survey_t *world_survey_create(const world_t *world)
         if (pass.senders[i].hops > 0) {
             const double hops = pass.senders[i].hops * share_in_time(&pass, i);
             survey->packet_hops += hops;
-            survey->wall_s +=
-                hops / PACKET_HOPS_PER_S *
-                (strcmp(nic_get_config(world->nics[i].nic)->model.text, NIC_DETAILED.text) == 0
-                     ? DETAILED_FACTOR
-                     : 1);
+            survey->wall_s += hops / PACKET_HOPS_PER_S *
+                              (strcmp(nic_config_of_interface(world->net, (uint32_t)i)->model.text,
+                                      NIC_DETAILED.text) == 0
+                                   ? DETAILED_FACTOR
+                                   : 1);
         }
     }
     survey->wall_s += survey->local / LOCAL_MESSAGES_PER_S;

@@ -68,7 +68,7 @@ static uint32_t count_paths(const net_t *net,
     const net_hop_t hop = net__hop(mine->pages, leaf);
     uint32_t sum = 0;
     for (uint32_t i = 0; i < hop.count && sum < PATHS_MAX; i++) {
-        const net_node_t *const next = node->ports[mine->ports[hop.first + i]].peer->node;
+        const net_node_t *const next = net_neighbour(node, mine->ports[hop.first + i]);
         sum += count_paths(net, routes, next, leaf);
     }
     return sum < PATHS_MAX ? sum : PATHS_MAX;
@@ -93,7 +93,7 @@ static const uint32_t *paths_of(net_switch_t *sw,
         state->paths[leaf] = sim_alloc_array(count, sizeof(uint32_t));
         for (uint32_t i = 0; i < count; i++) {
             state->paths[leaf][i] =
-                count_paths(net, routes, sw->node.ports[ports[i]].peer->node, leaf);
+                count_paths(net, routes, net_neighbour(&sw->node, ports[i]), leaf);
         }
     }
     return state->paths[leaf];

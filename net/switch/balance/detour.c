@@ -42,7 +42,7 @@ static const net_node_t *go_on(const net_t *net,
             way->whole = false;
         }
         way->hops++;
-        node = node->ports[port].peer->node;
+        node = net_neighbour(node, port);
     }
     return node;
 }

@@ -111,9 +111,9 @@ static uint64_t capacity_of(const net_t *net,
     const net_hop_t hop = net__hop(mine->pages, leaf);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < hop.count; i++) {
-        const net_port_t *const port = &node->ports[mine->ports[hop.first + i]];
-        const uint64_t rate = net->links[port->link].config->rate_bps;
-        const uint64_t behind = capacity_of(net, routes, port->peer->node, leaf);
+        const uint32_t port = mine->ports[hop.first + i];
+        const uint64_t rate = net->links[net_link_of(node, port)].config->rate_bps;
+        const uint64_t behind = capacity_of(net, routes, net_neighbour(node, port), leaf);
         sum += rate < behind ? rate : behind;
     }
     return sum;
@@ -136,9 +136,10 @@ static const uint64_t *weights_of(net_switch_t *sw,
         const net_routes_t *const routes = net__routes_now(sw);
         state->weights[leaf] = sim_alloc_array(count, sizeof(uint64_t));
         for (uint32_t i = 0; i < count; i++) {
-            const net_port_t *const port = &sw->node.ports[ports[i]];
-            const uint64_t rate = net->links[port->link].config->rate_bps;
-            const uint64_t behind = capacity_of(net, routes, port->peer->node, leaf);
+            const net_node_t *const next = net_neighbour(&sw->node, ports[i]);
+            const uint32_t link = net_link_of(&sw->node, ports[i]);
+            const uint64_t rate = net->links[link].config->rate_bps;
+            const uint64_t behind = capacity_of(net, routes, next, leaf);
             state->weights[leaf][i] = rate < behind ? rate : behind;
         }
     }

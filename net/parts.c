@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/parts.c - a network of which several ranks run a part each (kernel/ranks.h).
+//
+// Every rank knows all nodes and links. It makes the ports of its own nodes and those that they are
+// linked to. Ports of other nodes have addresses but no contents: the pages that they would lie in
+// take no memory until somebody asks for a port. Such ports have no channel and never send.
+#include <string.h>
+#include <sys/mman.h>
+
+#include "net/network_internal.h"
+
+#define HUGE_PAGE_BYTES ((uintptr_t)2 << 20)
+
+static size_t ports_bytes(const net_t *net)
+{
+    return sizeof(*net->ports) * (net->port_count + 1);
+}
+
+static bool is_here(const net_node_t *node)
+{
+    return sim_node_is_here(&node->sim);
+}
+
+// -- laying out
+
+// Lets ports of consecutive nodes of this rank share huge pages, since they are walked at random.
+static void allow_huge_pages(const net_port_t *begin, const net_port_t *end)
+{
+    const uintptr_t from =
+        ((uintptr_t)begin + HUGE_PAGE_BYTES - 1) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    const uintptr_t to = (uintptr_t)end / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    if (from < to) {
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+    }
+}
+
+static void place_nodes(net_t *net)
+{
+    net_port_t *own = net->ports; // where the present run of this rank's nodes begins
+    net_port_t *next = net->ports;
+    for (size_t i = 0; i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        node->ports = next;
+        next += node->port_count;
+        if (!is_here(node)) {
+            allow_huge_pages(own, node->ports);
+            own = next;
+        }
+    }
+    allow_huge_pages(own, next);
+}
+
+static void init_port(net_t *net, net_port_t *port, net_node_t *node, uint32_t index)
+{
+    net__port_init(port, node, index);
+    net__port_place(port, (uint32_t)(port - net->ports));
+}
+
+void net__parts_make_ports(net_t *net)
+{
+    net->port_count = (uint32_t)net->link_count * 2;
+    net->partial = sim_is_seated(net->sim);
+    net->ports =
+        net->partial ? sim_alloc_sparse(ports_bytes(net)) : sim_alloc_lines(ports_bytes(net));
+    net->classes = sim_alloc_sparse(sizeof(*net->classes) * net__class_blocks(net));
+    net->received = sim_alloc_sparse(sizeof(*net->received) * net__class_blocks(net));
+    net->rare = sim_alloc_sparse(sizeof(*net->rare) * (net->port_count + 1));
+    net->meters = sim_alloc_sparse(sizeof(*net->meters) * (net->port_count + 1));
+    if (net->partial) {
+        (void)pthread_mutex_init(&net->making_ports, NULL);
+        (void)pthread_mutex_init(&net->making_nodes, NULL);
+        net->port_links = sim_alloc_array(net->port_count + 1, sizeof(*net->port_links));
+    }
+    place_nodes(net);
+    for (size_t i = 0; i < net->node_count; i++) {
+        net_node_t *const node = net->nodes[i];
+        for (uint32_t p = 0; is_here(node) && p < node->port_count; p++) {
+            init_port(net, &node->ports[p], node, p);
+        }
+    }
+    for (size_t i = 0; net->partial && i < net->link_count; i++) {
+        const net_link_t *const link = &net->links[i];
+        net_port_t *const a = &link->a->ports[link->a_port];
+        net_port_t *const b = &link->b->ports[link->b_port];
+        net->port_links[a - net->ports] = (uint32_t)i;
+        net->port_links[b - net->ports] = (uint32_t)i;
+        if (is_here(link->a) && !is_here(link->b)) {
+            init_port(net, b, link->b, link->b_port);
+        } else if (is_here(link->b) && !is_here(link->a)) {
+            init_port(net, a, link->a, link->a_port);
+        }
+    }
+}
+
+void net__parts_free(net_t *net)
+{
+    if (!net->partial) {
+        sim_free(net->ports);
+        return;
+    }
+    sim_free_sparse(net->ports, ports_bytes(net));
+    sim_free(net->port_links);
+    (void)pthread_mutex_destroy(&net->making_ports);
+    (void)pthread_mutex_destroy(&net->making_nodes);
+}
+
+// -- making what is asked for
+
+// Returns the number of an interface: those of plane 0 are in the order of ports, and so are all
+// others behind them.
+static uint32_t find_interface(const net_t *net, const net_port_t *port)
+{
+    const size_t bounds[] = {0, net->plane0_count, net->interface_count};
+    for (size_t part = 0; part < 2; part++) {
+        size_t from = bounds[part];
+        size_t to = bounds[part + 1];
+        while (from < to) {
+            const size_t middle = from + (to - from) / 2;
+            if (net->interfaces[middle] < port) {
+                from = middle + 1;
+            } else {
+                to = middle;
+            }
+        }
+        if (from < bounds[part + 1] && net->interfaces[from] == port) {
+            return (uint32_t)from;
+        }
+    }
+    return NET_INTERFACES_MAX;
+}
+
+// Returns the node of a port that need not have been made.
+static net_node_t *node_of(const net_t *net, const net_port_t *port)
+{
+    const net_link_t *const link = &net->links[net->port_links[port - net->ports]];
+    return &link->a->ports[link->a_port] == port ? link->a : link->b;
+}
+
+// Fills in `made` as the port is while it never sends.
+static void fill_idle(const net_t *net, const net_port_t *port, net_port_t *made)
+{
+    const uint32_t number = net->port_links[port - net->ports];
+    const net_link_t *const link = &net->links[number];
+    net_node_t *const node = node_of(net, port);
+    const bool is_a = node == link->a;
+    net__port_init(made, node, is_a ? link->a_port : link->b_port);
+    net__port_place(made, (uint32_t)(port - net->ports));
+    made->peer = is_a ? &link->b->ports[link->b_port] : &link->a->ports[link->a_port];
+    made->link = number;
+    made->config = link->config;
+    made->delay_ps = link->config->delay_ps;
+    made->interface =
+        node->kind == NET_NODE_HOST ? find_interface(net, port) : (uint32_t)NET_INTERFACES_MAX;
+    net__port_set_rate(made, link->config->rate_bps);
+}
+
+const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle)
+{
+    const net_port_t *const port = &node->ports[index];
+    if (net__port_made(port)) {
+        return port;
+    }
+    fill_idle(node->net, port, idle);
+    return idle;
+}
+
+// Makes a port. Its node is set last: it says that the port is made.
+static void make_idle(const net_t *net, net_port_t *port)
+{
+    net_port_t made;
+    fill_idle(net, port, &made);
+    net_node_t *const node = made.node;
+    made.node = NULL;
+    *port = made;
+    __atomic_store_n(&port->node, node, __ATOMIC_RELEASE);
+}
+
+uint32_t net_port_uid(const net_node_t *node, uint32_t index)
+{
+    return (uint32_t)(node->ports + index - node->net->ports);
+}
+
+net_port_t *net__port_make(net_t *net, net_port_t *port)
+{
+    SIM_CHECK(net->partial);
+    (void)pthread_mutex_lock(&net->making_ports);
+    if (!net__port_made(port)) {
+        make_idle(net, port);
+    }
+    (void)pthread_mutex_unlock(&net->making_ports);
+    return port;
+}
+
+net_port_t *net_port_at(const net_node_t *node, uint32_t index)
+{
+    SIM_ASSERT(index < node->port_count);
+    net_port_t *const port = &node->ports[index];
+    return SIM_LIKELY(net__port_made(port)) ? port : net__port_make(node->net, port);
+}
+
+net_port_t *net_port_peer(const net_port_t *port)
+{
+    net_port_t *const peer = port->peer;
+    return SIM_LIKELY(net__port_made(peer)) ? peer : net__port_make(port->node->net, peer);
+}
+
+bool net_port_exists(const net_node_t *node, uint32_t index)
+{
+    return net__port_made(&node->ports[index]);
+}
+
+uint32_t net_link_of(const net_node_t *node, uint32_t index)
+{
+    const net_t *const net = node->net;
+    const net_port_t *const port = &node->ports[index];
+    return net->partial ? net->port_links[port - net->ports] : port->link;
+}
+
+net_node_t *net_neighbour(const net_node_t *node, uint32_t index)
+{
+    const net_link_t *const link = &node->net->links[net_link_of(node, index)];
+    return link->a == node ? link->b : link->a;
+}
+
+net_node_t *net_interface_node(const net_t *net, uint32_t interface)
+{
+    SIM_CHECK(interface < net->interface_count);
+    const net_port_t *const port = net->interfaces[interface];
+    return net->partial ? node_of(net, port) : port->node;
+}
+
+void net_node_complete(net_node_t *node)
+{
+    net_t *const net = node->net;
+    if (__atomic_load_n(&node->complete, __ATOMIC_ACQUIRE)) {
+        return;
+    }
+    SIM_CHECK(net->built && net->partial && node->built != NULL);
+    (void)pthread_mutex_lock(&net->making_nodes);
+    if (!node->complete) {
+        node->built(node);
+        __atomic_store_n(&node->complete, true, __ATOMIC_RELEASE);
+    }
+    (void)pthread_mutex_unlock(&net->making_nodes);
+}

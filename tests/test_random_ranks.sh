@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# tests/test_random_ranks.sh - random scenarios give one digest and the same files in any number of processes.
+#
+# Goal: for ranks x threads in {1, 2, 3, 4} x {1, 2}, a scenario that tests/random-scenario or
+# tests/random-program draws has the files of one process, byte for byte but for values named wall_ (the
+# digest is among them), and a run that fails fails alike.
+# Method: RANKS_COUNT scenarios of each from RANKS_FIRST on (200 from 1001 on in the long form, 2 in the short
+# one, in two of the ways); diff of folders. Ranks refuse some, with status 2 and no file.
+# Not pinned: results.
+# labels: ranks long
+set -u
+. tests/script.sh
+if ! "$ROCESIM" --version | grep -q 'with Open MPI' || ! command -v mpirun >/dev/null; then
+    echo "skip: this build has no MPI, or mpirun is not installed"
+    exit 77
+fi
+count=2
+ways="2:1 3:2"
+if [ -n "${TEST_LONG:-}" ]; then
+    count=200
+    ways="1:2 2:1 2:2 3:1 3:2 4:1 4:2"
+fi
+first=${RANKS_FIRST:-1001}
+count=${RANKS_COUNT:-$count}
+ways=${RANKS_WAYS:-$ways}
+
+# into NAME [OPTION]...: a run of the scenario into the folder NAME; prints its status.
+into() {
+    local status=0
+    rm -rf "${work:?}/$1"
+    timeout 300 "$ROCESIM" run "$work/scenario.yaml" -o "$work/$1" --quiet "${@:2}" \
+        >"$work/out" 2>"$work/err" || status=$?
+    echo $status
+}
+
+refused=0
+for drawn in random-scenario random-program; do
+    for ((number = first; number < first + count; ++number)); do
+        tests/$drawn $number >"$work/scenario.yaml"
+        alone=$(into one)
+        for way in $ways; do
+            before=$failures
+            status=$(into many --ranks "${way%:*}" --threads "${way#*:}")
+            if [ "$status" -eq 2 ] && [ "$alone" -ne 2 ] &&
+                grep -q 'or one rank\|ties: insertion' "$work/err"; then
+                [ ! -e "$work/many" ] || fail "$drawn $number: a refused run left files"
+                refused=$((refused + 1))
+                break
+            fi
+            [ "$status" -eq "$alone" ] ||
+                fail "$drawn $number, $way: status $status, alone $alone: $(head -n 2 "$work/err")"
+            [ -e "$work/one" ] || [ -e "$work/many" ] || continue # not a scenario that runs
+            diff -r -q -I '"wall_' -I '"threads"' -I '^threads:' "$work/one" "$work/many" >"$work/diff" ||
+                fail "$drawn $number, $way: $(head -n 3 "$work/diff")"
+            [ $failures -eq $before ] || echo "rerun: tests/$drawn $number >s.yaml; rocesim run s.yaml" \
+                "-o out/s --ranks ${way%:*} --threads ${way#*:}"
+        done
+    done
+done
+echo "$((2 * count)) scenarios, of which ranks refuse $refused"
+[ "$refused" -lt $((2 * count)) ] || fail "all were refused"
+[ $failures -eq 0 ]
