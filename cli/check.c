@@ -184,7 +184,7 @@ static sim_err_t read_ranks(const cli_args_t *args,
     if (args->ranks == NULL) {
         return SIM_OK;
     }
-    const sim_err_t result = cli_ranks_count(args->ranks, count, error);
+    const sim_err_t result = cli_ranks_wanted(args, count, error);
     return result == SIM_OK ? world_ranks_check(scenario, error) : result;
 }
 

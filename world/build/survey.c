@@ -247,7 +247,7 @@ static void take_load(const app_load_t *load, void *ctx)
     }
     const double each = ceil(load->bytes / load->messages / (double)load->mtu_bytes);
     const double packets = load->messages * (each > 1 ? each : 1);
-    const nic_config_t *const config = nic_get_config(pass->world->nics[to].nic);
+    const nic_config_t *const config = nic_config_of_interface(net, to);
     sender_t *const sender = &pass->senders[from];
     survey->transfers += (uint64_t)ceil(load->messages);
     survey->bytes += load->bytes;
