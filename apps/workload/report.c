@@ -440,7 +440,7 @@ static bool get_iteration(const void *object, sim_report_value_t *value)
 {
     const report_t *const report = object;
     value->real = report->iteration_ms;
-    return report->dimensioned;
+    return report->dimensioned && report->ranks_finished == report->ranks;
 }
 
 static bool get_compute(const void *object, sim_report_value_t *value)
@@ -480,7 +480,7 @@ static const sim_report_row_t report_rows[] = {
     {.name = "iteration_ms",
      .kind = SIM_REPORT_REAL,
      .unit = "ms",
-     .help = "time of a training iteration, until its last rank finished",
+     .help = "time of a training iteration, until its last rank finished; none if a rank did not",
      .get = get_iteration,
      .shown = true},
     {.name = "compute_ms",

@@ -185,7 +185,11 @@ static void choose_lanes(timeline_t *timeline)
 static void end_rank(timeline_t *timeline)
 {
     if (timeline->count > 0) {
-        char *const name = sim_format("rank %" PRIu64 " (%s)", timeline->rank, timeline->host);
+        char *const job =
+            timeline->app == 0 ? sim_strdup("") : sim_format("traffic %" PRIu64 " ", timeline->app);
+        char *const name =
+            sim_format("%srank %" PRIu64 " (%s)", job, timeline->rank, timeline->host);
+        sim_free(job);
         put_name(timeline, "process_name", 0, name);
         sim_free(name);
         qsort(timeline->slices, timeline->count, sizeof(*timeline->slices), compare_slices);

@@ -164,7 +164,8 @@ static void keep_note(const char *text, void *ctx)
 void world_print_notes(const world_t *world, FILE *out)
 {
     for (size_t i = 0; i < world->note_count; i++) {
-        fprintf(out, "note: %s\n", world->notes[i]);
+        const bool warns = strncmp(world->notes[i], "warning: ", strlen("warning: ")) == 0;
+        fprintf(out, "%s%s\n", warns ? "" : "note: ", world->notes[i]);
     }
 }
 

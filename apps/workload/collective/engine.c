@@ -424,6 +424,21 @@ static sim_err_t check_pairs(const app__collectives_t *all, sim_message_t *messa
     return SIM_OK;
 }
 
+// Warns of an algorithm that does none of the collectives.
+static void tell_unused(const app_context_t *context, const app__collectives_t *all)
+{
+    if (context->note != NULL && all->wanted != NULL && !all->wanted_used) {
+        char *const text = sim_format("warning: traffic[%u].%s.algorithm: %s %s, so all collectives "
+                                      "are done as with auto",
+                                      context->index,
+                                      all->workload->app.ops->name,
+                                      all->wanted->name,
+                                      all->refusal);
+        context->note(text, context->ctx);
+        sim_free(text);
+    }
+}
+
 sim_err_t app__collectives_create(const app_context_t *context,
                                   app__workload_t *workload,
                                   sim_message_t *message)
@@ -444,6 +459,7 @@ sim_err_t app__collectives_create(const app_context_t *context,
     error = error == SIM_OK ? app__coll_plan_all(all, message) : error;
     error = error == SIM_OK ? check_file(all, message) : error;
     if (error == SIM_OK) {
+        tell_unused(context, all);
         make_members(all);
         app__conns_reserve(all);
         error = app__coll_check_paths(all, message);

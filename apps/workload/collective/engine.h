@@ -199,6 +199,9 @@ struct app__collectives {
     app__coll_options_t options;
     app__msccl_t file; // the algorithm that options.algorithm_file names; program NULL: none
     bool file_used;    // by some plan
+    const app__algorithm_t *wanted; // options.algorithm; NULL: auto
+    bool wanted_used;               // by some plan
+    const char *refusal;            // why it cannot do some call; NULL: it can
     app__coll_plan_t *plans;
     size_t plan_count;
     size_t plan_capacity;

@@ -282,7 +282,13 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
     };
     set_channels(options, plan);
     const app__algorithm_t *const wanted = algorithms[options->algorithm];
-    program->algorithm = wanted == NULL || wanted->refuses(program) != NULL ? NULL : wanted;
+    const char *const refusal = wanted == NULL ? NULL : wanted->refuses(program);
+    program->algorithm = refusal == NULL ? wanted : NULL;
+    if (wanted != NULL) {
+        all->wanted = wanted;
+        all->wanted_used = all->wanted_used || refusal == NULL;
+        all->refusal = refusal != NULL ? refusal : all->refusal;
+    }
     if (fits_file(all, plan)) {
         program->algorithm = &app__from_file;
         program->file = all->file.program;

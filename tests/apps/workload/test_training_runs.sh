@@ -127,6 +127,21 @@ run jobs --set "$T.hosts=host[0-3]" \
 grep -c '"kind": "training"' "$work/jobs/summary.json" | grep -qx 2 ||
     fail "two jobs are not two applications"
 
+# -- a NIC that fails stops its job, and the other one ends
+second='{hosts: "host[4-7]", layers: 1, microbatches: 1, hidden: 64, heads: 8}'
+"$ROCESIM" run "$work/t.yaml" -o "$work/broken" --set "$T.hosts=host[0-3]" --set stall-after=1ms \
+    --set outputs.operations-max=1000 --set "traffic[1].training=$second" --set nic.retry-count=1 \
+    --set "faults[0]={part: host1, at: 1us}" --set nic.timeout=8 >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] || fail "a job that stalls: $(cat "$work/err")"
+grep -q "traffic\[0\].training: rank 1 did not finish: its operation .* waits for" \
+    "$work/out" "$work/err" || fail "no report of the rank that waits"
+finished=$(sed -n 's/^ *"ranks_finished": \([0-9]*\),*$/\1/p' "$work/broken/summary.json" | tr '\n' ' ')
+[ "$finished" = "0 4 " ] || fail "ranks that finished: $finished"
+[ "$(grep -c '"iteration_ms": [0-9]' "$work/broken/summary.json")" = 1 ] ||
+    fail "a job that stalled has an iteration"
+"$ROCESIM" timeline "$work/broken" -o "$work/trace.json" &&
+    grep -q '"traffic 1 rank 3 (host7)"' "$work/trace.json" || fail "no timeline of the second job"
+
 # -- passes over a workload text: a layer waits for its gradients of the pass before
 cat >"$work/w.txt" <<'TEXT'
 HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 1 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8
