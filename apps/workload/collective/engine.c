@@ -428,12 +428,13 @@ static sim_err_t check_pairs(const app__collectives_t *all, sim_message_t *messa
 static void tell_unused(const app_context_t *context, const app__collectives_t *all)
 {
     if (context->note != NULL && all->wanted != NULL && !all->wanted_used) {
-        char *const text = sim_format("warning: traffic[%u].%s.algorithm: %s %s, so all collectives "
-                                      "are done as with auto",
-                                      context->index,
-                                      all->workload->app.ops->name,
-                                      all->wanted->name,
-                                      all->refusal);
+        char *const text =
+            sim_format("warning: traffic[%u].%s.algorithm: %s %s, so all collectives "
+                       "are done as with auto",
+                       context->index,
+                       all->workload->app.ops->name,
+                       all->wanted->name,
+                       all->refusal);
         context->note(text, context->ctx);
         sim_free(text);
     }
