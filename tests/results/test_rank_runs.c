@@ -31,9 +31,17 @@ static const row_t rows[] = {
     {"flows",
      LEAVES "nic: {congestion-control: dcqcn}\n"
             "traffic: [incast: {to: host0, from: 'host[1-5]', bytes: 60KB}]\n"
+            "until: 15us\n"
             "outputs: {hops-max: 10000}\n"
             "captures:\n  - {fabric: whole.pcapng}\n"
             "observe:\n  - {series: 'port[*->*].queue_bytes', on: change}\n"},
+    {"plans, and a measurement",
+     LEAVES "traffic:\n"
+            "  - flows: {list: [host0 host5 20KB 0us, host4 host1 30KB 1us]}\n"
+            "  - poisson: {from: 'host[*]', to: 'host[*]', load: 0.3, stop: 20us}\n"
+            "  - all-to-all: {bytes: 4KB}\n"
+            "  - perftest: {test: ib_write_lat, from: host4, to: host1, size: 2KB,"
+            " iterations: 20}\n"},
     {"verbs-rate",
      STAR INSIDE "traffic:\n"
                  "  - verbs-rate: {from: 'host[0-2]', to: 'host[3-5]', verb: fetch-add,"
@@ -201,4 +209,26 @@ START_TEST(ranks_write_the_same_files)
 }
 END_TEST
 
-CHECK_MAIN(CHECK_LOOP_FEW(ranks_write_the_same_files, 0, SIM_COUNT_OF(rows), 2))
+// Checks that a new application joins the rows.
+START_TEST(every_application_has_a_row)
+{
+    for (const app_ops_t *const *ops = app_all; *ops != NULL; ops++) {
+        const char *const name = (*ops)->name;
+        char *const entry = sim_format(" %s: {", name);
+        bool has_row = false;
+        for (size_t i = 0; i < SIM_COUNT_OF(rows); i++) {
+            char *const only = sim_format("[%s: {", name);
+            has_row |= strstr(rows[i].text, entry) != NULL || strstr(rows[i].text, only) != NULL;
+            sim_free(only);
+        }
+        // A session takes orders from a program.
+        const bool refused = strcmp(name, "session") == 0;
+        ck_assert_msg(has_row != refused, "no row has %s", name);
+        ck_assert_msg(((*ops)->carry == NULL) == refused, "%s", name);
+        sim_free(entry);
+    }
+}
+END_TEST
+
+CHECK_MAIN(CHECK_LOOP_FEW(ranks_write_the_same_files, 0, SIM_COUNT_OF(rows), 2),
+           CHECK_TEST(every_application_has_a_row))
