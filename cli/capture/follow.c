@@ -336,7 +336,7 @@ static void take_pause(stops_t *stops,
         const sight_t *const to = &follow->sights[hop->to];
         const uint32_t class = to->class;
         if (hop->is_link || strcmp(to->port, interface->name) != 0 ||
-            (frame.pfc_classes >> class & 1u) == 0) {
+            ((uint32_t)frame.pfc_classes >> class & 1u) == 0) {
             continue;
         }
         if (stop->is_stopped) {

@@ -445,6 +445,7 @@ void results_run_destroy(results_run_t *run)
         results_t results = {0};
         const sim_err_t closed = results_observers_close(run->observers, &results, &ignored);
         (void)closed;
+        results_fini(&results);
     }
     if (run->has_results) {
         results_fini(&run->results);
