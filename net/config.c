@@ -281,6 +281,10 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.conga.ageing", TIME, net_switch_config_t, balance.conga_ageing_ps,
              .default_text = "500us", .min_text = "1us", .max_text = "10s",
              .help = "time after which conga takes a remote utilisation for zero"),
+    SIM_ATTR("switch.conga.samples", COUNT, net_switch_config_t, balance.conga_samples,
+             .default_text = "0", .min_text = "0", .max_text = "254",
+             .help = "neighbouring uplinks, from a random one on, among which conga chooses; 0: "
+                     "all; 4: as in the simulator of ConWeave"),
     SIM_ATTR("switch.conga.header-bytes", BYTES, net_switch_config_t, balance.conga_header_bytes,
              .default_text = "50", .min_text = "0", .max_text = "64",
              .help = "bytes that conga adds to frames between switches; 50: VXLAN over IPv4; 0: as "

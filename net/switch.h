@@ -48,6 +48,7 @@ typedef struct net_balance_config {
     sim_ratio_t conga_alpha;
     uint64_t conga_bits; // of a quantised utilisation
     sim_time_t conga_ageing_ps;
+    uint64_t conga_samples; // uplinks that a choice looks at; 0: all
     uint64_t conga_header_bytes;
     sim_time_t conweave_reply_ps;    // within which a reply must come
     sim_time_t conweave_busy_ps;     // for which a path with marks is avoided
@@ -105,6 +106,9 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
 
 // Returns the switch's configuration, borrowed.
 const net_switch_config_t *net_switch_config(const net_node_t *node);
+// Returns the name of a switch's load balancer. *spreads: it sends packets of one flow over several
+// paths, whatever their header fields are. Call it after net_build.
+const char *net_switch_balancer(const net_node_t *node, bool *spreads);
 
 // Returns the headroom in bytes that one lossless (port, class) needs in order never to drop: the
 // most that the peer can still send after the XOFF was decided. Derived in docs/models/pfc.md.

@@ -114,6 +114,7 @@ typedef struct nic_config {
         nak_interval_ps; // at least this between two sequence NAKs for one gap; 0: one per gap
     bool nak_ends; // the end of a message ahead is answered by a NAK whatever nak_interval_ps says
     bool nak_once; // the sender goes back again for a NAK of the same gap after a round trip only
+    bool nak_cuts; // a sequence NAK is a CNP, too
     nic_repath_rule_t repath;
     sim_ratio_t plb_marks; // a round trip is congested above this share of marked ACKs
     uint64_t plb_rounds;   // congested ones in a row

@@ -31,6 +31,7 @@ SIM_MUST_CHECK sim_err_t world__check_hosts(const world_t *world, world_error_t 
 // before net_build.
 SIM_MUST_CHECK sim_err_t world__apply_faults(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error);
+SIM_MUST_CHECK sim_err_t world__check_repath(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
 // network.c: makes the application of an entry of `traffic` and adds it to world->apps. `index` is

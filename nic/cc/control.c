@@ -197,6 +197,11 @@ void nic__cc_stop(nic_qp_t *qp)
     }
 }
 
+static bool nak_cuts(const nic_qp_t *qp)
+{
+    return qp->nic->host->config->nak_cuts && (qp->flags & NIC_QP_ACTIVE) != 0;
+}
+
 static inline void tell_ack(nic_qp_t *qp,
                             const net_packet_t *packet,
                             uint64_t end_psn,
@@ -218,7 +223,7 @@ static inline void tell_ack(nic_qp_t *qp,
         .acked_psn = end_psn - qp->first_psn,
         .next_psn = qp->next_psn - qp->first_psn,
         .nak = nak,
-        .ecn_echo = packet->becn,
+        .ecn_echo = packet->becn || (nak && nak_cuts(qp)),
         .packet = packet,
         .telemetry = (net_telemetry_t)packet->telemetry,
         .hop_count = packet->hop_count,
@@ -230,8 +235,21 @@ static inline void tell_ack(nic_qp_t *qp,
     nic__cc_sync(qp);
 }
 
+// Lets the algorithm take a NAK for a CNP. One that gets marks in ACKs finds a mark in it instead.
+static SIM_NOINLINE void cut_for_nak(nic_qp_t *qp)
+{
+    nic_cc_t *const cc = nic__cc(qp);
+    if (nak_cuts(qp) && !cc->echoes_ecn && cc->ops->cnp != NULL) {
+        cc->ops->cnp(cc);
+        nic__cc_sync(qp);
+    }
+}
+
 void nic__cc_ack(nic_qp_t *qp, const net_packet_t *packet, uint64_t acked_bytes, bool nak)
 {
+    if (SIM_UNLIKELY(nak)) {
+        cut_for_nak(qp);
+    }
     tell_ack(qp, packet, qp->una_psn, acked_bytes, nak);
 }
 

@@ -110,6 +110,10 @@ static const sim_attr_t attrs[] = {
              .default_text = "off",
              .help = "whether several NAKs of one packet within a round trip of the idle path make "
                      "the sender go back only once"),
+    SIM_ATTR("nic.nak-cuts", BOOL, nic_config_t, nak_cuts,
+             .default_text = "off",
+             .help = "whether the sender takes a sequence NAK for a CNP, too, so that reordering "
+                     "lowers its rate, as in the simulator of ConWeave"),
     SIM_ATTR("nic.recovery-delay", TIME, nic_config_t, recovery_delay_ps,
              .default_text = "0ps", .min_text = "0ps", .max_text = "1s",
              .help = "time from a sequence NAK until the sender goes back: cards need far more "

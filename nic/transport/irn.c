@@ -16,7 +16,13 @@
 // responses.
 #define BITMAPS 5u
 
+typedef enum irn_recovery {
+    IRN_MISSING, // packets before one that came are sent again
+    IRN_ALL,     // all that were sent and are not known to have come, as if going back
+} irn_recovery_t;
+
 typedef struct irn_config {
+    irn_recovery_t recovery;
     uint64_t window_bytes; // SIM_AUTO: one bandwidth-delay product
     uint64_t bits;         // SIM_AUTO: as many as the window has packets
     sim_time_t rto_low_ps;
@@ -30,6 +36,11 @@ static const sim_attr_t attrs[] = {
              .auto_ok = true, .default_text = "auto", .min_text = "1",
              .help = "largest payload from the oldest unacknowledged packet to the newest; auto: "
                      "rate of the NIC x round trip of the path"),
+    SIM_ATTR(PREFIX ".recovery", ENUM, irn_config_t, recovery,
+             .default_text = "missing", .choices = "missing|all",
+             .help = "packets that the NAK that begins a recovery makes the sender send again; "
+                     "missing: those before one that came; all: all that are in flight and are not "
+                     "known to have come, as in the simulator of ConWeave"),
     SIM_ATTR(PREFIX ".bits", COUNT, irn_config_t, bits,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "8388608",
              .help = "packets that a receiver's bitmap covers from the expected one on, which "
@@ -183,7 +194,7 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     irn_t *const irn = irn_of(qp);
-    const nic_held_news_t news = nic__held_acknowledged(&irn->held, packet);
+    nic_held_news_t news = nic__held_acknowledged(&irn->held, packet);
     if (!news.alive) {
         return;
     }
@@ -198,6 +209,8 @@ static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
             irn->recovering = true;
             irn->recovery_psn = qp->next_psn;
             irn->looked_psn = qp->una_psn;
+            const irn_config_t *const config = irn->held.base.config;
+            news.psn = config->recovery == IRN_ALL ? qp->next_psn : news.psn;
         }
         if (irn->looked_psn < qp->una_psn) {
             irn->looked_psn = qp->una_psn;

@@ -135,9 +135,34 @@ static sim_err_t check_channels(const world_t *world, world_error_t *error)
     return SIM_OK;
 }
 
+// Refuses switches that choose paths by other things than the ports that senders choose (nic.repath
+// reps).
+static sim_err_t check_balancers(const world_t *world, const char *host, world_error_t *error)
+{
+    for (size_t i = 0; i < net_node_count(world->net); i++) {
+        const net_node_t *const node = net_node_at(world->net, i);
+        bool spreads = false;
+        const char *const name =
+            node->kind == NET_NODE_SWITCH ? net_switch_balancer(node, &spreads) : "";
+        if (spreads) {
+            const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
+            return world_fail(error,
+                              SIM_ERR_INVALID,
+                              &place,
+                              "nic.repath: reps at %s chooses paths by UDP source ports, but %s has "
+                              "the load balancer %s, which chooses paths itself; expected ecmp or "
+                              "wecmp there, or another rule here",
+                              host,
+                              node->sim.name,
+                              name);
+        }
+    }
+    return SIM_OK;
+}
+
 // Refuses networks in which some hosts answer by the ports of packets (nic.repath reps), and others
-// do not.
-static sim_err_t check_repath(const world_t *world, world_error_t *error)
+// do not, or switches do not look at these ports. Call it after net_build.
+sim_err_t world__check_repath(const world_t *world, world_error_t *error)
 {
     const char *with = NULL;
     const char *without = NULL;
@@ -148,8 +173,11 @@ static sim_err_t check_repath(const world_t *world, world_error_t *error)
             *(config->repath == NIC_REPATH_REPS ? &with : &without) = node->sim.name;
         }
     }
-    if (with == NULL || without == NULL) {
+    if (with == NULL) {
         return SIM_OK;
+    }
+    if (without == NULL) {
+        return check_balancers(world, with, error);
     }
     const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
     return world_fail(error,
@@ -166,10 +194,9 @@ static sim_err_t check_repath(const world_t *world, world_error_t *error)
 sim_err_t world__check_hosts(const world_t *world, world_error_t *error)
 {
     const world_scenario_t *const scenario = world->scenario;
-    sim_err_t wrong = check_channels(world, error);
-    wrong = wrong == SIM_OK ? check_repath(world, error) : wrong;
-    if (wrong != SIM_OK) {
-        return wrong;
+    const sim_err_t class = check_channels(world, error);
+    if (class != SIM_OK) {
+        return class;
     }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
         const net_node_t *const node = net_node_at(world->net, i);

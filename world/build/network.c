@@ -347,6 +347,9 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
     }
     world__name_nics(world);
     result = world__check_node_overlays(world, error);
+    if (result == SIM_OK) {
+        result = world__check_repath(world, error);
+    }
     return result == SIM_OK ? world__check_lint(world, error) : result;
 }
 

@@ -45,6 +45,14 @@ const net_balance_ops_t *net__switch_balance(const net_t *net, const net_balance
     return ops == &net__balance_ecmp && hashes_otherwise(config) ? &net__balance_hashed : ops;
 }
 
+const char *net_switch_balancer(const net_node_t *node, bool *spreads)
+{
+    const net_balance_ops_t *const ops =
+        net__switch_balance(node->net, &net_switch_config(node)->balance);
+    *spreads = ops->spreads_flows;
+    return ops->name;
+}
+
 // Fails unless all switches have the balancer and its header, and call it. Its leaves talk to each
 // other in the header, so a switch that ignores or lacks it would break them.
 static sim_err_t check_header(const net_switch_t *sw,

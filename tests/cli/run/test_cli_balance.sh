@@ -169,6 +169,7 @@ refused 'no load balancer "drll"' --set switch.load-balancing=drll
 refused 'expected both to be hpcc' --set switch.load-balancing=hpcc
 refused 'knows no headers' --set switch.load-balancing=conga --set switch.mmu=hpcc
 refused 'at all hosts or at none' --set 'nodes={host0: {nic: {repath: reps}}}'
+refused 'which chooses paths itself' --set nic.repath=reps --set network.load-balancer=drill
 refused 'other transports keep packets anyway' --set nic.transport=irn --set nic.ooo=place
 cat >>"$work/mesh.yaml" <<'YAML'
 nodes: {"spine0": {switch: {load-balancing: ecmp}}}

@@ -61,6 +61,7 @@ knob $small nic.adamap.sample-interval 1ms
 irn=transport=irn,$lossy
 knob $irn nic.irn.window 20KB
 knob $irn nic.irn.bits 5
+knob $irn nic.irn.recovery all
 knob transport=irn,loss=0.3 nic.irn.rto-low 5ms
 knob transport=irn,loss=0.3 nic.irn.rto-high 5ms
 knob transport=irn,loss=0.3 nic.irn.rto-low-packets 100
