@@ -305,6 +305,10 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.conweave.wait-default", TIME, net_switch_config_t, balance.conweave_wait_ps,
              .default_text = "200us", .min_text = "1us", .max_text = "10s",
              .help = "time that conweave waits for a TAIL if no packet of the old path has come"),
+    SIM_ATTR("switch.conweave.held", ENUM, net_switch_config_t, balance.conweave_held,
+             .default_text = "counted", .choices = "counted|free",
+             .help = "packets that conweave holds back; counted: they take room in the buffer and "
+                     "may stop a peer; free: only once they are released, as in its simulator"),
     SIM_ATTR("switch.conweave.header-bytes", BYTES, net_switch_config_t,
              balance.conweave_header_bytes,
              .default_text = "6", .min_text = "0", .max_text = "64",

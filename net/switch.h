@@ -29,6 +29,12 @@ typedef enum net_adaptive_by { NET_ADAPTIVE_EXACT, NET_ADAPTIVE_GRADES } net_ada
 #define NET_DRILL_MAX 16u // remembered ports
 
 // How a switch chooses among equal paths (docs/models/load-balancing.md).
+// Where packets are that ConWeave's last switch holds back.
+typedef enum net_conweave_held {
+    NET_CONWEAVE_COUNTED, // in the switch's buffer
+    NET_CONWEAVE_FREE,    // beside it, in memory of any size
+} net_conweave_held_t;
+
 typedef struct net_balance_config {
     sim_name_t name; // a load balancer of net/models.h; "network": net_config_t.balance
     net_hash_fields_t ecmp_fields;
@@ -55,6 +61,7 @@ typedef struct net_balance_config {
     sim_time_t conweave_inactive_ps; // after which a flow begins a new epoch
     sim_time_t conweave_extra_ps;    // added to the expected arrival of a TAIL
     sim_time_t conweave_wait_ps;     // for a TAIL whose arrival cannot be estimated
+    net_conweave_held_t conweave_held;
     uint64_t conweave_header_bytes;
 } net_balance_config_t;
 

@@ -530,7 +530,8 @@ static const char *const exceptions[] = {
     "switch.virtual-channels", // tests/topologies/test_virtual_channels.sh
     "nic.planes",              // tests/apps/flows/test_app_planes.c
     "switch.marking",          // a single one so far
-    "switch.conga.ageing",     // these two: tests/net/test_balance.c
+    "switch.conga.ageing",     // these three: tests/net/test_balance.c
+    "switch.conweave.held",    //
     "switch.conweave.wait-default",
     "switch.pfc.watchdog", // and its times: tests/cli/run/test_cli_faults.sh
 };

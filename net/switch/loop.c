@@ -120,17 +120,35 @@ void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *pack
     }
 }
 
-bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+static bool park(net_switch_t *sw,
+                 net_port_t *egress,
+                 net_packet_t *packet,
+                 net_drop_reason_t *reason)
 {
-    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
-    if (!sw->buffer->admit(sw, egress, packet, &reason)) {
-        const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
-        net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
+    if (!sw->buffer->admit(sw, egress, packet, reason)) {
         return false;
     }
     sw->held_bytes += packet->frame_bytes;
     sw->parked_bytes[packet->priority] += packet->frame_bytes;
     return true;
+}
+
+bool net_switch_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
+    if (park(sw, egress, packet, &reason)) {
+        return true;
+    }
+    const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;
+    net_port_drop(at_ingress ? &sw->node.ports[packet->ingress_port] : egress, packet, reason);
+    return false;
+}
+
+bool net_switch_try_park(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+{
+    net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
+    const net_port_t *const ingress = &sw->node.ports[packet->ingress_port];
+    return !ingress->received[packet->priority]->stopped && park(sw, egress, packet, &reason);
 }
 
 void net_switch_release(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)

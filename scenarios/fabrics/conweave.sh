@@ -7,9 +7,10 @@
 # hosts, 100 Gbps, 1 us, AliStorage2019, DCQCN, 9 MB switches, alpha 1/16. The absolute curves are not
 # published. As in the published simulator (conweave-ns3): its DCQCN, 40 and 100 Mbps of increase, a NAK
 # cuts the rate, IRN sends everything again that is not known to have come, CONGA looks at 4 uplinks,
-# headers of 0 bytes. Assumed: MTU 1024, flows for 4 ms (published: 100 ms) with the warm-up, 64 us of
-# extra wait for a TAIL. The load of the hosts' links is half the stated one, since uplinks are
-# oversubscribed 2:1. With flows for 1 ms queues are not yet long: DRILL with IRN then seems best.
+# headers of 0 bytes, held packets take no room in buffers. Assumed: MTU 1024, flows for 4 ms
+# (published: 100 ms) with the warm-up, 64 us of extra wait for a TAIL. The load of the hosts' links is
+# half the stated one, since uplinks are oversubscribed 2:1. Runs of 1 ms are too short: queues are not
+# yet long, and DRILL with IRN seems best.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
 begin "$1" case,scheme,nr,mean,p99,mean_gain_percent,theirs_mean,p99_gain_percent,theirs_p99,reordered
@@ -42,7 +43,7 @@ switch:
   pfc: {alpha: 1/16}
   ecn: {kmin: 100KB, kmax: 400KB, pmax: 0.2}
   conga: {header-bytes: 0, samples: 4}
-  conweave: {header-bytes: 0, reply: 8us, wait-extra: 64us}
+  conweave: {header-bytes: 0, reply: 8us, wait-extra: 64us, held: free}
 nic:
   mtu: 1024
   congestion-control: dcqcn-hpcc

@@ -146,15 +146,16 @@ static sim_err_t check_balancers(const world_t *world, const char *host, world_e
             node->kind == NET_NODE_SWITCH ? net_switch_balancer(node, &spreads) : "";
         if (spreads) {
             const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
-            return world_fail(error,
-                              SIM_ERR_INVALID,
-                              &place,
-                              "nic.repath: reps at %s chooses paths by UDP source ports, but %s has "
-                              "the load balancer %s, which chooses paths itself; expected ecmp or "
-                              "wecmp there, or another rule here",
-                              host,
-                              node->sim.name,
-                              name);
+            return world_fail(
+                error,
+                SIM_ERR_INVALID,
+                &place,
+                "nic.repath: reps at %s chooses paths by UDP source ports, but %s has "
+                "the load balancer %s, which chooses paths itself; expected ecmp or "
+                "wecmp there, or another rule here",
+                host,
+                node->sim.name,
+                name);
         }
     }
     return SIM_OK;

@@ -194,8 +194,7 @@ static uint32_t best_uplink(net_switch_t *sw,
     const uint32_t all = count < UPLINKS_MAX ? count : UPLINKS_MAX;
     const uint32_t samples = (uint32_t)sw->config.balance.conga_samples;
     const bool some = samples != 0 && samples < all;
-    const uint32_t first =
-        some ? (uint32_t)sim_random_below(&state->random, all - samples + 1) : 0;
+    const uint32_t first = some ? (uint32_t)sim_random_below(&state->random, all - samples + 1) : 0;
     for (uint32_t i = first; i < (some ? first + samples : all); i++) {
         if (sw->node.ports[ports[i]].down) {
             continue;

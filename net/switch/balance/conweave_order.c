@@ -8,6 +8,8 @@
 #define CONTROL_CLASS 7u // strict: before all other classes
 #define CONTROL_TTL 64u
 
+#define DRAIN_PS SIM_PS_PER_US // between two looks at a buffer that had no room
+
 // The packets of one flow that wait for a TAIL: a paused queue of the port to the host.
 typedef struct net_conweave_hold {
     sim_timer_t timer; // gives up waiting
@@ -19,6 +21,7 @@ typedef struct net_conweave_hold {
     uint32_t destination;
     uint16_t udp_source_port;
     uint8_t epoch;
+    bool draining; // released, but the buffer had no room for all
     struct net_conweave_hold *next;
 } net_conweave_hold_t;
 
@@ -86,16 +89,30 @@ static void clear(net_conweave_hold_t *hold, uint8_t epoch)
          &(net_conweave_header_t){.kind = NET_CONWEAVE_CLEAR, .epoch = epoch});
 }
 
+static bool is_free(const net_switch_t *sw)
+{
+    return sw->config.balance.conweave_held == NET_CONWEAVE_FREE;
+}
+
+// Releases what is held. Packets beside the buffer enter it as it has room.
 static void flush(net_conweave_hold_t *hold)
 {
+    net_switch_t *const sw = hold->sw;
+    sim_timer_cancel(&sw->node.sim, &hold->timer);
+    hold->draining = false;
     while (hold->first != NULL) {
         net_packet_t *const packet = hold->first;
+        packet->ingress_port = is_free(sw) ? hold->egress->index : packet->ingress_port;
+        if (is_free(sw) && !net_switch_try_park(sw, hold->egress, packet)) {
+            hold->draining = true;
+            sim_timer_arm(&sw->node.sim, &hold->timer, sw->node.sim.now_ps + DRAIN_PS);
+            return;
+        }
         hold->first = packet->next;
         packet->next = NULL;
-        net_switch_release(hold->sw, hold->egress, packet);
+        net_switch_release(sw, hold->egress, packet);
     }
     hold->last = NULL;
-    sim_timer_cancel(&hold->sw->node.sim, &hold->timer);
 }
 
 static receiving_t *flow_of(net_switch_t *sw, const net_packet_t *packet)
@@ -113,6 +130,10 @@ static void gave_up(sim_node_t *node, sim_timer_t *timer)
     const net_packet_t like = {.source = hold->source,
                                .destination = hold->destination,
                                .udp_source_port = hold->udp_source_port};
+    if (hold->draining) {
+        flush(hold);
+        return;
+    }
     receiving_t *const flow = flow_of(hold->sw, &like);
     flow->tailed = true;
     flow->tail_epoch = hold->epoch;
@@ -169,6 +190,28 @@ static bool enter(net_switch_t *sw, const net_port_t *ingress, net_packet_t *pac
     return true;
 }
 
+static void append(net_conweave_hold_t *hold, net_packet_t *packet)
+{
+    packet->next = NULL;
+    *(hold->first == NULL ? &hold->first : &hold->last->next) = packet;
+    hold->last = packet;
+}
+
+// Lets a packet wait behind those of its flow that drain into the buffer. Returns false if none do.
+static bool joins_drain(net_switch_t *sw,
+                        const receiving_t *flow,
+                        const net_port_t *ingress,
+                        net_packet_t *packet)
+{
+    if (flow->hold == NULL || !flow->hold->draining) {
+        return false;
+    }
+    if (enter(sw, ingress, packet)) {
+        append(flow->hold, packet);
+    }
+    return true;
+}
+
 static bool hold_back(net_switch_t *sw,
                       receiving_t *flow,
                       const net_port_t *ingress,
@@ -179,12 +222,11 @@ static bool hold_back(net_switch_t *sw,
     if (hold->first != NULL && is_after(header->epoch, hold->epoch)) {
         flush(hold);
     }
-    if (!enter(sw, ingress, packet) || !net_switch_park(sw, hold->egress, packet)) {
+    if (joins_drain(sw, flow, ingress, packet) || !enter(sw, ingress, packet) ||
+        (!is_free(sw) && !net_switch_park(sw, hold->egress, packet))) {
         return false;
     }
-    packet->next = NULL;
-    *(hold->first == NULL ? &hold->first : &hold->last->next) = packet;
-    hold->last = packet;
+    append(hold, packet);
     if (!sim_timer_armed(&hold->timer)) {
         hold->epoch = header->epoch;
         sim_timer_arm(&sw->node.sim, &hold->timer, resume_ps(sw, flow, header));
@@ -220,7 +262,7 @@ static bool pass_tail(net_switch_t *sw,
     net_conweave_hold_t *const hold = hold_of(sw, flow, packet);
     flow->tailed = true;
     flow->tail_epoch = epoch;
-    if (enter(sw, ingress, packet)) {
+    if (!joins_drain(sw, flow, ingress, packet) && enter(sw, ingress, packet)) {
         net_switch_forward(sw, hold->egress, packet);
     }
     flush(hold);
@@ -244,7 +286,8 @@ bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_pack
     }
     if (header.rerouted) {
         const bool waits = !flow->tailed || flow->tail_epoch != header.epoch;
-        return !waits || hold_back(sw, flow, ingress, packet, &header);
+        return waits ? hold_back(sw, flow, ingress, packet, &header)
+                     : !joins_drain(sw, flow, ingress, packet);
     }
     flow->tailed = flow->tailed && !is_after(header.epoch, flow->tail_epoch);
     flow->heard = true;
@@ -252,6 +295,9 @@ bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_pack
     flow->sent = header.sent;
     if (header.tail) {
         return pass_tail(sw, flow, ingress, packet, header.epoch);
+    }
+    if (joins_drain(sw, flow, ingress, packet)) {
+        return false;
     }
     if (flow->hold != NULL && flow->hold->first != NULL) {
         if (is_after(header.epoch, flow->hold->epoch)) {
