@@ -26,8 +26,9 @@ for case in $(pick cases "even nic-lost" "even nic-2ms nic-lost cable-2ms cable-
     for i in 0 1; do
         outcome=finished
         [ "$(value "apps[$i].ranks_finished")" = "$(value "apps[$i].ranks")" ] || outcome=stalled
-        iteration=$(calc "$(value "apps[$i].iteration_ms")") # a job that stalled has none
-        put "$case" $nr "$i" $outcome "${iteration:--}" \
+        iteration=- # a job that stalled has none
+        [ $outcome = stalled ] || iteration=$(calc "$(value "apps[$i].iteration_ms")")
+        put "$case" $nr "$i" $outcome "$iteration" \
             "$(calc "$(value "apps[$i].exposed_ms.dp")")" "$(value "apps[$i].messages_failed")" \
             "$(value retransmitted_packets)"
     done
