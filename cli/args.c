@@ -37,6 +37,7 @@ static const option_t options[] = {
     {"--listen", true, 1u << CLI_SERVE, NULL},
     {"--from", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
     {"--to", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
+    {"--events", true, 1u << CLI_TIMELINE, NULL},
     {"--packet", true, 1u << CLI_CAPTURE, NULL},
     {"--what-if", false, 1u << CLI_EXPLAIN, NULL},
     {"--counters", true, 1u << CLI_EXPLAIN, NULL},
@@ -236,6 +237,8 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->to = value;
     } else if (strcmp(option->name, "--completion") == 0) {
         args->shell = value;
+    } else if (strcmp(option->name, "--events") == 0) {
+        args->events = value;
     } else if (strcmp(option->name, "--counters") == 0) {
         args->counters = value;
     } else if (strcmp(option->name, "--what-if") == 0) {

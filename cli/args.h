@@ -57,6 +57,7 @@ typedef struct cli_args {
     const char *listen;      // serve; NULL: not given
     const char *from;        // timeline, capture cut; NULL: not given
     const char *to;          // timeline, capture cut; NULL: not given
+    const char *events;      // timeline; NULL: not given
     const char *packet;      // capture follow; NULL: not given
     bool comments;           // capture split
     bool what_if;            // explain

@@ -18,7 +18,7 @@ static const char help_program[] =
     "  rocesim compare DIR DIR...           print the results of several runs side by side\n"
     "  rocesim diff DIR DIR                 find the first difference between two runs\n"
     "  rocesim plot DIR... -o FIGURE        draw results with gnuplot\n"
-    "  rocesim timeline DIR -o FILE         draw what ranks did over time (Chrome trace)\n"
+    "  rocesim timeline DIR -o FILE         draw what happened over time (Chrome trace)\n"
     "  rocesim sweep SWEEP.yaml -o DIR      run a scenario over parameters and seeds\n"
     "  rocesim calibrate PLAN.yaml          fit constants to measured points\n"
     "  rocesim hpcc CONFIG.txt -o DIR       run a configuration of the HPCC ns-3 simulator\n"
@@ -122,14 +122,18 @@ static const char help_check[] =
     "                            them.\n";
 
 static const char help_timeline[] =
-    "rocesim timeline DIR -o FILE [--from TIME] [--to TIME]\n"
+    "rocesim timeline DIR -o FILE [--from TIME] [--to TIME] [--events N]\n"
     "\n"
-    "Draws what the ranks of a workload did over time, as a Chrome trace, which\n"
-    "ui.perfetto.dev opens. DIR is the folder of a run with operations.csv, which\n"
-    "`rocesim run --set outputs.operations-max=100000` writes. Each rank is a process, each\n"
-    "of its processors a thread. -o - writes to the standard output.\n"
+    "Draws what happened in a run over time, as a Chrome trace, which ui.perfetto.dev and\n"
+    "chrome://tracing open. DIR is the folder of a run. Hosts, switches and the ranks of\n"
+    "workloads are processes. Flows, pauses, faults and operations are slices, with arrows\n"
+    "from senders to receivers; drops and cache misses are moments; series are counters.\n"
+    "-o - writes to the standard output.\n"
     "\n"
-    "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n";
+    "  --from TIME, --to TIME   Draw only what overlaps this range of simulated time.\n"
+    "  --events N               Write at most N events (1000000).\n"
+    "\n"
+    "docs/formats/timeline.md tells which outputs a run needs for what.\n";
 
 static const char help_explain[] =
     "rocesim explain DIR [--what-if] [--json]\n"

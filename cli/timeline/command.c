@@ -7,6 +7,7 @@
 #include "cli/timeline/timeline.h"
 
 #include "cli/command.h"
+#include "cli/timeline/trace.h"
 #include "kernel/attribute.h"
 #include "results/csv.h"
 #include "world/shown.h"
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #define LANES_MAX 64u // threads of one kind and processor
+#define EVENTS_DEFAULT UINT64_C(1000000)
 
 typedef enum kind { KIND_CALC, KIND_COLLECTIVE, KIND_SEND, KIND_RECEIVE, KIND_COUNT } kind_t;
 
@@ -32,12 +34,9 @@ typedef struct slice {
 } slice_t;
 
 typedef struct timeline {
-    FILE *out;
-    sim_time_t from_ps;
-    sim_time_t to_ps;
-    uint64_t events; // written
-    uint64_t pid;    // of the present rank
-    bool any;        // a rank is present
+    cli_trace_t trace;
+    uint64_t pid; // of the present rank
+    bool any;     // a rank is present
     uint64_t app;
     uint64_t rank;
     char *host;
@@ -63,31 +62,9 @@ enum { APP, RANK, HOST, CPU, NUMBER, KIND, DIMENSION, NAME, BYTES, PEER, START, 
 
 // -- writing
 
-static json_t *text_json(const char *text)
-{
-    json_t *const made = json_string(text);
-    return made != NULL ? made : json_string("(no UTF-8)");
-}
-
-// Writes an event and frees it.
-static void put_event(timeline_t *timeline, json_t *event)
-{
-    (void)fputs(timeline->events++ == 0 ? "\n" : ",\n", timeline->out);
-    json_object_set_new(event, "pid", json_integer((json_int_t)timeline->pid));
-    (void)json_dumpf(event, timeline->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
-    json_decref(event);
-}
-
 static void put_name(timeline_t *timeline, const char *what, json_int_t tid, const char *name)
 {
-    json_t *const event = json_object();
-    json_t *const args = json_object();
-    json_object_set_new(event, "ph", json_string("M"));
-    json_object_set_new(event, "name", json_string(what));
-    json_object_set_new(event, "tid", json_integer(tid));
-    json_object_set_new(args, "name", text_json(name));
-    json_object_set_new(event, "args", args);
-    put_event(timeline, event);
+    cli__trace_name(&timeline->trace, timeline->pid, what, tid, name);
 }
 
 static json_int_t tid_of(const slice_t *slice)
@@ -107,11 +84,6 @@ static void put_thread(timeline_t *timeline, const slice_t *slice)
     sim_free(name);
 }
 
-static double us(sim_time_t time_ps)
-{
-    return (double)time_ps / SIM_PS_PER_US;
-}
-
 static void put_slice(timeline_t *timeline, const slice_t *slice)
 {
     static const char *const kinds[KIND_COUNT] = {"calc", "collective", "send", "recv"};
@@ -120,18 +92,18 @@ static void put_slice(timeline_t *timeline, const slice_t *slice)
     json_t *const event = json_object();
     json_t *const args = json_object();
     json_object_set_new(event, "ph", json_string("X"));
-    json_object_set_new(event, "name", text_json(slice->name));
+    json_object_set_new(event, "name", cli__trace_text(slice->name));
     json_object_set_new(event, "cat", json_string(kinds[slice->kind]));
     json_object_set_new(event, "tid", json_integer(tid_of(slice)));
-    json_object_set_new(event, "ts", json_real(us(slice->start_ps)));
-    json_object_set_new(event, "dur", json_real(us(end_ps - slice->start_ps)));
+    json_object_set_new(event, "ts", json_real(cli__trace_us(slice->start_ps)));
+    json_object_set_new(event, "dur", json_real(cli__trace_us(end_ps - slice->start_ps)));
     json_object_set_new(args, "number", json_integer((json_int_t)slice->number));
     json_object_set_new(args, "bytes", json_integer((json_int_t)slice->bytes));
     if (!ended) {
         json_object_set_new(args, "unfinished", json_true());
     }
     json_object_set_new(event, "args", args);
-    put_event(timeline, event);
+    cli__trace_put(&timeline->trace, timeline->pid, event);
 }
 
 // -- ranks
@@ -158,6 +130,7 @@ static void choose_lanes(timeline_t *timeline)
 {
     sim_time_t free_ps[LANES_MAX];
     uint32_t lanes = 0;
+    SIM_CHECK(timeline->slices != NULL);
     for (size_t i = 0; i < timeline->count; i++) {
         slice_t *const slice = &timeline->slices[i];
         const slice_t *const before = i > 0 ? &timeline->slices[i - 1] : NULL;
@@ -239,7 +212,8 @@ static void take_slice(timeline_t *timeline, const results_csv_t *csv, slice_t s
     const bool ended = slice.end_ps != SIM_TIME_NEVER;
     const sim_time_t last_ps = ended ? slice.end_ps : slice.start_ps;
     timeline->last_ps = last_ps > timeline->last_ps ? last_ps : timeline->last_ps;
-    if (slice.start_ps > timeline->to_ps || (ended && slice.end_ps < timeline->from_ps)) {
+    if (slice.start_ps > timeline->trace.to_ps ||
+        (ended && slice.end_ps < timeline->trace.from_ps)) {
         return;
     }
     slice.kind = kind_of(results_csv_text(csv, KIND));
@@ -290,16 +264,21 @@ static sim_err_t take_row(timeline_t *timeline, const results_csv_t *csv, world_
     return SIM_OK;
 }
 
-static sim_err_t take_all(timeline_t *timeline, const char *folder, world_error_t *error)
+// Writes the operations of ranks, if the run has operations.csv.
+static sim_err_t take_ranks(timeline_t *timeline, const char *folder, world_error_t *error)
 {
     char *const path = sim_format("%s/operations.csv", folder);
+    FILE *const there = fopen(path, "rb");
     results_csv_t *csv = NULL;
     bool end = false;
+    if (there == NULL) {
+        sim_free(path);
+        return SIM_OK;
+    }
+    (void)fclose(there);
     sim_err_t result = results_csv_open(path, columns, SIM_COUNT_OF(columns), &csv, error);
     sim_free(path);
     if (result != SIM_OK) {
-        world_error_add(error,
-                        "; `rocesim run --set outputs.operations-max=100000` writes this file");
         return result;
     }
     while (result == SIM_OK) {
@@ -318,6 +297,25 @@ static sim_err_t take_all(timeline_t *timeline, const char *folder, world_error_
     }
     sim_free(timeline->slices);
     sim_free(timeline->host);
+    return result;
+}
+
+static sim_err_t take_all(timeline_t *timeline, const char *folder, world_error_t *error)
+{
+    bool any = false;
+    sim_err_t result = take_ranks(timeline, folder, error);
+    if (result == SIM_OK) {
+        result = cli__timeline_run(&timeline->trace, folder, &any, error);
+    }
+    if (result == SIM_OK && !any && !timeline->any) {
+        world_shown_t shown;
+        result = world_fail(error,
+                            SIM_ERR_INVALID,
+                            NULL,
+                            "%s: nothing to draw, expected a run with flows.csv, events.csv, "
+                            "series.csv or operations.csv",
+                            world_show(&shown, folder));
+    }
     return result;
 }
 
@@ -340,11 +338,18 @@ static sim_err_t take_time(const char *option,
 static int write_trace(timeline_t *timeline, const char *folder)
 {
     world_error_t error;
-    (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", timeline->out);
+    (void)fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", timeline->trace.out);
     const sim_err_t result = take_all(timeline, folder, &error);
-    (void)fputs("\n]}\n", timeline->out);
-    bool good = fflush(timeline->out) == 0 && ferror(timeline->out) == 0;
-    good = (timeline->out == stdout || fclose(timeline->out) == 0) && good;
+    (void)fputs("\n]}\n", timeline->trace.out);
+    if (result == SIM_OK && timeline->trace.left_out > 0) {
+        fprintf(stderr,
+                "note: the trace holds %" PRIu64 " events and leaves out %" PRIu64
+                " (--events); --from and --to choose a range\n",
+                timeline->trace.events,
+                timeline->trace.left_out);
+    }
+    bool good = fflush(timeline->trace.out) == 0 && ferror(timeline->trace.out) == 0;
+    good = (timeline->trace.out == stdout || fclose(timeline->trace.out) == 0) && good;
     if (result != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
     }
@@ -356,8 +361,9 @@ static int make(const cli_args_t *args, timeline_t *timeline)
 {
     const bool streams = strcmp(args->folder, "-") == 0;
     char *const path = sim_format("%s.unfinished", args->folder);
-    timeline->out = streams ? stdout : fopen(path, "wb");
-    int status = timeline->out == NULL ? CLI_EXIT_FAILED : write_trace(timeline, args->operands[0]);
+    timeline->trace.out = streams ? stdout : fopen(path, "wb");
+    int status =
+        timeline->trace.out == NULL ? CLI_EXIT_FAILED : write_trace(timeline, args->operands[0]);
     if (!streams && status == CLI_EXIT_DONE && rename(path, args->folder) != 0) {
         status = CLI_EXIT_FAILED;
     }
@@ -375,16 +381,23 @@ static int make(const cli_args_t *args, timeline_t *timeline)
 int cli_command_timeline(const cli_args_t *args)
 {
     world_error_t error;
-    timeline_t timeline = {.to_ps = SIM_TIME_NEVER};
+    timeline_t timeline = {.trace = {.to_ps = SIM_TIME_NEVER, .events_max = EVENTS_DEFAULT}};
     if (args->folder == NULL) {
         fprintf(stderr,
                 "rocesim timeline: -o is missing, expected -o FILE, or -o - for the "
                 "standard output\n");
         return CLI_EXIT_BAD_INPUT;
     }
-    if (take_time("--from", args->from, &timeline.from_ps, &error) != SIM_OK ||
-        take_time("--to", args->to, &timeline.to_ps, &error) != SIM_OK) {
+    if (take_time("--from", args->from, &timeline.trace.from_ps, &error) != SIM_OK ||
+        take_time("--to", args->to, &timeline.trace.to_ps, &error) != SIM_OK) {
         return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    }
+    if (args->events != NULL) {
+        sim_message_t message = {.text = ""};
+        if (sim_parse_count(args->events, &timeline.trace.events_max, &message) != SIM_OK) {
+            fprintf(stderr, "rocesim timeline --events: %s\n", message.text);
+            return CLI_EXIT_BAD_INPUT;
+        }
     }
     return make(args, &timeline);
 }

@@ -43,7 +43,7 @@ import json, sys
 events = json.load(open(sys.argv[1]))["traceEvents"]
 names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
 ranks = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
-slices = [e for e in events if e["ph"] == "X"]
+slices = [e for e in events if e["ph"] == "X" and "number" in e["args"]] # of ranks
 for e in sorted(slices, key=lambda e: (e["pid"], e["args"]["number"])):
     print(ranks[e["pid"]], "|", names[e["pid"], e["tid"]], "|", e["name"], "|", e["ts"], e["dur"],
           e["args"]["bytes"])
@@ -84,7 +84,8 @@ refused() {
     [ $? = 2 ] && grep -qF -- "$1" "$work/said" || fail "${*:2} said: $(cat "$work/said")"
 }
 refused "-o is missing" "$work/out"
-refused "outputs.operations-max" "$work/none" -o "$work/no.json"
+rm -f "$work/none/"*.csv
+refused "nothing to draw" "$work/none" -o "$work/no.json"
 refused "--from" "$work/out" -o "$work/no.json" --from soon
 sed -i '2s/,1000,2000/,3000,2000/' "$work/out/operations.csv"
 refused "ends before it starts" "$work/out" -o "$work/no.json"

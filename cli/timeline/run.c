@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/timeline/run.c - the timeline of any run: flows, pauses, drops, faults, caches and series.
+//
+// Hosts and switches are processes. A flow is a slice of its sender and one of its receiver, with
+// an arrow between them. A pause is a slice on a thread of the port that is stopped.
+#include "cli/timeline/trace.h"
+
+#include "results/csv.h"
+#include "results/result_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NODES_PID UINT64_C(1000000) // pid of the first node; ranks have smaller ones
+
+typedef struct run_trace {
+    cli_trace_t *trace;
+    cli_slices_t slices;
+    sim_time_t end_ps; // of the run
+    char **nodes;
+    size_t node_count;
+    size_t node_capacity;
+    uint64_t arrows;
+    cli_slice_t *open; // pauses, faults and links that are down and have not ended yet
+    size_t open_count;
+    size_t open_capacity;
+    bool any;
+} run_trace_t;
+
+// Returns the process of the node whose name is the first `size` bytes, and names it at first.
+static uint64_t pid_of(run_trace_t *run, const char *name, size_t size)
+{
+    for (size_t i = 0; i < run->node_count; i++) {
+        if (strlen(run->nodes[i]) == size && memcmp(run->nodes[i], name, size) == 0) {
+            return NODES_PID + i;
+        }
+    }
+    SIM_GROW(run->nodes, run->node_count, &run->node_capacity);
+    run->nodes[run->node_count] = sim_format("%.*s", (int)size, name);
+    const uint64_t pid = NODES_PID + run->node_count;
+    cli__trace_name(run->trace, pid, "process_name", 0, run->nodes[run->node_count]);
+    run->node_count++;
+    return pid;
+}
+
+// Returns the process of a host, "host3" or "host3/nic1", or of the node of a port.
+static uint64_t pid_of_name(run_trace_t *run, const char *name)
+{
+    const char *const arrow = strstr(name, "->");
+    const size_t size = arrow != NULL ? (size_t)(arrow - name) : strlen(name);
+    const char *const slash = memchr(name, '/', size);
+    return pid_of(run, name, slash != NULL ? (size_t)(slash - name) : size);
+}
+
+typedef sim_err_t (*row_fn)(run_trace_t *run, const results_csv_t *csv, world_error_t *error);
+
+// Hands the rows of a file to fn; a file that is not there has none.
+static sim_err_t each_row(run_trace_t *run,
+                          const char *folder,
+                          const char *file,
+                          const char *const *columns,
+                          size_t column_count,
+                          row_fn fn,
+                          world_error_t *error)
+{
+    char *const path = sim_format("%s/%s", folder, file);
+    FILE *const there = fopen(path, "rb");
+    results_csv_t *csv = NULL;
+    sim_err_t result = SIM_OK;
+    bool end = false;
+    if (there != NULL) {
+        (void)fclose(there);
+        result = results_csv_open(path, columns, column_count, &csv, error);
+    }
+    sim_free(path);
+    while (result == SIM_OK && csv != NULL) {
+        result = results_csv_next(csv, &end, error);
+        if (result != SIM_OK || end) {
+            break;
+        }
+        result = fn(run, csv, error);
+    }
+    if (csv != NULL) {
+        results_csv_close(csv);
+    }
+    return result;
+}
+
+// -- flows
+
+static const char *const flow_columns[] = {"flow_id",
+                                           "src",
+                                           "dst",
+                                           "bytes",
+                                           "start_ns",
+                                           "end_ns",
+                                           "retransmitted_packets",
+                                           "app",
+                                           "src_port",
+                                           "failed_ns"};
+enum { F_ID, F_SRC, F_DST, F_BYTES, F_START, F_END, F_AGAIN, F_APP, F_PORT, F_FAILED };
+
+static json_t *flow_args(const results_csv_t *csv)
+{
+    json_t *const args = json_object();
+    const struct {
+        const char *name;
+        size_t column;
+    } numbers[] = {{"flow_id", F_ID},
+                   {"bytes", F_BYTES},
+                   {"src_port", F_PORT},
+                   {"retransmitted_packets", F_AGAIN}};
+    for (size_t i = 0; i < SIM_COUNT_OF(numbers); i++) {
+        const char *const text = results_csv_text(csv, numbers[i].column);
+        json_object_set_new(args, numbers[i].name, json_integer(strtoll(text, NULL, 10)));
+    }
+    json_object_set_new(args, "app", cli__trace_text(results_csv_text(csv, F_APP)));
+    return args;
+}
+
+static sim_err_t take_flow(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+{
+    sim_time_t start_ps = 0;
+    sim_time_t end_ps = run->end_ps;
+    const char *const last = results_csv_text(csv, F_END);
+    const char *const failed = results_csv_text(csv, F_FAILED);
+    sim_err_t result = results_csv_number(csv, F_START, SIM_PS_PER_NS, &start_ps, error);
+    if (result == SIM_OK && (last[0] != '\0' || failed[0] != '\0')) {
+        const size_t column = last[0] != '\0' ? F_END : F_FAILED;
+        result = results_csv_number(csv, column, SIM_PS_PER_NS, &end_ps, error);
+    }
+    if (result != SIM_OK || end_ps < start_ps) {
+        return result;
+    }
+    const char *const source = results_csv_text(csv, F_SRC);
+    const char *const destination = results_csv_text(csv, F_DST);
+    const char *const bytes = results_csv_text(csv, F_BYTES);
+    const uint64_t arrow = ++run->arrows;
+    run->any = true;
+    for (int side = 0; side < 2; side++) {
+        const bool sends = side == 0;
+        const char *const own = sends ? source : destination;
+        const char *const nic = strchr(own, '/');
+        const cli_slice_t slice = {
+            .pid = pid_of_name(run, own),
+            .track = sim_format("%s%s%s",
+                                sends ? "queue pairs: sends" : "queue pairs: receives",
+                                nic != NULL ? " of " : "",
+                                nic != NULL ? nic + 1 : ""),
+            .start_ps = start_ps,
+            .end_ps = end_ps,
+            .name = sim_format("%s %s, %s bytes",
+                               sends ? "to" : "from",
+                               sends ? destination : source,
+                               bytes),
+            .category = sends ? "send" : "recv",
+            .args = flow_args(csv),
+            .arrow = arrow,
+            .arrow_arrives = !sends,
+            .unfinished = last[0] == '\0',
+        };
+        cli__slices_add(&run->slices, run->trace, slice);
+    }
+    return SIM_OK;
+}
+
+// -- events
+
+static const char *const event_columns[] =
+    {"time_ns", "event", "port", "priority", "reason", "src", "dst", "frame_bytes"};
+enum { E_TIME, E_EVENT, E_PORT, E_PRIORITY, E_REASON, E_SRC, E_DST, E_BYTES };
+
+// Events that begin something, with those that end it.
+static const struct {
+    const char *begin;
+    const char *end;
+    const char *category;
+} spans[] = {{"paused", "resumed", "pause"},
+             {"link_down", "link_up", "fault"},
+             {"fault", "fault_over", "fault"},
+             {"storm", "storm_over", "fault"}};
+
+static char *track_of(const results_csv_t *csv, size_t span)
+{
+    const char *const port = results_csv_text(csv, E_PORT);
+    const char *const priority = results_csv_text(csv, E_PRIORITY);
+    if (strcmp(spans[span].category, "pause") == 0) {
+        return sim_format("port %s class %s", port, priority);
+    }
+    return sim_format("port %s faults", port);
+}
+
+static void begin_span(run_trace_t *run, const results_csv_t *csv, size_t span, sim_time_t time_ps)
+{
+    const char *const reason = results_csv_text(csv, E_REASON);
+    json_t *const args = json_object();
+    if (strcmp(spans[span].category, "pause") == 0) {
+        json_object_set_new(args, "began_at", cli__trace_text(reason));
+    }
+    SIM_GROW(run->open, run->open_count, &run->open_capacity);
+    run->open[run->open_count++] = (cli_slice_t){
+        .pid = pid_of_name(run, results_csv_text(csv, E_PORT)),
+        .track = track_of(csv, span),
+        .start_ps = time_ps,
+        .end_ps = run->end_ps,
+        .name = strcmp(spans[span].begin, "fault") == 0 ? sim_strdup(reason)
+                                                        : sim_strdup(spans[span].begin),
+        .category = spans[span].category,
+        .args = args,
+        .unfinished = true,
+    };
+}
+
+// Ends the latest open span of the track; of faults, that of the same kind.
+static void end_span(run_trace_t *run, const results_csv_t *csv, size_t span, sim_time_t time_ps)
+{
+    char *const track = track_of(csv, span);
+    const uint64_t pid = pid_of_name(run, results_csv_text(csv, E_PORT));
+    const bool is_fault = strcmp(spans[span].begin, "fault") == 0;
+    const char *const name = is_fault ? results_csv_text(csv, E_REASON) : spans[span].begin;
+    for (size_t i = run->open_count; i-- > 0;) {
+        cli_slice_t slice = run->open[i];
+        if (slice.pid == pid && strcmp(slice.track, track) == 0 && strcmp(slice.name, name) == 0) {
+            slice.end_ps = time_ps;
+            slice.unfinished = false;
+            run->open[i] = run->open[--run->open_count];
+            cli__slices_add(&run->slices, run->trace, slice);
+            break;
+        }
+    }
+    sim_free(track);
+}
+
+// Adds a moment: a drop at a port, or a step of the cache of a NIC ("host3:17").
+static void take_moment(run_trace_t *run, const results_csv_t *csv, sim_time_t time_ps)
+{
+    const char *const event = results_csv_text(csv, E_EVENT);
+    const char *const port = results_csv_text(csv, E_PORT);
+    const bool is_drop = strcmp(event, "drop") == 0;
+    const size_t node = strcspn(port, ":");
+    json_t *const args = json_object();
+    if (is_drop) {
+        json_object_set_new(args, "src", cli__trace_text(results_csv_text(csv, E_SRC)));
+        json_object_set_new(args, "dst", cli__trace_text(results_csv_text(csv, E_DST)));
+    } else {
+        json_object_set_new(args, "queue_pair", cli__trace_text(port + node));
+    }
+    const char *const slash = memchr(port, '/', node);
+    const cli_slice_t slice = {
+        .pid = is_drop ? pid_of_name(run, port)
+                       : pid_of(run, port, slash != NULL ? (size_t)(slash - port) : node),
+        .track = is_drop ? sim_format("port %s drops", port) : sim_strdup("cache misses"),
+        .start_ps = time_ps,
+        .end_ps = time_ps,
+        .name =
+            is_drop ? sim_format("drop: %s", results_csv_text(csv, E_REASON)) : sim_strdup(event),
+        .category = is_drop ? "drop" : "cache",
+        .args = args,
+        .is_instant = true,
+    };
+    cli__slices_add(&run->slices, run->trace, slice);
+}
+
+static sim_err_t take_event(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+{
+    sim_time_t time_ps = 0;
+    const sim_err_t result = results_csv_number(csv, E_TIME, SIM_PS_PER_NS, &time_ps, error);
+    if (result != SIM_OK) {
+        return result;
+    }
+    run->any = true;
+    const char *const event = results_csv_text(csv, E_EVENT);
+    for (size_t i = 0; i < SIM_COUNT_OF(spans); i++) {
+        if (strcmp(event, spans[i].begin) == 0) {
+            begin_span(run, csv, i, time_ps);
+            return SIM_OK;
+        }
+        if (strcmp(event, spans[i].end) == 0) {
+            end_span(run, csv, i, time_ps);
+            return SIM_OK;
+        }
+    }
+    take_moment(run, csv, time_ps);
+    return SIM_OK;
+}
+
+// -- series
+
+static const char *const series_columns[] = {"time_ns", "path", "value"};
+
+// Writes a counter, of the process of the node in "port[leaf0->host5].queue_bytes".
+static sim_err_t take_value(run_trace_t *run, const results_csv_t *csv, world_error_t *error)
+{
+    sim_time_t time_ps = 0;
+    const sim_err_t result = results_csv_number(csv, 0, SIM_PS_PER_NS, &time_ps, error);
+    if (result != SIM_OK || time_ps < run->trace->from_ps || time_ps > run->trace->to_ps) {
+        return result;
+    }
+    const char *const path = results_csv_text(csv, 1);
+    const char *const bracket = strchr(path, '[');
+    const char *const name = bracket != NULL ? bracket + 1 : path;
+    json_t *const event = json_object();
+    json_t *const args = json_object();
+    const char *const value = results_csv_text(csv, 2);
+    json_object_set_new(args,
+                        "value",
+                        strchr(value, '.') != NULL ? json_real(strtod(value, NULL))
+                                                   : json_integer(strtoll(value, NULL, 10)));
+    json_object_set_new(event, "ph", json_string("C"));
+    json_object_set_new(event, "name", cli__trace_text(path));
+    json_object_set_new(event, "tid", json_integer(0));
+    json_object_set_new(event, "ts", json_real(cli__trace_us(time_ps)));
+    json_object_set_new(event, "args", args);
+    run->any = true;
+    cli__trace_put(run->trace, pid_of(run, name, strcspn(name, "]:-/")), event);
+    return SIM_OK;
+}
+
+// -- all
+
+static sim_err_t take_files(run_trace_t *run, const char *folder, world_error_t *error)
+{
+    sim_err_t result = each_row(run,
+                                folder,
+                                "flows.csv",
+                                flow_columns,
+                                SIM_COUNT_OF(flow_columns),
+                                take_flow,
+                                error);
+    if (result == SIM_OK) {
+        result = each_row(run,
+                          folder,
+                          "events.csv",
+                          event_columns,
+                          SIM_COUNT_OF(event_columns),
+                          take_event,
+                          error);
+    }
+    for (size_t i = 0; i < run->open_count; i++) {
+        cli__slices_add(&run->slices, run->trace, run->open[i]);
+    }
+    sim_free(run->open);
+    cli__slices_write(&run->slices, run->trace);
+    if (result == SIM_OK) {
+        result = each_row(run,
+                          folder,
+                          "series.csv",
+                          series_columns,
+                          SIM_COUNT_OF(series_columns),
+                          take_value,
+                          error);
+    }
+    return result;
+}
+
+sim_err_t cli__timeline_run(cli_trace_t *trace, const char *folder, bool *any, world_error_t *error)
+{
+    run_trace_t run = {.trace = trace};
+    json_t *summary = NULL;
+    sim_err_t result = results_result_summary(folder, &summary, error);
+    if (result == SIM_OK) {
+        const json_int_t end = json_integer_value(json_object_get(summary, "sim_time_ps"));
+        run.end_ps = end > 0 ? (sim_time_t)end : 0;
+        result = take_files(&run, folder, error);
+    }
+    for (size_t i = 0; i < run.node_count; i++) {
+        sim_free(run.nodes[i]);
+    }
+    sim_free(run.nodes);
+    json_decref(summary);
+    *any = run.any;
+    return result;
+}

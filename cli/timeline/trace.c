@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// cli/timeline/trace.c - writes events of a Chrome trace; slices that overlap get several threads.
+#include "cli/timeline/trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LANES_MAX 64u // threads of one track
+
+json_t *cli__trace_text(const char *text)
+{
+    json_t *const made = json_string(text);
+    return made != NULL ? made : json_string("(no UTF-8)");
+}
+
+double cli__trace_us(sim_time_t time_ps)
+{
+    return (double)time_ps / SIM_PS_PER_US;
+}
+
+void cli__trace_put(cli_trace_t *trace, uint64_t pid, json_t *event)
+{
+    const char *const phase = json_string_value(json_object_get(event, "ph"));
+    if (trace->events >= trace->events_max && strcmp(phase, "M") != 0) {
+        trace->left_out++;
+        json_decref(event);
+        return;
+    }
+    (void)fputs(trace->events++ == 0 ? "\n" : ",\n", trace->out);
+    json_object_set_new(event, "pid", json_integer((json_int_t)pid));
+    (void)json_dumpf(event, trace->out, JSON_COMPACT | JSON_REAL_PRECISION(15));
+    json_decref(event);
+}
+
+void cli__trace_name(cli_trace_t *trace,
+                     uint64_t pid,
+                     const char *what,
+                     json_int_t tid,
+                     const char *name)
+{
+    json_t *const event = json_object();
+    json_t *const args = json_object();
+    json_object_set_new(event, "ph", json_string("M"));
+    json_object_set_new(event, "name", json_string(what));
+    json_object_set_new(event, "tid", json_integer(tid));
+    json_object_set_new(args, "name", cli__trace_text(name));
+    json_object_set_new(event, "args", args);
+    cli__trace_put(trace, pid, event);
+}
+
+static void slice_fini(cli_slice_t *slice)
+{
+    sim_free(slice->track);
+    sim_free(slice->name);
+    json_decref(slice->args);
+}
+
+void cli__slices_add(cli_slices_t *slices, const cli_trace_t *trace, cli_slice_t slice)
+{
+    if (slice.start_ps > trace->to_ps || slice.end_ps < trace->from_ps) {
+        slice_fini(&slice);
+        return;
+    }
+    SIM_GROW(slices->items, slices->count, &slices->capacity);
+    slices->items[slices->count++] = slice;
+}
+
+static int by_track_and_time(const void *a, const void *b)
+{
+    const cli_slice_t *const x = a;
+    const cli_slice_t *const y = b;
+    if (x->pid != y->pid) {
+        return x->pid < y->pid ? -1 : 1;
+    }
+    const int order = strcmp(x->track, y->track);
+    if (order != 0) {
+        return order;
+    }
+    if (x->start_ps != y->start_ps) {
+        return x->start_ps < y->start_ps ? -1 : 1;
+    }
+    return (x->end_ps > y->end_ps) - (x->end_ps < y->end_ps);
+}
+
+static json_t *event_of(const cli_slice_t *slice, const char *phase, json_int_t tid, double us)
+{
+    json_t *const event = json_object();
+    json_object_set_new(event, "ph", json_string(phase));
+    json_object_set_new(event, "name", cli__trace_text(slice->name));
+    json_object_set_new(event, "cat", json_string(slice->category));
+    json_object_set_new(event, "tid", json_integer(tid));
+    json_object_set_new(event, "ts", json_real(us));
+    return event;
+}
+
+// Writes one end of an arrow, inside its slice: viewers bind it to the slice that encloses it.
+static void put_arrow(const cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+{
+    const sim_time_t length_ps = slice->end_ps - slice->start_ps;
+    const sim_time_t inside_ps = length_ps < 2 * SIM_PS_PER_NS ? length_ps / 2 : SIM_PS_PER_NS;
+    const sim_time_t at_ps =
+        slice->arrow_arrives ? slice->end_ps - inside_ps : slice->start_ps + inside_ps;
+    json_t *const event =
+        event_of(slice, slice->arrow_arrives ? "f" : "s", tid, cli__trace_us(at_ps));
+    json_object_set_new(event, "name", json_string("data"));
+    json_object_set_new(event, "id", json_integer((json_int_t)slice->arrow));
+    if (slice->arrow_arrives) {
+        json_object_set_new(event, "bp", json_string("e"));
+    }
+    cli__trace_put(trace, slice->pid, event);
+}
+
+static void put_slice(cli_slice_t *slice, cli_trace_t *trace, json_int_t tid)
+{
+    json_t *const event =
+        event_of(slice, slice->is_instant ? "i" : "X", tid, cli__trace_us(slice->start_ps));
+    if (slice->is_instant) {
+        json_object_set_new(event, "s", json_string("t"));
+    } else {
+        json_object_set_new(event,
+                            "dur",
+                            json_real(cli__trace_us(slice->end_ps - slice->start_ps)));
+    }
+    if (slice->unfinished) {
+        slice->args = slice->args != NULL ? slice->args : json_object();
+        json_object_set_new(slice->args, "unfinished", json_true());
+    }
+    if (slice->args != NULL) {
+        json_object_set(event, "args", slice->args);
+    }
+    cli__trace_put(trace, slice->pid, event);
+    if (slice->arrow != 0) {
+        put_arrow(slice, trace, tid);
+    }
+}
+
+void cli__slices_write(cli_slices_t *slices, cli_trace_t *trace)
+{
+    sim_time_t free_ps[LANES_MAX];
+    uint32_t lanes = 0;
+    json_int_t first_tid = 0;
+    if (slices->count > 0) {
+        qsort(slices->items, slices->count, sizeof(cli_slice_t), by_track_and_time);
+    }
+    for (size_t i = 0; i < slices->count; i++) {
+        cli_slice_t *const slice = &slices->items[i];
+        const cli_slice_t *const before = i > 0 ? &slices->items[i - 1] : NULL;
+        if (before == NULL || before->pid != slice->pid) {
+            lanes = 0;
+            first_tid = 1;
+        } else if (strcmp(before->track, slice->track) != 0) {
+            lanes = 0;
+            first_tid += LANES_MAX;
+        }
+        uint32_t lane = 0;
+        uint32_t soonest = 0;
+        while (lane < lanes && free_ps[lane] > slice->start_ps) {
+            soonest = free_ps[lane] < free_ps[soonest] ? lane : soonest;
+            lane++;
+        }
+        if (lane == LANES_MAX) {
+            lane = soonest;
+        } else if (lane == lanes) {
+            lanes++;
+            char *const name = lane == 0 ? sim_strdup(slice->track)
+                                         : sim_format("%s (%u)", slice->track, lane + 1);
+            cli__trace_name(trace, slice->pid, "thread_name", first_tid + lane, name);
+            sim_free(name);
+        }
+        free_ps[lane] = slice->end_ps;
+        put_slice(slice, trace, first_tid + lane);
+    }
+    for (size_t i = 0; i < slices->count; i++) {
+        slice_fini(&slices->items[i]);
+    }
+    sim_free(slices->items);
+    *slices = (cli_slices_t){0};
+}
