@@ -60,18 +60,7 @@ static void show_line(const cli_progress_t *progress, const moment_t *moment)
     }
 }
 
-// Sums over all ports that the progress line shows.
-typedef struct load {
-    uint64_t sent_bytes; // sent by hosts
-    uint64_t queued_bytes;
-    uint64_t drops;
-    uint64_t pauses;
-    uint64_t paused_ports; // ports that PFC stops at this moment
-    const net_port_t *longest;
-    uint64_t longest_bytes;
-} load_t;
-
-static void add_port(load_t *load, const net_port_t *port)
+static void add_port(cli_load_t *load, const net_port_t *port)
 {
     uint64_t queued_bytes = 0;
     for (size_t c = 0; c < NET_PRIORITIES; c++) {
@@ -85,27 +74,44 @@ static void add_port(load_t *load, const net_port_t *port)
     load->paused_ports += port->paused != 0;
     load->queued_bytes += queued_bytes;
     if (queued_bytes > load->longest_bytes) {
-        load->longest = port;
+        snprintf(load->longest, sizeof(load->longest), "%s", net_port_name(port));
         load->longest_bytes = queued_bytes;
     }
 }
 
-static load_t look(const net_t *net)
+static void add_load(cli_load_t *sum, const cli_load_t *load)
 {
-    load_t load = {0};
+    sum->sent_bytes += load->sent_bytes;
+    sum->queued_bytes += load->queued_bytes;
+    sum->drops += load->drops;
+    sum->pauses += load->pauses;
+    sum->paused_ports += load->paused_ports;
+    if (load->longest_bytes > sum->longest_bytes) {
+        sum->longest_bytes = load->longest_bytes;
+        memcpy(sum->longest, load->longest, sizeof(sum->longest));
+    }
+}
+
+// Sums over the ports of this rank; after the run rank 0 has the counters of all.
+static cli_load_t look(const net_t *net, bool all)
+{
+    cli_load_t load = {0};
     for (size_t i = 0; i < net_node_count(net); i++) {
         const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
-            add_port(&load, net_port_at(node, p));
+        for (uint32_t p = 0; (all || sim_node_is_here(&node->sim)) && p < node->port_count; p++) {
+            add_port(&load, &node->ports[p]);
         }
     }
     return load;
 }
 
-static void keep_line(const cli_progress_t *progress, const moment_t *moment)
+static void keep_line(const cli_progress_t *progress, const moment_t *moment, bool ended)
 {
     char line[CLI_PROGRESS_FILE_BYTES];
-    const load_t load = look(progress->world->net);
+    cli_load_t load = look(progress->world->net, ended);
+    if (!ended) {
+        add_load(&load, &progress->others);
+    }
     memset(line, ' ', sizeof(line));
     const int length =
         snprintf(line,
@@ -127,7 +133,7 @@ static void keep_line(const cli_progress_t *progress, const moment_t *moment)
                  load.drops,
                  load.pauses,
                  load.paused_ports,
-                 load.longest == NULL ? "" : net_port_name(load.longest),
+                 load.longest,
                  load.longest_bytes);
     if (length > 0 && (size_t)length < sizeof(line)) {
         line[length] = ' ';
@@ -170,6 +176,16 @@ static size_t count_ports(const net_t *net)
     return count < CLI_PROGRESS_PORTS_MAX ? count : CLI_PROGRESS_PORTS_MAX;
 }
 
+// Writes the lines of a node's ports, at most `most` of them. Returns their bytes.
+static size_t put_node(char *at, const net_node_t *node, size_t most)
+{
+    size_t size = 0;
+    for (uint32_t p = 0; p < node->port_count && p < most; p++) {
+        size += put_port(at + size, &node->ports[p]);
+    }
+    return size;
+}
+
 static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
 {
     const net_t *const net = progress->world->net;
@@ -180,24 +196,95 @@ static void keep_ports(const cli_progress_t *progress, sim_time_t now_ps)
     size_t size = (size_t)snprintf(text, PORT_LINE_BYTES, "ports %" PRIu64 " %zu\n", now_ns, most);
     for (size_t i = 0; i < net_node_count(net) && count < most; i++) {
         const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count && count < most; p++, count++) {
-            size += put_port(text + size, net_port_at(node, p));
+        const char *const told = progress->lines == NULL ? NULL : progress->lines[i];
+        const size_t told_size = told == NULL ? 0 : strlen(told);
+        if (told != NULL) {
+            memcpy(text + size, told, told_size);
         }
+        size += told != NULL ? told_size : put_node(text + size, node, most - count);
+        count += node->port_count;
     }
     size += (size_t)snprintf(text + size, PORT_LINE_BYTES, "end %" PRIu64 "\n", now_ns);
     (void)!pwrite(progress->file, text, size, CLI_PROGRESS_FILE_BYTES);
+}
+
+// -- in ranks
+//
+// Rank 0 asks for the ports of all by the lowest bit of a number that ranks sum up. All see it
+// between the same two windows, and give what they have. No rank looks at its clock for that.
+
+static void give_ports(const net_t *net, sim_buffer_t *bytes)
+{
+    const cli_load_t load = look(net, false);
+    sim_buffer_put(bytes, &load, sizeof(load));
+    size_t count = 0;
+    for (size_t i = 0; i < net_node_count(net) && count < CLI_PROGRESS_PORTS_MAX; i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (sim_node_is_here(&node->sim)) {
+            const size_t most = CLI_PROGRESS_PORTS_MAX - count;
+            char *const text = sim_alloc_array(node->port_count + 1, PORT_LINE_BYTES);
+            const size_t size = put_node(text, node, most);
+            sim_buffer_put_u32(bytes, (uint32_t)i);
+            sim_buffer_put_u32(bytes, (uint32_t)size);
+            sim_buffer_put(bytes, text, size);
+            sim_free(text);
+        }
+        count += node->port_count;
+    }
+}
+
+static void take_ports(unsigned rank, const void *bytes, size_t size, void *ctx)
+{
+    cli_progress_t *const progress = ctx;
+    if (rank == 0) {
+        return;
+    }
+    sim_reader_t reader = {bytes, size};
+    cli_load_t load;
+    sim_reader_get(&reader, &load, sizeof(load));
+    add_load(&progress->others, &load);
+    while (reader.left > 0) {
+        const uint32_t node = sim_reader_u32(&reader);
+        const uint32_t length = sim_reader_u32(&reader);
+        SIM_CHECK(node < net_node_count(progress->world->net));
+        sim_free(progress->lines[node]);
+        progress->lines[node] = sim_alloc(length + 1);
+        sim_reader_get(&reader, progress->lines[node], length);
+    }
+}
+
+static bool is_asked(const sim_t *sim)
+{
+    return sim_ranks(sim) != NULL && (sim_ranks_told(sim, 1) & 1) != 0;
+}
+
+// Gives rank 0 the state of this rank's ports. All ranks call it.
+static void answer(cli_progress_t *progress)
+{
+    const world_t *const world = progress->world;
+    const sim_ranks_t *const ranks = sim_ranks(world->sim);
+    sim_buffer_t bytes = {0};
+    if (ranks->rank > 0) {
+        give_ports(world->net, &bytes);
+    }
+    progress->others = (cli_load_t){0};
+    progress->asks = false;
+    ranks->ops->collect(ranks->ctx, bytes.bytes, bytes.count, take_ports, progress);
+    sim_ranks_tell(world->sim, 1, sim_events(world->sim) * 2);
+    sim_free(bytes.bytes);
 }
 
 #define PART 1000.0 // ranks tell thousandths of transfers
 
 // Replaces the numbers of this rank by those of all, as of the last window. After the run rank 0
 // has all numbers itself.
-static void sum_ranks(const world_t *world, double *done, uint64_t *events)
+static void sum_ranks(const cli_progress_t *progress, double *done, uint64_t *events)
 {
-    sim_ranks_tell(world->sim, 0, (uint64_t)(*done * PART));
-    sim_ranks_tell(world->sim, 1, *events);
-    *done = (double)sim_ranks_told(world->sim, 0) / PART;
-    *events = sim_ranks_told(world->sim, 1);
+    sim_t *const sim = progress->world->sim;
+    sim_ranks_tell(sim, 0, (uint64_t)(*done * PART));
+    sim_ranks_tell(sim, 1, *events * 2 + progress->asks);
+    *done = (double)sim_ranks_told(sim, 0) / PART;
+    *events = sim_ranks_told(sim, 1) / 2;
 }
 
 static moment_t look_at(const cli_progress_t *progress,
@@ -220,7 +307,7 @@ static moment_t look_at(const cli_progress_t *progress,
     double done = (double)moment.done + under_way;
     moment.events = sim_events(world->sim);
     if (running && sim_ranks(world->sim) != NULL) {
-        sum_ranks(world, &done, &moment.events);
+        sum_ranks(progress, &done, &moment.events);
         moment.done = (uint64_t)done;
     }
     const uint64_t events = moment.events - progress->shown_events;
@@ -237,20 +324,40 @@ static void show(sim_time_t window_end_ps, void *ctx)
 {
     cli_progress_t *const progress = ctx;
     const double now_s = cli_wall_s();
-    if (now_s - progress->shown_s < PERIOD_S) {
+    const bool answered = is_asked(progress->world->sim);
+    if (answered) {
+        answer(progress);
+    }
+    const bool due = now_s - progress->shown_s >= PERIOD_S;
+    const bool waits = progress->lines != NULL && !answered; // for the other ranks
+    if (!due && (progress->lines == NULL || waits)) {
         return;
     }
+    progress->asks = waits;
     const moment_t moment = look_at(progress, window_end_ps, now_s, true);
-    if (progress->terminal) {
+    if (waits) {
+        return;
+    }
+    if (progress->terminal >= 0) {
         show_line(progress, &moment);
     }
     if (progress->file >= 0) {
-        keep_line(progress, &moment);
+        keep_line(progress, &moment, false);
         keep_ports(progress, window_end_ps);
     }
     progress->shown = true;
     progress->shown_s = now_s;
     progress->shown_events = moment.events;
+}
+
+static void forget_others(cli_progress_t *progress)
+{
+    const size_t count = net_node_count(progress->world->net);
+    for (size_t i = 0; progress->lines != NULL && i < count; i++) {
+        sim_free(progress->lines[i]);
+    }
+    sim_free(progress->lines);
+    progress->lines = NULL;
 }
 
 sim_err_t cli_progress_open(const char *name, int *file, world_error_t *error)
@@ -290,6 +397,9 @@ void cli_progress_begin(cli_progress_t *progress, const world_t *world, int term
     if (progress->file >= 0) {
         progress->ports = sim_alloc_array(count_ports(world->net) + 2, PORT_LINE_BYTES);
     }
+    if (progress->file >= 0 && sim_ranks(world->sim) != NULL) {
+        progress->lines = sim_alloc_array(net_node_count(world->net), sizeof(*progress->lines));
+    }
     sim_on_window(world->sim, show, progress);
 }
 
@@ -298,10 +408,11 @@ void cli_progress_end(cli_progress_t *progress)
     if (progress->shown && progress->terminal >= 0) {
         dprintf(progress->terminal, CLI_PROGRESS_CLEAR);
     }
+    forget_others(progress);
     if (progress->file >= 0) {
         const sim_time_t now_ps = sim_end_time_ps(progress->world->sim);
         const moment_t moment = look_at(progress, now_ps, cli_wall_s(), false);
-        keep_line(progress, &moment);
+        keep_line(progress, &moment, true);
         keep_ports(progress, now_ps);
         (void)close(progress->file);
     }

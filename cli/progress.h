@@ -8,6 +8,17 @@
 #include "world/error.h"
 #include "world/world.h"
 
+// Sums over ports that the progress line shows.
+typedef struct cli_load {
+    uint64_t sent_bytes; // sent by hosts
+    uint64_t queued_bytes;
+    uint64_t drops;
+    uint64_t pauses;
+    uint64_t paused_ports; // ports that PFC stops at this moment
+    uint64_t longest_bytes;
+    char longest[256]; // name of the port with the longest queue; "": all are empty
+} cli_load_t;
+
 typedef struct cli_progress {
     const world_t *world;
     int terminal; // descriptor of the terminal on which a line is shown; -1: none
@@ -17,6 +28,10 @@ typedef struct cli_progress {
     uint64_t shown_events;
     bool shown;
     char *ports; // buffer for the lines of ports; NULL: no file
+    // Rank 0 with a file: what other ranks told when it asked them last.
+    cli_load_t others;
+    char **lines; // of ports, by node; NULL: a node of this rank
+    bool asks;
 } cli_progress_t;
 
 // Returns the seconds of a monotonic clock.

@@ -147,15 +147,17 @@ timeout 60 mpirun $as_root --oversubscribe --mca btl self,vader --mca mpi_yield_
 grep -q 'rank 1 has another scenario than rank 0' "$work/err2" || fail "inputs: $(head -n 2 "$work/err2")"
 [ ! -e "$work/no" ] || fail "different inputs: files were written"
 
-# A rank that is killed.
+# A rank that is killed, once the progress shows ports of both ranks, more than one of them runs.
+live() { awk -F'\t' 'NF == 5 && $3 > 0 { ++n } END { exit n <= 60 }' "$work/live" 2>"$work/out"; }
 sed 's/stop: 200us/stop: 1s/' "$work/reliable.yaml" >"$work/long.yaml"
-ranks 2 killed "$work/long.yaml" &
+ranks 2 killed "$work/long.yaml" --progress "$work/live" &
 launcher=$!
 for ((i = 0; i < 200; ++i)); do
-    victim=$(pgrep -f "run $work/long.yaml -o $work/killed --quiet\$" | tail -n 1)
-    [ -n "$victim" ] && [ -e "$work/killed/.unfinished/events.csv" ] && break
+    victim=$(pgrep -f "run $work/long.yaml --progress $work/live -o $work/killed --quiet\$" | tail -n 1)
+    [ -n "$victim" ] && live && break
     sleep 0.05
 done
+live || fail "the progress does not show the ports of all ranks"
 kill -KILL "$victim"
 wait $launcher
 [ $? -eq 1 ] || fail "a killed rank: expected status 1"
