@@ -23,6 +23,7 @@ static void register_own(net_t *net)
 {
     net_register_buffer(net, &net__buffer_standard);
     net_register_buffer(net, &net__buffer_channels);
+    net_register_buffer(net, &net__buffer_trimming);
     net_register_marking(net, &net__marking_red);
     net__register_balances(net);
     net_register_routes(net, &net__routes_shortest);

@@ -32,6 +32,14 @@ static const sim_attr_t network_attrs[] = {
              .default_text = "10ms", .min_text = "0ps", .max_text = "10s",
              .help = "time from a link change to the new routes; until then only the ends of the "
                      "link avoid it"),
+    SIM_ATTR("network.trim-dscp", COUNT, net_config_t, trim_dscp,
+             .default_text = "48", .min_text = "0", .max_text = "63",
+             .help = "DSCP TRIMMED, which a packet gets that is trimmed between switches; its class "
+                     "is DSCP / 8"),
+    SIM_ATTR("network.trim-last-hop-dscp", COUNT, net_config_t, trim_last_hop_dscp,
+             .default_text = "49", .min_text = "0", .max_text = "63",
+             .help = "DSCP TRIMMED_LASTHOP, which a packet gets that is trimmed at the port of its "
+                     "destination; its class is DSCP / 8"),
     SIM_ATTR("network.int-multiplier", COUNT, net_config_t, int_multiplier,
              .default_text = "1", .min_text = "1", .max_text = "1024",
              .help = "factor of INT's units, 128 bytes (sent) and 80 bytes (queued); larger "
@@ -116,7 +124,8 @@ static const sim_attr_t switch_attrs[] = {
              .default_text = "standard",
              .help = "rules of buffer and pauses; standard: docs/models/switch.md; hpcc: those of "
                      "the HPCC simulator, including turns of classes; virtual-channels: as "
-                     "standard, with a class more at each switch; or a program's own"),
+                     "standard, with a class more at each switch; trimming: as standard, and full "
+                     "queues cut packets to headers (switch.trim); or a program's own"),
     SIM_ATTR("switch.virtual-channels", COUNT, net_switch_config_t, virtual_channels,
              .default_text = "4", .min_text = "1", .max_text = "6",
              .help = "largest number of switches on a path with switch.mmu virtual-channels: "
@@ -172,6 +181,33 @@ static const sim_attr_t switch_attrs[] = {
              .default_text = "1", .min_text = "1/1024", .max_text = "64",
              .help = "a lossy egress queue may use at most alpha x the free shared buffer; larger "
                      "values allow longer queues"),
+    SIM_ATTR("switch.trim.enabled", BOOL, net_switch_config_t, trim_enabled,
+             .default_text = "true",
+             .help = "true: with switch.mmu trimming, a packet of Ultra Ethernet or MRC that finds "
+                     "its queue full loses its payload; false: it is dropped"),
+    SIM_ATTR("switch.trim.priorities", PRIORITIES, net_switch_config_t, trim_priorities,
+             .default_text = "[1]",
+             .help = "classes whose queues have the limit switch.trim.queue and whose packets are "
+                     "trimmed; none of them may be lossless"),
+    SIM_ATTR("switch.trim.queue", BYTES, net_switch_config_t, trim_queue_bytes,
+             .default_text = "150KB", .min_text = "1KB", .max_text = "64GB",
+             .help = "bytes that a queue of the trimmed classes holds at most, about one "
+                     "bandwidth-delay product; of a 100 Gbps port if switch.trim.scale is true"),
+    SIM_ATTR("switch.trim.headers-queue", BYTES, net_switch_config_t, trim_headers_bytes,
+             .auto_ok = true, .default_text = "auto", .min_text = "1KB", .max_text = "64GB",
+             .help = "bytes that a queue of the class of trimmed packets holds at most; auto: "
+                     "twice switch.trim.queue"),
+    SIM_ATTR("switch.trim.scale", BOOL, net_switch_config_t, trim_scale,
+             .default_text = "true",
+             .help = "true: switch.trim.queue and headers-queue are multiplied by the port's rate "
+                     "/ 100 Gbps"),
+    SIM_ATTR("switch.trim.bytes", BYTES, net_switch_config_t, trim_bytes,
+             .default_text = "128", .min_text = "60", .max_text = "4096",
+             .help = "length of the frame that is left of a trimmed packet, without FCS"),
+    SIM_ATTR("switch.trim.victim", ENUM, net_switch_config_t, trim_victim,
+             .default_text = "arriving", .choices = "arriving|either",
+             .help = "packet that is trimmed at a full queue; arriving: the one that arrives; "
+                     "either: that one or the last in the queue, by the toss of a coin"),
     SIM_ATTR("switch.marking", NAME, net_switch_config_t, marking,
              .default_text = "red",
              .help = "rule that decides on ECN marks; red: by the attributes switch.ecn; or a "
@@ -179,6 +215,10 @@ static const sim_attr_t switch_attrs[] = {
     SIM_ATTR("switch.ecn.enabled", BOOL, net_switch_config_t, ecn_enabled,
              .default_text = "true",
              .help = "true: RED on the egress queue marks packets with CE"),
+    SIM_ATTR("switch.ecn.last-hop", BOOL, net_switch_config_t, ecn_last_hop,
+             .default_text = "true",
+             .help = "true: ports to hosts mark, too; false: they do not, where receivers "
+                     "control these links themselves"),
     SIM_ATTR("switch.ecn.priorities", PRIORITIES, net_switch_config_t, ecn_priorities,
              .default_text = "[0, 1, 2, 3, 4, 5, 6, 7]",
              .help = "classes whose packets are marked with CE"),

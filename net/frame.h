@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/frame.h - the codec between a frame's fields and its bytes; there is no other one.
 //
-// A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 over IPv4 or
-// IPv6, with or without an 802.1Q tag, with or without in-band telemetry behind it
-// (net/wire/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an Ethernet link
-// without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct are in host
-// order.
+// A net_frame_t holds every field of an Ethernet frame that rocesim knows: RoCEv2 and Ultra
+// Ethernet over IPv4 or IPv6, with or without an 802.1Q tag, RoCEv2 with or without in-band
+// telemetry behind it (net/wire/trailer.h), and 802.1Qbb PFC MAC control frames. Bytes are as on an
+// Ethernet link without preamble and FCS (LINKTYPE_ETHERNET). All multi-byte fields of the struct
+// are in host order.
 //
 // Sources: IEEE 802.3 (31, annex 31B/31D), 802.1Q (9.6, 36), RFC 791, RFC 8200, RFC 768,
 // IBA vol. 1 ch. 9 and annex A17 (RoCEv2; A17.3.3: ICRC).
@@ -15,6 +15,7 @@
 #include "kernel/base.h"
 #include "net/wire/roce.h"
 #include "net/wire/trailer.h"
+#include "net/wire/uet.h"
 
 SIM_C_BEGIN
 
@@ -46,6 +47,10 @@ typedef struct net_frame {
     uint8_t destination_ip[16];
     uint16_t udp_source_port; // destination is always 4791 and the UDP checksum 0
                               // (IPv4) or computed (IPv6)
+
+    // Ultra Ethernet over UDP: headers, then the payload. It has no BTH, pad and ICRC.
+    bool is_uet;
+    net_uet_t uet;
 
     // BTH
     uint8_t opcode;

@@ -46,6 +46,13 @@ typedef struct net_buffer_ops {
                   const net_port_t *egress,
                   const net_packet_t *packet,
                   net_drop_reason_t *reason);
+    // Called when admit refused a packet: makes it smaller, or makes room for it. Returns true if
+    // the packet is admitted now, in the class of packet->priority; else it is dropped for *reason.
+    // NULL: it is dropped.
+    bool (*no_room)(net_switch_t *sw,
+                    net_port_t *egress,
+                    net_packet_t *packet,
+                    net_drop_reason_t *reason);
     // Frees the room of a packet whose transmission begins. May send resumes.
     void (*release)(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, uint32_t bytes);
     // Returns the bytes that are not shared; net_switch_check tests that the buffer holds them.

@@ -215,6 +215,17 @@ void net_packet_drop_contents(net_node_t *node, net_packet_t *packet)
     packet->contents = false;
 }
 
+void net_packet_trim(net_node_t *node, net_packet_t *packet, uint32_t frame_bytes)
+{
+    SIM_ASSERT(frame_bytes <= packet->frame_bytes);
+    if (packet->contents) {
+        net_packet_drop_contents(node, packet);
+    }
+    node->tally.bytes_dropped += packet->frame_bytes - frame_bytes;
+    packet->frame_bytes = (uint16_t)frame_bytes;
+    packet->payload_bytes = 0;
+}
+
 bool net_conservation_ok(const net_t *net, sim_message_t *message)
 {
     net_tally_t sums;

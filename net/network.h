@@ -42,15 +42,17 @@ typedef struct net_config {
     bool ipv6;
     bool tagged; // data frames carry an 802.1Q tag with the class as PCP
     uint64_t vlan_id;
-    sim_time_t convergence_ps;  // time from a link change to the new routes
-    uint64_t int_multiplier;    // factor of INT's units of bytes
-    uint64_t int_reserved_hops; // INT records for which packets have room from the start
-    sim_ratio_t pint_base;      // ratio of neighbouring values of PINT's digests
-    sim_time_t pint_rtt_ps;     // T of PINT's utilization
-    sim_name_t balance;         // load balancer, a row of net/models.h; "": ecmp
-    sim_name_t routes;          // order of routes, a row of net/models.h; "": shortest
-    sim_name_t timing;          // time of frames, a row of net/models.h; "": exact
-    sim_name_t framing;         // overhead of frames, a row of net/models.h; "": ethernet
+    sim_time_t convergence_ps;   // time from a link change to the new routes
+    uint64_t trim_dscp;          // of packets trimmed between switches (switch.mmu trimming)
+    uint64_t trim_last_hop_dscp; // of packets trimmed before the receiving host
+    uint64_t int_multiplier;     // factor of INT's units of bytes
+    uint64_t int_reserved_hops;  // INT records for which packets have room from the start
+    sim_ratio_t pint_base;       // ratio of neighbouring values of PINT's digests
+    sim_time_t pint_rtt_ps;      // T of PINT's utilization
+    sim_name_t balance;          // load balancer, a row of net/models.h; "": ecmp
+    sim_name_t routes;           // order of routes, a row of net/models.h; "": shortest
+    sim_name_t timing;           // time of frames, a row of net/models.h; "": exact
+    sim_name_t framing;          // overhead of frames, a row of net/models.h; "": ethernet
 } net_config_t;
 
 // Pattern of losses, frames that they affect, and their direction: net/loss.h.
@@ -334,6 +336,21 @@ void net_packet_drop_contents(net_node_t *node, net_packet_t *packet);
 static inline const uint8_t *net_packet_contents(const net_packet_t *packet)
 {
     return packet->contents ? net_packet_aside(packet)->payload : NULL;
+}
+// Cuts a packet to frame_bytes, which hold its headers and no payload. The rest counts as dropped.
+void net_packet_trim(net_node_t *node, net_packet_t *packet, uint32_t frame_bytes);
+// Returns whether a request has lost its payload on the way, as its DSCP tells.
+static inline bool net_packet_trimmed(const net_config_t *config, const net_packet_t *packet)
+{
+    return (packet->dscp == config->trim_dscp || packet->dscp == config->trim_last_hop_dscp) &&
+           packet->payload_bytes == 0;
+}
+// Returns whether a packet has a payload, and is of a protocol whose receivers understand packets
+// without it: Ultra Ethernet or MRC.
+static inline bool net_packet_trimmable(const net_packet_t *packet)
+{
+    return packet->opcode >= ROCE_MRC && packet->payload_bytes != 0 &&
+           packet->kind == NET_PACKET_ROCE;
 }
 
 // Makes a frame longer on its way, because telemetry was added.

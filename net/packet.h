@@ -113,7 +113,9 @@ typedef struct net_packet_aside {
                     uint32_t source_qp;
                 } deth;
             };
-            uint8_t *payload; // payload_bytes long; only if the packet has contents
+            uint8_t *payload;       // payload_bytes long; only if the packet has contents
+            uint32_t message_bytes; // Ultra Ethernet and MRC: the packet's place in its message
+            uint32_t message_offset;
         };
         struct {
             uint64_t address;
@@ -130,7 +132,7 @@ typedef struct net_packet_aside {
     };
     uint32_t immediate; // or the rkey of an IETH
     struct {
-        uint32_t index; // the receiver's index of the packet
+        uint32_t index; // the receiver's index of the packet; Ultra Ethernet: the sender's PDC
         uint8_t round;  // how often the packet, or the one it asks for, was sent before
     } selective;        // for transports that retransmit single packets
     uint64_t overlay;   // header of the switches' load balancer, between leaves only

@@ -42,6 +42,7 @@ typedef enum net_trace_point {
     NET_TRACE_FAULT = 1 << 12,    // detail: net_fault_kind_t (net/faults.h); bit 8: the fault ends
     NET_TRACE_WATCHDOG = 1 << 13, // the PFC watchdog overrides a pause; detail: priority; bit 8:
                                   // it stops doing so
+    NET_TRACE_TRIM = 1 << 14, // a switch cut the packet to its headers; detail: 1: before the host
 } net_trace_point_t;
 
 typedef enum net_drop_reason {
@@ -179,6 +180,7 @@ typedef struct net_port_rare {
     uint64_t ecn_marked[NET_PRIORITIES];       // packets that got CE here
     uint64_t ecn_marked_again[NET_PRIORITIES]; // packets that came with CE and would get it here
     net_watchdog_counters_t watchdog[NET_PRIORITIES];
+    uint64_t trimmed[NET_PRIORITIES]; // packets that lost their payload here, by class before
     int64_t deficit_bytes[NET_PRIORITIES];
     uint64_t drops[NET_DROP_REASON_COUNT];
     uint64_t dropped_bytes;
@@ -451,6 +453,18 @@ static inline void net_queue_push(net_port_t *port, net_packet_t *packet)
     net__class_waits(port, packet->priority);
     net_port_trace(port, NET_TRACE_ENQUEUE, packet, 0);
 }
+
+// Returns the entry that joined last; NULL: the class is empty, or the entry cannot be taken back
+// because the ring has turned behind it.
+static inline const net_queued_t *net_queue_last(const net_class_t *queue)
+{
+    return queue->bytes == 0 || queue->tail == 0
+               ? NULL
+               : net__queued(queue, queue->tail - (uint32_t)sizeof(net_queued_t));
+}
+
+// Takes back the entry of net_queue_last. The caller owns the packet.
+net_queued_t net_queue_take_last(net_port_t *port, uint32_t priority);
 
 // Removes the first entry of a class that has packets waiting. The caller owns the packet.
 static SIM_ALWAYS_INLINE net_queued_t net__queue_take(net_port_t *port,

@@ -65,6 +65,8 @@ typedef struct net_balance_config {
     uint64_t conweave_header_bytes;
 } net_balance_config_t;
 
+typedef enum net_trim_victim { NET_TRIM_ARRIVING, NET_TRIM_EITHER } net_trim_victim_t;
+
 typedef struct net_switch_config {
     sim_name_t mmu;               // a buffer of net/models.h
     uint64_t virtual_channels;    // classes of arriving packets with the buffer "virtual-channels"
@@ -82,8 +84,16 @@ typedef struct net_switch_config {
     net_watchdog_action_t pfc_watchdog;
     sim_time_t watchdog_detect_ps;
     sim_time_t watchdog_restore_ps;
-    sim_ratio_t lossy_alpha; // egress limit of lossy classes: alpha x free shared buffer
+    sim_ratio_t lossy_alpha;     // egress limit of lossy classes: alpha x free shared buffer
+    bool trim_enabled;           // false: full queues drop
+    uint8_t trim_priorities;     // classes whose packets are trimmed
+    uint64_t trim_queue_bytes;   // limit of a queue of these classes; see trim_scale
+    uint64_t trim_headers_bytes; // limit of the queue of trimmed packets; SIM_AUTO: twice that
+    bool trim_scale;             // both limits times the port's rate / 100 Gbps
+    uint64_t trim_bytes;         // frame that is left
+    net_trim_victim_t trim_victim;
     bool ecn_enabled;
+    bool ecn_last_hop; // false: ports to hosts never mark
     uint8_t ecn_priorities;
     net_mark_at_t ecn_mark_at; // by the bytes behind, or by those ahead
     uint64_t ecn_kmin_bytes;   // of a 100 Gbps port if ecn_scale is on

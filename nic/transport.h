@@ -131,6 +131,11 @@ struct nic_transport_ops {
     // True: the transport retransmits by time-outs of its own, which know the path; nic.timeout,
     // however short for that path, causes none.
     bool own_timeouts;
+    // True: it has a congestion control of its own, and nic.congestion-control must be none.
+    bool own_control;
+    // Added to the opcodes of packets on their way, which the receiving NIC takes off: ROCE_UET or
+    // ROCE_MRC. 0: they are RoCE packets.
+    uint8_t wire;
     const nic_counter_info_t
         *counters; // offsets in the NIC's state; ends with a NULL name; or NULL
 
@@ -178,6 +183,10 @@ struct nic_transport_ops {
     void (*gauges)(const nic_qp_t *qp, nic_transport_gauges_t *sums);
     void (*nic_gauges)(const void *nic_state, nic_transport_gauges_t *sums);
 
+    // Called with each answer that the NIC builds by itself: responses to READs and atomics, NAKs
+    // of requests that cannot be executed. It may change opcode, length and path. NULL: nothing.
+    void (*dress)(nic_qp_t *qp, net_packet_t *answer);
+
     // Says why nothing moves, for stall reports. Returns false if the transport has nothing to say;
     // then the NIC says what it knows.
     bool (*explain)(const nic_qp_t *qp, sim_message_t *why);
@@ -194,6 +203,8 @@ extern const nic_transport_ops_t nic_transport_gbn;
 extern const nic_transport_ops_t nic_transport_irn;
 extern const nic_transport_ops_t nic_transport_adamap;
 extern const nic_transport_ops_t nic_transport_sdr;
+extern const nic_transport_ops_t nic_transport_uec_rud;
+extern const nic_transport_ops_t nic_transport_uec_rod;
 
 // -- looking at a queue pair
 

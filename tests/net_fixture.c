@@ -57,7 +57,7 @@ static void make_frame(fixture_source_t *source)
         .dscp = ((unsigned)flow->priority << 3) & 63u,
         .ecn = flow->ecn & 3u,
         .ttl = flow->ttl,
-        .opcode = ROCE_UC | ROCE_SEND_ONLY,
+        .opcode = flow->opcode != 0 ? flow->opcode : ROCE_UC | ROCE_SEND_ONLY,
         .psn = (uint32_t)source->made & ROCE_PSN_MASK,
         .destination_qp = ROCE_QPN_FIRST,
     };
@@ -199,6 +199,7 @@ static void data_arrived(fixture_host_t *host, net_packet_t *packet)
             .priority = packet->priority,
             .ecn = packet->ecn,
             .ttl = packet->ttl,
+            .dscp = packet->dscp,
         };
     }
     net_packet_deliver(&host->node, packet);

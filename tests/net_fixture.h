@@ -34,6 +34,7 @@ typedef struct fixture_flow {
     bool vary_source_port;  // another 5-tuple for each frame
     uint8_t host_port;      // of the sending host, for hosts with several
     uint16_t payload_bytes; // of its frames [none: they are no data]
+    uint8_t opcode;         // [SEND ONLY of UC]
 } fixture_flow_t;
 
 typedef struct fixture_arrival {
@@ -44,6 +45,7 @@ typedef struct fixture_arrival {
     uint8_t priority;
     uint8_t ecn;
     uint8_t ttl;
+    uint8_t dscp;
 } fixture_arrival_t;
 
 typedef struct fixture fixture_t;

@@ -250,6 +250,20 @@ void net__queue_turn(net_port_t *port, net_class_t *queue)
     queue->stop = queue->head > queue->tail ? queue->head : queue->end;
 }
 
+net_queued_t net_queue_take_last(net_port_t *port, uint32_t priority)
+{
+    net_class_t *const queue = port->classes[priority];
+    const net_queued_t queued = *net__queued(queue, queue->tail - ENTRY_BYTES);
+    queue->tail -= ENTRY_BYTES;
+    queue->bytes -= queued.frame_bytes;
+    if (queue->bytes == 0) {
+        queue->head = queue->tail = 0;
+        queue->stop = queue->end;
+        port->waiting &= (uint8_t) ~(1u << priority);
+    }
+    return queued;
+}
+
 // -- rates and links
 
 void net__port_set_rate(net_port_t *port, uint64_t rate_bps)

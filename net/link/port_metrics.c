@@ -170,6 +170,8 @@ const net_port_metric_t net_port_metrics[] = {
      .points = NET_TRACE_WATCHDOG | NET_TRACE_DROP,
      .help = "packets that the PFC watchdog dropped at the port",
      .column = "pfcwd_dropped_prio%u", .total = {.group = "watchdog"}},
+    {.name = "trimmed", .unit = "packets", RARE(trimmed, trimmed[0]), .points = NET_TRACE_TRIM,
+     .help = "packets that lost their payload at the port, by the class that they had before"},
     {.name = "discards", .unit = "packets", .read = read_discards, .points = NET_TRACE_DROP,
      .help = "packets dropped at the port, for any reason", .total = {.group = "drops"}},
     {.name = "discarded_bytes", .unit = "bytes", RARE_OF_PORT(dropped_bytes),

@@ -64,10 +64,13 @@ static SIM_ALWAYS_INLINE void enqueue_any(net_switch_t *sw,
                                           net_packet_t *packet,
                                           const bool own)
 {
-    const uint8_t bit = (uint8_t)(1u << packet->priority);
     net_drop_reason_t reason = NET_DROP_HEADROOM_FULL;
-    const bool admitted = own ? net__admit(sw, egress, packet, &reason)
-                              : sw->buffer->admit(sw, egress, packet, &reason);
+    bool admitted = own ? net__admit(sw, egress, packet, &reason)
+                        : sw->buffer->admit(sw, egress, packet, &reason);
+    if (!own && !admitted && sw->buffer->no_room != NULL) {
+        admitted = sw->buffer->no_room(sw, egress, packet, &reason);
+    }
+    const uint8_t bit = (uint8_t)(1u << packet->priority);
     if (!admitted) {
         // Headroom belongs to the ingress port, so the drop counts there.
         const bool at_ingress = reason == NET_DROP_HEADROOM_FULL;

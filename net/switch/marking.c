@@ -77,6 +77,10 @@ static sim_profile_t profile_of(const net_switch_config_t *config, uint64_t rate
 static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *red)
 {
     const sim_profile_t profile = profile_of(&sw->config, port->rate_bps);
+    if (!sw->config.ecn_last_hop && port->peer->node->kind == NET_NODE_HOST) {
+        red->kmin_bytes = red->kmax_bytes = UINT64_MAX; // no queue is so long
+        return;
+    }
     red->kmin_bytes = profile.low_bytes;
     red->kmax_bytes = profile.high_bytes;
     const uint64_t range = red->kmax_bytes - red->kmin_bytes;

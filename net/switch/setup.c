@@ -201,6 +201,14 @@ sim_err_t net_switch_config_check(const net_switch_config_t *config, sim_message
                                   row->high_bytes);
         }
     }
+    const bool trims = strcmp(config->mmu.text, net__buffer_trimming.name) == 0;
+    if (trims && config->pfc_enabled && (config->pfc_priorities & config->trim_priorities) != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "switch.trim.priorities",
+                              ": a class of it is lossless, expected none of "
+                              "switch.pfc.priorities: a packet is either trimmed or paused");
+    }
     for (uint32_t p = 0; p < NET_PRIORITIES; p++) {
         if (config->weights[p] == 0) {
             return sim_fail_about(message,
@@ -260,6 +268,16 @@ const net_switch_config_t *net_switch_config(const net_node_t *node)
 sim_err_t net_switch_check(const net_node_t *node, sim_message_t *message)
 {
     const net_switch_t *const sw = const_switch_of(node);
+    const net_config_t *const network = net_get_config(node->net);
+    const uint8_t headers =
+        (uint8_t)(1u << network->trim_dscp / 8 | 1u << network->trim_last_hop_dscp / 8);
+    if (sw->buffer == &net__buffer_trimming && (sw->config.trim_priorities & headers) != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "switch.trim.priorities",
+                              ": a class of it is that of network.trim-dscp or "
+                              "trim-last-hop-dscp (DSCP / 8), expected other classes");
+    }
     uint64_t headroom = 0;
     uint64_t reserved = 0;
     if (sw->buffer->dedicated != NULL) {

@@ -79,7 +79,7 @@ static uint8_t *build_ipv6(const net_frame_t *frame, uint32_t udp_bytes, uint8_t
 static uint8_t *build_udp(const net_frame_t *frame, uint32_t udp_bytes, uint8_t *at)
 {
     sim_put_be16(at + NET_UDP_AT_SOURCE_PORT, frame->udp_source_port);
-    sim_put_be16(at + NET_UDP_AT_DESTINATION_PORT, ROCE_UDP_PORT);
+    sim_put_be16(at + NET_UDP_AT_DESTINATION_PORT, frame->is_uet ? UET_UDP_PORT : ROCE_UDP_PORT);
     sim_put_be16(at + NET_UDP_AT_LENGTH, (uint16_t)udp_bytes);
     sim_put_be16(at + NET_UDP_AT_CHECKSUM, 0);
     return at + NET_UDP_BYTES;
@@ -193,6 +193,35 @@ static uint8_t *build_payload(const net_frame_t *frame, uint32_t icrc, uint8_t *
     return at + size_bytes + ROCE_ICRC_BYTES;
 }
 
+// RFC 768: a sum of zero is sent as ones, which are equal to it in one's complement.
+static void finish_udp6(const uint8_t *ip, uint32_t udp_bytes, uint8_t *udp)
+{
+    const uint16_t checksum = net__frame_udp6_checksum(ip, udp_bytes);
+    sim_put_be16(udp + NET_UDP_AT_CHECKSUM, checksum != 0 ? checksum : 0xffff);
+}
+
+static size_t build_uet(const net_frame_t *frame, uint8_t *bytes)
+{
+    SIM_CHECKF(frame->dscp < 64, "DSCP %u", frame->dscp);
+    SIM_CHECKF(frame->ecn <= NET_ECN_CE, "ECN %u", frame->ecn);
+    SIM_CHECK(frame->ttl > 0);
+    const uint32_t udp_bytes = NET_UDP_BYTES + net_uet_bytes(&frame->uet) + frame->payload_bytes;
+    const uint16_t type = frame->ipv6 ? NET_ETHERTYPE_IPV6 : NET_ETHERTYPE_IPV4;
+    uint8_t *const ip = build_ethernet(frame, type, bytes);
+    uint8_t *const udp =
+        frame->ipv6 ? build_ipv6(frame, udp_bytes, ip) : build_ipv4(frame, udp_bytes, ip);
+    uint8_t *const payload = net_uet_build(&frame->uet, build_udp(frame, udp_bytes, udp));
+    if (frame->payload == NULL) {
+        memset(payload, 0, frame->payload_bytes);
+    } else {
+        memcpy(payload, frame->payload, frame->payload_bytes);
+    }
+    if (frame->ipv6) {
+        finish_udp6(ip, udp_bytes, udp);
+    }
+    return (size_t)(payload + frame->payload_bytes - bytes);
+}
+
 static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
 {
     SIM_CHECKF(frame->dscp < 64, "DSCP %u", frame->dscp);
@@ -218,9 +247,7 @@ static size_t build_roce(const net_frame_t *frame, uint8_t *bytes)
     const uint8_t *const end = build_payload(frame, icrc, payload);
     SIM_CHECK(end == udp + udp_bytes);
     if (frame->ipv6) {
-        const uint16_t checksum = net__frame_udp6_checksum(ip, udp_bytes);
-        // RFC 768: a sum of zero is sent as ones, which are equal to it in one's complement.
-        sim_put_be16(udp + NET_UDP_AT_CHECKSUM, checksum != 0 ? checksum : 0xffff);
+        finish_udp6(ip, udp_bytes, udp);
     }
     return (size_t)(end - bytes);
 }
@@ -266,8 +293,8 @@ size_t net_frame_build(const net_frame_t *frame, uint8_t *bytes, size_t capacity
                "payload of %" PRIu32 " bytes",
                frame->payload_bytes);
     SIM_CHECK(frame->telemetry == NET_TELEMETRY_NONE ||
-              net_frame_may_have_telemetry(frame->opcode));
-    const size_t packet_bytes = build_roce(frame, bytes);
+              (!frame->is_uet && net_frame_may_have_telemetry(frame->opcode)));
+    const size_t packet_bytes = (frame->is_uet ? build_uet : build_roce)(frame, bytes);
     const size_t padded_bytes =
         size_bytes - net__frame_telemetry_bytes(frame) - frame->overlay_bytes;
     SIM_CHECK(packet_bytes <= padded_bytes);

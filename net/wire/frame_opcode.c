@@ -141,6 +141,12 @@ uint32_t net_frame_size_bytes(const net_frame_t *frame)
     if (frame->is_pfc) {
         return NET_FRAME_BYTES_MIN;
     }
+    if (frame->is_uet) {
+        const uint32_t bytes = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u) +
+                               (frame->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES +
+                               net_uet_bytes(&frame->uet) + frame->payload_bytes;
+        return at_least(bytes) + frame->overlay_bytes;
+    }
     const uint32_t raw_bytes =
         net__frame_raw_bytes(frame->opcode, frame->payload_bytes, frame->tagged, frame->ipv6);
     return at_least(raw_bytes + frame->extra_bytes) + net__frame_telemetry_bytes(frame) +

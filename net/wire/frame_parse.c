@@ -166,7 +166,7 @@ static sim_err_t parse_telemetry(net__frame_reader_t *reader, size_t frame_end)
     if (bytes == 0) {
         return SIM_OK;
     }
-    if (net_frame_may_have_telemetry(frame->opcode) &&
+    if (!frame->is_uet && net_frame_may_have_telemetry(frame->opcode) &&
         (parse_digest(frame, at, bytes) || parse_hops(frame, at, bytes))) {
         return SIM_OK;
     }
@@ -318,13 +318,15 @@ static sim_err_t parse_udp(net__frame_reader_t *reader)
     }
     const uint8_t *const udp = reader->bytes + reader->offset;
     const uint16_t port = sim_get_be16(udp + NET_UDP_AT_DESTINATION_PORT);
-    if (port != ROCE_UDP_PORT) {
+    if (port != ROCE_UDP_PORT && port != UET_UDP_PORT) {
         return sim_fail(reader->message,
                         SIM_ERR_INVALID,
-                        "UDP destination port %u, RoCEv2 is %d",
+                        "UDP destination port %u, RoCEv2 is %d and Ultra Ethernet %d",
                         port,
-                        ROCE_UDP_PORT);
+                        ROCE_UDP_PORT,
+                        UET_UDP_PORT);
     }
+    reader->frame->is_uet = port == UET_UDP_PORT;
     const uint16_t udp_bytes = sim_get_be16(udp + NET_UDP_AT_LENGTH);
     if (udp_bytes != reader->end - reader->offset) {
         return sim_fail(reader->message,
@@ -336,6 +338,34 @@ static sim_err_t parse_udp(net__frame_reader_t *reader)
     reader->frame->udp_source_port = sim_get_be16(udp + NET_UDP_AT_SOURCE_PORT);
     reader->offset += NET_UDP_BYTES;
     return check_udp_checksum(reader, udp, udp_bytes);
+}
+
+// Parses the headers of Ultra Ethernet; the payload follows them.
+static sim_err_t parse_uet(net__frame_reader_t *reader)
+{
+    const char *why = NULL;
+    net_frame_t *const frame = reader->frame;
+    const uint8_t *const at = reader->bytes + reader->offset;
+    const size_t left = reader->end - reader->offset;
+    const size_t bytes = net_uet_parse(at, left, &frame->uet, &why);
+    if (bytes == 0) {
+        return sim_fail(reader->message,
+                        SIM_ERR_INVALID,
+                        "frame byte %zu: Ultra Ethernet: %s",
+                        reader->offset,
+                        why);
+    }
+    if (left - bytes > ROCE_MTU_STANDARD_MAX) {
+        return sim_fail(reader->message,
+                        SIM_ERR_INVALID,
+                        "payload of %zu bytes, expected at most %d",
+                        left - bytes,
+                        ROCE_MTU_STANDARD_MAX);
+    }
+    frame->payload = at + bytes;
+    frame->payload_bytes = (uint32_t)(left - bytes);
+    reader->offset = reader->end;
+    return SIM_OK;
 }
 
 static sim_err_t parse_roce(net__frame_reader_t *reader, uint16_t type)
@@ -356,7 +386,7 @@ static sim_err_t parse_roce(net__frame_reader_t *reader, uint16_t type)
         error = parse_udp(reader);
     }
     if (error == SIM_OK) {
-        error = net__frame_parse_roce(reader);
+        error = reader->frame->is_uet ? parse_uet(reader) : net__frame_parse_roce(reader);
     }
     if (error == SIM_OK) {
         error = parse_telemetry(reader, frame_end);
@@ -387,8 +417,8 @@ sim_err_t net_frame_parse(const uint8_t *bytes,
 
 bool net_frame_icrc_ok(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
-    if (frame->is_pfc) {
-        return true; // PFC frames have no ICRC
+    if (frame->is_pfc || frame->is_uet) {
+        return true; // they have no ICRC
     }
     const size_t ip_at = NET_ETHERNET_BYTES + (frame->tagged ? NET_VLAN_BYTES : 0u);
     const size_t bth_at = ip_at + (frame->ipv6 ? NET_IPV6_BYTES : NET_IPV4_BYTES) + NET_UDP_BYTES;

@@ -162,6 +162,19 @@ static void put_telemetry(const net_t *net, const net_packet_t *packet, net_fram
     }
 }
 
+// Fills in the headers of Ultra Ethernet. A trimmed packet keeps as much of its payload as fits.
+static void put_uet(const net_t *net, const net_packet_t *packet, net_frame_t *frame)
+{
+    frame->is_uet = true;
+    net_uet_of_packet(packet, &frame->uet);
+    frame->payload_bytes = packet->payload_bytes;
+    frame->payload = net_packet_contents(packet);
+    const uint32_t whole = net_frame_size_bytes(frame);
+    if (net_packet_trimmed(&net->config, packet) && packet->frame_bytes > whole) {
+        frame->payload_bytes = packet->frame_bytes - whole;
+    }
+}
+
 void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_frame_t *frame)
 {
     const net_t *const net = port->node->net;
@@ -190,6 +203,10 @@ void net_packet_frame(const net_port_t *port, const net_packet_t *packet, net_fr
     net_interface_ip(net, packet->source, frame->source_ip);
     net_interface_ip(net, packet->destination, frame->destination_ip);
     frame->udp_source_port = packet->udp_source_port;
+    if ((packet->opcode & ROCE_TRANSPORT_MASK) == ROCE_UET) {
+        put_uet(net, packet, frame);
+        return;
+    }
     frame->opcode = packet->opcode;
     frame->solicited = packet->solicited;
     frame->migration = packet->opcode != ROCE_CNP; // QPs start migrated (IBA 17.2.8.1)

@@ -9,6 +9,8 @@
 #include "nic/extra.h"
 #include "nic/transport.h"
 
+#define DEFAULT_CONTROL "dcqcn"
+
 // clang-format off
 // A constant of nic/detail.h; left at auto it has the value of nic.profile.
 #define DETAIL(field, path_, ...) PROFILED(field, "nic.detailed." path_, __VA_ARGS__)
@@ -24,8 +26,10 @@ static const sim_attr_t attrs[] = {
              .help = "path MTU: payload of a full packet; 256, 512, 1024, 2048 or 4096; with "
                      "nic.frames bare any up to 9216, which is in jumbo frames"),
     SIM_ATTR("nic.congestion-control", STRING, nic_config_t, congestion_control,
-             .default_text = "dcqcn",
-             .help = "algorithm that sets each queue pair's rate and window"),
+             .default_text = DEFAULT_CONTROL,
+             .help = "algorithm that sets each queue pair's rate and window; the transports of Ultra "
+                     "Ethernet have their own, nic.uec.control, and then this default or none is "
+                     "expected"),
     SIM_ATTR("nic.priority", COUNT, nic_config_t, priority,
              .default_text = "3", .min_text = "0", .max_text = "7",
              .help = "802.1p class of data packets"),
@@ -620,6 +624,18 @@ sim_err_t nic_config_check(const nic_config_t *config, sim_message_t *message)
         return nowhere;
     }
     nic_detail_t detail;
+    const nic_transport_ops_t *const transport = nic__config_transport(config);
+    if (transport != NULL && transport->own_control &&
+        strcmp(config->congestion_control, "none") != 0 &&
+        strcmp(config->congestion_control, DEFAULT_CONTROL) != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "nic.congestion-control",
+                              ": %s, expected none: nic.transport %s has a congestion control of "
+                              "its own (nic.uec.control)",
+                              config->congestion_control,
+                              transport->name);
+    }
     nic_detail_resolve(config, &detail);
     const sim_err_t error = nic_detail_check(&detail, message);
     if (error != SIM_OK) {

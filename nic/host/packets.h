@@ -69,6 +69,13 @@ static inline void nic__grow_frame(nic_t *nic, net_packet_t *packet, uint32_t by
     net_packet_grow(&nic->host->node, packet, bytes);
 }
 
+// Gives a packet that has not left another length.
+static inline void nic__resize_frame(nic_t *nic, net_packet_t *packet, uint32_t bytes)
+{
+    nic->host->node.tally.bytes_created += (uint64_t)bytes - packet->frame_bytes;
+    packet->frame_bytes = (uint16_t)bytes;
+}
+
 // Frees a packet that reached its end.
 static inline void nic__consume(nic_t *nic, net_packet_t *packet)
 {

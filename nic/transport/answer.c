@@ -73,6 +73,9 @@ static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp,
     }
     if (SIM_UNLIKELY(!is_ack(aeth))) {
         nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);
+        if (SIM_UNLIKELY(qp->ops->dress != NULL)) {
+            qp->ops->dress(qp, packet);
+        }
     }
     return packet;
 }

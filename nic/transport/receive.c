@@ -139,8 +139,9 @@ static inline bool is_for(const nic_qp_t *qp, const net_packet_t *packet)
 
 static inline bool is_answer(const net_packet_t *packet)
 {
-    return packet->opcode == ROCE_CNP || packet->opcode == ROCE_ACKNOWLEDGE ||
-           is_response(packet->opcode);
+    const uint8_t opcode =
+        packet->opcode >= ROCE_MRC ? packet->opcode & ROCE_OPERATION_MASK : packet->opcode;
+    return opcode == ROCE_CNP || opcode == ROCE_ACKNOWLEDGE || is_response(opcode);
 }
 
 // Handles a packet for a QP that does not exist. For a request, the program may create and return
@@ -176,6 +177,19 @@ static inline void take(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
+// Takes a packet that is not RoCE, if the queue pair's transport is of its protocol.
+static void take_foreign(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    const uint8_t wire = qp->ops->wire;
+    if (wire == 0 || (packet->opcode & ROCE_TRANSPORT_MASK) != wire || qp->transport != ROCE_RC ||
+        packet->source != qp->path.destination) {
+        nic__consume(nic, packet);
+        return;
+    }
+    packet->opcode &= ROCE_OPERATION_MASK;
+    take(nic, qp, packet);
+}
+
 // Handles rare packets: those not for this QP after all, CNPs, and marked ones that must be
 // reported.
 static SIM_NOINLINE void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
@@ -185,7 +199,7 @@ static SIM_NOINLINE void take_rare(nic_t *nic, nic_qp_t *qp, net_packet_t *packe
         return;
     }
     if (!is_for(qp, packet)) {
-        nic__consume(nic, packet);
+        take_foreign(nic, qp, packet);
         return;
     }
     notice_congestion(nic, qp, packet);

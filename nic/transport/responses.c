@@ -245,5 +245,8 @@ net_packet_t *nic__build_response(nic_t *nic, nic_qp_t *qp)
     if (last) {
         end_read(nic, qp);
     }
+    if (SIM_UNLIKELY(qp->ops->dress != NULL)) {
+        qp->ops->dress(qp, packet);
+    }
     return packet;
 }

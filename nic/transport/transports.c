@@ -28,6 +28,8 @@ const nic_transport_ops_t *const nic_transport_all[] = {
     &nic_transport_irn,
     &nic_transport_adamap,
     &nic_transport_sdr,
+    &nic_transport_uec_rud,
+    &nic_transport_uec_rod,
     NULL,
 };
 

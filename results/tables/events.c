@@ -28,6 +28,7 @@ static const char *event_text(const results_event_row_t *event)
     case NET_TRACE_XOFF:
     case NET_TRACE_XON:
     case NET_TRACE_PFC:
+    case NET_TRACE_TRIM:
     case NET_TRACE_RELEASE:
         break;
     }

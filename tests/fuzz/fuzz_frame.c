@@ -17,9 +17,13 @@
 static void check_fields(const uint8_t *bytes, size_t size_bytes, const net_frame_t *frame)
 {
     SIM_CHECK(frame->payload >= bytes);
-    SIM_CHECK(frame->payload + frame->payload_bytes + frame->pad_bytes + ROCE_ICRC_BYTES <=
-              bytes + size_bytes);
-    SIM_CHECK(frame->pad_bytes == net__frame_pad_bytes(frame->payload_bytes));
+    if (frame->is_uet) {
+        SIM_CHECK(frame->payload + frame->payload_bytes <= bytes + size_bytes);
+    } else {
+        SIM_CHECK(frame->payload + frame->payload_bytes + frame->pad_bytes + ROCE_ICRC_BYTES <=
+                  bytes + size_bytes);
+        SIM_CHECK(frame->pad_bytes == net__frame_pad_bytes(frame->payload_bytes));
+    }
     SIM_CHECK(size_bytes == net_frame_size_bytes(frame));
 }
 

@@ -142,7 +142,7 @@ static void take_stretch(nic_held_t *held, const net_packet_t *packet, nic_held_
     }
 }
 
-static void note_heard(nic_held_t *held)
+void nic__held_heard(nic_held_t *held)
 {
     const sim_time_t since_ps = nic_transport_node(held->base.qp)->now_ps - held->active_ps;
     nic__rto_heard(&held->resend.fetch.rto, held->silent, since_ps);
@@ -159,7 +159,7 @@ nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet)
         nic_transport_consume(qp, packet);
         return news;
     }
-    note_heard(held);
+    nic__held_heard(held);
     const bool stretch =
         packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE);
     const uint64_t before_psn = qp->una_psn;
@@ -189,7 +189,7 @@ void nic__held_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     (void)nic;
     nic_held_t *const held = nic__held_of(qp);
-    note_heard(held);
+    nic__held_heard(held);
     held->active_ps = nic_transport_node(qp)->now_ps;
     nic__fetch_responded(&held->resend, qp, packet);
     if ((qp->flags & NIC_QP_CLOSED) == 0) {

@@ -69,6 +69,8 @@ typedef struct nic_held_news {
 // Handles an ACK or NAK: advances, marks the packets that the peer holds, deals with refusals.
 // Takes the packet.
 nic_held_news_t nic__held_acknowledged(nic_held_t *held, net_packet_t *packet);
+// Notes that the peer was heard, so that time-outs in a row end.
+void nic__held_heard(nic_held_t *held);
 // Returns true if repeated answers or retransmissions wait, which go before new packets; *may says
 // whether they may leave. False: *may is not set.
 static inline bool nic__held_waits(const nic_held_t *held, bool *may)

@@ -178,6 +178,20 @@ void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp)
     }
 }
 
+void nic__resend_clear(nic_resend_t *resend, const nic_qp_t *qp)
+{
+    for (; resend->item_first != resend->item_end; resend->item_first++) {
+        const nic_resend_item_t *const item =
+            &resend->items[resend->item_first & (resend->item_capacity - 1)];
+        for (uint64_t psn = item->psn; psn < item->psn + item->count; psn++) {
+            if (psn >= qp->una_psn) {
+                *nic__resend_of(resend, psn) &= (uint8_t)~NIC_SENT_QUEUED;
+            }
+        }
+    }
+    resend->waiting = 0;
+}
+
 // Takes PSNs of a READ or atomic out of the item, as many as one request asks for, which begins at
 // *psn; a part of a READ is so many packets. 0: it is not one of those.
 static uint32_t take_fetch(nic_resend_t *resend,

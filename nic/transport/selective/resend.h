@@ -90,6 +90,9 @@ static inline bool nic__resend_waits(const nic_resend_t *resend)
 // or the peer was found to hold packets.
 void nic__resend_trim(nic_resend_t *resend, const nic_qp_t *qp);
 
+// Empties the queue.
+void nic__resend_clear(nic_resend_t *resend, const nic_qp_t *qp);
+
 // Builds the next packet of the queue, or returns NULL if nothing of it was left. item says why it
 // was queued.
 net_packet_t *nic__resend_next(nic_resend_t *resend, nic_qp_t *qp, nic_resend_item_t *item);

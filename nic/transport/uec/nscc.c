@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/nscc.c - NSCC: a window that follows the delay and the marks of single packets.
+//
+// A marked packet with a long delay cuts the window, an unmarked one with a short delay raises it
+// in proportion to what is left to the target, and an unmarked one with a long delay by a fair
+// share. A marked packet with a short delay says only that its path is worse than others.
+#include "nic/transport/uec/nscc.h"
+
+// The network for which the constants are given: 100 Gbps and 12 us.
+#define REFERENCE_RTT_PS (12.0 * SIM_PS_PER_US)
+#define REFERENCE_BDP_BYTES 150000.0
+// Packets with less delay than this count for the fast increase.
+#define NO_DELAY_PS SIM_PS_PER_US
+#define QUARTER 0.25
+
+static double real_of(sim_ratio_t ratio)
+{
+    return (double)ratio.num / (double)ratio.den;
+}
+
+static void set_base(nic_nscc_t *nscc, sim_time_t base_ps)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    const double bdp_bytes = (double)nscc->line_bps / 8 * (double)base_ps / (double)SIM_PS_PER_S;
+    nscc->base_ps = base_ps;
+    nscc->target_ps = (sim_time_t)(real_of(config->target) * (double)base_ps);
+    nscc->scale_rate = bdp_bytes / REFERENCE_BDP_BYTES;
+    nscc->scale_delay = (double)nscc->target_ps / REFERENCE_RTT_PS;
+    nscc->cap_bytes = real_of(config->cap) * bdp_bytes;
+}
+
+// Keeps the window within its limits.
+static void apply(nic_nscc_t *nscc)
+{
+    const double most = nscc->cap_bytes > nscc->mtu_bytes ? nscc->cap_bytes : nscc->mtu_bytes;
+    nscc->window_bytes = nscc->window_bytes < nscc->mtu_bytes ? nscc->mtu_bytes
+                         : nscc->window_bytes > most          ? most
+                                                              : nscc->window_bytes;
+}
+
+static void add_sample(nic_nscc_t *nscc, double delay_ps)
+{
+    const double weight = real_of(nscc->config->weight);
+    nscc->average_ps = weight * delay_ps + (1 - weight) * nscc->average_ps;
+}
+
+// -- the four reactions to an ACK
+
+static void cut(nic_nscc_t *nscc, sim_time_t now_ps)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    const double target_ps = (double)nscc->target_ps;
+    nscc->fast = false;
+    nscc->fast_bytes = 0;
+    if (nscc->average_ps <= target_ps || now_ps - nscc->cut_ps < nscc->base_ps) {
+        return;
+    }
+    const double excess = (nscc->average_ps - target_ps) / nscc->average_ps;
+    const double share = 1 - real_of(config->gamma) * excess;
+    const double least = real_of(config->least_cut);
+    nscc->window_bytes *= share > least ? share : least;
+    nscc->cut_ps = now_ps;
+}
+
+// Returns true while packets have met almost no delay for more than a window.
+static bool raise_fast(nic_nscc_t *nscc, sim_time_t delay_ps, double bytes)
+{
+    if (delay_ps >= NO_DELAY_PS) {
+        nscc->fast = false;
+        nscc->fast_bytes = 0;
+        return false;
+    }
+    nscc->fast_bytes += bytes;
+    nscc->fast |= nscc->fast_bytes > nscc->window_bytes;
+    if (nscc->fast) {
+        nscc->window_bytes += bytes * real_of(nscc->config->fast) * nscc->scale_rate;
+    }
+    return nscc->fast;
+}
+
+static void raise(nic_nscc_t *nscc, sim_time_t delay_ps, double bytes)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    if (delay_ps >= nscc->target_ps) {
+        nscc->fast = false;
+        nscc->fast_bytes = 0;
+        nscc->increase += real_of(config->fair) * nscc->mss_bytes * nscc->scale_rate * bytes;
+    } else if (!raise_fast(nscc, delay_ps, bytes)) {
+        const double alpha = real_of(config->alpha) * nscc->mss_bytes * nscc->scale_rate *
+                             nscc->scale_delay / (double)nscc->target_ps;
+        nscc->increase += bytes * alpha * (double)(nscc->target_ps - delay_ps);
+    }
+}
+
+static void adjust(nic_nscc_t *nscc, sim_time_t now_ps)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    if (now_ps - nscc->adjusted_ps <= nscc->base_ps &&
+        nscc->adjust_bytes <= (double)config->adjust_packets * nscc->mtu_bytes) {
+        return;
+    }
+    nscc->window_bytes += nscc->increase / nscc->window_bytes;
+    if (now_ps - nscc->eta_ps > nscc->base_ps) {
+        nscc->window_bytes += real_of(config->eta) * nscc->mss_bytes * nscc->scale_rate;
+        nscc->eta_ps = now_ps;
+    }
+    nscc->increase = nscc->adjust_bytes = 0;
+    nscc->adjusted_ps = now_ps;
+}
+
+// -- QuickAdapt
+
+// Returns true if the window was set to what arrived, or if what comes now was sent before that.
+static bool quick_adapt(nic_nscc_t *nscc,
+                        sim_time_t now_ps,
+                        bool marked,
+                        sim_time_t delay_ps,
+                        uint64_t in_flight)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    if (nscc->ignored_bytes < nscc->ignore_bytes && marked) {
+        return true;
+    }
+    if (now_ps <= nscc->quick_ps) {
+        return false;
+    }
+    bool fell = false;
+    const double late_ps = real_of(config->quick_delay) * (double)nscc->target_ps;
+    if (nscc->quick_ps != 0 && (nscc->alarmed || (double)delay_ps > late_ps) &&
+        nscc->quick_bytes < real_of(config->quick_share) * nscc->cap_bytes) {
+        nscc->window_bytes =
+            nscc->quick_bytes > nscc->mtu_bytes ? nscc->quick_bytes : nscc->mtu_bytes;
+        nscc->ignore_bytes = (double)in_flight;
+        nscc->ignored_bytes = 0;
+        nscc->alarmed = false;
+        nscc->quick_count++;
+        fell = true;
+    }
+    nscc->quick_bytes = 0;
+    nscc->quick_ps = now_ps + nscc->base_ps + nscc->target_ps;
+    return fell;
+}
+
+// -- what a transport tells
+
+void nic__nscc_ack(nic_nscc_t *nscc,
+                   sim_time_t now_ps,
+                   sim_time_t rtt_ps,
+                   bool marked,
+                   uint64_t new_bytes,
+                   uint64_t in_flight_bytes)
+{
+    const nic_nscc_config_t *const config = nscc->config;
+    const double bytes = (double)new_bytes;
+    sim_time_t delay_ps = (sim_time_t)nscc->average_ps;
+    if (rtt_ps != 0) {
+        if (rtt_ps < nscc->base_ps || nscc->base_ps == 0) {
+            set_base(nscc, rtt_ps);
+        }
+        delay_ps = rtt_ps - nscc->base_ps;
+        const bool quarter =
+            config->sample == NIC_NSCC_QUARTER && !marked && delay_ps > nscc->target_ps;
+        add_sample(nscc, quarter ? QUARTER * (double)nscc->base_ps : (double)delay_ps);
+    }
+    nscc->quick_bytes += bytes;
+    nscc->adjust_bytes += bytes;
+    if (quick_adapt(nscc, now_ps, marked, delay_ps, in_flight_bytes)) {
+        nscc->ignored_bytes += bytes;
+        apply(nscc);
+        return;
+    }
+    if (!marked) {
+        raise(nscc, delay_ps, bytes);
+    } else if (delay_ps >= nscc->target_ps) {
+        cut(nscc, now_ps);
+    }
+    adjust(nscc, now_ps);
+    apply(nscc);
+}
+
+void nic__nscc_trimmed(nic_nscc_t *nscc,
+                       sim_time_t now_ps,
+                       uint32_t bytes,
+                       uint64_t in_flight_bytes)
+{
+    add_sample(nscc, (double)nscc->base_ps);
+    nscc->alarmed = true;
+    if (nscc->ignored_bytes < nscc->ignore_bytes) {
+        nscc->ignored_bytes += bytes;
+    } else if (!quick_adapt(nscc, now_ps, true, 0, in_flight_bytes)) {
+        nscc->window_bytes -= bytes;
+    }
+    apply(nscc);
+}
+
+void nic__nscc_lost(nic_nscc_t *nscc)
+{
+    nscc->alarmed = true;
+}
+
+void nic__nscc_init(nic_nscc_t *nscc,
+                    const nic_nscc_config_t *config,
+                    uint64_t line_bps,
+                    sim_time_t base_ps,
+                    uint32_t payload_bytes,
+                    uint32_t frame_bytes)
+{
+    *nscc = (nic_nscc_t){
+        .config = config,
+        .line_bps = line_bps,
+        .mss_bytes = payload_bytes,
+        .mtu_bytes = frame_bytes,
+    };
+    set_base(nscc, base_ps);
+    nscc->window_bytes = nscc->cap_bytes;
+    apply(nscc);
+}
+
+// -- parameters
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR("nic.nscc.target", RATIO, nic_nscc_config_t, target,
+             .default_text = "0.75", .min_text = "0.01", .max_text = "100",
+             .help = "delay above the idle round trip that NSCC aims at, in round trips: 0.75 in "
+                     "networks that trim packets, 1 in others"),
+    SIM_ATTR("nic.nscc.alpha", RATIO, nic_nscc_config_t, alpha,
+             .default_text = "4", .min_text = "0", .max_text = "1000",
+             .help = "packets by which the window grows in a round trip without delay"),
+    SIM_ATTR("nic.nscc.fair", RATIO, nic_nscc_config_t, fair,
+             .default_text = "5", .min_text = "0", .max_text = "1000",
+             .help = "packets by which the window grows in a round trip of unmarked packets above "
+                     "the target"),
+    SIM_ATTR("nic.nscc.eta", RATIO, nic_nscc_config_t, eta,
+             .default_text = "0.15", .min_text = "0", .max_text = "1000",
+             .help = "packets that are added to the window in each round trip"),
+    SIM_ATTR("nic.nscc.fast", RATIO, nic_nscc_config_t, fast,
+             .default_text = "0.25", .min_text = "0", .max_text = "10",
+             .help = "share of the bytes that arrive with less than 1 us of delay, for more than a "
+                     "window in a row, that the window grows by"),
+    SIM_ATTR("nic.nscc.gamma", RATIO, nic_nscc_config_t, gamma,
+             .default_text = "0.8", .min_text = "0", .max_text = "1",
+             .help = "share of (average delay - target) / average delay by which marked packets "
+                     "cut the window, at most once in a round trip"),
+    SIM_ATTR("nic.nscc.least", RATIO, nic_nscc_config_t, least_cut,
+             .default_text = "0.5", .min_text = "0", .max_text = "1",
+             .help = "share of the window that one cut leaves at least"),
+    SIM_ATTR("nic.nscc.weight", RATIO, nic_nscc_config_t, weight,
+             .default_text = "0.0125", .min_text = "0.0001", .max_text = "1",
+             .help = "weight of a new sample in the average delay"),
+    SIM_ATTR("nic.nscc.cap", RATIO, nic_nscc_config_t, cap,
+             .default_text = "1.5", .min_text = "0.01", .max_text = "100",
+             .help = "window at the start and largest window, in bandwidth-delay products"),
+    SIM_ATTR("nic.nscc.adjust-packets", COUNT, nic_nscc_config_t, adjust_packets,
+             .default_text = "8", .min_text = "1", .max_text = "65536",
+             .help = "full packets that arrive until collected increases change the window, if no "
+                     "round trip passes before"),
+    SIM_ATTR("nic.nscc.quick-share", RATIO, nic_nscc_config_t, quick_share,
+             .default_text = "0.125", .min_text = "0", .max_text = "1",
+             .help = "share of the largest window below which arrivals must lie for QuickAdapt to "
+                     "set the window to them, after a trim, a loss or a long delay; 0: never"),
+    SIM_ATTR("nic.nscc.quick-delay", RATIO, nic_nscc_config_t, quick_delay,
+             .default_text = "4", .min_text = "0", .max_text = "1000",
+             .help = "delay in targets from which on QuickAdapt may act without a trim or loss"),
+    SIM_ATTR("nic.nscc.sample", ENUM, nic_nscc_config_t, sample,
+             .default_text = "measured", .choices = "measured|quarter",
+             .help = "sample of the average delay from an unmarked packet above the target; "
+                     "measured: its delay; quarter: a quarter of the round trip, as the public "
+                     "simulator of Ultra Ethernet does"),
+};
+// clang-format on
+
+const sim_attr_table_t nic_nscc_attrs = {
+    .prefix = "nic.nscc",
+    .scope = "node",
+    .config_bytes = sizeof(nic_nscc_config_t),
+    .attrs = attrs,
+    .count = SIM_COUNT_OF(attrs),
+};

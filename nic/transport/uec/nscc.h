@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/nscc.h - NSCC, the sender's window of Ultra Ethernet: it follows the delay and
+// the marks of single packets, and falls to what arrived in a round trip when packets are trimmed
+// or lost.
+//
+// The law counts bytes of frames, and knows no packets: transports call it for each ACK and NACK.
+// Source: Ultra Ethernet Specification 1.0, congestion management, and the project's public
+// simulator. Page: docs/models/uec.md.
+#ifndef NIC_TRANSPORT_UEC_NSCC_H
+#define NIC_TRANSPORT_UEC_NSCC_H
+
+#include "kernel/attribute.h"
+
+SIM_C_BEGIN
+
+// The sample that the average delay takes of an unmarked packet above the target.
+typedef enum nic_nscc_sample {
+    NIC_NSCC_MEASURED,
+    NIC_NSCC_QUARTER, // a quarter of the base round trip, as in the public simulator
+} nic_nscc_sample_t;
+
+typedef struct nic_nscc_config {
+    sim_ratio_t target; // in round trips of the idle path
+    sim_ratio_t alpha;
+    sim_ratio_t fair;
+    sim_ratio_t eta;
+    sim_ratio_t fast;
+    sim_ratio_t gamma;
+    sim_ratio_t least_cut;
+    sim_ratio_t weight;
+    sim_ratio_t cap; // in bandwidth-delay products
+    uint64_t adjust_packets;
+    sim_ratio_t quick_share;
+    sim_ratio_t quick_delay; // in targets
+    nic_nscc_sample_t sample;
+} nic_nscc_config_t;
+
+extern const sim_attr_table_t nic_nscc_attrs; // "nic.nscc."
+
+typedef struct nic_nscc {
+    const nic_nscc_config_t *config;
+    uint64_t line_bps;
+    sim_time_t base_ps; // round trip of the idle path, or the least measured
+    sim_time_t target_ps;
+    double scale_rate;  // a: bandwidth-delay product / that of the reference network
+    double scale_delay; // b: target / round trip of the reference network
+    double window_bytes;
+    double cap_bytes;
+    double mss_bytes; // payload of a full packet
+    double mtu_bytes; // its frame
+    double average_ps;
+    double increase; // bytes x bytes that await the next adjustment
+    double adjust_bytes;
+    sim_time_t adjusted_ps;
+    sim_time_t eta_ps; // of the last addition of eta
+    sim_time_t cut_ps; // of the last decrease
+    double fast_bytes; // received in a row with almost no delay
+    bool fast;
+    bool alarmed;        // a packet was trimmed or lost since QuickAdapt looked last
+    double quick_bytes;  // received since then
+    sim_time_t quick_ps; // when it looks next; 0: never yet
+    double ignored_bytes;
+    double ignore_bytes;
+    uint64_t quick_count; // times that QuickAdapt set the window
+} nic_nscc_t;
+
+// Begins with the largest window. base_ps: the round trip of the idle path; payload_bytes and
+// frame_bytes: of a full packet.
+void nic__nscc_init(nic_nscc_t *nscc,
+                    const nic_nscc_config_t *config,
+                    uint64_t line_bps,
+                    sim_time_t base_ps,
+                    uint32_t payload_bytes,
+                    uint32_t frame_bytes);
+// An ACK: rtt_ps of the packet that caused it (0: unknown), whether that was marked, and the bytes
+// that have newly arrived. in_flight_bytes: after they were taken off.
+void nic__nscc_ack(nic_nscc_t *nscc,
+                   sim_time_t now_ps,
+                   sim_time_t rtt_ps,
+                   bool marked,
+                   uint64_t bytes,
+                   uint64_t in_flight_bytes);
+// A trimmed packet of so many bytes.
+void nic__nscc_trimmed(nic_nscc_t *nscc,
+                       sim_time_t now_ps,
+                       uint32_t bytes,
+                       uint64_t in_flight_bytes);
+// Packets were lost without a trace.
+void nic__nscc_lost(nic_nscc_t *nscc);
+
+SIM_C_END
+
+#endif // NIC_TRANSPORT_UEC_NSCC_H

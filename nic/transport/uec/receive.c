@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/receive.c - the receiver of a PDC: takes packets, in any order or only in their
+// own, and answers with ACKs that carry a bitmap, and NACKs.
+#include "nic/transport/uec/uec.h"
+
+#include "net/wire/uet.h"
+#include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/transport/responder_internal.h"
+
+#define BITMAP_BITS 64u
+
+// Of a packet that is about to be taken.
+typedef struct cause {
+    uint64_t psn;
+    sim_time_t sent_ps;
+    uint32_t entropy;
+    uint32_t payload_bytes;
+    bool marked;
+    bool ack_request;
+} cause_t;
+
+void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
+{
+    nic_t *const nic = qp->nic;
+    const nic_uec_t *const uec = nic__uec_of(qp);
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    if (!uec->rod) {
+        packet->udp_source_port = (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy);
+        packet->flow_hash = net_flow_hash(nic->host->node.net,
+                                          packet->source,
+                                          packet->destination,
+                                          packet->udp_source_port);
+        packet->route = 0; // switches look up the port of each packet
+    }
+    aside->selective.index = qp->number;
+    const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
+    if (operation != ROCE_ACKNOWLEDGE) {
+        aside->selective.round = (uint8_t)((aside->selective.round & 1u) | (uec->rod ? 2u : 0u) |
+                                           (uec->config->congestion_state ? 4u : 0u));
+    }
+    packet->opcode = (uint8_t)(operation | ROCE_UET);
+    if (nic->body_bytes == NULL && nic->ack_bytes == 0) {
+        const net_config_t *const network = net_get_config(nic->host->node.net);
+        nic__resize_frame(nic, packet, net_uet_frame_bytes(packet, network->tagged, network->ipv6));
+    }
+}
+
+// -- answers
+
+static void send_ack(nic_uec_t *uec, const cause_t *cause)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const nic_kept_t *const kept = &uec->held.kept;
+    // The bitmap begins half of its length before the packet that caused it.
+    uint64_t base_psn = kept->first_psn;
+    if (cause->psn > base_psn + BITMAP_BITS - 1) {
+        base_psn = cause->psn - BITMAP_BITS / 2;
+    }
+    net_packet_t *const answer =
+        nic_transport_answer(qp, kept->first_psn - 1, nic__ack_aeth(qp->msn) >> 24, 0, NULL);
+    net_packet_aside_t *const aside = net_packet_aside(answer);
+    answer->psn = (uint32_t)(kept->first_psn - 1);
+    answer->sent_ps = cause->sent_ps;
+    answer->becn = cause->marked;
+    aside->selective.round = 0;
+    aside->map.first_psn = (uint32_t)base_psn;
+    aside->map.length = (uint32_t)cause->psn;
+    aside->map.bits[0] = 0;
+    for (uint32_t i = 0; i < BITMAP_BITS && base_psn + i < kept->end_psn; i++) {
+        aside->map.bits[0] |= (uint64_t)nic__kept_has(kept, base_psn + i) << i;
+    }
+    aside->map.bits[1] = uec->taken_bytes;
+    aside->map.bits[2] = 0;
+    aside->map.bits[3] = kept->packets;
+    nic__uec_dress(qp, answer, cause->entropy);
+    uec->quiet_bytes = 0;
+    nic__uec_shared(uec)->sacks++;
+    nic_transport_send(qp, answer);
+}
+
+static void send_nack(nic_uec_t *uec, const cause_t *cause, uint64_t psn, uint8_t code)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    net_packet_t *const answer =
+        nic_transport_answer(qp,
+                             uec->held.kept.first_psn,
+                             (uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE,
+                             0,
+                             NULL);
+    net_packet_aside_t *const aside = net_packet_aside(answer);
+    answer->psn = (uint32_t)uec->held.kept.first_psn;
+    answer->addressed = true;
+    answer->sent_ps = cause->sent_ps;
+    answer->becn = cause->marked;
+    aside->map.first_psn = (uint32_t)psn;
+    aside->map.length = 1;
+    aside->selective.round = code;
+    nic__uec_dress(qp, answer, cause->entropy);
+    nic__uec_shared(uec)->nacks++;
+    nic_transport_send(qp, answer);
+}
+
+// -- packets
+
+static void take_trimmed(nic_uec_t *uec, const cause_t *cause, bool last_hop)
+{
+    if (nic__kept_has(&uec->held.kept, cause->psn)) {
+        send_ack(uec, cause); // it was sent needlessly
+        return;
+    }
+    nic__uec_shared(uec)->trimmed++;
+    send_nack(uec, cause, cause->psn, last_hop ? UET_NACK_TRIMMED_LAST_HOP : UET_NACK_TRIMMED);
+}
+
+// Returns true if ROD does not take a packet, because another is missing before it.
+static bool out_of_order(nic_uec_t *uec, const cause_t *cause)
+{
+    const uint64_t expected_psn = uec->held.kept.first_psn;
+    if (!uec->rod || cause->psn <= expected_psn) {
+        return false;
+    }
+    if (uec->told_psn != expected_psn) {
+        uec->told_psn = expected_psn;
+        send_nack(uec, cause, expected_psn, UET_NACK_OUT_OF_ORDER);
+    }
+    return true;
+}
+
+void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_uec_t *const uec = nic__uec_of(qp);
+    const net_config_t *const network = net_get_config(nic->host->node.net);
+    const cause_t cause = {
+        .psn = nic_transport_psn(packet->psn, uec->held.kept.first_psn),
+        .sent_ps = packet->sent_ps,
+        .entropy = (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
+        .payload_bytes = packet->payload_bytes,
+        .marked = packet->ecn == NET_ECN_CE,
+        .ack_request = packet->ack_request,
+    };
+    if (SIM_UNLIKELY(packet->opcode == ROCE_UET_PROBE)) {
+        nic_transport_consume(qp, packet);
+        send_ack(uec, &cause);
+        return;
+    }
+    if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {
+        const bool last_hop = packet->dscp == network->trim_last_hop_dscp;
+        nic_transport_consume(qp, packet);
+        take_trimmed(uec, &cause, last_hop);
+        return;
+    }
+    if (out_of_order(uec, &cause)) {
+        nic__uec_shared(uec)->held.dropped++;
+        nic_transport_consume(qp, packet);
+        return;
+    }
+    if (cause.payload_bytes != 0) {
+        const uint32_t bytes = nic__uec_frame_bytes(qp, cause.payload_bytes);
+        uec->taken_bytes += bytes;
+        uec->quiet_bytes += bytes;
+    }
+    const bool first = !uec->any;
+    uec->any = true;
+    const nic_arrival_t arrival = nic__held_take(&uec->held, packet, uec->config->range_packets);
+    if (arrival.refused || !qp->transport_open) {
+        return;
+    }
+    // An ACK that was asked for while something is missing comes again when nothing is.
+    uec->asked |= cause.ack_request;
+    const bool whole = nic__kept_empty(&uec->held.kept);
+    if (first || cause.marked || cause.ack_request || (uec->asked && whole) ||
+        arrival.news == NIC_KEPT_AGAIN || uec->quiet_bytes >= uec->config->ack_bytes) {
+        uec->asked = uec->asked && !whole;
+        send_ack(uec, &cause);
+    }
+}

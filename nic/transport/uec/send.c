@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/send.c - the sender of a PDC: which packet leaves next, and what ACKs, NACKs
+// and silence mean.
+//
+// A packet is in flight from its departure until the receiver counts its bytes, or until it is
+// known to be lost: a switch trimmed it, or an ACK is overdue.
+#include "nic/transport/uec/uec.h"
+
+#include "net/wire/uet.h"
+#include "nic/cc/control.h"
+#include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/transport/requester_internal.h"
+
+#define FIRST_SENT 64u
+// Packets ahead of a missing one that show its loss: in windows, and at least.
+#define SLEEK_WINDOWS 1.5
+#define SLEEK_PACKETS 5
+#define PROBE_ROUNDS 3 // round trips of silence, while more is to be sent
+
+uint32_t nic__uec_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes)
+{
+    return nic__cc_const(qp)->overhead_bytes + payload_bytes;
+}
+
+// -- what may leave
+
+static inline bool window_open(const nic_uec_t *uec)
+{
+    return !uec->windowed || uec->in_flight_bytes == 0 ||
+           (double)uec->in_flight_bytes + uec->nscc.mtu_bytes <= uec->nscc.window_bytes;
+}
+
+bool nic__uec_ready(const nic_qp_t *qp)
+{
+    const nic_uec_t *const uec = (const nic_uec_t *)(const void *)nic_transport_of_const(qp);
+    if (SIM_UNLIKELY(nic__again_waits(&uec->held.kept.again))) {
+        return (qp->flags & NIC_QP_CLOSED) == 0;
+    }
+    if (!window_open(uec)) {
+        return false;
+    }
+    if (SIM_UNLIKELY(nic__resend_waits(&uec->held.resend))) {
+        return (qp->flags & (NIC_QP_RNR_WAIT | NIC_QP_CLOSED)) == 0;
+    }
+    return qp->next_psn - qp->una_psn < uec->range_packets && nic_transport_new_ready(qp);
+}
+
+// -- sending
+
+static void grow_sent(nic_uec_t *uec, const nic_qp_t *qp, uint64_t end_psn)
+{
+    uint64_t capacity = uec->capacity == 0 ? FIRST_SENT : uec->capacity;
+    while (end_psn - qp->una_psn > capacity) {
+        capacity *= 2;
+    }
+    if (capacity == uec->capacity) {
+        return;
+    }
+    nic_uec_sent_t *const sent = sim_alloc_array(capacity, sizeof(*sent));
+    for (uint64_t psn = qp->una_psn; uec->capacity != 0 && psn < end_psn; psn++) {
+        sent[psn & (capacity - 1)] = *nic__uec_sent(uec, psn);
+    }
+    sim_free(uec->sent);
+    uec->sent = sent;
+    uec->capacity = capacity;
+}
+
+// Returns the time-out of a packet that was sent again so often.
+static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
+{
+    const sim_time_t most_ps = uec->config->rto_max_ps;
+    return uec->rto_ps > most_ps >> times ? most_ps : uec->rto_ps << times;
+}
+
+static void arm(nic_uec_t *uec, sim_time_t due_ps)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    if (qp->timeout != 0 && qp->una_psn != qp->next_psn) {
+        nic_transport_timer_arm(qp, due_ps);
+    }
+}
+
+static inline bool probes(const nic_uec_t *uec)
+{
+    return uec->config->sleek && !uec->rod;
+}
+
+// Returns the silence after which a probe asks what has arrived.
+static sim_time_t probe_after_ps(const nic_uec_t *uec)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    const bool all_sent = qp->sq_send == qp->sq_posted;
+    return all_sent ? uec->nscc.base_ps + uec->nscc.target_ps : PROBE_ROUNDS * uec->nscc.base_ps;
+}
+
+// Sends a control packet that asks for an ACK. Returns when the next one is due.
+static sim_time_t probe(nic_uec_t *uec)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (now_ps >= uec->heard_ps + probe_after_ps(uec)) {
+        net_packet_t *const packet = nic_transport_answer(qp, qp->una_psn, 0, 0, NULL);
+        packet->opcode = ROCE_UET_PROBE;
+        packet->psn = (uint32_t)qp->una_psn;
+        packet->sent_ps = now_ps;
+        net_packet_aside(packet)->map.bits[2] = 0;
+        net_packet_aside(packet)->selective.round = 0;
+        nic__uec_dress(qp, packet, uec->rod ? 0 : uec->paths.shuffle);
+        nic__uec_shared(uec)->probes++;
+        nic_transport_send(qp, packet);
+        uec->heard_ps = now_ps;
+    }
+    return uec->heard_ps + probe_after_ps(uec);
+}
+
+static void note_sent(nic_uec_t *uec, const nic_held_sent_t *sent, uint32_t entropy)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    const net_packet_t *const packet = sent->packet;
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (SIM_UNLIKELY(sent->end_psn - qp->una_psn > uec->capacity)) {
+        grow_sent(uec, qp, sent->end_psn);
+    }
+    for (uint64_t psn = sent->psn; psn < sent->end_psn; psn++) {
+        *nic__uec_sent(uec, psn) = (nic_uec_sent_t){
+            .sent_ps = now_ps,
+            .entropy = (uint16_t)entropy,
+            .out = packet->payload_bytes != 0,
+        };
+    }
+    if (packet->payload_bytes != 0) {
+        uec->in_flight_bytes += nic__uec_frame_bytes(qp, packet->payload_bytes);
+    }
+    nic__uec_shared(uec)->retransmitted += sent->again;
+}
+
+// A packet's place: the work request, and the bytes of it before the packet.
+typedef struct place {
+    uint32_t index;
+    uint32_t offset;
+} place_t;
+
+static place_t place_of(const nic_qp_t *qp, uint64_t psn)
+{
+    uint64_t first_psn = 0;
+    const uint32_t index = nic__find_wqe(qp, psn, &first_psn);
+    return (place_t){index, (uint32_t)(psn - first_psn) * qp->mtu_bytes};
+}
+
+// Writes into a packet what its SES header says of its message.
+static void tell_place(const nic_qp_t *qp, net_packet_t *packet, const place_t *place)
+{
+    packet->aeth = place->index & UINT16_MAX; // the message's id
+    if (packet->opcode != ROCE_COMPARE_SWAP && packet->opcode != ROCE_FETCH_ADD) {
+        net_packet_aside_t *const aside = net_packet_aside(packet);
+        aside->message_bytes = nic__wqe(qp, place->index)->length;
+        aside->message_offset = place->offset;
+    }
+}
+
+net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
+{
+    (void)nic;
+    nic_uec_t *const uec = nic__uec_of(qp);
+    const bool idle = qp->una_psn == qp->next_psn;
+    place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
+    const nic_held_sent_t sent =
+        nic__uec_ready(qp) ? nic__held_next(&uec->held) : (nic_held_sent_t){0};
+    if (sent.packet == NULL) {
+        return NULL;
+    }
+    const uint32_t entropy = uec->rod ? 0 : nic__uec_paths_next(&uec->paths);
+    if (!sent.answer) {
+        note_sent(uec, &sent, entropy);
+        if (sent.again) {
+            place = place_of(qp, sent.psn);
+        }
+        tell_place(qp, sent.packet, &place);
+        sent.packet->psn = (uint32_t)sent.psn;
+        // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.
+        sent.packet->ack_request = sent.again || qp->send_offset == 0 || !window_open(uec);
+        if (idle) {
+            nic_transport_timer_cancel(qp); // the first packet armed it with the standard's time
+            uec->held.active_ps = nic_transport_node(qp)->now_ps;
+        }
+        if (!sim_timer_armed(&qp->retry_timer)) {
+            uec->heard_ps = nic_transport_node(qp)->now_ps;
+            arm(uec, uec->heard_ps + (probes(uec) ? probe_after_ps(uec) : rto_ps(uec, 0)));
+        }
+    }
+    nic__uec_dress(qp, sent.packet, entropy);
+    return sent.packet;
+}
+
+// -- what is known to have left the network
+
+// Takes a packet that was lost out of what is in flight. Returns false if it did not count.
+static bool take_out(nic_uec_t *uec, uint64_t psn)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
+    if (!sent->out) {
+        return false;
+    }
+    const place_t place = place_of(qp, psn);
+    const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
+    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
+    const uint32_t bytes = nic__uec_frame_bytes(qp, payload_bytes);
+    sent->out = false;
+    uec->in_flight_bytes -= bytes < uec->in_flight_bytes ? bytes : uec->in_flight_bytes;
+    return true;
+}
+
+static void mark_held(nic_uec_t *uec, uint64_t psn)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    if (psn >= qp->una_psn && psn < qp->next_psn) {
+        *nic__resend_of(&uec->held.resend, psn) |= NIC_SENT_HELD;
+        nic__uec_sent(uec, psn)->out = false;
+    }
+}
+
+static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_t fate)
+{
+    if (!uec->rod) {
+        nic__uec_paths_heard(&uec->paths,
+                             (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
+                             fate);
+    }
+}
+
+// -- ACKs
+
+typedef struct news {
+    uint64_t end_psn; // everything before it has arrived
+    uint64_t base_psn;
+    uint64_t bits;
+    uint64_t arrived_bytes;
+    uint64_t ahead_packets; // that the receiver holds although one before them is missing
+    sim_time_t sent_ps;
+    bool marked;
+} news_t;
+
+static news_t read_ack(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    return (news_t){
+        .end_psn = nic_transport_psn(packet->psn, qp->una_psn) + 1,
+        .base_psn = nic_transport_psn(aside->map.first_psn, qp->una_psn),
+        .bits = aside->map.bits[0],
+        .arrived_bytes = aside->map.bits[1],
+        .ahead_packets = aside->map.bits[3],
+        .sent_ps = packet->sent_ps,
+        .marked = packet->becn,
+    };
+}
+
+// Takes the bytes that have newly arrived off what is in flight, and tells the algorithm.
+static void hear_bytes(nic_uec_t *uec, const news_t *news)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const uint64_t more =
+        news->arrived_bytes > uec->arrived_bytes ? news->arrived_bytes - uec->arrived_bytes : 0;
+    uec->arrived_bytes += more;
+    uec->in_flight_bytes -= more < uec->in_flight_bytes ? more : uec->in_flight_bytes;
+    if (qp->una_psn == qp->next_psn) {
+        uec->in_flight_bytes = 0;
+    }
+    if (uec->windowed) {
+        const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+        nic__nscc_ack(&uec->nscc,
+                      now_ps,
+                      news->sent_ps == SIM_TIME_NEVER ? 0 : now_ps - news->sent_ps,
+                      news->marked,
+                      more,
+                      uec->in_flight_bytes);
+    }
+}
+
+// SLEEK: if more packets than one and a half windows are ahead of a missing one, it and all others
+// that are missing within a window were lost. It acts once for the packets that are on their way.
+static void look_for_holes(nic_uec_t *uec, const news_t *news)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
+    const double most = SLEEK_WINDOWS * window / uec->nscc.mtu_bytes;
+    const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
+    if (!uec->config->sleek || uec->rod || news->ahead_packets < packets ||
+        qp->una_psn < uec->sleek_psn) {
+        return;
+    }
+    const uint64_t reach = (uint64_t)(window / uec->nscc.mtu_bytes) + 1;
+    uint64_t end_psn = news->base_psn + 64 < qp->next_psn ? news->base_psn + 64 : qp->next_psn;
+    end_psn = end_psn < qp->una_psn + reach ? end_psn : qp->una_psn + reach;
+    uec->sleek_psn = qp->next_psn;
+    for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
+        if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 && take_out(uec, psn)) {
+            nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
+            nic__uec_paths_heard(&uec->paths, nic__uec_sent(uec, psn)->entropy, NIC_UEC_LOST);
+            nic__uec_shared(uec)->lost++;
+            nic__nscc_lost(&uec->nscc);
+        }
+    }
+}
+
+static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const news_t news = read_ack(qp, packet);
+    for (uint32_t i = 0; news.bits >> i != 0 && i < 64; i++) {
+        if ((news.bits >> i & 1u) != 0) {
+            mark_held(uec, news.base_psn + i);
+        }
+    }
+    const uint64_t before_psn = qp->una_psn;
+    if (news.end_psn > before_psn) {
+        nic_transport_advance(qp, news.end_psn, packet, false);
+    }
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    nic__fetch_acknowledged(&uec->held.resend, qp, news.end_psn, true);
+    hear_bytes(uec, &news);
+    hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);
+    look_for_holes(uec, &news);
+}
+
+// -- NACKs
+
+static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t psn)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    hear_paths(uec, packet, NIC_UEC_TRIMMED);
+    if (psn < qp->una_psn || psn >= qp->next_psn ||
+        (*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) != 0 || !take_out(uec, psn)) {
+        return;
+    }
+    nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
+    if (uec->windowed) {
+        nic__nscc_trimmed(&uec->nscc,
+                          nic_transport_node(qp)->now_ps,
+                          nic__uec_frame_bytes(qp, qp->mtu_bytes),
+                          uec->in_flight_bytes);
+    }
+}
+
+// ROD: everything from the gap on is sent again.
+static void go_back(nic_uec_t *uec)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
+        (void)take_out(uec, psn);
+    }
+    nic__resend_clear(&uec->held.resend, qp);
+    nic__resend_add(&uec->held.resend,
+                    qp,
+                    qp->una_psn,
+                    (uint32_t)(qp->next_psn - qp->una_psn),
+                    0,
+                    0);
+    nic__nscc_lost(&uec->nscc);
+}
+
+static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const net_packet_aside_t *const aside = net_packet_aside(packet);
+    const uint64_t psn = nic_transport_psn(aside->map.first_psn, qp->una_psn);
+    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn);
+    qp->nic->counters.packet_seq_err++;
+    nic__trace(qp->nic, qp, NIC_TRACE_NAK_RECEIVED, packet->aeth >> 24, 0);
+    if (end_psn > qp->una_psn) {
+        nic_transport_advance(qp, end_psn, NULL, false);
+    }
+    if ((qp->flags & NIC_QP_CLOSED) != 0) {
+        return;
+    }
+    if (uec->rod) {
+        go_back(uec);
+    } else {
+        take_trimmed(uec, packet, psn);
+    }
+}
+
+void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    (void)nic;
+    nic_uec_t *const uec = nic__uec_of(qp);
+    const bool positive = packet->aeth >> 29 == 0;
+    const bool nack = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE) &&
+                      packet->addressed;
+    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
+    if (!positive && !nack) {
+        (void)nic__held_acknowledged(&uec->held, packet);
+    } else if ((qp->flags & NIC_QP_CLOSED) != 0 || end_psn > qp->next_psn) {
+        nic_transport_consume(qp, packet);
+    } else {
+        nic__held_heard(&uec->held);
+        uec->heard_ps = uec->held.active_ps = nic_transport_node(qp)->now_ps;
+        (positive ? take_ack : take_nack)(uec, packet);
+        nic_transport_consume(qp, packet);
+    }
+    if ((qp->flags & NIC_QP_CLOSED) == 0) {
+        nic__resend_trim(&uec->held.resend, qp);
+        nic_transport_schedule(qp);
+    }
+}
+
+void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_uec_t *const uec = nic__uec_of(qp);
+    if (!net_packet_trimmed(net_get_config(nic->host->node.net), packet)) {
+        nic__held_responded(nic, qp, packet);
+        return;
+    }
+    // A response without its payload is asked for again.
+    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    nic_transport_consume(qp, packet);
+    if ((qp->flags & NIC_QP_CLOSED) == 0 && psn >= qp->una_psn && psn < qp->next_psn) {
+        nic__resend_probe(&uec->held.resend, qp, psn, 0);
+        nic_transport_schedule(qp);
+    }
+}
+
+// -- time-outs
+
+// Queues the packets that are overdue. Returns when the next one is.
+static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    sim_time_t next_ps = now_ps + rto_ps(uec, 0);
+    for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
+        const nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
+        if (!sent->out) {
+            continue;
+        }
+        const uint32_t times = *nic__resend_of(&uec->held.resend, psn) & NIC_SENT_TIMES;
+        const sim_time_t due_ps = sent->sent_ps + rto_ps(uec, times);
+        if (due_ps > now_ps) {
+            next_ps = due_ps < next_ps ? due_ps : next_ps;
+            continue;
+        }
+        nic__uec_paths_heard(&uec->paths, sent->entropy, NIC_UEC_LOST);
+        (void)take_out(uec, psn);
+        nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
+        nic__uec_shared(uec)->lost++;
+        *any = true;
+    }
+    return next_ps;
+}
+
+void nic__uec_timed_out(nic_qp_t *qp)
+{
+    nic_uec_t *const uec = nic__uec_of(qp);
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (qp->una_psn == qp->next_psn) {
+        return;
+    }
+    bool any = false;
+    const sim_time_t due_ps = queue_overdue(uec, &any);
+    // A time-out in a row counts only if nothing was heard for the whole of it.
+    const bool quiet = now_ps >= uec->held.active_ps + rto_ps(uec, uec->held.silent);
+    // Nothing else may be out: requests without payload, READs, answers that were lost.
+    const bool stuck = quiet && uec->in_flight_bytes == 0 && !nic__resend_waits(&uec->held.resend);
+    if (any || stuck) {
+        nic__nscc_lost(&uec->nscc);
+        if (quiet && !nic__held_silent(&uec->held)) {
+            return;
+        }
+        if (stuck) {
+            nic__fetch_all(&uec->held.resend, qp, uec->held.silent);
+            nic__resend_oldest(&uec->held.resend, qp, uec->held.silent, 0);
+        }
+        if (quiet) {
+            uec->held.active_ps = now_ps;
+        }
+        if (any && uec->rod) {
+            go_back(uec);
+        }
+    }
+    const sim_time_t probe_ps = probes(uec) ? probe(uec) : due_ps;
+    arm(uec, probe_ps < due_ps ? probe_ps : due_ps);
+    nic_transport_schedule(qp);
+}

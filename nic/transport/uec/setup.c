@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/setup.c - the transports "uec-rud" and "uec-rod": attributes, counters, states.
+// Page: docs/models/uec.md.
+#include "nic/transport/uec/uec.h"
+
+#include "nic/cc/control.h"
+#include "nic/extra.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+
+#define PREFIX "nic.uec"
+// Bits of bitmaps for each packet: at the receiver, and at the sender.
+#define BITMAPS 2u
+
+// clang-format off
+static const sim_attr_t attrs[] = {
+    SIM_ATTR(PREFIX ".control", ENUM, nic_uec_config_t, control,
+             .default_text = "nscc", .choices = "nscc|none",
+             .help = "congestion control of uec-rud and uec-rod; nscc: a window of the sender "
+                     "(nic.nscc); none: no limit"),
+    SIM_ATTR(PREFIX ".sleek", BOOL, nic_uec_config_t, sleek,
+             .default_text = "true",
+             .help = "true: packets that arrive far ahead of a missing one show that it was lost, "
+                     "for networks that do not trim; false: only NACKs and time-outs do"),
+    SIM_ATTR(PREFIX ".spray", ENUM, nic_uec_config_t, spray,
+             .default_text = "mixed", .choices = "one|oblivious|bitmap|mixed",
+             .help = "rule for the entropy value of each packet of uec-rud, which switches hash; "
+                     "one: always the same; oblivious: all in turn; bitmap: without congested "
+                     "ones; mixed: those that came back unmarked, else as bitmap"),
+    SIM_ATTR(PREFIX ".paths", COUNT, nic_uec_config_t, paths,
+             .default_text = "64", .min_text = "1", .max_text = "16384",
+             .help = "number of entropy values, rounded up to a power of two"),
+    SIM_ATTR(PREFIX ".ack-bytes", BYTES, nic_uec_config_t, ack_bytes,
+             .default_text = "16KiB", .min_text = "1", .max_text = "1GB",
+             .help = "bytes of frames after which a receiver sends an ACK; marked packets, the "
+                     "first one and those that ask for it are acknowledged at once"),
+    SIM_ATTR(PREFIX ".range", COUNT, nic_uec_config_t, range_packets,
+             .default_text = "4096", .min_text = "1", .max_text = "8388608",
+             .help = "packets from the oldest that is not acknowledged to the newest, at most"),
+    SIM_ATTR(PREFIX ".rto", TIME, nic_uec_config_t, rto_ps,
+             .auto_ok = true, .default_text = "auto", .min_text = "1us", .max_text = "8s",
+             .help = "time without an ACK after which a packet counts as lost, doubled with each "
+                     "retry; auto: 15 us and six round trips of the idle path"),
+    SIM_ATTR(PREFIX ".rto-max", TIME, nic_uec_config_t, rto_max_ps,
+             .default_text = "5ms", .min_text = "1us", .max_text = "8s",
+             .help = "largest value of the doubled time-out; the specification allows up to 8 s"),
+    SIM_ATTR(PREFIX ".congestion-state", BOOL, nic_uec_config_t, congestion_state,
+             .default_text = "false",
+             .help = "true: headers of data carry the state of congestion control, 4 bytes more"),
+};
+// clang-format on
+
+const sim_attr_table_t nic__uec_attrs = {PREFIX,
+                                         "node",
+                                         sizeof(nic_uec_config_t),
+                                         attrs,
+                                         SIM_COUNT_OF(attrs)};
+
+#define COUNTER(field_, help_)                                                       \
+    {                                                                                \
+        .name = #field_, .offset = offsetof(nic_uec_shared_t, field_), .help = help_ \
+    }
+static const nic_counter_info_t counters[] = {
+    COUNTER(retransmitted, "packets sent again"),
+    COUNTER(sacks, "ACKs sent, each with a bitmap"),
+    COUNTER(nacks, "NACKs sent"),
+    COUNTER(trimmed, "packets that arrived without their payload and were new"),
+    COUNTER(probes, "probes sent"),
+    COUNTER(lost, "packets that the sender found lost by a time-out"),
+    {.name = NULL},
+};
+
+static uint32_t power_of_two(uint64_t count)
+{
+    uint32_t power = 1;
+    while (power < count) {
+        power *= 2;
+    }
+    return power;
+}
+
+static void uec_open(nic_qp_t *qp)
+{
+    nic_uec_t *const uec = nic__uec_of(qp);
+    nic_t *const nic = qp->nic;
+    nic_cc_t *const cc = nic__cc(qp);
+    uec->config = nic_config_part(nic->host->config, &nic__uec_attrs);
+    uec->rod = qp->ops == &nic_transport_uec_rod;
+    uec->told_psn = UINT64_MAX;
+    uec->range_packets = uec->config->range_packets;
+    nic__held_open(&uec->held);
+    uec->rto_ps = uec->config->rto_ps == SIM_AUTO ? 15 * SIM_PS_PER_US + 6 * uec->held.rtt_ps
+                                                  : uec->config->rto_ps;
+    nic__uec_paths_init(&uec->paths,
+                        uec->config->spray,
+                        power_of_two(uec->config->paths),
+                        sim_options(nic__node(nic)->sim)->seed,
+                        (uint64_t)nic->interface << 24 | qp->number);
+    cc->hears_acks = false; // send.c tells it
+    uec->windowed = uec->config->control == NIC_UEC_NSCC;
+    const sim_time_t base_ps = nic->host->config->base_rtt_ps == SIM_AUTO
+                                   ? uec->held.rtt_ps
+                                   : nic->host->config->base_rtt_ps;
+    nic__nscc_init(&uec->nscc,
+                   nic_config_part(nic->host->config, &nic_nscc_attrs),
+                   cc->line_bps,
+                   base_ps,
+                   qp->mtu_bytes,
+                   nic__uec_frame_bytes(qp, qp->mtu_bytes));
+}
+
+static void uec_close(nic_qp_t *qp)
+{
+    nic_uec_t *const uec = nic__uec_of(qp);
+    nic__held_close(&uec->held);
+    nic__uec_paths_fini(&uec->paths);
+    sim_free(uec->sent);
+    uec->sent = NULL;
+    uec->capacity = 0;
+}
+
+static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)
+{
+    (void)nic;
+    const nic_uec_shared_t *const shared = nic_state;
+    nic__held_totals(&shared->held, BITMAPS, sums);
+}
+
+// Answers of the NIC keep to one path.
+static void dress(nic_qp_t *qp, net_packet_t *answer)
+{
+    net_packet_aside(answer)->selective.round = answer->retransmission;
+    nic__uec_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
+}
+
+#define UEC_OPS(name_)                                                                            \
+    .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
+    .own_timeouts = true, .own_control = true, .wire = ROCE_UET, .counters = counters,            \
+    .open = uec_open, .close = uec_close, .ready = nic__uec_ready,                                \
+    .next_packet = nic__uec_next_packet, .acknowledged = nic__uec_acknowledged,                   \
+    .responded = nic__uec_responded, .timeout = nic__uec_timed_out, .request = nic__uec_request,  \
+    .totals = totals, .gauges = nic__held_gauges, .dress = dress
+
+const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .attrs = &nic__uec_attrs};
+// Attributes of a transport are those of one table. The parameters of NSCC stand beside this one,
+// and apply to both.
+const nic_transport_ops_t nic_transport_uec_rod = {UEC_OPS("uec-rod"), .attrs = &nic_nscc_attrs};

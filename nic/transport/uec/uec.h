@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/uec.h - Ultra Ethernet's reliable transports: RUD, which takes packets in any
+// order, and ROD, which takes them in order and goes back.
+//
+// A queue pair is a packet delivery context (PDC), which its first packet sets up. Sender: send.c,
+// spray.c, lost.c. Receiver: receive.c, credit.c. Page: docs/models/uec.md.
+// Source: Ultra Ethernet Specification 1.0, packet delivery sublayer (3.5).
+#ifndef NIC_TRANSPORT_UEC_UEC_H
+#define NIC_TRANSPORT_UEC_UEC_H
+
+#include "nic/transport/selective/held.h"
+#include "nic/transport/uec/nscc.h"
+#include "nic/transport/uec/spray.h"
+
+// What holds the sender back.
+typedef enum nic_uec_control {
+    NIC_UEC_NSCC, // its window
+    NIC_UEC_UNLIMITED,
+} nic_uec_control_t;
+
+typedef struct nic_uec_config {
+    nic_uec_control_t control;
+    bool sleek;
+    nic_uec_spray_t spray;
+    uint64_t paths;
+    uint64_t ack_bytes;
+    uint64_t range_packets;
+    sim_time_t rto_ps; // SIM_AUTO
+    sim_time_t rto_max_ps;
+    bool congestion_state; // data packets carry the CC state: 4 bytes more
+} nic_uec_config_t;
+
+extern const sim_attr_table_t nic__uec_attrs;
+
+// The counters that all PDCs of a NIC share.
+typedef struct nic_uec_shared {
+    nic_held_shared_t held; // first
+    uint64_t retransmitted;
+    uint64_t sacks;   // ACKs sent
+    uint64_t nacks;   // NACKs sent, for trimmed packets and, with ROD, for gaps
+    uint64_t trimmed; // trimmed packets that arrived as new data
+    uint64_t probes;  // sent
+    uint64_t lost;    // packets found lost by a time-out
+} nic_uec_shared_t;
+
+// What the sender knows of a packet in flight.
+typedef struct nic_uec_sent {
+    sim_time_t sent_ps;
+    uint16_t entropy;
+    bool out; // it counts as in flight
+} nic_uec_sent_t;
+
+typedef struct nic_uec {
+    nic_held_t held; // first
+    const nic_uec_config_t *config;
+    uint64_t range_packets; // 0 until the queue pair is connected
+    bool rod;
+    // sender
+    nic_uec_sent_t *sent; // by PSN, `capacity` of them
+    uint64_t capacity;
+    bool windowed; // it keeps to the window of nscc
+    nic_nscc_t nscc;
+    uint64_t in_flight_bytes;
+    uint64_t arrived_bytes; // as the peer told
+    uint64_t sleek_psn;     // SLEEK does not look again before this is acknowledged
+    sim_time_t rto_ps;
+    sim_time_t heard_ps; // of the last answer or probe
+    nic_uec_paths_t paths;
+    // receiver
+    uint64_t taken_bytes; // of frames with a payload
+    uint64_t quiet_bytes; // of them, since the last ACK
+    uint64_t told_psn;    // ROD: the gap that was told last; UINT64_MAX: none
+    bool any;             // a packet has come
+    bool asked;           // one has asked for an ACK, which waits until nothing is missing
+} nic_uec_t;
+
+static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)
+{
+    return (nic_uec_t *)(void *)nic_transport_of(qp);
+}
+
+static inline nic_uec_shared_t *nic__uec_shared(const nic_uec_t *uec)
+{
+    return uec->held.base.nic_state;
+}
+
+static inline nic_uec_sent_t *nic__uec_sent(const nic_uec_t *uec, uint64_t psn)
+{
+    return &uec->sent[psn & (uec->capacity - 1)];
+}
+
+// -- send.c
+
+bool nic__uec_ready(const nic_qp_t *qp);
+net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp);
+void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__uec_timed_out(nic_qp_t *qp);
+// Returns the frame of a packet that carries so much payload, as the window counts it.
+uint32_t nic__uec_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
+
+// -- receive.c
+
+void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+// Gives a packet of a PDC its length on the wire and the opcode that says so. entropy: its path.
+void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy);
+
+#endif // NIC_TRANSPORT_UEC_UEC_H

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# tests/nic/transport/test_uec.sh - Ultra Ethernet end to end: sprayed packets, trimming, windows.
+#
+# Goal: times, retransmissions and ACKs are those of the public simulator of Ultra Ethernet (its values stand
+# here; docs/models/uec.md has the whole table); each trimmed packet is sent again once, nothing is lost or
+# comes twice; runs are equal on 1, 2 and 4 threads; both transports run collectives; wrong settings are
+# refused; captures are read by tshark. Method: scenarios/uec/uec.yaml at the sizes of its runs.
+# Not pinned: the order of packets.
+. tests/script.sh
+program=$TEST_PROGRAM
+scenario=scenarios/uec/uec.yaml
+
+# run NAME OPTIONS...: a run into $work/NAME, whose numbers are then in $work/NAME.facts
+run() {
+    within 20 "$program" run $scenario -o "$work/$1" "${@:2}" >"$work/$1.txt" 2>&1 ||
+        fail "$1: $(tail -1 "$work/$1.txt")"
+    python3 -c 'import json, sys
+summary = json.load(open(sys.argv[1]))
+flows = summary["flows"]
+print("digest", summary["digest"], "\ncompleted", flows["completed"])
+print("mean", flows["fct_us"]["mean"], "\nmax", flows["fct_us"]["max"])
+print("dropped", summary["packets"]["dropped"])
+transports = [t for nic in summary["nics"] for t in nic.get("transports", {}).values()]
+for name in transports[0]:
+    print(name, sum(t[name] for t in transports))' "$work/$1/summary.json" >"$work/$1.facts"
+}
+# value NAME FACT
+value() { sed -n "s/^$2 //p" "$work/$1.facts"; }
+# near NAME WORDS VALUE EXPECTED PERCENT
+near() {
+    awk -v v="$3" -v e="$4" -v p="$5" 'BEGIN { exit !(v >= e * (1 - p / 100) && v <= e * (1 + p / 100)) }' ||
+        fail "$1: $2 is $3, expected $4 within $5 %"
+}
+
+run one --set k=4 --set pattern=list
+near one "FCT in us" "$(value one mean)" 176.2 0.01
+near one ACKs "$(value one sacks)" 124 0
+
+leaf="--set topology=leaf-spine --set stride=32 --set bytes=200KB"
+run shift $leaf
+[ "$(value shift lost)" = 0 ] || fail "shift: packets were lost"
+run incast --set k=4 --set pattern=incast --set bytes=1MB
+near incast "mean FCT in us" "$(value incast mean)" 620 10
+near incast "largest FCT in us" "$(value incast max)" 682 4
+trimmed=$(value incast trimmed)
+near incast retransmissions "$(value incast retransmitted)" 405 10
+[ "$trimmed" = "$(value incast retransmitted)" ] && [ "$trimmed" = "$(value incast nacks)" ] ||
+    fail "incast: $trimmed trimmed, $(value incast nacks) NACKs, $(value incast retransmitted) sent again"
+[ "$(value incast dropped)" = 0 ] || fail "incast: packets were dropped"
+
+# One path for all packets of a flow: collisions make it slower.
+run onepath $leaf --set spray=one
+awk -v a="$(value onepath mean)" -v b="$(value shift mean)" 'BEGIN { exit !(a > 1.2 * b) }' ||
+    fail "one path is as fast as 64"
+
+for transport in uec-rud uec-rod; do
+    for threads in 1 $([ $transport = uec-rod ] || echo 2 4); do
+        run "$transport$threads" --set k=4 --set pattern=alltoall --set bytes=20KB \
+            --set transport=$transport --threads $threads --set link.loss-rate=0.001
+        [ "$(value $transport$threads digest)" = "$(value ${transport}1 digest)" ] ||
+            fail "$transport: $threads threads have another digest"
+        [ "$(value $transport$threads completed)" = 240 ] || fail "$transport: not all flows completed"
+    done
+done
+
+"$program" check $scenario --set nic.congestion-control=timely >"$work/bad.txt" 2>&1 &&
+    fail "timely is accepted"
+grep -q "nic.congestion-control: timely, expected none" "$work/bad.txt" ||
+    fail "timely: $(cat "$work/bad.txt")"
+exit $((failures > 0))
