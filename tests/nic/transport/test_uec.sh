@@ -7,7 +7,7 @@
 # refused; captures are read by tshark. Method: scenarios/uec/uec.yaml at the sizes of its runs.
 # Not pinned: the order of packets.
 . tests/script.sh
-program=$TEST_PROGRAM
+program=$ROCESIM
 scenario=scenarios/uec/uec.yaml
 
 # run NAME OPTIONS...: a run into $work/NAME, whose numbers are then in $work/NAME.facts
