@@ -3,14 +3,14 @@
 // order, and ROD, which takes them in order and goes back.
 //
 // A queue pair is a packet delivery context (PDC), which its first packet sets up. Sender: send.c,
-// spray.c, lost.c. Receiver: receive.c, credit.c. Page: docs/models/uec.md.
+// paths.c. Receiver: receive.c. Page: docs/models/uec.md.
 // Source: Ultra Ethernet Specification 1.0, packet delivery sublayer (3.5).
 #ifndef NIC_TRANSPORT_UEC_UEC_H
 #define NIC_TRANSPORT_UEC_UEC_H
 
 #include "nic/transport/selective/held.h"
 #include "nic/transport/uec/nscc.h"
-#include "nic/transport/uec/spray.h"
+#include "nic/transport/uec/paths.h"
 
 // What holds the sender back.
 typedef enum nic_uec_control {

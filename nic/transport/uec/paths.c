@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/uec/spray.c - the entropy value of each packet. Sources: docs/models/uec.md.
-#include "nic/transport/uec/spray.h"
+// nic/transport/uec/paths.c - the entropy value of each packet. Sources: docs/models/uec.md.
+#include "nic/transport/uec/paths.h"
 
 #define PENALTY_MAX 15u
 #define FIRST_GOOD 16u

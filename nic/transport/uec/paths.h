@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/uec/spray.h - the entropy value of each packet, which the network hashes to a path.
+// nic/transport/uec/paths.h - the entropy value of each packet, which the network hashes to a path.
 // Page: docs/models/uec.md.
-#ifndef NIC_TRANSPORT_UEC_SPRAY_H
-#define NIC_TRANSPORT_UEC_SPRAY_H
+#ifndef NIC_TRANSPORT_UEC_PATHS_H
+#define NIC_TRANSPORT_UEC_PATHS_H
 
 #include "kernel/random.h"
 #include "nic/host.h"
@@ -46,4 +46,4 @@ void nic__uec_paths_fini(nic_uec_paths_t *paths);
 uint32_t nic__uec_paths_next(nic_uec_paths_t *paths);
 void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate);
 
-#endif // NIC_TRANSPORT_UEC_SPRAY_H
+#endif // NIC_TRANSPORT_UEC_PATHS_H
