@@ -69,6 +69,22 @@ void app__workload_destroy(app_t *app)
     sim_free(workload);
 }
 
+#define TOLD_MAX 6u // operations that cannot end
+
+typedef struct told {
+    const app_context_t *context;
+    const char *name; // of the application
+} told_t;
+
+static void tell_operation(const char *text, void *ctx)
+{
+    const told_t *const told = ctx;
+    char *const line =
+        sim_format("warning: traffic[%u].%s: %s", told->context->index, told->name, text);
+    told->context->note(line, told->context->ctx);
+    sim_free(line);
+}
+
 // Says what of the schedule cannot come to an end: a run shows where it stops.
 static void tell_unmatched(const app_context_t *context, const app__workload_t *workload)
 {
@@ -88,6 +104,8 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
                                   counts->stuck);
     context->note(text, context->ctx);
     sim_free(text);
+    told_t told = {context, workload->app.ops->name};
+    app__schedule_tell(workload->schedule, TOLD_MAX, tell_operation, &told);
 }
 
 // Refuses what cannot run.

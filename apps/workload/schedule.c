@@ -226,6 +226,7 @@ typedef struct graph {
     uint32_t *left;     // per operation: those that it waits for
     uint32_t *depth;
     bool *taken;      // per operation: a receive with a wildcard has its message
+    bool *reached;    // per operation: it can end
     uint32_t *absent; // per call: ranks of the group that have not called
     uint64_t *caller; // per call: 1 + the last operation that called; 0: none
     uint64_t *other;  // per operation: 1 + the one that called before it; 0: none
@@ -425,6 +426,7 @@ static sim_time_t release_all(walk_t *walk, uint64_t number, uint32_t rank)
     const app__op_t *const op = &ops->ops[number - graph->base[rank]];
     const uint32_t followers = op->required_count + op->irequired_count;
     const bool timed = graph->loggp != NULL;
+    graph->reached[number] = true;
     const sim_time_t start_ps = timed ? graph->time_ps[number] : 0;
     const sim_time_t finish_ps = timed ? finish_of(graph, op, start_ps) : 0;
     for (uint32_t i = 0; i < followers; i++) {
@@ -519,6 +521,7 @@ static void graph_init(graph_t *graph, const app__schedule_t *schedule)
     graph->left = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->left));
     graph->depth = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->depth));
     graph->taken = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->taken));
+    graph->reached = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->reached));
     graph->other = sim_alloc_array((size_t)graph->count + 1, sizeof(*graph->other));
     graph->absent = sim_alloc_array(schedule->call_count + 1, sizeof(*graph->absent));
     graph->caller = sim_alloc_array(schedule->call_count + 1, sizeof(*graph->caller));
@@ -539,6 +542,7 @@ static void graph_fini(graph_t *graph)
     sim_free(graph->left);
     sim_free(graph->depth);
     sim_free(graph->taken);
+    sim_free(graph->reached);
     sim_free(graph->other);
     sim_free(graph->absent);
     sim_free(graph->caller);
@@ -577,4 +581,88 @@ sim_time_t app__schedule_path_ps(const app__schedule_t *schedule,
     sim_free(graph.time_ps);
     graph_fini(&graph);
     return graph.end_ps;
+}
+
+// -- what cannot come to an end
+
+static char *number_or_any(uint32_t number, const char *before)
+{
+    return number == APP__ANY ? sim_format("any%s", before) : sim_format("%s %u", before, number);
+}
+
+// Returns a message or a receive in words. The caller frees the text.
+static char *half_text(const app__op_t *op)
+{
+    const bool sends = op->type == APP__OP_SEND;
+    char *const peer = number_or_any(op->peer, " rank");
+    char *const tag = number_or_any(op->tag, " tag");
+    char *const text = sim_format("the %s of %" PRIu64 " bytes %s%s with%s",
+                                  sends ? "send" : "receive",
+                                  op->size,
+                                  sends ? "to" : "from",
+                                  peer,
+                                  tag);
+    sim_free(tag);
+    sim_free(peer);
+    return text;
+}
+
+// Returns what is wrong with an operation; NULL: nothing. The caller frees the text.
+static char *trouble_of(const graph_t *graph, uint32_t rank, uint32_t at, bool first)
+{
+    const app__schedule_t *const schedule = graph->schedule;
+    const app__op_t *const op = &schedule->ranks[rank].ops[at];
+    const uint64_t number = graph->base[rank] + at;
+    const bool sends = op->type == APP__OP_SEND;
+    const bool alone = sends ? graph->receiver[number] == 0
+                             : op->type == APP__OP_RECV && !graph->taken[number];
+    if (!alone && (graph->reached[number] || !first)) {
+        return NULL;
+    }
+    char *const what =
+        sends || op->type == APP__OP_RECV ? half_text(op)
+        : op->type == APP__OP_CALC
+            ? sim_strdup("a computation")
+            : sim_strdup(app__coll_kind_name((app__coll_kind_t)schedule->calls[op->peer].kind));
+    char *const text = sim_format("rank %u, operation %u: %s %s",
+                                  rank,
+                                  at,
+                                  what,
+                                  !alone  ? "waits for what never comes"
+                                  : sends ? "has no receive"
+                                          : "has no send");
+    sim_free(what);
+    return text;
+}
+
+void app__schedule_tell(const app__schedule_t *schedule,
+                        uint32_t most,
+                        void (*tell)(const char *text, void *ctx),
+                        void *ctx)
+{
+    graph_t graph;
+    app__schedule_counts_t counts = schedule->counts;
+    uint32_t depth = 0;
+    uint32_t told = 0;
+    graph_init(&graph, schedule);
+    match_all(&graph, &counts);
+    (void)walk_all(&graph, &depth);
+    for (uint64_t i = 0; i < graph.count; i++) {
+        if (graph.receiver[i] != 0) {
+            graph.taken[graph.receiver[i] - 1] = true;
+        }
+    }
+    for (uint32_t r = 0; r < schedule->rank_count && told < most; r++) {
+        bool first = true; // the first of a rank that waits: the others wait for it
+        for (uint32_t i = 0; i < schedule->ranks[r].count && told < most; i++) {
+            char *const text = trouble_of(&graph, r, i, first);
+            if (text != NULL) {
+                tell(text, ctx);
+                told++;
+                first = first && graph.reached[graph.base[r] + i];
+            }
+            sim_free(text);
+        }
+    }
+    graph_fini(&graph);
 }

@@ -176,6 +176,13 @@ void app__schedule_order(app__schedule_t *schedule,
 // Fills the counts, after all ranks have their operations and orders.
 void app__schedule_finish(app__schedule_t *schedule);
 
+// Calls tell for the first `most` operations without a counterpart, or that wait for what never
+// comes: of those that wait, the first of each rank.
+void app__schedule_tell(const app__schedule_t *schedule,
+                        uint32_t most,
+                        void (*tell)(const char *text, void *ctx),
+                        void *ctx);
+
 // Returns whether a receive takes a message of this source and tag.
 static inline bool app__op_allows(const app__op_t *receive, uint32_t source, uint32_t tag)
 {

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 
 #define FILE_BYTES_MAX ((size_t)1 << 32)
+#define TOLD_MAX 6u // operations that cannot end
 
 // What `--set loggp.NAME=VALUE` changes: the network of bounds and estimates.
 typedef struct check_config {
@@ -225,6 +226,11 @@ static void print_workload(const workload_t *workload)
     }
 }
 
+static void warn_operation(const char *text, void *ctx)
+{
+    fprintf(stderr, "warning: %s: %s\n", (const char *)ctx, text);
+}
+
 static void warn(const workload_t *workload)
 {
     const app__schedule_counts_t *const counts = &workload->schedule->counts;
@@ -250,6 +256,10 @@ static void warn(const workload_t *workload)
                 counts->unmatched_sends,
                 counts->unmatched_recvs,
                 counts->stuck);
+        app__schedule_tell(workload->schedule,
+                           TOLD_MAX,
+                           warn_operation,
+                           (void *)(uintptr_t)workload->name);
     } else if (workload->summary.unfinished > 0) {
         fprintf(stderr,
                 "warning: %s: %" PRIu64 " operations do not finish on an ideal network: a receive "

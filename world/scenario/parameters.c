@@ -298,6 +298,24 @@ static sim_err_t find_value(parameters_t *parameters,
     return result;
 }
 
+// Reads a file by its name in the scenario. ctx is the root of the scenario.
+static sim_err_t read_input(const char *name,
+                            char **text,
+                            size_t *size,
+                            sim_message_t *message,
+                            void *ctx)
+{
+    const world_tree_t *const root = ctx;
+    const world_tree_t *const folder = world_tree_value(root, "folder");
+    char *const path = world_input_path(root->place.origin,
+                                        folder != NULL && folder->text != NULL ? folder->text : "",
+                                        name);
+    world_error_t error;
+    const sim_err_t result = world_read_file(path, WORKLOAD_BYTES_MAX, text, size, &error);
+    sim_free(path);
+    return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%s", error.text);
+}
+
 // Reads the workload in a file, from the scenario's folder, and returns how many ranks it has.
 static sim_err_t ranks_in(const world_tree_t *root,
                           const char *name,
@@ -305,20 +323,22 @@ static sim_err_t ranks_in(const world_tree_t *root,
                           world_number_t *number,
                           world_error_t *error)
 {
-    const world_tree_t *const folder = world_tree_value(root, "folder");
-    char *const path = world_input_path(root->place.origin,
-                                        folder != NULL && folder->text != NULL ? folder->text : "",
-                                        name);
     char *text = NULL;
     size_t size = 0;
     app__schedule_t *schedule = NULL;
     sim_message_t message = {.text = ""};
-    sim_err_t result = world_read_file(path, WORKLOAD_BYTES_MAX, &text, &size, error);
-    sim_free(path);
+    void *const ctx = (void *)(uintptr_t)root;
+    sim_err_t result = read_input(name, &text, &size, &message, ctx);
     if (result != SIM_OK) {
-        return result;
+        return world_fail(error, result, NULL, "%s", message.text);
     }
-    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
+    const app__workload_file_t file = {
+        .name = name,
+        .text = text,
+        .size_bytes = size,
+        .read_file = read_input,
+        .ctx = ctx,
+    };
     result = app__format_read(&file, &schedule, &message);
     sim_free(text);
     if (result != SIM_OK) {

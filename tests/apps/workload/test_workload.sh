@@ -161,8 +161,19 @@ run stuck
 [ "$status" = 1 ] || fail "a schedule that cannot end: status $status"
 grep -q 'may not come to an end: 1 sends have no receive, 1 receives have no send' "$work/said" ||
     fail "warning before the run: $(cat "$work/said")"
+for text in 'rank 0, operation 0: the receive of 5 bytes from rank 1 with tag 8 has no send' \
+    'rank 1, operation 0: the send of 5 bytes to rank 0 with tag 9 has no receive'; do
+    grep -q "$text" "$work/said" || fail "no '$text' before the run: $(cat "$work/said")"
+    "$ROCESIM" check "$work/stuck.goal" 2>&1 | grep -q "$text" || fail "check does not say '$text'"
+done
 grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
     fail "warning after the run: $(cat "$work/said")"
+
+printf 'num_ranks 2\nrank 0 {\nr: recv 5b from 1\ns: send 5b to 1\ns requires r\n}\n%s' \
+    $'rank 1 {\nr: recv 5b from 0\ns: send 5b to 0\ns requires r\n}\n' >"$work/circle.goal"
+"$ROCESIM" check "$work/circle.goal" >"$work/said" 2>&1
+grep -q 'rank 1, operation 0: the receive of 5 bytes from rank 0 with tag 0 waits for what never comes' \
+    "$work/said" || fail "a circle: $(cat "$work/said")"
 
 # -- LogGP's hosts on the network: gaps, overheads of bytes, rendezvous, messages in order
 
@@ -344,6 +355,10 @@ status=$?
 wanted='its operation 0, all-reduce of 1000 bytes, waits for rank 1, which has not called it'
 [ "$status" = 1 ] && grep -q "rank 0 did not finish: $wanted" "$work/said" ||
     fail "a rank that never calls: $(cat "$work/said")"
+grep -q 'rank 0, operation 0: all-reduce waits for what never comes' "$work/said" ||
+    fail "a rank that never calls, before the run: $(cat "$work/said")"
+"$ROCESIM" check scenarios/training/workload.yaml --set "file=$work/t.0.et" 2>/dev/null |
+    grep -q ' gpus: 2$' || fail "ranks(FILE) does not count the traces beside a file"
 run two --set "traffic[0].workload.hosts=host0"
 [ "$status" = 2 ] && grep -q 'has 2 ranks, but there are 1 NICs of hosts; expected at least 2' "$work/said" ||
     fail "too few hosts: $(cat "$work/said")"
