@@ -614,8 +614,8 @@ static char *trouble_of(const graph_t *graph, uint32_t rank, uint32_t at, bool f
     const app__op_t *const op = &schedule->ranks[rank].ops[at];
     const uint64_t number = graph->base[rank] + at;
     const bool sends = op->type == APP__OP_SEND;
-    const bool alone = sends ? graph->receiver[number] == 0
-                             : op->type == APP__OP_RECV && !graph->taken[number];
+    const bool alone =
+        sends ? graph->receiver[number] == 0 : op->type == APP__OP_RECV && !graph->taken[number];
     if (!alone && (graph->reached[number] || !first)) {
         return NULL;
     }
