@@ -72,6 +72,8 @@ typedef struct net_marking_ops {
     void (*joins)(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 } net_marking_ops_t;
 
+struct net_balance_gauges; // net/switch.h
+
 typedef struct net_balance_ops {
     const char *name;   // "ecmp"
     size_t state_bytes; // per switch, zeroed: net_switch_t.balance_state
@@ -108,6 +110,8 @@ typedef struct net_balance_ops {
                      uint32_t destination,
                      uint32_t flow_hash,
                      uint32_t count);
+    // Fills in what the balancer has. NULL: nothing.
+    void (*gauges)(const net_switch_t *sw, struct net_balance_gauges *gauges);
 } net_balance_ops_t;
 
 typedef struct net_routes_ops {

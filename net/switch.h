@@ -123,6 +123,18 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
 
 // Returns the switch's configuration, borrowed.
 const net_switch_config_t *net_switch_config(const net_node_t *node);
+// The tables of a switch's load balancer, and its work so far.
+typedef struct net_balance_gauges {
+    uint64_t flows;       // in tables now
+    uint64_t flowlets;    // begun so far: letflow, conga
+    uint64_t known_paths; // conga: paths of which other leaves have told, and that have not aged
+    uint64_t reroutes;    // conweave: moves of flows to another path so far
+    uint64_t held_flows;  // conweave: flows whose packets wait for a TAIL now
+    uint64_t held_bytes;  // of these packets
+    uint64_t remembered;  // drill: ports in its memory now
+} net_balance_gauges_t;
+// Returns them; zeros where a balancer has no such table.
+net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node);
 // Returns the name of a switch's load balancer. *spreads: it sends packets of one flow over several
 // paths, whatever their header fields are. Call it after net_build.
 const char *net_switch_balancer(const net_node_t *node, bool *spreads);

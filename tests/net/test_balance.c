@@ -462,6 +462,9 @@ START_TEST(conga_fills_unequal_uplinks)
                  &(fixture_flow_t){.to = 1, .count = FRAMES, .mean_ps = 1074 * 80 / 2});
     fixture_build(&bed.fixture);
     fixture_run(&bed.fixture);
+    const net_balance_gauges_t gauges = net_switch_balance_gauges(bed.from);
+    ck_assert_uint_eq(gauges.flows, 1);
+    ck_assert_uint_eq(gauges.flowlets, FRAMES); // each packet is one
     const double share = (double)sent(&bed, 0) / FRAMES;
     printf("CONGA: share %.4f of the faster uplink, equal utilisation %.4f\n", share, 2.0 / 3);
     ck_assert_double_le(fabs(share - 2.0 / 3), 0.02);
@@ -486,6 +489,8 @@ START_TEST(conga_hears_of_links_further_on)
         &(fixture_flow_t){.to = 1, .count = FRAMES, .mean_ps = 1074 * 80, .frame_bytes = 64});
     fixture_build(&bed.fixture);
     fixture_run(&bed.fixture);
+    ck_assert_uint_ge(net_switch_balance_gauges(bed.to).known_paths,
+                      1); // the other one may have aged
     const net_port_t *const up = fixture_port(bed.to, bed.spines[0]);
     const double share = (double)up->classes[0]->tx_packets / FRAMES;
     printf("CONGA: share %.4f towards the faster link of a spine\n", share);
@@ -501,6 +506,7 @@ typedef struct order {
     uint64_t behind; // frames that came behind later ones of their host
     uint64_t moved;  // uplinks with frames
     uint64_t received;
+    uint64_t reroutes;
     uint64_t pauses; // that the last switch sends to spines
 } order_t;
 
@@ -527,6 +533,9 @@ static order_t conweave_order(const net_switch_config_t *config, bool lossy)
     fixture_build(&bed.fixture);
     fixture_run(&bed.fixture);
     order_t order = {.moved = (uint64_t)(sent(&bed, 0) > 0) + (sent(&bed, 1) > 0)};
+    order.reroutes = net_switch_balance_gauges(bed.from).reroutes;
+    ck_assert_uint_eq(net_switch_balance_gauges(bed.to).held_flows, 0);
+    ck_assert_uint_eq(net_switch_balance_gauges(bed.to).held_bytes, 0);
     for (uint32_t s = 0; s < 2; s++) {
         order.pauses += fixture_port(bed.to, bed.spines[s])->pauses[FIXTURE_CLASS].tx_pause;
     }
@@ -549,6 +558,7 @@ START_TEST(conweave_keeps_order)
     net_switch_config_t config = config_of("conweave");
     const order_t order = conweave_order(&config, false);
     ck_assert_uint_eq(order.moved, 2);
+    ck_assert_uint_gt(order.reroutes, 0);
     ck_assert_uint_eq(order.behind, 0);
     config.balance.conweave_wait_ps = SIM_PS_PER_US; // it hardly waits
     config.balance.conweave_extra_ps = 0;

@@ -69,10 +69,13 @@ static const fabric_t fabrics[] = {
     {"hyperx", "x=4; y=4; hosts-per-switch=2", 32, 16, 32 + 48, 4, 2, 16},
     {"hyperx", "x=3; y=3; z=3", 27, 27, 27 + 81, 5, 6, 13},
     {"hyperx", "x=6; y=1; links=2; hosts-per-switch=3", 18, 6, 18 + 30, 3, 2, 9},
-    // 2 q^2 switches of degree (3 q - 1) / 2 or (3 q + 1) / 2 and diameter 2.
+    // 2 q^2 switches of degree (3 q - d) / 2, q = 4 w + d, and diameter 2.
     {"slim-fly", "q=5; hosts-per-switch=1", 50, 50, 50 + 175, 4, 1, 25},
     {"slim-fly", "q=7; hosts-per-switch=1", 98, 98, 98 + 539, 4, 2, 49},
     {"slim-fly", "q=3; hosts-per-switch=2", 36, 18, 36 + 45, 4, 2, 18},
+    {"slim-fly", "q=4; hosts-per-switch=1", 32, 32, 32 + 96, 4, 1, 16},
+    {"slim-fly", "q=8; hosts-per-switch=1", 128, 128, 128 + 768, 4, 1, 64},
+    {"slim-fly", "q=9; hosts-per-switch=1", 162, 162, 162 + 1053, 4, 1, 81},
 };
 // clang-format on
 
@@ -386,7 +389,7 @@ static const refusal_t refusals[] = {
     {"dragonfly-plus", "groups=30; spines=3", "groups is 30: expected at most 7"},
     {"torus", "x=65535; y=65535", "x is 65535: expected a network of at most"},
     {"hyperx", "x=65535; y=2", "hosts-per-switch is 1: expected at most 65535 ports"},
-    {"slim-fly", "q=9", "q is 9: expected a prime from 3 to 251"},
+    {"slim-fly", "q=6", "q is 6: expected a prime or a power of one from 3 to 251"},
 };
 
 START_TEST(impossible_fabric_is_refused)

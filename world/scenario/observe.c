@@ -100,6 +100,41 @@ static uint64_t switch_headroom_bytes(const net_node_t *node)
     return net_switch_headroom_used_bytes(node);
 }
 
+static uint64_t balance_flows(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).flows;
+}
+
+static uint64_t balance_flowlets(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).flowlets;
+}
+
+static uint64_t balance_known_paths(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).known_paths;
+}
+
+static uint64_t balance_reroutes(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).reroutes;
+}
+
+static uint64_t balance_held_flows(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).held_flows;
+}
+
+static uint64_t balance_held_bytes(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).held_bytes;
+}
+
+static uint64_t balance_remembered(const net_node_t *node)
+{
+    return net_switch_balance_gauges(node).remembered;
+}
+
 const world_switch_metric_t world_switch_metrics[] = {
     {"buffer_bytes",
      "bytes",
@@ -111,6 +146,41 @@ const world_switch_metric_t world_switch_metrics[] = {
      "bytes of the packets in the switch's PFC headroom",
      switch_headroom_bytes,
      NET_TRACE_ENQUEUE | NET_TRACE_RELEASE},
+    {"balance_flows",
+     "flows",
+     "flows in the tables of the switch's load balancer",
+     balance_flows,
+     NET_TRACE_RX},
+    {"balance_flowlets",
+     "flowlets",
+     "flowlets that the switch's load balancer (letflow, conga) has begun so far",
+     balance_flowlets,
+     NET_TRACE_RX},
+    {"balance_known_paths",
+     "paths",
+     "paths of whose load other leaves have told the switch, and that have not aged (conga)",
+     balance_known_paths,
+     NET_TRACE_RX},
+    {"balance_reroutes",
+     "reroutes",
+     "moves of flows to another path so far (conweave)",
+     balance_reroutes,
+     NET_TRACE_RX},
+    {"balance_held_flows",
+     "flows",
+     "flows whose packets the switch holds back (conweave)",
+     balance_held_flows,
+     NET_TRACE_RX},
+    {"balance_held_bytes",
+     "bytes",
+     "bytes of the packets that the switch holds back (conweave)",
+     balance_held_bytes,
+     NET_TRACE_RX},
+    {"balance_remembered",
+     "ports",
+     "ports that the switch remembers (drill)",
+     balance_remembered,
+     NET_TRACE_RX},
     {NULL, NULL, NULL, NULL, 0},
 };
 

@@ -33,6 +33,7 @@ typedef struct conga {
     net_flows_t flows;
     dre_t *dres;           // by port
     leaf_table_t **leaves; // by leaf number; NULL: nothing was exchanged yet
+    uint64_t flowlets;     // begun so far
     bool at_source;        // the packet being routed came from a host
 } conga_t;
 
@@ -225,6 +226,7 @@ static uint32_t choose_uplink(net_switch_t *sw,
     if (net__flowlet_begins(sw, flow, sw->config.balance.conga_gap_ps, ports, count)) {
         const uint32_t best = best_uplink(sw, packet, flow, ports, count);
         flow->known = best != NET_NO_PORT;
+        state->flowlets++;
         flow->port = flow->known ? ports[best] : NET_NO_PORT;
     }
     flow->last_ps = sw->node.sim.now_ps;
@@ -257,6 +259,21 @@ static uint32_t choose(net_switch_t *sw,
     return port;
 }
 
+static void gauges(const net_switch_t *sw, net_balance_gauges_t *gauges)
+{
+    const conga_t *const state = sw->balance_state;
+    const sim_time_t ageing_ps = sw->config.balance.conga_ageing_ps;
+    gauges->flows = state->flows.count;
+    gauges->flowlets = state->flowlets;
+    for (uint32_t i = 0; state->leaves != NULL && i < sw->node.net->leaf_count; i++) {
+        for (uint32_t up = 0; state->leaves[i] != NULL && up < UPLINKS_MAX; up++) {
+            const metric_t *const path = &state->leaves[i]->to[up];
+            gauges->known_paths +=
+                path->since_ps != 0 && sw->node.sim.now_ps - path->since_ps < ageing_ps;
+        }
+    }
+}
+
 static uint32_t header_bytes(const net_switch_t *sw)
 {
     return (uint32_t)sw->config.balance.conga_header_bytes;
@@ -272,4 +289,5 @@ const net_balance_ops_t net__balance_conga = {
     .enters = enters,
     .header_bytes = header_bytes,
     .path = net__balance_path,
+    .gauges = gauges,
 };

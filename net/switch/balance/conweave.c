@@ -202,6 +202,7 @@ static void plan(net_switch_t *sw,
             flow->tailed = header->sent;
             flow->phase = PHASE_MOVED;
             flow->path = next;
+            state->reroutes++;
         }
     }
 }
@@ -299,4 +300,5 @@ const net_balance_ops_t net__balance_conweave = {
     .enters = enters,
     .header_bytes = header_bytes,
     .path = net__balance_path,
+    .gauges = net__conweave_gauges,
 };

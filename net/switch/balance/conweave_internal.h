@@ -69,10 +69,12 @@ typedef struct net_conweave {
     struct net_conweave_hold *holds;
     net_conweave_header_t plan; // of the packet being routed at its source
     bool planned;
+    uint64_t reroutes; // so far
 } net_conweave_t;
 
 // conweave_order.c: takes a data packet at its destination's leaf. Returns false if it was kept.
 bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_packet_t *packet);
+void net__conweave_gauges(const net_switch_t *sw, net_balance_gauges_t *gauges);
 void net__conweave_holds_free(net_conweave_t *state);
 
 #endif // NET_SWITCH_BALANCE_CONWEAVE_INTERNAL_H

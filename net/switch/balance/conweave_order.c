@@ -312,6 +312,19 @@ bool net__conweave_arrives(net_switch_t *sw, const net_port_t *ingress, net_pack
     return true;
 }
 
+void net__conweave_gauges(const net_switch_t *sw, net_balance_gauges_t *gauges)
+{
+    const net_conweave_t *const state = sw->balance_state;
+    gauges->flows = state->sent.count + state->received.count;
+    gauges->reroutes = state->reroutes;
+    for (const net_conweave_hold_t *hold = state->holds; hold != NULL; hold = hold->next) {
+        gauges->held_flows += hold->first != NULL;
+        for (const net_packet_t *packet = hold->first; packet != NULL; packet = packet->next) {
+            gauges->held_bytes += packet->frame_bytes;
+        }
+    }
+}
+
 void net__conweave_holds_free(net_conweave_t *state)
 {
     while (state->holds != NULL) {

@@ -6,6 +6,7 @@
 typedef struct letflow {
     sim_random_t random;
     net_flows_t flows;
+    uint64_t flowlets; // begun so far
 } letflow_t;
 
 static void built(net_switch_t *sw)
@@ -36,9 +37,17 @@ static uint32_t choose(net_switch_t *sw,
     if (net__flowlet_begins(sw, flow, sw->config.balance.letflow_gap_ps, ports, count)) {
         flow->port = net__random_port(sw, &state->random, ports, count);
         flow->known = flow->port != NET_NO_PORT;
+        state->flowlets++;
     }
     flow->last_ps = sw->node.sim.now_ps;
     return flow->port;
+}
+
+static void gauges(const net_switch_t *sw, net_balance_gauges_t *gauges)
+{
+    const letflow_t *const state = sw->balance_state;
+    gauges->flows = state->flows.count;
+    gauges->flowlets = state->flowlets;
 }
 
 const net_balance_ops_t net__balance_letflow = {
@@ -49,4 +58,5 @@ const net_balance_ops_t net__balance_letflow = {
     .fini = fini,
     .choose = choose,
     .path = net__balance_path,
+    .gauges = gauges,
 };

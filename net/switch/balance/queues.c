@@ -221,6 +221,16 @@ static uint32_t choose_drill(net_switch_t *sw,
     return best.count > 0 ? best.ports[0] : NET_NO_PORT;
 }
 
+static void gauges_of_drill(const net_switch_t *sw, net_balance_gauges_t *gauges)
+{
+    const queues_t *const state = sw->balance_state;
+    const size_t places =
+        state->memory == NULL ? 0 : sw->node.net->leaf_count * sw->config.balance.drill_memory;
+    for (size_t i = 0; i < places; i++) {
+        gauges->remembered += state->memory[i] != 0;
+    }
+}
+
 const net_balance_ops_t net__balance_drill = {
     .name = "drill",
     .state_bytes = sizeof(queues_t),
@@ -229,4 +239,5 @@ const net_balance_ops_t net__balance_drill = {
     .fini = fini,
     .choose = choose_drill,
     .path = net__balance_path,
+    .gauges = gauges_of_drill,
 };

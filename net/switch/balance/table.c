@@ -53,6 +53,16 @@ const char *net_switch_balancer(const net_node_t *node, bool *spreads)
     return ops->name;
 }
 
+net_balance_gauges_t net_switch_balance_gauges(const net_node_t *node)
+{
+    const net_switch_t *const sw = (const net_switch_t *)(const void *)node;
+    net_balance_gauges_t gauges = {0};
+    if (sw->balance->gauges != NULL) {
+        sw->balance->gauges(sw, &gauges);
+    }
+    return gauges;
+}
+
 // Fails unless all switches have the balancer and its header, and call it. Its leaves talk to each
 // other in the header, so a switch that ignores or lacks it would break them.
 static sim_err_t check_header(const net_switch_t *sw,

@@ -109,6 +109,33 @@ for control in dctcp dcqcn; do # marks in ACKs; CNPs
     done
 done
 
+# -- what balancers know and do is told as series
+
+cat >"$work/told.yaml" <<'YAML'
+observe:
+  - {series: "switch[leaf0].balance_flowlets", every: 20us}
+  - {series: "switch[leaf0].balance_known_paths", every: 20us}
+  - {series: "switch[leaf0].balance_reroutes", every: 20us}
+  - {series: "switch[leaf0].balance_held_bytes", every: 1us}
+  - {series: "switch[leaf0].balance_remembered", every: 20us}
+  - {series: "switch[leaf0].balance_flows", every: 20us}
+YAML
+cat "$work/clean.yaml" >>"$work/told.yaml"
+tells() { # BALANCER METRIC...
+    local balancer=$1
+    shift
+    "$ROCESIM" run "$work/told.yaml" -o "$work/p" --quiet --set "switch.load-balancing=$balancer" \
+        --set switch.conweave.reply=5us >"$work/out" 2>&1 || fail "$balancer: $(tail -n 1 "$work/out")"
+    for metric in "$@"; do
+        grep "balance_$metric," "$work/p/series.csv" |
+            grep -qv ',0$' || fail "$balancer tells no balance_$metric"
+    done
+}
+tells letflow flows flowlets
+tells conga flows flowlets known_paths
+tells conweave flows reroutes held_bytes
+tells drill remembered
+
 # -- striping: a message split over queue pairs uses more paths, and is told as a whole
 
 striped() { # QPS KEY
