@@ -87,7 +87,7 @@ def family(ranks, rank, second):  # NCCL's double binary tree: the parent and th
     return parents[rank], [r for r in range(ranks) if parents[r] == rank]
 
 
-def tree(ranks, size):  # one channel, so one tree; one packet a message
+def tree(ranks, size, final=write):  # one channel, so one tree; one packet a message
     sent, ready = {}, {}
 
     def up(rank):
@@ -95,7 +95,7 @@ def tree(ranks, size):  # one channel, so one tree; one packet a message
         arrivals = sorted(up(child) + send(size) for child in children)
         time = 0
         for arrival in arrivals:  # the second of two waits for the first at the switch
-            time = max(arrival, time + BYTE * (size + 82) if time else arrival)
+            time = max(arrival, time + BYTE * (padded(size) + 82) if time else arrival)
         return time + (ACK_SENT if children else 0)
 
     ends = []
@@ -104,14 +104,45 @@ def tree(ranks, size):  # one channel, so one tree; one packet a message
         _, children = family(ranks, rank, False)
         for child in children:  # in NCCL's order: the smaller one first
             leaf = not family(ranks, child, False)[1]
-            frame = write if leaf else send
+            frame = final if leaf else send
             arrival = time + frame(size)
             ends.append(arrival + ACK)
             down(child, arrival + ACK_SENT)
-            time += BYTE * (size + (98 if leaf else 82))
+            time += BYTE * (padded(size) + (98 if leaf and final is write else 82))
 
     down(0, up(0))
     return max(ends)
+
+
+def local(size, rate):  # within a host, without the delay
+    return int(size * 8 * 1e12 / rate)
+
+
+def between(nodes, size):  # a ring of SENDs, from one message that is ready to the last arrival
+    count = 2 * (nodes - 1)
+    return count * send(size) + max(0, count - 1) * ACK_SENT
+
+
+def two_levels(algorithm, per_node, nodes, size):
+    # One shard or chunk may be a byte longer than the others, and decides.
+    rail = nodes if algorithm != "nvls-tree" else 1  # chunks of a shard
+    chunks = per_node * rail
+    part = -(-size // chunks)
+    long = rail * (size // chunks) + min(rail, size % chunks)
+    short = rail * (size // chunks)
+    delay = 1_000_000
+    if algorithm == "hierarchical":
+        inside = (per_node - 1) * (local(long, 3.6e12) + delay)
+        return inside + between(nodes, part) + max(inside, ACK if nodes > 1 else 0)
+    rate = float(int(3.6e12 * (18 * 20.6 / 450 * 0.85 * 5 / 6)))
+    spread = (local(long, rate) + delay) if per_node > 1 else 0
+    hand_in = (per_node - 2) * local(short, rate) + local(long, rate) + delay
+    hand_in = hand_in if per_node > 1 else 0
+    if algorithm == "nvls":
+        return hand_in + between(nodes, part) + max(spread, ACK if nodes > 1 else 0)
+    if nodes == 1:
+        return hand_in + spread
+    return hand_in + tree(nodes, part, send) - ACK + max(spread, ACK)
 
 
 def check(what, found_us, expected_ps):
@@ -170,6 +201,24 @@ traffic:
 for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-rate: 400Gbps", 20)]:
     nvls = 8 * 5000 * byte + 2 * 1_000_000
     compare(8, 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 1")
+SCENARIO = """
+topology: {star: {hosts: %d, nics-per-host: @, rate: 400Gbps, delay: 500ns}}
+nic: {congestion-control: none, mtu: 4096}
+traffic:
+  - collective: {%s}
+"""
+GRIDS = [(2, 2), (4, 3), (8, 2), (3, 5), (8, 16)]
+GRIDS += [(2, 1), (5, 1), (2, 7), (4, 4), (8, 4), (8, 7), (2, 64), (4, 32), (16, 8)] if LONG else []
+RAILS = SCENARIO
+for local_ranks, n in GRIDS:
+    SCENARIO = RAILS.replace("@", str(local_ranks))
+    for algorithm in ["hierarchical", "nvls", "nvls-tree"]:
+        for unit, rest in [(24, 0), (24, 1), (1000, 1)] if LONG else [(24, 0), (24, 1)]:
+            size = unit * local_ranks * n + rest
+            if algorithm == "nvls-tree" and unit * n >= 4096:
+                continue  # a shard is one packet here
+            expected = two_levels(algorithm, local_ranks, n, size)
+            compare(n, size, "all-reduce", algorithm, expected, ", channels: 1")
 SCENARIO = STAR
 
 # GPT-13B's data-parallel exchange of 16 ranks; its whole size in the long form. Data and ACKs share
