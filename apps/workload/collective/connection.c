@@ -4,7 +4,8 @@
 // A connection has a queue pair that stays, or one for each message. Both ends compute its numbers
 // from the group: each member has a range of numbers, by direction, lane, peer and slot. A message
 // is a WRITE with an immediate, for which a clear-to-send, a WRITE of 64 bytes, has come the other
-// way. A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
+// way. Where each message has a queue pair, both ends keep it until the other one has all ACKs.
+// A plain message is what a flow with triggers is: a SEND if the receiver sends it on, else a
 // WRITE, which the receiver sees in its memory. docs/models/collectives.md
 #include "apps/workload/collective/engine.h"
 
@@ -105,6 +106,20 @@ static void sequence_end(app__sequence_t *sequence, uint32_t number)
     }
 }
 
+// Returns the first message that has not ended in a sequence and has the queue pair with a number.
+static uint32_t next_of(const app__conn_t *conn, const app__sequence_t *sequence, uint32_t qp_num)
+{
+    const uint32_t slots = conn->member->all->slots;
+    for (uint32_t at = sequence->next; at != sequence->next + 2 * SLOTS && slots > 1; at++) {
+        const nic_qp_t *const qp = conn->slots[at % slots].qp;
+        if (qp != NULL && nic_qp_num(qp) == qp_num && !sequence_has(sequence, at)) {
+            return at;
+        }
+    }
+    SIM_CHECKF(slots == 1, "QP %u has no message", qp_num);
+    return sequence->next;
+}
+
 // -- connections of a member
 
 static uint32_t bucket_of(const app__member_t *member, uint32_t peer, uint32_t lane, bool incoming)
@@ -155,6 +170,7 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
         .incoming = incoming,
         .local = other->rank->node == member->rank->node,
         .waiter = APP__NO_BLOCK,
+        .permitter = APP__NO_BLOCK,
         .next = member->buckets[at],
     };
     sim_timer_init(&conn->timer, due);
@@ -304,15 +320,16 @@ static void post_receive(app__conn_t *conn, nic_qp_t *qp, uint32_t message)
 }
 
 static void try_post(app__conn_t *conn);
+static void close_sent(app__conn_t *conn);
 
 // A clear-to-send has arrived.
 static void cts_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, void *ctx)
 {
     app__conn_t *const conn = ctx;
-    (void)qp;
     (void)address;
     SIM_CHECK(byte_len == CTS_BYTES && !conn->incoming);
-    conn->allowed++;
+    sequence_end(&conn->allowed, next_of(conn, &conn->allowed, nic_qp_num(qp)));
+    close_sent(conn);
     try_post(conn);
 }
 
@@ -544,7 +561,7 @@ static void try_post(app__conn_t *conn)
         if (conn->local) {
             post_local(conn, message);
         } else if (conn->posted - conn->acked.next < POSTED_MAX &&
-                   (!cts || conn->posted != conn->allowed)) {
+                   (!cts || conn->posted != conn->allowed.next)) {
             post(conn, message);
         } else {
             return;
@@ -622,11 +639,37 @@ static void go_on(app__conn_t *conn)
     wake_waiter(conn);
 }
 
+// Destroys the queue pairs of messages whose acknowledgement has come, and of whose clear-to-send the
+// receiver has that: it has sent a much later one.
+static void close_sent(app__conn_t *conn)
+{
+    while (!permanent(conn) && conn->closed != conn->acked.next &&
+           (int32_t)(conn->allowed.next - conn->closed) > (int32_t)POSTED_MAX) {
+        destroy_qp(conn, conn->closed++);
+    }
+}
+
+// A clear-to-send was acknowledged, or failed since the path is down.
+static void cts_completed(app__conn_t *conn, const nic_wc_t *wc)
+{
+    if (wc->status != NIC_WC_SUCCESS) {
+        conn->member->rank->failed++;
+        return;
+    }
+    sequence_end(&conn->acked, next_of(conn, &conn->acked, wc->qp_num));
+    const uint32_t block = conn->permitter;
+    if (block != APP__NO_BLOCK) {
+        conn->permitter = APP__NO_BLOCK;
+        app__coll_wake(conn->member, block);
+        app__coll_work_all(rank_of(conn->member)->host);
+    }
+}
+
 static void send_completed(const nic_wc_t *wc)
 {
     app__conn_t *const conn = (app__conn_t *)(uintptr_t)wc->wr_id;
-    if (conn->incoming) { // a clear-to-send failed: the path is down
-        conn->member->rank->failed++;
+    if (conn->incoming) {
+        cts_completed(conn, wc);
         return;
     }
     const uint32_t number = message_of(conn, wc->qp_num);
@@ -634,7 +677,9 @@ static void send_completed(const nic_wc_t *wc)
     end_record(conn, message_at(conn, number)->record, wc->status != NIC_WC_SUCCESS);
     sequence_end(&conn->acked, number);
     sent(conn);
-    if (!permanent(conn)) {
+    if (has_cts(conn)) {
+        close_sent(conn);
+    } else if (!permanent(conn)) {
         destroy_qp(conn, number);
     }
     go_on(conn);
@@ -646,18 +691,7 @@ static void send_completed(const nic_wc_t *wc)
 // Returns the message that arrives by the queue pair with a number.
 static uint32_t arriving(const app__conn_t *conn, uint32_t qp_num)
 {
-    const uint32_t slots = conn->member->all->slots;
-    const bool stay = permanent(conn); // each takes its messages in order
-    const uint32_t first = stay ? conn->arrived.next : conn->closed;
-    const uint32_t count = stay ? 2 * POSTED_MAX : slots;
-    for (uint32_t at = first; at != first + count && slots > 1; at++) {
-        const nic_qp_t *const qp = conn->slots[at % slots].qp;
-        if (qp != NULL && nic_qp_num(qp) == qp_num && !(stay && sequence_has(&conn->arrived, at))) {
-            return at;
-        }
-    }
-    SIM_CHECKF(slots == 1, "QP %u has no message", qp_num);
-    return conn->arrived.next;
+    return next_of(conn, &conn->arrived, qp_num);
 }
 
 // Destroys queue pairs of messages that ended long ago: the sender has posted a later one, so it
@@ -735,6 +769,21 @@ void app__conn_consume(app__conn_t *conn)
     }
 }
 
+bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block)
+{
+    if (conn->local) {
+        return true; // its messages need none, and may have come before
+    }
+    if (permanent(conn)) {
+        return conn->permitted - conn->consumed < window;
+    }
+    if (conn->permitted - conn->acked.next >= POSTED_MAX) {
+        conn->permitter = block;
+        return false;
+    }
+    return conn->permitted - conn->consumed < (window < POSTED_MAX ? window : POSTED_MAX);
+}
+
 void app__conn_permit(app__conn_t *conn)
 {
     const uint32_t number = conn->permitted++;
@@ -744,10 +793,12 @@ void app__conn_permit(app__conn_t *conn)
     nic_qp_t *const qp = qp_of(conn, number);
     const ends_t ends = ends_of(conn, number);
     post_receive(conn, qp, number);
+    const unsigned flags =
+        nic_inline_max(ends.own->endpoint->nic) >= CTS_BYTES ? NIC_SEND_INLINE : 0;
     const nic_send_wr_t wr = {
         .wr_id = (uint64_t)(uintptr_t)conn,
         .opcode = NIC_WR_RDMA_WRITE,
-        .send_flags = nic_inline_max(ends.own->endpoint->nic) >= CTS_BYTES ? NIC_SEND_INLINE : 0,
+        .send_flags = flags | (permanent(conn) ? 0 : NIC_SEND_SIGNALED),
         .sge = {app__address_of_qp(ends.own_number),
                 CTS_BYTES,
                 app__buffer_key(ends.own->endpoint, ends.own_number)},

@@ -70,7 +70,7 @@ static void permit(app__member_t *member, uint32_t number)
         if ((look.step.what & APP__STEP_RECV) != 0 && look.slices > 0) {
             const uint32_t lane = block->channel + look.step.recv_lane;
             app__conn_t *const conn = app__conn(member, look.step.recv_peer, lane, true);
-            if (conn->permitted - conn->consumed >= run->plan->window) {
+            if (!app__conn_may_permit(conn, run->plan->window, number)) {
                 return;
             }
             app__conn_permit(conn);

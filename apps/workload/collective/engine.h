@@ -80,8 +80,9 @@ typedef struct app__conn {
     // outgoing: messages are filled by a block, allowed by the receiver, posted, acknowledged
     uint32_t filled;
     uint32_t posted;
-    uint32_t allowed;
-    app__sequence_t acked;         // local: taken out of the receiver's buffer
+    app__sequence_t allowed;
+    // local: taken out of the receiver's buffer; incoming: clear-to-sends that are acknowledged
+    app__sequence_t acked;
     app__coll_message_t *messages; // ring: those from acked.next to filled
     uint32_t message_capacity;
     sim_timer_t timer; // until the first message is due
@@ -92,6 +93,7 @@ typedef struct app__conn {
     sim_time_t ack_ps;       // that much later
     uint32_t consumed;
     uint32_t permitted; // clear-to-send was sent for those below
+    uint32_t permitter; // block that waits until it may send one; or APP__NO_BLOCK
     uint32_t closed;    // queue pairs of messages below are gone
     app__passive_t passive;
 } app__conn_t;
@@ -286,6 +288,8 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
 bool app__conn_has_room(const app__conn_t *conn, uint32_t window);
 // Sends the data of a step that does `what`.
 void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t bytes, uint8_t what);
+// Returns whether a block may send a clear-to-send; if not, the block is woken when it may.
+bool app__conn_may_permit(app__conn_t *conn, uint32_t window, uint32_t block);
 void app__conn_permit(app__conn_t *conn); // sends a clear-to-send
 void app__conn_consume(app__conn_t *conn);
 void app__conns_reserve(app__collectives_t *collectives); // QP numbers of all members
