@@ -639,8 +639,8 @@ static void go_on(app__conn_t *conn)
     wake_waiter(conn);
 }
 
-// Destroys the queue pairs of messages whose acknowledgement has come. The receiver must have that of
-// their clear-to-send, too: then it has sent a much later one.
+// Destroys the queue pairs of messages whose acknowledgement has come. The receiver must have that
+// of their clear-to-send, too: then it has sent a much later one.
 static void close_sent(app__conn_t *conn)
 {
     while (!permanent(conn) && conn->closed != conn->acked.next &&
