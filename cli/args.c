@@ -35,6 +35,11 @@ static const option_t options[] = {
     {"--a", true, 1u << CLI_DIFF, NULL},
     {"--b", true, 1u << CLI_DIFF, NULL},
     {"--listen", true, 1u << CLI_SERVE, NULL},
+    {"--token", true, 1u << CLI_SERVE, NULL},
+    {"--clients", true, 1u << CLI_SERVE, NULL},
+    {"--client-memory", true, 1u << CLI_SERVE, NULL},
+    {"--call-time", true, 1u << CLI_SERVE, NULL},
+    {"--idle-time", true, 1u << CLI_SERVE, NULL},
     {"--from", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
     {"--to", true, 1u << CLI_TIMELINE | 1u << CLI_CAPTURE, NULL},
     {"--events", true, 1u << CLI_TIMELINE, NULL},
@@ -201,8 +206,34 @@ static const option_t *find_option(const cli_args_t *args,
     return NULL;
 }
 
+// Keeps an option of `serve`. Returns whether it is one.
+static bool apply_serve_option(cli_args_t *args, const option_t *option, const char *value)
+{
+    const struct {
+        const char *name;
+        const char **value;
+    } of_serve[] = {
+        {"--listen", &args->listen},
+        {"--token", &args->token},
+        {"--clients", &args->clients},
+        {"--client-memory", &args->client_memory},
+        {"--call-time", &args->call_time},
+        {"--idle-time", &args->idle_time},
+    };
+    for (size_t i = 0; i < SIM_COUNT_OF(of_serve); i++) {
+        if (strcmp(option->name, of_serve[i].name) == 0) {
+            *of_serve[i].value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
 static void apply_option(cli_args_t *args, const option_t *option, const char *value)
 {
+    if (apply_serve_option(args, option, value)) {
+        return;
+    }
     if (option->override != NULL || strcmp(option->name, "--set") == 0) {
         add_override(args, option->name, option->override, value);
     } else if (strcmp(option->name, "--yes") == 0) {
@@ -229,8 +260,6 @@ static void apply_option(cli_args_t *args, const option_t *option, const char *v
         args->progress = value;
     } else if (strcmp(option->name, "--ranks") == 0) {
         args->ranks = value;
-    } else if (strcmp(option->name, "--listen") == 0) {
-        args->listen = value;
     } else if (strcmp(option->name, "--from") == 0) {
         args->from = value;
     } else if (strcmp(option->name, "--to") == 0) {

@@ -54,14 +54,19 @@ typedef struct cli_args {
     bool print_jobs;         // sweep
     bool slurm;              // sweep
     const char *progress;    // run; NULL: not given
-    const char *listen;      // serve; NULL: not given
-    const char *from;        // timeline, capture cut; NULL: not given
-    const char *to;          // timeline, capture cut; NULL: not given
-    const char *events;      // timeline; NULL: not given
-    const char *packet;      // capture follow; NULL: not given
-    bool comments;           // capture split
-    bool what_if;            // explain
-    const char *counters;    // explain: a file of measured counters; NULL: not given
+    const char *listen;      // serve, as the next five; NULL: not given
+    const char *token;
+    const char *clients;
+    const char *client_memory;
+    const char *call_time;
+    const char *idle_time;
+    const char *from;     // timeline, capture cut; NULL: not given
+    const char *to;       // timeline, capture cut; NULL: not given
+    const char *events;   // timeline; NULL: not given
+    const char *packet;   // capture follow; NULL: not given
+    bool comments;        // capture split
+    bool what_if;         // explain
+    const char *counters; // explain: a file of measured counters; NULL: not given
     bool quiet;
     bool json;
     bool markdown;         // params

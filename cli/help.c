@@ -175,6 +175,8 @@ static const char help_capture[] =
 
 static const char help_serve[] =
     "rocesim serve SCENARIO.yaml [--listen WHERE] [-o DIR] [--set PATH=VALUE]...\n"
+    "              [--token FILE] [--clients N] [--client-memory SIZE] [--call-time TIME]\n"
+    "              [--idle-time TIME]\n"
     "\n"
     "Lets other programs drive the simulation: they submit transfers, advance the time and\n"
     "get the completions, as lines of JSON. docs/sessions.md describes the calls. Each client\n"
@@ -184,7 +186,14 @@ static const char help_serve[] =
     "                   unix:PATH: a Unix socket; 127.0.0.1:PORT: a port of this machine.\n"
     "  -o DIR           Write the results of a session that finishes into DIR; with a\n"
     "                   socket, into DIR/session-0, DIR/session-1 and so on.\n"
-    "  --set PATH=VALUE Change an attribute or a parameter of the scenario.\n";
+    "  --set PATH=VALUE Change an attribute or a parameter of the scenario.\n"
+    "  --token FILE     Serve only clients whose first call, hello, has the token that is the\n"
+    "                   first line of FILE.\n"
+    "  --clients N      Serve at most N clients at a time (default 256).\n"
+    "  --client-memory SIZE\n"
+    "                   End a session when a process of it holds more memory, such as 2GB.\n"
+    "  --call-time TIME End a session when a call takes more processor time, such as 60s.\n"
+    "  --idle-time TIME End a session when its client says nothing for so long.\n";
 
 static const char help_convert[] =
     "rocesim convert GOAL -o FILE\n"

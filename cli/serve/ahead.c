@@ -64,6 +64,9 @@ void serve_look_ahead(serve_conversation_t *conversation,
         if (add_times(conversation, ask, found)) {
             return;
         }
+        if (ended == SIM_ENDED_INTERRUPTED) {
+            return;
+        }
         if (ended == SIM_ENDED_STALLED) {
             found->stalled = found->count == 0;
             found->clear_ps = before_ps;
@@ -82,7 +85,7 @@ sim_ended_t serve_go_on(serve_conversation_t *conversation,
     sim_time_t step_ps = slack_ps;
     sim_ended_t ended = SIM_ENDED_DONE;
     while (conversation->now_ps < until_ps && step_ps > 0 && ended != SIM_ENDED_STALLED &&
-           app_session_open(conversation->session) > 0 &&
+           ended != SIM_ENDED_INTERRUPTED && app_session_open(conversation->session) > 0 &&
            app_session_ended(conversation->session) == 0) {
         ended = serve_step(conversation, stop_of(conversation, until_ps, step_ps));
         step_ps = next_step_ps(conversation, ended, slack_ps, slack_ps);

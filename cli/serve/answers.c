@@ -97,6 +97,7 @@ void serve_field_raw(serve_conversation_t *conversation, const char *name, const
 void serve_end(serve_conversation_t *conversation)
 {
     put_text(conversation, "}\n");
+    conversation->answers++;
 }
 
 void serve_refuse(serve_conversation_t *conversation,

@@ -72,8 +72,19 @@ static bool call_advance(const call_t *call)
         refuse(call, "past", "until_ps: the time has passed");
         return true;
     }
-    serve_answer_progress(conversation, call->id, serve_step(conversation, until_ps));
+    const sim_ended_t ended = serve_step(conversation, until_ps);
+    if (serve_reason() == SERVE_REASON_NONE) {
+        serve_answer_progress(conversation, call->id, ended);
+    }
     return true;
+}
+
+// Says why a copy came to no end, unless the session has to end: then serve_call says why.
+static void refuse_try(const call_t *call, const char *text)
+{
+    if (serve_reason() == SERVE_REASON_NONE) {
+        refuse(call, "system", text);
+    }
 }
 
 static bool call_next_completion(const call_t *call)
@@ -99,10 +110,12 @@ static bool call_next_completion(const call_t *call)
     } else if (app_session_open(conversation->session) > 0 &&
                app_session_ended(conversation->session) == 0 &&
                !serve_next(conversation, until_ps, stays, &ended)) {
-        refuse(call, "system", "the system gives no process or no memory for a look ahead");
+        refuse_try(call, "the system gives no process or no memory for a look ahead");
         return true;
     }
-    serve_answer_progress(conversation, call->id, ended);
+    if (serve_reason() == SERVE_REASON_NONE) {
+        serve_answer_progress(conversation, call->id, ended);
+    }
     return true;
 }
 
@@ -152,7 +165,7 @@ static bool call_estimate(const call_t *call)
     serve_conversation_t *const conversation = call->conversation;
     estimate_t estimate;
     if (!serve_try(conversation, try_submit, call, &estimate, sizeof(estimate))) {
-        refuse(call, "system", "the system gives no process or no memory for an estimate");
+        refuse_try(call, "the system gives no process or no memory for an estimate");
         return true;
     }
     if (estimate.refusal.code[0] != '\0') {
@@ -258,7 +271,19 @@ bool serve_call(serve_conversation_t *conversation, const char *line, size_t siz
         return true;
     }
     const call_t call = {conversation, arguments, json_object_get(arguments, "id")};
-    const bool goes_on = dispatch(&call);
+    const uint64_t answers = conversation->answers;
+    bool goes_on = true;
+    serve_call_begins();
+    if (serve_look() == SERVE_REASON_NONE) {
+        goes_on = dispatch(&call);
+    }
+    // A call that was answered before the limit was found has its answer; the next one is refused.
+    if (serve_reason() != SERVE_REASON_NONE && conversation->answers == answers) {
+        char *const text = serve_reason_text(conversation->limits, serve_reason());
+        refuse(&call, "limit", text);
+        sim_free(text);
+        goes_on = false;
+    }
     json_decref(arguments);
     return goes_on;
 }

@@ -19,7 +19,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLIENTS_MAX 256u
 #define BACKLOG 64
 
 static volatile sig_atomic_t stopped;
@@ -118,7 +117,9 @@ static int open_listener(const char *where)
     } else if (strncmp(where, loopback_prefix, strlen(loopback_prefix)) == 0) {
         socket_fd = listen_loopback(where, where + strlen(loopback_prefix));
     } else {
-        return fail(where, "expected stdio, unix:PATH or 127.0.0.1:PORT");
+        return fail(where,
+                    "expected stdio, unix:PATH or 127.0.0.1:PORT; other machines come by a tunnel "
+                    "(ssh -L, stunnel), since the protocol is not encrypted");
     }
     if (socket_fd >= 0 && listen(socket_fd, BACKLOG) != 0) {
         (void)close(socket_fd);
@@ -129,17 +130,19 @@ static int open_listener(const char *where)
 }
 
 // Serves one client in this process, which is its own, and ends the process.
-static _Noreturn void serve_client(const cli_args_t *args, int client, unsigned number)
+static _Noreturn void serve_client(const cli_args_t *args,
+                                   const serve_limits_t *limits,
+                                   int client,
+                                   unsigned number)
 {
     static const rlim_t core_none = 0;
     const struct rlimit no_core = {core_none, core_none};
     char *const folder =
         args->folder == NULL ? NULL : sim_format("%s/session-%u", args->folder, number);
     (void)setrlimit(RLIMIT_CORE, &no_core);
-    handle(SIGTERM, SIG_DFL);
-    handle(SIGINT, SIG_DFL);
+    serve_end_with_parent();
     handle(SIGCHLD, SIG_DFL);
-    const int status = serve_conversation(args, client, client, folder);
+    const int status = serve_conversation(args, limits, client, client, folder);
     sim_free(folder);
     (void)close(client);
     _exit(status);
@@ -153,7 +156,7 @@ static unsigned reap(unsigned clients)
     return clients;
 }
 
-static int serve_all(const cli_args_t *args, int listener)
+static int serve_all(const cli_args_t *args, const serve_limits_t *limits, int listener)
 {
     unsigned clients = 0;
     unsigned number = 0;
@@ -163,10 +166,10 @@ static int serve_all(const cli_args_t *args, int listener)
         if (client < 0) {
             continue; // a signal
         }
-        const pid_t child = clients < CLIENTS_MAX ? fork() : -1;
+        const pid_t child = clients < limits->clients ? fork() : -1;
         if (child == 0) {
             (void)close(listener);
-            serve_client(args, client, number);
+            serve_client(args, limits, client, number);
         }
         if (child > 0) {
             clients++;
@@ -183,14 +186,9 @@ static int serve_all(const cli_args_t *args, int listener)
     return CLI_EXIT_DONE;
 }
 
-int cli_command_serve(const cli_args_t *args)
+// Tells what is wrong with the scenario here, not to each client.
+static int check_scenario(const cli_args_t *args)
 {
-    const char *const where = args->listen == NULL ? "stdio" : args->listen;
-    handle(SIGPIPE, SIG_IGN);
-    if (strcmp(where, "stdio") == 0) {
-        return serve_conversation(args, STDIN_FILENO, STDOUT_FILENO, args->folder);
-    }
-    // A scenario that is wrong is told here, not to each client.
     world_scenario_t *scenario = NULL;
     world_error_t error;
     sim_err_t result = world_scenario_load(NULL,
@@ -203,20 +201,43 @@ int cli_command_serve(const cli_args_t *args)
         result = world_scenario_for_session(scenario, &error);
     }
     world_scenario_destroy(scenario);
-    if (result != SIM_OK) {
-        return cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    return result == SIM_OK ? CLI_EXIT_DONE : cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+}
+
+static int listen_and_serve(const cli_args_t *args, const serve_limits_t *limits)
+{
+    int status = check_scenario(args);
+    if (status != CLI_EXIT_DONE) {
+        return status;
     }
     handle(SIGTERM, on_stop);
     handle(SIGINT, on_stop);
     handle(SIGCHLD, on_child);
-    const int listener = open_listener(where);
+    const int listener = open_listener(args->listen);
     if (listener < 0) {
         return CLI_EXIT_BAD_INPUT;
     }
-    const int status = serve_all(args, listener);
+    status = serve_all(args, limits, listener);
     (void)close(listener);
-    if (strncmp(where, "unix:", 5) == 0) {
-        (void)unlink(where + 5);
+    if (strncmp(args->listen, "unix:", 5) == 0) {
+        (void)unlink(args->listen + 5);
     }
+    return status;
+}
+
+int cli_command_serve(const cli_args_t *args)
+{
+    serve_limits_t limits;
+    world_error_t error;
+    int status = CLI_EXIT_DONE;
+    handle(SIGPIPE, SIG_IGN);
+    if (serve_limits_read(args, &limits, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_BAD_INPUT);
+    } else if (args->listen == NULL || strcmp(args->listen, "stdio") == 0) {
+        status = serve_conversation(args, &limits, STDIN_FILENO, STDOUT_FILENO, args->folder);
+    } else {
+        status = listen_and_serve(args, &limits);
+    }
+    serve_limits_fini(&limits);
     return status;
 }

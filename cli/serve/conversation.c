@@ -12,6 +12,8 @@ static void on_built(world_t *world, void *ctx)
 {
     serve_conversation_t *const conversation = ctx;
     conversation->world = world;
+    world->confined = conversation->confined;
+    serve_watch(conversation->limits, world->sim, conversation->lines.out);
     for (size_t i = 0; i < world->app_count; i++) {
         app_session_t *const session = app_session_of(world->apps[i]);
         conversation->session = session != NULL ? session : conversation->session;
@@ -35,24 +37,74 @@ static void remove_folder(const char *folder)
     }
 }
 
+static void refuse_reason(serve_conversation_t *conversation, const json_t *id)
+{
+    char *const text = serve_reason_text(conversation->limits, serve_reason());
+    serve_refuse(conversation, id, "limit", text);
+    sim_free(text);
+}
+
+// Reads the first call, where the server asks for a token. Returns false after having refused it.
+// The world is built only for clients that have the token.
+static bool check_token(serve_conversation_t *conversation)
+{
+    size_t size = 0;
+    const char *const token = conversation->limits->token;
+    const char *const line = token == NULL ? NULL : serve_line(&conversation->lines, &size);
+    if (token == NULL) {
+        return true;
+    }
+    json_t *const call = line == NULL ? NULL : json_loadb(line, size, 0, NULL);
+    const char *const given = json_string_value(json_object_get(call, "token"));
+    const size_t length = strlen(token);
+    unsigned char differs = given == NULL || strlen(given) != length;
+    for (size_t i = 0; i < length && differs == 0; i++) {
+        differs |= (unsigned char)(given[i] ^ token[i]);
+    }
+    json_decref(call);
+    if (differs != 0) {
+        serve_refuse(conversation,
+                     NULL,
+                     "token",
+                     "the first call was not hello with the server's token; the session ends");
+        return false;
+    }
+    conversation->first_line = sim_strdup(line);
+    return true;
+}
+
 // Answers lines until the client finishes or goes, then lets everything that was submitted end.
 static sim_ended_t drive(world_t *world, void *ctx)
 {
     serve_conversation_t *const conversation = ctx;
     size_t size = 0;
-    const char *line = serve_line(&conversation->lines, &size);
+    const char *line = conversation->first_line;
+    if (line != NULL) {
+        size = strlen(line);
+    } else {
+        line = serve_line(&conversation->lines, &size);
+    }
     while (line != NULL && serve_call(conversation, line, size)) {
         line = serve_line(&conversation->lines, &size);
     }
     if (conversation->lines.too_long) {
         serve_refuse(conversation, NULL, "json", "a line has more than 16 MiB");
     }
+    if (serve_reason() == SERVE_REASON_IDLE) {
+        refuse_reason(conversation, NULL);
+    }
+    if (conversation->finished) {
+        (void)serve_step(conversation, SIM_TIME_END);
+        if (serve_reason() != SERVE_REASON_NONE) {
+            refuse_reason(conversation, conversation->finish_id);
+            conversation->finished = false;
+        }
+    }
     if (!conversation->finished) {
         serve_flush(&conversation->lines);
         remove_folder(conversation->folder);
         _exit(CLI_EXIT_DONE); // the client has gone without its results
     }
-    (void)serve_step(conversation, SIM_TIME_END);
     return sim_last_step(world->sim);
 }
 
@@ -81,11 +133,17 @@ static sim_err_t load(const cli_args_t *args, world_scenario_t **scenario, world
     return result;
 }
 
-int serve_conversation(const cli_args_t *args, int in, int out, const char *folder)
+int serve_conversation(const cli_args_t *args,
+                       const serve_limits_t *limits,
+                       int in,
+                       int out,
+                       const char *folder)
 {
     serve_conversation_t conversation = {
-        .lines = {.in = in, .out = out},
+        .lines = {.in = in, .out = out, .idle_ms = limits->idle_ms},
         .args = args,
+        .limits = limits,
+        .confined = args->listen != NULL && strncmp(args->listen, "127.", 4) == 0,
         .folder = folder == NULL ? NULL : sim_strdup(folder),
         .handover = -1,
     };
@@ -98,6 +156,12 @@ int serve_conversation(const cli_args_t *args, int in, int out, const char *fold
     };
     results_run_t *run = NULL;
     world_error_t error = {.text = ""};
+    serve_end_by_signals();
+    if (!check_token(&conversation)) {
+        serve_lines_fini(&conversation.lines);
+        sim_free(conversation.folder);
+        return CLI_EXIT_BAD_INPUT;
+    }
     sim_err_t result = load(args, &conversation.scenario, &error);
     if (result == SIM_OK) {
         result = results_execute(conversation.scenario, &options, &run, &error);
@@ -114,6 +178,7 @@ int serve_conversation(const cli_args_t *args, int in, int out, const char *fold
     }
     sim_free(conversation.tags);
     json_decref(conversation.finish_id);
+    sim_free(conversation.first_line);
     sim_free(conversation.folder);
     results_run_destroy(run);
     world_scenario_destroy(conversation.scenario);

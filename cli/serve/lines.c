@@ -3,6 +3,8 @@
 #include "cli/serve/serve.h"
 
 #include <errno.h>
+#include <limits.h>
+#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -42,10 +44,23 @@ void serve_put(serve_lines_t *lines, const char *text, size_t size)
     }
 }
 
+// Waits for input. Returns false if none comes in time.
+static bool wait_for_input(const serve_lines_t *lines)
+{
+    struct pollfd input = {.fd = lines->in, .events = POLLIN};
+    const int most_ms = lines->idle_ms < INT_MAX ? (int)lines->idle_ms : INT_MAX;
+    return lines->idle_ms == 0 || poll(&input, 1, most_ms) != 0;
+}
+
 // Reads some more input. Returns false at its end.
 static bool read_more(serve_lines_t *lines)
 {
     serve_flush(lines);
+    if (!wait_for_input(lines)) {
+        serve_note_reason(SERVE_REASON_IDLE);
+        lines->ended = true;
+        return false;
+    }
     reserve(&lines->input, &lines->input_capacity, lines->input_count + READ_BYTES);
     for (;;) {
         const ssize_t count = read(lines->in, lines->input + lines->input_count, READ_BYTES);
@@ -53,7 +68,7 @@ static bool read_more(serve_lines_t *lines)
             lines->input_count += (size_t)count;
             return true;
         }
-        if (count == 0 || errno != EINTR) {
+        if (count == 0 || errno != EINTR || serve_reason() != SERVE_REASON_NONE) {
             lines->ended = true;
             return false;
         }
@@ -75,7 +90,7 @@ static size_t drop_taken(serve_lines_t *lines)
 static char *take_rest(serve_lines_t *lines, size_t *size)
 {
     *size = lines->input_count;
-    if (*size == 0 || lines->broken) {
+    if (*size == 0 || lines->broken || serve_reason() != SERVE_REASON_NONE) {
         return NULL;
     }
     reserve(&lines->input, &lines->input_capacity, *size + 1);

@@ -13,11 +13,55 @@
 #include "results/runner.h"
 
 #include <jansson.h>
+#include <sys/types.h>
 
 #define SERVE_PROTOCOL 1
 #define SERVE_LINE_BYTES_MAX ((size_t)16 << 20)
 
 int cli_command_serve(const cli_args_t *args);
+
+// -- limits.c: what a client may use
+
+typedef enum serve_reason {
+    SERVE_REASON_NONE,
+    SERVE_REASON_MEMORY,
+    SERVE_REASON_TIME,
+    SERVE_REASON_IDLE,
+    SERVE_REASON_GONE,   // the client
+    SERVE_REASON_STOPPED // SIGTERM or SIGINT
+} serve_reason_t;
+
+typedef struct serve_limits {
+    uint64_t clients;
+    uint64_t memory_bytes; // of a process; 0: no limit
+    uint64_t call_ns;      // of processor time; 0: no limit
+    uint64_t idle_ms;      // 0: no limit
+    char *token;           // NULL: none is asked for
+} serve_limits_t;
+
+// Reads the limits from the options. SIM_ERR_INVALID: one is wrong; error says which. Free them
+// with serve_limits_fini, also after an error.
+SIM_MUST_CHECK sim_err_t serve_limits_read(const cli_args_t *args,
+                                           serve_limits_t *limits,
+                                           world_error_t *error);
+void serve_limits_fini(serve_limits_t *limits);
+// Lets SIGTERM and SIGINT end the session that this process holds, and the one of a child that has
+// gone on from a mark.
+void serve_end_by_signals(void);
+void serve_pass_signals_to(pid_t child); // 0: to none
+// Makes the kernel end this process with its parent.
+void serve_end_with_parent(void);
+// Watches this process while it uses the processor: a limit that is passed interrupts the
+// simulation. Call it again in a process that was forked. `out` is the client's descriptor.
+void serve_watch(const serve_limits_t *limits, sim_t *sim, int out);
+void serve_call_begins(void); // the time of a call counts from here
+// Looks how much memory is used, where that is limited. Returns why the session has to end.
+serve_reason_t serve_look(void);
+void serve_note_reason(serve_reason_t reason);
+// Returns why the session has to end.
+serve_reason_t serve_reason(void);
+// Returns a text about the limit that was passed. The caller frees it with sim_free.
+char *serve_reason_text(const serve_limits_t *limits, serve_reason_t reason);
 
 // -- lines.c: lines in and out of two file descriptors
 
@@ -31,9 +75,10 @@ typedef struct serve_lines {
     char *output; // bytes to write
     size_t output_count;
     size_t output_capacity;
-    bool ended;    // nothing more comes in
-    bool broken;   // the client does not take what is written
-    bool too_long; // a line was longer than SERVE_LINE_BYTES_MAX
+    uint64_t idle_ms; // longest wait for input; 0: any
+    bool ended;       // nothing more comes in
+    bool broken;      // the client does not take what is written
+    bool too_long;    // a line was longer than SERVE_LINE_BYTES_MAX
 } serve_lines_t;
 
 // Returns the next line without its end, NULL at the end of the input. Writes what waits before it
@@ -64,7 +109,10 @@ typedef struct serve_found {
 typedef struct serve_conversation {
     serve_lines_t lines;
     const cli_args_t *args;
-    char *folder; // of this session's results; NULL: none
+    const serve_limits_t *limits;
+    char *first_line; // that was read before the world was built; NULL: none
+    bool confined;    // its client may name files below the folder of the scenario only
+    char *folder;     // of this session's results; NULL: none
     world_scenario_t *scenario;
     world_t *world; // of the scenario, while it is simulated
     app_session_t *session;
@@ -76,6 +124,7 @@ typedef struct serve_conversation {
     serve_found_t found_ahead; // what is still true of the last look ahead
     bool asked_before;         // next_completion was the last call that matters for it
     bool finished;             // the client has asked for the results
+    uint64_t answers;          // so far
     json_t *finish_id;
     json_t **tags; // by transfer; NULL: none
     size_t tag_count;
@@ -83,7 +132,11 @@ typedef struct serve_conversation {
 } serve_conversation_t;
 
 // Serves one client until it finishes or goes. Returns the exit status.
-int serve_conversation(const cli_args_t *args, int in, int out, const char *folder);
+int serve_conversation(const cli_args_t *args,
+                       const serve_limits_t *limits,
+                       int in,
+                       int out,
+                       const char *folder);
 
 // -- calls.c
 

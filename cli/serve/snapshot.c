@@ -15,7 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define EXIT_BACK 77 // of a child whose client comes back to the parent's state
+#define EXIT_BACK 77    // of a child whose client comes back to the parent's state
+#define EXIT_REASON 100 // of a copy that had to end: and the reason
 
 // A regular file that is open for writing, and where it stood.
 typedef struct kept_file {
@@ -146,16 +147,21 @@ bool serve_mark(serve_conversation_t *conversation, bool *back)
             (void)close(ends[1]);
             return false;
         }
+        serve_end_with_parent();
+        serve_pass_signals_to(0);
+        serve_watch(conversation->limits, conversation->world->sim, conversation->lines.out);
         conversation->handover = ends[1];
         conversation->marks++;
         *back = false;
         return true;
     }
     (void)close(ends[1]);
+    serve_pass_signals_to(child);
     serve_lines_t *const lines = &conversation->lines;
     take_input(lines, ends[0]); // until the child ends
     (void)close(ends[0]);
     const int status = wait_for(child);
+    serve_pass_signals_to(0);
     if (status != EXIT_BACK) {
         _exit(status); // the conversation has ended there
     }
@@ -190,15 +196,24 @@ bool serve_try(serve_conversation_t *conversation,
     const pid_t child = fork();
     if (child == 0) {
         (void)close(ends[0]);
+        serve_end_with_parent();
+        serve_watch(conversation->limits, conversation->world->sim, conversation->lines.out);
         fn(conversation, ctx, result);
+        const serve_reason_t reason = serve_reason();
+        if (reason != SERVE_REASON_NONE) {
+            _exit(EXIT_REASON + (int)reason);
+        }
         _exit(write_all(ends[1], result, size) ? 0 : 1);
     }
     (void)close(ends[1]);
     const bool whole = child > 0 && read_all(ends[0], result, size) == size;
     (void)close(ends[0]);
     if (child > 0) {
-        (void)wait_for(child);
+        const int status = wait_for(child);
         restore_files(&files);
+        if (status > EXIT_REASON && status <= EXIT_REASON + (int)SERVE_REASON_STOPPED) {
+            serve_note_reason((serve_reason_t)(status - EXIT_REASON));
+        }
     }
     sim_free(files.items);
     return whole;
