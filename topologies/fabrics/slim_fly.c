@@ -135,6 +135,7 @@ static field_t field_of(uint64_t q)
 {
     field_t field = {.q = (uint32_t)q, .p = prime_of(q)};
     uint32_t count = 0;
+    SIM_CHECK(field.p >= 2);
     for (uint32_t root = 1; count != field.q - 1; root++) {
         SIM_CHECK(root < field.q);
         uint32_t power = 1;

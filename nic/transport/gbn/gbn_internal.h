@@ -24,6 +24,11 @@ typedef struct nic_gbn {
 typedef struct nic_gbn_place {
     nic_gbn_t gbn; // first
     nic_kept_t kept;
+    // The requester's side: READ responses that came ahead, by PSN; NULL before the first one.
+    net_packet_t **responses;
+    uint32_t response_mask; // places - 1, at least nic.ooo-window places
+    uint32_t response_count;
+    uint64_t acked_psn; // all before it is acknowledged, except READs without their responses
 } nic_gbn_place_t;
 
 // The state that all queue pairs of one NIC share.
@@ -63,8 +68,13 @@ static inline nic_gbn_place_t *nic__gbn_place(nic_qp_t *qp)
 // place.c
 net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp);
 void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__gbn_place_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
+void nic__gbn_place_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__gbn_place_close(nic_qp_t *qp);
 void nic__gbn_place_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums);
+
+// send.c
+void nic__gbn_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 
 // receive.c
 void nic__gbn_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);

@@ -3,11 +3,14 @@
 //
 // A packet ahead of its turn is kept, up to nic.ooo-window packets ahead, and causes no NAK: it may
 // only have been overtaken. A loss is found by the sender's time-out, or by a packet beyond the
-// window. Page: docs/models/nic-ideal.md.
+// window. READ responses ahead are kept likewise. Page: docs/models/nic-ideal.md.
+#include "nic/host/packets.h"
+#include "nic/objects/calls.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/gbn/gbn_internal.h"
+#include "nic/transport/requester_internal.h"
 #include "nic/transport/selective/cause.h"
 
 net_packet_t *nic__gbn_place_next(nic_t *nic, nic_qp_t *qp)
@@ -58,7 +61,7 @@ void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     const uint32_t span = nic__packet_span(qp, packet);
     const uint64_t window = nic->host->config->ooo_window;
     if (distance < 0 || (qp->rx_flags & NIC_RX_STOPPED) != 0 ||
-        (distance > 0 && (uint64_t)distance + span > window)) {
+        (distance > 0 && (uint64_t)distance >= window)) {
         nic__gbn_request(nic, qp, packet);
     } else if (distance > 0) {
         keep(qp, packet, qp->expected_psn + (uint64_t)distance, span);
@@ -69,9 +72,113 @@ void nic__gbn_place_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
 }
 
+// -- responses to READs
+
+static net_packet_t **response_at(const nic_gbn_place_t *place, uint64_t psn)
+{
+    return &place->responses[psn & place->response_mask];
+}
+
+// Keeps a response that came ahead, unless it is beyond the window or there already.
+static void keep_response(nic_t *nic, nic_qp_t *qp, net_packet_t *packet, uint64_t psn)
+{
+    nic_gbn_place_t *const place = nic__gbn_place(qp);
+    const uint64_t window = nic->host->config->ooo_window;
+    if (place->responses == NULL) {
+        uint32_t places = 1;
+        while (places < window) {
+            places *= 2;
+        }
+        place->responses = sim_alloc_array(places, sizeof(net_packet_t *));
+        place->response_mask = places - 1;
+    }
+    if (psn - qp->una_psn >= window || *response_at(place, psn) != NULL) {
+        nic__consume(nic, packet);
+        return;
+    }
+    *response_at(place, psn) = packet;
+    place->response_count++;
+}
+
+// Takes the response of the oldest PSN. Returns NULL if it did not come yet.
+static net_packet_t *take_response(nic_gbn_place_t *place, uint64_t psn)
+{
+    if (place->response_count == 0 || *response_at(place, psn) == NULL) {
+        return NULL;
+    }
+    net_packet_t *const packet = *response_at(place, psn);
+    *response_at(place, psn) = NULL;
+    place->response_count--;
+    return packet;
+}
+
+// Goes on as far as acknowledgements and kept responses allow.
+static void go_on(nic_t *nic, nic_qp_t *qp)
+{
+    nic_gbn_place_t *const place = nic__gbn_place(qp);
+    for (uint64_t before_psn = UINT64_MAX; before_psn != qp->una_psn;) {
+        before_psn = qp->una_psn;
+        if (place->acked_psn > qp->una_psn) {
+            if (nic__advance(nic, qp, place->acked_psn).gone) {
+                return;
+            }
+            if (qp->una_psn != before_psn) {
+                nic__note_progress(nic, qp);
+            }
+        }
+        net_packet_t *const packet = take_response(place, qp->una_psn);
+        if (packet != NULL) {
+            nic__accept_response(nic, qp, packet, false);
+            nic__consume(nic, packet);
+            if (!nic__still_alive(qp)) {
+                return;
+            }
+        }
+    }
+    nic__settle(qp);
+}
+
+void nic__gbn_place_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_gbn_place_t *const place = nic__gbn_place(qp);
+    const bool positive = packet->aeth >> 29 == 0;
+    const uint64_t end_psn = nic_transport_psn(packet->psn, qp->una_psn) + positive;
+    if (end_psn > place->acked_psn && end_psn <= qp->max_psn) {
+        place->acked_psn = end_psn;
+    }
+    nic__gbn_acknowledged(nic, qp, packet);
+    if (nic__still_alive(qp) && (qp->flags & NIC_QP_CLOSED) == 0 &&
+        (place->response_count != 0 || place->acked_psn > qp->una_psn)) {
+        go_on(nic, qp);
+    }
+}
+
+// A response acknowledges everything before its READ.
+void nic__gbn_place_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+{
+    nic_gbn_place_t *const place = nic__gbn_place(qp);
+    const uint64_t psn = nic_transport_psn(packet->psn, qp->una_psn);
+    if ((qp->flags & NIC_QP_CLOSED) != 0 || psn < qp->una_psn || psn >= qp->max_psn) {
+        nic__consume(nic, packet);
+        return;
+    }
+    place->acked_psn = psn > place->acked_psn ? psn : place->acked_psn;
+    keep_response(nic, qp, packet, psn);
+    go_on(nic, qp);
+}
+
 void nic__gbn_place_close(nic_qp_t *qp)
 {
-    nic__kept_fini(&nic__gbn_place(qp)->kept, qp);
+    nic_gbn_place_t *const place = nic__gbn_place(qp);
+    nic__kept_fini(&place->kept, qp);
+    for (uint64_t i = 0; place->response_count != 0 && i <= place->response_mask; i++) {
+        net_packet_t *const packet = take_response(place, i);
+        if (packet != NULL) {
+            nic__consume(qp->nic, packet);
+        }
+    }
+    sim_free(place->responses);
+    place->responses = NULL;
 }
 
 void nic__gbn_place_gauges(const nic_qp_t *qp, nic_transport_gauges_t *sums)

@@ -86,7 +86,8 @@ static bool retry(nic_qp_t *qp)
 // loss: responses already in flight show the same gap again.
 static void implied_nak(nic_qp_t *qp)
 {
-    if (is_recovering(qp) || qp->next_psn == qp->una_psn) {
+    if (is_recovering(qp) || qp->next_psn == qp->una_psn ||
+        qp->nic->host->config->ooo == NIC_OOO_PLACE) { // the responses may have been overtaken
         return;
     }
     qp->nic->counters.implied_nak_seq_err++;
@@ -182,7 +183,7 @@ static void receive_restart(nic_qp_t *qp, const net_packet_t *packet, uint64_t e
     nic__settle(qp);
 }
 
-static void acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
+void nic__gbn_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     if (SIM_UNLIKELY((qp->flags & NIC_QP_CLOSED) != 0)) {
         nic__consume_empty(nic, packet);
@@ -313,7 +314,7 @@ const nic_transport_ops_t nic_transport_gbn = {
     .open = gbn_open,
     .ready = nic__cursor_ready,
     .next_packet = nic__cursor_packet,
-    .acknowledged = acknowledged,
+    .acknowledged = nic__gbn_acknowledged,
     .responded = responded,
     .timeout = timed_out,
     .request = nic__gbn_request,
@@ -330,8 +331,8 @@ const nic_transport_ops_t nic__transport_gbn_place = {
     .close = nic__gbn_place_close,
     .ready = nic__cursor_ready,
     .next_packet = nic__gbn_place_next,
-    .acknowledged = acknowledged,
-    .responded = responded,
+    .acknowledged = nic__gbn_place_acknowledged,
+    .responded = nic__gbn_place_responded,
     .timeout = timed_out,
     .request = nic__gbn_place_request,
     .not_ready = nic__gbn_not_ready,

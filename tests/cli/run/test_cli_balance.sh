@@ -78,6 +78,11 @@ retransmitted() { # OOO
 }
 [ "$(retransmitted off)" -gt 0 ] || fail "go-back-N does not go back"
 [ "$(retransmitted place)" = 0 ] || fail "placed packets are sent again"
+sed -i 's/bytes: 200KB/&, verb: read, messages: 2/' "$work/clean.yaml"
+[ "$(retransmitted off)" -gt 0 ] || fail "go-back-N does not go back for READs"
+[ "$(retransmitted place)" = 0 ] || fail "placed responses are asked for again"
+[ "$(value "$work/r/summary.json" rx_data_bytes)" = 2400000 ] || fail "READs bring other bytes"
+sed -i 's/, verb: read, messages: 2//' "$work/clean.yaml"
 [ "$(reordered ecmp)" = 0 ] || fail "ECMP reorders"
 [ "$(reordered random)" -gt 0 ] || fail "a random spray does not reorder"
 grep -q '"link_imbalance"' "$work/r/summary.json" || fail "no imbalance"

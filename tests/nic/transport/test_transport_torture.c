@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // labels: clang
 // test_transport_torture.c - what was written arrives, byte for byte, whatever the path
-// does to packets, with every transport.
+// does to packets, with every transport, and go-back-n that places out of order.
 //
 // Goal: under random loss of data and of ACKs, bursts, reordering and duplication, with PSNs that
 // wrap, small bitmaps, tables and knitting buffers that are too small, queue pairs destroyed or
@@ -204,7 +204,10 @@ static pair_t *make(uint32_t t, uint32_t seed, pair_config_t *config)
     pair_config_init(config);
     config->until_ps = until_ps;
     randomize_link(&config->link);
-    if (nic_transport_all[t] == &nic_transport_gbn) {
+    if (nic_transport_all[t] == &nic_transport_gbn && draw(2) == 0) {
+        config->nic.ooo = NIC_OOO_PLACE;
+        config->nic.ooo_window = 1 + draw(600);
+    } else if (nic_transport_all[t] == &nic_transport_gbn) {
         config->link.reorder_rate = (sim_ratio_t){0, 1}; // it would go back for each
         config->link.duplicate_rate = (sim_ratio_t){0, 1};
     }
