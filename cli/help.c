@@ -63,6 +63,8 @@ static const char help_run[] =
     "                     memory-max and time-max (8 GB and 10 hours by default).\n"
     "  --progress FILE    Overwrite FILE several times a second with one JSON line of\n"
     "                     progress, for programs that start rocesim.\n"
+    "  --explain          Write what slowed the run down to DIR/explain.json, as\n"
+    "                     `rocesim explain DIR --json` prints it.\n"
     "  --quiet            Print no progress line.\n"
     "  --json             Print summary.json instead of the summary for people.\n"
     "\n"

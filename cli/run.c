@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/run.c - `rocesim run`: simulates with a progress line, handles Ctrl-C, prints a report.
 #include "cli/command.h"
+
+#include "cli/explain/explain.h"
 #include "cli/progress.h"
 #include "cli/ranks/ranks.h"
 #include "kernel/order/fifo.h"
@@ -256,7 +258,12 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
     }
     status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
+    const bool explains = run->args->explains && run->args->folder != NULL &&
+                          results_of(done) != NULL && results_files_whole(done);
     results_run_destroy(done);
+    if (explains && cli_explain_write(run->args->folder, &error) != SIM_OK) {
+        status = cli_report_failure(&error, CLI_EXIT_FAILED);
+    }
     sim_free(run->costs.ranks);
     return status;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // studio/tests/studio_page.mjs - clicks through every view in a browser. test_studio_page.sh runs it.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { resolve } from "node:path";
@@ -444,13 +444,26 @@ const steps = {
     },
 
     async result() {
-        const views = { summary: ".story", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
+        const views = { summary: ".story", causes: ".remedies", network: ".map-canvas", series: ".u-over", figures: ".figure", flows: ".grid-row", hosts: "tbody tr", ports: ".grid-row", models: ".facts", events: ".grid-row", log: ".code-block, .empty", files: "tbody tr" };
         for (const [tab, sign] of Object.entries(views)) {
             await go(ada, `run/${first_run}?tab=${tab}`);
             await ada.waitForSelector(sign, { timeout: 40000 }).catch(() => check(false, `result, ${tab}: no ${sign}: ${complaints.join(" ")}`));
             await picture(ada, `result-${tab}`);
             await accessible(ada, `result, ${tab}`);
         }
+        await go(ada, `run/${first_run}?tab=causes`);
+        await ada.waitForSelector(".remedies");
+        check((await ada.getByRole("heading", { name: /^1\. / }).count()) === 1, "the main cause has a card");
+        // The browser reads the Chrome trace of this run, and every slice has a place.
+        const folder = `${WORK}/data/runs/${first_run}/result`;
+        const trace = spawnSync(resolve(PROGRAM, "../rocesim"), ["timeline", folder, "-o", "-"], { encoding: "utf8", maxBuffer: 1 << 28 });
+        const drawn = await ada.evaluate((text) => {
+            const events = JSON.parse(text).traceEvents;
+            const tracks = new Set(events.filter((one) => one.name === "thread_name").map((one) => `${one.pid} ${one.tid}`));
+            const slices = events.filter((one) => one.ph === "X");
+            return { slices: slices.length, placed: slices.filter((one) => one.dur >= 0 && tracks.has(`${one.pid} ${one.tid}`)).length };
+        }, trace.stdout);
+        check(drawn.slices > 0 && drawn.placed === drawn.slices, `the browser reads the trace: ${JSON.stringify(drawn)}`);
         // The colours follow the slider, and a node can be found by its name.
         await go(ada, `run/${first_run}?tab=network&metric=queue`);
         await ada.waitForSelector("input[type=range]:not([disabled])");

@@ -43,9 +43,16 @@ static char **arguments_of(const studio_t *studio,
                            uint64_t ranks)
 {
     size_t count = 0;
-    char **const list = sim_alloc_array(18 + 2 * json_array_size(overrides), sizeof(*list));
-    static const char *const fixed[] =
-        {"rocesim", "run", "scenario.yaml", "-o", "result", "--progress", "progress", "--quiet"};
+    char **const list = sim_alloc_array(19 + 2 * json_array_size(overrides), sizeof(*list));
+    static const char *const fixed[] = {"rocesim",
+                                        "run",
+                                        "scenario.yaml",
+                                        "-o",
+                                        "result",
+                                        "--progress",
+                                        "progress",
+                                        "--quiet",
+                                        "--explain"};
     for (size_t i = 0; i < SIM_COUNT_OF(fixed); i++) {
         list[count++] = sim_strdup(fixed[i]);
     }

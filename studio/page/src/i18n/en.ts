@@ -350,6 +350,7 @@ export const en = {
     },
     run: {
         summary: "Summary",
+        causes: "Causes",
         network: "Network",
         packets: "Packets",
         timeline: "Timeline",
@@ -536,6 +537,34 @@ export const en = {
             `Switches marked ${n} packets with ECN, and receivers sent ${cnps} congestion notifications.`,
         hottest: (port: string, queue: string, used: string) =>
             `The longest queue was at ${port}: ${queue}. The utilisation of its link was ${used}.`,
+    },
+    explain: {
+        kinds: {
+            deadlock: "PFC deadlock",
+            "pause-storm": "Pause storm",
+            "slow-receiver": "Slow receiver",
+            "corrupting-link": "Corrupting link",
+            "link-down": "Link down",
+            "degraded-link": "Degraded link",
+            "hash-collision": "Hash collision",
+            incast: "Incast",
+            oversubscribed: "Oversubscribed link",
+            retransmission: "Waits for retransmission",
+            "slow-host": "Slow host",
+        } as Record<string, string>,
+        none: "There is no explanation of this run. Runs of this version have one: run it again.",
+        nothing: "Nothing slowed this run down: no port was shared, stopped, or lost packets.",
+        left_out: "events.csv holds only the first events, so pauses and drops are those of the first part of the run.",
+        paths: "Switches choose paths per packet or flowlet here. Flows are charged to links of hosts only.",
+        tree: (root: string, ports: number, time: string) =>
+            `Pauses that began at ${root}: ${plural(ports, "port")} stopped, ${time} in all`,
+        stopped: (time: string) => `stopped for ${time}`,
+        victims: (n: number) => `${plural(n, "flow")} stopped that did not cause it`,
+        flow: "Flow",
+        lost: "Lost time",
+        had: "Goodput",
+        could: "Goodput without the pauses",
+        remedies: "These settings may help:",
     },
     cache: {
         title: "tiered cache",

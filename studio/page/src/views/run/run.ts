@@ -15,6 +15,7 @@ import { bar, button, field, input, later, link_button, note, sheet, tabs, view_
 import { range_bar } from "../../ui/range_bar";
 import { is_active, state_badge, trash_run } from "../runs";
 import { cache_tab, has_cache } from "./cache";
+import { explain_tab } from "./explain";
 import { figures_tab } from "./figures";
 import { live_view } from "./live";
 import { models_tab } from "./models";
@@ -195,6 +196,7 @@ class RunView {
         return [
             ...(this.cached ? [cache] : []),
             { name: "summary", text: words.summary, make: (tab) => summary_tab(tab, run) },
+            { name: "causes", text: words.causes, make: (tab) => explain_tab(tab, run) },
             { name: "network", text: words.network, make: (tab) => network_tab(tab, run, place) },
             { name: "packets", text: words.packets, make: (tab) => packets_tab(tab, run) },
             { name: "timeline", text: words.timeline, make: (tab) => timeline_tab(tab, run, place) },

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// What slowed a run down, as `rocesim explain` found it: causes, trees of pauses, victims and what may help.
+import { ApiError, api } from "../../core/api";
+import { h, type Child, type Scope } from "../../core/dom";
+import { nanoseconds, number } from "../../core/format";
+import type { Run } from "../../core/types";
+import { t } from "../../i18n/text";
+import { card, later, note } from "../../ui/parts";
+import { plain_table } from "../../ui/table";
+
+const victims_max = 20;
+const branches_max = 40; // of one port
+
+interface Stop {
+    port: string;
+    paused_ps: number;
+    queue_bytes_max: number;
+    stops: Stop[];
+}
+
+interface Cause {
+    kind: string;
+    place: string;
+    sentence: string;
+    evidence: string[];
+    pauses: { root: string; first_ps: number; paused_ps: number; pauses: number; ports: number; stops: Stop[] }[];
+    victims: {
+        flow_id: number;
+        src: string;
+        dst: string;
+        lost_ps: number;
+        goodput_gbps: number;
+        possible_gbps: number;
+    }[];
+    remedies: { set: string; why: string }[];
+}
+
+interface Explained {
+    paths_known: boolean;
+    events_left_out: number;
+    causes: Cause[];
+}
+
+// Returns what rocesim found; null: the run has no explain.json.
+async function explained(run: number, signal: AbortSignal): Promise<Explained | null> {
+    try {
+        return await api.get<Explained>(`runs/${run}/files/result/explain.json`, undefined, signal);
+    } catch (error) {
+        if (error instanceof ApiError && error.status === 404) {
+            return null;
+        }
+        throw error;
+    }
+}
+
+function branches(stops: Stop[]): HTMLElement | null {
+    const words = t().explain;
+    if (stops.length === 0) {
+        return null;
+    }
+    const rows = stops.slice(0, branches_max).map((stop) => {
+        const text = words.stopped(nanoseconds(stop.paused_ps / 1000));
+        return h("li", null, h("code", null, stop.port), " ", text, branches(stop.stops));
+    });
+    return h("ul", null, rows);
+}
+
+function victims_table(cause: Cause): HTMLElement | null {
+    const words = t().explain;
+    if (cause.victims.length === 0) {
+        return null;
+    }
+    const rows = cause.victims
+        .slice(0, victims_max)
+        .map((one) => [
+            `${one.src} → ${one.dst}`,
+            nanoseconds(one.lost_ps / 1000),
+            `${number(one.goodput_gbps, 4)} Gbps`,
+            `${number(one.possible_gbps, 4)} Gbps`,
+        ]);
+    const head = [words.flow, words.lost, words.had, words.could];
+    return h("details", null, h("summary", null, words.victims(cause.victims.length)), plain_table(head, rows));
+}
+
+function cause_card(cause: Cause, place: number): HTMLElement {
+    const words = t().explain;
+    const title = `${place + 1}. ${words.kinds[cause.kind] ?? cause.kind}: ${cause.place}`;
+    const trees = cause.pauses.map((tree) =>
+        h(
+            "details",
+            null,
+            h("summary", null, words.tree(tree.root, tree.ports, nanoseconds(tree.paused_ps / 1000))),
+            branches(tree.stops),
+        ),
+    );
+    const remedies = cause.remedies.map(({ set, why }) => h("li", null, h("code", null, set), ` — ${why}`));
+    return card(
+        title,
+        null,
+        h(
+            "div",
+            { class: "stack" },
+            h("p", null, cause.sentence),
+            h(
+                "ul",
+                null,
+                cause.evidence.map((text) => h("li", null, text)),
+            ),
+            ...trees,
+            victims_table(cause),
+            remedies.length > 0 ? h("p", null, words.remedies) : null,
+            remedies.length > 0 ? h("ul", { class: "remedies" }, remedies) : null,
+        ),
+    );
+}
+
+export function explain_tab(scope: Scope, run: Run): Child {
+    const words = t().explain;
+    return later(scope, async (signal) => {
+        const found = await explained(run.id, signal);
+        if (!found) {
+            return note("", words.none);
+        }
+        if (found.causes.length === 0) {
+            return note("", words.nothing);
+        }
+        return [
+            found.events_left_out > 0 ? note("warn", words.left_out) : null,
+            found.paths_known ? null : note("", words.paths),
+            ...found.causes.map(cause_card),
+        ];
+    });
+}
