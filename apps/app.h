@@ -7,6 +7,7 @@
 #ifndef APPS_APP_H
 #define APPS_APP_H
 
+#include "apps/kv_plan.h"
 #include "kernel/ranks.h"
 #include "kernel/report.h"
 #include "nic/host.h"
@@ -45,6 +46,7 @@ typedef struct app_context {
     void (*note)(const char *text, void *ctx);
     void *ctx;
     const struct app_mooncake_codec *mooncake_codec; // NULL: Mooncake cannot be used
+    app_kv_read_fn read_kv_plan;                     // NULL: kv-matrix cannot read files
 } app_context_t;
 
 // One finished or unfinished transfer, a row of flows.csv.

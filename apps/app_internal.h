@@ -25,6 +25,7 @@ extern const app_ops_t app_session;
 extern const app_ops_t app_workload;
 extern const app_ops_t app_collective;
 extern const app_ops_t app_training;
+extern const app_ops_t app_kv_matrix;
 
 // -- runtime.c
 

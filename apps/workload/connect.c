@@ -232,6 +232,34 @@ static app__link_t *find_link(const app__workload_t *workload,
     return &workload->links[low];
 }
 
+bool app__link_path(const app__workload_t *workload,
+                    uint32_t rank,
+                    uint32_t peer,
+                    uint32_t nic,
+                    net_path_t *path)
+{
+    const app__rank_t *const from = &workload->ranks[rank];
+    const app__rank_t *const to = &workload->ranks[peer];
+    const uint32_t source = app__port_to(from, to, nic);
+    const uint32_t destination = app__port_to(to, from, nic);
+    const net_t *const net = workload->app.net;
+    if (from->node == to->node || source == APP__NO_PORT || destination == APP__NO_PORT) {
+        return false;
+    }
+    const uint32_t link = (uint32_t)(find_link(workload, source, destination) - workload->links);
+    const uint32_t interface = workload->ports[source].endpoint->interface;
+    const uint32_t other = workload->ports[destination].endpoint->interface;
+    const uint16_t port = nic_derived_source_port(interface,
+                                                  number_of(workload, link, false),
+                                                  other,
+                                                  number_of(workload, link, true));
+    return net_path_of(net,
+                       interface,
+                       other,
+                       net_flow_hash_with(net, interface, other, port, 0),
+                       path);
+}
+
 // Sends a message to a rank, over the NICs with a number.
 static void send_to(app__rank_t *rank, uint32_t peer, uint8_t nic, uint32_t word)
 {

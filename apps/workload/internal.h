@@ -413,6 +413,13 @@ SIM_MUST_CHECK sim_err_t app__links_create(app__workload_t *workload, sim_messag
 // Returns whether all messages are acknowledged; frees the queue pairs that send.
 bool app__links_quiet(const app__workload_t *workload);
 void app__links_retire(app__workload_t *workload);
+// Finds the path of messages from one rank to another on NICs of a number while all links are up.
+// Returns false if they do not go through the network.
+bool app__link_path(const app__workload_t *workload,
+                    uint32_t rank,
+                    uint32_t peer,
+                    uint32_t nic,
+                    net_path_t *path);
 // Sends an operation's message, or asks whether it may be sent (APP__WORD_READY_TO_SEND).
 void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind);
 // Answers a rank whose operation asked: APP__WORD_CLEAR_TO_SEND.
@@ -480,11 +487,12 @@ void app__workload_warn(const app_t *app, void (*write)(const char *text, void *
 extern const sim_report_table_t app__workload_report;
 
 // The members of app_ops_t that all applications of this folder share.
-#define APP__WORKLOAD_OPS                                                   \
+#define APP__WORKLOAD_OPS APP__WORKLOAD_OPS_WITH(&app__workload_report)
+#define APP__WORKLOAD_OPS_WITH(table)                                       \
     .destroy = app__workload_destroy, .flows = app__workload_flows,         \
     .operations = app__workload_operations, .places = app__workload_places, \
     .progress = app__workload_progress, .carry = app__workload_carry,       \
     .describe = app__workload_describe, .loads = app__workload_loads,       \
-    .report = &app__workload_report, .warn = app__workload_warn, .program = &app__workload_program
+    .report = (table), .warn = app__workload_warn, .program = &app__workload_program
 
 #endif // APPS_WORKLOAD_INTERNAL_H

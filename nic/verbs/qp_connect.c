@@ -148,12 +148,13 @@ static sim_err_t check_attr(const nic_qp_t *qp, const nic_qp_attr_t *attr, sim_m
     return check_peer(qp, attr, message);
 }
 
-// Returns a UDP source port for the QP. Ports are spread over the range, so that QPs are spread
-// over equal paths.
-static uint16_t derive_source_port(const nic_qp_t *qp, const nic_qp_attr_t *attr)
+uint16_t nic_derived_source_port(uint32_t interface,
+                                 uint32_t qp_num,
+                                 uint32_t dest_interface,
+                                 uint32_t dest_qp_num)
 {
-    const uint64_t ends = (uint64_t)qp->nic->interface << 32 | attr->dest_interface;
-    const uint64_t numbers = (uint64_t)qp->number << 32 | attr->dest_qp_num;
+    const uint64_t ends = (uint64_t)interface << 32 | dest_interface;
+    const uint64_t numbers = (uint64_t)qp_num << 32 | dest_qp_num;
     const uint64_t hash = sim_mix64(sim_mix64(ends + UINT64_C(0x9e3779b97f4a7c15)) ^ numbers);
     return (uint16_t)(ROCE_SOURCE_PORT_MIN | (hash & (0xffff - ROCE_SOURCE_PORT_MIN)));
 }
@@ -171,8 +172,11 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
 {
     const nic_t *const nic = qp->nic;
     const nic_config_t *const config = nic->host->config;
-    const uint16_t port =
-        attr->udp_source_port != 0 ? attr->udp_source_port : derive_source_port(qp, attr);
+    const uint16_t port = attr->udp_source_port != 0 ? attr->udp_source_port
+                                                     : nic_derived_source_port(nic->interface,
+                                                                               qp->number,
+                                                                               attr->dest_interface,
+                                                                               attr->dest_qp_num);
     qp->path = (nic_path_t){
         .destination = attr->dest_interface,
         .destination_qp = attr->dest_qp_num,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // world/build/network.c - builds what a scenario describes.
 #include "world/format.h"
+#include "world/kv_plan_yaml.h"
 #include "world/mooncake_json.h"
 #include "world/survey.h"
 #include "world/world_internal.h"
@@ -368,6 +369,7 @@ sim_err_t world__create_app(world_t *world,
         .note = keep_note,
         .ctx = world,
         .mooncake_codec = &world_mooncake_codec,
+        .read_kv_plan = world_kv_plan_read,
     };
     app_t *app = NULL;
     sim_message_t message;

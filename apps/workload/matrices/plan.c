@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/matrices/plan.c - reads the matrices of a plan: a line for each rank, with its bytes
+// for each rank as 0, 1536, 1.5K, 2M or 3G (powers of 1024).
+#include "apps/workload/matrices/matrices.h"
+
+#include "kernel/words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define PATTERN_BYTES_MAX (UINT64_C(1) << 50)
+
+void app_kv_plan_fini(app_kv_plan_t *plan)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        sim_free(plan->patterns[i].place);
+        sim_free(plan->patterns[i].file);
+        sim_free(plan->patterns[i].matrix);
+        sim_free(plan->patterns[i].storage_read);
+        sim_free(plan->patterns[i].storage_write);
+    }
+    sim_free(plan->patterns);
+    *plan = (app_kv_plan_t){.patterns = NULL};
+}
+
+void app__patterns_fini(app__patterns_t *patterns)
+{
+    for (size_t i = 0; i < patterns->count; i++) {
+        sim_free(patterns->list[i].transfers);
+        sim_free(patterns->list[i].stored);
+    }
+    sim_free(patterns->list);
+    *patterns = (app__patterns_t){.list = NULL};
+}
+
+// A row of values, grown as they are read.
+typedef struct row {
+    uint64_t *values;
+    size_t count;
+    size_t capacity;
+} row_t;
+
+// Reads a size, of which a fraction of a byte is cut off as kvbench does.
+static sim_err_t read_size(const sim_words_t *words,
+                           const sim_word_t *word,
+                           uint64_t *bytes,
+                           sim_message_t *message)
+{
+    static const struct {
+        char unit;
+        uint64_t bytes;
+    } units[] = {{'b', 1},
+                 {'k', UINT64_C(1) << 10},
+                 {'m', UINT64_C(1) << 20},
+                 {'g', UINT64_C(1) << 30}};
+    char text[64];
+    uint64_t unit = 1;
+    size_t size = word->size_bytes;
+    for (size_t i = 0; i < SIM_COUNT_OF(units) && size > 0; i++) {
+        if ((word->text[size - 1] | 0x20) == units[i].unit) {
+            unit = units[i].bytes;
+            size--;
+            break;
+        }
+    }
+    bool number = size > 0 && size < sizeof(text);
+    for (size_t i = 0; i < size && number; i++) {
+        number = strchr("0123456789.eE+", word->text[i]) != NULL;
+        text[i] = word->text[i];
+    }
+    double value = -1;
+    if (number) {
+        char *end = NULL;
+        text[size] = '\0';
+        value = strtod(text, &end);
+        number = end == text + size;
+    }
+    if (!number || !(value >= 0 && value * (double)unit <= (double)PATTERN_BYTES_MAX)) {
+        sim_word_shown_t shown;
+        return sim_word_fail(words,
+                             word,
+                             message,
+                             SIM_ERR_INVALID,
+                             "%s is no size, expected bytes up to 1048576G, such as 0, 4096, 1.5K, "
+                             "2M or 3G",
+                             sim_word_show(word, &shown));
+    }
+    *bytes = (uint64_t)(value * (double)unit);
+    return SIM_OK;
+}
+
+static sim_err_t read_row(sim_words_t *words, sim_word_t word, row_t *row, sim_message_t *message)
+{
+    row->count = 0;
+    do {
+        SIM_GROW(row->values, row->count, &row->capacity);
+        const sim_err_t error = read_size(words, &word, &row->values[row->count], message);
+        if (error != SIM_OK) {
+            return error;
+        }
+        row->count++;
+    } while (sim_words_next_in_line(words, &word));
+    return SIM_OK;
+}
+
+// Sets the number of ranks, or checks that a row has one value for each.
+static sim_err_t check_width(const sim_words_t *words,
+                             const sim_word_t *word,
+                             size_t count,
+                             app__patterns_t *patterns,
+                             sim_message_t *message)
+{
+    if (patterns->ranks == 0 && count <= APP__RANKS_MAX) {
+        patterns->ranks = (uint32_t)count;
+    }
+    if (count == patterns->ranks) {
+        return SIM_OK;
+    }
+    return sim_word_fail(words,
+                         word,
+                         message,
+                         SIM_ERR_INVALID,
+                         "the line has %zu values, expected %u, one for each rank",
+                         count,
+                         patterns->ranks);
+}
+
+static sim_err_t add_row(const sim_words_t *words,
+                         const sim_word_t *word,
+                         const row_t *row,
+                         uint32_t source,
+                         app__pattern_t *pattern,
+                         sim_message_t *message)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < row->count; i++) {
+        used += row->values[i] > 0;
+    }
+    if (row->values[source] > 0) {
+        return sim_word_fail(words,
+                             word,
+                             message,
+                             SIM_ERR_INVALID,
+                             "rank %u sends %" PRIu64 " bytes to itself, expected 0",
+                             source,
+                             row->values[source]);
+    }
+    if (used > 0) {
+        app__transfer_t *const grown = sim_alloc_array(pattern->count + used, sizeof(*grown));
+        if (pattern->count > 0) {
+            memcpy(grown, pattern->transfers, pattern->count * sizeof(*grown));
+        }
+        sim_free(pattern->transfers);
+        pattern->transfers = grown;
+    }
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (row->values[i] > 0) {
+            pattern->transfers[pattern->count++] = (app__transfer_t){source, i, row->values[i]};
+        }
+    }
+    return SIM_OK;
+}
+
+// Adds what ranks read or write, a value for each rank.
+static void add_stored(const row_t *row, bool writes, app__pattern_t *pattern)
+{
+    app__stored_t *const merged =
+        sim_alloc_array(pattern->stored_count + row->count + 1, sizeof(*merged));
+    size_t count = 0;
+    size_t old = 0;
+    for (uint32_t r = 0; r < row->count; r++) {
+        app__stored_t entry = {.rank = r};
+        if (old < pattern->stored_count && pattern->stored[old].rank == r) {
+            entry = pattern->stored[old++];
+        }
+        *(writes ? &entry.write_bytes : &entry.read_bytes) += row->values[r];
+        if (entry.read_bytes + entry.write_bytes > 0) {
+            merged[count++] = entry;
+        }
+    }
+    sim_free(pattern->stored);
+    pattern->stored = merged;
+    pattern->stored_count = count;
+}
+
+typedef enum section { SECTION_RDMA, SECTION_READ, SECTION_WRITE } section_t;
+
+// Returns whether the word begins a section, which is then in *section.
+static bool begins_section(const sim_word_t *word, section_t *section)
+{
+    static const char *const names[] = {"[rdma]", "[read]", "[write]"};
+    for (uint32_t i = 0; i < SIM_COUNT_OF(names); i++) {
+        if (sim_word_is(word, names[i])) {
+            *section = (section_t)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static sim_err_t end_matrix(const sim_words_t *words,
+                            uint32_t rows,
+                            uint32_t ranks,
+                            sim_message_t *message)
+{
+    if (rows == 0 || rows == ranks) {
+        return SIM_OK;
+    }
+    message->placed = true;
+    return sim_fail(message,
+                    SIM_ERR_INVALID,
+                    "%s: the matrix has %u lines and %u columns, expected as many lines as columns",
+                    words->name,
+                    rows,
+                    ranks);
+}
+
+// Reads a text of rows, which may have sections, into a pattern.
+static sim_err_t read_text(sim_words_t *words,
+                           section_t section,
+                           app__patterns_t *patterns,
+                           app__pattern_t *pattern,
+                           sim_message_t *message)
+{
+    row_t row = {.values = NULL};
+    sim_word_t word;
+    uint32_t rows = 0;
+    sim_err_t error = SIM_OK;
+    while (error == SIM_OK && sim_words_next(words, &word)) {
+        if (begins_section(&word, &section)) {
+            continue;
+        }
+        error = read_row(words, word, &row, message);
+        error = error == SIM_OK ? check_width(words, &word, row.count, patterns, message) : error;
+        if (error != SIM_OK) {
+            break;
+        }
+        if (section != SECTION_RDMA) {
+            add_stored(&row, section == SECTION_WRITE, pattern);
+        } else if (rows < patterns->ranks) {
+            error = add_row(words, &word, &row, rows++, pattern, message);
+        } else {
+            error = sim_word_fail(words,
+                                  &word,
+                                  message,
+                                  SIM_ERR_INVALID,
+                                  "the matrix has a line too many, expected %u lines",
+                                  patterns->ranks);
+        }
+    }
+    sim_free(row.values);
+    return error == SIM_OK ? end_matrix(words, rows, patterns->ranks, message) : error;
+}
+
+static sim_err_t read_inner(const char *text,
+                            const app_kv_pattern_t *from,
+                            section_t section,
+                            app__patterns_t *patterns,
+                            app__pattern_t *pattern,
+                            sim_message_t *message)
+{
+    if (text == NULL) {
+        return SIM_OK;
+    }
+    sim_words_t words;
+    sim_words_init(&words, from->place, text, strlen(text));
+    return read_text(&words, section, patterns, pattern, message);
+}
+
+// Returns the name of a file that stands beside the plan.
+static char *beside(const char *plan_name, const char *file)
+{
+    const char *const slash = strrchr(plan_name, '/');
+    return file[0] == '/' || slash == NULL
+               ? sim_strdup(file)
+               : sim_format("%.*s/%s", (int)(slash - plan_name), plan_name, file);
+}
+
+static sim_err_t read_pattern(const app_context_t *context,
+                              const char *plan_name,
+                              const app_kv_pattern_t *from,
+                              app__patterns_t *patterns,
+                              app__pattern_t *pattern,
+                              sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    pattern->reads = from->reads;
+    pattern->before_ns = (uint64_t)(from->before_s * 1e9 + 0.5);
+    pattern->after_ns = (uint64_t)(from->after_s * 1e9 + 0.5);
+    if (from->file != NULL) {
+        char *const name = beside(plan_name, from->file);
+        char *text = NULL;
+        size_t size_bytes = 0;
+        error = context->read_file(name, &text, &size_bytes, message, context->ctx);
+        if (error == SIM_OK) {
+            sim_words_t words;
+            sim_words_init(&words, name, text, size_bytes);
+            error = read_text(&words, SECTION_RDMA, patterns, pattern, message);
+            message->placed = error != SIM_OK;
+            sim_free(text);
+        }
+        sim_free(name);
+    }
+    const struct {
+        const char *text;
+        section_t section;
+    } inner[] = {{from->matrix, SECTION_RDMA},
+                 {from->storage_read, SECTION_READ},
+                 {from->storage_write, SECTION_WRITE}};
+    for (size_t i = 0; i < SIM_COUNT_OF(inner) && error == SIM_OK; i++) {
+        error = read_inner(inner[i].text, from, inner[i].section, patterns, pattern, message);
+        message->placed = error != SIM_OK;
+    }
+    return error;
+}
+
+sim_err_t app__patterns_read(const app_context_t *context,
+                             const char *plan_name,
+                             const app_kv_plan_t *plan,
+                             app__patterns_t *patterns,
+                             sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    *patterns = (app__patterns_t){
+        .list = sim_alloc_array(plan->count + 1, sizeof(app__pattern_t)),
+        .count = plan->count,
+    };
+    for (size_t i = 0; i < plan->count && error == SIM_OK; i++) {
+        error = read_pattern(context,
+                             plan_name,
+                             &plan->patterns[i],
+                             patterns,
+                             &patterns->list[i],
+                             message);
+    }
+    return error;
+}

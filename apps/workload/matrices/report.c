@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/workload/matrices/report.c - the report of kvbench for each pattern: its latency beside that
+// of the pattern alone, and the port that carries most of it.
+//
+// The latency of a pattern is the time from the start of its first sender to the end of its last.
+// Alone, it is the longest of its senders, each the mean of its runs, as kvbench has it.
+#include "apps/workload/matrices/matrices.h"
+#include "apps/workload/matrices/tags.h"
+
+#include "apps/report_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// A pattern's row; the columns of kvbench first.
+typedef struct pattern_row {
+    uint64_t pattern;
+    double size_gbytes;
+    double latency_ms;
+    double isolated_latency_ms;
+    uint64_t num_senders;
+    double mean_bw_gbytes_per_s;
+    double bound_ms;
+    const char *bottleneck;
+    bool ran; // at least once as part of the workload
+    bool isolated;
+} pattern_row_t;
+
+typedef struct kv_report {
+    uint64_t ranks;
+    uint64_t ranks_finished;
+    uint64_t messages_failed;
+    uint64_t agent_tx_bytes;
+    uint64_t agent_tx_requests_num;
+    double agent_xfer_time_us;
+    double duration_ms;
+    double slowdown_mean;
+    double slowdown_max;
+    sim_report_list_t patterns;
+} kv_report_t;
+
+// What a rank did in one run of a pattern.
+typedef struct part {
+    sim_time_t begin_ps; // NEVER: it is no sender
+    sim_time_t end_ps;   // NEVER: not all of it has ended
+    uint64_t bytes;
+} part_t;
+
+static bool is_begin(const app__op_t *op)
+{
+    const uint32_t kind = op->tag % APP__KV_PARTS;
+    return op->type == APP__OP_SEND && (kind == APP__KV_WRITE || kind == APP__KV_REQUEST);
+}
+
+static bool is_end(const app__op_t *op)
+{
+    const uint32_t kind = op->tag % APP__KV_PARTS;
+    return (op->type == APP__OP_SEND && kind == APP__KV_WRITE) ||
+           (op->type == APP__OP_RECV && kind == APP__KV_READ);
+}
+
+// Adds the operations of a rank to what it did in each run of each pattern.
+static void add_rank(const app__rank_t *rank, part_t *parts)
+{
+    for (uint32_t i = 0; i < rank->ops->count; i++) {
+        const app__op_t *const op = &rank->ops->ops[i];
+        const app__op_state_t *const state = &rank->states[i];
+        part_t *const part = &parts[op->tag / APP__KV_PARTS];
+        if (is_begin(op)) {
+            part->begin_ps = state->start_ps < part->begin_ps ? state->start_ps : part->begin_ps;
+        }
+        if (is_end(op)) {
+            part->bytes += op->size;
+            part->end_ps = state->end_ps == SIM_TIME_NEVER || state->end_ps > part->end_ps
+                               ? state->end_ps
+                               : part->end_ps;
+        }
+    }
+}
+
+// A run of a pattern, over all ranks.
+typedef struct run {
+    sim_time_t begin_ps;
+    sim_time_t end_ps;
+    uint64_t bytes;
+    uint64_t senders;
+    double bandwidths; // sum over senders, in bytes per second
+    bool whole;
+} run_t;
+
+static void add_part(const part_t *part, run_t *run)
+{
+    if (part->begin_ps == SIM_TIME_NEVER && part->bytes == 0) {
+        return;
+    }
+    run->senders++;
+    run->bytes += part->bytes;
+    if (part->begin_ps == SIM_TIME_NEVER || part->end_ps == SIM_TIME_NEVER) {
+        run->whole = false;
+        return;
+    }
+    const sim_time_t took_ps = part->end_ps - part->begin_ps;
+    run->begin_ps = part->begin_ps < run->begin_ps ? part->begin_ps : run->begin_ps;
+    run->end_ps = part->end_ps > run->end_ps ? part->end_ps : run->end_ps;
+    run->bandwidths += took_ps > 0 ? (double)part->bytes / (double)took_ps * SIM_PS_PER_S : 0;
+}
+
+// -- the busiest port
+
+typedef struct load {
+    const net_port_t *port;
+    double ps;
+} load_t;
+
+static int compare_loads(const void *a, const void *b)
+{
+    const load_t *const one = a;
+    const load_t *const two = b;
+    const int order = strcmp(net_port_name(one->port), net_port_name(two->port));
+    return order != 0 ? order : one->port < two->port ? -1 : one->port > two->port;
+}
+
+// Finds the port that needs most time for the bytes of a run, by the paths of its messages.
+static void find_bottleneck(const app__workload_t *workload, uint32_t phase, pattern_row_t *row)
+{
+    load_t *loads = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_ops_t *const ops = &workload->schedule->ranks[r];
+        for (uint32_t i = 0; i < ops->count; i++) {
+            const app__op_t *const op = &ops->ops[i];
+            const uint32_t kind = op->tag % APP__KV_PARTS;
+            net_path_t path;
+            if (op->type != APP__OP_SEND || op->tag / APP__KV_PARTS != phase ||
+                (kind != APP__KV_WRITE && kind != APP__KV_READ) ||
+                !app__link_path(workload, r, op->peer, op->nic, &path)) {
+                continue;
+            }
+            for (uint32_t h = 0; h < path.hop_count; h++) {
+                SIM_GROW(loads, count, &capacity);
+                loads[count++] = (load_t){
+                    path.ports[h],
+                    (double)op->size * 8 / (double)path.ports[h]->rate_bps * SIM_PS_PER_S,
+                };
+            }
+        }
+    }
+    qsort(loads, count, sizeof(*loads), compare_loads);
+    row->bottleneck = "none";
+    double sum_ps = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum_ps = (i > 0 && loads[i].port == loads[i - 1].port ? sum_ps : 0) + loads[i].ps;
+        if (sum_ps / SIM_PS_PER_MS > row->bound_ms) {
+            row->bound_ms = sum_ps / SIM_PS_PER_MS;
+            row->bottleneck = net_port_name(loads[i].port);
+        }
+    }
+    sim_free(loads);
+}
+
+// -- rows
+
+static uint64_t fact(const app__workload_t *workload, size_t at)
+{
+    return workload->schedule->facts[at].number; // patterns, isolated, iterations (schedule.c)
+}
+
+static void fill_row(const app__workload_t *workload,
+                     const part_t *parts,
+                     size_t phases,
+                     uint64_t pattern,
+                     pattern_row_t *row)
+{
+    const uint64_t patterns = fact(workload, 0);
+    const uint64_t isolated = fact(workload, 1);
+    const uint64_t iterations = fact(workload, 2);
+    const uint32_t ranks = workload->schedule->rank_count;
+    *row = (pattern_row_t){.pattern = pattern, .ran = true, .isolated = isolated > 0};
+    for (uint64_t i = isolated; i < isolated + iterations; i++) {
+        run_t run = {.begin_ps = SIM_TIME_NEVER, .whole = true};
+        for (uint32_t r = 0; r < ranks; r++) {
+            add_part(&parts[r * phases + i * patterns + pattern], &run);
+        }
+        row->ran = row->ran && run.whole && run.senders > 0;
+        row->num_senders = run.senders;
+        row->size_gbytes = (double)run.bytes / 1e9;
+        if (row->ran) {
+            row->latency_ms +=
+                (double)(run.end_ps - run.begin_ps) / SIM_PS_PER_MS / (double)iterations;
+            row->mean_bw_gbytes_per_s +=
+                run.bandwidths / 1e9 / (double)run.senders / (double)iterations;
+        }
+    }
+    for (uint32_t r = 0; r < ranks && row->isolated; r++) {
+        double mean_ms = 0;
+        for (uint64_t i = 0; i < isolated; i++) {
+            const part_t *const part = &parts[r * phases + i * patterns + pattern];
+            if (part->begin_ps != SIM_TIME_NEVER && part->end_ps != SIM_TIME_NEVER) {
+                mean_ms +=
+                    (double)(part->end_ps - part->begin_ps) / SIM_PS_PER_MS / (double)isolated;
+            }
+            row->isolated = row->isolated && part->end_ps != SIM_TIME_NEVER;
+        }
+        row->isolated_latency_ms =
+            mean_ms > row->isolated_latency_ms ? mean_ms : row->isolated_latency_ms;
+    }
+    find_bottleneck(workload, (uint32_t)(isolated * patterns + pattern), row);
+}
+
+static void fill_totals(kv_report_t *report, const app__workload_t *workload)
+{
+    double xfer_us = 0;
+    report->ranks = workload->schedule->rank_count;
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        const app__rank_t *const rank = &workload->ranks[r];
+        report->ranks_finished += rank->left == 0;
+        report->messages_failed += rank->failed;
+        const double end_ms = (double)rank->end_ps / SIM_PS_PER_MS;
+        report->duration_ms = end_ms > report->duration_ms ? end_ms : report->duration_ms;
+        for (uint32_t i = 0; i < rank->ops->count; i++) {
+            const app__op_t *const op = &rank->ops->ops[i];
+            const app__op_state_t *const state = &rank->states[i];
+            if (op->type == APP__OP_SEND && state->finished) {
+                report->agent_tx_bytes += op->size;
+                report->agent_tx_requests_num++;
+                xfer_us += (double)(state->end_ps - state->start_ps) / SIM_PS_PER_US;
+            }
+        }
+    }
+    report->agent_xfer_time_us =
+        report->agent_tx_requests_num > 0 ? xfer_us / (double)report->agent_tx_requests_num : 0;
+}
+
+static void fill_report(const void *object, void *result)
+{
+    const app__workload_t *const workload = object;
+    kv_report_t *const report = result;
+    const uint64_t patterns = fact(workload, 0);
+    const size_t phases = (size_t)(patterns * (fact(workload, 1) + fact(workload, 2)));
+    const uint32_t ranks = workload->schedule->rank_count;
+    part_t *const parts = sim_alloc_array((size_t)ranks * phases + 1, sizeof(*parts));
+    pattern_row_t *const rows = sim_alloc_array((size_t)patterns + 1, sizeof(*rows));
+    for (size_t i = 0; i < (size_t)ranks * phases; i++) {
+        parts[i].begin_ps = SIM_TIME_NEVER;
+    }
+    for (uint32_t r = 0; r < ranks; r++) {
+        add_rank(&workload->ranks[r], parts + (size_t)r * phases);
+    }
+    size_t compared = 0;
+    for (uint64_t p = 0; p < patterns; p++) {
+        fill_row(workload, parts, phases, p, &rows[p]);
+        if (rows[p].ran && rows[p].isolated && rows[p].isolated_latency_ms > 0) {
+            const double slowdown = rows[p].latency_ms / rows[p].isolated_latency_ms;
+            report->slowdown_mean += slowdown;
+            report->slowdown_max =
+                slowdown > report->slowdown_max ? slowdown : report->slowdown_max;
+            compared++;
+        }
+    }
+    report->slowdown_mean /= compared > 0 ? (double)compared : 1;
+    report->patterns = (sim_report_list_t){rows, (size_t)patterns};
+    fill_totals(report, workload);
+    sim_free(parts);
+}
+
+static void fini_report(void *result)
+{
+    sim_free((void *)(uintptr_t)((kv_report_t *)result)->patterns.items);
+}
+
+static bool get_latency(const void *object, sim_report_value_t *value)
+{
+    const pattern_row_t *const row = object;
+    value->real = row->latency_ms;
+    return row->ran;
+}
+
+static bool get_bandwidth(const void *object, sim_report_value_t *value)
+{
+    const pattern_row_t *const row = object;
+    value->real = row->mean_bw_gbytes_per_s;
+    return row->ran;
+}
+
+static bool get_isolated(const void *object, sim_report_value_t *value)
+{
+    const pattern_row_t *const row = object;
+    value->real = row->isolated_latency_ms;
+    return row->isolated;
+}
+
+static const sim_report_row_t pattern_rows[] = {
+    APP__WHOLE(pattern_row_t, pattern, "", "number of the traffic pattern, from 0"),
+    APP__REAL(pattern_row_t, size_gbytes, "GB", "bytes that its ranks transfer"),
+    {.name = "latency_ms",
+     .kind = SIM_REPORT_REAL,
+     .unit = "ms",
+     .help = "time from the first sender's start to the last one's end within the workload, mean "
+             "of the iterations",
+     .get = get_latency,
+     .shown = true},
+    {.name = "isolated_latency_ms",
+     .kind = SIM_REPORT_REAL,
+     .unit = "ms",
+     .help = "longest time of a sender while the pattern has the network to itself",
+     .get = get_isolated,
+     .shown = true},
+    APP__WHOLE(pattern_row_t, num_senders, "", "ranks that send"),
+    {.name = "mean_bw_gbytes_per_s",
+     .kind = SIM_REPORT_REAL,
+     .unit = "GB/s",
+     .help = "bytes of a sender divided by its own time, mean of the senders",
+     .get = get_bandwidth,
+     .shown = true},
+    APP__REAL(pattern_row_t,
+              bound_ms,
+              "ms",
+              "time that the bottleneck needs for the payload of the pattern"),
+    {.name = "bottleneck",
+     .kind = SIM_REPORT_STRING,
+     .unit = "",
+     .help = "port that needs the longest time for the payload, by the paths that ECMP chooses",
+     .offset = offsetof(pattern_row_t, bottleneck),
+     .shown = true},
+};
+static const sim_report_table_t pattern_table = {
+    .rows = pattern_rows,
+    .count = SIM_COUNT_OF(pattern_rows),
+    .bytes = sizeof(pattern_row_t),
+};
+
+static const sim_report_row_t report_rows[] = {
+    APP__WHOLE(kv_report_t, ranks, "", "ranks of the matrices, and storage ranks"),
+    APP__WHOLE(kv_report_t, ranks_finished, "", "ranks that came to the end of their patterns"),
+    APP__WHOLE(kv_report_t,
+               messages_failed,
+               "",
+               "messages that failed because their path was down"),
+    APP__REAL(kv_report_t, duration_ms, "ms", "time until the last rank finished"),
+    APP__REAL(
+        kv_report_t,
+        slowdown_mean,
+        "",
+        "latency of a pattern within the workload divided by that of the pattern alone, mean"),
+    APP__REAL(kv_report_t, slowdown_max, "", "largest of these ratios"),
+    APP__WHOLE(kv_report_t, agent_tx_bytes, "bytes", "bytes of all transfers (NIXL's name)"),
+    APP__WHOLE(kv_report_t, agent_tx_requests_num, "", "transfers (NIXL's name)"),
+    APP__REAL(kv_report_t, agent_xfer_time_us, "us", "mean time of a transfer (NIXL's name)"),
+    {.name = "patterns",
+     .kind = SIM_REPORT_LIST,
+     .help = "traffic patterns in the order of the plan, with the columns of kvbench",
+     .unit = "",
+     .of = SIM_REPORT_OBJECT,
+     .table = &pattern_table,
+     .offset = offsetof(kv_report_t, patterns),
+     .shown = true},
+};
+const sim_report_table_t app__pattern_report = {
+    .rows = report_rows,
+    .count = SIM_COUNT_OF(report_rows),
+    .bytes = sizeof(kv_report_t),
+    .fill = fill_report,
+    .fini = fini_report,
+};
