@@ -30,8 +30,8 @@ typedef struct app_kv_plan {
     uint64_t isolation_iterations; // 0: it does not say
 } app_kv_plan_t;
 
-// Reads the text of a plan. The caller frees it with app_kv_plan_fini, also after an error. A message
-// begins with "NAME:LINE:COLUMN: ".
+// Reads the text of a plan. The caller frees it with app_kv_plan_fini, also after an error. A
+// message begins with "NAME:LINE:COLUMN: ".
 typedef sim_err_t (*app_kv_read_fn)(const char *name,
                                     const char *text,
                                     size_t size_bytes,

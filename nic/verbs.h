@@ -219,8 +219,8 @@ void *nic_qp_ctx(const nic_qp_t *qp); // nic_qp_init_attr_t.ctx
 nic_t *nic_qp_nic(const nic_qp_t *qp);
 // Returns the interface that the QP is connected to; NET_INTERFACES_MAX before that, and for UD.
 uint32_t nic_qp_destination(const nic_qp_t *qp);
-// Returns the UDP source port that a QP of these numbers gets if its attributes name none. Ports are
-// spread over the range, so that QPs are spread over equal paths.
+// Returns the UDP source port that a QP of these numbers gets if its attributes name none. Ports
+// are spread over the range, so that QPs are spread over equal paths.
 uint16_t nic_derived_source_port(uint32_t interface,
                                  uint32_t qp_num,
                                  uint32_t dest_interface,

@@ -42,6 +42,10 @@ static const row_t rows[] = {
             "  - all-to-all: {bytes: 4KB}\n"
             "  - perftest: {test: ib_write_lat, from: host4, to: host1, size: 2KB,"
             " iterations: 20}\n"},
+    {"kv-matrix",
+     LEAVES "traffic:\n"
+            "  - kv-matrix: {requests: 2, per-node: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
+            " input-scale: 0, input-min: 1, model: llama-8b}\n"},
     {"verbs-rate",
      STAR INSIDE "traffic:\n"
                  "  - verbs-rate: {from: 'host[0-2]', to: 'host[3-5]', verb: fetch-add,"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// world/registry/kv_plan_yaml.c - turns the YAML of kvbench into a plan. Keys that kvbench passes over,
-// such as metadata, are passed over here.
+// world/registry/kv_plan_yaml.c - turns the YAML of kvbench into a plan. It passes over what
+// kvbench passes over, such as metadata.
 #include "world/kv_plan_yaml.h"
 
 #include "world/yaml_tree.h"

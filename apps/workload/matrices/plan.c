@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/workload/matrices/plan.c - reads the matrices of a plan: a line for each rank, with its bytes
-// for each rank as 0, 1536, 1.5K, 2M or 3G (powers of 1024).
+// apps/workload/matrices/plan.c - reads the matrices of a plan: a line for each rank, with its
+// bytes for each rank as 0, 1536, 1.5K, 2M or 3G (powers of 1024).
 #include "apps/workload/matrices/matrices.h"
 
 #include "kernel/words.h"
