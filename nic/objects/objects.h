@@ -32,7 +32,8 @@ struct nic_transport_share {
     const nic_transport_ops_t *ops;
     void *state;
     struct nic_transport_share *next;
-    bool carried; // the state has only the counters, of another rank (nic/carry.h)
+    // Of another rank (nic/carry.h): the totals there. Pointers in the state mean nothing then.
+    nic_transport_totals_t *carried;
 };
 
 #define NIC_KICKED 1u

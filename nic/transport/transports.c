@@ -117,9 +117,10 @@ void nic__transports_free(nic_t *nic)
     while (nic->shares != NULL) {
         struct nic_transport_share *const share = nic->shares;
         nic->shares = share->next;
-        if (share->ops->nic_destroy != NULL && !share->carried) {
+        if (share->ops->nic_destroy != NULL && share->carried == NULL) {
             share->ops->nic_destroy(nic, share->state);
         }
+        sim_free(share->carried);
         sim_free(share->state);
         sim_free(share);
     }
@@ -155,6 +156,11 @@ static void leave(const nic_t *nic, sim_buffer_t *bytes)
         }
         sim_buffer_put_u32(bytes, number);
         sim_buffer_put(bytes, share->state, share->ops->nic_state_bytes);
+        nic_transport_totals_t totals = {0};
+        if (share->ops->totals != NULL) {
+            share->ops->totals(nic, share->state, &totals);
+        }
+        sim_buffer_put(bytes, &totals, sizeof(totals));
     }
     sim_buffer_put_u32(bytes, UINT32_MAX);
 }
@@ -172,8 +178,9 @@ static void take(nic_t *nic, sim_reader_t *bytes)
         struct nic_transport_share *const made = sim_alloc(sizeof(*made));
         *made = (struct nic_transport_share){.ops = ops,
                                              .state = sim_alloc_lines(ops->nic_state_bytes),
-                                             .carried = true};
+                                             .carried = sim_alloc(sizeof(*made->carried))};
         sim_reader_get(bytes, made->state, ops->nic_state_bytes);
+        sim_reader_get(bytes, made->carried, sizeof(*made->carried));
         *last = made;
         last = &made->next;
     }
@@ -188,12 +195,69 @@ void nic__transports_carry(nic_t *nic, sim_carry_t *carry)
     }
 }
 
+// Returns whether a share tells what happened: where another rank ran the NIC, only its shares do.
+static bool counts(const nic_t *nic, const struct nic_transport_share *share)
+{
+    return nic->carried == NULL || share->carried != NULL;
+}
+
+// Adds totals of one transport on one NIC as the transport itself does: largest values are those of
+// all, and distributions of records are those of the NIC with most of them.
+static void add_carried(const nic_transport_totals_t *from, nic_transport_totals_t *to)
+{
+#define ADD(field) to->field += from->field
+#define LARGEST(field) to->field = from->field > to->field ? from->field : to->field
+    ADD(retransmitted);
+    for (size_t i = 0; i < SIM_COUNT_OF(to->by_round); i++) {
+        ADD(by_round[i]);
+    }
+    LARGEST(rounds_max);
+    if (from->nodes_peak >= to->nodes_peak) {
+        to->nodes_max = from->nodes_max;
+        to->nodes_peak = from->nodes_peak;
+        to->nodes_p50 = from->nodes_p50;
+        to->nodes_p95 = from->nodes_p95;
+        to->nodes_p99 = from->nodes_p99;
+        to->nodes_mean = from->nodes_mean;
+        to->nodes_steady = from->nodes_steady;
+    }
+    ADD(core_ps);
+    LARGEST(blocks_max);
+    LARGEST(host_bytes_max);
+    ADD(host_grown);
+    ADD(host_shrunk);
+    ADD(host_refused);
+    ADD(pipeline_ps);
+    LARGEST(nic_bytes_per_qp);
+    LARGEST(nic_bytes_per_qp_max);
+    ADD(prefetch_hits);
+    ADD(prefetch_stalls);
+    ADD(stalled_ps);
+    ADD(dma_reads);
+    ADD(dma_writes);
+    ADD(table_access);
+    ADD(table_hits);
+    ADD(duplicates);
+    ADD(dropped);
+    ADD(timeouts);
+    ADD(went_back);
+    ADD(parity);
+    ADD(decoded);
+    ADD(fallbacks);
+    ADD(repaired);
+    ADD(repair_ps);
+    LARGEST(repair_ps_max);
+    ADD(work);
+#undef ADD
+#undef LARGEST
+}
+
 bool nic_transport_each_counter(const nic_t *nic, nic_transport_counter_fn fn, void *ctx)
 {
     bool any = false;
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {
-        for (const nic_counter_info_t *info = share->ops->counters;
+        for (const nic_counter_info_t *info = counts(nic, share) ? share->ops->counters : NULL;
              info != NULL && info->name != NULL;
              info++) {
             uint64_t value = 0;
@@ -252,7 +316,9 @@ void nic_transport_add_totals(const nic_t *nic, nic_transport_totals_t *totals)
     totals->timeouts += counters->local_ack_timeout_err;
     for (const struct nic_transport_share *share = nic->shares; share != NULL;
          share = share->next) {
-        if (share->ops->totals != NULL) {
+        if (share->carried != NULL) {
+            add_carried(share->carried, totals);
+        } else if (share->ops->totals != NULL && counts(nic, share)) {
             share->ops->totals(nic, share->state, totals);
         }
     }

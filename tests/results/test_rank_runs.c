@@ -66,6 +66,10 @@ static const row_t rows[] = {
      LEAVES "link: {loss-rate: 1/200}\n"
             "nic: {transport: irn}\n"
             "traffic:\n  - bulk: {from: 'host[0-2]', to: 'host[3-5]', bytes: 200KB}\n"},
+    {"loss maps in the host's memory",
+     LEAVES "link: {loss-rate: 1/100}\n"
+            "nic: {transport: adamap}\n"
+            "traffic:\n  - bulk: {from: 'host[0-2]', to: 'host[3-5]', bytes: 400KB}\n"},
     {"drtm-kv",
      STAR INSIDE "traffic:\n"
                  "  - drtm-kv: {server: host5, clients-on: 'host[0-4]', clients: 10, items: 1000,"
