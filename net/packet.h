@@ -116,6 +116,7 @@ typedef struct net_packet_aside {
             uint8_t *payload;       // payload_bytes long; only if the packet has contents
             uint32_t message_bytes; // Ultra Ethernet and MRC: the packet's place in its message
             uint32_t message_offset;
+            uint32_t credit_target; // that the sender asks for, in bytes, wrapping around
         };
         struct {
             uint64_t address;

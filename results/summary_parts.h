@@ -34,6 +34,8 @@ json_t *results_make_apps(const results_view_t *view);
 json_t *results_make_operations(const results_view_t *view);
 json_t *results_make_events_per_operation(const results_view_t *view);
 json_t *results_make_nics(const results_view_t *view);
+json_t *results_make_trimmed(const results_view_t *view);   // NULL: no switch trims
+json_t *results_make_transport(const results_view_t *view); // NULL: no transport of Ultra Ethernet
 json_t *results_make_wall_hops(const results_view_t *view);
 json_t *results_make_wall_events(const results_view_t *view);
 json_t *results_make_wall_operations(const results_view_t *view);

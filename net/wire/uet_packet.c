@@ -9,7 +9,8 @@
 #include "net/packet.h"
 #include "net/wire/uet.h"
 
-#define BYTES_UNIT 256u // of received bytes in an ACK
+#define BYTES_UNIT 256u  // of received bytes in an ACK
+#define CREDIT_UNIT 256u // of credit
 
 static bool is_first(uint32_t operation)
 {
@@ -47,7 +48,7 @@ static void fill_ack(const net_packet_t *packet, net_uet_t *uet)
     uet->sack_bitmap = aside->map.bits[0];
     if (aside->map.bits[2] != 0) { // credit
         uet->cc_type = 1;
-        uet->state[0] = (aside->map.bits[2] & 0xffffff) << 40 | ahead;
+        uet->state[0] = (aside->map.bits[2] / CREDIT_UNIT & 0xffffff) << 40 | ahead;
     } else { // service time 16, restore 1, penalty 7, bytes 24, packets ahead 16
         uet->state[0] = (units & 0xffffff) << 16 | ahead;
     }
@@ -137,7 +138,7 @@ void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
         uet->next = credit ? UET_CONTROL_CREDIT : UET_CONTROL_PROBE;
         uet->flags = credit ? 0 : UET_FLAG_ACK_REQUEST;
         uet->psn = packet->psn;
-        uet->word = (uint32_t)aside->map.bits[2] & 0xffffff;
+        uet->word = (uint32_t)(aside->map.bits[2] / CREDIT_UNIT) & 0xffffff;
         return;
     }
     const bool rod = (aside->selective.round & 2u) != 0;
@@ -146,6 +147,9 @@ void net_uet_of_packet(const net_packet_t *packet, net_uet_t *uet)
                       : (rod ? UET_ROD_REQUEST : UET_RUD_REQUEST);
     uet->flags = (uint8_t)((packet->ack_request ? UET_FLAG_ACK_REQUEST : 0) |
                            ((aside->selective.round & 1u) != 0 ? UET_FLAG_RETRANSMISSION : 0));
+    if (state && operation < ROCE_READ_REQUEST) {
+        uet->word = aside->credit_target / CREDIT_UNIT & 0xffffff;
+    }
     uet->psn = packet->psn;
     uet->next = UET_NEXT_STANDARD;
     uet->message_id = (uint16_t)packet->aeth;

@@ -97,6 +97,8 @@ static const results_summary_field_t fields[] = {
     COMPARED_RUN(NETWORK, "paths_used", "", "number of these ports that sent", paths_used, .label = NULL),
     RUN_REAL("link_imbalance", "", "imbalance of these ports: largest divided by mean time for what a switch's ports sent, less 1, averaged over switches by their bytes; 0: even", link_imbalance),
     TOTALS("watchdog"),
+    MADE("trimmed", "packets", "packets that lost their payload at a port of a switch; left out where no switch has switch.mmu trimming", results_make_trimmed),
+    MADE("transport", "", "sums over all NICs of what transports of Ultra Ethernet count (retransmitted, sacks, nacks, trimmed, probes, lost...); left out where none has them", results_make_transport),
     TOTALS("drops"),
     MADE("classes", "", "list by priority of what all ports counted: packet_hops, byte_hops, ecn_marked, pause_frames, resume_frames, paused_ps", results_make_classes),
     MADE("hottest_ports", "", "list of ports, those with the longest queues first: port, queue_bytes_max, tx_bytes, utilisation (share of the link's time that frames took, preamble to gap, from rates.from_ps to rates.until_ps), run_utilisation (to the end of the run), ecn_marked, rx_pause, paused_ps", results_make_hottest),
@@ -240,7 +242,11 @@ json_t *results_summary_json(const world_t *world, results_t *results)
             sim_free(group);
             key = dot + 1;
         }
-        const int failed = json_object_set_new(into, key, value_of(field, &view));
+        json_t *const value = value_of(field, &view);
+        if (value == NULL) {
+            continue; // this run has no such value
+        }
+        const int failed = json_object_set_new(into, key, value);
         SIM_CHECKF(failed == 0, "%s", field->path);
     }
     sim_free(all);

@@ -4,6 +4,7 @@
 // quotients.
 #include "results/summary_parts.h"
 
+#include "net/switch.h"
 #include "nic/reports.h"
 #include "nic/transport.h"
 #include "results/part.h"
@@ -362,6 +363,57 @@ static void take_transport_counter(const nic_transport_ops_t *ops,
         json_object_set_new(ctx, ops->name, counters);
     }
     json_object_set_new(counters, info->name, results_json_whole(value));
+}
+
+json_t *results_make_trimmed(const results_view_t *view)
+{
+    const net_port_metric_t *const metric = net_port_metric_find("trimmed");
+    const net_t *const net = view->world->net;
+    uint64_t sum = 0;
+    bool any = false;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        const net_node_t *const node = net_node_at(net, i);
+        if (node->kind != NET_NODE_SWITCH ||
+            strcmp(net_switch_config(node)->mmu.text, "trimming") != 0) {
+            continue;
+        }
+        any = true;
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const net_port_t *const port = &node->ports[p];
+            sum += port->counted ? net_port_metric_read(metric, port, UINT8_MAX, 0) : 0;
+        }
+    }
+    return any ? results_json_whole(sum) : NULL;
+}
+
+// Adds a counter to the sums, if its transport is one of Ultra Ethernet.
+static void add_transport_counter(const nic_transport_ops_t *ops,
+                                  const nic_counter_info_t *info,
+                                  uint64_t value,
+                                  void *ctx)
+{
+    if (ops->own_control) {
+        const json_t *const before = json_object_get(ctx, info->name);
+        const uint64_t sum = value + (uint64_t)json_integer_value(before);
+        json_object_set_new(ctx, info->name, results_json_whole(sum));
+    }
+}
+
+json_t *results_make_transport(const results_view_t *view)
+{
+    json_t *const sums = json_object();
+    for (size_t i = 0; i < view->world->nic_count; i++) {
+        if (nic_exists(view->world->nics[i].host)) {
+            (void)nic_transport_each_counter(world_nic_of(&view->world->nics[i]),
+                                             add_transport_counter,
+                                             sums);
+        }
+    }
+    if (json_object_size(sums) == 0) {
+        json_decref(sums);
+        return NULL;
+    }
+    return sums;
 }
 
 json_t *results_make_nics(const results_view_t *view)

@@ -181,13 +181,14 @@ void nic__nscc_ack(nic_nscc_t *nscc,
 void nic__nscc_trimmed(nic_nscc_t *nscc,
                        sim_time_t now_ps,
                        uint32_t bytes,
+                       bool excused,
                        uint64_t in_flight_bytes)
 {
     add_sample(nscc, (double)nscc->base_ps);
     nscc->alarmed = true;
     if (nscc->ignored_bytes < nscc->ignore_bytes) {
         nscc->ignored_bytes += bytes;
-    } else if (!quick_adapt(nscc, now_ps, true, 0, in_flight_bytes)) {
+    } else if (!quick_adapt(nscc, now_ps, true, 0, in_flight_bytes) && !excused) {
         nscc->window_bytes -= bytes;
     }
     apply(nscc);

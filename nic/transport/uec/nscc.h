@@ -80,10 +80,11 @@ void nic__nscc_ack(nic_nscc_t *nscc,
                    bool marked,
                    uint64_t bytes,
                    uint64_t in_flight_bytes);
-// A trimmed packet of so many bytes.
+// A trimmed packet of so many bytes. excused: the receiver's credit controls the place.
 void nic__nscc_trimmed(nic_nscc_t *nscc,
                        sim_time_t now_ps,
                        uint32_t bytes,
+                       bool excused,
                        uint64_t in_flight_bytes);
 // Packets were lost without a trace.
 void nic__nscc_lost(nic_nscc_t *nscc);

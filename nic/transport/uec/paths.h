@@ -42,6 +42,11 @@ void nic__uec_paths_init(nic_uec_paths_t *paths,
                          uint64_t seed,
                          uint64_t id);
 void nic__uec_paths_fini(nic_uec_paths_t *paths);
+// Returns a value for a control packet, and takes none out of turn.
+static inline uint32_t nic__uec_paths_any(const nic_uec_paths_t *paths)
+{
+    return (paths->next ^ paths->shuffle) & (paths->count - 1);
+}
 // Returns the value of the next packet, below count.
 uint32_t nic__uec_paths_next(nic_uec_paths_t *paths);
 void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate);

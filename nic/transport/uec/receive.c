@@ -37,8 +37,9 @@ void nic__uec_dress(nic_qp_t *qp, net_packet_t *packet, uint32_t entropy)
     aside->selective.index = qp->number;
     const uint32_t operation = packet->opcode & ROCE_OPERATION_MASK;
     if (operation != ROCE_ACKNOWLEDGE) {
-        aside->selective.round = (uint8_t)((aside->selective.round & 1u) | (uec->rod ? 2u : 0u) |
-                                           (uec->config->congestion_state ? 4u : 0u));
+        aside->selective.round =
+            (uint8_t)((aside->selective.round & 1u) | (uec->rod ? 2u : 0u) |
+                      (uec->config->congestion_state || uec->credited ? 4u : 0u));
     }
     packet->opcode = (uint8_t)(operation | ROCE_UET);
     if (nic->body_bytes == NULL && nic->ack_bytes == 0) {
@@ -72,7 +73,7 @@ static void send_ack(nic_uec_t *uec, const cause_t *cause)
         aside->map.bits[0] |= (uint64_t)nic__kept_has(kept, base_psn + i) << i;
     }
     aside->map.bits[1] = uec->taken_bytes;
-    aside->map.bits[2] = 0;
+    aside->map.bits[2] = uec->grant_bytes;
     aside->map.bits[3] = kept->packets;
     nic__uec_dress(qp, answer, cause->entropy);
     uec->quiet_bytes = 0;
@@ -140,6 +141,12 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         .marked = packet->ecn == NET_ECN_CE,
         .ack_request = packet->ack_request,
     };
+    if (SIM_UNLIKELY(packet->opcode == ROCE_UET_CREDIT)) {
+        nic__uec_take_credit(uec, net_packet_aside(packet)->map.bits[2]);
+        nic_transport_consume(qp, packet);
+        nic_transport_schedule(qp);
+        return;
+    }
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_PROBE)) {
         nic_transport_consume(qp, packet);
         send_ack(uec, &cause);
@@ -147,6 +154,9 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {
         const bool last_hop = packet->dscp == network->trim_last_hop_dscp;
+        if (!nic__kept_has(&uec->held.kept, cause.psn)) {
+            nic__uec_owe_credit(uec, packet, nic__uec_frame_bytes(qp, qp->rx_mtu_bytes));
+        }
         nic_transport_consume(qp, packet);
         take_trimmed(uec, &cause, last_hop);
         return;
@@ -157,6 +167,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (cause.payload_bytes != 0) {
+        nic__uec_owe_credit(uec, packet, 0);
         const uint32_t bytes = nic__uec_frame_bytes(qp, cause.payload_bytes);
         uec->taken_bytes += bytes;
         uec->quiet_bytes += bytes;

@@ -38,7 +38,7 @@ bool nic__uec_ready(const nic_qp_t *qp)
     if (SIM_UNLIKELY(nic__again_waits(&uec->held.kept.again))) {
         return (qp->flags & NIC_QP_CLOSED) == 0;
     }
-    if (!window_open(uec)) {
+    if (!window_open(uec) || !nic__uec_has_credit(uec)) {
         return false;
     }
     if (SIM_UNLIKELY(nic__resend_waits(&uec->held.resend))) {
@@ -178,6 +178,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
             place = place_of(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
+        nic__uec_use_credit(uec, sent.packet);
         sent.packet->psn = (uint32_t)sent.psn;
         // The last packet of a message asks for an ACK, and what leaves the sender waiting for one.
         sent.packet->ack_request = sent.again || qp->send_offset == 0 || !window_open(uec);
@@ -238,6 +239,7 @@ typedef struct news {
     uint64_t base_psn;
     uint64_t bits;
     uint64_t arrived_bytes;
+    uint64_t granted_bytes; // of credit
     uint64_t ahead_packets; // that the receiver holds although one before them is missing
     sim_time_t sent_ps;
     bool marked;
@@ -251,6 +253,7 @@ static news_t read_ack(const nic_qp_t *qp, const net_packet_t *packet)
         .base_psn = nic_transport_psn(aside->map.first_psn, qp->una_psn),
         .bits = aside->map.bits[0],
         .arrived_bytes = aside->map.bits[1],
+        .granted_bytes = aside->map.bits[2],
         .ahead_packets = aside->map.bits[3],
         .sent_ps = packet->sent_ps,
         .marked = packet->becn,
@@ -323,13 +326,14 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
     }
     nic__fetch_acknowledged(&uec->held.resend, qp, news.end_psn, true);
     hear_bytes(uec, &news);
+    nic__uec_take_credit(uec, news.granted_bytes);
     hear_paths(uec, packet, news.marked ? NIC_UEC_MARKED : NIC_UEC_GOOD);
     look_for_holes(uec, &news);
 }
 
 // -- NACKs
 
-static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t psn)
+static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t psn, bool last_hop)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     hear_paths(uec, packet, NIC_UEC_TRIMMED);
@@ -342,6 +346,7 @@ static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t ps
         nic__nscc_trimmed(&uec->nscc,
                           nic_transport_node(qp)->now_ps,
                           nic__uec_frame_bytes(qp, qp->mtu_bytes),
+                          uec->credited && last_hop,
                           uec->in_flight_bytes);
     }
 }
@@ -377,11 +382,19 @@ static void take_nack(nic_uec_t *uec, const net_packet_t *packet)
     if ((qp->flags & NIC_QP_CLOSED) != 0) {
         return;
     }
+    nic__uec_take_credit(uec, 0);
     if (uec->rod) {
         go_back(uec);
     } else {
-        take_trimmed(uec, packet, psn);
+        take_trimmed(uec, packet, psn, aside->selective.round == UET_NACK_TRIMMED_LAST_HOP);
     }
+}
+
+// Returns whether only credit is missing: then no time-out of a packet would notice a lost grant.
+static bool waits_for_credit(const nic_uec_t *uec)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    return qp->una_psn == qp->next_psn && qp->sq_send != qp->sq_posted && !nic__uec_has_credit(uec);
 }
 
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
@@ -404,6 +417,9 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if ((qp->flags & NIC_QP_CLOSED) == 0) {
         nic__resend_trim(&uec->held.resend, qp);
+        if (waits_for_credit(uec)) {
+            nic_transport_timer_arm(qp, nic_transport_node(qp)->now_ps + rto_ps(uec, 0));
+        }
         nic_transport_schedule(qp);
     }
 }
@@ -457,6 +473,10 @@ void nic__uec_timed_out(nic_qp_t *qp)
     nic_uec_t *const uec = nic__uec_of(qp);
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     if (qp->una_psn == qp->next_psn) {
+        if (waits_for_credit(uec)) {
+            uec->credit_bytes = 1;
+            nic_transport_schedule(qp);
+        }
         return;
     }
     bool any = false;
@@ -480,6 +500,9 @@ void nic__uec_timed_out(nic_qp_t *qp)
         if (any && uec->rod) {
             go_back(uec);
         }
+    }
+    if (quiet && uec->credited && uec->credit_bytes <= 0) {
+        uec->credit_bytes = 1; // a grant was lost: the answer to one packet tells of all of them
     }
     const sim_time_t probe_ps = probes(uec) ? probe(uec) : due_ps;
     arm(uec, probe_ps < due_ps ? probe_ps : due_ps);

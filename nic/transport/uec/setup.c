@@ -15,9 +15,10 @@
 // clang-format off
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".control", ENUM, nic_uec_config_t, control,
-             .default_text = "nscc", .choices = "nscc|none",
+             .default_text = "nscc", .choices = "nscc|rccc|both|none",
              .help = "congestion control of uec-rud and uec-rod; nscc: a window of the sender "
-                     "(nic.nscc); none: no limit"),
+                     "(nic.nscc); rccc: credit of the receiver; both: what both allow; none: no "
+                     "limit. Credit must be on at both ends or at none"),
     SIM_ATTR(PREFIX ".sleek", BOOL, nic_uec_config_t, sleek,
              .default_text = "true",
              .help = "true: packets that arrive far ahead of a missing one show that it was lost, "
@@ -66,6 +67,7 @@ static const nic_counter_info_t counters[] = {
     COUNTER(nacks, "NACKs sent"),
     COUNTER(trimmed, "packets that arrived without their payload and were new"),
     COUNTER(probes, "probes sent"),
+    COUNTER(credits, "grants of credit sent"),
     COUNTER(lost, "packets that the sender found lost by a time-out"),
     {.name = NULL},
 };
@@ -97,7 +99,8 @@ static void uec_open(nic_qp_t *qp)
                         sim_options(nic__node(nic)->sim)->seed,
                         (uint64_t)nic->interface << 24 | qp->number);
     cc->hears_acks = false; // send.c tells it
-    uec->windowed = uec->config->control == NIC_UEC_NSCC;
+    uec->windowed = uec->config->control == NIC_UEC_NSCC || uec->config->control == NIC_UEC_BOTH;
+    uec->credited = uec->config->control == NIC_UEC_RCCC || uec->config->control == NIC_UEC_BOTH;
     const sim_time_t base_ps = nic->host->config->base_rtt_ps == SIM_AUTO
                                    ? uec->held.rtt_ps
                                    : nic->host->config->base_rtt_ps;
@@ -107,11 +110,13 @@ static void uec_open(nic_qp_t *qp)
                    base_ps,
                    qp->mtu_bytes,
                    nic__uec_frame_bytes(qp, qp->mtu_bytes));
+    nic__uec_credit_open(uec);
 }
 
 static void uec_close(nic_qp_t *qp)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
+    nic__uec_credit_close(uec);
     nic__held_close(&uec->held);
     nic__uec_paths_fini(&uec->paths);
     sim_free(uec->sent);
@@ -135,11 +140,12 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
 
 #define UEC_OPS(name_)                                                                            \
     .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
-    .own_timeouts = true, .own_control = true, .wire = ROCE_UET, .counters = counters,            \
-    .open = uec_open, .close = uec_close, .ready = nic__uec_ready,                                \
-    .next_packet = nic__uec_next_packet, .acknowledged = nic__uec_acknowledged,                   \
-    .responded = nic__uec_responded, .timeout = nic__uec_timed_out, .request = nic__uec_request,  \
-    .totals = totals, .gauges = nic__held_gauges, .dress = dress
+    .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true,                 \
+    .wire = ROCE_UET, .counters = counters, .open = uec_open, .close = uec_close,                 \
+    .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,                                 \
+    .acknowledged = nic__uec_acknowledged, .responded = nic__uec_responded,                       \
+    .timeout = nic__uec_timed_out, .request = nic__uec_request, .totals = totals,                 \
+    .gauges = nic__held_gauges, .dress = dress
 
 const nic_transport_ops_t nic_transport_uec_rud = {UEC_OPS("uec-rud"), .attrs = &nic__uec_attrs};
 // Attributes of a transport are those of one table. The parameters of NSCC stand beside this one,

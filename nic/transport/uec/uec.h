@@ -15,6 +15,8 @@
 // What holds the sender back.
 typedef enum nic_uec_control {
     NIC_UEC_NSCC, // its window
+    NIC_UEC_RCCC, // the receiver's credit
+    NIC_UEC_BOTH,
     NIC_UEC_UNLIMITED,
 } nic_uec_control_t;
 
@@ -40,7 +42,14 @@ typedef struct nic_uec_shared {
     uint64_t nacks;   // NACKs sent, for trimmed packets and, with ROD, for gaps
     uint64_t trimmed; // trimmed packets that arrived as new data
     uint64_t probes;  // sent
+    uint64_t credits; // grants sent
     uint64_t lost;    // packets found lost by a time-out
+    // RCCC: receivers of this NIC that owe credit take turns.
+    nic_t *nic;
+    sim_timer_t pacer;
+    sim_time_t paced_ps; // no grant before this time
+    struct nic_uec *first;
+    struct nic_uec *last;
 } nic_uec_shared_t;
 
 // What the sender knows of a packet in flight.
@@ -59,7 +68,11 @@ typedef struct nic_uec {
     nic_uec_sent_t *sent; // by PSN, `capacity` of them
     uint64_t capacity;
     bool windowed; // it keeps to the window of nscc
+    bool credited; // and to the receiver's credit
     nic_nscc_t nscc;
+    int64_t credit_bytes;   // that may be sent now
+    uint64_t granted_bytes; // by the receiver so far
+    bool speculative;       // nothing was heard yet: the first window needs no grant
     uint64_t in_flight_bytes;
     uint64_t arrived_bytes; // as the peer told
     uint64_t sleek_psn;     // SLEEK does not look again before this is acknowledged
@@ -67,11 +80,15 @@ typedef struct nic_uec {
     sim_time_t heard_ps; // of the last answer or probe
     nic_uec_paths_t paths;
     // receiver
-    uint64_t taken_bytes; // of frames with a payload
-    uint64_t quiet_bytes; // of them, since the last ACK
-    uint64_t told_psn;    // ROD: the gap that was told last; UINT64_MAX: none
-    bool any;             // a packet has come
-    bool asked;           // one has asked for an ACK, which waits until nothing is missing
+    uint64_t taken_bytes;  // of frames with a payload
+    uint64_t quiet_bytes;  // of them, since the last ACK
+    uint64_t told_psn;     // ROD: the gap that was told last; UINT64_MAX: none
+    uint64_t grant_bytes;  // RCCC: granted so far
+    uint64_t target_bytes; // what the sender asks for, or needs for trimmed packets
+    struct nic_uec *next;  // in the pacer's list
+    bool listed;
+    bool any;   // a packet has come
+    bool asked; // one has asked for an ACK, which waits until nothing is missing
 } nic_uec_t;
 
 static inline nic_uec_t *nic__uec_of(nic_qp_t *qp)
@@ -98,6 +115,23 @@ void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_timed_out(nic_qp_t *qp);
 // Returns the frame of a packet that carries so much payload, as the window counts it.
 uint32_t nic__uec_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
+
+// -- credit.c
+
+// Returns whether the sender has credit for a packet.
+static inline bool nic__uec_has_credit(const nic_uec_t *uec)
+{
+    return !uec->credited || uec->credit_bytes > 0;
+}
+void nic__uec_credit_open(nic_uec_t *uec);
+void nic__uec_credit_close(nic_uec_t *uec);
+void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config);
+// Takes a packet's bytes off the sender's credit, and writes what it asks for into the packet.
+void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet);
+// Takes in, at the sender, all that was granted so far; the first answer ends the speculation.
+void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes);
+// Notes, at the receiver, what the sender asks for. more_bytes: of a packet that must come again.
+void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t more_bytes);
 
 // -- receive.c
 

@@ -113,7 +113,7 @@ START_TEST(quick_adapt_falls_to_what_arrived)
     rig_t rig;
     set_up(&rig);
     rig.nscc.quick_ps = 100 * US;
-    nic__nscc_trimmed(&rig.nscc, 90 * US, MTU, 50000);
+    nic__nscc_trimmed(&rig.nscc, 90 * US, MTU, false, 50000);
     const double window = rig.nscc.window_bytes;
     ck_assert_double_eq_tol(window, rig.nscc.cap_bytes - MTU, 0.01); // too early to fall
     ack(&rig, 101 * US, rig.nscc.target_ps, true, 5);
@@ -121,7 +121,7 @@ START_TEST(quick_adapt_falls_to_what_arrived)
     ck_assert_uint_eq(rig.nscc.quick_count, 1);
     // Marked packets that were sent before that do not count.
     ack(&rig, 200 * US, 3 * rig.nscc.target_ps, true, 1);
-    nic__nscc_trimmed(&rig.nscc, 201 * US, MTU, 50000);
+    nic__nscc_trimmed(&rig.nscc, 201 * US, MTU, false, 50000);
     ck_assert_double_eq_tol(rig.nscc.window_bytes, 5.0 * MTU, 0.01);
 }
 END_TEST

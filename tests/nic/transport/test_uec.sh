@@ -48,6 +48,13 @@ near incast retransmissions "$(value incast retransmitted)" 405 10
     fail "incast: $trimmed trimmed, $(value incast nacks) NACKs, $(value incast retransmitted) sent again"
 [ "$(value incast dropped)" = 0 ] || fail "incast: packets were dropped"
 
+# The receiver's credit alone: senders get equal shares, and nothing waits for a time-out.
+run credit --set k=4 --set pattern=incast --set bytes=1MB --set cc=rccc --set last_hop=false
+near credit "mean FCT in us" "$(value credit mean)" 659 3
+near credit "largest FCT in us" "$(value credit max)" 665.3 0.5
+near credit retransmissions "$(value credit retransmitted)" 302 7
+[ "$(value credit lost)" = 0 ] || fail "credit: packets were lost"
+
 # One path for all packets of a flow: collisions make it slower.
 run onepath $leaf --set spray=one
 awk -v a="$(value onepath mean)" -v b="$(value shift mean)" 'BEGIN { exit !(a > 1.2 * b) }' ||

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/uec/credit.c - RCCC: a receiver paces its senders by credit.
+//
+// Each packet says how much its sender wants to send. The receiver grants four packets at a time,
+// to its senders in turn, a little slower than its link. Senders begin with a window without
+// credit, and lose the rest of it when they hear the first answer. Page: docs/models/uec.md.
+#include "nic/host/packets.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+#include "nic/transport/responder_internal.h"
+#include "nic/transport/uec/uec.h"
+
+#define GRANT_PACKETS 4u
+#define PACE_NUM 100u // a grant takes 1 / 0.99 of its time on the link
+#define PACE_DEN 99u
+
+static uint32_t grant_size(const nic_uec_t *uec)
+{
+    return GRANT_PACKETS * (uint32_t)uec->nscc.mtu_bytes;
+}
+
+// -- sender
+
+void nic__uec_credit_open(nic_uec_t *uec)
+{
+    uec->speculative = true;
+    uec->credit_bytes = (int64_t)uec->nscc.cap_bytes;
+}
+
+// Returns the bytes that wait to be sent for the first time, or again; at most the largest window.
+static uint64_t backlog_bytes(const nic_uec_t *uec)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    const uint64_t limit = (uint64_t)uec->nscc.cap_bytes;
+    uint64_t bytes = uec->held.resend.waiting * (uint64_t)uec->nscc.mtu_bytes;
+    uint64_t sent_bytes = qp->send_offset;
+    for (uint32_t i = qp->sq_send; i != qp->sq_posted && bytes < limit; i++) {
+        const uint64_t left_bytes = nic__wqe(qp, i)->length - sent_bytes;
+        const uint64_t packets = (left_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
+        bytes += left_bytes + packets * nic__uec_frame_bytes(qp, 0);
+        sent_bytes = 0;
+    }
+    return bytes < limit ? bytes : limit;
+}
+
+void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet)
+{
+    if (!uec->credited || packet->payload_bytes == 0) {
+        return;
+    }
+    uec->credit_bytes -= nic__uec_frame_bytes(uec->held.base.qp, packet->payload_bytes);
+    uint64_t wanted = backlog_bytes(uec);
+    const double window = uec->nscc.window_bytes + uec->nscc.mtu_bytes;
+    if (uec->windowed && (double)wanted > window) {
+        wanted = (uint64_t)window;
+    }
+    // What is left of the speculative window will be taken away; what was overdrawn is owed.
+    const int64_t missing = (int64_t)wanted - (uec->speculative ? 0 : uec->credit_bytes);
+    const uint64_t more_bytes = missing > 0 ? (uint64_t)missing : 0;
+    net_packet_aside(packet)->credit_target = (uint32_t)(uec->granted_bytes + more_bytes);
+}
+
+void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes)
+{
+    if (!uec->credited) {
+        return;
+    }
+    if (uec->speculative) {
+        uec->speculative = false;
+        uec->credit_bytes = 0;
+    }
+    if (granted_bytes > uec->granted_bytes) {
+        uec->credit_bytes += (int64_t)(granted_bytes - uec->granted_bytes);
+        uec->granted_bytes = granted_bytes;
+    }
+}
+
+// -- receiver
+
+static void send_grant(nic_uec_t *uec)
+{
+    nic_qp_t *const qp = uec->held.base.qp;
+    net_packet_t *const packet = nic_transport_answer(qp, uec->held.kept.first_psn, 0, 0, NULL);
+    net_packet_aside_t *const aside = net_packet_aside(packet);
+    uec->grant_bytes += grant_size(uec);
+    packet->opcode = ROCE_UET_CREDIT;
+    packet->psn = (uint32_t)uec->held.kept.first_psn;
+    aside->map.bits[2] = uec->grant_bytes;
+    aside->selective.round = 0;
+    nic__uec_dress(qp, packet, uec->rod ? 0 : nic__uec_paths_any(&uec->paths));
+    nic__uec_shared(uec)->credits++;
+    nic_transport_send(qp, packet);
+}
+
+static void arm_pacer(nic_uec_shared_t *shared)
+{
+    sim_node_t *const node = nic__node(shared->nic);
+    if (shared->first != NULL && !sim_timer_armed(&shared->pacer)) {
+        const sim_time_t now_ps = node->now_ps;
+        sim_timer_arm(node, &shared->pacer, shared->paced_ps > now_ps ? shared->paced_ps : now_ps);
+    }
+}
+
+static void list(nic_uec_shared_t *shared, nic_uec_t *uec)
+{
+    uec->next = NULL;
+    uec->listed = true;
+    if (shared->first == NULL) {
+        shared->first = uec;
+    } else {
+        shared->last->next = uec;
+    }
+    shared->last = uec;
+}
+
+static nic_uec_t *unlist_first(nic_uec_shared_t *shared)
+{
+    nic_uec_t *const uec = shared->first;
+    shared->first = uec->next;
+    shared->last = shared->first == NULL ? NULL : shared->last;
+    uec->listed = false;
+    return uec;
+}
+
+static void pace(sim_node_t *node, sim_timer_t *timer)
+{
+    nic_uec_shared_t *const shared = SIM_CONTAINER_OF(timer, nic_uec_shared_t, pacer);
+    nic_uec_t *const uec = unlist_first(shared);
+    const sim_wide_t bits = (sim_wide_t)grant_size(uec) * 8 * SIM_PS_PER_S * PACE_NUM;
+    shared->paced_ps = node->now_ps + (sim_time_t)(bits / PACE_DEN / uec->nscc.line_bps);
+    send_grant(uec);
+    if (uec->target_bytes > uec->grant_bytes) {
+        list(shared, uec);
+    }
+    arm_pacer(shared);
+}
+
+void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config)
+{
+    (void)config;
+    nic_uec_shared_t *const shared = nic_state;
+    shared->nic = nic;
+    sim_timer_init(&shared->pacer, pace);
+}
+
+void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t more_bytes)
+{
+    if (!uec->credited) {
+        return;
+    }
+    const uint32_t told_bytes = net_packet_aside(packet)->credit_target;
+    const int32_t ahead_bytes = (int32_t)(told_bytes - (uint32_t)uec->target_bytes);
+    uec->target_bytes += ahead_bytes > 0 ? (uint32_t)ahead_bytes : 0;
+    uec->target_bytes += more_bytes;
+    if (uec->target_bytes > uec->grant_bytes && !uec->listed) {
+        nic_uec_shared_t *const shared = nic__uec_shared(uec);
+        list(shared, uec);
+        arm_pacer(shared);
+    }
+}
+
+void nic__uec_credit_close(nic_uec_t *uec)
+{
+    nic_uec_shared_t *const shared = nic__uec_shared(uec);
+    if (!uec->listed) {
+        return;
+    }
+    nic_uec_t *before = NULL;
+    for (nic_uec_t *at = shared->first; at != uec; at = at->next) {
+        before = at;
+    }
+    if (before == NULL) {
+        shared->first = uec->next;
+    } else {
+        before->next = uec->next;
+    }
+    shared->last = shared->last == uec ? before : shared->last;
+    uec->listed = false;
+    if (shared->first == NULL) {
+        sim_timer_cancel(nic__node(shared->nic), &shared->pacer);
+    }
+}
