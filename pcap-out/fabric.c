@@ -17,7 +17,9 @@
 #include "pcap-out/pcap_file.h"
 
 #define NO_INTERFACE UINT32_MAX
-#define LISTENED (NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_DROP | NET_TRACE_MARK | NET_TRACE_XOFF)
+#define LISTENED                                                                      \
+    (NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_DROP | NET_TRACE_MARK | NET_TRACE_XOFF | \
+     NET_TRACE_TRIM)
 #define DIGEST_DIGITS 16
 
 // What a node's thread remembers of the last frame that it noted.
@@ -216,6 +218,22 @@ static void on_drop(pcap_out_fabric_t *fabric, const net_trace_t *trace)
     put_comment(fabric, port, packet, head);
 }
 
+// A packet is cut when it arrives, or later in its queue: then it gets a frame of its own.
+static void on_trim(pcap_out_fabric_t *fabric, const net_trace_t *trace)
+{
+    const net_port_t *const port = trace->port;
+    const net_packet_t *const packet = trace->packet;
+    const at_node_t *const at = &fabric->nodes[port->node->sim.index];
+    if (packet == NULL ||
+        (!is_last(at, port, packet) && !put_frame(fabric, port, packet, PCAP_OUT_LOST))) {
+        return;
+    }
+    const pcap_out_note_t head = {.attached = true,
+                                  .subject = PCAP_OUT_TRIM,
+                                  .held = net_port_queue_bytes(port)};
+    put_comment(fabric, port, packet, head);
+}
+
 static void on_mark(pcap_out_fabric_t *fabric, const net_trace_t *trace)
 {
     at_node_t *const at = &fabric->nodes[trace->port->node->sim.index];
@@ -260,6 +278,8 @@ static void on_trace(const net_trace_t *trace, void *ctx)
         on_drop(fabric, trace);
     } else if (trace->point == NET_TRACE_MARK) {
         on_mark(fabric, trace);
+    } else if (trace->point == NET_TRACE_TRIM) {
+        on_trim(fabric, trace);
     } else if (trace->point == NET_TRACE_XOFF) {
         on_xoff(fabric, trace);
     }
@@ -281,7 +301,7 @@ static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pca
     char *const description = place == PCAP_OUT_SENT ? sim_format("sent by %s to %s", here, there)
                               : place == PCAP_OUT_RECEIVED
                                   ? sim_format("received by %s from %s", here, there)
-                                  : sim_format("dropped by %s after waiting", here);
+                                  : sim_format("dropped or trimmed by %s after waiting", here);
     const pcap_out_ng_interface_t interface = {
         .name = own,
         .description = description,

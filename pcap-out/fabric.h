@@ -21,6 +21,7 @@ typedef enum pcap_out_subject {
     PCAP_OUT_MARK,           // a switch marks a packet CE
     PCAP_OUT_PAUSE,          // a node stops its peer
     PCAP_OUT_RETRANSMISSION, // a NIC sends a packet again
+    PCAP_OUT_TRIM,           // a switch cuts a packet to its headers
 } pcap_out_subject_t;
 
 typedef struct pcap_out_fabric_config {

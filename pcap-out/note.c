@@ -15,7 +15,7 @@
 static bool shows_aside(const net_port_t *sender, const net_packet_t *packet)
 {
     return packet->kind == NET_PACKET_ROCE &&
-           (packet->addressed || packet->contents ||
+           (packet->addressed || packet->contents || packet->opcode >= ROCE_MRC ||
             (net_frame_extensions(packet->opcode) & COLD_EXTENSIONS) != 0 ||
             (sender->node->kind == NET_NODE_SWITCH && sender->peer->node->kind == NET_NODE_SWITCH &&
              net_switch_of(sender->node)->header_bytes != 0));
@@ -162,6 +162,9 @@ void pcap_out_note_text(const pcap_out_note_t *note,
         return;
     case PCAP_OUT_RETRANSMISSION:
         snprintf(text, PCAP_OUT_TEXT_BYTES, "sent again: %s", packet);
+        return;
+    case PCAP_OUT_TRIM:
+        snprintf(text, PCAP_OUT_TEXT_BYTES, "trimmed: queue %s, %s, at %s", bytes, packet, name);
         return;
     case PCAP_OUT_ALWAYS:
         break;

@@ -78,6 +78,7 @@ typedef enum world_capture_trigger {
     WORLD_CAPTURE_MARK,
     WORLD_CAPTURE_PAUSE,
     WORLD_CAPTURE_RETRANSMISSION,
+    WORLD_CAPTURE_TRIM,
 } world_capture_trigger_t;
 
 // Each entry of "captures".

@@ -124,7 +124,8 @@ static uint8_t class_of(const net_frame_t *frame)
 
 static char *comment_of(const pcap_out_read_frame_t *frame)
 {
-    static const char *const words[] = {"dropped: ", "marked: ", "paused for: ", "sent again: "};
+    static const char *const words[] =
+        {"dropped: ", "trimmed: ", "marked: ", "paused for: ", "sent again: "};
     for (size_t w = 0; w < SIM_COUNT_OF(words); w++) {
         for (uint32_t i = 0; i < frame->comment_count; i++) {
             if (strncmp(frame->comments[i], words[w], strlen(words[w])) == 0) {

@@ -272,6 +272,7 @@ static sim_err_t open_fabric(const world_t *world,
         [WORLD_CAPTURE_MARK] = PCAP_OUT_MARK,
         [WORLD_CAPTURE_PAUSE] = PCAP_OUT_PAUSE,
         [WORLD_CAPTURE_RETRANSMISSION] = PCAP_OUT_RETRANSMISSION,
+        [WORLD_CAPTURE_TRIM] = PCAP_OUT_TRIM,
     };
     const world_scenario_t *const scenario = world->scenario;
     char *const section =

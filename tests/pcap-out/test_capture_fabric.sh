@@ -34,6 +34,15 @@ switch: {buffer: 1MB, pfc: {priorities: [3], alpha: 1/64}}
 traffic: [incast: {to: host0, from: "host[1-3]", bytes: 300KB}]
 captures: [{fabric: all.pcapng}, {fabric: pauses.pcapng, around: pause, before: 1us, after: 0s, at-most: 1}]
 END
+cat >"$work/trims.yaml" <<END
+topology: {star: {hosts: 4, rate: 100Gbps, delay: 300ns}}
+switch: {mmu: trimming, pfc: {enabled: false}, trim: {queue: 10KB, priorities: [3]}}
+nic: {transport: uec-rud}
+traffic: [incast: {to: host0, from: "host[1-3]", bytes: 200KB}]
+captures: [{fabric: all.pcapng}, {fabric: trims.pcapng, around: trim, before: 0s, after: 0s, at-most: 3}]
+observe: [{series: "port[*->*].trimmed", every: 1us}]
+END
+"$ROCESIM" run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
 "$ROCESIM" run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
 "$ROCESIM" run "$work/pauses.yaml" -o "$work/pauses" --quiet >/dev/null || fail "run with pauses"
 "$ROCESIM" run "$work/lossy.yaml" --set 'captures=[]' -o "$work/bare" --quiet >/dev/null || fail "bare run"
@@ -46,7 +55,7 @@ for threads in 2 4; do
 done
 
 python3 - "$work" <<'END' || fail "contents"
-import gzip, json, struct, sys, os
+import csv, gzip, json, struct, sys, os
 work = sys.argv[1]
 
 def blocks(data):
@@ -144,6 +153,14 @@ last = frames[-len(ring):]
 assert [(f.ps, f.bytes) for f in ring] == [(f.ps, f.bytes) for f in last], "the ring has other frames"
 size = os.path.getsize(work + "/lossy/captures/ring.pcapng")
 assert 80000 < size < 120000, size
+
+trimmed = {}
+for row in csv.DictReader(open(work + "/trims/series.csv")):
+    trimmed[row["path"]] = int(row["value"])
+told = count("trimmed: ", read(work + "/trims/captures/all.pcapng")[2])
+assert told >= sum(trimmed.values()) > 10, (told, trimmed) # the last sample is before the end
+near = read(work + "/trims/captures/trims.pcapng")[2]
+assert 3 <= count("trimmed: ", near) <= len(near) < 20, len(near)
 
 frames = read(work + "/pauses/captures/all.pcapng")[2]
 summary = json.load(open(work + "/pauses/summary.json"))

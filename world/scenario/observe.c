@@ -57,14 +57,14 @@ static const sim_attr_t capture_attrs[] = {
     SIM_ATTR("captures.fabric", STRING, world_capture_config_t, fabric,
              .default_text = "",
              .help = "name of a pcapng file in the folder captures/, such as all.pcapng: it names "
-                     "the port of each frame and says which packets were dropped, marked, paused "
-                     "for or sent again; 'ports' is all ports unless it is given"),
+                     "the port of each frame and says which packets were dropped, trimmed, marked, "
+                     "paused for or sent again; 'ports' is all ports unless it is given"),
     SIM_ATTR("captures.times", ENUM, world_capture_config_t, times,
              .default_text = "ns", .choices = "ns|ps",
              .help = "unit of the times in a file of 'fabric'; ns: an option of the frame holds "
                      "the rest in ps; ps: Wireshark 4.0 shows wrong times after 18 ms"),
     SIM_ATTR("captures.around", ENUM, world_capture_config_t, around,
-             .default_text = "all", .choices = "all|drop|mark|pause|retransmission",
+             .default_text = "all", .choices = "all|drop|mark|pause|retransmission|trim",
              .help = "frames that a file of 'fabric' keeps; all: every frame; otherwise: those "
                      "from 'before' to 'after' such a moment at any of its ports"),
     SIM_ATTR("captures.before", TIME, world_capture_config_t, before_ps,
