@@ -82,6 +82,12 @@ static inline void *sim_pool_get(sim_pool_t *pool, const sim_node_t *node)
     return object;
 }
 
+// Returns the object that sim_pool_get will return next; NULL: none is at hand.
+static inline const void *sim_pool_peek(const sim_pool_t *pool, const sim_node_t *node)
+{
+    return pool->caches[node->worker->index].first;
+}
+
 // Returns an object to the list of the worker that runs node.
 static inline void sim_pool_put(sim_pool_t *pool, const sim_node_t *node, void *memory)
 {

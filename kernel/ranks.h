@@ -27,19 +27,24 @@ typedef struct sim_ranks_view {
     uint64_t sums[SIM_RANKS_SUMS];
 } sim_ranks_view_t;
 
+#define SIM_RANKS_HEAD 128u
+
 // Takes the bytes that one rank gave.
 typedef void (*sim_ranks_take_fn)(unsigned rank, const void *bytes, size_t size, void *ctx);
 
 // The ways in which ranks talk. All ranks call the same operations in the same order; each call
 // returns when this rank has what it needs.
 typedef struct sim_ranks_ops {
-    // Gives out[i] to rank others[i] and appends what that rank gives to in[i], which is empty.
-    // `others` is symmetric: two ranks either both name each other or neither does.
+    // Gives out[i] to rank others[i], replaces in[i] by what that rank gives, and replaces the
+    // numbers of the view by those of all ranks. `others` is symmetric: two ranks either both name
+    // each other or neither does. The first SIM_RANKS_HEAD bytes of all buffers are for the
+    // operation's own use: it sends a buffer as it lies.
     void (*exchange)(void *ctx,
                      const unsigned *others,
                      size_t count,
-                     const sim_buffer_t *out,
-                     sim_buffer_t *in);
+                     sim_buffer_t *out,
+                     sim_buffer_t *in,
+                     sim_ranks_view_t *view);
     // Replaces the numbers of the view by those of all ranks.
     void (*agree)(void *ctx, sim_ranks_view_t *view);
     // Brings each rank's bytes to rank 0, which calls take for every rank, itself included, in
@@ -63,6 +68,8 @@ typedef struct sim_ranks {
 typedef struct sim_codec {
     // Appends the message, and returns its memory as the receiver would.
     void (*leave)(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes);
+    // Prefetches the parts of a message that will leave soon.
+    void (*warm)(void *ctx, const void *message);
     // Makes the message again, in memory of the receiver's worker.
     void *(*arrive)(void *ctx, sim_node_t *to, sim_reader_t *bytes);
 } sim_codec_t;

@@ -30,10 +30,22 @@ static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *byte
     sim_pool_put(net->packets, away, packet);
 }
 
+static void warm(void *ctx, const void *message)
+{
+    (void)ctx;
+    __builtin_prefetch(message);
+    __builtin_prefetch(net_packet_aside(message));
+}
+
 static void *arrive(void *ctx, sim_node_t *to, sim_reader_t *bytes)
 {
     const net_t *const net = ctx;
     net_packet_t *const packet = sim_pool_get(net->packets, to);
+    const void *const next = sim_pool_peek(net->packets, to);
+    if (SIM_LIKELY(next != NULL)) {
+        __builtin_prefetch(next, 1);
+        __builtin_prefetch(sim_pool_cold(next), 1);
+    }
     sim_reader_get(bytes, packet, sizeof(*packet));
     packet->next = NULL;
     if (packet->kind == NET_PACKET_ROCE) {
@@ -52,7 +64,7 @@ static void *arrive(void *ctx, sim_node_t *to, sim_reader_t *bytes)
     return packet;
 }
 
-const sim_codec_t net__codec = {.leave = leave, .arrive = arrive};
+const sim_codec_t net__codec = {.leave = leave, .warm = warm, .arrive = arrive};
 
 // -- after the run
 

@@ -7,28 +7,6 @@ static void meet(const rank_hub_member_t *member)
     (void)pthread_barrier_wait(&member->hub->barrier);
 }
 
-static void exchange(void *ctx,
-                     const unsigned *others,
-                     size_t count,
-                     const sim_buffer_t *out,
-                     sim_buffer_t *in)
-{
-    const rank_hub_member_t *const member = ctx;
-    rank_hub_t *const hub = member->hub;
-    hub->others[member->ranks.rank] = others;
-    hub->out[member->ranks.rank] = out;
-    meet(member);
-    for (size_t i = 0; i < count; i++) {
-        size_t mine = 0;
-        while (hub->others[others[i]][mine] != member->ranks.rank) {
-            mine++;
-        }
-        const sim_buffer_t *const from = &hub->out[others[i]][mine];
-        sim_buffer_put(&in[i], from->bytes, from->count);
-    }
-    meet(member);
-}
-
 static void agree(void *ctx, sim_ranks_view_t *view)
 {
     const rank_hub_member_t *const member = ctx;
@@ -46,6 +24,31 @@ static void agree(void *ctx, sim_ranks_view_t *view)
         }
     }
     meet(member);
+}
+
+static void exchange(void *ctx,
+                     const unsigned *others,
+                     size_t count,
+                     sim_buffer_t *out,
+                     sim_buffer_t *in,
+                     sim_ranks_view_t *view)
+{
+    const rank_hub_member_t *const member = ctx;
+    rank_hub_t *const hub = member->hub;
+    hub->others[member->ranks.rank] = others;
+    hub->out[member->ranks.rank] = out;
+    meet(member);
+    for (size_t i = 0; i < count; i++) {
+        size_t mine = 0;
+        while (hub->others[others[i]][mine] != member->ranks.rank) {
+            mine++;
+        }
+        const sim_buffer_t *const from = &hub->out[others[i]][mine];
+        in[i].count = 0;
+        sim_buffer_put(&in[i], from->bytes, from->count);
+    }
+    meet(member);
+    agree(ctx, view);
 }
 
 static void collect(void *ctx,

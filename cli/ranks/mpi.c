@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cli/ranks/mpi.c - the operations of kernel/ranks.h by MPI.
 //
-// Neighbours swap one message per window: a persistent receive of fixed size is posted before the
-// send. What does not fit follows in a second message, whose size the first one tells.
+// Neighbours swap one message per window, straight from and into the kernel's buffers. A receive is
+// posted for the largest message so far. What does not fit follows in a second message, and both
+// sides expect larger ones from then on.
 #include "cli/ranks/ranks.h"
 
 #include "world/error.h"
@@ -40,24 +41,31 @@ unsigned cli_ranks_processes(void)
 #pragma GCC diagnostic pop
 
 enum { TAG_WINDOW = 1, TAG_REST, TAG_COLLECT };
-#define FIRST_BYTES 65536u            // of the first message of a window, the total size included
+#define FIRST_BYTES 65536u            // of a first message, at the beginning
 #define PIECE_BYTES ((size_t)1 << 30) // MPI counts in int
 #define NUMBERS (SIM_RANKS_LEAST + SIM_RANKS_SUMS)
 
 static_assert(sizeof(sim_ranks_view_t) == NUMBERS * sizeof(uint64_t), "numbers and nothing else");
 
+// Stands at the beginning of a buffer.
+typedef struct head {
+    uint64_t total; // bytes of the buffer, this head included
+    sim_ranks_view_t view;
+} head_t;
+static_assert(sizeof(head_t) <= SIM_RANKS_HEAD, "the kernel leaves room for it");
+
 typedef struct peer {
     int rank;
-    unsigned char *to;   // FIRST_BYTES each
-    unsigned char *from; //
+    size_t most_out; // bytes that a first message has at most; the peer knows the same numbers
+    size_t most_in;
 } peer_t;
 
 struct cli_ranks {
     sim_ranks_t ranks;
     peer_t *peers;
     size_t peer_count;
-    MPI_Request *receives; // persistent, by peer
-    MPI_Request *sends;    // two by peer
+    MPI_Request *receives; // by peer
+    MPI_Request *sends;    // by peer; then those of what did not fit
     MPI_Datatype view;
     MPI_Op agree;
 };
@@ -76,18 +84,23 @@ char *cli_ranks_library(void)
     return sim_strdup(text);
 }
 
+static void combine_views(const sim_ranks_view_t *from, sim_ranks_view_t *into)
+{
+    for (size_t i = 0; i < SIM_RANKS_LEAST; i++) {
+        into->least[i] = from->least[i] < into->least[i] ? from->least[i] : into->least[i];
+    }
+    for (size_t i = 0; i < SIM_RANKS_SUMS; i++) {
+        into->sums[i] += from->sums[i];
+    }
+}
+
 static void combine(void *from, void *into, int *count, MPI_Datatype *type)
 {
     const sim_ranks_view_t *const a = from;
     sim_ranks_view_t *const b = into;
     (void)type;
     for (int v = 0; v < *count; v++) {
-        for (size_t i = 0; i < SIM_RANKS_LEAST; i++) {
-            b[v].least[i] = a[v].least[i] < b[v].least[i] ? a[v].least[i] : b[v].least[i];
-        }
-        for (size_t i = 0; i < SIM_RANKS_SUMS; i++) {
-            b[v].sums[i] += a[v].sums[i];
-        }
+        combine_views(&a[v], &b[v]);
     }
 }
 
@@ -119,100 +132,131 @@ static void receive_all(void *bytes, size_t size, int rank, int tag)
     }
 }
 
-// Makes the buffers and the persistent receives, at the first window.
+// Makes the peers at the first window.
 static void meet(cli_ranks_t *mpi, const unsigned *others, size_t count)
 {
     mpi->peers = sim_alloc_array(count + 1, sizeof(*mpi->peers));
     mpi->receives = sim_alloc_array(count + 1, sizeof(*mpi->receives));
-    mpi->sends = sim_alloc_array(count + 1, sizeof(*mpi->sends));
+    mpi->sends = sim_alloc_array(2 * count + 1, sizeof(*mpi->sends));
     mpi->peer_count = count;
     for (size_t i = 0; i < count; i++) {
-        peer_t *const peer = &mpi->peers[i];
-        peer->rank = (int)others[i];
-        peer->to = sim_alloc(FIRST_BYTES);
-        peer->from = sim_alloc(FIRST_BYTES);
-        (void)MPI_Recv_init(peer->from,
-                            (int)FIRST_BYTES,
-                            MPI_BYTE,
-                            peer->rank,
-                            TAG_WINDOW,
-                            MPI_COMM_WORLD,
-                            &mpi->receives[i]);
+        mpi->peers[i] = (peer_t){(int)others[i], FIRST_BYTES, FIRST_BYTES};
     }
 }
 
-// Starts sending the first part of a buffer, behind its whole size. Returns the part's size.
-static size_t send_first(cli_ranks_t *mpi, size_t i, const sim_buffer_t *out)
+static size_t least_of(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+// Returns the size of later first messages, when one buffer had `total` bytes.
+static size_t grown(size_t most, size_t total)
+{
+    while (most < total && most < PIECE_BYTES / 2) {
+        most *= 2;
+    }
+    return most;
+}
+
+static void start_receive(cli_ranks_t *mpi, size_t i, sim_buffer_t *in)
 {
     const peer_t *const peer = &mpi->peers[i];
-    const uint64_t total = out->count;
-    const size_t room = FIRST_BYTES - sizeof(total);
-    const size_t first = out->count < room ? out->count : room;
-    memcpy(peer->to, &total, sizeof(total));
-    if (first > 0) {
-        memcpy(peer->to + sizeof(total), out->bytes, first);
-    }
-    (void)MPI_Isend(peer->to,
-                    (int)(sizeof(total) + first),
+    in->count = 0;
+    (void)MPI_Irecv(sim_buffer_room(in, peer->most_in),
+                    (int)peer->most_in,
                     MPI_BYTE,
                     peer->rank,
                     TAG_WINDOW,
                     MPI_COMM_WORLD,
-                    &mpi->sends[i]);
-    return first;
+                    &mpi->receives[i]);
 }
 
-// Swaps what did not fit, one pair of ranks after the other. The lower rank sends first, and pairs
-// come in the order of ranks everywhere, so no ranks wait for each other in a circle.
-static void swap_rest(cli_ranks_t *mpi, const sim_buffer_t *out, sim_buffer_t *in)
+static void start_send(cli_ranks_t *mpi, size_t i, sim_buffer_t *out, const sim_ranks_view_t *view)
 {
-    const size_t room = FIRST_BYTES - sizeof(uint64_t);
-    for (size_t i = 0; i < mpi->peer_count; i++) {
-        const peer_t *const peer = &mpi->peers[i];
-        uint64_t total;
-        memcpy(&total, peer->from, sizeof(total));
-        const size_t first = total < room ? (size_t)total : room;
-        const size_t rest_in = (size_t)total - first;
-        const size_t rest_out = out[i].count > room ? out[i].count - room : 0;
-        unsigned char *const to = sim_buffer_room(&in[i], (size_t)total);
-        if (first > 0) {
-            memcpy(to, peer->from + sizeof(total), first);
-        }
-        in[i].count += (size_t)total;
-        const bool sends_first = (int)mpi->ranks.rank < peer->rank;
-        if (rest_out > 0 && sends_first) {
-            send_all(out[i].bytes + room, rest_out, peer->rank, TAG_REST);
-        }
-        if (rest_in > 0) {
-            receive_all(to + first, rest_in, peer->rank, TAG_REST);
-        }
-        if (rest_out > 0 && !sends_first) {
-            send_all(out[i].bytes + room, rest_out, peer->rank, TAG_REST);
-        }
+    peer_t *const peer = &mpi->peers[i];
+    const head_t head = {out->count, *view};
+    memcpy(out->bytes, &head, sizeof(head));
+    const size_t first = least_of(out->count, peer->most_out);
+    (void)MPI_Isend(out->bytes,
+                    (int)first,
+                    MPI_BYTE,
+                    peer->rank,
+                    TAG_WINDOW,
+                    MPI_COMM_WORLD,
+                    &mpi->sends[2 * i]);
+    mpi->sends[2 * i + 1] = MPI_REQUEST_NULL;
+    SIM_CHECK(out->count - first <= PIECE_BYTES);
+    if (out->count > first) {
+        (void)MPI_Isend(out->bytes + first,
+                        (int)(out->count - first),
+                        MPI_BYTE,
+                        peer->rank,
+                        TAG_REST,
+                        MPI_COMM_WORLD,
+                        &mpi->sends[2 * i + 1]);
     }
+    peer->most_out = grown(peer->most_out, out->count);
 }
 
+// Starts to receive what did not fit into the first message of a peer.
+static void start_rest(cli_ranks_t *mpi, size_t i, sim_buffer_t *in, const head_t *head)
+{
+    peer_t *const peer = &mpi->peers[i];
+    const size_t first = least_of(head->total, peer->most_in);
+    in->count = first;
+    mpi->receives[i] = MPI_REQUEST_NULL;
+    if (head->total > first) {
+        (void)MPI_Irecv(sim_buffer_room(in, head->total - first),
+                        (int)(head->total - first),
+                        MPI_BYTE,
+                        peer->rank,
+                        TAG_REST,
+                        MPI_COMM_WORLD,
+                        &mpi->receives[i]);
+    }
+    in->count = head->total;
+    peer->most_in = grown(peer->most_in, head->total);
+}
+
+// Where every rank is a neighbour of all, the views that come with the buffers are those of all
+// ranks. Elsewhere the ranks agree at the same time.
 static void exchange(void *ctx,
                      const unsigned *others,
                      size_t count,
-                     const sim_buffer_t *out,
-                     sim_buffer_t *in)
+                     sim_buffer_t *out,
+                     sim_buffer_t *in,
+                     sim_ranks_view_t *view)
 {
     cli_ranks_t *const mpi = ctx;
+    const bool all = count + 1 == mpi->ranks.count;
+    MPI_Request agreement = MPI_REQUEST_NULL;
+    sim_ranks_view_t agreed = *view;
     if (mpi->peers == NULL) {
         meet(mpi, others, count);
     }
     SIM_CHECK(count == mpi->peer_count);
-    if (count == 0) {
-        return;
+    if (!all) {
+        (void)MPI_Iallreduce(view, &agreed, 1, mpi->view, mpi->agree, MPI_COMM_WORLD, &agreement);
     }
-    (void)MPI_Startall((int)count, mpi->receives);
     for (size_t i = 0; i < count; i++) {
-        (void)send_first(mpi, i, &out[i]);
+        start_receive(mpi, i, &in[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        start_send(mpi, i, &out[i], view);
     }
     (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);
-    swap_rest(mpi, out, in);
-    (void)MPI_Waitall((int)count, mpi->sends, MPI_STATUSES_IGNORE);
+    for (size_t i = 0; i < count; i++) {
+        head_t head;
+        memcpy(&head, in[i].bytes, sizeof(head));
+        start_rest(mpi, i, &in[i], &head);
+        if (all) {
+            combine_views(&head.view, &agreed);
+        }
+    }
+    (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);
+    (void)MPI_Waitall((int)(2 * count), mpi->sends, MPI_STATUSES_IGNORE);
+    (void)MPI_Wait(&agreement, MPI_STATUS_IGNORE);
+    *view = agreed;
 }
 
 static void collect(void *ctx,
@@ -267,11 +311,6 @@ void cli_ranks_leave(cli_ranks_t *ranks)
 {
     if (ranks == NULL) {
         return;
-    }
-    for (size_t i = 0; i < ranks->peer_count; i++) {
-        (void)MPI_Request_free(&ranks->receives[i]);
-        sim_free(ranks->peers[i].to);
-        sim_free(ranks->peers[i].from);
     }
     (void)MPI_Op_free(&ranks->agree);
     (void)MPI_Type_free(&ranks->view);

@@ -32,7 +32,8 @@ void sim__ranks_meet(sim_t *sim, uint32_t first_bit);
 void sim__ranks_agree_threads(sim_t *sim);
 
 // Sends the messages of the window that was run to the ranks of their nodes, and takes theirs.
-void sim__ranks_exchange(sim_t *sim);
+// `seen` holds this rank's numbers as the window ended, and then those of all ranks.
+void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen);
 
 // Replace a number of this rank by the one of all ranks. In one process they return their argument.
 uint64_t sim__agree_least(sim_t *sim, uint64_t value);

@@ -327,12 +327,9 @@ bool sim__agree_any(sim_t *sim, bool value)
     return sim->ranks == NULL ? value : sim__agree_sum(sim, value) > 0;
 }
 
-void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
+static sim_ranks_view_t view_of(const sim_t *sim, const sim__seen_t *seen)
 {
-    if (sim->ranks == NULL) {
-        return;
-    }
-    sim_ranks_view_t view = {
+    return (sim_ranks_view_t){
         .least = {seen->next_window, seen->background_ps, ~seen->progress_ps, seen->sample_ps},
         .sums = {seen->progress,
                  seen->work,
@@ -342,19 +339,32 @@ void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
                  sim->ranks->told[0],
                  sim->ranks->told[1]},
     };
-    agree(sim, &view);
-    *seen = (sim__seen_t){
-        .next_window = view.least[0],
-        .background_ps = view.least[1],
-        .progress_ps = ~view.least[2],
-        .sample_ps = view.least[3],
-        .progress = view.sums[0],
-        .work = view.sums[1],
-        .upkeep = view.sums[2],
-        .records = view.sums[3],
-        .interrupted = view.sums[4] > 0,
-        .told = {view.sums[5], view.sums[6]},
+}
+
+static sim__seen_t seen_of(const sim_ranks_view_t *view)
+{
+    return (sim__seen_t){
+        .next_window = view->least[0],
+        .background_ps = view->least[1],
+        .progress_ps = ~view->least[2],
+        .sample_ps = view->least[3],
+        .progress = view->sums[0],
+        .work = view->sums[1],
+        .upkeep = view->sums[2],
+        .records = view->sums[3],
+        .interrupted = view->sums[4] > 0,
+        .told = {view->sums[5], view->sums[6]},
     };
+}
+
+void sim__agree_seen(sim_t *sim, sim__seen_t *seen)
+{
+    if (sim->ranks == NULL) {
+        return;
+    }
+    sim_ranks_view_t view = view_of(sim, seen);
+    agree(sim, &view);
+    *seen = seen_of(&view);
 }
 
 void sim__ranks_agree_threads(sim_t *sim)
@@ -382,13 +392,19 @@ static void put_message(sim_t *sim, sim_node_t *away, uint32_t ahead, uint64_t k
     ranks->cost.messages_out++;
 }
 
+#define WARM_AHEAD 8u // messages
+
 static void empty_unit(sim_thread_t *thread, uint32_t ahead, uint32_t slot, const sim_unit_t *unit)
 {
+    const sim_t *const sim = thread->sim;
     for (uint32_t m = 0; m < unit->count; m++) {
         sim_node_t *const node = unit->members[m];
         sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
         const uint32_t count = sim__mailbox_count(box);
         for (uint32_t i = 0; i < count; i++) {
+            // Senders wrote the messages long ago, so they left the cache.
+            sim->codec->warm(sim->codec_ctx,
+                             box->mail[i + WARM_AHEAD < count ? i + WARM_AHEAD : i].message);
             put_message(thread->sim, node, ahead, box->mail[i].key, box->mail[i].message);
         }
         sim__mailbox_empty(thread, box);
@@ -461,34 +477,47 @@ static void take_message(sim_t *sim, sim_reader_t *reader)
     sim__mailbox_put(thread, slot, to, (sim_mail_t){head.key, message});
 }
 
-void sim__ranks_exchange(sim_t *sim)
+// Takes all messages for nodes of other ranks into the buffers of those ranks.
+static void collect_messages(sim_t *sim)
 {
     struct sim__ranks *const ranks = sim->ranks;
     for (size_t i = 0; i < ranks->other_count; i++) {
         ranks->out[i].count = 0;
-        ranks->in[i].count = 0;
+        (void)sim_buffer_room(&ranks->out[i], SIM_RANKS_HEAD);
+        ranks->out[i].count = SIM_RANKS_HEAD;
     }
     for (unsigned t = 0; t < sim->thread_count; t++) {
+        const sim_worker_t *const worker = &sim->threads[t]->worker;
         for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
-            if (sim->threads[t]
-                    ->worker.slot_used[(sim->threads[t]->worker.slot + ahead) & (SIM_SLOTS - 1)]) {
+            if (worker->slot_used[(worker->slot + ahead) & (SIM_SLOTS - 1)]) {
                 empty_slot(sim->threads[t], ahead);
             }
         }
         empty_parcels(sim->threads[t]);
     }
+}
+
+void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
+{
+    struct sim__ranks *const ranks = sim->ranks;
+    collect_messages(sim);
     for (size_t i = 0; i < ranks->other_count; i++) {
-        ranks->cost.bytes_out += ranks->out[i].count;
+        ranks->cost.bytes_out += ranks->out[i].count - SIM_RANKS_HEAD;
     }
+    sim_ranks_view_t view = view_of(sim, seen);
     const uint64_t began_ns = sim__share_clock_ns();
     ranks->ranks->ops->exchange(ranks->ranks->ctx,
                                 ranks->others,
                                 ranks->other_count,
                                 ranks->out,
-                                ranks->in);
+                                ranks->in,
+                                &view);
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
+    *seen = seen_of(&view);
     for (size_t i = 0; i < ranks->other_count; i++) {
-        sim_reader_t reader = {ranks->in[i].bytes, ranks->in[i].count};
+        SIM_CHECK(ranks->in[i].count >= SIM_RANKS_HEAD);
+        sim_reader_t reader = {ranks->in[i].bytes + SIM_RANKS_HEAD,
+                               ranks->in[i].count - SIM_RANKS_HEAD};
         while (reader.left > 0) {
             take_message(sim, &reader);
         }

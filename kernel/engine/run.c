@@ -100,8 +100,8 @@ static bool is_stalled(sim_t *sim, uint64_t next_window)
     return sim->options.stall_ps != 0 && sim->fruitless_ps >= sim->options.stall_ps;
 }
 
-// Looks at what decides how the run goes on, at all ranks.
-static void look(sim_t *sim)
+// Returns the numbers of this rank that decide how the run goes on.
+static sim__seen_t look_here(const sim_t *sim)
 {
     sim__seen_t seen = {.next_window = SIM_NO_WINDOW,
                         .background_ps = SIM_TIME_NEVER,
@@ -122,11 +122,25 @@ static void look(sim_t *sim)
     SIM_CHECK(work >= 0 || sim->ranks != NULL);
     seen.work = (uint64_t)work;
     seen.interrupted = atomic_load_explicit(&sim->interrupted, memory_order_relaxed);
+    seen.records = sim->ranks != NULL ? sim__streams_held(sim) : 0;
+    return seen;
+}
+
+// Looks at what decides how the run goes on, at all ranks.
+static void look(sim_t *sim)
+{
+    sim->seen = look_here(sim);
+    sim__agree_seen(sim, &sim->seen);
+}
+
+// Looks when a window was run. Ranks exchange its messages, too: they are for later windows, which
+// the numbers of their senders know.
+static void look_after_window(sim_t *sim)
+{
+    sim->seen = look_here(sim);
     if (sim->ranks != NULL) {
-        seen.records = sim__streams_held(sim);
-        sim__agree_seen(sim, &seen);
+        sim__ranks_exchange(sim, &sim->seen);
     }
-    sim->seen = seen;
 }
 
 // Returns whether mail is in flight or a node has something to do besides its background timers.
@@ -321,10 +335,7 @@ static void decide(sim_t *sim)
     if (sim->order->end_window != NULL) {
         sim->order->end_window(sim);
     }
-    if (sim->ranks != NULL) {
-        sim__ranks_exchange(sim);
-    }
-    look(sim);
+    look_after_window(sim);
     uint64_t next = choose_next(sim);
     // Samplers see time pass as long as events are to come, and no longer.
     while (next != SIM_NO_WINDOW && samples_due(sim, next) &&
