@@ -14,6 +14,7 @@ static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *byte
     net_packet_t *const packet = message;
     net_node_t *const node = net->nodes[away->index];
     const net_packet_aside_t *const aside = net_packet_aside(packet);
+    (void)sim_buffer_room(bytes, sizeof(*packet) + sizeof(*aside)); // for both at once
     sim_buffer_put(bytes, packet, sizeof(*packet));
     if (packet->kind == NET_PACKET_ROCE) {
         sim_buffer_put(bytes, aside, sizeof(*aside));
@@ -37,15 +38,19 @@ static void warm(void *ctx, const void *message)
     __builtin_prefetch(net_packet_aside(message));
 }
 
+#define READ_AHEAD 448 // bytes: some packets
+
 static void *arrive(void *ctx, sim_node_t *to, sim_reader_t *bytes)
 {
     const net_t *const net = ctx;
     net_packet_t *const packet = sim_pool_get(net->packets, to);
-    const void *const next = sim_pool_peek(net->packets, to);
-    if (SIM_LIKELY(next != NULL)) {
-        __builtin_prefetch(next, 1);
-        __builtin_prefetch(sim_pool_cold(next), 1);
+    const void *const later = sim_pool_peek(net->packets, to);
+    if (SIM_LIKELY(later != NULL)) {
+        __builtin_prefetch(later, 1);
+        __builtin_prefetch(sim_pool_cold(later), 1);
     }
+    __builtin_prefetch(bytes->at + READ_AHEAD);
+    __builtin_prefetch(bytes->at + READ_AHEAD + SIM_CACHE_LINE);
     sim_reader_get(bytes, packet, sizeof(*packet));
     packet->next = NULL;
     if (packet->kind == NET_PACKET_ROCE) {
