@@ -77,7 +77,6 @@ struct sim_unit {
     sim_node_t **heap;       // members with something to do in this window, by time
     uint32_t heap_count;
     uint8_t colour; // 0 or 1 where sim->coloured
-    uint16_t rank;  // that runs it; 0 in one process
 };
 
 typedef struct sim_sampler {
@@ -120,6 +119,17 @@ typedef struct sim_appointments {
     size_t capacity;
 } sim_appointments_t;
 
+// A message for a node of another rank.
+typedef struct sim_leaving {
+    sim_node_t *from;
+    void *message;
+    uint32_t place; // of the rank among this one's neighbours
+    uint32_t node;  // receiver
+    uint32_t ahead; // windows, or FAR and the port: kernel/engine/ranks.c
+    uint64_t key;
+} sim_leaving_t;
+#define SIM_LEAVING 16u // messages that wait until their parts are in the cache; a power of two
+
 // One thread of execution.
 typedef struct sim_thread {
     sim_worker_t worker; // first
@@ -147,6 +157,12 @@ typedef struct sim_thread {
     sim_time_t sample_next_ps; // when the earliest of them is due
     sim_time_t record_end_ps;  // records put now are before this and not before the window
     sim_line_t line;           // ties by insertion
+    // messages for nodes of other ranks
+    sim_leaving_t leaving[SIM_LEAVING]; // those taken last: a ring
+    uint64_t left_count;                // messages that went from there into a buffer
+    sim_buffer_t *away;                 // by neighbouring rank
+    uint64_t away_window; // the first one in which any of them arrives; SIM_NO_WINDOW: none
+    uint64_t away_count;  // all since the run began
     // published at the barrier
     uint64_t next_window; // the next one in which this thread has something to do
     uint64_t share_ns;    // wall time of its part of the window
@@ -188,9 +204,8 @@ struct sim {
     sim_thread_t **threads; // threads[0] exists from sim_create on
     unsigned thread_count;
     bool threads_missing; // the system gave fewer than options.threads asked for
-    sim_unit_t *units;    // this rank's, then those of others that its channels lead to or from
+    sim_unit_t *units;    // of this rank
     uint32_t unit_count;
-    uint32_t own_count; // units of this rank
     sim_time_t window_ps;
     uint64_t window;      // the one being run
     bool coloured;        // units run by turns, by colour: see partition.c
@@ -299,6 +314,11 @@ void sim__partition(sim_t *sim);
 
 // Deals units, and the samplers of their nodes, to the threads. Called once.
 void sim__deal(sim_t *sim);
+
+// -- ranks.c
+
+// Frees a thread's buffers for other ranks.
+void sim__ranks_free_away(sim_thread_t *thread);
 
 // -- sim.c
 

@@ -151,8 +151,10 @@ struct sim_worker {
 struct sim_channel {
     uint32_t box_bytes;  // offset of the receiver's mailbox in a row; near: of one always full
     uint16_t port;       // where messages arrive
-    bool near;           // both ends run in one unit
-    uint32_t unit_index; // of the receiver's unit
+    uint16_t near : 1;   // both ends run in one unit, or it is away
+    uint16_t away : 1;   // another rank runs the receiver
+    uint16_t place : 14; // away: of that rank among this one's neighbours
+    uint32_t unit_index; // of the receiver's unit; away: of the receiver
     uint32_t index;      // of this channel, from 0
 };
 static_assert(sizeof(struct sim_channel) == 16, "four channels to a cache line");

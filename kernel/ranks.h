@@ -63,12 +63,12 @@ typedef struct sim_ranks {
     unsigned count; // 1..SIM_RANKS_MAX
 } sim_ranks_t;
 
-// Carries the messages of a simulation from rank to rank. `away` is a node of another rank, to
-// which the message goes; `to` is the same node at its own rank.
+// Carries the messages of a simulation from rank to rank. `from` is the sender, whose thread calls;
+// `to` is the receiver, at its own rank.
 typedef struct sim_codec {
     // Appends the message, and returns its memory as the receiver would.
-    void (*leave)(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes);
-    // Prefetches the parts of a message that will leave soon.
+    void (*leave)(void *ctx, sim_node_t *from, void *message, sim_buffer_t *bytes);
+    // Prefetches the parts of a message that leaves soon.
     void (*warm)(void *ctx, const void *message);
     // Makes the message again, in memory of the receiver's worker.
     void *(*arrive)(void *ctx, sim_node_t *to, sim_reader_t *bytes);

@@ -8,11 +8,11 @@
 #include "net/loss.h"
 #include "net/network_internal.h"
 
-static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *bytes)
+static void leave(void *ctx, sim_node_t *from, void *message, sim_buffer_t *bytes)
 {
     const net_t *const net = ctx;
     net_packet_t *const packet = message;
-    net_node_t *const node = net->nodes[away->index];
+    net_node_t *const node = net->nodes[from->index];
     const net_packet_aside_t *const aside = net_packet_aside(packet);
     (void)sim_buffer_room(bytes, sizeof(*packet) + sizeof(*aside)); // for both at once
     sim_buffer_put(bytes, packet, sizeof(*packet));
@@ -28,14 +28,13 @@ static void leave(void *ctx, sim_node_t *away, void *message, sim_buffer_t *byte
             net_packet_drop_contents(node, packet);
         }
     }
-    sim_pool_put(net->packets, away, packet);
+    sim_pool_put(net->packets, from, packet);
 }
 
 static void warm(void *ctx, const void *message)
 {
     (void)ctx;
-    __builtin_prefetch(message);
-    __builtin_prefetch(net_packet_aside(message));
+    __builtin_prefetch(net_packet_aside(message)); // a switch has read the rest
 }
 
 #define READ_AHEAD 448 // bytes: some packets

@@ -20,13 +20,19 @@ typedef struct sim__seen {
 } sim__seen_t;
 
 struct sim__ranks;
-void sim__ranks_destroy(struct sim__ranks *ranks);
+void sim__ranks_destroy(sim_t *sim);
 
 // Gives each node to a rank if sim_seat was not called.
 void sim__ranks_seat(sim_t *sim, const uint32_t *unit_of);
-// Notes that the bits of other ranks' units begin at first_bit, a multiple of 64, and finds this
-// rank's neighbours.
-void sim__ranks_meet(sim_t *sim, uint32_t first_bit);
+// Finds this rank's neighbours, and gives threads buffers for messages to them.
+void sim__ranks_meet(sim_t *sim);
+// Returns the place among this rank's neighbours of the one that runs the node; 0: none of them does.
+uint32_t sim__ranks_place(const sim_t *sim, const sim_node_t *node);
+// Takes a message for a node of another rank, on a channel that is away.
+void sim__ranks_send(sim_node_t *from,
+                     const sim_channel_t *channel,
+                     sim_time_t arrive_ps,
+                     void *message);
 
 // Makes all ranks use as many threads as the one that has fewest.
 void sim__ranks_agree_threads(sim_t *sim);

@@ -64,7 +64,7 @@ static void list_neighbours(table_t *table)
         to->weight += 2;
         to->degree += ends->from->unit != ends->to->unit;
     }
-    for (uint32_t u = 0; u < sim->own_count; u++) {
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
         table->first[u + 1] = table->first[u] + table->cards[u].degree;
     }
     for (size_t i = 0; i < sim->channel_count; i++) {
@@ -79,7 +79,7 @@ static void list_neighbours(table_t *table)
             table->others[table->first[to] + --table->cards[to].degree] = from;
         }
     }
-    for (uint32_t u = 0; u < sim->own_count; u++) {
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
         table->cards[u].degree = table->first[u + 1] - table->first[u];
     }
 }
@@ -100,7 +100,7 @@ static bool is_leaf(const table_t *table, uint32_t unit, uint32_t fewest)
 // a leaf.
 static void find_tiers(table_t *table)
 {
-    const uint32_t count = table->sim->own_count;
+    const uint32_t count = table->sim->unit_count;
     uint32_t *const queue = sim_alloc_array(count + 1, sizeof(*queue));
     uint32_t fewest = UINT32_MAX;
     uint32_t found = 0;
@@ -197,7 +197,7 @@ static void deal_tier(table_t *table, card_t **cards, uint32_t count, uint64_t *
 
 static void deal_tiers(table_t *table)
 {
-    const uint32_t count = table->sim->own_count;
+    const uint32_t count = table->sim->unit_count;
     const unsigned threads = table->sim->thread_count;
     uint64_t *const got = sim_alloc_array(2 * (size_t)threads, sizeof(*got));
     for (uint32_t u = 0; u < count; u++) {
@@ -257,28 +257,18 @@ static uint32_t give_bits(table_t *table)
     return bit;
 }
 
-// Gives the units of other ranks the bits behind those of this one.
-static uint32_t give_others_bits(sim_t *sim, uint32_t bit)
-{
-    sim__ranks_meet(sim, bit);
-    for (uint32_t u = sim->own_count; u < sim->unit_count; u++) {
-        sim->units[u].index = bit++;
-    }
-    return bit;
-}
-
 static void seat_units(table_t *table)
 {
     sim_t *const sim = table->sim;
-    const uint32_t own_bits = give_bits(table);
-    for (uint32_t i = 0; i < sim->own_count; i++) {
+    const uint32_t bit = give_bits(table);
+    sim__ranks_meet(sim);
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
         const card_t *const card = table->order[i];
         sim_thread_t *const thread = sim->threads[card->thread];
         const uint32_t at = table->seated[card->thread]++;
         card->unit->index = thread->first_bit + at;
         seat_unit(thread, card->unit, at);
     }
-    const uint32_t bit = give_others_bits(sim, own_bits);
     for (unsigned t = 0; t < sim->thread_count; t++) {
         sim_worker_t *const worker = &sim->threads[t]->worker;
         SIM_CHECK(table->seated[t] == sim->threads[t]->end_bit - sim->threads[t]->first_bit);
@@ -314,13 +304,13 @@ void sim__deal(sim_t *sim)
 {
     table_t table = {
         .sim = sim,
-        .cards = sim_alloc_array(sim->own_count + 1, sizeof(*table.cards)),
-        .order = sim_alloc_array(sim->own_count + 1, sizeof(card_t *)),
-        .first = sim_alloc_array(sim->own_count + 2, sizeof(*table.first)),
+        .cards = sim_alloc_array(sim->unit_count + 1, sizeof(*table.cards)),
+        .order = sim_alloc_array(sim->unit_count + 1, sizeof(card_t *)),
+        .first = sim_alloc_array(sim->unit_count + 2, sizeof(*table.first)),
         .others = sim_alloc_array(sim->channel_count + 1, sizeof(*table.others)),
         .seated = sim_alloc_array(sim->thread_count, sizeof(*table.seated)),
     };
-    for (uint32_t u = 0; u < sim->own_count; u++) {
+    for (uint32_t u = 0; u < sim->unit_count; u++) {
         table.cards[u].unit = &sim->units[u];
         table.cards[u].weight = sim->units[u].count;
         table.cards[u].colour = sim->coloured ? sim->units[u].colour : 0;

@@ -206,6 +206,10 @@ void sim__send_by_slots(sim_node_t *from,
     sim_worker_t *const worker = &thread->worker;
     SIM_CHECKF(thread->sim->ran, "%s sends before the run", from->name);
     check_send(from, channel, arrive_ps);
+    if (SIM_UNLIKELY(channel->away)) {
+        sim__ranks_send(from, channel, arrive_ps, message);
+        return;
+    }
     if (arrive_ps < worker->ahead[0].start_ps) {
         SIM_CHECK(channel->near);
         near_send(from, channel, arrive_ps, message);

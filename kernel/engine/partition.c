@@ -112,47 +112,31 @@ void sim_find_units(sim_t *sim, uint32_t *unit_of)
     }
 }
 
-// Returns for each node whether it needs a unit: this rank runs it, or has a channel to or from it.
-static bool *find_needed(const sim_t *sim)
+// Numbers the units of this rank in the order of their first nodes. number_of[] holds them by root.
+static void number_units(sim_t *sim, uint32_t *parent, uint32_t *number_of)
 {
-    bool *const needed = sim_alloc_array(sim->node_count + 1, sizeof(*needed));
-    for (size_t i = 0; i < sim->node_count; i++) {
-        needed[i] = sim__is_here(sim, sim->nodes[i]);
-    }
-    for (size_t i = 0; i < sim->channel_count && sim->ranks != NULL; i++) {
-        const sim_channel_ends_t *const ends = &sim->channel_ends[i];
-        const bool here = sim__is_here(sim, ends->from) || sim__is_here(sim, ends->to);
-        needed[ends->from->index] |= here;
-        needed[ends->to->index] |= here;
-    }
-    return needed;
-}
-
-// Numbers the units of this rank, or those of others, in the order of their first nodes.
-// number_of[] holds them by root.
-static void number_units(sim_t *sim,
-                         uint32_t *parent,
-                         const bool *needed,
-                         bool here,
-                         uint32_t *number_of)
-{
+    memset(number_of, 0xff, (sim->node_count + 1) * sizeof(*number_of));
+    sim->unit_count = 0;
     for (uint32_t i = 0; i < sim->node_count; i++) {
         uint32_t *const number = &number_of[find_root(parent, i)];
-        if (needed[i] && sim__is_here(sim, sim->nodes[i]) == here && *number == UINT32_MAX) {
+        if (sim__is_here(sim, sim->nodes[i]) && *number == UINT32_MAX) {
             *number = sim->unit_count++;
         }
     }
 }
 
-static void create_units(sim_t *sim,
-                         uint32_t *parent,
-                         const bool *needed,
-                         const uint32_t *number_of)
+// Creates the units of this rank, with their members in order.
+static void make_units(sim_t *sim, uint32_t *parent)
 {
+    uint32_t *const number_of = sim_alloc_array(sim->node_count + 1, sizeof(*number_of));
+    number_units(sim, parent, number_of);
     sim->units = sim_alloc_array(sim->unit_count + 1, sizeof(*sim->units));
     for (uint32_t i = 0; i < sim->node_count; i++) {
-        if (needed[i]) {
-            sim->units[number_of[find_root(parent, i)]].count++;
+        const uint32_t number = number_of[find_root(parent, i)];
+        const bool here = sim__is_here(sim, sim->nodes[i]);
+        SIM_CHECKF(here == (number != UINT32_MAX), "%s: its unit is apart", sim->nodes[i]->name);
+        if (here) {
+            sim->units[number].count++;
         }
     }
     for (uint32_t i = 0; i < sim->unit_count; i++) {
@@ -164,38 +148,19 @@ static void create_units(sim_t *sim,
         unit->lookahead_ps = SIM_TIME_NEVER;
     }
     for (uint32_t i = 0; i < sim->node_count; i++) {
-        if (needed[i]) {
-            sim_node_t *const node = sim->nodes[i];
-            sim_unit_t *const unit = &sim->units[number_of[find_root(parent, i)]];
-            SIM_CHECK(unit->count == 0 || unit->rank == node->rank);
-            unit->rank = node->rank;
-            node->unit = unit;
-            unit->members[unit->count++] = node;
+        sim_node_t *const node = sim->nodes[i];
+        if (sim__is_here(sim, node)) {
+            node->unit = &sim->units[number_of[find_root(parent, i)]];
+            node->unit->members[node->unit->count++] = node;
         }
     }
-}
-
-// Creates the units of this rank and of the nodes that it meets, with their members in order.
-static void make_units(sim_t *sim, uint32_t *parent)
-{
-    bool *const needed = find_needed(sim);
-    uint32_t *const number_of = sim_alloc_array(sim->node_count + 1, sizeof(*number_of));
-    memset(number_of, 0xff, (sim->node_count + 1) * sizeof(*number_of));
-    sim->unit_count = 0;
-    number_units(sim, parent, needed, true, number_of);
-    sim->own_count = sim->unit_count;
-    if (sim->ranks != NULL) {
-        number_units(sim, parent, needed, false, number_of);
-    }
-    create_units(sim, parent, needed, number_of);
-    for (uint32_t i = 0; i < sim->own_count; i++) {
+    for (uint32_t i = 0; i < sim->unit_count; i++) {
         sim_unit_t *const unit = &sim->units[i];
         for (uint32_t m = 0; m < unit->count; m++) {
             unit->members[m]->alone = unit->count == 1;
         }
     }
     sim_free(number_of);
-    sim_free(needed);
 }
 
 #define UNCOLOURED 2u
@@ -317,8 +282,8 @@ void sim__partition(sim_t *sim)
         sim->order->settle(sim);
     }
     unsigned threads = sim__in_one_list(sim) ? 1 : sim->options.threads;
-    if (threads > sim->own_count) {
-        threads = sim->own_count > 0 ? sim->own_count : 1;
+    if (threads > sim->unit_count) {
+        threads = sim->unit_count > 0 ? sim->unit_count : 1;
     }
     while (sim->thread_count < threads) {
         sim->threads[sim->thread_count] = sim__thread_create(sim, sim->thread_count);
@@ -337,15 +302,19 @@ void sim__partition(sim_t *sim)
         sim_channel_t *const channel =
             &sim->channel_blocks[i / SIM_CHANNEL_BLOCK][i % SIM_CHANNEL_BLOCK];
         sim_unit_t *const unit = ends->to->unit;
+        const bool within = unit != NULL && ends->from->unit == unit;
         if (unit == NULL) {
-            continue; // between nodes that other ranks run
+            channel->away = 1;
+            channel->place = sim__ranks_place(sim, ends->to) & 0x3fff;
+            channel->unit_index = ends->to->index;
+        } else {
+            channel->unit_index = unit->index;
         }
-        channel->unit_index = unit->index;
-        channel->near = ends->from->unit == unit;
+        channel->near = within || unit == NULL;
         if (channel->near) {
             channel->box_bytes = (uint32_t)(sim->node_count * sizeof(sim_mailbox_t)); // nobody's
         }
-        if (channel->near && ends->delay_ps < unit->lookahead_ps) {
+        if (within && ends->delay_ps < unit->lookahead_ps) {
             unit->lookahead_ps = ends->delay_ps;
         }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel/engine/ranks.c - carries messages between ranks, and lets ranks agree.
 //
-// A rank sends to nodes of other ranks as to its own: the messages land in its mailboxes. After a
-// window, thread 0 empties the mailboxes of such nodes into one buffer per neighbouring rank, swaps
-// buffers, and puts what came into its own mailboxes, from which any thread gathers it.
+// What a node sends to one of another rank goes into a buffer of its thread for that rank, as soon
+// as all parts of the message are in the cache. After a window, thread 0 swaps buffers with all neighbours, and
+// puts what came into its own mailboxes, from which any thread gathers it.
 //
-//     a buffer: for each message
+//     a buffer: SIM_RANKS_HEAD bytes of the operations, then for each message
 //         u32 node, u32 windows ahead (1..SIM_SLOTS - 1), u64 key   a message in a mailbox
 //         u32 node, u32 FAR + port, u64 time of arrival in ps       a message beyond the slots
 //         the message, as the codec writes it
@@ -32,14 +32,12 @@ typedef struct entry {
 
 struct sim__ranks {
     const sim_ranks_t *ranks;
-    uint32_t first_bit; // of the units of other ranks
-    entry_t *entries;   // channels from nodes of other ranks, by place
+    entry_t *entries; // channels from nodes of other ranks, by place
     size_t entry_count;
     unsigned *others;   // neighbouring ranks, rising
     unsigned *place_of; // by rank: place in `others`
     size_t other_count;
-    sim_buffer_t *out; // by place
-    sim_buffer_t *in;
+    sim_buffer_t *in; // by place
     sim_ranks_cost_t cost;
     uint64_t waited_ns;
     uint64_t told[SIM_RANKS_TOLD];
@@ -49,6 +47,14 @@ void sim__buffer_grow(sim_buffer_t *buffer, size_t more)
 {
     buffer->capacity = (buffer->count + more) * 2;
     buffer->bytes = sim_realloc_array(buffer->bytes, buffer->capacity, 1);
+}
+
+// Empties a buffer but for the head, which belongs to the operations.
+static void clear(sim_buffer_t *buffer)
+{
+    buffer->count = 0;
+    (void)sim_buffer_room(buffer, SIM_RANKS_HEAD);
+    buffer->count = SIM_RANKS_HEAD;
 }
 
 // -- attaching
@@ -91,6 +97,9 @@ void sim_ranks_cost(const sim_t *sim, sim_ranks_cost_t *cost)
 {
     SIM_CHECK(sim->ranks != NULL);
     *cost = sim->ranks->cost;
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        cost->messages_out += sim->threads[t]->away_count;
+    }
     cost->waited_s = (double)sim->ranks->waited_ns / 1e9;
     for (size_t i = 0; i < sim->node_count; i++) {
         cost->events += sim__is_here(sim, sim->nodes[i]) ? sim->nodes[i]->events : 0;
@@ -109,19 +118,26 @@ uint64_t sim_ranks_told(const sim_t *sim, unsigned number)
     return sim->seen.told[number];
 }
 
-void sim__ranks_destroy(struct sim__ranks *ranks)
+void sim__ranks_free_away(sim_thread_t *thread)
 {
+    for (size_t i = 0; thread->away != NULL && i < thread->sim->ranks->other_count; i++) {
+        sim_free(thread->away[i].bytes);
+    }
+    sim_free(thread->away);
+}
+
+void sim__ranks_destroy(sim_t *sim)
+{
+    struct sim__ranks *const ranks = sim->ranks;
     if (ranks == NULL) {
         return;
     }
     for (size_t i = 0; i < ranks->other_count; i++) {
-        sim_free(ranks->out[i].bytes);
         sim_free(ranks->in[i].bytes);
     }
     sim_free(ranks->entries);
     sim_free(ranks->others);
     sim_free(ranks->place_of);
-    sim_free(ranks->out);
     sim_free(ranks->in);
     sim_free(ranks);
 }
@@ -256,13 +272,12 @@ static sim_channel_t *find_channel(const sim_t *sim, uint32_t node, uint32_t por
     return ranks->entries[from].channel;
 }
 
-void sim__ranks_meet(sim_t *sim, uint32_t first_bit)
+void sim__ranks_meet(sim_t *sim)
 {
     struct sim__ranks *const ranks = sim->ranks;
     if (ranks == NULL) {
         return;
     }
-    ranks->first_bit = first_bit;
     list_channels(sim);
     bool *const meets = sim_alloc_array(sim->rank_count, sizeof(*meets));
     for (size_t i = 0; i < sim->channel_count; i++) {
@@ -281,7 +296,12 @@ void sim__ranks_meet(sim_t *sim, uint32_t first_bit)
             ranks->others[ranks->other_count++] = r;
         }
     }
-    ranks->out = sim_alloc_array(ranks->other_count + 1, sizeof(*ranks->out));
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim->threads[t]->away = sim_alloc_array(ranks->other_count + 1, sizeof(sim_buffer_t));
+        for (size_t i = 0; i < ranks->other_count; i++) {
+            clear(&sim->threads[t]->away[i]);
+        }
+    }
     ranks->in = sim_alloc_array(ranks->other_count + 1, sizeof(*ranks->in));
     sim_free(meets);
 }
@@ -380,80 +400,73 @@ void sim__ranks_collect(sim_t *sim, const sim_buffer_t *bytes, sim_ranks_take_fn
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
 }
 
+uint32_t sim__ranks_place(const sim_t *sim, const sim_node_t *node)
+{
+    return sim->ranks == NULL ? 0 : sim->ranks->place_of[node->rank];
+}
+
 // -- leaving
 
-static void put_message(sim_t *sim, sim_node_t *away, uint32_t ahead, uint64_t key, void *message)
+// Writes the oldest message that waits into the buffer for its rank.
+static void write_oldest(sim_thread_t *thread)
+{
+    const sim_t *const sim = thread->sim;
+    const sim_leaving_t *const oldest = &thread->leaving[thread->left_count++ % SIM_LEAVING];
+    sim_buffer_t *const away = &thread->away[oldest->place];
+    const head_t head = {oldest->node, oldest->ahead, oldest->key};
+    sim_buffer_put(away, &head, sizeof(head));
+    sim->codec->leave(sim->codec_ctx, oldest->from, oldest->message, away);
+}
+
+void sim__ranks_send(sim_node_t *from,
+                     const sim_channel_t *channel,
+                     sim_time_t arrive_ps,
+                     void *message)
+{
+    sim_thread_t *const thread = sim__thread_of(from);
+    const sim_worker_t *const worker = &thread->worker;
+    const sim_t *const sim = thread->sim;
+    SIM_CHECK(arrive_ps >= worker->ahead[0].start_ps);
+    const sim_time_t ahead_ps = arrive_ps - worker->ahead[0].start_ps;
+    const uint64_t skipped = ahead_ps < worker->window_ps ? 0 : ahead_ps / worker->window_ps;
+    const uint64_t ahead = 1 + skipped * worker->stride;
+    const sim_time_t within_ps = ahead_ps - skipped * worker->window_ps;
+    const bool far = ahead >= SIM_SLOTS;
+    // With colours a far message may arrive a window later than this one.
+    const uint64_t window = far ? arrive_ps / sim->window_ps : sim->window + ahead;
+    sim->codec->warm(sim->codec_ctx, message);
+    if (thread->away_count - thread->left_count == SIM_LEAVING) {
+        write_oldest(thread);
+    }
+    thread->leaving[thread->away_count++ % SIM_LEAVING] = (sim_leaving_t){
+        .from = from,
+        .message = message,
+        .place = channel->place,
+        .node = channel->unit_index,
+        .ahead = far ? FAR + channel->port : (uint32_t)ahead,
+        .key = far ? arrive_ps : (within_ps << SIM_PORT_BITS) | channel->port,
+    };
+    thread->away_window = sim__least(window, thread->away_window);
+}
+
+// Brings what all threads send to thread 0's buffers, which go to the other ranks.
+static void gather_messages(sim_t *sim)
 {
     struct sim__ranks *const ranks = sim->ranks;
-    sim_buffer_t *const out = &ranks->out[ranks->place_of[away->rank]];
-    const head_t head = {away->index, ahead, key};
-    sim_buffer_put(out, &head, sizeof(head));
-    sim->codec->leave(sim->codec_ctx, away, message, out);
-    ranks->cost.messages_out++;
-}
-
-#define WARM_AHEAD 8u // messages
-
-static void empty_unit(sim_thread_t *thread, uint32_t ahead, uint32_t slot, const sim_unit_t *unit)
-{
-    const sim_t *const sim = thread->sim;
-    for (uint32_t m = 0; m < unit->count; m++) {
-        sim_node_t *const node = unit->members[m];
-        sim_mailbox_t *const box = &thread->worker.boxes[slot][node->index];
-        const uint32_t count = sim__mailbox_count(box);
-        for (uint32_t i = 0; i < count; i++) {
-            // Senders wrote the messages long ago, so they left the cache.
-            sim->codec->warm(sim->codec_ctx,
-                             box->mail[i + WARM_AHEAD < count ? i + WARM_AHEAD : i].message);
-            put_message(thread->sim, node, ahead, box->mail[i].key, box->mail[i].message);
+    for (unsigned t = 0; t < sim->thread_count; t++) {
+        sim_thread_t *const thread = sim->threads[t];
+        thread->away_window = SIM_NO_WINDOW;
+        while (thread->left_count < thread->away_count) {
+            write_oldest(thread);
         }
-        sim__mailbox_empty(thread, box);
-    }
-}
-
-// Empties the mailboxes of other ranks' nodes in one slot. The slot counts as used afterwards only
-// if it has something for nodes of this rank.
-static void empty_slot(sim_thread_t *thread, uint32_t ahead)
-{
-    const sim_t *const sim = thread->sim;
-    const struct sim__ranks *const ranks = sim->ranks;
-    const uint32_t slot = (thread->worker.slot + ahead) & (SIM_SLOTS - 1);
-    uint64_t *const active = thread->worker.active[slot];
-    const uint32_t others = sim->unit_count - sim->own_count;
-    for (uint32_t first = 0; first < others; first += 64) {
-        uint64_t *const word = &active[(ranks->first_bit + first) / 64];
-        for (uint64_t left = *word; left != 0; left &= left - 1) {
-            const uint32_t other = first + (uint32_t)__builtin_ctzll(left);
-            empty_unit(thread, ahead, slot, &sim->units[sim->own_count + other]);
+        for (size_t i = 0; i < ranks->other_count && t > 0; i++) {
+            sim_buffer_t *const from = &thread->away[i];
+            sim_buffer_put(&sim->threads[0]->away[i],
+                           from->bytes + SIM_RANKS_HEAD,
+                           from->count - SIM_RANKS_HEAD);
+            clear(from);
         }
-        *word = 0;
     }
-    bool used = false;
-    for (uint32_t word = 0; word * 64 < ranks->first_bit && !used; word++) {
-        used = active[word] != 0;
-    }
-    thread->worker.slot_used[slot] = used;
-}
-
-// Takes out the far messages that go to nodes of other ranks. Such nodes have thread 0's worker.
-static void empty_parcels(sim_thread_t *thread)
-{
-    sim_t *const sim = thread->sim;
-    sim_parcels_t *const parcels = &thread->parcels[0][sim->parity];
-    size_t kept = 0;
-    sim_time_t earliest_ps = SIM_TIME_NEVER;
-    for (size_t i = 0; i < parcels->count; i++) {
-        const sim_parcel_t *const parcel = &parcels->items[i];
-        sim_node_t *const to = sim__ends(sim, parcel->channel)->to;
-        if (!sim__is_here(sim, to)) {
-            put_message(sim, to, FAR + parcel->channel->port, parcel->arrive_ps, parcel->message);
-            continue;
-        }
-        earliest_ps = parcel->arrive_ps < earliest_ps ? parcel->arrive_ps : earliest_ps;
-        parcels->items[kept++] = *parcel;
-    }
-    parcels->count = kept;
-    parcels->earliest_ps = earliest_ps;
 }
 
 // -- arriving
@@ -477,44 +490,22 @@ static void take_message(sim_t *sim, sim_reader_t *reader)
     sim__mailbox_put(thread, slot, to, (sim_mail_t){head.key, message});
 }
 
-// Takes all messages for nodes of other ranks into the buffers of those ranks.
-static void collect_messages(sim_t *sim)
-{
-    struct sim__ranks *const ranks = sim->ranks;
-    for (size_t i = 0; i < ranks->other_count; i++) {
-        ranks->out[i].count = 0;
-        (void)sim_buffer_room(&ranks->out[i], SIM_RANKS_HEAD);
-        ranks->out[i].count = SIM_RANKS_HEAD;
-    }
-    for (unsigned t = 0; t < sim->thread_count; t++) {
-        const sim_worker_t *const worker = &sim->threads[t]->worker;
-        for (uint32_t ahead = 1; ahead < SIM_SLOTS; ahead++) {
-            if (worker->slot_used[(worker->slot + ahead) & (SIM_SLOTS - 1)]) {
-                empty_slot(sim->threads[t], ahead);
-            }
-        }
-        empty_parcels(sim->threads[t]);
-    }
-}
-
 void sim__ranks_exchange(sim_t *sim, sim__seen_t *seen)
 {
     struct sim__ranks *const ranks = sim->ranks;
-    collect_messages(sim);
+    gather_messages(sim);
+    sim_buffer_t *const out = sim->threads[0]->away;
     for (size_t i = 0; i < ranks->other_count; i++) {
-        ranks->cost.bytes_out += ranks->out[i].count - SIM_RANKS_HEAD;
+        ranks->cost.bytes_out += out[i].count - SIM_RANKS_HEAD;
     }
     sim_ranks_view_t view = view_of(sim, seen);
     const uint64_t began_ns = sim__share_clock_ns();
-    ranks->ranks->ops->exchange(ranks->ranks->ctx,
-                                ranks->others,
-                                ranks->other_count,
-                                ranks->out,
-                                ranks->in,
-                                &view);
+    ranks->ranks->ops
+        ->exchange(ranks->ranks->ctx, ranks->others, ranks->other_count, out, ranks->in, &view);
     ranks->waited_ns += sim__share_clock_ns() - began_ns;
     *seen = seen_of(&view);
     for (size_t i = 0; i < ranks->other_count; i++) {
+        clear(&out[i]);
         SIM_CHECK(ranks->in[i].count >= SIM_RANKS_HEAD);
         sim_reader_t reader = {ranks->in[i].bytes + SIM_RANKS_HEAD,
                                ranks->in[i].count - SIM_RANKS_HEAD};

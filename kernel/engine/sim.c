@@ -43,6 +43,7 @@ sim_thread_t *sim__thread_create(sim_t *sim, unsigned index)
     thread->sim = sim;
     thread->worker.index = index;
     thread->sample_next_ps = SIM_TIME_NEVER;
+    thread->away_window = SIM_NO_WINDOW;
     thread->worker.background_ps = SIM_TIME_NEVER;
     return thread;
 }
@@ -76,6 +77,7 @@ void sim__thread_destroy(sim_thread_t *thread)
         sim_free(thread->parcels[i][0].items);
         sim_free(thread->parcels[i][1].items);
     }
+    sim__ranks_free_away(thread);
     sim_free(thread->seats);
     sim_free(thread->agenda);
     sim_free(thread->batch);
@@ -137,7 +139,7 @@ void sim_destroy(sim_t *sim)
     for (size_t i = 0; i < sim->stream_count; i++) {
         sim__stream_destroy(sim->streams[i]);
     }
-    sim__ranks_destroy(sim->ranks);
+    sim__ranks_destroy(sim);
     sim__barrier_fini(&sim->barrier);
     sim_free(sim->threads);
     sim_free(sim->units);
