@@ -186,7 +186,7 @@ static int print_results(const run_t *run, results_run_t *done)
         const char *const folder = run->args->folder;
         results_report(results_world(done), results_of(done), whole ? folder : NULL, stdout);
         if (run->ranks != NULL) {
-            cli_ranks_report(&run->costs, stdout);
+            cli_ranks_report(&run->costs, results_world(done), stdout);
         }
         if (!whole && folder != NULL) {
             printf("  files     not whole, in %s/.unfinished/; %s/ is as it was before the run\n",

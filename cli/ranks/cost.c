@@ -38,7 +38,7 @@ void cli_ranks_print_parts(const world_t *world, FILE *out)
             parts->busiest);
 }
 
-void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out)
+void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE *out)
 {
     uint64_t events = 0;
     uint64_t messages = 0;
@@ -66,12 +66,12 @@ void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out)
     }
     fprintf(out, "; the others waited most for rank %u\n", slowest);
     const double mean = costs->count > 0 ? (double)events / costs->count : 0.0;
-    const double share = mean > 0 ? (double)costs->ranks[busiest].events / mean : 0.0;
-    if (share > UNEVEN) {
-        fprintf(out,
-                "            rank %u ran %.2f times the mean number of events: fewer ranks, or "
-                "traffic spread over more hosts, would wait less\n",
-                busiest,
-                share);
-    }
+    const double share = mean > 0 ? (double)costs->ranks[busiest].events / mean : 1.0;
+    fprintf(out,
+            "            divided by %s; rank %u ran %.2f times the mean number of events%s\n",
+            world_parts_way_name(world->parts->way),
+            busiest,
+            share,
+            share > UNEVEN ? ": fewer ranks, or traffic spread over more hosts, would wait less"
+                           : "");
 }

@@ -60,6 +60,6 @@ typedef struct cli_ranks_costs {
 // Collects the costs at rank 0, after sim_run. All ranks call it. Free items with sim_free.
 void cli_ranks_collect(const sim_t *sim, cli_ranks_costs_t *costs);
 // Prints how the work was spread and who was waited for.
-void cli_ranks_report(const cli_ranks_costs_t *costs, FILE *out);
+void cli_ranks_report(const cli_ranks_costs_t *costs, const world_t *world, FILE *out);
 
 #endif // CLI_RANKS_RANKS_H

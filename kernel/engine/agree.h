@@ -26,7 +26,7 @@ void sim__ranks_destroy(sim_t *sim);
 void sim__ranks_seat(sim_t *sim, const uint32_t *unit_of);
 // Finds this rank's neighbours, and gives threads buffers for messages to them.
 void sim__ranks_meet(sim_t *sim);
-// Returns the place among this rank's neighbours of the one that runs the node; 0: none of them does.
+// Returns the place of the rank that runs the node, among this one's neighbours; 0 if none does.
 uint32_t sim__ranks_place(const sim_t *sim, const sim_node_t *node);
 // Takes a message for a node of another rank, on a channel that is away.
 void sim__ranks_send(sim_node_t *from,

@@ -13,6 +13,7 @@ typedef struct inputs {
     uint64_t program;  // the file of this program
     uint64_t scenario; // with every default
     uint64_t files;    // those that the scenario names
+    uint64_t parts;    // which rank has which nodes
 } inputs_t;
 
 static uint64_t hash(uint64_t sum, const void *bytes, size_t size)
@@ -49,6 +50,8 @@ static void look(const world_t *world, inputs_t *inputs)
     inputs->program = hash_file(0, "/proc/self/exe");
     inputs->scenario = hash(0, resolved, strlen(resolved));
     inputs->files = 0;
+    inputs->parts =
+        hash(0, world->parts->rank_of, net_node_count(world->net) * sizeof(*world->parts->rank_of));
     for (size_t i = 0; i < world->file_count; i++) {
         const char *const name = world->files[i];
         char *const path = name[0] == '/' ? sim_strdup(name) : sim_format("%s/%s", folder, name);
@@ -74,7 +77,8 @@ static void take(unsigned rank, const void *bytes, size_t size, void *ctx)
     const char *const what = theirs.program != judge->own.program     ? "program file"
                              : theirs.scenario != judge->own.scenario ? "scenario"
                              : theirs.files != judge->own.files       ? "input file"
-                                                                      : NULL;
+                             : theirs.parts != judge->own.parts ? "division of the network (METIS)"
+                                                                : NULL;
     if (what != NULL && judge->rank == 0) {
         judge->rank = rank;
         judge->what = what;

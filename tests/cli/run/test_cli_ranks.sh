@@ -57,7 +57,8 @@ for name in reliable unreliable; do
     ranks 2 two "$work/$name.yaml" --threads 2 || fail "$name, 2 ranks: $(head -n 2 "$work/err2")"
     same one two
 done
-grep -q '  ranks     2, ' "$work/out" || fail "the summary does not tell how ranks waited"
+grep -q '  ranks     2, ' "$work/out" && grep -q 'divided by pods; rank' "$work/out" ||
+    fail "the summary does not tell how ranks waited"
 ranks 3 three "$work/reliable.yaml" --progress "$work/progress" || fail "3 ranks: $(head -n 2 "$work/err2")"
 alone one "$work/reliable.yaml" && same one three
 head -n 1 "$work/progress" | grep -q '"done": 17, "planned": 17, .* "share": 1.0000' ||
@@ -127,6 +128,12 @@ sed -i 's/^grid:.*/grid: {ties: [hash, insertion]}/' "$work/sweep.yaml"
 OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" 2>"$work/err"
 [ $? -eq 2 ] && grep -q 'mpirun started it 2 times' "$work/err" ||
     fail "a sweep under mpirun: $(cat "$work/err")"
+
+# A check tells beforehand how the network is divided.
+"$ROCESIM" check "$work/reliable.yaml" --ranks 2 >"$work/out" || fail "check --ranks fails"
+grep -q '^  ranks     2; the first has 8 hosts' "$work/out" &&
+    grep -q '^  parts     by pods: 8 of 48 links join ranks (16.7 %)' "$work/out" ||
+    fail "check --ranks: $(grep -A 1 '^  ranks' "$work/out")"
 
 # A job script for Slurm, which test_cli_slurm.sh runs.
 "$ROCESIM" run "$work/reliable.yaml" -o "$work/it's" --ranks 3 --threads 2 --print-slurm >"$work/job.sh" ||
