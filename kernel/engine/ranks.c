@@ -2,8 +2,8 @@
 // kernel/engine/ranks.c - carries messages between ranks, and lets ranks agree.
 //
 // A message for a node of another rank goes into a buffer of the sender's thread for that rank, as
-// soon as all parts of the message are in the cache. After a window, thread 0 swaps buffers with all
-// neighbours, and puts what came into its own mailboxes, from which any thread gathers it.
+// soon as all parts of the message are in the cache. After a window, thread 0 swaps buffers with
+// all neighbours, and puts what came into its own mailboxes, from which any thread gathers it.
 //
 //     a buffer: SIM_RANKS_HEAD bytes of the operations, then for each message
 //         u32 node, u32 windows ahead (1..SIM_SLOTS - 1), u64 key   a message in a mailbox
