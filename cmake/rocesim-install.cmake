@@ -31,6 +31,8 @@ install(TARGETS rocesim_session LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
 install(FILES sessions/rocesim_session.h sessions/rocesim_session.hpp examples/astra_network.hh
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim"
         COMPONENT dev)
+install(FILES sessions/protocol.schema.json
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/sessions")
 install(FILES sessions/rocesim_session.py sessions/rocesim_library.py
         DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/python"
         COMPONENT program)

@@ -51,15 +51,17 @@ class Session:
             )
             theirs.close()
             self._socket = own
-        self._file = self._socket.makefile("rwb")
+        self._file = self._socket.makefile("rb")
         self.hosts = self.call("hello", **({"token": token} if token else {}))["hosts"]
 
     def call(self, name, **arguments):
         """Makes any call of the protocol and returns its answer as a dictionary."""
         arguments["call"] = name
         try:
-            self._file.write(json.dumps(arguments).encode() + b"\n")
-            self._file.flush()
+            try:
+                self._socket.sendall(json.dumps(arguments).encode() + b"\n")
+            except BrokenPipeError:
+                pass  # the other side has said why
             line = self._file.readline()
         except OSError as error:
             raise SessionError(f"the session has ended: {error}") from error

@@ -38,6 +38,27 @@ for seed in $(seq "$(few 3 1)"); do
         "$PWD/scenarios/training/ring8.goal" "$work/p$seed" "$seed" \
         >"$work/said" 2>&1 || fail "programs $seed: $(tail -n 5 "$work/said")"
 done
+cat >"$work/undo.yaml" <<'EOF'
+name: undo
+seed: 5
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}
+nic: {congestion-control: dcqcn, mtu: 4096}
+switch: {buffer: 450KB, ecn: {kmin: 5KB, kmax: 20KB, pmax: 0.2}}
+traffic:
+  - poisson: {sizes: websearch, load: 0.3, stop: 300us}
+observe:
+  - {series: "port[leaf0->host0].queue_bytes", every: 1us}
+  - {series: "port[leaf1->host5].queue_bytes", on: change}
+captures:
+  - {ports: "leaf0->host0", file: a.pcap.gz}
+  - {ports: "leaf1->host5", file: b.pcap}
+  - {ports: "host0->leaf0", file: c.pcapng}
+faults:
+  - {part: spine0, kind: down, at: 120us, until: 150us}
+EOF
+within 20 python3 tests/sessions/undone.py "$ROCESIM" "$work/undo.yaml" "$work/undone" >"$work/said" 2>&1 ||
+    fail "undone: $(tail -n 3 "$work/said")"
+
 # A session whose files were cut has the series of the run without marks, to the last sample both have.
 lines=$(cat "$work"/socket1/list/series*.csv | wc -l)
 cat "$work"/socket1/list/series*.csv | head -n "$((lines - 1))" >"$work/a"
@@ -78,6 +99,14 @@ grep -q '"id":12,.*at: 99 ps has passed; the time is 100 ps' "$work/said" ||
 { [ $? = 2 ] && grep -q 'expected stdio, unix:PATH or 127.0.0.1:PORT' "$work/said"; } ||
     fail "$(cat "$work/said")"
 
+# Requests and answers fit the schema that is installed. Debian's Python has jsonschema.
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import jsonschema' 2>/dev/null || continue
+    within 20 "$python" tests/sessions/protocol.py "$ROCESIM" "$work/fabric.yaml" \
+        sessions/protocol.schema.json >"$work/said" 2>&1 || fail "protocol: $(tail -n 3 "$work/said")"
+    break
+done
+
 # A server outlives its clients.
 "$ROCESIM" serve "$work/fabric.yaml" --listen "unix:$work/socket" -o "$work/served" >"$work/server" 2>&1 &
 server=$!
@@ -93,8 +122,7 @@ for number in range(int(sys.argv[2])):
         session.submit(0, 5, 10**8)
         if draw.random() < 0.5:
             session.mark()
-        session._file.write(b'{"call":"advance","until_ps":100000000000}\n{"call":"ma')
-        session._file.flush()
+        session._socket.sendall(b'{"call":"advance","until_ps":100000000000}\n{"call":"ma')
         os._exit(0)
     draw.random()
     os.waitpid(child, 0)
@@ -103,7 +131,7 @@ with Session(server="unix:" + sys.argv[1]) as session:
     print("took", session.next_completion()[0]["end_ps"])
     session.finish()
 EOF
-within 20 python3 "$work/victims.py" "$work/socket" "$(few 20 4)" >"$work/said" 2>&1 ||
+within 20 python3 "$work/victims.py" "$work/socket" "$(few 100 8)" >"$work/said" 2>&1 ||
     fail "$(tail -n 3 "$work/said")"
 grep -q '^took [0-9]' "$work/said" || fail "the server does not answer: $(cat "$work/said")"
 # A process notices when its call ends.
