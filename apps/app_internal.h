@@ -87,6 +87,8 @@ struct app__endpoint {
     nic_cq_t *recv_cq;
     uint32_t interface;
     uint64_t position;    // position of the next QP number to give out
+    uint64_t kept_first;  // position of the numbers that one owner has asked for
+    uint64_t kept_count;  // 0: nobody has
     app__range_t *ranges; // in the order of their numbers, unless they overlap
     size_t range_count;
     size_t range_capacity;
@@ -115,11 +117,14 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           const app__range_ops_t *ops,
                           void *owner,
                           uint64_t count);
-// Reserves the last `count` of all QP numbers, so that the numbers of others do not depend on it.
-uint64_t app__reserve_last_qps(app__endpoint_t *endpoint,
-                               const app__range_ops_t *ops,
-                               void *owner,
-                               uint64_t count);
+// Reserves `count` QP numbers from position `first` on, or later ones if some of these are taken.
+// Others get the numbers before and behind them, so theirs do not depend on it. At most one owner
+// may do so at an endpoint.
+uint64_t app__reserve_qps_at(app__endpoint_t *endpoint,
+                             const app__range_ops_t *ops,
+                             void *owner,
+                             uint64_t first,
+                             uint64_t count);
 // Gives back the ranges that an owner has reserved last, before any of their QPs exists.
 void app__return_qps(app__endpoint_t *endpoint, const void *owner);
 // Converts a position in the NIC's sequence of QP numbers to the QP number.

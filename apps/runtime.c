@@ -249,18 +249,26 @@ uint64_t app__reserve_qps(app__endpoint_t *endpoint,
                           void *owner,
                           uint64_t count)
 {
+    const uint64_t kept_end = endpoint->kept_first + endpoint->kept_count;
+    if (endpoint->position < kept_end && endpoint->position + count > endpoint->kept_first) {
+        endpoint->position = kept_end;
+    }
     const app__range_t range = {ops, owner, endpoint->position, count, NULL, 0};
     add_range(endpoint, &range);
     endpoint->position += count;
     return range.first;
 }
 
-uint64_t app__reserve_last_qps(app__endpoint_t *endpoint,
-                               const app__range_ops_t *ops,
-                               void *owner,
-                               uint64_t count)
+uint64_t app__reserve_qps_at(app__endpoint_t *endpoint,
+                             const app__range_ops_t *ops,
+                             void *owner,
+                             uint64_t first,
+                             uint64_t count)
 {
-    const app__range_t range = {ops, owner, QPN_COUNT - count, count, NULL, 0};
+    SIM_CHECK(endpoint->kept_count == 0);
+    endpoint->kept_first = endpoint->position > first ? endpoint->position : first;
+    endpoint->kept_count = count;
+    const app__range_t range = {ops, owner, endpoint->kept_first, count, NULL, 0};
     add_range(endpoint, &range);
     return range.first;
 }
@@ -296,7 +304,7 @@ void app__return_qps(app__endpoint_t *endpoint, const void *owner)
             endpoint->ranges[kept++] = range;
             continue;
         }
-        endpoint->position -= range.count;
+        endpoint->position = range.first < endpoint->position ? range.first : endpoint->position;
         if (range.region != NULL) {
             nic_mr_deregister(range.region);
         }

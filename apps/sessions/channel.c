@@ -7,8 +7,11 @@
 #include "apps/sessions/session_internal.h"
 
 #define SLOTS (UINT32_C(1) << 19) // QP numbers of an interface for each direction
-#define OUTSTANDING_MAX 16u       // work requests of a channel
-#define PRIORITIES 9u             // the eight classes, and the NIC's own
+// The numbers of a session begin behind those of most applications. A NIC's table of queue pairs
+// grows with the largest number, so requesters and responders have every other number.
+#define FIRST_POSITION (UINT64_C(1) << 16)
+#define OUTSTANDING_MAX 16u // work requests of a channel
+#define PRIORITIES 9u       // the eight classes, and the NIC's own
 
 // -- values
 
@@ -67,14 +70,14 @@ static uint32_t qp_number(const app_session_t *session, uint32_t interface, uint
 
 static uint32_t requester_number(const app__session_channel_t *channel)
 {
-    return qp_number(channel->session, channel->source, channel->source_slot);
+    return qp_number(channel->session, channel->source, 2 * (uint64_t)channel->source_slot);
 }
 
 static uint32_t responder_number(const app__session_channel_t *channel)
 {
     return qp_number(channel->session,
                      channel->destination,
-                     (uint64_t)SLOTS + channel->destination_slot);
+                     2 * (uint64_t)channel->destination_slot + 1);
 }
 
 // -- queue pairs
@@ -366,8 +369,7 @@ static app__session_channel_t *channel_at(const app_session_t *session,
                                           uint64_t offset)
 {
     const app__session_slots_t *const slots = &session->sides[interface].slots[1];
-    return offset < SLOTS || offset - SLOTS >= slots->capacity ? NULL
-                                                               : slots->channels[offset - SLOTS];
+    return offset % 2 == 0 || offset / 2 >= slots->capacity ? NULL : slots->channels[offset / 2];
 }
 
 static sim_time_t passive_from_ps(const void *owner, uint32_t interface, uint64_t offset)
@@ -429,10 +431,11 @@ void app__session_join(app_session_t *session, uint32_t interface)
 {
     app__session_side_t *const side = &session->sides[interface];
     side->endpoint = app__endpoint_of(session->runtime, interface);
-    side->position = app__reserve_last_qps(side->endpoint,
-                                           &app__session_range_ops,
-                                           session,
-                                           2 * (uint64_t)SLOTS);
+    side->position = app__reserve_qps_at(side->endpoint,
+                                         &app__session_range_ops,
+                                         session,
+                                         FIRST_POSITION,
+                                         2 * (uint64_t)SLOTS);
     app__register_buffers(side->endpoint);
 }
 
