@@ -113,7 +113,11 @@ const nic_device_ops_t *nic_device_of(const nic_t *nic);
 void *nic_device_state(const nic_t *nic);
 void *nic_device_qp_state(const nic_qp_t *qp); // only where qp_state_bytes is not 0
 sim_node_t *nic_device_node(nic_t *nic);       // for timers and the time
-net_port_t *nic_device_port(const nic_t *nic); // to drop packets, and to pause the link
+net_port_t *nic_device_port(const nic_t *nic); // to drop packets
+// Tells the peers of all ports of the NIC to stop these classes for the time, or to go on (0).
+void nic_device_pause(const nic_t *nic, uint8_t classes, uint16_t quanta);
+// Returns how long that time is on the NIC's fastest port.
+sim_time_t nic_device_pause_ps(const nic_t *nic, uint16_t quanta);
 
 // -- for devices: the NIC's knowledge
 

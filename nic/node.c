@@ -50,8 +50,14 @@ static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packe
     net_port_count_rx(port, packet);
     if (packet->kind == NET_PACKET_ROCE) {
         nic__planes_arrived(nic, packet, (uint32_t)(port - nic->planes->ports));
-        nic__receive(nic, packet);
-        nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+        if (nic->served) {
+            nic->device->arrive(nic, packet);
+        } else if (nic->gated) {
+            nic__gate_push(nic->gate, packet);
+        } else {
+            nic__receive(nic, packet);
+            nic__trace(nic, NULL, NIC_TRACE_RECEIVE, 0, 0);
+        }
         return;
     }
     const uint8_t released = net_port_pause_received(port, packet);
@@ -223,9 +229,12 @@ static void run_with_steps(nic_host_t *host)
             break;
         }
         const sim_mail_t *const mail = sim__take_mail(node, mail_ps);
-        nic_t *const nic = &host->nics[sim_mail_port(mail)];
+        const uint32_t port = sim_mail_port(mail);
+        nic_t *const nic = &host->nics[nic__index_of_port(host, port)];
         net_packet_t *const packet = mail->message;
-        if (SIM_LIKELY(nic->served && packet->kind == NET_PACKET_ROCE)) {
+        if (SIM_UNLIKELY(nic->planes != NULL)) {
+            arrive_in_plane(nic, &host->node.ports[port], packet);
+        } else if (SIM_LIKELY(nic->served && packet->kind == NET_PACKET_ROCE)) {
             net_port_count_rx(nic->port, packet);
             nic->device->arrive(nic, packet);
         } else {

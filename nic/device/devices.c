@@ -11,6 +11,7 @@
 #include "nic/objects/qp.h"
 #include "nic/objects/queues.h"
 #include "nic/objects/region.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/entry.h"
 #include "nic/transport/finish.h"
@@ -73,6 +74,16 @@ sim_node_t *nic_device_node(nic_t *nic)
 net_port_t *nic_device_port(const nic_t *nic)
 {
     return nic->port;
+}
+
+void nic_device_pause(const nic_t *nic, uint8_t classes, uint16_t quanta)
+{
+    nic__ports_pause(nic, classes, quanta);
+}
+
+sim_time_t nic_device_pause_ps(const nic_t *nic, uint16_t quanta)
+{
+    return nic__ports_pause_ps(nic, quanta);
 }
 
 const nic_device_ops_t *nic_device_of(const nic_t *nic)

@@ -308,20 +308,14 @@ static sim_err_t check_planes(const net_node_t *node, sim_message_t *message)
     } rules[] = {
         {"nic.model",
          config->custom_device != NULL ? config->custom_device->name : config->model.text,
-         config->custom_device == NULL && strcmp(config->model.text, NIC_IDEAL.text) == 0,
-         NIC_IDEAL.text,
-         "the inside of such a NIC feeds one port"},
+         config->custom_device == NULL,
+         "ideal or detailed",
+         "it may feed one port only"},
         {"nic.scheduler",
          config->custom_scheduler != NULL ? config->custom_scheduler->name : config->scheduler,
          config->custom_scheduler == NULL && strcmp(config->scheduler, "ring") == 0,
          "ring",
          "the scheduler asks for one port"},
-        {"nic.transport",
-         config->transport,
-         config->custom_transport != NULL ||
-             (strcmp(config->transport, "adamap") != 0 && strcmp(config->transport, "sdr") != 0),
-         "go-back-n or irn",
-         "its receiver pauses one port"},
     };
     for (size_t i = 0; node->planes > 1 && i < SIM_COUNT_OF(rules); i++) {
         if (!rules[i].fits) {

@@ -2,6 +2,7 @@
 // nic/transport/gate.c - the packets that wait while a NIC's receive pipeline stands.
 #include "nic/transport/gate.h"
 
+#include "nic/schedule/planes.h"
 #include "nic/transport/entry.h"
 
 #define PAUSE_QUANTA 0xffffu
@@ -20,9 +21,9 @@ static void pause_link(nic_gate_t *gate, uint8_t classes)
     sim_node_t *const node = nic__node(gate->nic);
     gate->pausing |= classes;
     gate->pauses++;
-    net_port_pause_send(gate->nic->port, classes, PAUSE_QUANTA);
+    nic__ports_pause(gate->nic, classes, PAUSE_QUANTA);
     if (!sim_timer_armed(&gate->pause_timer)) {
-        const sim_time_t pause_ps = net_port_quanta_ps(gate->nic->port, PAUSE_QUANTA);
+        const sim_time_t pause_ps = nic__ports_pause_ps(gate->nic, PAUSE_QUANTA);
         sim_timer_arm(node, &gate->pause_timer, node->now_ps + pause_ps / 2);
     }
 }
@@ -30,15 +31,15 @@ static void pause_link(nic_gate_t *gate, uint8_t classes)
 static void pause_fired(sim_node_t *node, sim_timer_t *timer)
 {
     const nic_gate_t *const gate = SIM_CONTAINER_OF(timer, nic_gate_t, pause_timer);
-    const sim_time_t pause_ps = net_port_quanta_ps(gate->nic->port, PAUSE_QUANTA);
-    net_port_pause_send(gate->nic->port, gate->pausing, PAUSE_QUANTA);
+    const sim_time_t pause_ps = nic__ports_pause_ps(gate->nic, PAUSE_QUANTA);
+    nic__ports_pause(gate->nic, gate->pausing, PAUSE_QUANTA);
     sim_timer_arm(node, timer, node->now_ps + pause_ps / 2);
 }
 
 static void resume_link(nic_gate_t *gate)
 {
     if (gate->pausing != 0 && gate->bytes <= gate->buffer_bytes / 2) {
-        net_port_pause_send(gate->nic->port, gate->pausing, 0);
+        nic__ports_pause(gate->nic, gate->pausing, 0);
         gate->pausing = 0;
         sim_timer_cancel(nic__node(gate->nic), &gate->pause_timer);
     }

@@ -17,9 +17,9 @@ static void pause_link(nic_t *nic, uint8_t classes)
     sim_node_t *const node = nic__device_node(nic);
     rnic->pausing |= classes;
     rnic->counters.pauses_sent++;
-    net_port_pause_send(rnic->port, classes, PAUSE_QUANTA);
+    nic_device_pause(nic, classes, PAUSE_QUANTA);
     if (!sim_timer_armed(&rnic->pause_timer)) {
-        const sim_time_t pause_ps = net_port_quanta_ps(rnic->port, PAUSE_QUANTA);
+        const sim_time_t pause_ps = nic_device_pause_ps(nic, PAUSE_QUANTA);
         sim_timer_arm(node, &rnic->pause_timer, node->now_ps + pause_ps / 2);
     }
 }
@@ -29,8 +29,8 @@ void nic__rnic_pause_fired(sim_node_t *node, sim_timer_t *timer)
     nic_rnic_t *const rnic = SIM_CONTAINER_OF(timer, nic_rnic_t, pause_timer);
     sim_upkeep(node);
     if (rnic->pausing != 0) {
-        net_port_pause_send(rnic->port, rnic->pausing, PAUSE_QUANTA);
-        const sim_time_t pause_ps = net_port_quanta_ps(rnic->port, PAUSE_QUANTA);
+        nic_device_pause(rnic->nic, rnic->pausing, PAUSE_QUANTA);
+        const sim_time_t pause_ps = nic_device_pause_ps(rnic->nic, PAUSE_QUANTA);
         sim_timer_arm(node, timer, node->now_ps + pause_ps / 2);
     }
 }
@@ -41,7 +41,7 @@ static void release(nic_t *nic, uint32_t bytes)
     SIM_CHECK(rnic->buffered_bytes >= bytes);
     rnic->buffered_bytes -= bytes;
     if (SIM_UNLIKELY(rnic->pausing != 0) && rnic->buffered_bytes <= rnic->detail.resume_bytes) {
-        net_port_pause_send(rnic->port, rnic->pausing, 0);
+        nic_device_pause(nic, rnic->pausing, 0);
         rnic->pausing = 0;
         sim_timer_cancel(nic__device_node(nic), &rnic->pause_timer);
     }
