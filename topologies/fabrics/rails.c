@@ -23,7 +23,7 @@
                  gpus_per_server,                                                                 \
                  .default_text = "8",                                                             \
                  .min_text = "1",                                                                 \
-                 .max_text = "64",                                                                \
+                 .max_text = "1024",                                                                \
                  .help = "GPUs of each server; each GPU has a NIC of its own"),                   \
         SIM_ATTR(PREFIX ".servers-per-segment",                                                   \
                  COUNT,                                                                           \

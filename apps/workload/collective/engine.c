@@ -81,6 +81,14 @@ static void permit(app__member_t *member, uint32_t number)
 
 // -- blocks
 
+static void stop_waiting(const app__coll_run_t *run, app__coll_block_t *block)
+{
+    if (block->awaits != APP__NO_BLOCK) {
+        run->blocks[block->awaits].waiters--;
+        block->awaits = APP__NO_BLOCK;
+    }
+}
+
 // Returns whether the slice at hand must wait, and notes for what.
 static bool must_wait(app__member_t *member,
                       uint32_t number,
@@ -90,10 +98,11 @@ static bool must_wait(app__member_t *member,
 {
     const app__coll_run_t *const run = member->run;
     app__coll_block_t *const block = &run->blocks[number];
-    block->awaits = APP__NO_BLOCK;
+    stop_waiting(run, block);
     if (look->step.wait_block != APP__NO_BLOCK && block->at.slice == 0 &&
         !has_done(run, look->step.wait_block, block->at.loop, look->step.wait_step)) {
         block->awaits = look->step.wait_block; // wakes this one when it has finished a step
+        run->blocks[block->awaits].waiters++;
         return true;
     }
     if (from != NULL && from->visible.next == from->consumed) {
@@ -140,8 +149,11 @@ static bool reduce(app__member_t *member, uint32_t number, uint64_t bytes)
 // Lets those blocks look again that wait for a step of this one.
 static void wake_dependents(app__member_t *member, uint32_t number)
 {
-    for (uint32_t i = 0; i < member->run->block_count; i++) {
+    uint32_t left = member->run->blocks[number].waiters;
+    for (uint32_t i = 0; left > 0; i++) {
+        SIM_CHECK(i < member->run->block_count);
         if (member->run->blocks[i].awaits == number) {
+            left--;
             app__coll_wake(member, i);
         }
     }

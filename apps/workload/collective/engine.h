@@ -110,9 +110,10 @@ typedef struct app__coll_block {
     app__place_t permit; // first receive that has no clear-to-send
     uint32_t steps;
     uint32_t channel;
-    uint32_t awaits; // block whose step this one waits for; APP__NO_BLOCK: none
-    bool busy;       // reduces
-    bool reduced;    // the slice at hand
+    uint32_t awaits;  // block whose step this one waits for; APP__NO_BLOCK: none
+    uint32_t waiters; // blocks that wait for a step of this one
+    bool busy;        // reduces
+    bool reduced;     // the slice at hand
     bool done;
 } app__coll_block_t;
 

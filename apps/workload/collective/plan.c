@@ -9,6 +9,7 @@
 #define SLICE_MAX (UINT64_C(1) << 30)   // a work request has less than 2 GiB
 #define NVLS_STEP (UINT64_C(128) << 10) // NCCL: nvlsChunkSize; half of it from so many nodes on
 #define NVLS_NODES 4u
+#define NVLS_CHANNELS 16u // NCCL: of an H100, at most
 // NCCL: 18 links of 20.6 GB/s, of which NVLS reaches 0.85 x 5/6, beside 450 GB/s of the wire
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
 #define BUFFER_STEPS 8u // NCCL: steps of a connection's buffer
@@ -297,6 +298,10 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
                                                                  : options->protocol;
     } else {
         choose(all, plan);
+    }
+    if (reduces_in_switch(program->algorithm) && options->channels == SIM_AUTO &&
+        program->channels > NVLS_CHANNELS) {
+        program->channels = NVLS_CHANNELS;
     }
     plan->local_bps = local_bps(all, program->algorithm);
     program->step_chunks = 1;
