@@ -298,3 +298,121 @@ function proto.dissector(tvb, pinfo, root)
 end
 
 register_postdissector(proto)
+
+-- Ultra Ethernet over UDP: the headers of the packet delivery sublayer (PDS) and of the semantic sublayer
+-- (SES), which Wireshark does not know yet. Layouts: net/wire/uet.h and docs/formats/frames.md.
+
+local UET_PORT = 4793
+local uet = Proto("rocesim_uet", "Ultra Ethernet")
+local uet_types = {
+    [1] = "TSS", [2] = "RUD request", [3] = "ROD request", [4] = "RUDI request", [5] = "RUDI response",
+    [6] = "UUD request", [7] = "ACK", [8] = "ACK_CC", [9] = "ACK_CCX", [10] = "NACK", [11] = "control",
+    [12] = "NACK_CCX", [13] = "RUD request with CC state", [14] = "ROD request with CC state",
+}
+local uet_controls = {
+    [0] = "no operation", [1] = "ACK request", [2] = "clear", [3] = "clear request", [4] = "close",
+    [5] = "close request", [6] = "probe", [7] = "credit", [8] = "credit request", [9] = "negotiation",
+}
+local uet_nacks = {
+    [1] = "trimmed", [2] = "trimmed at the last hop", [10] = "no resource", [13] = "out of order (ROD)",
+}
+local uet_opcodes = {
+    [0] = "no operation", [1] = "write", [2] = "read", [3] = "atomic", [4] = "fetching atomic", [5] = "send",
+    [7] = "datagram send", [8] = "deferrable send", [9] = "tagged send",
+}
+local u = {
+    type = ProtoField.uint16("rocesim_uet.type", "Type", base.DEC, uet_types, 0xf800),
+    next = ProtoField.uint16("rocesim_uet.next", "Next header", base.DEC, nil, 0x0780),
+    control = ProtoField.uint16("rocesim_uet.control", "Control", base.DEC, uet_controls, 0x0780),
+    again = ProtoField.bool("rocesim_uet.again", "Retransmission", 16, nil, 0x0010),
+    ask = ProtoField.bool("rocesim_uet.ack_request", "Asks for an ACK", 16, nil, 0x0008),
+    marked = ProtoField.bool("rocesim_uet.marked", "Packet was marked CE", 16, nil, 0x0020),
+    psn = ProtoField.uint32("rocesim_uet.psn", "PSN"),
+    source = ProtoField.uint16("rocesim_uet.source_pdc", "PDC of the source"),
+    destination = ProtoField.uint16("rocesim_uet.destination_pdc", "PDC of the destination"),
+    nack = ProtoField.uint8("rocesim_uet.nack", "NACK code", base.DEC, uet_nacks),
+    target = ProtoField.uint32("rocesim_uet.credit", "Credit (units of 256 bytes)", base.DEC, nil, 0x00ffffff),
+    offset = ProtoField.int16("rocesim_uet.ack_offset", "PSN that caused it, from the PSN on"),
+    first = ProtoField.int16("rocesim_uet.sack_offset", "First PSN of the bitmap, from the PSN on"),
+    bits = ProtoField.uint64("rocesim_uet.sack", "Bitmap, lowest bit first", base.HEX),
+    bytes = ProtoField.uint24("rocesim_uet.received", "Received (units of 256 bytes)"),
+    ahead = ProtoField.uint16("rocesim_uet.ahead", "Packets ahead of a missing one"),
+    opcode = ProtoField.uint8("rocesim_uet.opcode", "SES opcode", base.DEC, uet_opcodes, 0x3f),
+    message = ProtoField.uint16("rocesim_uet.message", "Message"),
+    address = ProtoField.uint64("rocesim_uet.buffer_offset", "Buffer offset", base.HEX),
+    key = ProtoField.uint64("rocesim_uet.key", "Memory key", base.HEX),
+    length = ProtoField.uint32("rocesim_uet.length", "Request length"),
+}
+for _, field in pairs(u) do
+    table.insert(uet.fields, field)
+end
+
+-- Bytes of PDS headers by type.
+local uet_sizes = {
+    [2] = 12, [3] = 12, [6] = 4, [7] = 12, [8] = 32, [9] = 32, [10] = 16, [11] = 16, [13] = 16, [14] = 16,
+}
+
+local function add_request(tree, tvb, at)
+    tree:add(u.opcode, tvb(at, 1))
+    tree:add(u.message, tvb(at + 2, 2))
+    tree:add(u.address, tvb(at + 12, 8))
+    tree:add(u.key, tvb(at + 24, 8))
+    tree:add(u.length, tvb(at + 40, 4))
+    return uet_opcodes[band(tvb(at, 1):uint(), 0x3f)] or "SES request"
+end
+
+local function add_ack(tree, tvb)
+    tree:add(u.offset, tvb(2, 2))
+    tree:add(u.first, tvb(14, 2))
+    tree:add(u.bits, tvb(16, 8))
+    if rshift(tvb(12, 1):uint(), 4) == 0 then
+        tree:add(u.bytes, tvb(27, 3))
+    else
+        tree:add(u.target, tvb(23, 4))
+    end
+    tree:add(u.ahead, tvb(30, 2))
+end
+
+function uet.dissector(tvb, pinfo, root)
+    local prologue = tvb:len() >= 4 and tvb(0, 2):uint() or 0
+    local kind = rshift(prologue, 11)
+    local size = uet_sizes[kind]
+    if size == nil or tvb:len() < size then
+        return 0
+    end
+    pinfo.cols.protocol = "UET"
+    local tree = root:add(uet, tvb(0, size))
+    tree:add(u.type, tvb(0, 2))
+    tree:add(kind == 11 and u.control or u.next, tvb(0, 2))
+    local words = uet_types[kind]
+    local next = band(rshift(prologue, 7), 15)
+    if kind == 11 then
+        words = uet_controls[next] or words
+    end
+    if size >= 12 then
+        tree:add(u.psn, tvb(4, 4))
+        tree:add(u.source, tvb(8, 2))
+        tree:add(u.destination, tvb(10, 2))
+        words = words .. " PSN " .. tvb(4, 4):uint()
+    end
+    if kind == 10 then
+        tree:add(u.nack, tvb(2, 1))
+        words = words .. ", " .. (uet_nacks[tvb(2, 1):uint()] or "code " .. tvb(2, 1):uint())
+    elseif kind == 8 or kind == 9 then
+        tree:add(u.marked, tvb(0, 2))
+        add_ack(tree, tvb)
+    elseif kind ~= 7 then
+        tree:add(u.again, tvb(0, 2))
+        tree:add(u.ask, tvb(0, 2))
+        if size == 16 then
+            tree:add(u.target, tvb(12, 4))
+        end
+    end
+    if next == 3 and kind ~= 11 and tvb:len() >= size + 44 then
+        words = words .. ", " .. add_request(tree, tvb, size)
+    end
+    pinfo.cols.info = words
+    return tvb:len()
+end
+
+DissectorTable.get("udp.port"):add(UET_PORT, uet)

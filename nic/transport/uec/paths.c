@@ -14,11 +14,12 @@ static void shuffle(nic_uec_paths_t *paths)
 void nic__uec_paths_init(nic_uec_paths_t *paths,
                          nic_uec_spray_t spray,
                          uint32_t count,
+                         const nic_reps_config_t *reps_config,
                          uint64_t seed,
                          uint64_t id)
 {
     SIM_CHECK(count != 0 && (count & (count - 1)) == 0);
-    *paths = (nic_uec_paths_t){.spray = spray, .count = count};
+    *paths = (nic_uec_paths_t){.spray = spray, .count = count, .reps_config = reps_config};
     sim_random_init(&paths->random, seed, id, "uec-paths");
     if (spray == NIC_UEC_BITMAP || spray == NIC_UEC_MIXED) {
         paths->penalties = sim_alloc_array(count, sizeof(*paths->penalties));
@@ -58,7 +59,7 @@ static uint32_t step_over(nic_uec_paths_t *paths)
     return entropy;
 }
 
-uint32_t nic__uec_paths_next(nic_uec_paths_t *paths)
+uint32_t nic__uec_paths_next(nic_uec_paths_t *paths, sim_time_t now_ps)
 {
     switch (paths->spray) {
     case NIC_UEC_ONE:
@@ -70,6 +71,13 @@ uint32_t nic__uec_paths_next(nic_uec_paths_t *paths)
             return paths->good[paths->good_first++ & (paths->good_capacity - 1)];
         }
         break;
+    case NIC_UEC_REPS:
+        return nic__reps_next_entropy(&paths->reps,
+                                      paths->reps_config,
+                                      &paths->random,
+                                      paths->count,
+                                      now_ps,
+                                      NULL);
     case NIC_UEC_BITMAP:
         break;
     }
@@ -91,10 +99,34 @@ static void keep(nic_uec_paths_t *paths, uint32_t entropy)
     paths->good[paths->good_end++ & (paths->good_capacity - 1)] = (uint16_t)entropy;
 }
 
-void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate)
+// REPS: a packet that came back, or a time-out.
+static void hear_reps(nic_uec_paths_t *paths,
+                      uint32_t entropy,
+                      nic_uec_fate_t fate,
+                      sim_time_t now_ps)
+{
+    if (fate == NIC_UEC_LOST) {
+        (void)nic__reps_timeout(&paths->reps, paths->reps_config, now_ps);
+    } else if (fate != NIC_UEC_TRIMMED) {
+        nic__reps_ack(&paths->reps,
+                      paths->reps_config,
+                      (uint16_t)entropy,
+                      fate == NIC_UEC_MARKED,
+                      now_ps);
+    }
+}
+
+void nic__uec_paths_heard(nic_uec_paths_t *paths,
+                          uint32_t entropy,
+                          nic_uec_fate_t fate,
+                          sim_time_t now_ps)
 {
     static const uint8_t points[] =
         {[NIC_UEC_GOOD] = 0, [NIC_UEC_MARKED] = 1, [NIC_UEC_TRIMMED] = 4, [NIC_UEC_LOST] = 15};
+    if (paths->spray == NIC_UEC_REPS && entropy < paths->count) {
+        hear_reps(paths, entropy, fate, now_ps);
+        return;
+    }
     if (entropy >= paths->count || paths->penalties == NULL) {
         return;
     }

@@ -5,13 +5,14 @@
 #define NIC_TRANSPORT_UEC_PATHS_H
 
 #include "kernel/random.h"
-#include "nic/host.h"
+#include "nic/path/reps.h"
 
 typedef enum nic_uec_spray {
     NIC_UEC_ONE,       // one value for all packets
     NIC_UEC_OBLIVIOUS, // all in turn, in an order that is drawn anew each time
     NIC_UEC_BITMAP,    // likewise, without those that were marked, trimmed or lost
     NIC_UEC_MIXED,     // those that came back unmarked, else as bitmap
+    NIC_UEC_REPS,      // those that came back unmarked, else random (nic/path/reps.h)
 } nic_uec_spray_t;
 
 // What became of a packet with a value.
@@ -33,12 +34,15 @@ typedef struct nic_uec_paths {
     uint32_t good_first; // both run freely
     uint32_t good_end;
     sim_random_t random;
+    const nic_reps_config_t *reps_config;
+    nic_reps_t reps;
 } nic_uec_paths_t;
 
 // count: a power of two, at most 16384.
 void nic__uec_paths_init(nic_uec_paths_t *paths,
                          nic_uec_spray_t spray,
                          uint32_t count,
+                         const nic_reps_config_t *reps_config,
                          uint64_t seed,
                          uint64_t id);
 void nic__uec_paths_fini(nic_uec_paths_t *paths);
@@ -48,7 +52,10 @@ static inline uint32_t nic__uec_paths_any(const nic_uec_paths_t *paths)
     return (paths->next ^ paths->shuffle) & (paths->count - 1);
 }
 // Returns the value of the next packet, below count.
-uint32_t nic__uec_paths_next(nic_uec_paths_t *paths);
-void nic__uec_paths_heard(nic_uec_paths_t *paths, uint32_t entropy, nic_uec_fate_t fate);
+uint32_t nic__uec_paths_next(nic_uec_paths_t *paths, sim_time_t now_ps);
+void nic__uec_paths_heard(nic_uec_paths_t *paths,
+                          uint32_t entropy,
+                          nic_uec_fate_t fate,
+                          sim_time_t now_ps);
 
 #endif // NIC_TRANSPORT_UEC_PATHS_H

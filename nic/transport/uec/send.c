@@ -171,7 +171,8 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
     if (sent.packet == NULL) {
         return NULL;
     }
-    const uint32_t entropy = uec->rod ? 0 : nic__uec_paths_next(&uec->paths);
+    const uint32_t entropy =
+        uec->rod ? 0 : nic__uec_paths_next(&uec->paths, nic_transport_node(qp)->now_ps);
     if (!sent.answer) {
         note_sent(uec, &sent, entropy);
         if (sent.again) {
@@ -228,7 +229,8 @@ static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_
     if (!uec->rod) {
         nic__uec_paths_heard(&uec->paths,
                              (uint32_t)packet->udp_source_port - ROCE_SOURCE_PORT_MIN,
-                             fate);
+                             fate,
+                             nic_transport_node(uec->held.base.qp)->now_ps);
     }
 }
 
@@ -301,7 +303,10 @@ static void look_for_holes(nic_uec_t *uec, const news_t *news)
     for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 && take_out(uec, psn)) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
-            nic__uec_paths_heard(&uec->paths, nic__uec_sent(uec, psn)->entropy, NIC_UEC_LOST);
+            nic__uec_paths_heard(&uec->paths,
+                                 nic__uec_sent(uec, psn)->entropy,
+                                 NIC_UEC_LOST,
+                                 nic_transport_node(qp)->now_ps);
             nic__uec_shared(uec)->lost++;
             nic__nscc_lost(&uec->nscc);
         }
@@ -459,7 +464,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
             next_ps = due_ps < next_ps ? due_ps : next_ps;
             continue;
         }
-        nic__uec_paths_heard(&uec->paths, sent->entropy, NIC_UEC_LOST);
+        nic__uec_paths_heard(&uec->paths, sent->entropy, NIC_UEC_LOST, now_ps);
         (void)take_out(uec, psn);
         nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
         nic__uec_shared(uec)->lost++;

@@ -24,10 +24,11 @@ static const sim_attr_t attrs[] = {
              .help = "true: packets that arrive far ahead of a missing one show that it was lost, "
                      "for networks that do not trim; false: only NACKs and time-outs do"),
     SIM_ATTR(PREFIX ".spray", ENUM, nic_uec_config_t, spray,
-             .default_text = "mixed", .choices = "one|oblivious|bitmap|mixed",
+             .default_text = "mixed", .choices = "one|oblivious|bitmap|mixed|reps",
              .help = "rule for the entropy value of each packet of uec-rud, which switches hash; "
                      "one: always the same; oblivious: all in turn; bitmap: without congested "
-                     "ones; mixed: those that came back unmarked, else as bitmap"),
+                     "ones; mixed: those that came back unmarked, else as bitmap; reps: those, else "
+                     "random ones, with the memory of nic.reps"),
     SIM_ATTR(PREFIX ".paths", COUNT, nic_uec_config_t, paths,
              .default_text = "64", .min_text = "1", .max_text = "16384",
              .help = "number of entropy values, rounded up to a power of two"),
@@ -96,6 +97,7 @@ static void uec_open(nic_qp_t *qp)
     nic__uec_paths_init(&uec->paths,
                         uec->config->spray,
                         power_of_two(uec->config->paths),
+                        &nic->host->config->reps,
                         sim_options(nic__node(nic)->sim)->seed,
                         (uint64_t)nic->interface << 24 | qp->number);
     cc->hears_acks = false; // send.c tells it
