@@ -23,7 +23,8 @@ END
 within 10 "$ROCESIM" run "$work/uec.yaml" -o "$work/out" --quiet >/dev/null 2>&1 || fail "the run"
 tshark -n -X lua_script:pcap-out/wireshark/rocesim.lua -r "$work/out/captures/all.pcap" -T fields \
     -E separator=, -E occurrence=f -e rocesim_uet.type -e rocesim_uet.nack -e rocesim_uet.again \
-    -e rocesim_uet.control -e _ws.malformed -e _ws.lua.error -e rocesim_uet.opcode >"$work/table" 2>"$work/err"
+    -e rocesim_uet.control \
+    -e _ws.malformed -e _ws.lua.error -e rocesim_uet.opcode >"$work/table" 2>"$work/err"
 grep -v 'Running as user' "$work/err" && fail "tshark complains"
 python3 - "$work" <<'PY' || fail "the capture is another one than the run counted"
 import json, sys
