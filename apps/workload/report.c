@@ -374,6 +374,11 @@ static void fill_exposed(report_t *report, const app__workload_t *workload)
 
 static void fill_collectives(report_t *report, const app__workload_t *workload)
 {
+    if (workload->collectives == NULL && workload->app.ops == &app_collective &&
+        workload->options.network == APP__NETWORK_PACKETS) {
+        report->collectives.items = app__exchange_times(workload);
+        report->collectives.count = 1;
+    }
     if (workload->collectives == NULL) {
         return;
     }

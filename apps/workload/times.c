@@ -124,6 +124,53 @@ static app__coll_times_t row_of(const item_t *items, size_t count, const span_t 
     };
 }
 
+// Returns the time of the exchange with a number: of each rank's send and receive.
+static span_t exchange_of(const app__workload_t *workload, uint32_t number)
+{
+    span_t span = {.left = 2 * workload->schedule->rank_count};
+    for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
+        for (uint32_t i = 2 * number; i < 2 * number + 2; i++) {
+            const app__op_state_t *const state = &workload->ranks[r].states[i];
+            if (state->finished) {
+                span.start_ps = state->start_ps > span.start_ps ? state->start_ps : span.start_ps;
+                span.end_ps = state->end_ps > span.end_ps ? state->end_ps : span.end_ps;
+                span.left--;
+            }
+        }
+    }
+    return span;
+}
+
+app__coll_times_t *app__exchange_times(const app__workload_t *workload)
+{
+    const app__rank_ops_t *const ops = workload->ranks[0].ops;
+    app__coll_times_t *const row = sim_alloc(sizeof(*row));
+    sim_sample_set_t set;
+    sim_sample_set_init(&set);
+    for (uint32_t i = 0; i < ops->count / 2; i++) {
+        const span_t span = exchange_of(workload, i);
+        if (span.left == 0) {
+            sim_sample_set_add(&set, span.end_ps - span.start_ps);
+        }
+    }
+    const sim_percentiles_t times = sim_percentiles(&set, SIM_PS_PER_US);
+    sim_sample_set_fini(&set);
+    *row = (app__coll_times_t){
+        .name = "send-recv",
+        .count = times.count,
+        .bytes = ops->ops[0].size,
+        .ranks = workload->schedule->rank_count,
+        .mean_us = times.mean,
+        .p99_us = times.p99,
+        .busbw_gbytes_per_s =
+            times.mean > 0 ? (double)ops->ops[0].size / times.mean / 1e3 : 0,
+        .algorithm = "direct",
+        .protocol = app__protocol_name(APP__PROTOCOL_PLAIN),
+        .channels = 1,
+    };
+    return row;
+}
+
 app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *count)
 {
     const app__schedule_t *const schedule = workload->schedule;

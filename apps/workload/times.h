@@ -22,5 +22,7 @@ extern const sim_report_table_t app__coll_times_report;
 
 // Makes a row for each set of calls that are alike. The caller frees the list with sim_free.
 app__coll_times_t *app__coll_times(const app__workload_t *workload, size_t *count);
+// Returns one row for the exchanges of the kind send-recv. Free it with sim_free.
+app__coll_times_t *app__exchange_times(const app__workload_t *workload);
 
 #endif // APPS_WORKLOAD_TIMES_H
