@@ -87,15 +87,38 @@ json_t *results_make_run_goodput(const results_view_t *view)
     return json_real(results_run_goodput_gbps(view->results));
 }
 
+static void add_warning(json_t *list, const char *kind, const char *text)
+{
+    json_t *const json = json_object();
+    json_object_set_new(json, "kind", json_string(kind));
+    json_object_set_new(json, "text", json_string(text));
+    json_array_append_new(list, json);
+}
+
+// Takes a line "warning: ..." of a program.
+static void take_warning(const char *text, void *ctx)
+{
+    static const char prefix[] = "warning: ";
+    const size_t skipped =
+        strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
+    const char *const line = text + skipped;
+    char *const copy = sim_format("%.*s", (int)strcspn(line, "\n"), line);
+    add_warning(ctx, "program", copy);
+    sim_free(copy);
+}
+
 json_t *results_make_warnings(const results_view_t *view)
 {
     json_t *const list = json_array();
     for (size_t i = 0; i < view->results->warnings.count; i++) {
         const world_warning_t *const warning = &view->results->warnings.items[i];
-        json_t *const json = json_object();
-        json_object_set_new(json, "kind", json_string(warning->kind));
-        json_object_set_new(json, "text", json_string(warning->text));
-        json_array_append_new(list, json);
+        add_warning(list, warning->kind, warning->text);
+    }
+    for (size_t i = 0; i < view->world->app_count; i++) {
+        const app_t *const app = view->world->apps[i];
+        if (app->ops->warn != NULL) {
+            app->ops->warn(app, take_warning, list);
+        }
     }
     return list;
 }

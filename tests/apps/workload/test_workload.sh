@@ -168,6 +168,8 @@ for text in 'rank 0, operation 0: the receive of 5 bytes from rank 1 with tag 8 
 done
 grep -q 'rank 0 did not finish: its operation 0 waits for 5 bytes from rank 1 with the tag 8' "$work/said" ||
     fail "warning after the run: $(cat "$work/said")"
+grep -q '"text": "traffic\[0\].workload: rank 0 did not finish' "$work/out/summary.json" ||
+    fail "the summary does not say which rank did not finish"
 
 printf 'num_ranks 2\nrank 0 {\nr: recv 5b from 1\ns: send 5b to 1\ns requires r\n}\n%s' \
     $'rank 1 {\nr: recv 5b from 0\ns: send 5b to 0\ns requires r\n}\n' >"$work/circle.goal"
