@@ -99,8 +99,7 @@ static void add_warning(json_t *list, const char *kind, const char *text)
 static void take_warning(const char *text, void *ctx)
 {
     static const char prefix[] = "warning: ";
-    const size_t skipped =
-        strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
+    const size_t skipped = strncmp(text, prefix, sizeof(prefix) - 1) == 0 ? sizeof(prefix) - 1 : 0;
     const char *const line = text + skipped;
     char *const copy = sim_format("%.*s", (int)strcspn(line, "\n"), line);
     add_warning(ctx, "program", copy);
