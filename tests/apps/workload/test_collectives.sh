@@ -39,7 +39,8 @@ ports=$(awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     fail "$(cat "$work/said")"
 # Each rank sends 1 MB to the next one three times: nccl-tests' bandwidth is that of one message.
 "$ROCESIM" run "$work/rails.yaml" --quiet --set topology.rail-optimised.spines=1 \
-    --set 'traffic[0]={collective: {kind: send-recv, bytes: 1MB, repeat: 3}}' -o "$work/out" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+    --set 'traffic[0]={collective: {kind: send-recv, bytes: 1MB, repeat: 3}}' -o "$work/out" \
+    >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 row=$(sed -n '/"name": "send-recv"/,/}/p' "$work/out/summary.json" | tr -d ' \n')
 echo "$row" | grep -q '"count":3,"bytes":1000000,"ranks":4,' || fail "no row of send-recv: $row"
 echo "$row" | sed 's/.*"mean_us":\([0-9.]*\).*_per_s":\([0-9.]*\).*/\1 \2/' |
