@@ -66,6 +66,8 @@ struct nic_cc {
 
 typedef struct nic_cc_ack {
     sim_time_t rtt_ps; // round trip of the packet that caused the ACK; 0: unknown (stamps_packets)
+    // The part of it in the NICs of both hosts, after the links (hears_hosts); 0: none, or unknown.
+    sim_time_t host_ps;
     uint64_t acked_bytes; // newly acknowledged payload
     uint64_t acked_psn;   // 64-bit count of packets acknowledged so far
     uint64_t next_psn;    // 64-bit count of packets sent so far
@@ -98,6 +100,8 @@ struct nic_cc_ops {
     bool echoes_ecn;           // a CE mark comes back in the packet's ACK instead of as a CNP
     // Packets carry their send time, so that the ACK of a repeated packet gives a round trip, too.
     bool stamps_packets;
+    // ACKs tell how long detailed NICs had the packet, and then the ACK, before they served it.
+    bool hears_hosts;
     // True: a packet may start while less than the window is unacknowledged, and go beyond it.
     // False: a packet starts only if it fits. True suits windows of a few packets, which pacing is
     // to tell apart.

@@ -175,6 +175,10 @@ void nic_device_schedule(nic_qp_t *qp);
 void nic_device_respond(nic_qp_t *qp);
 // Sends an ACK or NAK, now or when the port is free. Takes the packet.
 void nic_device_answer(nic_t *nic, net_packet_t *packet);
+// Returns whether the device is to say when packets came, by the second function, before it gives
+// them to the protocol.
+bool nic_device_tells_arrivals(const nic_t *nic);
+void nic_device_arrived(nic_t *nic, sim_time_t arrived_ps);
 // Each gives the protocol a packet, and takes it. The second is for a packet whose queue pair is
 // known.
 void nic_device_receive(nic_t *nic, net_packet_t *packet);

@@ -388,6 +388,9 @@ static void nic_init(nic_t *nic)
     nic->next_qp_num = ROCE_QPN_FIRST;
     nic->mr_free = 1;
     nic->contents = host->memory.page_count != 0 || nic->bound || nic_iommu_translates(nic);
+    nic->cc_ops = nic__config_cc(config, &nic->cc_config);
+    SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
+    SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
     nic__device_create(nic);
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
@@ -395,10 +398,7 @@ static void nic_init(nic_t *nic)
     nic->plain = nic->loop == NULL && !nic->detailed; // not asked for by NICs with planes
     nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
     nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net) ||
-                       config->repath == NIC_REPATH_REPS;
-    nic->cc_ops = nic__config_cc(config, &nic->cc_config);
-    SIM_CHECKF(nic->cc_ops != NULL, "no algorithm \"%s\"", config->congestion_control);
-    SIM_CHECK(nic->cc_ops->name != NULL && nic->cc_ops->state_bytes >= sizeof(nic_cc_t));
+                       config->repath == NIC_REPATH_REPS || nic->cc_ops->hears_hosts;
     nic->transport = nic__config_transport(config);
     SIM_CHECKF(nic->transport != NULL, "no transport \"%s\"", config->transport);
 

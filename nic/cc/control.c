@@ -202,6 +202,18 @@ static bool nak_cuts(const nic_qp_t *qp)
     return qp->nic->host->config->nak_cuts && (qp->flags & NIC_QP_ACTIVE) != 0;
 }
 
+sim_time_t nic__host_delay_ps(const nic_t *nic)
+{
+    return nic->cc_ops->hears_hosts && nic->detailed ? nic__node(nic)->now_ps - nic->arrived_ps : 0;
+}
+
+// Returns the time of a packet and of its ACK in the NICs of both ends.
+static SIM_NOINLINE sim_time_t host_ps_of(const nic_qp_t *qp, const net_packet_t *packet)
+{
+    const bool told = (qp->flags & NIC_QP_HOST_TOLD) != 0 && !packet->addressed;
+    return nic__host_delay_ps(qp->nic) + (told ? net_packet_aside(packet)->reth.address : 0);
+}
+
 static inline void tell_ack(nic_qp_t *qp,
                             const net_packet_t *packet,
                             uint64_t end_psn,
@@ -219,6 +231,7 @@ static inline void tell_ack(nic_qp_t *qp,
     }
     const nic_cc_ack_t ack = {
         .rtt_ps = packet->sent_ps == SIM_TIME_NEVER ? 0 : cc->node->now_ps - packet->sent_ps,
+        .host_ps = SIM_UNLIKELY(cc->ops->hears_hosts) ? host_ps_of(qp, packet) : 0,
         .acked_bytes = acked_bytes,
         .acked_psn = end_psn - qp->first_psn,
         .next_psn = qp->next_psn - qp->first_psn,

@@ -21,6 +21,8 @@ void nic__add_telemetry(nic_t *nic,
                         net_packet_t *packet,
                         net_telemetry_t kind,
                         const net_packet_t *from);
+// Returns how long the NIC had the packet that it serves now; 0: an ideal NIC, or nobody asks.
+sim_time_t nic__host_delay_ps(const nic_t *nic);
 // Returns true if the ACK of this packet has to say more than that it arrived.
 static inline bool nic__wants_feedback(const net_packet_t *packet)
 {

@@ -9,7 +9,8 @@
 #include <math.h>
 
 #define WINDOW_METRIC_ONE 1000.0
-#define TTL_START 64u // of ACKs
+#define TTL_START 64u   // of ACKs
+#define HOST_GAIN 0.125 // of the smoothed delay in the hosts
 
 static nic_swift_t *swift_of(nic_cc_t *cc)
 {
@@ -39,6 +40,16 @@ sim_time_t nic_swift_target_ps(const nic_swift_config_t *config, double window, 
     return config->base_target_ps + hops * config->hop_ps + (sim_time_t)more;
 }
 
+static double bounded(double window, double least, double most)
+{
+    return window < least ? least : window > most ? most : window;
+}
+
+static double window_of(const nic_swift_t *swift)
+{
+    return swift->host_window < swift->window ? swift->host_window : swift->window;
+}
+
 // Sets window and rate of the QP. Below one packet, the window is one packet and the rate is what
 // the window is worth in a round trip: packets leave one by one, further apart than a round trip.
 static void apply(nic_swift_t *swift)
@@ -46,14 +57,16 @@ static void apply(nic_swift_t *swift)
     const nic_swift_config_t *const config = config_of(swift);
     const double least = real_of(config->min_window);
     const double most = real_of(config->max_window);
-    swift->window = swift->window < least ? least : swift->window > most ? most : swift->window;
+    swift->window = bounded(swift->window, least, most);
+    swift->host_window = bounded(swift->host_window, least, most);
+    const double window = window_of(swift);
     nic_cc_t *const cc = &swift->cc;
-    const double packets = swift->window < 1 ? 1 : swift->window;
+    const double packets = window < 1 ? 1 : window;
     cc->window_bytes = (uint64_t)(packets * cc->mtu_bytes);
     uint64_t rate_bps = cc->line_bps;
-    if (swift->window < 1) {
+    if (window < 1) {
         const sim_time_t rtt_ps = swift->rtt_ps != 0 ? swift->rtt_ps : cc->base_rtt_ps;
-        const double bits = swift->window * 8 * (cc->mtu_bytes + cc->overhead_bytes);
+        const double bits = window * 8 * (cc->mtu_bytes + cc->overhead_bytes);
         const double bps = rtt_ps == 0 ? 0 : bits * (double)SIM_PS_PER_S / (double)rtt_ps;
         rate_bps = bps < 1 ? 1 : bps < (double)cc->line_bps ? (uint64_t)bps : cc->line_bps;
     }
@@ -71,12 +84,47 @@ static void cut(nic_swift_t *swift, double share)
     }
 }
 
+// Returns a window that n acknowledged packets let grow.
+static double grown(const nic_swift_config_t *config, double window, double packets)
+{
+    const double ai = real_of(config->ai);
+    return window + (window >= 1 ? ai / window * packets : ai * packets);
+}
+
+// Returns the share that a cut leaves of a window.
+static double share_left(const nic_swift_config_t *config, double delay_ps, double target_ps)
+{
+    const double share = 1.0 - real_of(config->beta) * (delay_ps - target_ps) / delay_ps;
+    const double least = 1.0 - real_of(config->max_mdf);
+    return share > least ? share : least;
+}
+
+// Adapts the window for the hosts. Short delays there say little, so they are smoothed.
+static void hear_hosts(nic_swift_t *swift, const nic_cc_ack_t *ack)
+{
+    const nic_swift_config_t *const config = config_of(swift);
+    const sim_time_t now_ps = swift->cc.node->now_ps;
+    const double delay_ps = (double)ack->host_ps;
+    swift->host_ps =
+        swift->host_ps > 0 ? swift->host_ps + HOST_GAIN * (delay_ps - swift->host_ps) : delay_ps;
+    const double target_ps = (double)config->host_target_ps;
+    if (swift->host_ps < target_ps) {
+        swift->host_window =
+            grown(config, swift->host_window, (double)ack->acked_bytes / swift->cc.mtu_bytes);
+    } else if (!swift->host_was_cut || now_ps - swift->host_cut_ps >= swift->rtt_ps) {
+        swift->host_window *= share_left(config, swift->host_ps, target_ps);
+        swift->host_cut_ps = now_ps;
+        swift->host_was_cut = true;
+    }
+}
+
 // -- operations
 
 static void swift_init(nic_cc_t *cc)
 {
     nic_swift_t *const swift = swift_of(cc);
     swift->window = real_of(config_of(swift)->start_window);
+    swift->host_window = real_of(config_of(swift)->max_window);
     apply(swift);
 }
 
@@ -84,25 +132,24 @@ static void swift_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 {
     nic_swift_t *const swift = swift_of(cc);
     const nic_swift_config_t *const config = config_of(swift);
-    const double largest_cut = 1.0 - real_of(config->max_mdf);
     swift->timeouts = 0;
     if (ack->rtt_ps != 0) {
         const uint32_t ttl = ack->packet->ttl;
         swift->rtt_ps = ack->rtt_ps;
         swift->goal_ps =
-            nic_swift_target_ps(config, swift->window, ttl < TTL_START ? TTL_START - ttl : 0);
-        if (ack->rtt_ps < swift->goal_ps) {
-            const double acked = (double)ack->acked_bytes / cc->mtu_bytes;
-            const double ai = real_of(config->ai);
-            swift->window += swift->window >= 1 ? ai / swift->window * acked : ai * acked;
+            nic_swift_target_ps(config, window_of(swift), ttl < TTL_START ? TTL_START - ttl : 0);
+        const sim_time_t fabric_ps = ack->rtt_ps - ack->host_ps;
+        if (fabric_ps < swift->goal_ps) {
+            swift->window = grown(config, swift->window, (double)ack->acked_bytes / cc->mtu_bytes);
         } else {
-            const double excess = (double)(ack->rtt_ps - swift->goal_ps) / (double)ack->rtt_ps;
-            const double share = 1.0 - real_of(config->beta) * excess;
-            cut(swift, share > largest_cut ? share : largest_cut);
+            cut(swift, share_left(config, (double)fabric_ps, (double)swift->goal_ps));
+        }
+        if (ack->host_ps != 0) {
+            hear_hosts(swift, ack);
         }
     }
     if (ack->nak) {
-        cut(swift, largest_cut);
+        cut(swift, 1.0 - real_of(config->max_mdf));
     }
     apply(swift);
 }
@@ -129,7 +176,7 @@ static uint64_t swift_metric(const nic_cc_t *cc, uint32_t index)
 {
     const nic_swift_t *const swift = (const nic_swift_t *)cc;
     SIM_CHECK(index < SIM_COUNT_OF(metric_names) - 1);
-    return index == 0 ? (uint64_t)(swift->window * WINDOW_METRIC_ONE + 0.5) : swift->goal_ps;
+    return index == 0 ? (uint64_t)(window_of(swift) * WINDOW_METRIC_ONE + 0.5) : swift->goal_ps;
 }
 
 const nic_cc_ops_t nic_cc_swift = {
@@ -137,6 +184,7 @@ const nic_cc_ops_t nic_cc_swift = {
     .state_bytes = sizeof(nic_swift_t),
     .attrs = &nic_swift_attrs,
     .acks_every_packet = true,
+    .hears_hosts = true,
     .init = swift_init,
     .ack = swift_ack,
     .timeout = swift_timeout,
@@ -163,6 +211,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR("nic.swift.per-hop", TIME, nic_swift_config_t, hop_ps,
              .default_text = "3.05us", .min_text = "0ps", .max_text = "1s",
              .help = "delay that each hop, counted by the ACK's TTL, adds to the target"),
+    SIM_ATTR("nic.swift.host-target", TIME, nic_swift_config_t, host_target_ps,
+             .default_text = "100us", .min_text = "1ns", .max_text = "1s",
+             .help = "target of the smoothed delay in the detailed NICs of both hosts, which a "
+                     "window of its own follows"),
     SIM_ATTR("nic.swift.flow-scaling", BOOL, nic_swift_config_t, flow_scaling,
              .default_text = "true",
              .help = "true: small windows have a larger target"),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/cc/swift.h - Swift's fabric window: parameters and state of one QP.
+// nic/cc/swift.h - Swift's windows for fabric and hosts: parameters and state of one QP.
 //
 // Model, sources, limits and validation: docs/models/swift.md. The header is open for tests and for
 // programs that set parameters in C; nothing else looks inside.
@@ -17,6 +17,7 @@ typedef struct nic_swift_config {
     sim_ratio_t max_mdf;
     sim_time_t base_target_ps;
     sim_time_t hop_ps; // added to the target for each hop
+    sim_time_t host_target_ps;
     bool flow_scaling;
     sim_time_t fs_range_ps; // largest addition for small windows
     sim_ratio_t fs_min;     // window at and below which the addition is fs_range
@@ -29,12 +30,16 @@ typedef struct nic_swift_config {
 
 typedef struct nic_swift {
     nic_cc_t cc;        // first
-    double window;      // in packets
+    double window;      // for the fabric, in packets
     sim_time_t cut_ps;  // when it was last cut
+    double host_window; // for the hosts; the smaller of the two counts
+    sim_time_t host_cut_ps;
+    double host_ps;     // smoothed delay in the hosts
     sim_time_t rtt_ps;  // of the latest ACK; 0: none yet
     sim_time_t goal_ps; // the latest target
     uint64_t timeouts;  // in a row
     bool was_cut;
+    bool host_was_cut;
 } nic_swift_t;
 
 // Returns the target delay for a window in packets and a number of hops.

@@ -204,6 +204,16 @@ void nic_device_answer(nic_t *nic, net_packet_t *packet)
     nic__send(nic, packet);
 }
 
+bool nic_device_tells_arrivals(const nic_t *nic)
+{
+    return nic->cc_ops->hears_hosts;
+}
+
+void nic_device_arrived(nic_t *nic, sim_time_t arrived_ps)
+{
+    nic->arrived_ps = arrived_ps;
+}
+
 void nic_device_receive(nic_t *nic, net_packet_t *packet)
 {
     if (SIM_UNLIKELY(nic->gated)) {

@@ -93,6 +93,7 @@ struct nic {
     uint64_t queue_pushed[NET_PRIORITIES];
     uint64_t queue_popped[NET_PRIORITIES];
     sim_time_t cnp_next_ps; // nic.cnp-scope: port
+    sim_time_t arrived_ps;  // when the packet that is served now came (nic_cc_ops_t.hears_hosts)
 
     // verbs
     nic_accept_fn accept;

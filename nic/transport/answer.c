@@ -70,6 +70,7 @@ static SIM_ALWAYS_INLINE net_packet_t *build_answer(nic_qp_t *qp,
         if (nic__sprays(qp)) {
             nic__spray_answer(qp, packet);
         }
+        net_packet_aside(packet)->reth.address = nic__host_delay_ps(nic);
     }
     if (SIM_UNLIKELY(!is_ack(aeth))) {
         nic__trace(nic, qp, NIC_TRACE_NAK_SENT, aeth >> 24, 0);

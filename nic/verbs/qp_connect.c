@@ -201,6 +201,8 @@ static void set_path(nic_qp_t *qp, const nic_qp_attr_t *attr)
             nic__planes_connect(qp);
         }
     }
+    const nic_t *const peer = qp->type == NIC_QPT_RC ? peer_nic(nic, qp->path.destination) : NULL;
+    qp->flags |= peer != NULL && peer->cc_ops->hears_hosts ? NIC_QP_HOST_TOLD : 0;
     qp->priority = attr->priority;
     qp->ack_priority =
         (uint8_t)(config->ack_priority == SIM_AUTO ? attr->priority : config->ack_priority);

@@ -71,6 +71,7 @@ nic_rnic_t *nic__rnic_create(nic_t *nic)
     nic_rnic_t *const rnic = sim_alloc_lines(sizeof(*rnic));
     rnic->nic = nic;
     rnic->port = nic_device_port(nic);
+    rnic->tells_arrivals = nic_device_tells_arrivals(nic);
     rnic->bound = nic_device_bound(nic);
     rnic->slow_memory = rnic->bound || nic_iommu_translates(nic);
     nic_detail_resolve(config, &rnic->detail);

@@ -313,6 +313,9 @@ static inline void packet_served(const nic_rx_unit_t *unit, net_packet_t *packet
     if ((unit->kind & PACKET_MORE) != 0) {
         prepare_turn(nic, packet, (nic_packet_class_t)(unit->kind & PACKET_CLASS));
     }
+    if (SIM_UNLIKELY(rnic->tells_arrivals)) {
+        nic_device_arrived(nic, net_packet_aside(packet)->overlay);
+    }
     if (SIM_LIKELY(unit->qp != NULL)) {
         nic_device_receive_for(unit->qp, packet);
     } else {
@@ -481,6 +484,9 @@ void nic__rnic_arrive(nic_t *nic, net_packet_t *packet)
     if (SIM_UNLIKELY(bytes > rnic->detail.buffer_bytes)) {
         net_port_drop(rnic->port, packet, NET_DROP_BUFFER_FULL);
         return;
+    }
+    if (SIM_UNLIKELY(rnic->tells_arrivals)) {
+        net_packet_aside(packet)->overlay = nic__device_now_ps(nic); // switches do not need it here
     }
     rnic->buffered_bytes = bytes;
     if (bytes > rnic->counters.buffer_bytes_max) {

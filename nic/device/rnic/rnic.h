@@ -195,8 +195,9 @@ struct nic_rnic {
     sim_timer_t pause_timer; // refreshes the pause
     nic_t *nic;
     net_port_t *port;
-    bool bound;       // its host has limits (nic/fabric.h)
-    bool slow_memory; // that, or an IOMMU translates payloads
+    bool tells_arrivals; // nic_device_tells_arrivals
+    bool bound;          // its host has limits (nic/fabric.h)
+    bool slow_memory;    // that, or an IOMMU translates payloads
     nic_rnic_counters_t counters;
 };
 static inline nic_rnic_t *nic__rnic(const nic_t *nic)

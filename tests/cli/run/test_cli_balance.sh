@@ -34,7 +34,7 @@ value() { # FILE KEY: the first number of that name
 }
 
 number=0
-for balancer in "${balancers[@]}"; do
+for balancer in "${balancers[@]}" plb flowbender reps; do # the last three: rules of senders
     for transport in "${transports[@]}"; do
         number=$((number + 1))
         chosen=("${controls[@]}")
@@ -45,6 +45,10 @@ for balancer in "${balancers[@]}"; do
             options=(--set "switch.load-balancing=$balancer" --set "nic.congestion-control=$control"
                 --set "nic.transport=${transport/place/go-back-n}" --quiet)
             [ "$transport" != place ] || options+=(--set nic.ooo=place)
+            case $balancer in
+            plb | flowbender | reps)
+                options+=(--set switch.load-balancing=ecmp --set "nic.repath=$balancer") ;;
+            esac
             for threads in 1 $((2 + 2 * (number % 2))); do
                 within 20 "$ROCESIM" run "$work/mesh.yaml" -o "$work/t$threads" "${options[@]}" \
                     --threads "$threads" >"$work/out" 2>&1 || fail "$what: $(tail -n 1 "$work/out")"
@@ -187,6 +191,17 @@ dead=(--set 'faults=[{part: leaf1--spine3, at: 20us, until: 1s}]' --set network.
 frozen=$(reps retransmitted_packets "${dead[@]}")
 drawn=$(reps retransmitted_packets "${dead[@]}" --set nic.reps.freeze=0ps)
 [ "$((frozen * 3))" -lt "$((drawn * 2))" ] || fail "a frozen ring loses $frozen packets, another one $drawn"
+
+# -- Swift hears of the time in the hosts' NICs: a target below it stops nearly everything
+
+hosts() { # TARGET MODEL
+    "$ROCESIM" run "$work/pairs.yaml" -o "$work/p" --quiet --set nic.congestion-control=swift \
+        --set "nic.swift.host-target=$1" --set "nic.model=$2" --set until=500us >"$work/out" 2>&1 ||
+        fail "swift: $(tail -n 1 "$work/out")"
+    value "$work/p/summary.json" delivered_bytes
+}
+[ $(($(hosts 20ns detailed) * 2)) -lt "$(hosts 100us detailed)" ] || fail "Swift does not hear of hosts"
+[ "$(hosts 20ns ideal)" = "$(hosts 100us ideal)" ] || fail "ideal NICs have a delay"
 
 # -- what does not go together
 

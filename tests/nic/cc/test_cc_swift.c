@@ -106,6 +106,40 @@ START_TEST(window_is_cut_once_a_round_trip)
 }
 END_TEST
 
+// Delay in the hosts is no delay of the fabric. It has a window of its own, and the smaller counts.
+START_TEST(hosts_have_a_window)
+{
+    rig_t rig;
+    begin(&rig);
+    rig.swift.window = 200;
+    nic_cc_ack_t one = {.rtt_ps = 60 * US,
+                        .host_ps = 50 * US,
+                        .acked_bytes = 4096,
+                        .packet = &rig.packet};
+    nic_cc_swift.ack(&rig.swift.cc, &one); // 10 us in the fabric, 50 us of 100 us in hosts
+    ck_assert_double_gt(rig.swift.window, 200);
+    ck_assert_double_eq_tol(rig.swift.host_window, 1000, 1e-9);
+    const double fabric = rig.swift.window;
+    rig.node.now_ps += 1000 * US;
+    one.rtt_ps = 460 * US;
+    one.host_ps = 450 * US; // smoothed: 50 + 400 / 8 = 100 us, the target
+    nic_cc_swift.ack(&rig.swift.cc, &one);
+    ck_assert_double_eq_tol(rig.swift.host_window, 1000, 1e-9);
+    rig.node.now_ps += 1000 * US;
+    nic_cc_swift.ack(&rig.swift.cc, &one); // 100 + 350 / 8 = 143.75 us
+    const double share = 1 - 0.8 * 43.75 / 143.75;
+    ck_assert_double_eq_tol(rig.swift.host_window, 1000 * share, 1e-6);
+    nic_cc_swift.ack(&rig.swift.cc, &one); // once a round trip
+    ck_assert_double_eq_tol(rig.swift.host_window, 1000 * share, 1e-6);
+    ck_assert_double_gt(rig.swift.window, fabric); // the fabric's has grown
+    rig.swift.host_window = 7;
+    one.host_ps = 1;
+    nic_cc_swift.ack(&rig.swift.cc, &one);
+    ck_assert_uint_eq(rig.swift.cc.window_bytes, (uint64_t)(rig.swift.host_window * 4096));
+    ck_assert_double_lt(rig.swift.host_window, 8);
+}
+END_TEST
+
 // Hops are what the ACK's TTL has lost.
 START_TEST(hops_come_from_the_ttl)
 {
@@ -151,6 +185,7 @@ END_TEST
 CHECK_MAIN(CHECK_TEST(target_follows_window_and_hops),
            CHECK_TEST(window_grows_by_ai),
            CHECK_TEST(window_is_cut_once_a_round_trip),
+           CHECK_TEST(hosts_have_a_window),
            CHECK_TEST(hops_come_from_the_ttl),
            CHECK_TEST(small_windows_are_paced),
            CHECK_TEST(timeouts_reset_the_window))
