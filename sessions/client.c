@@ -36,6 +36,7 @@ struct rocesim_session {
     rocesim_completion_t *completions;
     size_t completion_capacity;
     bool finished;
+    bool unusable; // opening it failed
     char error[ERROR_BYTES];
 };
 
@@ -82,6 +83,10 @@ static json_t *read_answer(rocesim_session_t *session)
 static json_t *make_call(rocesim_session_t *session, const char *name, json_t *arguments)
 {
     json_t *answer = NULL;
+    if (session->unusable) {
+        json_decref(arguments); // the error says why it could not be opened
+        return NULL;
+    }
     session->error[0] = '\0';
     if (session->socket_fd < 0 || session->finished) {
         (void)fail(session, "the session has ended");
@@ -244,9 +249,7 @@ rocesim_session_t *rocesim_session_open(const char *scenario,
     session->socket_fd = -1;
     const int started = given->server != NULL ? connect_to(session, given->server)
                                               : start_program(session, scenario, given);
-    if (started == 0) {
-        (void)greet(session, given->token);
-    }
+    session->unusable = started != 0 || greet(session, given->token) != 0;
     return session;
 }
 

@@ -161,6 +161,8 @@ START_TEST(what_cannot_be_opened_says_why)
     const rocesim_session_options_t program = {.program = TEST_PROGRAM};
     session = rocesim_session_open("/nonexistent.yaml", &program);
     ck_assert_ptr_nonnull(strstr(rocesim_session_error(session), "/nonexistent.yaml"));
+    ck_assert_int_ne(rocesim_session_submit(session, &one, NULL), 0);
+    ck_assert_ptr_nonnull(strstr(rocesim_session_error(session), "/nonexistent.yaml"));
     rocesim_session_close(session);
 }
 END_TEST
