@@ -148,8 +148,10 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         return;
     }
     if (SIM_UNLIKELY(packet->opcode == ROCE_UET_PROBE)) {
+        cause_t probe = cause;
+        probe.sent_ps = SIM_TIME_NEVER; // it has overtaken data
         nic_transport_consume(qp, packet);
-        send_ack(uec, &cause);
+        send_ack(uec, &probe);
         return;
     }
     if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {

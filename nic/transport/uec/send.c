@@ -284,27 +284,44 @@ static void hear_bytes(nic_uec_t *uec, const news_t *news)
     }
 }
 
-// SLEEK: if more packets than one and a half windows are ahead of a missing one, it and all others
-// that are missing within a window were lost. It acts once for the packets that are on their way.
+// Returns when the newest of the packets was sent that the bitmap of an ACK names. *end_psn: the
+// PSN behind the last of them.
+static sim_time_t newest_arrival_ps(const nic_uec_t *uec, const news_t *news, uint64_t *end_psn)
+{
+    const nic_qp_t *const qp = uec->held.base.qp;
+    sim_time_t newest_ps = 0;
+    *end_psn = qp->una_psn;
+    for (uint32_t i = 0; i < 64; i++) {
+        const uint64_t psn = news->base_psn + i;
+        if ((news->bits >> i & 1u) != 0 && psn >= qp->una_psn && psn < qp->next_psn) {
+            const sim_time_t sent_ps = nic__uec_sent(uec, psn)->sent_ps;
+            newest_ps = sent_ps > newest_ps ? sent_ps : newest_ps;
+            *end_psn = psn + 1;
+        }
+    }
+    return newest_ps;
+}
+
+// SLEEK: if more packets than one and a half windows are ahead of a missing one, those were lost
+// that were sent before the newest packet that has arrived.
 static void look_for_holes(nic_uec_t *uec, const news_t *news)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const double window = uec->windowed ? uec->nscc.window_bytes : uec->nscc.cap_bytes;
     const double most = SLEEK_WINDOWS * window / uec->nscc.mtu_bytes;
     const uint64_t packets = most > SLEEK_PACKETS ? (uint64_t)most : SLEEK_PACKETS;
-    if (!uec->config->sleek || uec->rod || news->ahead_packets < packets ||
-        qp->una_psn < uec->sleek_psn) {
+    if (!uec->config->sleek || uec->rod || news->ahead_packets < packets) {
         return;
     }
-    const uint64_t reach = (uint64_t)(window / uec->nscc.mtu_bytes) + 1;
-    uint64_t end_psn = news->base_psn + 64 < qp->next_psn ? news->base_psn + 64 : qp->next_psn;
-    end_psn = end_psn < qp->una_psn + reach ? end_psn : qp->una_psn + reach;
-    uec->sleek_psn = qp->next_psn;
+    uint64_t end_psn = 0;
+    const sim_time_t newest_ps = newest_arrival_ps(uec, news, &end_psn);
     for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
-        if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 && take_out(uec, psn)) {
+        const nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
+        if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
+            sent->sent_ps < newest_ps && take_out(uec, psn)) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
             nic__uec_paths_heard(&uec->paths,
-                                 nic__uec_sent(uec, psn)->entropy,
+                                 sent->entropy,
                                  NIC_UEC_LOST,
                                  nic_transport_node(qp)->now_ps);
             nic__uec_shared(uec)->lost++;
@@ -416,8 +433,13 @@ void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         nic_transport_consume(qp, packet);
     } else {
         nic__held_heard(&uec->held);
-        uec->heard_ps = uec->held.active_ps = nic_transport_node(qp)->now_ps;
+        uec->heard_ps = nic_transport_node(qp)->now_ps;
+        const uint64_t before_psn = qp->una_psn;
         (positive ? take_ack : take_nack)(uec, packet);
+        // An ACK that stops at a READ says nothing of the READ's responses, whose time runs on.
+        if (qp->una_psn != before_psn || !nic_transport_expects_response(qp)) {
+            uec->held.active_ps = uec->heard_ps;
+        }
         nic_transport_consume(qp, packet);
     }
     if ((qp->flags & NIC_QP_CLOSED) == 0) {

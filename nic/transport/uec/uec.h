@@ -75,7 +75,6 @@ typedef struct nic_uec {
     bool speculative;       // nothing was heard yet: the first window needs no grant
     uint64_t in_flight_bytes;
     uint64_t arrived_bytes; // as the peer told
-    uint64_t sleek_psn;     // SLEEK does not look again before this is acknowledged
     sim_time_t rto_ps;
     sim_time_t heard_ps; // of the last answer or probe
     nic_uec_paths_t paths;

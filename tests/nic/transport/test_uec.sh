@@ -55,6 +55,12 @@ near credit "largest FCT in us" "$(value credit max)" 665.3 0.5
 near credit retransmissions "$(value credit retransmitted)" 302 7
 [ "$(value credit lost)" = 0 ] || fail "credit: packets were lost"
 
+# Without trimming, arrivals ahead show losses: a time-out of 401 us would end the incast at 950 us.
+run drop --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --set sleek=true \
+    --set queue=5 --set target=1 --set rto=401us
+near drop "largest FCT in us" "$(value drop max)" 700 8
+[ "$(value drop dropped)" -gt 100 ] && [ "$(value drop trimmed)" = 0 ] || fail "drop: nothing was dropped"
+
 # One path for all packets of a flow: collisions make it slower.
 run onepath $leaf --set spray=one
 awk -v a="$(value onepath mean)" -v b="$(value shift mean)" 'BEGIN { exit !(a > 1.2 * b) }' ||
