@@ -12,9 +12,11 @@
 #include "kernel/buffer.h"
 #include "kernel/pool.h"
 #include "kernel/record.h"
+#include "kernel/timer.h"
 #include "pcap-out/held.h"
 #include "pcap-out/ng_file.h"
 #include "pcap-out/pcap_file.h"
+#include "pcap-out/ring.h"
 
 #define NO_INTERFACE UINT32_MAX
 #define LISTENED                                                                      \
@@ -43,12 +45,11 @@ struct pcap_out_fabric {
     pcap_out_filter_t *filter;
     sim_stream_t *stream;
     at_node_t *nodes; // by the node's index
+    size_t node_count;
     size_t port_count;
-    const net_port_t **ports; // by uid; NULL: not captured
-    uint32_t *interfaces;     // by uid and place
-    counts_t *counts;         // by interface
-    size_t interface_count;
-    size_t interface_capacity;
+    const net_port_t **ports;        // by uid; NULL: not captured
+    uint32_t *interfaces;            // by uid and place
+    counts_t *counts;                // likewise
     pcap_out_fabric_config_t config; // without the texts
     char *section;
     uint32_t points;
@@ -58,8 +59,9 @@ struct pcap_out_fabric {
     sim_time_t open_until_ps;
     bool is_open; // some trigger has come
     uint64_t triggers;
-    pcap_out_held_t before; // frames that a trigger may still ask for
-    pcap_out_held_t ring;
+    pcap_out_held_t before;      // frames that a trigger may still ask for
+    pcap_out_held_t ring;        // with a trigger
+    pcap_out_ring_t *nodes_ring; // without one; NULL: none
     uint64_t frames;
     uint64_t left_out;
     uint64_t skipped;
@@ -96,7 +98,6 @@ static void put_comment(pcap_out_fabric_t *fabric,
                         pcap_out_note_t head)
 {
     const sim_node_t *const node = &port->node->sim;
-    pcap_out_note_t *const note = sim_stream_put(fabric->stream, node, node->now_ps, sizeof(*note));
     head.is_comment = true;
     head.port = port->uid;
     if (packet != NULL) {
@@ -104,7 +105,26 @@ static void put_comment(pcap_out_fabric_t *fabric,
         head.qp = head.is_pfc ? 0 : packet->destination_qp;
         head.psn = head.is_pfc ? 0 : packet->psn;
     }
-    *note = head;
+    if (fabric->nodes_ring == NULL) {
+        pcap_out_note_t *const note =
+            sim_stream_put(fabric->stream, node, node->now_ps, sizeof(*note));
+        *note = head;
+    } else if (head.attached) {
+        const at_node_t *const at = &fabric->nodes[node->index];
+        char text[PCAP_OUT_TEXT_BYTES];
+        pcap_out_note_text(&head, port, text);
+        pcap_out_ring_comment(fabric->nodes_ring, node, &head, (uint32_t)strlen(text) + 8);
+        fabric->counts[at->port->uid * 3 + at->place].drops += head.subject == PCAP_OUT_DROP;
+    }
+}
+
+// Returns the bytes that a frame takes in the file without comments, at most.
+static uint32_t file_bytes(const pcap_out_fabric_t *fabric, const net_packet_t *packet)
+{
+    const uint32_t snaplen = fabric->config.capture.snaplen_bytes;
+    const uint32_t frame = packet->frame_bytes;
+    // Block, packet's header, flags, picoseconds, and 4 bytes of padding at most.
+    return (snaplen != 0 && snaplen < frame ? snaplen : frame) + 60;
 }
 
 // Notes a frame. Returns whether it passed the filter.
@@ -121,7 +141,14 @@ static bool put_frame(pcap_out_fabric_t *fabric,
         return false;
     }
     const size_t bytes = sizeof(pcap_out_note_t) + pcap_out_note_packet_bytes(sender, packet);
-    pcap_out_note_t *const note = sim_stream_put(fabric->stream, node, node->now_ps, bytes);
+    pcap_out_note_t *note = NULL;
+    if (fabric->nodes_ring != NULL) {
+        const uint32_t padded = (uint32_t)((bytes + 15) & ~(size_t)15);
+        note = pcap_out_ring_frame(fabric->nodes_ring, node, padded, file_bytes(fabric, packet));
+        fabric->counts[port->uid * 3 + place].frames++;
+    } else {
+        note = sim_stream_put(fabric->stream, node, node->now_ps, bytes);
+    }
     *note = (pcap_out_note_t){.place = (uint8_t)place, .port = port->uid};
     pcap_out_note_put_packet(note, sender, packet);
     at->packet = packet;
@@ -309,12 +336,7 @@ static void add_interface(pcap_out_fabric_t *fabric, const net_port_t *port, pca
         .snaplen_bytes = fabric->config.capture.snaplen_bytes,
         .resolution = fabric->config.nanoseconds ? 9 : 12,
     };
-    const uint32_t index = pcap_out_ng_interface(fabric->ng, &interface);
-    fabric->interfaces[port->uid * 3 + place] = index;
-    while (fabric->interface_count <= index) {
-        SIM_GROW(fabric->counts, fabric->interface_count, &fabric->interface_capacity);
-        fabric->counts[fabric->interface_count++] = (counts_t){0};
-    }
+    fabric->interfaces[port->uid * 3 + place] = pcap_out_ng_interface(fabric->ng, &interface);
     sim_free(own);
     sim_free(description);
 }
@@ -383,11 +405,7 @@ static void write_item(pcap_out_fabric_t *fabric, const pcap_out_item_t *item)
 // Returns the bytes that an item takes in the file, without building it.
 static uint64_t file_bytes_of(const pcap_out_fabric_t *fabric, const pcap_out_item_t *item)
 {
-    const pcap_out_note_t *const note = pcap_out_item_note(item);
-    const uint32_t snaplen = fabric->config.capture.snaplen_bytes;
-    const uint32_t frame = pcap_out_note_packet(note)->frame_bytes;
-    // Block, packet's header, flags, picoseconds, and 4 bytes of padding at most.
-    uint64_t bytes = (snaplen != 0 && snaplen < frame ? snaplen : frame) + 60;
+    uint64_t bytes = file_bytes(fabric, pcap_out_note_packet(pcap_out_item_note(item)));
     const pcap_out_note_t *const comments = pcap_out_item_comments(item);
     for (uint32_t i = 0; i < item->comment_count; i++) {
         char text[PCAP_OUT_TEXT_BYTES];
@@ -482,8 +500,8 @@ static void take_comment(pcap_out_fabric_t *fabric, sim_time_t time_ps, const pc
     item->comment_count++;
     fabric->is_triggered |= triggers;
     if (note->subject == PCAP_OUT_DROP) {
-        const uint32_t interface = *interface_of(fabric, pcap_out_item_note(item));
-        fabric->counts[interface].drops++;
+        const pcap_out_note_t *const frame = pcap_out_item_note(item);
+        fabric->counts[frame->port * 3 + frame->place].drops++;
     }
 }
 
@@ -506,11 +524,7 @@ static void on_record(sim_time_t time_ps,
     sim_buffer_put(&fabric->pending, &item, sizeof(item));
     // Records are padded to 16 bytes, so the bytes behind this one may be read.
     sim_buffer_put(&fabric->pending, record, item.note_bytes);
-    uint32_t *const interface = interface_of(fabric, note);
-    if (*interface == NO_INTERFACE) {
-        add_interface(fabric, fabric->ports[note->port], (pcap_out_place_t)note->place);
-    }
-    fabric->counts[*interface].frames++;
+    fabric->counts[note->port * 3 + note->place].frames++;
 }
 
 // -- opening and closing
@@ -535,12 +549,15 @@ static void size_tables(pcap_out_fabric_t *fabric)
     memset(fabric->nodes, 0, (nodes + 1) * sizeof(at_node_t));
     fabric->ports = sim_alloc_array(fabric->port_count + 1, sizeof(*fabric->ports));
     fabric->interfaces = sim_alloc_array(3 * fabric->port_count + 1, sizeof(*fabric->interfaces));
+    fabric->counts = sim_alloc_array(3 * fabric->port_count + 1, sizeof(*fabric->counts));
     for (size_t i = 0; i < fabric->port_count; i++) {
         fabric->ports[i] = NULL;
         for (size_t place = 0; place < 3; place++) {
             fabric->interfaces[3 * i + place] = NO_INTERFACE;
+            fabric->counts[3 * i + place] = (counts_t){0};
         }
     }
+    fabric->node_count = nodes;
 }
 
 static uint32_t points_of(pcap_out_direction_t direction)
@@ -585,6 +602,11 @@ sim_err_t pcap_out_fabric_open(const net_t *net,
     size_tables(made);
     made->pool = sim_pool_create(sizeof(net_packet_t), NET_PACKET_TELEMETRY_BYTES);
     made->stream = sim_stream_create(net_sim(net), on_record, made);
+    // Where ties go by insertion, only a stream knows the order of frames of one time.
+    const bool by_hash = !sim_ties_by_insertion(&net_node_at(net, 0)->sim);
+    if (config->ring_bytes != 0 && config->trigger == PCAP_OUT_ALWAYS && by_hash) {
+        made->nodes_ring = pcap_out_ring_create(net_sim(net), made->node_count, config->ring_bytes);
+    }
     *fabric = made;
     return SIM_OK;
 }
@@ -602,9 +624,17 @@ void pcap_out_fabric_port(pcap_out_fabric_t *fabric, net_port_t *port)
     net_port_listen(port, fabric->points | NET_TRACE_TX, on_trace, fabric);
 }
 
+static void take_ring(const pcap_out_item_t *item, void *ctx)
+{
+    write_item(ctx, item);
+}
+
 void pcap_out_fabric_end(pcap_out_fabric_t *fabric)
 {
     end_pending(fabric);
+    if (fabric->nodes_ring != NULL) {
+        fabric->skipped = pcap_out_ring_take(fabric->nodes_ring, take_ring, fabric);
+    }
     fabric->skipped += fabric->before.count;
     pcap_out_held_fini(&fabric->before);
     const pcap_out_item_t *item = NULL;
@@ -634,10 +664,17 @@ sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
                                 uint64_t digest,
                                 sim_message_t *message)
 {
-    for (uint32_t i = 0; i < fabric->interface_count; i++) {
+    for (size_t i = 0; i < 3 * fabric->port_count; i++) {
         const counts_t *const counts = &fabric->counts[i];
+        if (counts->frames > 0 && fabric->interfaces[i] == NO_INTERFACE) {
+            add_interface(fabric, fabric->ports[i / 3], (pcap_out_place_t)(i % 3));
+        }
         if (counts->frames > 0) {
-            pcap_out_ng_statistics(fabric->ng, i, end_ps, counts->frames, counts->drops);
+            pcap_out_ng_statistics(fabric->ng,
+                                   fabric->interfaces[i],
+                                   end_ps,
+                                   counts->frames,
+                                   counts->drops);
         }
     }
     char *const comment = section_comment(fabric, digest);
@@ -647,6 +684,7 @@ sim_err_t pcap_out_fabric_close(pcap_out_fabric_t *fabric,
     pcap_out_filter_close(fabric->filter);
     pcap_out_held_fini(&fabric->before);
     pcap_out_held_fini(&fabric->ring);
+    pcap_out_ring_destroy(fabric->nodes_ring);
     sim_pool_destroy(fabric->pool);
     sim_free(fabric->pending.bytes);
     sim_free(fabric->nodes);

@@ -4,13 +4,16 @@
 
 #include <string.h>
 
-#define BLOCK_BYTES ((size_t)1 << 18)
+#define BLOCK_BYTES ((size_t)1 << 15)
 
 struct pcap_out_block {
     struct pcap_out_block *next;
     size_t from; // of the first item
     size_t to;   // behind the last one
     size_t capacity;
+    uint64_t count;      // items
+    uint64_t file_bytes; // of them
+    sim_time_t last_ps;  // time of the last one
     alignas(16) char bytes[];
 };
 
@@ -27,6 +30,8 @@ static struct pcap_out_block *block_for(pcap_out_held_t *held, size_t bytes)
     block->next = NULL;
     block->from = 0;
     block->to = 0;
+    block->count = 0;
+    block->file_bytes = 0;
     if (held->last != NULL) {
         held->last->next = block;
     } else {
@@ -36,17 +41,52 @@ static struct pcap_out_block *block_for(pcap_out_held_t *held, size_t bytes)
     return block;
 }
 
-void pcap_out_held_push(pcap_out_held_t *held, const pcap_out_item_t *item)
+pcap_out_item_t *pcap_out_held_begin(pcap_out_held_t *held, size_t bytes)
 {
-    const size_t bytes = pcap_out_item_bytes(item);
     struct pcap_out_block *block = held->last;
     if (block == NULL || block->capacity - block->to < bytes) {
         block = block_for(held, bytes);
     }
-    memcpy(block->bytes + block->to, item, bytes);
-    block->to += bytes;
+    return (pcap_out_item_t *)(void *)(block->bytes + block->to);
+}
+
+void pcap_out_held_end(pcap_out_held_t *held, const pcap_out_item_t *item)
+{
+    struct pcap_out_block *const block = held->last;
+    block->to += pcap_out_item_bytes(item);
+    SIM_CHECK(block->to <= block->capacity);
+    block->count++;
+    block->file_bytes += item->file_bytes;
+    block->last_ps = item->time_ps;
     held->count++;
     held->file_bytes += item->file_bytes;
+}
+
+void pcap_out_held_push(pcap_out_held_t *held, const pcap_out_item_t *item)
+{
+    const size_t bytes = pcap_out_item_bytes(item);
+    pcap_out_item_t *const copy = pcap_out_held_begin(held, bytes);
+    memcpy(copy, item, bytes);
+    pcap_out_held_end(held, copy);
+}
+
+// Takes the first block, which holds nothing that is needed, out of the queue.
+static void release_first(pcap_out_held_t *held)
+{
+    struct pcap_out_block *const block = held->first;
+    held->first = block->next;
+    held->last = held->first == NULL ? NULL : held->last;
+    sim_free(held->spare);
+    held->spare = block;
+}
+
+void pcap_out_held_forget(pcap_out_held_t *held, sim_time_t time_ps)
+{
+    while (held->first != held->last && held->first->last_ps < time_ps) {
+        held->count -= held->first->count;
+        held->file_bytes -= held->first->file_bytes;
+        release_first(held);
+    }
 }
 
 const pcap_out_item_t *pcap_out_held_first(const pcap_out_held_t *held)
@@ -63,14 +103,13 @@ void pcap_out_held_pop(pcap_out_held_t *held)
     SIM_CHECK(item != NULL);
     held->count--;
     held->file_bytes -= item->file_bytes;
+    block->count--;
+    block->file_bytes -= item->file_bytes;
     block->from += pcap_out_item_bytes(item);
     if (block->from < block->to) {
         return;
     }
-    held->first = block->next;
-    held->last = held->first == NULL ? NULL : held->last;
-    sim_free(held->spare);
-    held->spare = block;
+    release_first(held);
 }
 
 void pcap_out_held_fini(pcap_out_held_t *held)
