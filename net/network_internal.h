@@ -255,6 +255,8 @@ void net__pause_expired(net_port_t *port);
 // net/loss/models.c: build makes the state of both directions of a link that loses, reorders or
 // duplicates frames; free releases one direction's, lists_free all loss lists.
 void net__loss_build(net_t *net, uint32_t link);
+// Takes the losses out of a port's configuration if they are not those of its direction.
+void net__loss_direct(net_port_t *port, bool forward);
 void net__loss_free(net_port_t *port);
 void net__loss_lists_free(net_t *net);
 

@@ -170,6 +170,7 @@ static void make_idle(const net_t *net, net_port_t *port)
     net_port_t made;
     fill_idle(net, port, &made);
     net_node_t *const node = made.node;
+    net__loss_direct(&made, node == net->links[made.link].a);
     made.node = NULL;
     *port = made;
     __atomic_store_n(&port->node, node, __ATOMIC_RELEASE);

@@ -117,16 +117,21 @@ static bool wanted(const net_link_config_t *config, bool forward, const net_loss
 
 static void held_is_due(sim_node_t *node, sim_timer_t *timer);
 
-static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trace)
+void net__loss_direct(net_port_t *port, bool forward)
 {
-    const net_link_config_t *config = port->config;
+    const net_link_config_t *const config = port->config;
     const bool here = config->loss_direction == NET_LOSS_BOTH ||
                       (config->loss_direction == NET_LOSS_FORWARD) == forward;
     if (!here) {
         net_link_config_t *const own = net_port_own_config(port);
         own->loss_rate = own->reorder_rate = own->duplicate_rate = (sim_ratio_t){0, 1};
-        config = own;
     }
+}
+
+static void prepare(net_port_t *port, bool forward, const net_loss_trace_t *trace)
+{
+    net__loss_direct(port, forward);
+    const net_link_config_t *const config = port->config;
     if (!wanted(config, forward, trace)) {
         return;
     }
