@@ -311,7 +311,8 @@ static sim_err_t print_slurm(const cli_args_t *args,
                              world_error_t *error)
 {
     world_t *world = NULL;
-    sim_err_t result = world_create(scenario, WORLD_BUILD_ALL, &world, error);
+    const sim_ranks_t first = {.count = count};
+    sim_err_t result = world_create_part(scenario, WORLD_BUILD_ALL, &first, &world, error);
     if (result == SIM_OK) {
         result = world_ranks_check_built(world, error);
     }

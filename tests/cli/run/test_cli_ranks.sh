@@ -135,6 +135,12 @@ grep -q '^  ranks     2; the first has 8 hosts' "$work/out" &&
     grep -q '^  parts     by pods: 8 of 48 links join ranks (16.7 %)' "$work/out" ||
     fail "check --ranks: $(grep -A 1 '^  ranks' "$work/out")"
 
+# memory-max is for each rank: what one process may not build, four may.
+"$ROCESIM" check scenarios/fat-tree.yaml --set memory-max=500KB 2>"$work/err2" >"$work/out" &&
+    fail "a network larger than memory-max is taken"
+"$ROCESIM" check scenarios/fat-tree.yaml --set memory-max=500KB --ranks 4 >"$work/out" ||
+    fail "memory-max is not for each rank"
+
 # A job script for Slurm, which test_cli_slurm.sh runs.
 "$ROCESIM" run "$work/reliable.yaml" -o "$work/it's" --ranks 3 --threads 2 --print-slurm >"$work/job.sh" ||
     fail "no job script"
