@@ -255,7 +255,9 @@ static void exchange(void *ctx,
     }
     (void)MPI_Waitall((int)count, mpi->receives, MPI_STATUSES_IGNORE);
     (void)MPI_Waitall((int)(2 * count), mpi->sends, MPI_STATUSES_IGNORE);
-    (void)MPI_Wait(&agreement, MPI_STATUS_IGNORE);
+    if (!all) {
+        (void)MPI_Wait(&agreement, MPI_STATUS_IGNORE);
+    }
     *view = agreed;
 }
 
