@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/path/repath.c - PLB and FlowBender: a queue pair whose round trips are congested takes
-// another UDP source port. Sources: docs/models/load-balancing.md.
+// another UDP source port. Sources: docs/models/plb.md.
 //
 // A round trip is congested if more than a share of its ACKs echo a mark or, where the receiver
 // sends CNPs instead, if a CNP came in it.

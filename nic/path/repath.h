@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/path/repath.h - senders that choose their path. Page: docs/models/load-balancing.md.
+// nic/path/repath.h - senders that choose their path. Page: docs/models/plb.md.
 //
 // PLB and FlowBender leave a congested path: they change the UDP source port of a queue pair, which
 // switches hash. REPS gives each packet a port (nic/path/spray.h).

@@ -4,7 +4,7 @@
 // An entropy is a number that the network hashes to a path. Any transport may use this part: it
 // draws an entropy for each packet, and says which entropies come back. It knows no packets.
 // Source: Bonato et al., "REPS: Recycled Entropy Packet Spraying", arXiv 2407.21625.
-// Page: docs/models/load-balancing.md.
+// Page: docs/models/reps.md.
 #ifndef NIC_PATH_REPS_H
 #define NIC_PATH_REPS_H
 

@@ -3,7 +3,7 @@
 //
 // The entropy is the UDP source port. A receiver answers each packet by the port that it came with,
 // so an ACK tells the sender which entropy arrived; its BECN tells whether it was marked.
-// Page: docs/models/load-balancing.md.
+// Page: docs/models/reps.md.
 #ifndef NIC_PATH_SPRAY_H
 #define NIC_PATH_SPRAY_H
 

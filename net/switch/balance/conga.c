@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/conga.c - "conga": a flowlet takes the uplink whose path to the destination
-// leaf is least utilised, as that leaf has told. Sources: docs/models/load-balancing.md.
+// leaf is least utilised, as that leaf has told. Sources: docs/models/conga.md.
 //
 // Header, from the high byte on: uplink (LBTag), CE, FB_LBTag + 1 (0: no feedback), FB_Metric. The
 // paper's fields have 4, 3, 4 and 3 bits. Above the leaves, packets take ports by hash.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/conweave.c - "conweave" at the source's leaf: it asks for a reply in each
-// epoch of a flow and moves the flow when the reply is late. Page: docs/models/load-balancing.md.
+// epoch of a flow and moves the flow when the reply is late. Page: docs/models/conweave.md.
 //
 // The last packet on the old path is the TAIL; packets on the new path are marked as rerouted until
 // a CLEAR says that the destination's leaf has put them in order (conweave_order.c).

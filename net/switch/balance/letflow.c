@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/balance/letflow.c - "letflow": each flowlet takes a random port. A flowlet begins when
-// a flow has paused for switch.letflow.gap. Source: docs/models/load-balancing.md.
+// a flow has paused for switch.letflow.gap. Source: docs/models/letflow.md.
 #include "net/switch/balance/balance_internal.h"
 
 typedef struct letflow {
