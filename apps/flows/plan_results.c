@@ -165,6 +165,52 @@ static double gbps(uint64_t bytes, sim_time_t time_ps)
     return time_ps == 0 ? 0.0 : (double)bytes * 8000.0 / (double)time_ps;
 }
 
+void app__plan_tell_finishes(app__plan_t *plan)
+{
+    plan->tells_finishes = true;
+}
+
+typedef struct finishes {
+    double mean;
+    double max;
+} finishes_t;
+
+static void fill_finishes(const void *object, void *into)
+{
+    const app__plan_t *const plan = object;
+    finishes_t *const finishes = into;
+    app__reader_t reader = {.plan = plan};
+    uint64_t count = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        const app__transfer_t *const transfer = app__read(&reader, i);
+        if (transfer->end_ps != SIM_TIME_NEVER) {
+            const double end_us = (double)transfer->end_ps / (double)SIM_PS_PER_US;
+            count++;
+            finishes->mean += end_us;
+            finishes->max = end_us > finishes->max ? end_us : finishes->max;
+        }
+    }
+    app__reader_close(&reader);
+    finishes->mean /= count == 0 ? 1 : (double)count;
+}
+
+static const sim_report_row_t finish_rows[] = {
+    {"mean",
+     SIM_REPORT_REAL,
+     "us",
+     "mean over the transfers that have completed",
+     .offset = offsetof(finishes_t, mean)},
+    {"max",
+     SIM_REPORT_REAL,
+     "us",
+     "end of the last transfer that has completed",
+     .offset = offsetof(finishes_t, max)},
+};
+static const sim_report_table_t finish_report = {.rows = finish_rows,
+                                                 .count = SIM_COUNT_OF(finish_rows),
+                                                 .bytes = sizeof(finishes_t),
+                                                 .fill = fill_finishes};
+
 typedef struct plan_report {
     uint64_t planned;
     uint64_t started;
@@ -173,7 +219,8 @@ typedef struct plan_report {
     uint64_t planned_bytes;
     uint64_t completed_bytes;
     double goodput_gbps;
-    sim_report_part_t rows; // of transfers in parts
+    sim_report_part_t rows;     // of transfers in parts
+    sim_report_part_t finishes; // of matrices of htsim
 } plan_report_t;
 
 static void report_transfers(const app__plan_t *plan, plan_report_t *report)
@@ -210,6 +257,9 @@ static void fill_report(const void *object, void *into)
     if (plan->parts > 0) {
         report->rows = (sim_report_part_t){&app__plan_rows_report, plan};
     }
+    if (plan->tells_finishes) {
+        report->finishes = (sim_report_part_t){&finish_report, plan};
+    }
 }
 
 // clang-format off
@@ -229,6 +279,9 @@ static const sim_report_row_t report_rows[] = {
     {"rows", SIM_REPORT_PART, "",
      "rows of transfers in parts (qps above 1), each reported as a "
      "whole", .offset = offsetof(plan_report_t, rows), .shown = true, .table = &app__plan_rows_report},
+    {"finish_us", SIM_REPORT_PART, "us",
+     "time from the start of the run to the ends of transfers, where the file is a matrix of "
+     "htsim", .offset = offsetof(plan_report_t, finishes), .table = &finish_report},
 };
 #undef ROW
 const sim_report_table_t app__plan_report = {
