@@ -11,8 +11,15 @@
 #include "nic/transport/uec/uec.h"
 
 #define GRANT_PACKETS 4u
-#define PACE_NUM 100u // a grant takes 1 / 0.99 of its time on the link
-#define PACE_DEN 99u
+#define PACE 0.99 // share of the link's rate that grants take
+// The rule for narrow fabrics.
+#define NARROW_PERIOD 1.5 // round trips, a quarter more or less
+#define NARROW_SPREAD 0.5
+#define NARROW_MARKED 0.3 // share of marked packets from which on grants get fewer
+#define NARROW_CUT 0.5
+#define NARROW_STEP 0.01
+#define NARROW_FLOOR 0.9
+#define NARROW_DOUBLINGS 6u
 
 static uint32_t grant_size(const nic_uec_t *uec)
 {
@@ -126,8 +133,9 @@ static void pace(sim_node_t *node, sim_timer_t *timer)
 {
     nic_uec_shared_t *const shared = SIM_CONTAINER_OF(timer, nic_uec_shared_t, pacer);
     nic_uec_t *const uec = unlist_first(shared);
-    const sim_wide_t bits = (sim_wide_t)grant_size(uec) * 8 * SIM_PS_PER_S * PACE_NUM;
-    shared->paced_ps = node->now_ps + (sim_time_t)(bits / PACE_DEN / uec->nscc.line_bps);
+    const double bits = (double)grant_size(uec) * 8 * (double)SIM_PS_PER_S;
+    const double rate_bps = PACE * shared->share * (double)uec->nscc.line_bps;
+    shared->paced_ps = node->now_ps + (sim_time_t)(bits / rate_bps);
     send_grant(uec);
     if (uec->target_bytes > uec->grant_bytes) {
         list(shared, uec);
@@ -140,6 +148,11 @@ void nic__uec_pacer_init(nic_t *nic, void *nic_state, const void *config)
     (void)config;
     nic_uec_shared_t *const shared = nic_state;
     shared->nic = nic;
+    shared->share = 1;
+    sim_random_init(&shared->random,
+                    sim_options(nic__node(nic)->sim)->seed,
+                    nic->interface,
+                    "uec-credit");
     sim_timer_init(&shared->pacer, pace);
 }
 
@@ -157,6 +170,49 @@ void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t mo
         list(shared, uec);
         arm_pacer(shared);
     }
+}
+
+// Ends a period: trims in the fabric and marks lower the share of grants, calm raises it.
+static void end_period(nic_uec_shared_t *shared, double narrowness)
+{
+    const double came = (double)shared->came;
+    shared->share -= (double)shared->came_cut / came;
+    shared->marked = (shared->marked + (double)shared->came_marked / came) / 2;
+    if (shared->marked > NARROW_MARKED) {
+        shared->share *= 1 - NARROW_CUT * (shared->marked - NARROW_MARKED);
+        shared->calm = 0;
+    } else {
+        shared->calm = shared->came_marked == 0 ? shared->calm + 1 : 0;
+        const uint32_t doublings =
+            shared->calm < NARROW_DOUBLINGS ? shared->calm : NARROW_DOUBLINGS;
+        shared->share += NARROW_STEP * (double)(1u << doublings);
+    }
+    const double least =
+        NARROW_FLOOR / narrowness > NARROW_STEP ? NARROW_FLOOR / narrowness : NARROW_STEP;
+    shared->share = shared->share < least ? least : shared->share > 1 ? 1 : shared->share;
+    shared->came = shared->came_marked = shared->came_cut = 0;
+}
+
+void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut)
+{
+    const sim_ratio_t narrowness = uec->config->narrowness;
+    nic_uec_shared_t *const shared = nic__uec_shared(uec);
+    if (!uec->credited || narrowness.num <= narrowness.den) {
+        return;
+    }
+    const sim_time_t now_ps = nic__node(shared->nic)->now_ps;
+    shared->came++;
+    shared->came_marked += marked;
+    shared->came_cut += cut;
+    if (now_ps < shared->look_ps) {
+        return;
+    }
+    if (shared->look_ps != 0) {
+        end_period(shared, (double)narrowness.num / (double)narrowness.den);
+    }
+    const double drawn = (double)sim_random_below(&shared->random, 1000) / 1000;
+    const double around = 1 + NARROW_SPREAD * (drawn - 0.5);
+    shared->look_ps = now_ps + (sim_time_t)(NARROW_PERIOD * around * (double)uec->nscc.base_ps);
 }
 
 void nic__uec_credit_close(nic_uec_t *uec)

@@ -156,6 +156,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if (SIM_UNLIKELY(net_packet_trimmed(network, packet))) {
         const bool last_hop = packet->dscp == network->trim_last_hop_dscp;
+        nic__uec_note_fabric(uec, cause.marked, !last_hop);
         if (!nic__kept_has(&uec->held.kept, cause.psn)) {
             nic__uec_owe_credit(uec, packet, nic__uec_frame_bytes(qp, qp->rx_mtu_bytes));
         }
@@ -170,6 +171,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     }
     if (cause.payload_bytes != 0) {
         nic__uec_owe_credit(uec, packet, 0);
+        nic__uec_note_fabric(uec, cause.marked, false);
         const uint32_t bytes = nic__uec_frame_bytes(qp, cause.payload_bytes);
         uec->taken_bytes += bytes;
         uec->quiet_bytes += bytes;

@@ -46,6 +46,10 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".rto-max", TIME, nic_uec_config_t, rto_max_ps,
              .default_text = "5ms", .min_text = "1us", .max_text = "8s",
              .help = "largest value of the doubled time-out; the specification allows up to 8 s"),
+    SIM_ATTR(PREFIX ".narrowness", RATIO, nic_uec_config_t, narrowness,
+             .default_text = "1", .min_text = "1", .max_text = "1000",
+             .help = "rate of hosts' links / their share of the fabric; above 1, receivers with "
+                     "credit lower their grants by trims and marks of the fabric"),
     SIM_ATTR(PREFIX ".congestion-state", BOOL, nic_uec_config_t, congestion_state,
              .default_text = "false",
              .help = "true: headers of data carry the state of congestion control, 4 bytes more"),

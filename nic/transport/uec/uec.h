@@ -29,7 +29,8 @@ typedef struct nic_uec_config {
     uint64_t range_packets;
     sim_time_t rto_ps; // SIM_AUTO
     sim_time_t rto_max_ps;
-    bool congestion_state; // data packets carry the CC state: 4 bytes more
+    sim_ratio_t narrowness; // of the fabric: the hosts' rate / its share of the fabric's; 1: none
+    bool congestion_state;  // data packets carry the CC state: 4 bytes more
 } nic_uec_config_t;
 
 extern const sim_attr_table_t nic__uec_attrs;
@@ -48,6 +49,14 @@ typedef struct nic_uec_shared {
     nic_t *nic;
     sim_timer_t pacer;
     sim_time_t paced_ps; // no grant before this time
+    double share;        // of the link's rate that grants take: less in a narrow fabric
+    double marked;       // smoothed share of marked packets
+    uint32_t calm;       // periods without marks in a row
+    sim_time_t look_ps;  // end of the period
+    uint64_t came;       // packets in it, whole or trimmed
+    uint64_t came_marked;
+    uint64_t came_cut; // trimmed before the last hop
+    sim_random_t random;
     struct nic_uec *first;
     struct nic_uec *last;
 } nic_uec_shared_t;
@@ -131,6 +140,8 @@ void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet);
 void nic__uec_take_credit(nic_uec_t *uec, uint64_t granted_bytes);
 // Notes, at the receiver, what the sender asks for. more_bytes: of a packet that must come again.
 void nic__uec_owe_credit(nic_uec_t *uec, const net_packet_t *packet, uint32_t more_bytes);
+// Notes, at the receiver, what a packet tells of a fabric that is narrower than hosts' links.
+void nic__uec_note_fabric(nic_uec_t *uec, bool marked, bool cut);
 
 // -- receive.c
 
