@@ -199,7 +199,7 @@ static void look(int number)
         found = SERVE_REASON_GONE;
     }
     if (found != SERVE_REASON_NONE && reason_now == SERVE_REASON_NONE) {
-        reason_now = found;
+        reason_now = (sig_atomic_t)found;
         sim_interrupt(watched_sim);
     }
 }
