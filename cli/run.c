@@ -258,6 +258,11 @@ static int run_scenario(run_t *run, world_scenario_t *scenario)
         status = judge(done) != CLI_EXIT_DONE ? CLI_EXIT_FAILED : status;
     }
     status = results_files_whole(done) ? status : CLI_EXIT_FAILED;
+    if (run->args->explains && run->args->folder == NULL && speaks(run)) {
+        fprintf(stderr,
+                "note: --explain writes into the folder of -o; without -o DIR it does "
+                "nothing\n");
+    }
     const bool explains = run->args->explains && run->args->folder != NULL &&
                           results_of(done) != NULL && results_files_whole(done);
     results_run_destroy(done);
