@@ -39,7 +39,8 @@ inside() {
 }
 inside 'apt-get update -qq
         DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends ./*.deb \
-            gcc libc6-dev pkg-config python3-pandas python3-matplotlib jupyter-nbconvert python3-ipykernel'
+            gcc libc6-dev pkg-config python3-pandas python3-matplotlib jupyter-nbconvert python3-ipykernel \
+            python3-venv python3-pip python3-setuptools python3-wheel'
 
 # The README's first scenario, with its commands.
 awk '/^Write `incast.yaml`/ { on = 1 } on && /^```yaml/ { copy = 1; next } copy && /^```/ { exit } copy' \
@@ -74,6 +75,10 @@ print(result.flows[\"fct_ns\"].describe(), rocesim.version())"'
 inside 'for notebook in /usr/share/doc/rocesim/notebooks/*.ipynb; do
             jupyter nbconvert --to notebook --execute --output-dir . "$notebook"
         done'
+cp -r python "$root/try/source" # with pip, from the source, as docs/python.md says
+inside 'python3 -m venv --system-site-packages venv
+        venv/bin/pip install -q --no-build-isolation --no-index ./source
+        venv/bin/python -c "import rocesim; assert \"venv\" in rocesim.__file__, rocesim.__file__"'
 inside '/usr/libexec/rocesim/rocesim-studio --help >/dev/null; test -s /usr/share/rocesim/studio/index.html'
 inside 'apt-get remove -y -qq rocesim librocesim0; test ! -e /usr/bin/rocesim'
 exit $((failures > 0))

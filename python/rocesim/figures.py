@@ -44,7 +44,7 @@ def draw(shown: dict[str, Any]) -> "matplotlib.figure.Figure":
     from matplotlib.figure import Figure
 
     panels = shown["panels"]
-    class Shown(Figure):
+    class Shown(Figure):  # type: ignore[misc]  # matplotlib has no types
         """A figure that notebooks show where it is the value of a cell."""
 
         def _repr_png_(self) -> bytes:

@@ -115,7 +115,7 @@ class Result:
         for name in re.findall(r"([^.\[\]]+)(?:\[[^\]]*\])?", path):
             node = node.get("properties", {}).get(name, {})
             node = node.get("items", node)
-        return node.get("unit", "")
+        return str(node.get("unit", ""))
 
     def figure(self, kind: str | None = None, **options: Any) -> "matplotlib.figure.Figure":
         """Draws the run with matplotlib; rocesim.figure() describes kinds and options."""

@@ -82,7 +82,8 @@ def call_json(arguments: Sequence[str]) -> Any:
 
 def version() -> dict[str, Any]:
     """Returns the version of the program, of its MPI, and of its file formats."""
-    return call_json(["--version", "--json"])
+    told: dict[str, Any] = call_json(["--version", "--json"])
+    return told
 
 
 def scenario_arguments(scenario: Scenario) -> tuple[str, str | None]:

@@ -45,7 +45,7 @@ class Table:
         self.path = path
         self.help = help
         with open(path, newline="", encoding="utf-8") as file:
-            header = next(csv.reader(file), [])
+            header: list[str] = next(csv.reader(file), [])
         known = {column.name: column for column in columns}
         self.columns: Mapping[str, Column] = {n: known.get(n, Column(n)) for n in header}
         self._frame: pandas.DataFrame | None = None
@@ -138,7 +138,7 @@ class Table:
 
     def _repr_html_(self) -> str:
         note = f"<p>the first rows of {self.path.name}, {len(self)} in all</p>"
-        return self.head().to_html() + note
+        return str(self.head().to_html()) + note
 
     def _known(self, names: Sequence[str] | None) -> list[str] | None:
         for name in names or ():
