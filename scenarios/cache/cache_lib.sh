@@ -11,7 +11,7 @@ begin() {
     here=$(cd "$(dirname "$0")" && pwd)
     program=${ROCESIM:-$here/../../build/release/rocesim}
     out=$1
-    quick=${CACHE_QUICK:-0}
+    quick=${STUDY_QUICK:-0}
     scenario=zipf.yaml
     if [ ! -x "$program" ]; then
         echo "the program $program does not exist: run make first" >&2

@@ -11,7 +11,7 @@
 # run), and the last 2 ms. No published figure has this set-up.
 set -eu
 . "$(dirname "$0")/fabrics_lib.sh"
-quick=${FABRICS_QUICK:-0}
+quick=${STUDY_QUICK:-0}
 failures=$(pick failures "spine" "spine corrupting flapping")
 begin "$1" "scheme,us,$(echo "$failures" | tr ' ' ',')"
 until=$(pick until "4ms" "10ms")

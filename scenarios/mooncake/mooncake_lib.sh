@@ -13,7 +13,7 @@ begin() {
     program=${ROCESIM:-$here/../../build/release/rocesim}
     mkdir -p "$1"
     out=$(cd "$1" && pwd)
-    quick=${MOONCAKE_QUICK:-0}
+    quick=${STUDY_QUICK:-0}
     trace=$(realpath "${TRACE:-$here/small.jsonl}")
     bench='traffic[0].mooncake-bench'
     replay='traffic[0].mooncake-trace'

@@ -15,7 +15,7 @@ begin() {
     papers=$(dirname "$here")
     program=${ROCESIM:-$papers/../../build/release/rocesim}
     out=$1
-    quick=${PAPERS_QUICK:-0}
+    quick=${STUDY_QUICK:-0}
     if [ ! -x "$program" ]; then
         echo "the program $program does not exist: run make first" >&2
         exit 1
@@ -31,7 +31,7 @@ seeds() {
     if [ "$quick" = 1 ]; then
         seq 1 1
     else
-        seq 1 "$(setting seeds || echo "${PAPERS_SEEDS:-$1}")"
+        seq 1 "$(setting seeds || echo "${STUDY_SEEDS:-$1}")"
     fi
 }
 
@@ -41,7 +41,7 @@ simulate() {
     local run=$1 scenario=$2
     shift 2
     local done_file="$out/$run.done" command="$scenario $* ${more[*]} $(cksum <"$here/$scenario")"
-    if [ "${PAPERS_RESUME:-0}" = 1 ] && [ -f "$done_file" ] && [ -f "$out/$run/summary.json" ] &&
+    if [ "${STUDY_RESUME:-0}" = 1 ] && [ -f "$done_file" ] && [ -f "$out/$run/summary.json" ] &&
         [ "$(cat "$done_file")" = "$command" ]; then
         return
     fi

@@ -7,7 +7,7 @@
 
 # begin OUT COLUMNS: creates the folder OUT and sets out, program, quick, here and more.
 begin() {
-    open_study "$1" "${TRAINING_QUICK:-0}" "$2"
+    open_study "$1" "${STUDY_QUICK:-0}" "$2"
 }
 
 # simulate NAME=VALUE...: runs gpt.yaml and sets summary to its summary.json

@@ -31,7 +31,7 @@ pod() {
     done
 }
 
-[ "${PAPERS_RESUME:-0}" = 1 ] || rm -f "$out"/*.bins.txt
+[ "${STUDY_RESUME:-0}" = 1 ] || rm -f "$out"/*.bins.txt
 timers() {
     echo "--set nic.dcqcn.rpg-time-reset=$1us --set nic.dcqcn.rate-reduce-monitor-period=$2us"
 }

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+# scenarios/study_run.sh - the command line of every folder of studies, whose script `run` sources this.
+#
+# A study is a script NAME.sh beside `run`, or NAME/run.sh. Its first comment has "NAME - its question". The
+# head of `run` is the help text. `out` is the folder of results; `noun` is what the folder calls a study;
+# with `repeats=1`, the studies know --resume and --seeds.
+here=$(cd "$(dirname "$0")" && pwd)
+out=out/$(basename "$here")
+noun=${noun:-study}
+
+usage() {
+    sed -n '3,/^set -eu/p' "$0" | sed -n 's/^# \{0,1\}//p' >&2
+    exit 2
+}
+
+# script_of NAME: prints the script of a study; returns 1 if there is none
+script_of() {
+    local script
+    for script in "$here/$1.sh" "$here/$1/run.sh"; do
+        if [ -f "$script" ] && [[ "$1" != *_lib ]]; then
+            echo "$script"
+            return
+        fi
+    done
+    return 1
+}
+
+studies() {
+    local path name
+    for path in "$here"/*.sh "$here"/*/run.sh; do
+        name=${path#"$here"/}
+        name=${name%.sh}
+        name=${name%/run}
+        if script_of "$name" >/dev/null; then echo "$name"; fi
+    done
+}
+
+list() {
+    local name
+    for name in $(studies); do
+        printf '%-14s %s\n' "$name" "$(sed -n 's/^# [^ ]* - //p' "$(script_of "$name")" | head -n 1)"
+    done
+}
+
+# run_studies ARGUMENT...: does what the command line asks for, and ends the script
+run_studies() {
+    local names=() name status=0
+    export STUDY_QUICK=0 STUDY_SETTINGS= STUDY_RESUME=0 STUDY_SEEDS=
+    while [ $# -gt 0 ]; do
+        case ${repeats:-0}$1 in
+        ?-o) [ $# -ge 2 ] || usage; out=$2; shift ;;
+        ?--set) [ $# -ge 2 ] || usage; STUDY_SETTINGS+=$2$'\n'; shift ;;
+        ?--quick) STUDY_QUICK=1 ;;
+        1--resume) STUDY_RESUME=1 ;;
+        1--seeds) [ $# -ge 2 ] || usage; STUDY_SEEDS=$2; shift ;;
+        ?-*) usage ;;
+        ?all) for name in $(studies); do names+=("$name"); done ;;
+        *) names+=("$1") ;;
+        esac
+        shift
+    done
+    if [ ${#names[@]} -eq 0 ]; then
+        list
+        exit 0
+    fi
+    for name in "${names[@]}"; do
+        if ! script_of "$name" >/dev/null; then
+            echo "there is no $noun '$name'; these exist:" >&2
+            list >&2
+            exit 2
+        fi
+    done
+    for name in "${names[@]}"; do
+        bash "$(script_of "$name")" "$out/$name" || status=1
+    done
+    exit $status
+}
