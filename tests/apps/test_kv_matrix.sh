@@ -94,7 +94,7 @@ awk -F, '$5 == 10485760 && $2 == "host8" || $5 == 31457280 && $3 == "host8"' sto
 
 # A model's requests: caches of 327680 bytes a token, cut into 8 x 2 parts.
 "$ROCESIM" run kv.yaml -o made --quiet --set traffic[0].kv-matrix="{model: llama-70b, requests: 3,
-    prefill-tp: 2, decode-tp: 4, per-node: 4, input-mean: 100, input-scale: 0, input-min: 1, tflops: 1000000,
+    prefill-tp: 2, decode-tp: 4, node-gpus: 4, input-mean: 100, input-scale: 0, input-min: 1, tflops: 1000000,
     isolation-iterations: 0}" >/dev/null 2>said || fail "a model: $(cat said)"
 awk -F, 'NR > 1 && $5 > 100000 { n++; ok += $5 == 100 * 327680 / 4 } 
             END { exit !(n == 12 && ok == 12) }' made/flows.csv ||

@@ -44,7 +44,7 @@ static const row_t rows[] = {
             " iterations: 20}\n"},
     {"kv-matrix",
      LEAVES "traffic:\n"
-            "  - kv-matrix: {requests: 2, per-node: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
+            "  - kv-matrix: {requests: 2, node-gpus: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
             " input-scale: 0, input-min: 1, model: llama-8b}\n"},
     {"verbs-rate",
      STAR INSIDE "traffic:\n"

@@ -55,7 +55,7 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".decode-nodes", COUNT, matrix_config_t, generator.decode_nodes,
              .default_text = "1", .min_text = "1", .max_text = "100000",
              .help = "nodes that receive caches for decode"),
-    SIM_ATTR(PREFIX ".per-node", COUNT, matrix_config_t, generator.per_node,
+    SIM_ATTR(PREFIX ".node-gpus", COUNT, matrix_config_t, generator.per_node,
              .default_text = "8", .min_text = "1", .max_text = "1024",
              .help = "GPUs of a node, each a rank"),
     SIM_ATTR(PREFIX ".prefill-tp", COUNT, matrix_config_t, generator.prefill_tp,
