@@ -334,7 +334,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     const news_t news = read_ack(qp, packet);
-    for (uint32_t i = 0; news.bits >> i != 0 && i < 64; i++) {
+    for (uint32_t i = 0; i < 64 && news.bits >> i != 0; i++) {
         if ((news.bits >> i & 1u) != 0) {
             mark_held(uec, news.base_psn + i);
         }
