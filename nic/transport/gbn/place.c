@@ -174,7 +174,7 @@ void nic__gbn_place_close(nic_qp_t *qp)
     for (uint64_t i = 0; place->response_count != 0 && i <= place->response_mask; i++) {
         net_packet_t *const packet = take_response(place, i);
         if (packet != NULL) {
-            nic__consume(qp->nic, packet);
+            nic_transport_consume(qp, packet);
         }
     }
     sim_free(place->responses);
