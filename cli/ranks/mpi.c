@@ -64,6 +64,7 @@ struct cli_ranks {
     sim_ranks_t ranks;
     peer_t *peers;
     size_t peer_count;
+    bool complete;         // every rank is a neighbour of all others
     MPI_Request *receives; // by peer
     MPI_Request *sends;    // by peer; then those of what did not fit
     MPI_Datatype view;
@@ -139,6 +140,11 @@ static void meet(cli_ranks_t *mpi, const unsigned *others, size_t count)
     mpi->receives = sim_alloc_array(count + 1, sizeof(*mpi->receives));
     mpi->sends = sim_alloc_array(2 * count + 1, sizeof(*mpi->sends));
     mpi->peer_count = count;
+    // Two ranks may have all others as neighbours while a third one has not.
+    const int own = count + 1 == mpi->ranks.count;
+    int everyone = 0;
+    (void)MPI_Allreduce(&own, &everyone, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    mpi->complete = everyone != 0;
     for (size_t i = 0; i < count; i++) {
         mpi->peers[i] = (peer_t){(int)others[i], FIRST_BYTES, FIRST_BYTES};
     }
@@ -228,13 +234,13 @@ static void exchange(void *ctx,
                      sim_ranks_view_t *view)
 {
     cli_ranks_t *const mpi = ctx;
-    const bool all = count + 1 == mpi->ranks.count;
     MPI_Request agreement = MPI_REQUEST_NULL;
     sim_ranks_view_t agreed = *view;
     if (mpi->peers == NULL) {
         meet(mpi, others, count);
     }
     SIM_CHECK(count == mpi->peer_count);
+    const bool all = mpi->complete;
     if (!all) {
         (void)MPI_Iallreduce(view, &agreed, 1, mpi->view, mpi->agree, MPI_COMM_WORLD, &agreement);
     }
