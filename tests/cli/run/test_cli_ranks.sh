@@ -85,6 +85,12 @@ for scenario in "$work/programs.yaml" "$work/much.yaml" scenarios/training/ring.
     same one two
 done
 
+# In a star only the rank with the switch is a neighbour of all others.
+printf 'topology: {star: {hosts: 9}}\ntraffic: [permutation: {bytes: 20KB}]\n' >"$work/star.yaml"
+alone one "$work/star.yaml" || fail "star: $(head -n 2 "$work/err")"
+ranks 3 three "$work/star.yaml" || fail "star, 3 ranks: $(head -n 2 "$work/err2")"
+same one three
+
 # A stall is told as by one process.
 alone one scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall"
 ranks 2 two scenarios/pfc-deadlock.yaml && fail "the deadlock does not stall in ranks"
