@@ -6,6 +6,8 @@
 // has its hosts first, then its neighbours by dimension, in the order in which links are added.
 #include "topologies/builder_internal.h"
 
+#define PATH_LINKS_MAX 64u // entries of net_path_t.ports
+
 #define SHARED_ATTRS(PREFIX, X, Y, Z)                                           \
     SIM_ATTR(PREFIX ".x",                                                       \
              COUNT,                                                             \
@@ -108,8 +110,33 @@ static uint64_t degree_in(uint64_t n, bool full)
     return full || n <= 3 ? n - 1 : 2;
 }
 
+// Checks that paths of a torus have as few links as a path may have (net_path_t).
+static sim_err_t check_length(const topo_grid_config_t *grid, sim_message_t *message)
+{
+    const uint64_t links = grid->x / 2 + grid->y / 2 + grid->z / 2 + 2;
+    const char *const longest = grid->y > grid->x && grid->y >= grid->z ? "y"
+                                : grid->z > grid->x                     ? "z"
+                                                                        : "x";
+    if (links <= PATH_LINKS_MAX) {
+        return SIM_OK;
+    }
+    return sim_fail_about(message,
+                          SIM_ERR_RANGE,
+                          longest,
+                          ": the longest path between two hosts would have %" PRIu64
+                          " links, expected at most %u",
+                          links,
+                          PATH_LINKS_MAX);
+}
+
 static sim_err_t check(const topo_grid_config_t *grid, bool full, sim_message_t *message)
 {
+    if (!full) {
+        const sim_err_t error = check_length(grid, message);
+        if (error != SIM_OK) {
+            return error;
+        }
+    }
     const uint64_t degree =
         degree_in(grid->x, full) + degree_in(grid->y, full) + degree_in(grid->z, full);
     const sim_err_t error = topo__check_ports("hosts-per-switch",

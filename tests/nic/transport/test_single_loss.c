@@ -114,6 +114,13 @@ static uint64_t word_after(char letter, uint64_t word)
     return letter == '+' ? word + 1 : (letter == '=' ? 2 * word : word);
 }
 
+// Returns whether a variant sends frames of RoCE, whose kinds are counted.
+static bool sends_roce(int index)
+{
+    const int number = index - variant_count() - MODES;
+    return number < 0 || nic_transport_all[1 + number / 2]->wire == 0;
+}
+
 static void set_up(int index, const char *mix)
 {
     const bool other = index >= variant_count() + MODES; // a transport besides the first
@@ -265,7 +272,7 @@ START_TEST(any_one_packet_may_be_lost)
         ROCE_CNP,
         KIND_RNR_NAK,
     };
-    for (size_t k = 0; k < SIM_COUNT_OF(kinds); k++) {
+    for (size_t k = 0; k < SIM_COUNT_OF(kinds) && sends_roce(_i); k++) {
         ck_assert_msg(lost[kinds[k]], "no packet of kind %#x was lost", kinds[k]);
     }
 }
@@ -285,7 +292,7 @@ START_TEST(any_packet_of_each_host_may_be_lost)
             }
         }
     }
-    ck_assert(lost[KIND_NAK]);
+    ck_assert(lost[KIND_NAK] || !sends_roce(_i));
 }
 END_TEST
 
