@@ -203,7 +203,8 @@ static const sim_attr_t switch_attrs[] = {
                      "/ 100 Gbps"),
     SIM_ATTR("switch.trim.bytes", BYTES, net_switch_config_t, trim_bytes,
              .default_text = "128", .min_text = "60", .max_text = "4096",
-             .help = "length of the frame that is left of a trimmed packet, without FCS"),
+             .help = "length of the frame that is left of a trimmed packet, without FCS; its headers "
+                     "stay whole"),
     SIM_ATTR("switch.trim.victim", ENUM, net_switch_config_t, trim_victim,
              .default_text = "arriving", .choices = "arriving|either",
              .help = "packet that is trimmed at a full queue; arriving: the one that arrives; "

@@ -46,6 +46,10 @@ TRAFFIC = {
     "sequencer": "sequencer: {%s}" % MACHINES,
     "herd": "herd: {system: herd, workers: 2, clients: 4, keys: 1000, %s}" % MACHINES,
     "drtm-kv": "drtm-kv: {clients: 4, items: 1000, %s}" % MACHINES,
+    "collective": "collective: {ranks: 4, bytes: 20KB}",
+    "training": "training: {model: gpt-7b, layers: 1, tp: 2, dp: 2, microbatches: 1, sequence: 64}",
+    "kv-matrix": "kv-matrix: {requests: 1, node-gpus: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
+                 " input-scale: 0, input-min: 1, model: llama-8b, tflops: 1000000}",
     "contexts": "contexts: {tokens: 300, operations: 1000, warm-up: 100}",
     "mooncake-bench": "mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, threads: 2,"
                       " batch: 4, duration: 100us}",

@@ -120,30 +120,69 @@ static int compare_loads(const void *a, const void *b)
     return order != 0 ? order : one->port < two->port ? -1 : one->port > two->port;
 }
 
-// Finds the port that needs most time for the bytes of a run, by the paths of its messages.
-static void find_bottleneck(const app__workload_t *workload, uint32_t phase, pattern_row_t *row)
+// A message with data of the first run of the whole sequence.
+typedef struct sent {
+    uint64_t pattern;
+    uint32_t rank;
+    uint32_t op;
+} sent_t;
+
+typedef struct sent_list {
+    sent_t *items; // by pattern
+    size_t count;
+    size_t capacity;
+} sent_list_t;
+
+static int compare_sent(const void *a, const void *b)
 {
-    load_t *loads = NULL;
-    size_t count = 0;
-    size_t capacity = 0;
+    const sent_t *const one = a;
+    const sent_t *const two = b;
+    return one->pattern < two->pattern ? -1 : one->pattern > two->pattern;
+}
+
+static void collect_sent(const app__workload_t *workload,
+                         uint64_t patterns,
+                         uint64_t isolated,
+                         sent_list_t *list)
+{
+    const uint64_t first = isolated * patterns;
     for (uint32_t r = 0; r < workload->schedule->rank_count; r++) {
         const app__rank_ops_t *const ops = &workload->schedule->ranks[r];
         for (uint32_t i = 0; i < ops->count; i++) {
             const app__op_t *const op = &ops->ops[i];
             const uint32_t kind = op->tag % APP__KV_PARTS;
-            net_path_t path;
-            if (op->type != APP__OP_SEND || op->tag / APP__KV_PARTS != phase ||
-                (kind != APP__KV_WRITE && kind != APP__KV_READ) ||
-                !app__link_path(workload, r, op->peer, op->nic, &path)) {
-                continue;
+            const uint64_t phase = op->tag / APP__KV_PARTS;
+            if (op->type == APP__OP_SEND && (kind == APP__KV_WRITE || kind == APP__KV_READ) &&
+                phase >= first && phase < first + patterns) {
+                SIM_GROW(list->items, list->count, &list->capacity);
+                list->items[list->count++] = (sent_t){phase - first, r, i};
             }
-            for (uint32_t h = 0; h < path.hop_count; h++) {
-                SIM_GROW(loads, count, &capacity);
-                loads[count++] = (load_t){
-                    path.ports[h],
-                    (double)op->size * 8 / (double)path.ports[h]->rate_bps * SIM_PS_PER_S,
-                };
-            }
+        }
+    }
+    qsort(list->items, list->count, sizeof(*list->items), compare_sent);
+}
+
+// Finds the port that needs most time for messages, by their paths.
+static void find_bottleneck(const app__workload_t *workload,
+                            const sent_t *sent,
+                            size_t sent_count,
+                            pattern_row_t *row)
+{
+    load_t *loads = NULL;
+    size_t count = 0;
+    size_t capacity = 0;
+    for (size_t i = 0; i < sent_count; i++) {
+        const app__op_t *const op = &workload->schedule->ranks[sent[i].rank].ops[sent[i].op];
+        net_path_t path;
+        if (!app__link_path(workload, sent[i].rank, op->peer, op->nic, &path)) {
+            continue;
+        }
+        for (uint32_t h = 0; h < path.hop_count; h++) {
+            SIM_GROW(loads, count, &capacity);
+            loads[count++] = (load_t){
+                path.ports[h],
+                (double)op->size * 8 / (double)path.ports[h]->rate_bps * SIM_PS_PER_S,
+            };
         }
     }
     qsort(loads, count, sizeof(*loads), compare_loads);
@@ -205,7 +244,6 @@ static void fill_row(const app__workload_t *workload,
         row->isolated_latency_ms =
             mean_ms > row->isolated_latency_ms ? mean_ms : row->isolated_latency_ms;
     }
-    find_bottleneck(workload, (uint32_t)(isolated * patterns + pattern), row);
 }
 
 static void fill_totals(kv_report_t *report, const app__workload_t *workload)
@@ -248,8 +286,16 @@ static void fill_report(const void *object, void *result)
         add_rank(&workload->ranks[r], parts + (size_t)r * phases);
     }
     size_t compared = 0;
+    sent_list_t sent = {.items = NULL};
+    size_t at = 0;
+    collect_sent(workload, patterns, fact(workload, 1), &sent);
     for (uint64_t p = 0; p < patterns; p++) {
+        const size_t begin = at;
+        while (at < sent.count && sent.items[at].pattern == p) {
+            at++;
+        }
         fill_row(workload, parts, phases, p, &rows[p]);
+        find_bottleneck(workload, sent.items + begin, at - begin, &rows[p]);
         if (rows[p].ran && rows[p].isolated && rows[p].isolated_latency_ms > 0) {
             const double slowdown = rows[p].latency_ms / rows[p].isolated_latency_ms;
             report->slowdown_mean += slowdown;
@@ -261,6 +307,7 @@ static void fill_report(const void *object, void *result)
     report->slowdown_mean /= compared > 0 ? (double)compared : 1;
     report->patterns = (sim_report_list_t){rows, (size_t)patterns};
     fill_totals(report, workload);
+    sim_free(sent.items);
     sim_free(parts);
 }
 
