@@ -337,7 +337,7 @@ static inline const uint8_t *net_packet_contents(const net_packet_t *packet)
 {
     return packet->contents ? net_packet_aside(packet)->payload : NULL;
 }
-// Cuts a packet to frame_bytes, or to its headers where they are longer. The rest counts as dropped.
+// Cuts a packet to frame_bytes, or to its headers if they are longer. The rest counts as dropped.
 void net_packet_trim(net_node_t *node, net_packet_t *packet, uint32_t frame_bytes);
 // Returns whether a request has lost its payload on the way, as its DSCP tells.
 static inline bool net_packet_trimmed(const net_config_t *config, const net_packet_t *packet)
