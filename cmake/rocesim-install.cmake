@@ -32,10 +32,7 @@ install(FILES sessions/rocesim_session.h sessions/rocesim_session.hpp examples/a
         DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/rocesim"
         COMPONENT dev)
 install(FILES sessions/protocol.schema.json
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/sessions")
-install(FILES sessions/rocesim_session.py sessions/rocesim_library.py
-        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/python"
-        COMPONENT program)
+        DESTINATION "${CMAKE_INSTALL_DATADIR}/rocesim/sessions" COMPONENT program)
 install(DIRECTORY python/rocesim DESTINATION lib/python3/dist-packages COMPONENT python
         FILES_MATCHING PATTERN "*.py" PATTERN "py.typed" PATTERN "__pycache__" EXCLUDE)
 install(DIRECTORY python/notebooks DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT doc)

@@ -25,6 +25,7 @@ from .program import (
     run,
     version,
 )
+from .session import Session, SessionError
 from .sweeps import Sweep, load_sweep, sweep
 from .tables import Column, Table
 
@@ -39,6 +40,8 @@ __all__ = [
     "Parameter",
     "Result",
     "RunFailed",
+    "Session",
+    "SessionError",
     "Sweep",
     "Table",
     "check",

@@ -12,9 +12,9 @@ import subprocess
 import sys
 
 if os.environ.get("BINDING") == "library":
-    from rocesim_library import Session, SessionError
+    from rocesim.library import Session, SessionError
 else:
-    from rocesim_session import Session, SessionError
+    from rocesim import Session, SessionError
 
 PROGRAM, SCENARIO, FOLDER, SEED = sys.argv[1:5]
 STEPS = int(sys.argv[5]) if len(sys.argv) > 5 else 40

@@ -11,7 +11,7 @@ import random
 import subprocess
 import sys
 
-from rocesim_session import Session, SessionError
+from rocesim import Session, SessionError
 
 PROGRAM, SCENARIO, GOAL, FOLDER, SEED = sys.argv[1:6]
 draw = random.Random(int(SEED))

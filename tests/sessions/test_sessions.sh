@@ -8,7 +8,7 @@
 # Method: random clients, compared with runs; a server on a socket, and clients that die.
 set -u
 . tests/script.sh
-export PYTHONPATH=sessions PYTHONDONTWRITEBYTECODE=1
+export PYTHONPATH=python PYTHONDONTWRITEBYTECODE=1
 command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
 
 cat >"$work/fabric.yaml" <<'EOF'
@@ -113,7 +113,7 @@ server=$!
 for _ in $(seq 100); do [ -S "$work/socket" ] && break; sleep 0.1; done
 cat >"$work/victims.py" <<'EOF'
 import os, random, sys
-from rocesim_session import Session
+from rocesim import Session
 draw = random.Random(1)
 for number in range(int(sys.argv[2])):
     child = os.fork()

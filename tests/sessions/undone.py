@@ -9,7 +9,7 @@ import os
 import re
 import sys
 
-from rocesim_session import Session
+from rocesim import Session
 
 PROGRAM, SCENARIO, FOLDER = sys.argv[1:4]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives a simulation of rocesim from Python (docs/sessions.md).
 
-    from rocesim_session import Session
+    from rocesim import Session
     with Session("fabric.yaml") as session:
         session.submit("host0", "host5", 1_000_000)
         for completion in session.advance(1_000_000_000):
@@ -15,8 +15,10 @@ import os
 import socket
 import subprocess
 
+from .program import Error
 
-class SessionError(Exception):
+
+class SessionError(Error):
     """A call was refused, or the session has ended. `code` is the kind of error."""
 
     def __init__(self, message, code=""):

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives a simulation of rocesim from Python by the library librocesim.so (docs/sessions.md).
 
-    from rocesim_library import Session
+    from rocesim.library import Session
     with Session("fabric.yaml") as session:
         session.submit(0, 5, 1_000_000)
         for completion in session.advance(1_000_000_000):
             print(completion["transfer"], completion["end_ps"])
 
-The methods are those of rocesim_session.Session, which needs no library. Here hosts are numbers, a
+The methods are those of rocesim.Session, which needs no library. Here hosts are numbers, a
 tag is a number, and an answer becomes objects without a detour by JSON of Python.
 """
 
@@ -16,15 +16,13 @@ import ctypes.util
 import json
 import os
 
+from .session import SessionError
+
 _NOW = 2**64 - 1
 _NEVER = 2**64 - 2
 _WHOLE = 2**32 - 1
 _VERBS = {"write": 0, "send": 1, "read": 2}
 _OUTCOMES = ("done", "failed", "cancelled")
-
-
-class SessionError(Exception):
-    """A call was refused, or the session has ended."""
 
 
 class _Options(ctypes.Structure):
@@ -112,7 +110,7 @@ class Session:
         token=None,
         library=None,
     ):
-        """Starts `rocesim serve SCENARIO`, or connects to a server, as rocesim_session.Session does.
+        """Starts `rocesim serve SCENARIO`, or connects to a server, as rocesim.Session does.
 
         library: the file librocesim.so; without it, $ROCESIM_LIBRARY or what the system finds.
         """
