@@ -303,7 +303,8 @@ const steps = {
         const unknown = await ada.evaluate(async () => {
             const run = /run\/(\d+)/.exec(location.hash)[1];
             const schema = await (await fetch(`api/v1/runs/${run}/files/result/schema.json`)).json();
-            const helps = Object.values(schema.summary.properties).filter((one) => one.unit === "packets").map((one) => one.description);
+            const summary = await (await fetch(`api/v1/runs/${run}/files/result/summary.json`)).json();
+            const helps = Object.entries(schema.summary.properties).filter(([name, one]) => one.unit === "packets" && name in summary).map(([, one]) => one.description);
             const shown = [...document.querySelectorAll("dt[title], summary[title]")].map((one) => one.title);
             return helps.length < 4 ? ["too few counters"] : helps.filter((help) => !shown.includes(help));
         });

@@ -387,7 +387,7 @@ static const refusal_t refusals[] = {
     {"multi-plane", "hosts-per-leaf=65535; spines=1", "hosts-per-leaf is 65535: expected at most"},
     {"dragonfly", "groups=10", "groups is 10: expected at most 9"},
     {"dragonfly-plus", "groups=30; spines=3", "groups is 30: expected at most 7"},
-    {"torus", "x=65535; y=65535", "x is 65535: expected a network of at most"},
+    {"torus", "x=65535; y=65535", "x: the longest path between two hosts would have 65536 links"},
     {"hyperx", "x=65535; y=2", "hosts-per-switch is 1: expected at most 65535 ports"},
     {"slim-fly", "q=6", "q is 6: expected a prime or a power of one from 3 to 251"},
 };
