@@ -55,6 +55,9 @@ rocesim_package(library librocesim0 libs "sessions with a simulated RDMA network
 simulates, and get their completions."
     SHLIBDEPS ON CONTROL_EXTRA "${PROJECT_SOURCE_DIR}/cmake/triggers" DEPENDS rocesim)
 set(needs "libpcap-dev, libexpat1-dev, zlib1g-dev, libfyaml-dev, libjansson-dev")
+if(ROCESIM_HAS_METIS)
+    string(APPEND needs ", libmetis-dev")
+endif()
 rocesim_package(dev librocesim-dev libdevel "libraries and headers of rocesim"
     "These are static libraries, headers, pkg-config modules and a CMake package
 for programs with their own topologies, congestion controls or transports."
