@@ -59,6 +59,7 @@ static void print_algorithm_metrics(FILE *out)
         sim_free(help);
         sim_free(who);
     }
+    world_registry_destroy(registry);
 }
 
 static void print_metrics(FILE *out)
