@@ -130,8 +130,8 @@ static void choose_lanes(timeline_t *timeline)
 {
     sim_time_t free_ps[LANES_MAX];
     uint32_t lanes = 0;
-    SIM_CHECK(timeline->slices != NULL);
     for (size_t i = 0; i < timeline->count; i++) {
+        SIM_CHECK(timeline->slices != NULL);
         slice_t *const slice = &timeline->slices[i];
         const slice_t *const before = i > 0 ? &timeline->slices[i - 1] : NULL;
         if (before == NULL || before->cpu != slice->cpu || before->kind != slice->kind) {

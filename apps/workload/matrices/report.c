@@ -159,7 +159,9 @@ static void collect_sent(const app__workload_t *workload,
             }
         }
     }
-    qsort(list->items, list->count, sizeof(*list->items), compare_sent);
+    if (list->count > 0) {
+        qsort(list->items, list->count, sizeof(*list->items), compare_sent);
+    }
 }
 
 // Finds the port that needs most time for messages, by their paths.
@@ -185,7 +187,9 @@ static void find_bottleneck(const app__workload_t *workload,
             };
         }
     }
-    qsort(loads, count, sizeof(*loads), compare_loads);
+    if (count > 0) {
+        qsort(loads, count, sizeof(*loads), compare_loads);
+    }
     row->bottleneck = "none";
     double sum_ps = 0;
     for (size_t i = 0; i < count; i++) {
