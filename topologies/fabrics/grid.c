@@ -176,15 +176,14 @@ static void link_all(const topo_plan_t *plan,
                      net_node_t **switches)
 {
     const topo__cable_t cable = topo__cable(grid->fabric_rate_bps, grid->delay_ps, grid->links);
-    const uint64_t x = grid->x;
-    const uint64_t area = x * grid->y;
-    SIM_CHECK(x > 0);
+    const uint64_t area = grid->x * grid->y;
     for (uint64_t row = 0; row < grid->y * grid->z; row++) {
-        link_row(plan, &switches[row * x], x, 1, full, &cable);
+        link_row(plan, &switches[row * grid->x], grid->x, 1, full, &cable);
     }
-    for (uint64_t i = 0; i < x * grid->z; i++) {
-        net_node_t **const first = &switches[i / x * area + i % x];
-        link_row(plan, first, grid->y, x, full, &cable);
+    for (uint64_t z = 0; z < grid->z; z++) {
+        for (uint64_t x = 0; x < grid->x; x++) {
+            link_row(plan, &switches[z * area + x], grid->y, grid->x, full, &cable);
+        }
     }
     for (uint64_t i = 0; i < area; i++) {
         link_row(plan, &switches[i], grid->z, area, full, &cable);
