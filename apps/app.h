@@ -115,8 +115,8 @@ typedef struct app_rank_end {
     uint64_t failed_messages;
 } app_rank_end_t;
 
-// What a session needs of a program of ranks that it submits during the run (apps/session.h). All
-// functions are called between two steps of the simulation.
+// A session calls these functions of a program of ranks that it submits during the run
+// (apps/session.h). All of them are called between two steps of the simulation.
 typedef struct app_program_ops {
     uint32_t (*rank_count)(const app_t *app);
     // Returns whether all operations of a rank have ended, and fills *end if they have.

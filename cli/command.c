@@ -206,8 +206,8 @@ static sim_err_t check_alone(const cli_args_t *args, world_error_t *error)
         error,
         SIM_ERR_INVALID,
         NULL,
-        "rocesim %s: mpirun started it %u times, but it runs in one process; expected "
-        "it without mpirun%s",
+        "rocesim %s: mpirun started %u processes, but this command runs in one; expected "
+        "the command without mpirun%s",
         cli_command_name(args->command),
         processes,
         args->command == CLI_SWEEP ? ", and its option --ranks" : "");

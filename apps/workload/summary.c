@@ -41,7 +41,7 @@ static void raise_to(sim_time_t *most_ps, const sim_time_t *works_ps, size_t cou
 
 // -- collectives as rings, all-to-alls as direct exchanges
 
-// What a rank sends in a call.
+// Messages and bytes that a rank sends in a call.
 typedef struct share {
     double bytes;
     uint32_t messages;

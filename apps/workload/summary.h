@@ -22,7 +22,7 @@ typedef struct app__workload_summary {
     uint64_t message_bytes_min;
     uint64_t message_bytes_max;
     uint64_t message_sizes; // different ones
-    // Of collectives, as rings and direct exchanges on NICs of the network.
+    // These two count collectives as rings and direct exchanges on NICs of the network.
     uint64_t call_messages;
     double call_bytes;
     // Lower bounds of the time: the longest path, and the most work of a processor (sends and

@@ -467,7 +467,7 @@ static void print_journey(const follow_t *follow, const journey_t *journey)
     const bool arrived = last->way == PCAP_OUT_NG_RECEIVED;
     printf("  %16s  in all, until %s\n",
            us(&took, last->time_ps - start->time_ps),
-           arrived ? "its last bit is received" : "it is sent or dropped");
+           arrived ? "the last bit is received" : "the packet is sent or dropped");
     sim_free(end);
 }
 

@@ -102,7 +102,7 @@ static bool is_told(const explain_t *explain, uint32_t uid)
 
 // -- collisions
 
-// What random hashes would do to the flows of a port.
+// The outcome of random hashes for the flows of a port.
 typedef struct draws {
     uint32_t together;   // flows that share the port at one time
     uint32_t elsewhere;  // of them could take a path without it
@@ -298,8 +298,8 @@ static void explain_collision(const explain_t *explain,
                    finding->place,
                    draws->elsewhere);
     cli__explain_evidence(finding,
-                          sim_format("another seed of the hashes: in %.0f %% of %u draws as many "
-                                     "of these flows meet at one port; in the best draw %u do",
+                          sim_format("another seed of the hashes: in %.0f %% of %u draws, as many "
+                                     "flows meet at one port; in the best draw, %u flows meet",
                                      100 * draws->share_as_bad,
                                      DRAWS,
                                      draws->least_most));
@@ -555,11 +555,10 @@ static void find_slow_host(explain_t *explain, const bool *claimed)
         cli__explain_add(explain, EXPLAIN_SLOW_HOST, 3, sim_strdup(name));
     world_text_t time;
     finding->score_ps = worst_ps;
-    finding->sentence =
-        sim_format("%s is a slow host: its flows took %s longer than sharing, losses "
-                   "and pauses explain",
-                   name,
-                   world_format_time(&time, (sim_time_t)worst_ps));
+    finding->sentence = sim_format("%s is a slow host: shared links, losses and pauses do not "
+                                   "explain %s of the time of its flows",
+                                   name,
+                                   world_format_time(&time, (sim_time_t)worst_ps));
     for (uint32_t f = 0; f < explain->flow_count; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
         if (!claimed[f] && waits_long(flow, 0.4) &&

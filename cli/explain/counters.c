@@ -236,7 +236,7 @@ static sim_err_t read_links(meter_t *meter, const char *path, world_error_t *err
     return result;
 }
 
-// What a column of counters holds.
+// The kind of values in a column of counters.
 typedef enum column_kind {
     COLUMN_OTHER,
     COLUMN_FRAMES,

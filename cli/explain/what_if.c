@@ -11,7 +11,7 @@
 #define FINDINGS_MAX 3u
 #define VALUES_MAX 4u // of one remedy
 
-// What a run is judged by.
+// The figures of a run that are compared.
 typedef struct outcome {
     const char *ended;
     double paused_ps;
@@ -149,7 +149,7 @@ sim_err_t cli__explain_what_if(const explain_t *explain, json_t *json, world_err
             "slow p99",
             "stopped",
             "dropped");
-        print_outcome("as it was", &now);
+        print_outcome("without changes", &now);
     }
     sim_err_t result = SIM_OK;
     for (size_t i = 0; i < explain->finding_count && i < FINDINGS_MAX; i++) {

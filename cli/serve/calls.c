@@ -139,7 +139,7 @@ static bool call_cancel(const call_t *call)
     return true;
 }
 
-// What an estimate finds out.
+// The result of an estimate.
 typedef struct estimate {
     serve_found_t found;
     sim_time_t at_ps;

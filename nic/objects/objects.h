@@ -32,14 +32,15 @@ struct nic_transport_share {
     const nic_transport_ops_t *ops;
     void *state;
     struct nic_transport_share *next;
-    // Of another rank (nic/carry.h): the totals there. Pointers in the state mean nothing then.
+    // Totals of a NIC that another rank ran (nic/carry.h); NULL: this rank runs it. Pointers in the
+    // state of another rank mean nothing here.
     nic_transport_totals_t *carried;
 };
 
 #define NIC_KICKED 1u
 #define NIC_HAS_PLANES 2u
 
-// What a NIC that another rank ran told there (nic/carry.h).
+// The figures of a NIC that another rank ran (nic/carry.h).
 struct nic_carried {
     nic_rnic_counters_t counters; // if it is detailed
     bool detailed;

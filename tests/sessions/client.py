@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 if os.environ.get("BINDING") == "library":
-    from rocesim.library import Session, SessionError
+    from rocesim.native import Session, SessionError
 else:
     from rocesim import Session, SessionError
 

@@ -251,7 +251,7 @@ SIM_MUST_CHECK sim_err_t app__coll_check_paths(const app__collectives_t *collect
 
 // -- loads.c
 
-// What the calls of one plan send, and how long one takes at least.
+// The load of a plan: the messages of all its calls, and the least time of one call.
 typedef struct app__coll_load {
     double messages; // of all calls and ranks
     double local_messages;

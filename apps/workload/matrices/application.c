@@ -29,8 +29,8 @@ static const sim_attr_t attrs[] = {
                      "isolated latency; 0: it is not measured"),
     SIM_ATTR(PREFIX ".storage-ranks", COUNT, matrix_config_t, run.storage_ranks,
              .default_text = "0", .min_text = "0", .max_text = "100000",
-             .help = "ranks behind those of the matrices that keep what is stored, each for every "
-                     "so many ranks; 0: each rank has storage of its own"),
+             .help = "ranks behind those of the matrices that keep what is stored; ranks of the "
+                     "matrices take them in turn; 0: each rank has storage of its own"),
     SIM_ATTR(PREFIX ".storage-rate", RATE, matrix_config_t, run.storage_bps,
              .default_text = "50Gbps", .min_text = "1Mbps", .max_text = "100Tbps",
              .help = "rate of a rank's own storage"),

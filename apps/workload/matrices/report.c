@@ -39,7 +39,7 @@ typedef struct kv_report {
     sim_report_list_t patterns;
 } kv_report_t;
 
-// What a rank did in one run of a pattern.
+// A rank's part in one run of a pattern.
 typedef struct part {
     sim_time_t begin_ps; // NEVER: it is no sender
     sim_time_t end_ps;   // NEVER: not all of it has ended
@@ -347,8 +347,8 @@ static const sim_report_row_t pattern_rows[] = {
     {.name = "latency_ms",
      .kind = SIM_REPORT_REAL,
      .unit = "ms",
-     .help = "time from the first sender's start to the last one's end within the workload, mean "
-             "of the iterations",
+     .help = "time from the first sender's start to the end of the last sender within the "
+             "workload, mean of all iterations",
      .get = get_latency,
      .shown = true},
     {.name = "isolated_latency_ms",

@@ -132,7 +132,7 @@ sed -i 's/^grid:.*/grid: {ties: [hash, insertion]}/' "$work/sweep.yaml"
 [ $? -eq 2 ] && grep -q 'ties: insertion' "$work/err" && [ ! -e "$work/no" ] ||
     fail "a sweep that ranks refuse: $(head -n 2 "$work/err")"
 OMPI_COMM_WORLD_SIZE=2 "$ROCESIM" sweep "$work/sweep.yaml" -o "$work/no" 2>"$work/err"
-[ $? -eq 2 ] && grep -q 'mpirun started it 2 times' "$work/err" ||
+[ $? -eq 2 ] && grep -q 'mpirun started 2 processes' "$work/err" ||
     fail "a sweep under mpirun: $(cat "$work/err")"
 
 # A check tells beforehand how the network is divided.

@@ -163,7 +163,10 @@ static void take_gpu(reader_t *reader, const XML_Char **attrs)
     app__program_file_t *const program = reader->msccl->program;
     const uint32_t rank = program->ranks;
     if (rank == reader->ranks) {
-        fail(reader, "the file has one gpu too many", "gpu", "as many as ngpus says");
+        fail(reader,
+             "the file has one gpu too many",
+             "gpu",
+             "as many elements gpu as the attribute ngpus says");
         return;
     }
     (void)number_of(reader, attrs, "id", rank, rank);

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drives a simulation of rocesim from Python by the library librocesim.so (docs/sessions.md).
 
-    from rocesim.library import Session
+    from rocesim.native import Session
     with Session("fabric.yaml") as session:
         session.submit(0, 5, 1_000_000)
         for completion in session.advance(1_000_000_000):
