@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/matrices/schedule.c - turns patterns into operations of ranks.
 //
-// The order is that of kvbench: first each pattern runs alone, then all of them in their order. A rank takes
-// part in the patterns in which it sends or uses storage; these ranks meet in a barrier before
-// each. Then each of them reads from storage, sleeps, sends to all its peers at once while it
-// writes to storage, waits for both, and sleeps again. Ranks that only receive never wait.
+// The order is that of kvbench: first each pattern runs alone, then all of them in their order. A
+// rank takes part in the patterns in which it sends or uses storage; these ranks meet in a barrier
+// before each. Then each of them reads from storage, sleeps, sends to all its peers at once while
+// it writes to storage, waits for both, and sleeps again. Ranks that only receive never wait.
 // Receivers notify senders, since a send finishes when its message is handed to the NIC.
 #include "apps/workload/matrices/matrices.h"
 #include "apps/workload/matrices/tags.h"
