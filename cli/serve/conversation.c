@@ -105,6 +105,7 @@ static sim_ended_t drive(world_t *world, void *ctx)
         remove_folder(conversation->folder);
         _exit(CLI_EXIT_DONE); // the client has gone without its results
     }
+    serve_watch_ends();
     return sim_last_step(world->sim);
 }
 

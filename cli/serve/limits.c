@@ -23,7 +23,7 @@
 #define TOKEN_BYTES_MAX ((size_t)4096)
 
 static serve_limits_t watched;
-static sim_t *watched_sim;
+static sim_t *volatile watched_sim;
 static int watched_out = -1;
 static uint64_t call_began_ns;
 static volatile sig_atomic_t reason_now;
@@ -200,7 +200,9 @@ static void look(int number)
     }
     if (found != SERVE_REASON_NONE && reason_now == SERVE_REASON_NONE) {
         reason_now = (sig_atomic_t)found;
-        sim_interrupt(watched_sim);
+        if (watched_sim != NULL) {
+            sim_interrupt(watched_sim);
+        }
     }
 }
 
@@ -214,6 +216,14 @@ void serve_watch(const serve_limits_t *limits, sim_t *sim, int out)
     serve_call_begins();
     handle(SIGPROF, look, SA_RESTART);
     (void)setitimer(ITIMER_PROF, &timer, NULL);
+}
+
+void serve_watch_ends(void)
+{
+    const struct itimerval none = {{0, 0}, {0, 0}};
+    (void)setitimer(ITIMER_PROF, &none, NULL);
+    handle(SIGPROF, SIG_IGN, 0); // one may be on its way
+    watched_sim = NULL;
 }
 
 void serve_call_begins(void)

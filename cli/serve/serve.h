@@ -54,6 +54,8 @@ void serve_end_with_parent(void);
 // Watches this process while it uses the processor: a limit that is passed interrupts the
 // simulation. Call it again in a process that was forked. `out` is the client's descriptor.
 void serve_watch(const serve_limits_t *limits, sim_t *sim, int out);
+// Watches no longer, before the simulation is destroyed: a later signal must not touch it.
+void serve_watch_ends(void);
 void serve_call_begins(void); // the time of a call counts from here
 // Looks how much memory is used, where that is limited. Returns why the session has to end.
 serve_reason_t serve_look(void);

@@ -161,4 +161,23 @@ def case_gone():
         server.process.terminate = lambda: None
 
 
+def case_signals():
+    """Signals that come while a session frees its memory find nothing to touch."""
+    begins = b'{"call":"submit","src":0,"dst":5,"bytes":100000}\n{"call":"finish"}\n'
+    for number in range(4):
+        pipe = subprocess.PIPE
+        with subprocess.Popen([PROGRAM, "serve", SCENARIO], stdin=pipe, stdout=pipe, stderr=pipe) as process:
+            process.stdin.write(begins)
+            process.stdin.flush()
+            for _ in range(number % 2 + 2):
+                process.stdout.readline()
+            for _ in range(200):
+                if process.poll() is not None:
+                    break
+                process.send_signal(signal.SIGTERM)
+                time.sleep(0.0002)
+            said = process.stderr.read()
+            assert process.wait() == 0 and said == b"", (process.returncode, said)
+
+
 globals()[f"case_{CASE}"]()
