@@ -13,7 +13,7 @@
 #include "nic/config/parts.h"
 #include "nic/detail.h"
 #include "nic/host/dma.h"
-#include "nic/objects/objects.h"
+#include "nic/objects/plane_set.h"
 
 #define FRACTION_BITS 20
 #define FRACTION_MASK ((UINT64_C(1) << FRACTION_BITS) - 1)
@@ -566,15 +566,14 @@ static void read_fired(sim_node_t *node, sim_timer_t *timer)
     nic->host->fabric->read_over(nic);
 }
 
-// Arms the timer for the earlier of two times: less than half of the limit waits, or the pause
-// must be
-// renewed.
+// Arms the timer for the earlier of two times: less than half of the limit waits, or the pause must
+// be renewed.
 static void arm_pause(bound_t *bound)
 {
     nic_t *const nic = bound->nic;
     sim_node_t *const node = nic__node(nic);
     const sim_time_t resume_ps = nic_device_dma_room_ps(nic, PAUSE_BYTES / 2);
-    const sim_time_t renew_ps = node->now_ps + net_port_quanta_ps(nic->port, PAUSE_QUANTA) / 2;
+    const sim_time_t renew_ps = node->now_ps + nic__ports_pause_ps(nic, PAUSE_QUANTA) / 2;
     const sim_time_t at_ps = resume_ps < renew_ps ? resume_ps : renew_ps;
     sim_timer_arm(node, &bound->pause_timer, at_ps > node->now_ps ? at_ps : node->now_ps + 1);
 }
@@ -584,11 +583,11 @@ static void pause_fired(sim_node_t *node, sim_timer_t *timer)
     bound_t *const bound = SIM_CONTAINER_OF(timer, bound_t, pause_timer);
     nic_t *const nic = bound->nic;
     if (nic_device_dma_room_ps(nic, PAUSE_BYTES / 2) <= node->now_ps) {
-        net_port_pause_send(nic->port, bound->pausing, 0);
+        nic__ports_pause(nic, bound->pausing, 0);
         bound->pausing = 0;
         return;
     }
-    net_port_pause_send(nic->port, bound->pausing, PAUSE_QUANTA);
+    nic__ports_pause(nic, bound->pausing, PAUSE_QUANTA);
     arm_pause(bound);
 }
 
@@ -600,7 +599,7 @@ void nic__dma_write_ideal(nic_t *nic, uint64_t address, uint64_t bytes, uint8_t 
     if ((bound->pausing & class) == 0 &&
         nic_device_dma_room_ps(nic, PAUSE_BYTES) > nic__node(nic)->now_ps) {
         bound->pausing |= class;
-        net_port_pause_send(nic->port, class, PAUSE_QUANTA);
+        nic__ports_pause(nic, class, PAUSE_QUANTA);
         if (!sim_timer_armed(&bound->pause_timer)) {
             arm_pause(bound);
         }

@@ -26,12 +26,6 @@ uint8_t nic__planes_classes(const nic_t *nic, uint32_t plane);
 void nic__planes_address(const nic_t *nic, net_packet_t *packet, uint32_t plane);
 void nic__planes_arrived(nic_t *nic, net_packet_t *packet, uint32_t plane);
 
-// Tells the peers of all ports of a NIC, or of its only one, to stop these classes for the time, or
-// to go on (0).
-void nic__ports_pause(const nic_t *nic, uint8_t classes, uint16_t quanta);
-// Returns how long that time is on the fastest of these ports.
-sim_time_t nic__ports_pause_ps(const nic_t *nic, uint16_t quanta);
-
 // Sends an ACK, NAK or CNP in the plane in which the last packet arrived; if that is down, in the
 // next one. Takes the packet.
 void nic__planes_send(nic_t *nic, net_packet_t *packet);

@@ -24,6 +24,7 @@ typedef struct run {
     const nic_cc_ops_t *cc;     // NULL: none
     const net_port_t *sender;   // plane 0 of host0
     const net_port_t *receiver; // plane 0 of host3
+    uint64_t memory_bps;        // of a host's socket; 0: no limit
 } run_t;
 
 // Builds a world in which host0 will send to host3; link NULL: all links stay up.
@@ -46,6 +47,7 @@ static void begin(run_t *run,
                                &message),
                      SIM_OK);
     world->nic.planes = choice;
+    world->nic.host.memory_bps = run->memory_bps != 0 ? run->memory_bps : SIM_AUTO;
     world->net_config.convergence_ps = convergence_ps;
     topo_multi_plane_config_t config;
     sim_attrs_default(topo_multi_plane.attrs, &config);
@@ -232,6 +234,27 @@ START_TEST(far_port_that_is_down_is_left_out_by_routing)
 }
 END_TEST
 
+// Three senders write to a host with the same memory, which then stops the peers of all its ports.
+START_TEST(slow_memory_pauses_every_plane)
+{
+    run_t run = {.memory_bps = UINT64_C(100000000000)};
+    begin(&run, NIC_PLANES_LEAST_QUEUE, NULL, NULL, 0, 0);
+    const app_t *const app = world_app(&run.world, "incast", "to=host3; senders=3; bytes=5MB");
+    world_run(&run.world);
+    world_flows(&run.world, app);
+    sim_time_t end_ps = 0;
+    for (size_t i = 0; i < run.world.flow_count; i++) {
+        const sim_time_t at_ps = run.world.flows[i].end_ps;
+        end_ps = at_ps > end_ps ? at_ps : end_ps;
+    }
+    for (uint32_t plane = 0; plane < PLANES; plane++) {
+        ck_assert_uint_gt(run.receiver[plane].pauses[3].tx_pause, 0);
+    }
+    ck_assert_double_eq_tol(3 * 5e6 * 8 / (double)end_ps * 1000, 100, 1);
+    finish(&run);
+}
+END_TEST
+
 // All parts of a NIC work in planes, on any number of threads.
 static const char *const parts[] = {"model=ideal",
                                     "model=detailed",
@@ -328,6 +351,7 @@ END_TEST
 CHECK_MAIN(CHECK_LOOP(planes_share_one_transfer, 0, 2 * (int)SIM_COUNT_OF(sizes)),
            CHECK_TEST(hash_keeps_a_queue_pair_in_one_plane),
            CHECK_TEST(off_makes_a_nic_of_each_port),
+           CHECK_TEST(slow_memory_pauses_every_plane),
            CHECK_LOOP(paced_queue_pairs_keep_their_rate, 0, 2),
            CHECK_TEST(own_port_that_is_down_is_left_out_at_once),
            CHECK_LOOP(far_port_that_is_down_is_left_out_by_routing, 0, 2),
