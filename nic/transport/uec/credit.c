@@ -44,7 +44,7 @@ static uint64_t backlog_bytes(const nic_uec_t *uec)
     for (uint32_t i = qp->sq_send; i != qp->sq_posted && bytes < limit; i++) {
         const uint64_t left_bytes = nic__wqe(qp, i)->length - sent_bytes;
         const uint64_t packets = (left_bytes + qp->mtu_bytes - 1) / qp->mtu_bytes;
-        bytes += left_bytes + packets * nic__uec_frame_bytes(qp, 0);
+        bytes += left_bytes + packets * nic__flight_frame_bytes(qp, 0);
         sent_bytes = 0;
     }
     return bytes < limit ? bytes : limit;
@@ -55,7 +55,7 @@ void nic__uec_use_credit(nic_uec_t *uec, net_packet_t *packet)
     if (!uec->credited || packet->payload_bytes == 0) {
         return;
     }
-    uec->credit_bytes -= nic__uec_frame_bytes(uec->held.base.qp, packet->payload_bytes);
+    uec->credit_bytes -= nic__flight_frame_bytes(uec->held.base.qp, packet->payload_bytes);
     uint64_t wanted = backlog_bytes(uec);
     const double window = uec->nscc.window_bytes + uec->nscc.mtu_bytes;
     if (uec->windowed && (double)wanted > window) {

@@ -9,8 +9,6 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/responder_internal.h"
 
-#define BITMAP_BITS 64u
-
 // Of a packet that is about to be taken.
 typedef struct cause {
     uint64_t psn;
@@ -56,8 +54,8 @@ static void send_ack(nic_uec_t *uec, const cause_t *cause)
     const nic_kept_t *const kept = &uec->held.kept;
     // The bitmap begins half of its length before the packet that caused it.
     uint64_t base_psn = kept->first_psn;
-    if (cause->psn > base_psn + BITMAP_BITS - 1) {
-        base_psn = cause->psn - BITMAP_BITS / 2;
+    if (cause->psn > base_psn + NIC_SACK_BITS - 1) {
+        base_psn = cause->psn - NIC_SACK_BITS / 2;
     }
     net_packet_t *const answer =
         nic_transport_answer(qp, kept->first_psn - 1, nic__ack_aeth(qp->msn) >> 24, 0, NULL);
@@ -68,10 +66,7 @@ static void send_ack(nic_uec_t *uec, const cause_t *cause)
     aside->selective.round = 0;
     aside->map.first_psn = (uint32_t)base_psn;
     aside->map.length = (uint32_t)cause->psn;
-    aside->map.bits[0] = 0;
-    for (uint32_t i = 0; i < BITMAP_BITS && base_psn + i < kept->end_psn; i++) {
-        aside->map.bits[0] |= (uint64_t)nic__kept_has(kept, base_psn + i) << i;
-    }
+    aside->map.bits[0] = nic__sack_bits(kept, base_psn);
     aside->map.bits[1] = uec->taken_bytes;
     aside->map.bits[2] = uec->grant_bytes;
     aside->map.bits[3] = kept->packets;
@@ -158,7 +153,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
         const bool last_hop = packet->dscp == network->trim_last_hop_dscp;
         nic__uec_note_fabric(uec, cause.marked, !last_hop);
         if (!nic__kept_has(&uec->held.kept, cause.psn)) {
-            nic__uec_owe_credit(uec, packet, nic__uec_frame_bytes(qp, qp->rx_mtu_bytes));
+            nic__uec_owe_credit(uec, packet, nic__flight_frame_bytes(qp, qp->rx_mtu_bytes));
         }
         nic_transport_consume(qp, packet);
         take_trimmed(uec, &cause, last_hop);
@@ -172,7 +167,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
     if (cause.payload_bytes != 0) {
         nic__uec_owe_credit(uec, packet, 0);
         nic__uec_note_fabric(uec, cause.marked, false);
-        const uint32_t bytes = nic__uec_frame_bytes(qp, cause.payload_bytes);
+        const uint32_t bytes = nic__flight_frame_bytes(qp, cause.payload_bytes);
         uec->taken_bytes += bytes;
         uec->quiet_bytes += bytes;
     }

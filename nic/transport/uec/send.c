@@ -13,23 +13,17 @@
 #include "nic/objects/qp.h"
 #include "nic/transport/requester_internal.h"
 
-#define FIRST_SENT 64u
 // Packets ahead of a missing one that show its loss: in windows, and at least.
 #define SLEEK_WINDOWS 1.5
 #define SLEEK_PACKETS 5
 #define PROBE_ROUNDS 3 // round trips of silence, while more is to be sent
 
-uint32_t nic__uec_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes)
-{
-    return nic__cc_const(qp)->overhead_bytes + payload_bytes;
-}
-
 // -- what may leave
 
 static inline bool window_open(const nic_uec_t *uec)
 {
-    return !uec->windowed || uec->in_flight_bytes == 0 ||
-           (double)uec->in_flight_bytes + uec->nscc.mtu_bytes <= uec->nscc.window_bytes;
+    return !uec->windowed || uec->flight.bytes == 0 ||
+           (double)uec->flight.bytes + uec->nscc.mtu_bytes <= uec->nscc.window_bytes;
 }
 
 bool nic__uec_ready(const nic_qp_t *qp)
@@ -48,24 +42,6 @@ bool nic__uec_ready(const nic_qp_t *qp)
 }
 
 // -- sending
-
-static void grow_sent(nic_uec_t *uec, const nic_qp_t *qp, uint64_t end_psn)
-{
-    uint64_t capacity = uec->capacity == 0 ? FIRST_SENT : uec->capacity;
-    while (end_psn - qp->una_psn > capacity) {
-        capacity *= 2;
-    }
-    if (capacity == uec->capacity) {
-        return;
-    }
-    nic_uec_sent_t *const sent = sim_alloc_array(capacity, sizeof(*sent));
-    for (uint64_t psn = qp->una_psn; uec->capacity != 0 && psn < end_psn; psn++) {
-        sent[psn & (capacity - 1)] = *nic__uec_sent(uec, psn);
-    }
-    sim_free(uec->sent);
-    uec->sent = sent;
-    uec->capacity = capacity;
-}
 
 // Returns the time-out of a packet that was sent again so often.
 static sim_time_t rto_ps(const nic_uec_t *uec, uint32_t times)
@@ -115,42 +91,8 @@ static sim_time_t probe(nic_uec_t *uec)
     return uec->heard_ps + probe_after_ps(uec);
 }
 
-static void note_sent(nic_uec_t *uec, const nic_held_sent_t *sent, uint32_t entropy)
-{
-    const nic_qp_t *const qp = uec->held.base.qp;
-    const net_packet_t *const packet = sent->packet;
-    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
-    if (SIM_UNLIKELY(sent->end_psn - qp->una_psn > uec->capacity)) {
-        grow_sent(uec, qp, sent->end_psn);
-    }
-    for (uint64_t psn = sent->psn; psn < sent->end_psn; psn++) {
-        *nic__uec_sent(uec, psn) = (nic_uec_sent_t){
-            .sent_ps = now_ps,
-            .entropy = (uint16_t)entropy,
-            .out = packet->payload_bytes != 0,
-        };
-    }
-    if (packet->payload_bytes != 0) {
-        uec->in_flight_bytes += nic__uec_frame_bytes(qp, packet->payload_bytes);
-    }
-    nic__uec_shared(uec)->retransmitted += sent->again;
-}
-
-// A packet's place: the work request, and the bytes of it before the packet.
-typedef struct place {
-    uint32_t index;
-    uint32_t offset;
-} place_t;
-
-static place_t place_of(const nic_qp_t *qp, uint64_t psn)
-{
-    uint64_t first_psn = 0;
-    const uint32_t index = nic__find_wqe(qp, psn, &first_psn);
-    return (place_t){index, (uint32_t)(psn - first_psn) * qp->mtu_bytes};
-}
-
 // Writes into a packet what its SES header says of its message.
-static void tell_place(const nic_qp_t *qp, net_packet_t *packet, const place_t *place)
+static void tell_place(const nic_qp_t *qp, net_packet_t *packet, const nic_flight_place_t *place)
 {
     packet->aeth = place->index & UINT16_MAX; // the message's id
     if (packet->opcode != ROCE_COMPARE_SWAP && packet->opcode != ROCE_FETCH_ADD) {
@@ -165,7 +107,7 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
     (void)nic;
     nic_uec_t *const uec = nic__uec_of(qp);
     const bool idle = qp->una_psn == qp->next_psn;
-    place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
+    nic_flight_place_t place = {.index = qp->sq_send, .offset = qp->send_offset};
     const nic_held_sent_t sent =
         nic__uec_ready(qp) ? nic__held_next(&uec->held) : (nic_held_sent_t){0};
     if (sent.packet == NULL) {
@@ -174,9 +116,10 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
     const uint32_t entropy =
         uec->rod ? 0 : nic__uec_paths_next(&uec->paths, nic_transport_node(qp)->now_ps);
     if (!sent.answer) {
-        note_sent(uec, &sent, entropy);
+        nic__flight_note(&uec->flight, qp, &sent, entropy);
+        nic__uec_shared(uec)->retransmitted += sent.again;
         if (sent.again) {
-            place = place_of(qp, sent.psn);
+            place = nic__flight_place(qp, sent.psn);
         }
         tell_place(qp, sent.packet, &place);
         nic__uec_use_credit(uec, sent.packet);
@@ -197,32 +140,6 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp)
 }
 
 // -- what is known to have left the network
-
-// Takes a packet that was lost out of what is in flight. Returns false if it did not count.
-static bool take_out(nic_uec_t *uec, uint64_t psn)
-{
-    const nic_qp_t *const qp = uec->held.base.qp;
-    nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
-    if (!sent->out) {
-        return false;
-    }
-    const place_t place = place_of(qp, psn);
-    const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
-    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
-    const uint32_t bytes = nic__uec_frame_bytes(qp, payload_bytes);
-    sent->out = false;
-    uec->in_flight_bytes -= bytes < uec->in_flight_bytes ? bytes : uec->in_flight_bytes;
-    return true;
-}
-
-static void mark_held(nic_uec_t *uec, uint64_t psn)
-{
-    const nic_qp_t *const qp = uec->held.base.qp;
-    if (psn >= qp->una_psn && psn < qp->next_psn) {
-        *nic__resend_of(&uec->held.resend, psn) |= NIC_SENT_HELD;
-        nic__uec_sent(uec, psn)->out = false;
-    }
-}
 
 static void hear_paths(nic_uec_t *uec, const net_packet_t *packet, nic_uec_fate_t fate)
 {
@@ -266,13 +183,7 @@ static news_t read_ack(const nic_qp_t *qp, const net_packet_t *packet)
 static void hear_bytes(nic_uec_t *uec, const news_t *news)
 {
     nic_qp_t *const qp = uec->held.base.qp;
-    const uint64_t more =
-        news->arrived_bytes > uec->arrived_bytes ? news->arrived_bytes - uec->arrived_bytes : 0;
-    uec->arrived_bytes += more;
-    uec->in_flight_bytes -= more < uec->in_flight_bytes ? more : uec->in_flight_bytes;
-    if (qp->una_psn == qp->next_psn) {
-        uec->in_flight_bytes = 0;
-    }
+    const uint64_t more = nic__flight_arrived(&uec->flight, qp, news->arrived_bytes);
     if (uec->windowed) {
         const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
         nic__nscc_ack(&uec->nscc,
@@ -280,7 +191,7 @@ static void hear_bytes(nic_uec_t *uec, const news_t *news)
                       news->sent_ps == SIM_TIME_NEVER ? 0 : now_ps - news->sent_ps,
                       news->marked,
                       more,
-                      uec->in_flight_bytes);
+                      uec->flight.bytes);
     }
 }
 
@@ -294,7 +205,7 @@ static sim_time_t newest_arrival_ps(const nic_uec_t *uec, const news_t *news, ui
     for (uint32_t i = 0; i < 64; i++) {
         const uint64_t psn = news->base_psn + i;
         if ((news->bits >> i & 1u) != 0 && psn >= qp->una_psn && psn < qp->next_psn) {
-            const sim_time_t sent_ps = nic__uec_sent(uec, psn)->sent_ps;
+            const sim_time_t sent_ps = nic__flight_of(&uec->flight, psn)->sent_ps;
             newest_ps = sent_ps > newest_ps ? sent_ps : newest_ps;
             *end_psn = psn + 1;
         }
@@ -316,9 +227,9 @@ static void look_for_holes(nic_uec_t *uec, const news_t *news)
     uint64_t end_psn = 0;
     const sim_time_t newest_ps = newest_arrival_ps(uec, news, &end_psn);
     for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
-        const nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
+        const nic_flight_sent_t *const sent = nic__flight_of(&uec->flight, psn);
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
-            sent->sent_ps < newest_ps && take_out(uec, psn)) {
+            sent->sent_ps < newest_ps && nic__flight_take_out(&uec->flight, qp, psn)) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
             nic__uec_paths_heard(&uec->paths,
                                  sent->entropy,
@@ -336,7 +247,7 @@ static void take_ack(nic_uec_t *uec, const net_packet_t *packet)
     const news_t news = read_ack(qp, packet);
     for (uint32_t i = 0; i < 64 && news.bits >> i != 0; i++) {
         if ((news.bits >> i & 1u) != 0) {
-            mark_held(uec, news.base_psn + i);
+            nic__flight_hold(&uec->flight, &uec->held, news.base_psn + i);
         }
     }
     const uint64_t before_psn = qp->una_psn;
@@ -360,16 +271,17 @@ static void take_trimmed(nic_uec_t *uec, const net_packet_t *packet, uint64_t ps
     nic_qp_t *const qp = uec->held.base.qp;
     hear_paths(uec, packet, NIC_UEC_TRIMMED);
     if (psn < qp->una_psn || psn >= qp->next_psn ||
-        (*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) != 0 || !take_out(uec, psn)) {
+        (*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) != 0 ||
+        !nic__flight_take_out(&uec->flight, qp, psn)) {
         return;
     }
     nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
     if (uec->windowed) {
         nic__nscc_trimmed(&uec->nscc,
                           nic_transport_node(qp)->now_ps,
-                          nic__uec_frame_bytes(qp, qp->mtu_bytes),
+                          nic__flight_frame_bytes(qp, qp->mtu_bytes),
                           uec->credited && last_hop,
-                          uec->in_flight_bytes);
+                          uec->flight.bytes);
     }
 }
 
@@ -378,7 +290,7 @@ static void go_back(nic_uec_t *uec)
 {
     nic_qp_t *const qp = uec->held.base.qp;
     for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
-        (void)take_out(uec, psn);
+        (void)nic__flight_take_out(&uec->flight, qp, psn);
     }
     nic__resend_clear(&uec->held.resend, qp);
     nic__resend_add(&uec->held.resend,
@@ -476,7 +388,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
     const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
     sim_time_t next_ps = now_ps + rto_ps(uec, 0);
     for (uint64_t psn = qp->una_psn; psn < qp->next_psn; psn++) {
-        const nic_uec_sent_t *const sent = nic__uec_sent(uec, psn);
+        const nic_flight_sent_t *const sent = nic__flight_of(&uec->flight, psn);
         if (!sent->out) {
             continue;
         }
@@ -487,7 +399,7 @@ static sim_time_t queue_overdue(nic_uec_t *uec, bool *any)
             continue;
         }
         nic__uec_paths_heard(&uec->paths, sent->entropy, NIC_UEC_LOST, now_ps);
-        (void)take_out(uec, psn);
+        (void)nic__flight_take_out(&uec->flight, qp, psn);
         nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
         nic__uec_shared(uec)->lost++;
         *any = true;
@@ -511,7 +423,7 @@ void nic__uec_timed_out(nic_qp_t *qp)
     // A time-out in a row counts only if nothing was heard for the whole of it.
     const bool quiet = now_ps >= uec->held.active_ps + rto_ps(uec, uec->held.silent);
     // Nothing else may be out: requests without payload, READs, answers that were lost.
-    const bool stuck = quiet && uec->in_flight_bytes == 0 && !nic__resend_waits(&uec->held.resend);
+    const bool stuck = quiet && uec->flight.bytes == 0 && !nic__resend_waits(&uec->held.resend);
     if (any || stuck) {
         nic__nscc_lost(&uec->nscc);
         if (quiet && !nic__held_silent(&uec->held)) {

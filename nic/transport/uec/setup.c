@@ -115,7 +115,7 @@ static void uec_open(nic_qp_t *qp)
                    cc->line_bps,
                    base_ps,
                    qp->mtu_bytes,
-                   nic__uec_frame_bytes(qp, qp->mtu_bytes));
+                   nic__flight_frame_bytes(qp, qp->mtu_bytes));
     nic__uec_credit_open(uec);
 }
 
@@ -125,9 +125,7 @@ static void uec_close(nic_qp_t *qp)
     nic__uec_credit_close(uec);
     nic__held_close(&uec->held);
     nic__uec_paths_fini(&uec->paths);
-    sim_free(uec->sent);
-    uec->sent = NULL;
-    uec->capacity = 0;
+    nic__flight_fini(&uec->flight);
 }
 
 static void totals(const nic_t *nic, const void *nic_state, nic_transport_totals_t *sums)

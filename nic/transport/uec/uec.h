@@ -8,8 +8,8 @@
 #ifndef NIC_TRANSPORT_UEC_UEC_H
 #define NIC_TRANSPORT_UEC_UEC_H
 
-#include "nic/transport/selective/held.h"
-#include "nic/transport/uec/nscc.h"
+#include "nic/transport/selective/flight.h"
+#include "nic/transport/selective/nscc.h"
 #include "nic/transport/uec/paths.h"
 
 // What holds the sender back.
@@ -61,29 +61,19 @@ typedef struct nic_uec_shared {
     struct nic_uec *last;
 } nic_uec_shared_t;
 
-// What the sender knows of a packet in flight.
-typedef struct nic_uec_sent {
-    sim_time_t sent_ps;
-    uint16_t entropy;
-    bool out; // it counts as in flight
-} nic_uec_sent_t;
-
 typedef struct nic_uec {
     nic_held_t held; // first
     const nic_uec_config_t *config;
     uint64_t range_packets; // 0 until the queue pair is connected
     bool rod;
     // sender
-    nic_uec_sent_t *sent; // by PSN, `capacity` of them
-    uint64_t capacity;
+    nic_flight_t flight;
     bool windowed; // it keeps to the window of nscc
     bool credited; // and to the receiver's credit
     nic_nscc_t nscc;
     int64_t credit_bytes;   // that may be sent now
     uint64_t granted_bytes; // by the receiver so far
     bool speculative;       // nothing was heard yet: the first window needs no grant
-    uint64_t in_flight_bytes;
-    uint64_t arrived_bytes; // as the peer told
     sim_time_t rto_ps;
     sim_time_t heard_ps; // of the last answer or probe
     nic_uec_paths_t paths;
@@ -109,11 +99,6 @@ static inline nic_uec_shared_t *nic__uec_shared(const nic_uec_t *uec)
     return uec->held.base.nic_state;
 }
 
-static inline nic_uec_sent_t *nic__uec_sent(const nic_uec_t *uec, uint64_t psn)
-{
-    return &uec->sent[psn & (uec->capacity - 1)];
-}
-
 // -- send.c
 
 bool nic__uec_ready(const nic_qp_t *qp);
@@ -121,8 +106,6 @@ net_packet_t *nic__uec_next_packet(nic_t *nic, nic_qp_t *qp);
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_responded(nic_t *nic, nic_qp_t *qp, net_packet_t *packet);
 void nic__uec_timed_out(nic_qp_t *qp);
-// Returns the frame of a packet that carries so much payload, as the window counts it.
-uint32_t nic__uec_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
 
 // -- credit.c
 

@@ -5,7 +5,7 @@
 // Goal: the scaled constants and each change of the window are those that the specification's
 // formulas give. Method: the law alone, fed with ACKs; expected values from the formulas, written
 // out here. Not pinned: what a network makes of it (test_uec.sh).
-#include "nic/transport/uec/nscc.h"
+#include "nic/transport/selective/nscc.h"
 #include "tests/check_main.h"
 
 #define US SIM_PS_PER_US

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/uec/nscc.h - NSCC, the sender's window of Ultra Ethernet: it follows the delay and
-// the marks of single packets, and falls to what arrived in a round trip when packets are trimmed
-// or lost.
+// nic/transport/selective/nscc.h - NSCC, the sender's window of Ultra Ethernet and MRC: it follows
+// the delay and the marks of single packets, and falls to what arrived in a round trip when packets
+// are trimmed or lost.
 //
 // The law counts bytes of frames, and knows no packets: transports call it for each ACK and NACK.
 // Source: Ultra Ethernet Specification 1.0, congestion management, and the project's public
 // simulator. Page: docs/models/uec.md.
-#ifndef NIC_TRANSPORT_UEC_NSCC_H
-#define NIC_TRANSPORT_UEC_NSCC_H
+#ifndef NIC_TRANSPORT_SELECTIVE_NSCC_H
+#define NIC_TRANSPORT_SELECTIVE_NSCC_H
 
 #include "kernel/attribute.h"
 
@@ -91,4 +91,4 @@ void nic__nscc_lost(nic_nscc_t *nscc);
 
 SIM_C_END
 
-#endif // NIC_TRANSPORT_UEC_NSCC_H
+#endif // NIC_TRANSPORT_SELECTIVE_NSCC_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// nic/transport/uec/nscc.c - NSCC: a window that follows the delay and the marks of single packets.
+// nic/transport/selective/nscc.c - NSCC: a window that follows delay and marks of single packets.
 //
 // A marked packet with a long delay cuts the window, an unmarked one with a short delay raises it
 // in proportion to what is left to the target, and an unmarked one with a long delay by a fair
 // share. A marked packet with a short delay says only that its path is worse than others.
-#include "nic/transport/uec/nscc.h"
+#include "nic/transport/selective/nscc.h"
 
 // The network for which the constants are given: 100 Gbps and 12 us.
 #define REFERENCE_RTT_PS (12.0 * SIM_PS_PER_US)

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/flight.c - the packets that a sender of a sprayed transport has in
+// flight.
+#include "nic/transport/selective/flight.h"
+
+#include "nic/cc/control.h"
+#include "nic/transport/requester_internal.h"
+
+#define FIRST_SENT 64u
+
+void nic__flight_fini(nic_flight_t *flight)
+{
+    sim_free(flight->sent);
+    *flight = (nic_flight_t){0};
+}
+
+uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes)
+{
+    return nic__cc_const(qp)->overhead_bytes + payload_bytes;
+}
+
+static void grow(nic_flight_t *flight, const nic_qp_t *qp, uint64_t end_psn)
+{
+    uint64_t capacity = flight->capacity == 0 ? FIRST_SENT : flight->capacity;
+    while (end_psn - qp->una_psn > capacity) {
+        capacity *= 2;
+    }
+    if (capacity == flight->capacity) {
+        return;
+    }
+    nic_flight_sent_t *const sent = sim_alloc_array(capacity, sizeof(*sent));
+    for (uint64_t psn = qp->una_psn; flight->capacity != 0 && psn < end_psn; psn++) {
+        sent[psn & (capacity - 1)] = *nic__flight_of(flight, psn);
+    }
+    sim_free(flight->sent);
+    flight->sent = sent;
+    flight->capacity = capacity;
+}
+
+void nic__flight_note(nic_flight_t *flight,
+                      const nic_qp_t *qp,
+                      const nic_held_sent_t *sent,
+                      uint32_t entropy)
+{
+    const net_packet_t *const packet = sent->packet;
+    const sim_time_t now_ps = nic_transport_node(qp)->now_ps;
+    if (SIM_UNLIKELY(sent->end_psn - qp->una_psn > flight->capacity)) {
+        grow(flight, qp, sent->end_psn);
+    }
+    for (uint64_t psn = sent->psn; psn < sent->end_psn; psn++) {
+        *nic__flight_of(flight, psn) = (nic_flight_sent_t){
+            .sent_ps = now_ps,
+            .entropy = (uint16_t)entropy,
+            .out = packet->payload_bytes != 0,
+        };
+    }
+    if (packet->payload_bytes != 0) {
+        flight->bytes += nic__flight_frame_bytes(qp, packet->payload_bytes);
+    }
+}
+
+nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn)
+{
+    uint64_t first_psn = 0;
+    const uint32_t index = nic__find_wqe(qp, psn, &first_psn);
+    return (nic_flight_place_t){index, (uint32_t)(psn - first_psn) * qp->mtu_bytes};
+}
+
+bool nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn)
+{
+    nic_flight_sent_t *const sent = nic__flight_of(flight, psn);
+    if (!sent->out) {
+        return false;
+    }
+    const nic_flight_place_t place = nic__flight_place(qp, psn);
+    const uint32_t left_bytes = nic__wqe(qp, place.index)->length - place.offset;
+    const uint32_t payload_bytes = left_bytes < qp->mtu_bytes ? left_bytes : qp->mtu_bytes;
+    const uint32_t bytes = nic__flight_frame_bytes(qp, payload_bytes);
+    sent->out = false;
+    flight->bytes -= bytes < flight->bytes ? bytes : flight->bytes;
+    return true;
+}
+
+void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn)
+{
+    const nic_qp_t *const qp = held->base.qp;
+    if (psn >= qp->una_psn && psn < qp->next_psn) {
+        *nic__resend_of(&held->resend, psn) |= NIC_SENT_HELD;
+        nic__flight_of(flight, psn)->out = false;
+    }
+}
+
+uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t arrived_bytes)
+{
+    const uint64_t more =
+        arrived_bytes > flight->arrived_bytes ? arrived_bytes - flight->arrived_bytes : 0;
+    flight->arrived_bytes += more;
+    flight->bytes -= more < flight->bytes ? more : flight->bytes;
+    if (qp->una_psn == qp->next_psn) {
+        flight->bytes = 0;
+    }
+    return more;
+}
+
+uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn)
+{
+    uint64_t bits = 0;
+    for (uint32_t i = 0; i < NIC_SACK_BITS && base_psn + i < kept->end_psn; i++) {
+        bits |= (uint64_t)nic__kept_has(kept, base_psn + i) << i;
+    }
+    return bits;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// nic/transport/selective/flight.h - the packets that a sender of a sprayed transport has in
+// flight: when each was sent, on which path, and whether its bytes count against the window.
+//
+// A packet is in flight from its departure until the receiver counts its bytes, or until it is
+// known to be lost. Ultra Ethernet and MRC share this part.
+// Cost: O(1) a packet; 16 bytes for each PSN in [una_psn, next_psn).
+#ifndef NIC_TRANSPORT_SELECTIVE_FLIGHT_H
+#define NIC_TRANSPORT_SELECTIVE_FLIGHT_H
+
+#include "nic/transport/selective/held.h"
+
+// What the sender knows of a packet in flight.
+typedef struct nic_flight_sent {
+    sim_time_t sent_ps;
+    uint16_t entropy; // its path
+    bool out;         // it counts as in flight
+} nic_flight_sent_t;
+
+typedef struct nic_flight {
+    nic_flight_sent_t *sent; // by PSN, `capacity` of them
+    uint64_t capacity;       // power of two; 0: nothing was sent
+    uint64_t bytes;          // of frames in flight
+    uint64_t arrived_bytes;  // as the peer told
+} nic_flight_t;
+
+static inline nic_flight_sent_t *nic__flight_of(const nic_flight_t *flight, uint64_t psn)
+{
+    return &flight->sent[psn & (flight->capacity - 1)];
+}
+
+void nic__flight_fini(nic_flight_t *flight);
+
+// Returns the frame of a packet that carries so much payload, as windows count it.
+uint32_t nic__flight_frame_bytes(const nic_qp_t *qp, uint32_t payload_bytes);
+
+// Notes a packet that leaves now, again or for the first time, with its path.
+void nic__flight_note(nic_flight_t *flight,
+                      const nic_qp_t *qp,
+                      const nic_held_sent_t *sent,
+                      uint32_t entropy);
+// Takes a packet that was lost out of what is in flight. Returns false if it did not count.
+bool nic__flight_take_out(nic_flight_t *flight, const nic_qp_t *qp, uint64_t psn);
+// Marks a packet that the peer holds; one that is not in [una_psn, next_psn) is ignored.
+void nic__flight_hold(nic_flight_t *flight, const nic_held_t *held, uint64_t psn);
+// Takes off what has newly arrived, by the count of all received bytes that an ACK carries. To be
+// called after una_psn has moved. Returns the new bytes.
+uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t arrived_bytes);
+
+// The place of a packet: its work request, and the bytes of it before the packet.
+typedef struct nic_flight_place {
+    uint32_t index;
+    uint32_t offset;
+} nic_flight_place_t;
+nic_flight_place_t nic__flight_place(const nic_qp_t *qp, uint64_t psn);
+
+#define NIC_SACK_BITS 64u
+// Returns the receiver's bitmap of NIC_SACK_BITS PSNs from base_psn on, lowest bit first.
+uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn);
+
+#endif // NIC_TRANSPORT_SELECTIVE_FLIGHT_H
