@@ -2,7 +2,7 @@
 // nic/transport/gate.c - the packets that wait while a NIC's receive pipeline stands.
 #include "nic/transport/gate.h"
 
-#include "nic/schedule/planes.h"
+#include "nic/objects/plane_set.h"
 #include "nic/transport/entry.h"
 
 #define PAUSE_QUANTA 0xffffu
