@@ -19,7 +19,7 @@ setting() {
 
 # is_parameter NAME: tells whether this study has the parameter NAME: it calls pick NAME or seeds
 is_parameter() {
-    grep -q -e "\$(pick $1 \"" "$0" || { [ "$1" = seeds ] && grep -q '\$(seeds ' "$0"; }
+    grep -q -e "\$(pick $1 ." "$0" || { [ "$1" = seeds ] && grep -q '\$(seeds ' "$0"; }
 }
 
 # take_settings: sorts the settings of the command line. Those of the study's parameters are lists of

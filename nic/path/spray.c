@@ -36,13 +36,12 @@ void nic__spray_packet(nic_qp_t *qp, net_packet_t *packet, bool request)
     const nic_reps_config_t *const config = &qp->nic->host->config->reps;
     nic_spray_t *const spray = spray_of(qp);
     const uint32_t entropies = config->entropies < PORTS ? (uint32_t)config->entropies : PORTS;
-    nic_reps_from_t from;
     const uint16_t entropy = nic__reps_next_entropy(&spray->reps,
                                                     config,
                                                     &spray->random,
                                                     entropies,
                                                     nic__node(qp->nic)->now_ps,
-                                                    &from);
+                                                    NULL);
     set_port(qp, packet, (uint16_t)(ROCE_SOURCE_PORT_MIN + entropy));
     packet->sprayed = request;
 }
