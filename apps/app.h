@@ -36,6 +36,7 @@ typedef struct app_context {
     app_runtime_t *runtime;    // of the network
     uint32_t index;            // place of the entry in `traffic`; selects the random streams
     uint64_t memory_max_bytes; // limit of the memory for an application; 0: no limit
+    bool program;              // a session submits it: only applications with app_ops_t.program
     // Resolves a pattern; SIM_ERR_UNKNOWN with a message if it matches no host. The caller frees
     // hosts->interfaces with sim_free.
     sim_err_t (*hosts)(const char *pattern, app_hosts_t *hosts, sim_message_t *message, void *ctx);

@@ -27,6 +27,15 @@ extern const app_ops_t app_collective;
 extern const app_ops_t app_training;
 extern const app_ops_t app_kv_matrix;
 
+// -- flows/listed.c
+
+// Makes the application `flows` of a file, with the defaults of its other attributes. A message
+// begins with "file", or with "FILE:LINE:COLUMN: ".
+SIM_MUST_CHECK sim_err_t app__flows_create_from(const app_context_t *context,
+                                                const char *file,
+                                                app_t **app,
+                                                sim_message_t *message);
+
 // -- runtime.c
 
 // The verbs objects that all applications share on one NIC. They are made at planning; afterwards

@@ -66,6 +66,7 @@ typedef struct topo_leaf_spine_config {
 // Three tiers of switches with k ports (Al-Fares, Loukissas, Vahdat, SIGCOMM 2008).
 typedef struct topo_fat_tree_config {
     uint64_t k;
+    uint64_t pods;           // SIM_AUTO: k
     uint64_t hosts_per_edge; // SIM_AUTO: k / 2
     uint64_t rate_bps;
     sim_time_t delay_ps;

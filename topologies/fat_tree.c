@@ -18,6 +18,9 @@ static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".k", COUNT, topo_fat_tree_config_t, k,
              .default_text = "4", .min_text = "2", .max_text = "256",
              .help = "ports of each switch, an even number; the tree has k pods and k^3/4 hosts"),
+    SIM_ATTR(PREFIX ".pods", COUNT, topo_fat_tree_config_t, pods,
+             .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "256",
+             .help = "pods that are built, up to k; auto: k; one pod has no core switches"),
     SIM_ATTR(PREFIX ".hosts-per-edge", COUNT, topo_fat_tree_config_t, hosts_per_edge,
              .auto_ok = true, .default_text = "auto", .min_text = "1", .max_text = "65535",
              .help = "hosts on each edge switch; auto: k/2, more hosts over-subscribe the edge"),
@@ -44,6 +47,17 @@ static uint64_t hosts_per_edge(const topo_fat_tree_config_t *tree)
     return tree->hosts_per_edge == SIM_AUTO ? tree->k / 2 : tree->hosts_per_edge;
 }
 
+static uint64_t pods(const topo_fat_tree_config_t *tree)
+{
+    return tree->pods == SIM_AUTO ? tree->k : tree->pods;
+}
+
+// Returns how many core switches there are: none if one pod is the whole network.
+static uint64_t cores(const topo_fat_tree_config_t *tree)
+{
+    return pods(tree) == 1 ? 0 : tree->k / 2 * (tree->k / 2);
+}
+
 static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
 {
     const topo_fat_tree_config_t *const tree = config;
@@ -55,13 +69,21 @@ static sim_err_t fat_tree_check(const void *config, sim_message_t *message)
                               tree->k,
                               K_MAX);
     }
+    if (pods(tree) < 1 || pods(tree) > tree->k) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "pods",
+                              " is %" PRIu64 ": expected at most k, which is %" PRIu64,
+                              pods(tree),
+                              tree->k);
+    }
     const uint64_t down = hosts_per_edge(tree) * tree->nics_per_host;
     const sim_err_t error =
         topo__check_ports("hosts-per-edge", hosts_per_edge(tree), down + tree->k / 2, message);
     if (error != SIM_OK) {
         return error;
     }
-    return topo__check_interfaces("k", tree->k, tree->k * tree->k / 2 * down, message);
+    return topo__check_interfaces("k", tree->k, pods(tree) * (tree->k / 2) * down, message);
 }
 
 // Creates pod number `pod` and stores its aggregation switches in `aggregations`.
@@ -93,12 +115,12 @@ static void fat_tree_size(const void *config, topo_size_t *size)
 {
     const topo_fat_tree_config_t *const tree = config;
     const uint64_t half = tree->k / 2;
-    const uint64_t edges = tree->k * half;
+    const uint64_t edges = pods(tree) * half;
     const uint64_t hosts = edges * hosts_per_edge(tree);
     *size = (topo_size_t){
         .hosts = hosts,
-        .switches = 2 * edges + half * half,
-        .links = hosts * tree->nics_per_host + 2 * edges * half,
+        .switches = 2 * edges + cores(tree),
+        .links = hosts * tree->nics_per_host + edges * half + cores(tree) * pods(tree),
     };
 }
 
@@ -112,13 +134,13 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
     const topo__start_t start = topo__start(plan);
     const uint64_t half = tree->k / 2;
     const topo__cable_t cable = topo__cable(tree->rate_bps, tree->delay_ps, 1);
-    net_node_t **const aggregations = sim_alloc_array(tree->k * half, sizeof(net_node_t *));
-    for (uint64_t pod = 0; pod < tree->k; pod++) {
+    net_node_t **const aggregations = sim_alloc_array(pods(tree) * half, sizeof(net_node_t *));
+    for (uint64_t pod = 0; pod < pods(tree); pod++) {
         build_pod(plan, tree, pod, &aggregations[pod * half]);
     }
-    for (uint64_t i = 0; i < half * half; i++) {
+    for (uint64_t i = 0; i < cores(tree); i++) {
         net_node_t *const core = topo__switch(plan, "core", i);
-        for (uint64_t pod = 0; pod < tree->k; pod++) {
+        for (uint64_t pod = 0; pod < pods(tree); pod++) {
             topo__connect(plan, aggregations[pod * half + i / half], core, &cable);
         }
     }

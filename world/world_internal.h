@@ -35,10 +35,11 @@ SIM_MUST_CHECK sim_err_t world__check_repath(const world_t *world, world_error_t
 SIM_MUST_CHECK sim_err_t world__check_lint(const world_t *world, world_error_t *error);
 SIM_MUST_CHECK sim_err_t world__check_series(const world_t *world, world_error_t *error);
 // network.c: makes the application of an entry of `traffic` and adds it to world->apps. `index` is
-// its place, which selects its random streams.
+// its place, which selects its random streams. `program`: a session submits it.
 SIM_MUST_CHECK sim_err_t world__create_app(world_t *world,
                                            const world_traffic_t *traffic,
                                            uint32_t index,
+                                           bool program,
                                            world_error_t *error);
 // scenario/read.c: adds an entry to the scenario's traffic; removes the last one.
 SIM_MUST_CHECK sim_err_t world__add_traffic(world_scenario_t *scenario,

@@ -453,6 +453,20 @@ static sim_err_t flows_create(const app_context_t *context,
     return error;
 }
 
+sim_err_t app__flows_create_from(const app_context_t *context,
+                                 const char *file,
+                                 app_t **app,
+                                 sim_message_t *message)
+{
+    flows_config_t config;
+    sim_attrs_default(&attr_table, &config);
+    sim_free(config.file);
+    config.file = sim_strdup(file);
+    const sim_err_t error = flows_create(context, &config, app, message);
+    sim_attrs_fini(&attr_table, &config);
+    return error;
+}
+
 const app_ops_t app_flows = {
     .name = "flows",
     .help = "transfers listed one by one",

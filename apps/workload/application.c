@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/application.c - the application `workload`: a schedule of messages and
 // computations, read from a file and run by hosts. docs/models/workload.md
+#include "apps/app_internal.h"
+#include "apps/flow_file.h"
 #include "apps/workload/formats/format.h"
 #include "apps/workload/internal.h"
 
@@ -24,8 +26,8 @@ typedef struct workload_config {
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".file", STRING, workload_config_t, file,
              .default_text = "",
-             .help = "schedule of GOAL (text or binary), workload text of AICB or SimAI, or "
-                     "Chakra trace"),
+             .help = "schedule of GOAL (text or binary), workload text of AICB or SimAI, "
+                     "Chakra trace, or htsim's connections (.cm)"),
     SIM_ATTR(PREFIX ".ranks", COUNT, workload_config_t, ranks,
              .default_text = "0", .min_text = "0", .max_text = "1000000",
              .help = "ranks of a file that does not say how many it has; 0: as many as NICs fit"),
@@ -105,6 +107,63 @@ static sim_err_t read_schedule(const app_context_t *context,
     return error;
 }
 
+// -- htsim's connection matrices
+
+// Refuses attributes that a matrix of connections gives no meaning: all but `file`.
+static sim_err_t check_matrix(const app_context_t *context,
+                              const workload_config_t *config,
+                              sim_message_t *message)
+{
+    workload_config_t defaults;
+    sim_err_t error = SIM_OK;
+    if (context->program) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "file",
+                              ": %.200s lists connections, which are no program of ranks; expected "
+                              "a schedule, as a session submits it",
+                              config->file);
+    }
+    sim_attrs_default(&attr_table, &defaults);
+    for (size_t i = 0; i < attr_table.count && error == SIM_OK; i++) {
+        const char *const name = attrs[i].path + strlen(PREFIX ".");
+        char *const given = sim_attr_get(&attrs[i], config);
+        char *const left = sim_attr_get(&attrs[i], &defaults);
+        if (strcmp(name, "file") != 0 && strcmp(given, left) != 0) {
+            error = sim_fail_about(message,
+                                   SIM_ERR_INVALID,
+                                   name,
+                                   ": %.60s, but %.200s lists connections, which are flows from "
+                                   "host to host; expected '%.60s' with such a file",
+                                   given,
+                                   config->file,
+                                   left);
+        }
+        sim_free(given);
+        sim_free(left);
+    }
+    sim_attrs_fini(&attr_table, &defaults);
+    return error;
+}
+
+// Returns whether the file is a matrix of connections. A file that cannot be read is none; reading
+// it as a schedule says why.
+static bool is_matrix(const app_context_t *context, const char *name)
+{
+    char *text = NULL;
+    size_t size = 0;
+    sim_message_t ignored = {.text = ""};
+    if (name[0] == '\0' ||
+        context->read_file(name, &text, &size, &ignored, context->ctx) != SIM_OK) {
+        return false;
+    }
+    const app__workload_file_t file = {.name = name, .text = text, .size_bytes = size};
+    const bool matrix =
+        app__format_of(&file) == NULL && app_flow_file_detect(text, size) == APP_FLOW_HTSIM;
+    sim_free(text);
+    return matrix;
+}
+
 // Tells what of a file is left out.
 static void tell_warnings(const app_context_t *context, const app__schedule_t *schedule)
 {
@@ -125,6 +184,11 @@ static sim_err_t workload_create(const app_context_t *context,
     app__schedule_t *schedule = NULL;
     app__workload_t *workload = NULL;
     app__workload_options_t options = config->options;
+    if (is_matrix(context, config->file)) {
+        const sim_err_t result = check_matrix(context, config, message);
+        return result == SIM_OK ? app__flows_create_from(context, config->file, app, message)
+                                : result;
+    }
     options.title = config->file;
     sim_err_t error = read_schedule(context, config, &schedule, message);
     if (error == SIM_OK) {
@@ -142,7 +206,7 @@ static sim_err_t workload_create(const app_context_t *context,
 
 const app_ops_t app_workload = {
     .name = "workload",
-    .help = "a schedule of messages and computations from a file (GOAL, AICB, Chakra)",
+    .help = "a schedule of messages and computations from a file (GOAL, AICB, Chakra, .cm)",
     .attrs = &attr_table,
     .create = workload_create,
     APP__WORKLOAD_OPS,

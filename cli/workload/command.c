@@ -6,6 +6,7 @@
 #include "apps/workload/summary.h"
 #include "cli/command.h"
 #include "cli/workload/matrix.h"
+#include "cli/workload/peers.h"
 #include "world/format.h"
 #include "world/shown.h"
 #include "world/yaml_tree.h"
@@ -399,15 +400,26 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         .size_bytes = size,
         .read_file = read_beside,
     };
-    const bool known = text != NULL && app__format_of(&file) != NULL;
-    const bool matrix = !known && text != NULL && cli_matrix_is(text, size);
-    if (known) {
+    const bool nccl = text != NULL && cli_nccl_is(text, size);
+    const bool known = !nccl && text != NULL && app__format_of(&file) != NULL;
+    const char *const peer = nccl || known || text == NULL ? NULL : cli_peer_of(text, size);
+    const bool matrix =
+        !nccl && !known && peer == NULL && text != NULL && cli_matrix_is(text, size);
+    if (nccl) {
+        *status = cli_nccl_check(args->operands[0], text, size, args->json);
+    } else if (peer != NULL) {
+        fprintf(stderr,
+                "%s: %s; rocesim check describes scenarios and workloads\n",
+                args->operands[0],
+                peer);
+        *status = CLI_EXIT_BAD_INPUT;
+    } else if (known) {
         *status = check_file(args, &file);
     } else if (matrix) {
         *status = cli_matrix_check(args->operands[0], text, size, args->json);
     }
     sim_free(text);
-    return known || matrix;
+    return nccl || known || peer != NULL || matrix;
 }
 
 // -- rocesim convert

@@ -70,6 +70,8 @@ static const shape_t shapes[] = {
     {"fat-tree", "k=6", 54, 45, 162, 6},
     {"fat-tree", "k=4; hosts-per-edge=5", 40, 20, 72, 6},
     {"fat-tree", "k=4; nics-per-host=2", 16, 20, 64, 6},
+    {"fat-tree", "k=6; pods=2", 18, 21, 18 + 18 + 18, 6},
+    {"fat-tree", "k=4; pods=1", 4, 4, 4 + 4, 4},
     {"rail-optimised", "servers=4; gpus-per-server=2; servers-per-segment=2", 4, 12, 40, 4},
     {"dual-tor", "servers=4; gpus-per-server=2; servers-per-segment=2; spines=2", 4, 10, 32, 4},
     {"dragonfly", "groups=5; global-links=1", 40, 20, 80, 5},
@@ -290,6 +292,7 @@ typedef struct refusal {
 
 static const refusal_t refusals[] = {
     {"fat-tree", "k=7", "k is 7: expected an even number from 2 to 256"},
+    {"fat-tree", "k=4; pods=5", "pods is 5: expected at most k, which is 4"},
     {"fat-tree", "k=256; hosts-per-edge=65000", "k is 256: expected a network of at most"},
     {"fat-tree", "k=4; hosts-per-edge=65535", "hosts-per-edge is 65535: expected at most"},
     {"leaf-spine",

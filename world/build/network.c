@@ -363,6 +363,7 @@ static sim_err_t build_network(world_t *world, world_error_t *error)
 sim_err_t world__create_app(world_t *world,
                             const world_traffic_t *traffic,
                             uint32_t index,
+                            bool program,
                             world_error_t *error)
 {
     const app_context_t context = {
@@ -370,6 +371,7 @@ sim_err_t world__create_app(world_t *world,
         .runtime = world->runtime,
         .index = index,
         .memory_max_bytes = world->scenario->run.memory_max_bytes,
+        .program = program,
         .hosts = world__find_hosts,
         .read_file = read_file,
         .note = keep_note,
@@ -410,7 +412,7 @@ static sim_err_t create_apps(world_t *world, world_error_t *error)
     sim_err_t result = SIM_OK;
     world->runtime = app_runtime_create(world->net);
     for (size_t i = 0; i < scenario->traffic_count && result == SIM_OK; i++) {
-        result = world__create_app(world, &scenario->traffic[i], (uint32_t)i, error);
+        result = world__create_app(world, &scenario->traffic[i], (uint32_t)i, false, error);
     }
     return result;
 }

@@ -325,7 +325,6 @@ static sim_err_t ranks_in(const world_tree_t *root,
 {
     char *text = NULL;
     size_t size = 0;
-    app__schedule_t *schedule = NULL;
     sim_message_t message = {.text = ""};
     void *const ctx = (void *)(uintptr_t)root;
     sim_err_t result = read_input(name, &text, &size, &message, ctx);
@@ -339,13 +338,13 @@ static sim_err_t ranks_in(const world_tree_t *root,
         .read_file = read_input,
         .ctx = ctx,
     };
-    result = app__format_read(&file, &schedule, &message);
+    uint32_t ranks = 0;
+    result = app__format_ranks(&file, &ranks, &message);
     sim_free(text);
     if (result != SIM_OK) {
         return world_fail(error, result, place, "%s", message.text);
     }
-    *number = (world_number_t){WORLD_UNIT_NONE, schedule->rank_count, 1};
-    app__schedule_destroy(schedule);
+    *number = (world_number_t){WORLD_UNIT_NONE, ranks, 1};
     return SIM_OK;
 }
 

@@ -71,7 +71,9 @@ static double bandwidth(const app__coll_question_t *question,
         const double between =
             question->nodes > 2 ? question->between_gbytes / 2 : question->between_gbytes;
         bus = 0.85 * (one_node ? question->inside_gbytes : least(question->inside_gbytes, between));
-        return bus * 5 / 6 * 1000;
+        return question->kind == APP__COLL_ALL_REDUCE
+                   ? bus * 5 / 6 * 1000
+                   : bus * question->ranks / (question->ranks - 1.0) * 1000;
     }
     if (algorithm == &app__tree) {
         bus = least(bus * 0.92, channels * tree_max[row]);
@@ -174,7 +176,7 @@ static bool considers(const app__coll_question_t *question,
     }
     if (nvls || nvls_tree) {
         return protocol == APP__PROTOCOL_SIMPLE && question->nvls && question->per_node > 2 &&
-               nvls == (question->nodes == 1);
+               nvls == (question->nodes == 1) && question->kind == APP__COLL_ALL_REDUCE;
     }
     return algorithm != &app__pat || (protocol == APP__PROTOCOL_SIMPLE && question->per_node == 1);
 }

@@ -436,20 +436,20 @@ static sim_err_t check_pairs(const app__collectives_t *all, sim_message_t *messa
     return SIM_OK;
 }
 
-// Warns of an algorithm that does none of the collectives.
-static void tell_unused(const app_context_t *context, const app__collectives_t *all)
+// Refuses an algorithm that does none of the collectives.
+static sim_err_t check_algorithm(const app__collectives_t *all, sim_message_t *message)
 {
-    if (context->note != NULL && all->wanted != NULL && !all->wanted_used) {
-        char *const text =
-            sim_format("warning: traffic[%u].%s.algorithm: %s %s, so all collectives "
-                       "are done as with auto",
-                       context->index,
-                       all->workload->app.ops->name,
-                       all->wanted->name,
-                       all->refusal);
-        context->note(text, context->ctx);
-        sim_free(text);
+    if (all->wanted != NULL && !all->wanted_used) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "algorithm",
+                              ": %s %s, and the traffic has no such collective; expected auto, or "
+                              "one that does some of them (a training job has all-reduces with "
+                              "zero: 0 or sequence-parallel: false)",
+                              all->wanted->name,
+                              all->refusal);
     }
+    return SIM_OK;
 }
 
 sim_err_t app__collectives_create(const app_context_t *context,
@@ -471,8 +471,8 @@ sim_err_t app__collectives_create(const app_context_t *context,
     error = error == SIM_OK ? read_file(context, all, message) : error;
     error = error == SIM_OK ? app__coll_plan_all(all, message) : error;
     error = error == SIM_OK ? check_file(all, message) : error;
+    error = error == SIM_OK ? check_algorithm(all, message) : error;
     if (error == SIM_OK) {
-        tell_unused(context, all);
         make_members(all);
         app__conns_reserve(all);
         error = app__coll_check_paths(all, message);

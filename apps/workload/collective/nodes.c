@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/collective/nodes.c - all-reduce in two levels: within nodes, and between them on
-// each rail.
+// each rail; reduce-scatter and all-gather in the NVSwitch of one node.
 //
 // Each rank of a node owns a shard of the buffer. The node reduces the shards: along a ring
 // (hierarchical), or in its NVSwitch (NVLS). The owners of a shard reduce it between nodes: along a
@@ -33,11 +33,29 @@ static const char *refuses(const app__program_t *program)
                                                  : NULL;
 }
 
-static const char *nvls_refuses(const app__program_t *program)
+static const char *switch_refuses(const app__program_t *program)
 {
     return program->switched && program->layout->per_node > 1
                ? "has no NVSwitch that reduces where NVSwitches are nodes of the network"
-               : refuses(program);
+               : NULL;
+}
+
+static const char *nvls_refuses(const app__program_t *program)
+{
+    const bool halves =
+        program->kind == APP__COLL_REDUCE_SCATTER || program->kind == APP__COLL_ALL_GATHER;
+    const char *const refusal = halves && program->layout->nodes == 1 ? NULL : refuses(program);
+    const char *const by_switch = switch_refuses(program);
+    return by_switch != NULL ? by_switch
+           : refusal != NULL && program->kind != APP__COLL_ALL_REDUCE
+               ? "does all-reduce, and within one node reduce-scatter and all-gather"
+               : refusal;
+}
+
+static const char *nvls_tree_refuses(const app__program_t *program)
+{
+    const char *const by_switch = switch_refuses(program);
+    return by_switch != NULL ? by_switch : refuses(program);
 }
 
 // A shard has a chunk for each node.
@@ -56,7 +74,7 @@ static void plan_tree(app__program_t *program)
     program->waits = true;
 }
 
-// Sets the chunks of a shard.
+// Sets the chunks of a shard, of which each rank of a node owns one.
 static void set_shard(app__step_t *step,
                       uint32_t channel,
                       const spot_t *spot,
@@ -217,11 +235,13 @@ static app__block_t nvls_block(const app__program_t *program, uint32_t rank, uin
     const spot_t spot = spot_of(program, rank);
     const uint32_t channel = block / NVLS_BLOCKS;
     const uint32_t others = spot.size - 1;
+    const uint32_t adds = program->kind == APP__COLL_ALL_GATHER ? 0 : others;
+    const uint32_t spreads = program->kind == APP__COLL_REDUCE_SCATTER ? 0 : others;
     const uint32_t steps[NVLS_BLOCKS] = {
-        [CONTRIBUTE] = others,
-        [REDUCE] = others + up_steps(program, &spot, channel),
-        [SPREAD] = down_steps(program, &spot, channel) + others,
-        [COLLECT] = others,
+        [CONTRIBUTE] = adds,
+        [REDUCE] = adds + up_steps(program, &spot, channel),
+        [SPREAD] = down_steps(program, &spot, channel) + spreads,
+        [COLLECT] = spreads,
     };
     return (app__block_t){.channel = channel, .steps = steps[block % NVLS_BLOCKS]};
 }
@@ -275,16 +295,24 @@ static void wait_for_reduce(const app__program_t *program,
     }
 }
 
+// Returns the shard that the rank at a place of its node owns: its part of a reduce-scatter.
+static uint32_t shard_of(const app__program_t *program, const spot_t *spot, uint32_t local)
+{
+    return program->kind == APP__COLL_ALL_REDUCE ? local : rank_of(program, spot->node, local);
+}
+
 static void spread_step(const app__program_t *program,
                         const spot_t *spot,
                         uint32_t channel,
                         uint32_t index,
                         app__step_t *step)
 {
-    step->what = (uint8_t)(APP__STEP_SEND | APP__STEP_FINAL | (index > 0 ? APP__STEP_COPIED : 0));
+    // In an all-gather, receivers' links bound the time: as long as if the sender sent each copy.
+    const bool copied = index > 0 && program->kind == APP__COLL_ALL_REDUCE;
+    step->what = (uint8_t)(APP__STEP_SEND | APP__STEP_FINAL | (copied ? APP__STEP_COPIED : 0));
     step->send_peer = rank_of(program, spot->node, (spot->local + 1 + index) % spot->size);
     step->send_lane = program->channels;
-    set_shard(step, channel, spot, spot->local, shard_chunks(program));
+    set_shard(step, channel, spot, shard_of(program, spot, spot->local), shard_chunks(program));
 }
 
 static void nvls_step(const app__program_t *program,
@@ -301,13 +329,13 @@ static void nvls_step(const app__program_t *program,
     const uint32_t next = (spot.local + 1 + index) % spot.size;
     const uint32_t previous = (spot.local + 2 * spot.size - 1 - index) % spot.size;
     const uint32_t chunks = shard_chunks(program);
-    set_shard(step, channel, &spot, spot.local, chunks);
+    set_shard(step, channel, &spot, shard_of(program, &spot, spot.local), chunks);
     if (part == CONTRIBUTE) {
-        set_shard(step, channel, &spot, next, chunks);
+        set_shard(step, channel, &spot, shard_of(program, &spot, next), chunks);
         step->what = APP__STEP_SEND;
         step->send_peer = rank_of(program, spot.node, next);
     } else if (part == COLLECT) {
-        set_shard(step, channel, &spot, previous, chunks);
+        set_shard(step, channel, &spot, shard_of(program, &spot, previous), chunks);
         step->what = APP__STEP_RECV | APP__STEP_STORE;
         step->recv_peer = rank_of(program, spot.node, previous);
         step->recv_lane = program->channels;
@@ -341,7 +369,7 @@ const app__algorithm_t app__nvls = {
 
 const app__algorithm_t app__nvls_tree = {
     .name = "nvls-tree",
-    .refuses = nvls_refuses,
+    .refuses = nvls_tree_refuses,
     .plan = plan_tree,
     .blocks = nvls_blocks,
     .block = nvls_block,

@@ -12,6 +12,8 @@
 #define NVLS_CHANNELS 16u // NCCL: of an H100, at most
 // NCCL: 18 links of 20.6 GB/s, of which NVLS reaches 0.85 x 5/6, beside 450 GB/s of the wire
 #define NVLS_SHARE (18 * 20.6 / 450 * 0.85 * 5 / 6)
+// A reduce-scatter or an all-gather uses one direction of the links only.
+#define NVLS_HALF_SHARE (18 * 20.6 / 450 * 0.85)
 #define BUFFER_STEPS 8u // NCCL: steps of a connection's buffer
 
 static const app__algorithm_t *const algorithms[APP__ALGORITHM_COUNT] = {
@@ -230,13 +232,14 @@ static void choose(const app__collectives_t *all, app__coll_plan_t *plan)
 }
 
 // Returns the rate of the plan's messages within a host.
-static uint64_t local_bps(const app__collectives_t *all, const app__algorithm_t *algorithm)
+static uint64_t local_bps(const app__collectives_t *all, const app__program_t *program)
 {
     const uint64_t link_bps = all->workload->options.local_bps;
+    const double share = program->kind == APP__COLL_ALL_REDUCE ? NVLS_SHARE : NVLS_HALF_SHARE;
     const uint64_t nvls_bps = all->options.nvls_bps == SIM_AUTO
-                                  ? (uint64_t)((double)link_bps * NVLS_SHARE)
+                                  ? (uint64_t)((double)link_bps * share)
                                   : all->options.nvls_bps;
-    return reduces_in_switch(algorithm) ? nvls_bps : link_bps;
+    return reduces_in_switch(program->algorithm) ? nvls_bps : link_bps;
 }
 
 // Returns whether the file of an algorithm is for a call.
@@ -303,7 +306,7 @@ static void make_plan(app__collectives_t *all, const app__call_t *call, app__col
         program->channels > NVLS_CHANNELS) {
         program->channels = NVLS_CHANNELS;
     }
-    plan->local_bps = local_bps(all, program->algorithm);
+    plan->local_bps = local_bps(all, program);
     program->step_chunks = 1;
     program->alternates = !program->pxn && plan->protocol != APP__PROTOCOL_PLAIN &&
                           layout->nodes > 1 && layout->per_node > 1;

@@ -201,6 +201,8 @@ traffic:
 for more, byte in [(", nvls-rate: 800Gbps", 10), (", local-rate: 800Gbps, nvls-rate: 400Gbps", 20)]:
     nvls = 8 * 5000 * byte + 2 * 1_000_000
     compare(8, 8 * 5000, "all-reduce", "nvls", nvls, more + ", channels: 1")
+    for half in ["reduce-scatter", "all-gather"]:
+        compare(8, 8 * 5000, half, "nvls", 7 * 5000 * byte + 1_000_000, more + ", channels: 1")
 SCENARIO = """
 topology: {star: {hosts: %d, nics-per-host: @, rate: 400Gbps, delay: 500ns}}
 nic: {congestion-control: none, mtu: 4096}

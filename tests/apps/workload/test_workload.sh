@@ -293,8 +293,11 @@ done
 grep -q 'rank 0 host0, 1 host1' "$work/said" || fail "check shows no places: $(cat "$work/said")"
 grep -q 'estimate  2 transfers of .* 3 packets; ' "$work/said" ||
     fail "the estimate: $(grep estimate "$work/said")"
-"$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree >"$work/said" 2>&1
-grep -q '16 hosts' "$work/said" || fail "a fat-tree for 8 ranks: $(cat "$work/said")"
+for gpus in 8 17 55 100; do # 2 x 4, 2 x 9, 4 x 16, 7 x 16: pods of the smallest k
+    "$ROCESIM" check scenarios/training/workload.yaml --set topology=fat-tree --set gpus=$gpus \
+        >"$work/said" 2>&1
+    grep -qE ' (8|18|64|112) hosts' "$work/said" || fail "a fat-tree for $gpus: $(cat "$work/said")"
+done
 
 # -- texts of AICB (test_aicb.c has their meaning)
 

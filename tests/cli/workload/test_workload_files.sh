@@ -96,6 +96,34 @@ grep -q '1 connections have recv_done_trigger' "$work/warned" || fail "$(cat "$w
 sed -i 's/ send_done_trigger 1//' "$work/two.cm"
 "$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections never start' || fail "never started"
 
+# Goal: a matrix of connections runs as a workload on a fabric of its size, and its attributes are refused.
+chains='Nodes 5\nConnections 2\nTriggers 1\n0->1 start 0 size 100000 send_done_trigger 1\n1->4 trigger 1 size 100000\n'
+printf "${chains}trigger id 1 oneshot\n" >"$work/chain.cm"
+scenario=scenarios/training/workload.yaml
+"$ROCESIM" run "$scenario" --set file="$work/chain.cm" --set gpus=9 -o "$work/chain" >"$work/said" 2>&1 ||
+    fail "run of a matrix: $(cat "$work/said")"
+grep -q 'flows: 2 of 2 transfers done' "$work/said" || fail "a matrix: $(cat "$work/said")"
+"$ROCESIM" check "$scenario" --set file="$work/chain.cm" 2>&1 | grep -q ' 6 hosts' || fail "ranks of a matrix"
+refused "map: random, but" check "$scenario" --set file="$work/chain.cm" --set map=random
+sed -i 's/0->1/0->9/' "$work/chain.cm"
+refused "chain.cm:4:4" check "$scenario" --set file="$work/chain.cm"
+
+# -- files of other programs
+
+printf '<!-- a server -->\n<system version="1"><cpu><pci><gpu/><gpu/></pci><nic><net/></nic></cpu></system>' \
+    >"$work/server.xml"
+"$ROCESIM" check "$work/server.xml" --json | python3 -c '
+import json, sys
+made = json.load(sys.stdin)
+wanted = dict(version="1", cpus=1, pci=1, gpus=2, nics=1, nets=1, nvlinks=0)
+sys.exit(any(made[key] != wanted[key] for key in wanted))' || fail "a topology of NCCL"
+printf '<system><cpu></system>' >"$work/server.xml"
+refused "server.xml:1:16: not valid XML" check "$work/server.xml"
+printf 'Nodes 8\nTiers 2\n' >"$work/a.topo"
+refused "a topology of htsim" check "$work/a.topo"
+printf '3 1 2\n2\n0 2 100Gbps 1us 0\n1 2 100Gbps 1us 0\n' >"$work/a.topo"
+refused "a topology of HPCC" check "$work/a.topo"
+
 # -- public schedules
 
 public=../shared/data/ai
@@ -133,6 +161,14 @@ for row in csv.DictReader(open(public + "/expected/cm_counts.csv")):
         made = json.loads(subprocess.run(command, capture_output=True).stdout)
         for key in row:
             if key in made and key != "file" and row[key] != str(made[key]):
+                print(row["file"], key, made[key], "expected", row[key])
+                wrong += 1
+for row in csv.DictReader(open(public + "/expected/nccl_topo_counts.csv")):
+    command = [program, "check", public + "/data/" + row["file"], "--json"]
+    if os.path.exists(command[2]):
+        made = json.loads(subprocess.run(command, capture_output=True).stdout)
+        for key in row:
+            if key != "file" and row[key] != str(made[key]):
                 print(row["file"], key, made[key], "expected", row[key])
                 wrong += 1
 print(files, "files")
