@@ -23,7 +23,8 @@ static const struct {
     {"Tiers", "a topology of htsim; a scenario uses it as topology: {file: {path: FILE}}"},
     {"ENABLE_QCN", "settings of HPCC's simulator or SimAI; rocesim hpcc runs them"},
     {"npus_count:", "a network of ASTRA-sim; rocesim params topology lists those that it builds"},
-    {"\"logical-dims\":", "a network of ASTRA-sim; rocesim params topology lists those that it builds"},
+    {"\"logical-dims\":",
+     "a network of ASTRA-sim; rocesim params topology lists those that it builds"},
     {"\"scheduling-policy\":", "settings of ASTRA-sim, which have no counterpart here"},
     {"comm_type,comm_group,comm_group_size",
      "a log of AICB; expected its workload text, which AICB writes for SimAI"},
@@ -159,7 +160,8 @@ static void print_nccl(const char *name, const nccl_t *nccl)
     for (size_t i = 0; i < SIM_COUNT_OF(kinds); i++) {
         printf("  %-9s %" PRIu64 "\n", kinds[i].name, nccl->counts[i]);
     }
-    printf("  use       a run takes no such file; topology.nics-per-host and nvlink-rate say this\n");
+    printf(
+        "  use       a run takes no such file; topology.nics-per-host and nvlink-rate say this\n");
 }
 
 static void XMLCALL begin_doctype(void *ctx,

@@ -55,9 +55,8 @@ static sim_err_t create(world_t *world, world_scenario_t *scenario, world_error_
     // A session that was added for the client counts as no entry, so that random streams are those
     // of a scenario without it.
     const size_t index = world->app_count - (scenario->session_added ? 1 : 0);
-    return result != SIM_OK
-               ? result
-               : world__create_app(world, traffic, (uint32_t)index, true, error);
+    return result != SIM_OK ? result
+                            : world__create_app(world, traffic, (uint32_t)index, true, error);
 }
 
 sim_err_t world_submit(world_t *world,
