@@ -138,6 +138,7 @@ static sim_err_t fat_tree_build(const topo_plan_t *plan, const void *config, sim
     for (uint64_t pod = 0; pod < pods(tree); pod++) {
         build_pod(plan, tree, pod, &aggregations[pod * half]);
     }
+    SIM_CHECK(half > 0);
     for (uint64_t i = 0; i < cores(tree); i++) {
         net_node_t *const core = topo__switch(plan, "core", i);
         for (uint64_t pod = 0; pod < pods(tree); pod++) {

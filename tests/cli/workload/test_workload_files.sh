@@ -110,8 +110,8 @@ refused "chain.cm:4:4" check "$scenario" --set file="$work/chain.cm"
 
 # -- files of other programs
 
-printf '<!-- a server -->\n<system version="1"><cpu><pci><gpu/><gpu/></pci><nic><net/></nic></cpu></system>' \
-    >"$work/server.xml"
+echo '<!-- a server --><system version="1"><cpu><pci><gpu/><gpu/></pci>' \
+    '<nic><net/></nic></cpu></system>' >"$work/server.xml"
 "$ROCESIM" check "$work/server.xml" --json | python3 -c '
 import json, sys
 made = json.load(sys.stdin)
