@@ -97,8 +97,8 @@ sed -i 's/ send_done_trigger 1//' "$work/two.cm"
 "$ROCESIM" check "$work/two.cm" 2>&1 | grep -q 'warning: .* 2 connections never start' || fail "never started"
 
 # Goal: a matrix of connections runs as a workload on a fabric of its size, and its attributes are refused.
-chains='Nodes 5\nConnections 2\nTriggers 1\n0->1 start 0 size 100000 send_done_trigger 1\n1->4 trigger 1 size 100000\n'
-printf "${chains}trigger id 1 oneshot\n" >"$work/chain.cm"
+printf '%s\n' 'Nodes 5' 'Connections 2' 'Triggers 1' '0->1 start 0 size 100000 send_done_trigger 1' \
+    '1->4 trigger 1 size 100000' 'trigger id 1 oneshot' >"$work/chain.cm"
 scenario=scenarios/training/workload.yaml
 "$ROCESIM" run "$scenario" --set file="$work/chain.cm" --set gpus=9 -o "$work/chain" >"$work/said" 2>&1 ||
     fail "run of a matrix: $(cat "$work/said")"
