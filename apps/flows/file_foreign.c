@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "apps/flows/file_internal.h"
+#include "apps/request_trace.h"
 
 #define LOOKED_AT_BYTES ((size_t)1 << 16)
 
@@ -71,7 +72,7 @@ static const char *of_json(const char *text, size_t size)
         return "a Chakra trace, whose nodes are operations of a program";
     }
     if (has(text, size, "hash_ids") || has(text, size, "\"timestamp\"")) {
-        return "a trace of requests, which traffic of kind mooncake-trace reads";
+        return "a trace of requests, which traffic of kinds mooncake-trace and serving reads";
     }
     return "JSON";
 }
@@ -93,6 +94,9 @@ const char *app__flow_foreign(const char *text, size_t size_bytes)
     }
     if (has(text, size, "num_ranks") && has(text, size, "rank ")) {
         return "a GOAL file, whose ranks send, receive and calculate";
+    }
+    if (app__trace_detect(text, size) != APP__TRACE_NONE) {
+        return "a trace of requests, which traffic of kind serving reads";
     }
     if (is_workload(text, size)) {
         return "a workload of SimAI or ASTRA-sim, whose rows are layers and their collectives";

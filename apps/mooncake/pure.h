@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/mooncake/pure.h - parts of the engine without time or network: slicing, choice of NICs, the
-// endpoint store, the prefix cache, traces.
+// endpoint store, the prefix cache.
 #ifndef APPS_MOONCAKE_PURE_H
 #define APPS_MOONCAKE_PURE_H
 
 #include "apps/mooncake.h"
 #include "apps/mooncake/engine/chain.h"
+#include "apps/request_trace.h"
 #include "kernel/ranks.h"
 
 // -- slices (apps/mooncake/engine/slice.c)
@@ -129,63 +130,5 @@ bool app__mooncake_prefix_has(const app__mooncake_prefix_t *prefix, uint64_t slo
 uint64_t app__mooncake_prefix_drop(app__mooncake_prefix_t *prefix, uint32_t place);
 void app__mooncake_prefix_carry(app__mooncake_prefix_t *prefix, sim_carry_t *carry); // evictions
 uint64_t app__mooncake_prefix_evictions(const app__mooncake_prefix_t *prefix);
-
-// -- traces (apps/mooncake/programs/trace.c)
-
-typedef struct app__mooncake_prompt {
-    uint64_t timestamp_ms;
-    sim_time_t timestamp_rest_ps; // part below 1 ms
-    uint64_t input_tokens;
-    uint64_t output_tokens;
-    size_t first_id; // in ids
-    size_t id_count;
-} app__mooncake_prompt_t;
-
-typedef struct app__mooncake_trace {
-    app__mooncake_prompt_t *prompts;
-    size_t count;
-    size_t capacity;
-    uint64_t *ids;
-    size_t id_count;
-    size_t id_capacity;
-    size_t late;        // prompts whose timestamp is before an earlier prompt's
-    size_t untimed;     // prompts without a timestamp: all of them, or none
-    size_t unhashed;    // prompts without hash ids
-    bool with_decimals; // a timestamp has decimals
-} app__mooncake_trace_t;
-
-// Reads a trace: one JSON object per line, with input_length and output_length, and perhaps
-// timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64, in any order, possibly
-// repeated). Other members and empty lines are skipped. Reads at most prompts_max prompts. A
-// timestamp below an earlier one is raised to it, so that prompts keep the order of the trace. An
-// error message begins "NAME:LINE:COLUMN: ".
-SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
-                                                  const char *text,
-                                                  size_t size,
-                                                  uint64_t prompts_max,
-                                                  app__mooncake_trace_t *trace,
-                                                  sim_message_t *message);
-void app__mooncake_trace_fini(app__mooncake_trace_t *trace);
-
-// -- arrivals (apps/mooncake/programs/arrivals.c)
-
-typedef enum app__mooncake_unit { // of timestamps
-    APP__MOONCAKE_UNIT_AUTO,
-    APP__MOONCAKE_UNIT_MS,
-    APP__MOONCAKE_UNIT_S,
-} app__mooncake_unit_t;
-
-// Settles when the prompts of a trace arrive: at their timestamps in `unit`, or interval_ps apart
-// (SIM_AUTO: a trace without timestamps is refused). AUTO takes timestamps as seconds if they have
-// decimals and would be above 100 prompts per second as milliseconds. `note` (may be NULL) is told
-// what was assumed, and what of the trace does not fit `block_tokens`.
-SIM_MUST_CHECK sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace,
-                                                      const char *name,
-                                                      app__mooncake_unit_t unit,
-                                                      sim_time_t interval_ps,
-                                                      uint64_t block_tokens,
-                                                      void (*note)(const char *text, void *ctx),
-                                                      void *ctx,
-                                                      sim_message_t *message);
 
 #endif // APPS_MOONCAKE_PURE_H

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/workload/matrix.h"
 #include "cli/workload/peers.h"
+#include "cli/workload/requests.h"
 #include "world/format.h"
 #include "world/shown.h"
 #include "world/yaml_tree.h"
@@ -400,12 +401,15 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         .size_bytes = size,
         .read_file = read_beside,
     };
-    const bool nccl = text != NULL && cli_nccl_is(text, size);
-    const bool known = !nccl && text != NULL && app__format_of(&file) != NULL;
-    const char *const peer = nccl || known || text == NULL ? NULL : cli_peer_of(text, size);
-    const bool matrix =
-        !nccl && !known && peer == NULL && text != NULL && cli_matrix_is(text, size);
-    if (nccl) {
+    const bool requests = text != NULL && cli_requests_is(text, size);
+    const bool nccl = !requests && text != NULL && cli_nccl_is(text, size);
+    const bool known = !requests && !nccl && text != NULL && app__format_of(&file) != NULL;
+    const bool other = !requests && !nccl && !known && text != NULL;
+    const char *const peer = other ? cli_peer_of(text, size) : NULL;
+    const bool matrix = other && peer == NULL && cli_matrix_is(text, size);
+    if (requests) {
+        *status = cli_requests_check(args->operands[0], text, size, args->json);
+    } else if (nccl) {
         *status = cli_nccl_check(args->operands[0], text, size, args->json);
     } else if (peer != NULL) {
         fprintf(stderr,
@@ -419,7 +423,7 @@ bool cli_workload_check(const cli_args_t *args, int *status)
         *status = cli_matrix_check(args->operands[0], text, size, args->json);
     }
     sim_free(text);
-    return nccl || known || peer != NULL || matrix;
+    return requests || nccl || known || peer != NULL || matrix;
 }
 
 // -- rocesim convert

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/request_trace.h - reads traces of requests to language models: JSON lines of Mooncake,
+// and CSV files of Azure and BurstGPT (docs/formats/peers.md).
+#ifndef APPS_REQUEST_TRACE_H
+#define APPS_REQUEST_TRACE_H
+
+#include "kernel/base.h"
+
+// -- JSON lines (apps/mooncake/programs/trace.c)
+
+typedef struct app__mooncake_prompt {
+    uint64_t timestamp_ms;
+    sim_time_t timestamp_rest_ps; // part below 1 ms
+    uint64_t input_tokens;
+    uint64_t output_tokens;
+    size_t first_id; // in ids
+    size_t id_count;
+} app__mooncake_prompt_t;
+
+typedef struct app__mooncake_trace {
+    app__mooncake_prompt_t *prompts;
+    size_t count;
+    size_t capacity;
+    uint64_t *ids;
+    size_t id_count;
+    size_t id_capacity;
+    size_t late;        // prompts whose timestamp is before an earlier prompt's
+    size_t untimed;     // prompts without a timestamp: all of them, or none
+    size_t unhashed;    // prompts without hash ids
+    bool with_decimals; // a timestamp has decimals
+} app__mooncake_trace_t;
+
+// Reads a trace: one JSON object per line, with input_length and output_length, and perhaps
+// timestamp (12 or 12.5; read as milliseconds) and hash_ids (below 2^64, in any order, possibly
+// repeated). Other members and empty lines are skipped. Reads at most prompts_max prompts. A
+// timestamp below an earlier one is raised to it, so that prompts keep the order of the trace. An
+// error message begins "NAME:LINE:COLUMN: ".
+SIM_MUST_CHECK sim_err_t app__mooncake_trace_read(const char *name,
+                                                  const char *text,
+                                                  size_t size,
+                                                  uint64_t prompts_max,
+                                                  app__mooncake_trace_t *trace,
+                                                  sim_message_t *message);
+void app__mooncake_trace_fini(app__mooncake_trace_t *trace);
+
+// -- arrivals (apps/mooncake/programs/arrivals.c)
+
+typedef enum app__mooncake_unit { // of timestamps
+    APP__MOONCAKE_UNIT_AUTO,
+    APP__MOONCAKE_UNIT_MS,
+    APP__MOONCAKE_UNIT_S,
+} app__mooncake_unit_t;
+
+// Settles when the prompts of a trace arrive: at their timestamps in `unit`, or interval_ps apart
+// (SIM_AUTO: a trace without timestamps is refused). AUTO takes timestamps as seconds if they have
+// decimals and would be above 100 prompts per second as milliseconds. `note` (may be NULL) is told
+// what was assumed, and what of the trace does not fit `block_tokens`.
+SIM_MUST_CHECK sim_err_t app__mooncake_trace_arrivals(app__mooncake_trace_t *trace,
+                                                      const char *name,
+                                                      app__mooncake_unit_t unit,
+                                                      sim_time_t interval_ps,
+                                                      uint64_t block_tokens,
+                                                      void (*note)(const char *text, void *ctx),
+                                                      void *ctx,
+                                                      sim_message_t *message);
+
+// -- any format (apps/serving/trace.c)
+
+typedef enum app__trace_format {
+    APP__TRACE_NONE, // no trace of requests
+    APP__TRACE_MOONCAKE,
+    APP__TRACE_AZURE,
+    APP__TRACE_BURSTGPT,
+} app__trace_format_t;
+
+// Tells the format from the first line that is not blank.
+app__trace_format_t app__trace_detect(const char *text, size_t size_bytes);
+// Returns what a format is, such as "requests of Azure (CSV)", or its short name, "azure-csv".
+const char *app__trace_what(app__trace_format_t format);
+const char *app__trace_name(app__trace_format_t format);
+
+// Reads at most `most` requests of a trace in any of the formats, as app__mooncake_trace_read does.
+// Times of a CSV file count from its first request; rows that are out of order are sorted, and
+// trace->late counts those that follow a later one. An error begins with "NAME:LINE:COLUMN: ". Free
+// with app__mooncake_trace_fini; after an error nothing is to be freed.
+SIM_MUST_CHECK sim_err_t app__trace_read(const char *name,
+                                         const char *text,
+                                         size_t size_bytes,
+                                         uint64_t most,
+                                         app__mooncake_trace_t *trace,
+                                         sim_message_t *message);
+
+#endif // APPS_REQUEST_TRACE_H

@@ -1,0 +1,482 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/trace.c - reads traces of requests in CSV and tells formats apart. The reader of
+// Mooncake's JSON lines is apps/mooncake/programs/trace.c. docs/formats/peers.md
+#include "apps/request_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BYTE_ORDER_MARK "\xef\xbb\xbf"
+#define TOKENS_MAX UINT64_C(100000000)
+#define SPAN_MAX_S UINT64_C(9000000) // 104 days, less than SIM_TIME_END
+#define SECONDS_MAX UINT64_C(100000000000)
+#define COLUMNS_MAX 64u
+#define SECONDS_PER_DAY UINT64_C(86400)
+
+enum { TIME, PROMPT, OUTPUT, NEEDED };
+
+// A dialect: the names of the columns that are read; others may stand between them.
+typedef struct dialect {
+    const char *name;
+    const char *what;
+    const char *columns[NEEDED];
+    bool dates; // times are dates, else seconds
+} dialect_t;
+
+static const dialect_t dialects[] = {
+    [APP__TRACE_NONE] = {"none", "no trace of requests", {NULL}, false},
+    [APP__TRACE_MOONCAKE] = {"mooncake-jsonl", "requests of Mooncake (JSON lines)", {NULL}, false},
+    [APP__TRACE_AZURE] = {"azure-csv",
+                          "requests of Azure (CSV)",
+                          {"TIMESTAMP", "ContextTokens", "GeneratedTokens"},
+                          true},
+    [APP__TRACE_BURSTGPT] = {"burstgpt-csv",
+                             "requests of BurstGPT (CSV)",
+                             {"Timestamp", "Request tokens", "Response tokens"},
+                             false},
+};
+
+// A piece of the text: [begin, end).
+typedef struct span {
+    const char *begin;
+    const char *end;
+} span_t;
+
+// A row of the file.
+typedef struct row {
+    sim_wide_t ps; // since year 0, or since the time 0 of the trace
+    uint64_t prompt;
+    uint64_t output;
+    size_t line;
+    uint64_t column; // of the time
+} row_t;
+
+typedef struct reader {
+    const char *name;
+    const char *at;
+    const char *end;
+    size_t line; // from 1
+    const dialect_t *dialect;
+    size_t places[NEEDED]; // columns, from 0
+    size_t columns;
+    row_t *rows;
+    size_t count;
+    size_t capacity;
+    size_t late;
+    sim_message_t *message;
+} reader_t;
+
+const char *app__trace_what(app__trace_format_t format)
+{
+    return dialects[format].what;
+}
+
+const char *app__trace_name(app__trace_format_t format)
+{
+    return dialects[format].name;
+}
+
+// -- lines and cells
+
+// Takes the next line, without its end. False: there is none.
+static bool take_line(const char **at, const char *end, span_t *line)
+{
+    if (*at >= end) {
+        return false;
+    }
+    const char *const newline = memchr(*at, '\n', (size_t)(end - *at));
+    *line = (span_t){*at, newline != NULL ? newline : end};
+    *at = newline != NULL ? newline + 1 : end;
+    while (line->end > line->begin && (line->end[-1] == '\r' || line->end[-1] == ' ')) {
+        line->end--;
+    }
+    return true;
+}
+
+static bool is_blank(span_t line)
+{
+    while (line.begin < line.end && (*line.begin == ' ' || *line.begin == '\t')) {
+        line.begin++;
+    }
+    return line.begin == line.end;
+}
+
+// Splits a line at commas. Returns the number of cells; only COLUMNS_MAX are kept.
+static size_t split(span_t line, span_t cells[COLUMNS_MAX])
+{
+    size_t count = 0;
+    for (const char *at = line.begin;; at++) {
+        const char *const comma = memchr(at, ',', (size_t)(line.end - at));
+        const char *const stop = comma != NULL ? comma : line.end;
+        if (count < COLUMNS_MAX) {
+            span_t cell = {at, stop};
+            while (cell.begin < cell.end && *cell.begin == ' ') {
+                cell.begin++;
+            }
+            while (cell.end > cell.begin && cell.end[-1] == ' ') {
+                cell.end--;
+            }
+            cells[count] = cell;
+        }
+        count++;
+        if (comma == NULL) {
+            return count;
+        }
+        at = comma;
+    }
+}
+
+static bool is(span_t cell, const char *text)
+{
+    const size_t size = strlen(text);
+    return (size_t)(cell.end - cell.begin) == size && memcmp(cell.begin, text, size) == 0;
+}
+
+// Finds the columns of a dialect in a header. False: one is missing.
+static bool find_columns(const dialect_t *dialect,
+                         const span_t *cells,
+                         size_t count,
+                         size_t places[NEEDED])
+{
+    for (size_t need = 0; need < NEEDED; need++) {
+        size_t at = 0;
+        while (at < count && !is(cells[at], dialect->columns[need])) {
+            at++;
+        }
+        if (at == count) {
+            return false;
+        }
+        places[need] = at;
+    }
+    return true;
+}
+
+static bool has(span_t line, const char *text)
+{
+    const size_t size = strlen(text);
+    for (const char *at = line.begin; at + size <= line.end; at++) {
+        if (memcmp(at, text, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *after_mark(const char *text, size_t size)
+{
+    const size_t mark = sizeof(BYTE_ORDER_MARK) - 1;
+    return size >= mark && memcmp(text, BYTE_ORDER_MARK, mark) == 0 ? text + mark : text;
+}
+
+app__trace_format_t app__trace_detect(const char *text, size_t size_bytes)
+{
+    const char *at = after_mark(text, size_bytes);
+    span_t line = {at, at};
+    while (is_blank(line)) {
+        if (!take_line(&at, text + size_bytes, &line)) {
+            return APP__TRACE_NONE;
+        }
+    }
+    line.begin += strspn(line.begin, " \t");
+    if (*line.begin == '{') {
+        return has(line, "\"input_length\"") || has(line, "\"output_length\"") ? APP__TRACE_MOONCAKE
+                                                                               : APP__TRACE_NONE;
+    }
+    span_t cells[COLUMNS_MAX];
+    size_t places[NEEDED];
+    const size_t count = split(line, cells);
+    for (size_t format = APP__TRACE_AZURE; format < SIM_COUNT_OF(dialects); format++) {
+        if (count <= COLUMNS_MAX && find_columns(&dialects[format], cells, count, places)) {
+            return (app__trace_format_t)format;
+        }
+    }
+    return APP__TRACE_NONE;
+}
+
+// -- values
+
+static sim_err_t wrong(const reader_t *reader, span_t line, const char *at, const char *what)
+{
+    return sim_fail_in(reader->message,
+                       SIM_ERR_INVALID,
+                       reader->name,
+                       reader->line,
+                       (uint64_t)(at - line.begin) + 1,
+                       "%s",
+                       what);
+}
+
+// Takes at least one digit, at most `most`, from the front of a cell. False: there is none, or the
+// number is above max.
+static bool take_digits(span_t *cell, unsigned most, uint64_t max, uint64_t *number)
+{
+    const char *const begin = cell->begin;
+    *number = 0;
+    while (cell->begin < cell->end && *cell->begin >= '0' && *cell->begin <= '9' &&
+           cell->begin < begin + most) {
+        *number = *number * 10 + (uint64_t)(*cell->begin++ - '0');
+        if (*number > max) {
+            return false;
+        }
+    }
+    return cell->begin > begin;
+}
+
+static bool take_char(span_t *cell, const char *any)
+{
+    if (cell->begin == cell->end || strchr(any, *cell->begin) == NULL || *cell->begin == '\0') {
+        return false;
+    }
+    cell->begin++;
+    return true;
+}
+
+// Takes the decimals of a second, if there are any, as picoseconds; finer ones are cut off.
+static bool take_decimals(span_t *cell, sim_wide_t *ps)
+{
+    if (!take_char(cell, ".")) {
+        return true;
+    }
+    const char *const begin = cell->begin;
+    for (uint64_t one_ps = SIM_PS_PER_S / 10;
+         cell->begin < cell->end && *cell->begin >= '0' && *cell->begin <= '9';
+         one_ps /= 10) {
+        *ps += (uint64_t)(*cell->begin++ - '0') * one_ps;
+    }
+    return cell->begin > begin;
+}
+
+// Returns the days from March 1 of year 0 to a day, by the Gregorian calendar.
+static uint64_t days_to(uint64_t year, uint64_t month, uint64_t day)
+{
+    const uint64_t from_march = (month + 9) % 12;
+    const uint64_t years = month > 2 ? year : year - 1;
+    return years * 365 + years / 4 - years / 100 + years / 400 + (from_march * 153 + 2) / 5 + day -
+           1;
+}
+
+static bool is_day(uint64_t year, uint64_t month, uint64_t day)
+{
+    static const uint64_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return year >= 1 && month >= 1 && month <= 12 && day >= 1 &&
+           day <= days[month - 1] + (month == 2 && leap);
+}
+
+// Reads "2023-11-16 18:17:03.9799600", perhaps with T between, and with Z or an offset such as
+// +00:00 behind.
+static bool read_date(span_t cell, sim_wide_t *ps)
+{
+    uint64_t year, month, day, hour, minute, second;
+    uint64_t offset_hour = 0;
+    uint64_t offset_minute = 0;
+    if (!take_digits(&cell, 4, 9999, &year) || !take_char(&cell, "-") ||
+        !take_digits(&cell, 2, 12, &month) || !take_char(&cell, "-") ||
+        !take_digits(&cell, 2, 31, &day) || !is_day(year, month, day) || !take_char(&cell, " T") ||
+        !take_digits(&cell, 2, 23, &hour) || !take_char(&cell, ":") ||
+        !take_digits(&cell, 2, 59, &minute) || !take_char(&cell, ":") ||
+        !take_digits(&cell, 2, 60, &second)) {
+        return false;
+    }
+    sim_wide_t decimals_ps = 0;
+    if (!take_decimals(&cell, &decimals_ps)) {
+        return false;
+    }
+    // A day more keeps the time positive when the offset is taken off.
+    uint64_t seconds =
+        (days_to(year, month, day) + 1) * SECONDS_PER_DAY + hour * 3600 + minute * 60 + second;
+    const bool east = cell.begin < cell.end && *cell.begin == '+';
+    if (take_char(&cell, "+-")) {
+        if (!take_digits(&cell, 2, 23, &offset_hour) ||
+            (take_char(&cell, ":") && !take_digits(&cell, 2, 59, &offset_minute))) {
+            return false;
+        }
+        const uint64_t offset = offset_hour * 3600 + offset_minute * 60;
+        seconds = east ? seconds - offset : seconds + offset;
+    } else {
+        (void)take_char(&cell, "Z");
+    }
+    *ps = (sim_wide_t)seconds * SIM_PS_PER_S + decimals_ps;
+    return cell.begin == cell.end;
+}
+
+static bool read_seconds(span_t cell, sim_wide_t *ps)
+{
+    uint64_t seconds = 0;
+    if (!take_digits(&cell, 12, SECONDS_MAX, &seconds)) {
+        return false;
+    }
+    *ps = (sim_wide_t)seconds * SIM_PS_PER_S;
+    return take_decimals(&cell, ps) && cell.begin == cell.end;
+}
+
+// Reads a whole number; decimals that are all 0 are allowed, since some programs write them.
+static bool read_tokens(span_t cell, uint64_t *tokens)
+{
+    if (!take_digits(&cell, 12, TOKENS_MAX, tokens)) {
+        return false;
+    }
+    if (take_char(&cell, ".")) {
+        while (take_char(&cell, "0")) {
+        }
+    }
+    return cell.begin == cell.end;
+}
+
+// -- the file
+
+// Finds the columns of the first line, which app__trace_detect has recognised.
+static void read_header(reader_t *reader)
+{
+    span_t line = {NULL, NULL};
+    span_t cells[COLUMNS_MAX];
+    while (take_line(&reader->at, reader->end, &line) && is_blank(line)) {
+        reader->line++;
+    }
+    reader->columns = split(line, cells);
+    SIM_CHECK(find_columns(reader->dialect, cells, reader->columns, reader->places));
+}
+
+static sim_err_t read_row(reader_t *reader, span_t line, row_t *row)
+{
+    span_t cells[COLUMNS_MAX];
+    const size_t count = split(line, cells);
+    if (count != reader->columns) {
+        sim_message_t text;
+        (void)sim_fail(&text,
+                       SIM_ERR_INVALID,
+                       "the row has %zu cells, expected %zu as the first line has",
+                       count,
+                       reader->columns);
+        return wrong(reader, line, line.begin, text.text);
+    }
+    const span_t time = cells[reader->places[TIME]];
+    const span_t prompt = cells[reader->places[PROMPT]];
+    const span_t output = cells[reader->places[OUTPUT]];
+    row->line = reader->line;
+    row->column = (uint64_t)(time.begin - line.begin) + 1;
+    if (reader->dialect->dates ? !read_date(time, &row->ps) : !read_seconds(time, &row->ps)) {
+        return wrong(reader,
+                     line,
+                     time.begin,
+                     reader->dialect->dates ? "expected a time such as 2023-11-16 18:17:03.97996"
+                                            : "expected a time in seconds, such as 12 or 12.5");
+    }
+    if (!read_tokens(prompt, &row->prompt)) {
+        return wrong(reader, line, prompt.begin, "expected a number of tokens, 0 to 100000000");
+    }
+    if (!read_tokens(output, &row->output)) {
+        return wrong(reader, line, output.begin, "expected a number of tokens, 0 to 100000000");
+    }
+    return SIM_OK;
+}
+
+static sim_err_t read_rows(reader_t *reader, uint64_t most)
+{
+    span_t line;
+    while (reader->count < most && take_line(&reader->at, reader->end, &line)) {
+        reader->line++;
+        if (is_blank(line)) {
+            continue;
+        }
+        row_t row = {.ps = 0};
+        const sim_err_t error = read_row(reader, line, &row);
+        if (error != SIM_OK) {
+            return error;
+        }
+        reader->late += reader->count > 0 && row.ps < reader->rows[reader->count - 1].ps;
+        SIM_GROW(reader->rows, reader->count, &reader->capacity);
+        reader->rows[reader->count++] = row;
+    }
+    if (reader->count == 0) {
+        return sim_fail_in(
+            reader->message,
+            SIM_ERR_INVALID,
+            reader->name,
+            reader->line,
+            1,
+            "the trace has no request, expected a row for each below the first line");
+    }
+    return SIM_OK;
+}
+
+static int by_time(const void *a_void, const void *b_void)
+{
+    const row_t *const a = a_void;
+    const row_t *const b = b_void;
+    if (a->ps != b->ps) {
+        return a->ps < b->ps ? -1 : 1;
+    }
+    return a->line < b->line ? -1 : a->line > b->line;
+}
+
+// Turns the rows, in order of time, into prompts.
+static sim_err_t fill(reader_t *reader, app__mooncake_trace_t *trace)
+{
+    if (reader->late > 0) {
+        qsort(reader->rows, reader->count, sizeof(*reader->rows), by_time);
+    }
+    const row_t *const last = &reader->rows[reader->count - 1];
+    if (last->ps - reader->rows[0].ps > (sim_wide_t)SPAN_MAX_S * SIM_PS_PER_S) {
+        return sim_fail_in(reader->message,
+                           SIM_ERR_RANGE,
+                           reader->name,
+                           last->line,
+                           last->column,
+                           "the time is more than 104 days after the first one, expected less");
+    }
+    trace->prompts = sim_alloc_array(reader->count, sizeof(*trace->prompts));
+    trace->capacity = reader->count;
+    for (size_t i = 0; i < reader->count; i++) {
+        const row_t *const row = &reader->rows[i];
+        const sim_time_t ps = (sim_time_t)(row->ps - reader->rows[0].ps);
+        trace->prompts[trace->count++] = (app__mooncake_prompt_t){
+            .timestamp_ms = ps / SIM_PS_PER_MS,
+            .timestamp_rest_ps = ps % SIM_PS_PER_MS,
+            .input_tokens = row->prompt,
+            .output_tokens = row->output,
+        };
+    }
+    trace->late = reader->late;
+    trace->unhashed = trace->count;
+    return SIM_OK;
+}
+
+sim_err_t app__trace_read(const char *name,
+                          const char *text,
+                          size_t size_bytes,
+                          uint64_t most,
+                          app__mooncake_trace_t *trace,
+                          sim_message_t *message)
+{
+    const app__trace_format_t format = app__trace_detect(text, size_bytes);
+    *trace = (app__mooncake_trace_t){0};
+    if (format == APP__TRACE_MOONCAKE) {
+        return app__mooncake_trace_read(name, text, size_bytes, most, trace, message);
+    }
+    if (format == APP__TRACE_NONE) {
+        return sim_fail_in(message,
+                           SIM_ERR_INVALID,
+                           name,
+                           1,
+                           1,
+                           "no trace of requests, expected JSON lines with input_length and "
+                           "output_length, or CSV with a first line TIMESTAMP,ContextTokens,"
+                           "GeneratedTokens or Timestamp,...,Request tokens,Response tokens");
+    }
+    reader_t reader = {
+        .name = name,
+        .at = after_mark(text, size_bytes),
+        .end = text + size_bytes,
+        .line = 1,
+        .dialect = &dialects[format],
+        .message = message,
+    };
+    read_header(&reader);
+    sim_err_t error = read_rows(&reader, most);
+    if (error == SIM_OK) {
+        error = fill(&reader, trace);
+    }
+    sim_free(reader.rows);
+    return error;
+}
