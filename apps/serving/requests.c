@@ -12,8 +12,8 @@
 #include "apps/serving/lengths.h"
 #include "apps/zipf.h"
 
-#define DRAWN_REQUESTS 1000u // where nothing says how many
-#define ARRIVAL_MAX_PS 4.6e18 // half of SIM_TIME_END
+#define DRAWN_REQUESTS 1000u           // where nothing says how many
+#define ARRIVAL_MAX_PS 4.6e18          // half of SIM_TIME_END
 #define PREFIX_BIT (UINT64_C(1) << 63) // of the number of a prefix's block before it is hashed
 
 // A conversation of a client: what the next turn begins with.
