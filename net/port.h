@@ -193,6 +193,7 @@ typedef struct net_port_rare {
 typedef enum net_special {
     NET_SPECIAL_NOT,         // the inlined net__port_send
     NET_SPECIAL_RATE,        // inexact rate; otherwise usual
+    NET_SPECIAL_BARE,        // nothing is added to a frame; otherwise usual
     NET_SPECIAL_CUT,         // timing cuts to whole ns; ties by insertion
     NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with telemetry
     NET_SPECIAL_CUT_BY_HASH, // timing cuts to whole ns; ties by hash; with or without telemetry
@@ -345,7 +346,25 @@ static inline bool net__port_is_usual(const net_port_t *port)
     return rare == 0;
 }
 
-// Sends on a port whose `special` is 0. node is the port's, now_ps its time, queue the class.
+// Sends a frame that occupies the link for link_bytes. node is the port's, now_ps its time, queue
+// the class. The port's rate is a whole number of picoseconds per byte.
+static SIM_ALWAYS_INLINE void net__port_send_bytes(net_port_t *port,
+                                                   sim_node_t *node,
+                                                   sim_time_t now_ps,
+                                                   net_class_t *queue,
+                                                   net_packet_t *packet,
+                                                   uint32_t frame_bytes,
+                                                   uint32_t link_bytes)
+{
+    SIM_ASSERT(now_ps == node->now_ps && now_ps >= port->busy_until_ps);
+    const sim_time_t end_ps = now_ps + (uint64_t)link_bytes * port->ps_per_byte;
+    port->busy_until_ps = end_ps;
+    queue->tx_packets++;
+    queue->tx_bytes += frame_bytes;
+    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+}
+
+// Sends on a port whose `special` is 0, as net__port_send_bytes.
 static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port,
                                              sim_node_t *node,
                                              sim_time_t now_ps,
@@ -353,13 +372,8 @@ static SIM_ALWAYS_INLINE void net__port_send(net_port_t *port,
                                              net_packet_t *packet,
                                              uint32_t frame_bytes)
 {
-    SIM_ASSERT(now_ps == node->now_ps && now_ps >= port->busy_until_ps);
-    const sim_time_t end_ps =
-        now_ps + (uint64_t)(frame_bytes + NET_LINK_OVERHEAD_BYTES) * port->ps_per_byte;
-    port->busy_until_ps = end_ps;
-    queue->tx_packets++;
-    queue->tx_bytes += frame_bytes;
-    sim_send(node, port->channel, end_ps + port->delay_less_gap_ps, packet);
+    const uint32_t link_bytes = frame_bytes + NET_LINK_OVERHEAD_BYTES;
+    net__port_send_bytes(port, node, now_ps, queue, packet, frame_bytes, link_bytes);
 }
 
 // Starts sending a packet and takes ownership of it. No frame may be on the link.

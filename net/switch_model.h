@@ -47,6 +47,7 @@ struct net_switch {
     uint8_t marks_early;       // classes that are marked as packets join the queue
     uint8_t marks_late;        // classes that are marked as packets leave the queue
     uint8_t odd_classes;       // classes that are lossy or marked early; 0 in most networks
+    uint8_t limited_classes;   // classes whose queues have limits of "trimming"; 0: not trimming
     uint64_t mark_above_bytes; // lowest kmin of all ports: shorter queues are never marked
     uint64_t shared_bytes;     // shared buffer in use
     uint64_t shared_limit;     // buffer that is neither reserved nor headroom; set by the buffer

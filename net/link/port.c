@@ -270,7 +270,8 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
 {
     const uint64_t ps_bits = 8 * SIM_PS_PER_S;
     const uint64_t exact_ps = ps_bits % rate_bps == 0 ? ps_bits / rate_bps : 0;
-    const bool usual = port->overhead_bytes == NET_LINK_OVERHEAD_BYTES && port->timing == NULL;
+    const bool usual = port->timing == NULL && (port->overhead_bytes == NET_LINK_OVERHEAD_BYTES ||
+                                                port->overhead_bytes == 0);
     const bool cuts = port->overhead_bytes == 0 && port->timing != NULL &&
                       port->timing->cuts_to_ns && exact_ps <= SIM_PS_PER_S / UINT16_MAX;
     port->rate_bps = rate_bps;
@@ -308,7 +309,9 @@ void net__port_update_special(net_port_t *port)
     } else if (port->metered || port->timing != NULL) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else {
-        port->special = exact ? NET_SPECIAL_NOT : NET_SPECIAL_RATE;
+        port->special = !exact                      ? NET_SPECIAL_RATE
+                        : port->overhead_bytes == 0 ? NET_SPECIAL_BARE
+                                                    : NET_SPECIAL_NOT;
     }
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// net/switch/late.c - the loop of a switch with net's own models, which replays departures lazily.
+// net/switch/late.c - the loop of a switch with net's own models, or with the buffer "trimming" and
+// otherwise net's own, which replays departures lazily.
 //
 // A departure needs no event of its own. What a port sends next, and when, depends only on its own
 // queue, which changes only by arrivals for that port. So the switch replays the departures of a
@@ -63,7 +64,17 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_ti
     const net_queued_t queued = net__queue_take(egress, queue, priority);
     net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
     if (SIM_UNLIKELY(!usual && egress->special)) {
-        net__port_transmit_special(egress, queued.packet);
+        if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
+            net__port_send_bytes(egress,
+                                 &sw->node.sim,
+                                 now_ps,
+                                 queue,
+                                 queued.packet,
+                                 queued.frame_bytes,
+                                 queued.frame_bytes);
+        } else {
+            net__port_transmit_special(egress, queued.packet);
+        }
     } else {
         net__port_send(egress, &sw->node.sim, now_ps, queue, queued.packet, queued.frame_bytes);
     }
@@ -136,11 +147,13 @@ static SIM_ALWAYS_INLINE bool admit_odd(net_switch_t *sw,
                                         const net_port_t *ingress,
                                         net_port_t *egress,
                                         net_packet_t *packet,
-                                        uint32_t priority)
+                                        uint32_t priority,
+                                        bool trims)
 {
     net_drop_reason_t reason;
     const bool admitted =
-        (sw->lossless & (1u << priority)) != 0
+        trims && net__is_limited(sw, priority) ? net__admit_limited(sw, egress, packet, &reason)
+        : (sw->lossless & (1u << priority)) != 0
             ? net__admit_shared(sw, ingress->received[priority], packet->frame_bytes)
             : net__admit_lossy(sw, egress, packet, &reason);
     if (admitted && (sw->marks_early & (1u << priority)) != 0) {
@@ -156,7 +169,8 @@ static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                                       net_port_t *egress,
                                       net_class_t *queue,
                                       net_packet_t *packet,
-                                      uint32_t priority)
+                                      uint32_t priority,
+                                      bool trims)
 {
     const uint8_t bit = (uint8_t)(1u << priority);
     packet->ingress_port = ingress->index;
@@ -165,7 +179,7 @@ static SIM_ALWAYS_INLINE bool enqueue(net_switch_t *sw,
                 !net__admit_shared(sw, ingress->received[priority], packet->frame_bytes))) {
             return false;
         }
-    } else if (SIM_UNLIKELY(!admit_odd(sw, ingress, egress, packet, priority))) {
+    } else if (SIM_UNLIKELY(!admit_odd(sw, ingress, egress, packet, priority, trims))) {
         return false;
     }
     sw->held_bytes += packet->frame_bytes;
@@ -193,6 +207,22 @@ static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *
     (void)catch_up_all(sw, now_ps);
     SIM_ASSERT(node->now_ps == now_ps);
     net__switch_enqueue(sw, egress, packet);
+}
+
+// Trims or queues a packet, or drops it, when its queue or the buffer is full. The use of the buffer
+// is exact for ports that have caught up only, so all do if the packet might not fit there.
+static SIM_NOINLINE void enqueue_trimming(net_switch_t *sw,
+                                          net_port_t *egress,
+                                          net_packet_t *packet)
+{
+    const sim_time_t now_ps = sw->node.sim.now_ps;
+    if (!net__is_limited(sw, packet->priority) ||
+        packet->frame_bytes > net_switch_shared_free(sw) ||
+        (egress->trace_points & (NET_TRACE_TRIM | NET_TRACE_DROP)) != 0) {
+        (void)catch_up_all(sw, now_ps);
+    }
+    SIM_ASSERT(sw->node.sim.now_ps == now_ps);
+    net__switch_enqueue_by_tables(sw, egress, packet);
 }
 
 // Makes all ports catch up if a listener will hear of this moment, as it may look at any port.
@@ -237,7 +267,8 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
                                      net_packet_t *packet,
                                      bool others_now,
                                      bool routed,
-                                     bool trust_dscp)
+                                     bool trust_dscp,
+                                     bool trims)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
@@ -261,16 +292,16 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
         net__port_send(egress, &sw->node.sim, now_ps, queue, packet, packet->frame_bytes);
     } else if (idle && !(egress->paused & (1u << priority))) {
         net_port_transmit(egress, packet);
-    } else if (SIM_UNLIKELY(!enqueue(sw, ingress, egress, queue, packet, priority))) {
-        enqueue_crowded(sw, egress, packet);
+    } else if (SIM_UNLIKELY(!enqueue(sw, ingress, egress, queue, packet, priority, trims))) {
+        (trims ? enqueue_trimming : enqueue_crowded)(sw, egress, packet);
         return false;
     }
     return true;
 }
 
-// Handles arrivals up to the next wake or timer, or up to one that may change it. `routed` and
-// `trust_dscp` are arguments so that they are tested once for all packets.
-static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp)
+// Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
+// `trust_dscp` and `trims` are arguments so that they are tested once for all packets.
+static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp, bool trims)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -289,8 +320,8 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
         mail++;
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
-        goes_on =
-            arrive(sw, port, packet, (mail->key ^ key) >> SIM_PORT_BITS == 0, routed, trust_dscp);
+        const bool others_now = (mail->key ^ key) >> SIM_PORT_BITS == 0;
+        goes_on = arrive(sw, port, packet, others_now, routed, trust_dscp, trims);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif
@@ -302,15 +333,22 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
 
 static SIM_NOINLINE void take_usual(net_switch_t *sw)
 {
-    take_all(sw, true, true);
+    take_all(sw, true, true, false);
+}
+
+static SIM_NOINLINE void take_trimming(net_switch_t *sw)
+{
+    take_all(sw, sw->routed, sw->trust_dscp, true);
 }
 
 static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
 {
     if (SIM_LIKELY(sw->routed_by_dscp)) {
         take_usual(sw);
+    } else if (sw->limited_classes != 0) {
+        take_trimming(sw);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp);
+        take_all(sw, sw->routed, sw->trust_dscp, false);
     }
 }
 

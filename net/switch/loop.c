@@ -99,7 +99,7 @@ void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *pac
     enqueue_any(sw, egress, packet, true);
 }
 
-static void enqueue_by_tables(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
+void net__switch_enqueue_by_tables(net_switch_t *sw, net_port_t *egress, net_packet_t *packet)
 {
     enqueue_any(sw, egress, packet, false);
 }
@@ -119,7 +119,7 @@ void net_switch_forward(net_switch_t *sw, net_port_t *egress, net_packet_t *pack
     if (net_port_idle(egress) && ((uint32_t)egress->paused >> packet->priority & 1u) == 0) {
         net_port_transmit(egress, packet);
     } else {
-        enqueue_by_tables(sw, egress, packet);
+        net__switch_enqueue_by_tables(sw, egress, packet);
     }
 }
 
@@ -223,7 +223,7 @@ static SIM_ALWAYS_INLINE void arrival(net_switch_t *sw,
     if (idle && !(egress->paused & bit)) {
         net_port_transmit(egress, packet);
     } else {
-        (own ? net__switch_enqueue : enqueue_by_tables)(sw, egress, packet);
+        (own ? net__switch_enqueue : net__switch_enqueue_by_tables)(sw, egress, packet);
     }
 }
 
@@ -294,11 +294,16 @@ static SIM_ALWAYS_INLINE void take(net_switch_t *sw, const sim_event_t *event, c
 bool net__switch_run_exactly(net_switch_t *sw)
 {
     sim_event_t event;
+    const bool own = sw->limited_classes == 0; // no trimming
     while (net__switch_must_be_exact(sw)) {
         if (!sim_node_next(&sw->node.sim, &event)) {
             return false;
         }
-        take(sw, &event, true);
+        if (SIM_LIKELY(own)) {
+            take(sw, &event, true);
+        } else {
+            take(sw, &event, false);
+        }
     }
     return true;
 }

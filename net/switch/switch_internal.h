@@ -13,6 +13,8 @@
 void net__switch_run_tables(sim_node_t *node);
 // Admits a packet that must wait for its port, with net's own models compiled in.
 void net__switch_enqueue(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
+// Admits a packet that must wait for its port through the switch's tables.
+void net__switch_enqueue_by_tables(net_switch_t *sw, net_port_t *egress, net_packet_t *packet);
 // Applies a pause frame and frees it; wakes the port if a class was released.
 void net__switch_pause_arrived(net_switch_t *sw, net_port_t *port, net_packet_t *packet);
 // Handles events one by one as long as the switch must be exact. Returns false when no event is
@@ -23,7 +25,8 @@ static inline bool net__switch_must_be_exact(const net_switch_t *sw)
 {
     return sw->stopped_count > 0 || sw->node.one_by_one;
 }
-// late.c: runs a switch with net's own models, replaying most departures without a wake event.
+// late.c: runs a switch with net's own models, or with the buffer "trimming" and otherwise net's
+// own, and replays most departures without a wake event.
 void net__switch_run_late(sim_node_t *node);
 // loop.c: prefetch what the next window will touch.
 void net__switch_warm(const sim_node_t *node, uint32_t arrivals);
@@ -246,6 +249,49 @@ static inline bool net__admit(net_switch_t *sw,
         return net__admit_lossless(sw, packet);
     }
     return net__admit_lossy(sw, egress, packet, reason);
+}
+
+// -- buffer "trimming"
+
+// The limits of one port, and its coin.
+typedef struct net_trim_port {
+    uint64_t data_bytes;    // of a queue of a class that is trimmed
+    uint64_t headers_bytes; // of the queue of the class of trimmed packets
+    sim_random_t random;
+} net_trim_port_t;
+
+// net_switch_t.buffer_state of the buffer "trimming".
+typedef struct net_trimming {
+    net_trim_port_t *ports;
+} net_trimming_t;
+
+// Returns whether the queues of a class have limits of their own (net_switch_t.limited_classes).
+static inline bool net__is_limited(const net_switch_t *sw, uint32_t priority)
+{
+    return ((uint32_t)sw->limited_classes >> priority & 1u) != 0;
+}
+
+// Takes shared buffer for a packet of a limited class. Returns false with *reason if its queue or
+// the buffer is full.
+static inline bool net__admit_limited(net_switch_t *sw,
+                                      const net_port_t *egress,
+                                      const net_packet_t *packet,
+                                      net_drop_reason_t *reason)
+{
+    const net_trimming_t *const trimming = sw->buffer_state;
+    const net_trim_port_t *const at = &trimming->ports[egress->index];
+    const bool is_data = ((uint32_t)sw->config.trim_priorities >> packet->priority & 1u) != 0;
+    if (packet->frame_bytes > net_switch_shared_free(sw)) {
+        *reason = NET_DROP_BUFFER_FULL;
+        return false;
+    }
+    if (egress->classes[packet->priority]->bytes + packet->frame_bytes >
+        (is_data ? at->data_bytes : at->headers_bytes)) {
+        *reason = NET_DROP_EGRESS_FULL;
+        return false;
+    }
+    sw->shared_bytes += packet->frame_bytes;
+    return true;
 }
 
 static inline void net__release(net_switch_t *sw, uint32_t port, uint32_t priority, uint32_t bytes)

@@ -8,23 +8,6 @@
 // 2017: victims at random.
 #include "net/switch/switch_internal.h"
 
-// The limits of one port, and its coin.
-typedef struct trim_port {
-    uint64_t data_bytes;    // of a queue of a class that is trimmed
-    uint64_t headers_bytes; // of the queue of the class of trimmed packets
-    sim_random_t random;
-} trim_port_t;
-
-typedef struct trimming {
-    trim_port_t *ports;
-    uint8_t headers_classes; // classes of trimmed packets, a bit each
-} trimming_t;
-
-static trimming_t *trimming_of(const net_switch_t *sw)
-{
-    return sw->buffer_state;
-}
-
 static uint64_t scaled(const net_switch_config_t *config, const net_port_t *port, uint64_t bytes)
 {
     const uint64_t hundred_gbps = UINT64_C(100000000000);
@@ -36,17 +19,19 @@ static void built(net_switch_t *sw)
 {
     const net_switch_config_t *const config = &sw->config;
     const net_config_t *const network = net_get_config(sw->node.net);
-    trimming_t *const trimming = trimming_of(sw);
+    net_trimming_t *const trimming = sw->buffer_state;
     net__buffer_standard.built(sw);
     trimming->ports = sim_alloc_array(sw->node.port_count + 1u, sizeof(*trimming->ports));
-    trimming->headers_classes =
-        (uint8_t)(1u << network->trim_dscp / 8 | 1u << network->trim_last_hop_dscp / 8);
+    const uint32_t headers_classes =
+        1u << network->trim_dscp / 8 | 1u << network->trim_last_hop_dscp / 8;
+    sw->routed_by_dscp = false; // which selects the loop without trimming
+    sw->limited_classes = (uint8_t)(sw->config.trim_priorities | headers_classes);
     const uint64_t headers_bytes = config->trim_headers_bytes == SIM_AUTO
                                        ? 2 * config->trim_queue_bytes
                                        : config->trim_headers_bytes;
     for (uint32_t p = 0; p < sw->node.port_count; p++) {
         const net_port_t *const port = &sw->node.ports[p];
-        trim_port_t *const at = &trimming->ports[p];
+        net_trim_port_t *const at = &trimming->ports[p];
         at->data_bytes = scaled(config, port, config->trim_queue_bytes);
         at->headers_bytes = scaled(config, port, headers_bytes);
         sim_random_init(&at->random, sim_options(sw->node.sim.sim)->seed, port->uid, "trim");
@@ -55,18 +40,8 @@ static void built(net_switch_t *sw)
 
 static void fini(net_switch_t *sw)
 {
-    sim_free(trimming_of(sw)->ports);
-}
-
-// Returns the limit of a queue; UINT64_MAX: the rules of the buffer "standard" apply.
-static uint64_t limit_of(const net_switch_t *sw, const net_port_t *egress, uint32_t priority)
-{
-    const trimming_t *const trimming = trimming_of(sw);
-    const trim_port_t *const at = &trimming->ports[egress->index];
-    if ((sw->config.trim_priorities >> priority & 1u) != 0) {
-        return at->data_bytes;
-    }
-    return (trimming->headers_classes >> priority & 1u) != 0 ? at->headers_bytes : UINT64_MAX;
+    const net_trimming_t *const trimming = sw->buffer_state;
+    sim_free(trimming->ports);
 }
 
 static bool admit(net_switch_t *sw,
@@ -74,20 +49,8 @@ static bool admit(net_switch_t *sw,
                   const net_packet_t *packet,
                   net_drop_reason_t *reason)
 {
-    const uint64_t limit = limit_of(sw, egress, packet->priority);
-    if (limit == UINT64_MAX) {
-        return net__admit(sw, egress, packet, reason);
-    }
-    if (packet->frame_bytes > net_switch_shared_free(sw)) {
-        *reason = NET_DROP_BUFFER_FULL;
-        return false;
-    }
-    if (egress->classes[packet->priority]->bytes + packet->frame_bytes > limit) {
-        *reason = NET_DROP_EGRESS_FULL;
-        return false;
-    }
-    sw->shared_bytes += packet->frame_bytes;
-    return true;
+    return net__is_limited(sw, packet->priority) ? net__admit_limited(sw, egress, packet, reason)
+                                                 : net__admit(sw, egress, packet, reason);
 }
 
 static void release(net_switch_t *sw, uint32_t ingress_port, uint32_t priority, uint32_t bytes)
@@ -150,7 +113,8 @@ static bool no_room(net_switch_t *sw,
     if (!is_trimmable(sw, packet)) {
         return false;
     }
-    sim_random_t *const random = &trimming_of(sw)->ports[egress->index].random;
+    const net_trimming_t *const trimming = sw->buffer_state;
+    sim_random_t *const random = &trimming->ports[egress->index].random;
     if (sw->config.trim_victim == NET_TRIM_EITHER && (sim_random_u64(random) >> 63) != 0 &&
         trim_queued(sw, egress, packet->priority) && admit(sw, egress, packet, reason)) {
         return true;
@@ -171,7 +135,7 @@ static void check(const net_switch_t *sw)
 
 const net_buffer_ops_t net__buffer_trimming = {
     .name = "trimming",
-    .state_bytes = sizeof(trimming_t),
+    .state_bytes = sizeof(net_trimming_t),
     .built = built,
     .fini = fini,
     .admit = admit,

@@ -128,6 +128,7 @@ void nic__uec_request(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
     nic_uec_t *const uec = nic__uec_of(qp);
     const net_config_t *const network = net_get_config(nic->host->node.net);
+    nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
     const cause_t cause = {
         .psn = nic_transport_psn(packet->psn, uec->held.kept.first_psn),
         .sent_ps = packet->sent_ps,

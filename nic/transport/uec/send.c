@@ -333,8 +333,8 @@ static bool waits_for_credit(const nic_uec_t *uec)
 
 void nic__uec_acknowledged(nic_t *nic, nic_qp_t *qp, net_packet_t *packet)
 {
-    (void)nic;
     nic_uec_t *const uec = nic__uec_of(qp);
+    nic__expect(&nic__uec_shared(uec)->expect, nic__node(nic));
     const bool positive = packet->aeth >> 29 == 0;
     const bool nack = packet->aeth >> 24 == ((uint32_t)ROCE_SYNDROME_NAK | ROCE_NAK_PSN_SEQUENCE) &&
                       packet->addressed;

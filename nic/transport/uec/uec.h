@@ -8,6 +8,7 @@
 #ifndef NIC_TRANSPORT_UEC_UEC_H
 #define NIC_TRANSPORT_UEC_UEC_H
 
+#include "nic/transport/selective/expect.h"
 #include "nic/transport/selective/flight.h"
 #include "nic/transport/selective/nscc.h"
 #include "nic/transport/uec/paths.h"
@@ -59,6 +60,7 @@ typedef struct nic_uec_shared {
     sim_random_t random;
     struct nic_uec *first;
     struct nic_uec *last;
+    nic_expect_t expect;
 } nic_uec_shared_t;
 
 typedef struct nic_uec {
