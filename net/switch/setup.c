@@ -100,9 +100,8 @@ static void *state_of(size_t bytes)
 // Selects the loop: the buffer's own, the one with net's models compiled in, or the one by tables.
 static void choose_loop(net_switch_t *sw)
 {
-    const bool own =
-        (sw->buffer == &net__buffer_standard || sw->buffer == &net__buffer_trimming) &&
-        sw->marking == &net__marking_red && sw->balance == &net__balance_ecmp;
+    const bool own = (sw->buffer == &net__buffer_standard || sw->buffer == &net__buffer_trimming) &&
+                     sw->marking == &net__marking_red && sw->balance == &net__balance_ecmp;
     sw->loop = switch_ops;
     if (sw->buffer->loop != NULL) {
         sw->loop.run = sw->buffer->loop->run;

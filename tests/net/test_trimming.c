@@ -4,7 +4,7 @@
 //
 // Goal: of a burst that does not fit, what is beyond the queue arrives as headers, at once and with
 // the DSCP that says where it was cut; nothing is lost. Packets of other protocols are dropped as
-// ever. Victims, limits and rules of the configuration hold.
+// ever. Victims, limits and rules of the configuration hold. Departures without events change nothing.
 // Method: scripted senders (tests/net_fixture.h) at one switch, in closed form.
 // Not pinned: what a transport makes of it (tests/nic/transport/test_uec.sh).
 #include <string.h>
@@ -145,6 +145,81 @@ START_TEST(headers_that_find_no_room_are_dropped)
 }
 END_TEST
 
+static void ignore(const net_trace_t *trace, void *ctx)
+{
+    (void)trace;
+    (void)ctx;
+}
+
+// Bursts to one host, others between hosts at random times, through a buffer for some of them. With
+// a listener, the switch handles each departure as an event. Returns the digest.
+static uint64_t digest_of(bool listened, uint64_t buffer_bytes, uint64_t *trimmed, uint64_t *full)
+{
+    fixture_t fixture;
+    fixture_create(&fixture, NULL);
+    net_switch_config_t config = config_of();
+    config.pfc_enabled = false;
+    config.trim_victim = NET_TRIM_EITHER;
+    config.trim_headers_bytes = 1000;
+    config.buffer_bytes = buffer_bytes;
+    config.ecn_kmin_bytes = 2000;
+    config.ecn_kmax_bytes = 8000;
+    config.ecn_priorities = 1u << CLASS;
+    const net_link_config_t link = fixture_link_config(RATE_BPS, SIM_PS_PER_US);
+    net_node_t *const sw = fixture_star(&fixture, &config, SENDERS, &link);
+    for (uint32_t i = 0; i < SENDERS; i++) {
+        fixture_host_t *const host = fixture.hosts[i];
+        fixture_flow_t flow = {.to = fixture.hosts[SENDERS]->number,
+                               .count = 10 * FRAMES,
+                               .frame_bytes = FRAME,
+                               .payload_bytes = 900,
+                               .priority = CLASS,
+                               .ecn = NET_ECN_ECT0,
+                               .mean_ps = 300 * SIM_PS_PER_NS,
+                               .opcode = ROCE_UET | ROCE_WRITE_MIDDLE};
+        fixture_flow(host, &flow);
+        flow.to = fixture.hosts[(i + 1) % SENDERS]->number;
+        flow.mean_ps = 100 * SIM_PS_PER_NS;
+        fixture_flow(host, &flow);
+        flow.to = fixture.hosts[(i + 2) % SENDERS]->number;
+        flow.priority = 0; // dropped when it is full
+        fixture_flow(host, &flow);
+    }
+    fixture_build(&fixture);
+    if (listened) {
+        net_port_listen(&sw->ports[0], NET_TRACE_RX, ignore, NULL);
+    }
+    fixture_run(&fixture);
+    *trimmed = *full = 0;
+    for (uint32_t p = 0; p < sw->port_count; p++) {
+        const net_port_t *const port = &sw->ports[p];
+        *trimmed += port->counted ? port->rare->trimmed[CLASS] : 0;
+        *full += port->counted ? port->drops[NET_DROP_BUFFER_FULL] : 0;
+    }
+    ck_assert(sw->one_by_one == listened);
+    const uint64_t digest = sim_digest(fixture.sim);
+    fixture_destroy(&fixture);
+    return digest;
+}
+
+// Departures that are replayed later change nothing, even where ports wait for each other's buffer.
+START_TEST(late_departures_change_nothing)
+{
+    const uint64_t buffers[] = {6000, 1000000};
+    for (size_t i = 0; i < SIM_COUNT_OF(buffers); i++) {
+        uint64_t trimmed[2];
+        uint64_t full[2];
+        const uint64_t late = digest_of(false, buffers[i], &trimmed[0], &full[0]);
+        const uint64_t exact = digest_of(true, buffers[i], &trimmed[1], &full[1]);
+        ck_assert_uint_eq(late, exact);
+        ck_assert_uint_eq(trimmed[0], trimmed[1]);
+        ck_assert_uint_eq(full[0], full[1]);
+        ck_assert_uint_gt(trimmed[0], 0);
+        ck_assert((full[0] > 0) == (i == 0));
+    }
+}
+END_TEST
+
 START_TEST(a_class_is_either_trimmed_or_lossless)
 {
     net_switch_config_t config = config_of();
@@ -161,4 +236,5 @@ CHECK_MAIN(CHECK_TEST(what_does_not_fit_arrives_as_headers),
            CHECK_TEST(without_trimming_they_are_dropped),
            CHECK_TEST(other_protocols_are_dropped),
            CHECK_TEST(headers_that_find_no_room_are_dropped),
+           CHECK_TEST(late_departures_change_nothing),
            CHECK_TEST(a_class_is_either_trimmed_or_lossless))

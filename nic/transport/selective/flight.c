@@ -104,9 +104,5 @@ uint64_t nic__flight_arrived(nic_flight_t *flight, const nic_qp_t *qp, uint64_t 
 
 uint64_t nic__sack_bits(const nic_kept_t *kept, uint64_t base_psn)
 {
-    uint64_t bits = 0;
-    for (uint32_t i = 0; i < NIC_SACK_BITS && base_psn + i < kept->end_psn; i++) {
-        bits |= (uint64_t)nic__kept_has(kept, base_psn + i) << i;
-    }
-    return bits;
+    return nic__kept_bits(kept, base_psn, NIC_SACK_BITS);
 }

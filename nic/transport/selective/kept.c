@@ -71,6 +71,21 @@ bool nic__kept_has(const nic_kept_t *kept, uint64_t psn)
     return psn < kept->first_psn || (psn < kept->end_psn && (*slot_of(kept, psn) & TAG) != MISSING);
 }
 
+uint64_t nic__kept_bits(const nic_kept_t *kept, uint64_t base_psn, uint32_t count)
+{
+    SIM_ASSERT(count <= 64);
+    const uint64_t mask = kept->capacity - 1;
+    const uint64_t known = kept->end_psn > base_psn ? kept->end_psn - base_psn : 0;
+    const uint32_t end = known < count ? (uint32_t)known : count;
+    const uint64_t before = kept->first_psn > base_psn ? kept->first_psn - base_psn : 0;
+    const uint32_t first = before < end ? (uint32_t)before : end;
+    uint64_t bits = first == 64 ? UINT64_MAX : (UINT64_C(1) << first) - 1; // all of those have come
+    for (uint32_t i = first; i < end; i++) {
+        bits |= (uint64_t)((kept->slots[(base_psn + i) & mask] & TAG) != MISSING) << i;
+    }
+    return bits;
+}
+
 nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn)
 {
     if (psn >= kept->end_psn) {

@@ -52,6 +52,9 @@ static inline bool nic__kept_empty(const nic_kept_t *kept)
 // Returns true if this PSN has come. All below first_psn have.
 bool nic__kept_has(const nic_kept_t *kept, uint64_t psn);
 
+// Returns which of the PSNs from base_psn on have come, the first in bit 0. count: at most 64.
+uint64_t nic__kept_bits(const nic_kept_t *kept, uint64_t base_psn, uint32_t count);
+
 // Returns what a packet that begins at psn would be.
 nic_kept_news_t nic__kept_look(const nic_kept_t *kept, uint64_t psn);
 
