@@ -209,8 +209,8 @@ static void enqueue_crowded(net_switch_t *sw, net_port_t *egress, net_packet_t *
     net__switch_enqueue(sw, egress, packet);
 }
 
-// Trims or queues a packet, or drops it, when its queue or the buffer is full. The use of the buffer
-// is exact for ports that have caught up only, so all do if the packet might not fit there.
+// Trims, queues or drops a packet when its queue or the buffer is full. The use of the buffer is
+// known exactly only when all ports have caught up, so they do if the packet might not fit there.
 static SIM_NOINLINE void enqueue_trimming(net_switch_t *sw,
                                           net_port_t *egress,
                                           net_packet_t *packet)

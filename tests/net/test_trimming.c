@@ -4,7 +4,8 @@
 //
 // Goal: of a burst that does not fit, what is beyond the queue arrives as headers, at once and with
 // the DSCP that says where it was cut; nothing is lost. Packets of other protocols are dropped as
-// ever. Victims, limits and rules of the configuration hold. Departures without events change nothing.
+// ever. Victims, limits and rules of the configuration hold. Departures without events change
+// nothing.
 // Method: scripted senders (tests/net_fixture.h) at one switch, in closed form.
 // Not pinned: what a transport makes of it (tests/nic/transport/test_uec.sh).
 #include <string.h>
