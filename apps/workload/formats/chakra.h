@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/formats/chakra.h - an execution trace of Chakra: the nodes of one rank's file.
 //
-// chakra_read.c reads a file, chakra_schedule.c makes a schedule of the files of all ranks. What is
+// chakra_read.c reads a file of protobuf, chakra_json.c one of JSON, chakra_schedule.c makes a schedule of the files of all ranks. What is
 // read and what it means: docs/models/chakra.md
 #ifndef APPS_WORKLOAD_FORMATS_CHAKRA_H
 #define APPS_WORKLOAD_FORMATS_CHAKRA_H
@@ -80,6 +80,20 @@ static inline bool app__chakra_has(const app__chakra_node_t *node, app__chakra_a
 {
     return (node->has >> attr & 1) != 0;
 }
+
+// Returns the attribute with a name; -1: a schedule does not need it.
+int app__chakra_attr_of(const app__chakra_text_t *name);
+
+// -- chakra_json.c
+
+// Returns whether a text is a trace in JSON.
+bool app__chakra_is_json(const char *text, size_t size_bytes);
+// Reads the nodes of a trace in JSON; their dependencies are ids. An error names the place.
+SIM_MUST_CHECK sim_err_t app__chakra_read_json(const char *file,
+                                               const char *bytes,
+                                               size_t size_bytes,
+                                               app__chakra_trace_t *trace,
+                                               sim_message_t *message);
 
 // -- chakra_counts.c
 

@@ -103,6 +103,16 @@ static const char *const attr_names[APP__CHAKRA_ATTRS] = {
 // Numbers of AttributeProto's fields.
 enum { ATTR_NAME = 1, ATTR_SINT32 = 15, ATTR_SINT64 = 17, ATTR_STRING = 29 };
 
+int app__chakra_attr_of(const app__chakra_text_t *name)
+{
+    for (int i = 0; i < APP__CHAKRA_ATTRS; i++) {
+        if (is_text(name, attr_names[i])) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 // Reads an attribute of a node: whole numbers of any type, and texts.
 static bool read_attr(input_t in, app__chakra_node_t *node)
 {
@@ -124,11 +134,10 @@ static bool read_attr(input_t in, app__chakra_node_t *node)
         value = zigzag ? field.value >> 1 ^ (0 - (field.value & 1)) : field.value;
         has_value = true;
     }
-    for (unsigned i = 0; i < APP__CHAKRA_ATTRS && name.text != NULL; i++) {
-        if (has_value && is_text(&name, attr_names[i])) {
-            node->values[i] = value;
-            node->has = (uint8_t)(node->has | 1u << i);
-        }
+    const int known = has_value && name.text != NULL ? app__chakra_attr_of(&name) : -1;
+    if (known >= 0) {
+        node->values[known] = value;
+        node->has = (uint8_t)(node->has | 1u << known);
     }
     if (name.text != NULL && text.text != NULL && is_text(&name, "pg_name")) {
         node->group = text;
@@ -287,6 +296,10 @@ sim_err_t app__chakra_read(const char *file,
     input_t in = {start, start + size_bytes};
     bool has_metadata = false;
     *trace = (app__chakra_trace_t){.file = file};
+    if (app__chakra_is_json(bytes, size_bytes)) {
+        const sim_err_t error = app__chakra_read_json(file, bytes, size_bytes, trace, message);
+        return error == SIM_OK ? resolve(trace, message) : error;
+    }
     while (in.at < in.end) {
         const size_t offset = (size_t)(in.at - start);
         input_t part;
@@ -335,6 +348,9 @@ bool app__chakra_recognises(const app__workload_file_t *file)
     }
     if (file->size_bytes < 4) {
         return false;
+    }
+    if (app__chakra_is_json(file->text, file->size_bytes)) {
+        return true;
     }
     // GlobalMetadata has texts in fields 1 and 2 only; its length stands before it.
     const uint8_t *const start = (const uint8_t *)file->text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/formats/chakra_schedule.c - makes a schedule of the Chakra traces of all ranks.
 //
-// The file NAME.RANK.et is one rank's; those of the other ranks stand beside it. The Nth collective
+// The file NAME.RANK.et, or NAME.RANK.json, is one rank's; those of the other ranks stand beside it. The Nth collective
 // of a rank in a group belongs to the same call as the Nth one of every other rank of the group.
 #include "apps/workload/formats/chakra.h"
 
@@ -43,18 +43,19 @@ typedef struct job {
 
 // -- the files
 
-// Splits NAME.RANK.et; returns false if the name has another form.
-static bool split_name(const char *name, size_t *prefix, uint64_t *rank)
+// Splits NAME.RANK.et or NAME.RANK.json; returns false if the name has another form.
+static bool split_name(const char *name, size_t *prefix, uint64_t *rank, const char **suffix)
 {
-    const size_t length = strlen(name);
-    if (length < 5 || strcmp(name + length - 3, ".et") != 0) {
+    *suffix = strrchr(name, '.');
+    if (*suffix == NULL || (strcmp(*suffix, ".et") != 0 && strcmp(*suffix, ".json") != 0)) {
         return false;
     }
-    size_t at = length - 3;
+    const size_t end = (size_t)(*suffix - name);
+    size_t at = end;
     while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') {
         at--;
     }
-    if (at == length - 3 || at == 0 || name[at - 1] != '.' || length - 3 - at > 7) {
+    if (at == end || at == 0 || name[at - 1] != '.' || end - at > 7) {
         return false;
     }
     *prefix = at;
@@ -85,7 +86,8 @@ static sim_err_t read_traces(job_t *job)
 {
     const app__workload_file_t *const file = job->file;
     size_t prefix = 0;
-    const bool several = split_name(file->name, &prefix, &job->own);
+    const char *suffix = NULL;
+    const bool several = split_name(file->name, &prefix, &job->own, &suffix);
     sim_err_t error = SIM_OK;
     for (uint64_t rank = 0; error == SIM_OK && rank < APP__RANKS_MAX; rank++) {
         sim_message_t ignored = {.text = ""};
@@ -93,7 +95,7 @@ static sim_err_t read_traces(job_t *job)
         size_t size = file->size_bytes;
         const bool other = several && rank != job->own;
         char *const name =
-            other ? sim_format("%.*s%" PRIu64 ".et", (int)prefix, file->name, rank) : NULL;
+            other ? sim_format("%.*s%" PRIu64 "%s", (int)prefix, file->name, rank, suffix) : NULL;
         if (other && (file->read_file == NULL ||
                       file->read_file(name, &bytes, &size, &ignored, file->ctx) != SIM_OK)) {
             sim_free(name);
@@ -229,8 +231,9 @@ static sim_err_t find_groups(job_t *job, char **json)
     size_t prefix = 0;
     size_t size = 0;
     uint64_t rank = 0;
+    const char *suffix = NULL;
     sim_message_t ignored = {.text = ""};
-    if (split_name(job->file->name, &prefix, &rank) && job->file->read_file != NULL) {
+    if (split_name(job->file->name, &prefix, &rank, &suffix) && job->file->read_file != NULL) {
         char *const name = sim_format("%.*s.json", (int)(prefix - 1), job->file->name);
         const bool there =
             job->file->read_file(name, json, &size, &ignored, job->file->ctx) == SIM_OK;

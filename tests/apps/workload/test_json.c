@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/apps/workload/test_json.c - workloads in JSON: Chakra's two forms, and the reader of JSON.
+//
+// Goal: both forms of a trace make the same operations; trouble is told with its line and column;
+// a text that is cut or changed anywhere is refused or read, without a crash. Not pinned: the words
+// of messages.
+#include "apps/workload/formats/format.h"
+#include "apps/workload/formats/json.h"
+#include "tests/check_main.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// As Chakra's jsonizer writes it: messages one behind another, numbers of 64 bits in quotes.
+static const char jsonized[] =
+    "{\n  \"version\": \"0.0.4\"\n}{\"name\": \"comp\", \"type\": \"COMP_NODE\",\n"
+    " \"durationMicros\": \"50\", \"attr\": [{\"name\": \"is_cpu_op\", \"boolVal\": false}]}\n"
+    "{\"id\": \"5\", \"name\": \"a \\\"send\\\"\", \"type\": \"COMM_SEND_NODE\",\n"
+    " \"dataDeps\": [\"0\"], \"ctrlDeps\": [\"9\", \"5\"], \"attr\": [\n"
+    "  {\"name\": \"comm_size\", \"docString\": \"x\", \"int64Val\": \"4096\"},\n"
+    "  {\"name\": \"comm_dst\", \"int32Val\": 1}, {\"name\": \"comm_tag\", \"int32Val\": 7}]}\n"
+    "{\"id\": \"6\", \"type\": \"COMM_COLL_NODE\", \"dataDeps\": [\"5\"], \"attr\": [\n"
+    "  {\"name\": \"comm_size\", \"uint64Val\": \"1000\"},\n"
+    "  {\"name\": \"comm_type\", \"int64Val\": \"2\"}]}\n";
+
+// As feeders read it.
+static const char graph[] =
+    "{\"workload_graph\": [\n"
+    "  {\"Id\": 0, \"Name\": \"comp\", \"NodeType\": 4, \"runtime\": 49.6, \"data_deps\": [],\n"
+    "   \"is_cpu_op\": false},\n"
+    "  {\"Id\": 5, \"Name\": \"send\", \"NodeType\": 5, \"ctrlDeps\": [9, 5], \"data_deps\": [0],\n"
+    "   \"comm_size\": 4096, \"comm_dst\": 1, \"comm_tag\": 7},\n"
+    "  {\"Id\": 6, \"NodeType\": 7, \"data_deps\": [5], \"comm_size\": 1000,\n"
+    "   \"comm_type\": \"ALL_GATHER\"}],\n \"workload_name\": \"w\", \"ngpus\": 8}\n";
+
+static sim_err_t read_text(const char *text,
+                           size_t size,
+                           app__schedule_t **schedule,
+                           sim_message_t *message)
+{
+    const app__workload_file_t file = {.name = "t.json", .text = text, .size_bytes = size};
+    return app__format_read(&file, schedule, message);
+}
+
+START_TEST(both_forms_are_one_trace)
+{
+    static const char *const texts[] = {jsonized, graph};
+    for (size_t i = 0; i < SIM_COUNT_OF(texts); i++) {
+        app__schedule_t *schedule = NULL;
+        sim_message_t message = {.text = ""};
+        ck_assert_msg(read_text(texts[i], strlen(texts[i]), &schedule, &message) == SIM_OK,
+                      "%s",
+                      message.text);
+        const app__rank_ops_t *const ops = &schedule->ranks[0];
+        ck_assert_uint_eq(ops->count, 3);
+        ck_assert_uint_eq(ops->ops[0].type, APP__OP_CALC);
+        ck_assert_uint_eq(ops->ops[0].size, 50000);
+        ck_assert_uint_eq(ops->ops[1].type, APP__OP_SEND);
+        ck_assert_uint_eq(ops->ops[1].size, 4096);
+        ck_assert_uint_eq(ops->ops[1].tag, 7);
+        ck_assert_uint_eq(ops->ops[1].needs, 1);
+        ck_assert_uint_eq(ops->ops[2].type, APP__OP_COLL);
+        ck_assert_uint_eq(schedule->calls[0].kind, APP__COLL_ALL_GATHER);
+        ck_assert_uint_eq(schedule->counts.requires, 2);
+        app__schedule_destroy(schedule);
+    }
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    const char *said;
+} refusals[] = {
+    {"{\"workload_graph\": [\n {\"Id\": 1,\n  \"NodeType\": \"COMP\"}]}", "t.json:3:15: "},
+    {"{\"workload_graph\": [{\"Id\": 1.5, \"NodeType\": 4}]}", "t.json:1:28: "},
+    {"{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4, \"runtime\": -1}]}", "t.json:1:57: "},
+    {"{\"workload_graph\": [{\"Id\": 1}]}", "t.json:1:21: "},
+    {"{\"workload_graph\": [{\"Id\": 1, }]}", "t.json:1:31: "},
+    {"{\"workload_graph\": [\n{\"Id\" 1}]}", "t.json:2:7: "},
+    {"{\"workload_graph\": [1, 2", "t.json:1:25: the file ends"},
+    {"{\"workload_graph\": [01x]}", "t.json:1:21: "},
+    {"{\"workload_graph\": [], \"a\": \"b\nc\"}", "t.json:1:31: "},
+};
+
+START_TEST(trouble_has_its_place)
+{
+    app__schedule_t *schedule = NULL;
+    sim_message_t message = {.text = ""};
+    ck_assert_int_ne(read_text(refusals[_i].text, strlen(refusals[_i].text), &schedule, &message),
+                     SIM_OK);
+    ck_assert_msg(strncmp(message.text, refusals[_i].said, strlen(refusals[_i].said)) == 0,
+                  "said %s",
+                  message.text);
+}
+END_TEST
+
+START_TEST(deep_texts_are_refused)
+{
+    char text[400] = "";
+    app__json_t read;
+    sim_message_t message = {.text = ""};
+    memset(text, '[', 100);
+    ck_assert_int_ne(app__json_parse("t.json", text, 100, &read, &message), SIM_OK);
+    ck_assert(strstr(message.text, "64 levels") != NULL);
+    app__json_fini(&read);
+}
+END_TEST
+
+START_TEST(changed_texts_are_survived)
+{
+    static const char *const texts[] = {jsonized, graph};
+    static const char changes[] = "\"[]{},:0\\";
+    uint64_t tried = 0;
+    for (size_t i = 0; i < SIM_COUNT_OF(texts); i++) {
+        const size_t size = strlen(texts[i]);
+        char *const text = sim_strdup(texts[i]);
+        for (size_t at = 0; at < size; at++) {
+            for (size_t c = 0; c < sizeof(changes); c++) { // the last one, 0, cuts the text here
+                app__schedule_t *schedule = NULL;
+                sim_message_t message = {.text = ""};
+                text[at] = changes[c] != '\0' ? changes[c] : texts[i][at];
+                const size_t end = changes[c] != '\0' ? size : at;
+                if (read_text(text, end, &schedule, &message) == SIM_OK) {
+                    app__schedule_destroy(schedule);
+                } else {
+                    ck_assert_msg(strncmp(message.text, "t.json:", 7) == 0, "%s", message.text);
+                }
+                tried++;
+            }
+            text[at] = texts[i][at];
+        }
+        sim_free(text);
+    }
+    ck_assert_uint_gt(tried, 5000);
+}
+END_TEST
+
+CHECK_MAIN(CHECK_TEST(both_forms_are_one_trace),
+           CHECK_LOOP(trouble_has_its_place, 0, (int)SIM_COUNT_OF(refusals)),
+           CHECK_TEST(deep_texts_are_refused),
+           CHECK_TEST(changed_texts_are_survived))
