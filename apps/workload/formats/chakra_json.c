@@ -56,9 +56,9 @@ static app__chakra_text_t text_of(const reader_t *reader, uint32_t value)
 static sim_err_t read_type(reader_t *reader, uint32_t value, app__chakra_node_t *node)
 {
     int64_t number = 0;
-    for (uint8_t i = 0; i < APP__CHAKRA_TYPES; i++) {
+    for (int i = 0; i < APP__CHAKRA_TYPES; i++) {
         if (app__json_is(&reader->json, value, type_names[i])) {
-            node->type = i;
+            node->type = (uint8_t)i;
             return SIM_OK;
         }
     }
