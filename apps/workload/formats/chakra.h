@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/formats/chakra.h - an execution trace of Chakra: the nodes of one rank's file.
 //
-// chakra_read.c reads a file of protobuf, chakra_json.c one of JSON, chakra_schedule.c makes a schedule of the files of all ranks. What is
-// read and what it means: docs/models/chakra.md
+// chakra_read.c reads a file of protobuf, chakra_json.c one of JSON, chakra_schedule.c makes a
+// schedule of the files of all ranks. What is read and what it means: docs/models/chakra.md
 #ifndef APPS_WORKLOAD_FORMATS_CHAKRA_H
 #define APPS_WORKLOAD_FORMATS_CHAKRA_H
 
