@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // apps/workload/formats/chakra_schedule.c - makes a schedule of the Chakra traces of all ranks.
 //
-// The file NAME.RANK.et, or NAME.RANK.json, is one rank's; those of the other ranks stand beside it.
-// The Nth collective of a rank in a group belongs to the same call as the Nth one of every other
-// rank of the group.
+// The file NAME.RANK.et, or NAME.RANK.json, is one rank's; the others' stand beside it. The Nth
+// collective of a rank in a group belongs to the same call as the Nth one of every other rank of
+// the group.
 #include "apps/workload/formats/chakra.h"
 
 #include <stdlib.h>
