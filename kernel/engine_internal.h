@@ -369,7 +369,14 @@ void sim__send_by_slots(sim_node_t *from,
                         void *message);
 void sim__wake_with_room(sim_node_t *node, sim_time_t time_ps, uint32_t port);
 void sim__run_units(sim_thread_t *thread, sim_time_t end_ps);
-void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count);
+void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count);
+void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count);
+
+// -- kernel/order/rotor.c
+
+// Counts a tie of the node at time_ps, which is not before that of the one before, and returns its
+// number since the node's last rest.
+uint64_t sim__rotor_turn(sim_node_t *node, sim_time_t time_ps);
 
 // -- timer.c
 

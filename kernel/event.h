@@ -26,6 +26,9 @@ SIM_C_BEGIN
 // path. A power of two.
 #define SIM_SLOTS 8u
 #define SIM_PORT_BITS 16u
+// A node, a port or a NIC rests when nothing that counts has happened to it for this long. Orders
+// and draws that do not depend on absolute time begin anew after a rest.
+#define SIM_REST_PS (10 * SIM_PS_PER_US)
 // Entries behind a batch of mail that may be read, so that prefetching ahead needs no test.
 #define SIM_MAIL_PAD 6u
 
@@ -119,6 +122,11 @@ struct sim_node {
     uint64_t background_events;      // 1 + events when the last background timer fired
     sim_time_t event_ps;             // time of the last event before it
     uint64_t happened;               // sum of what sim_happened was told
+
+    // ties by rotor (kernel/order/rotor.c)
+    uint64_t tie_time_mask; // 0: the order of wakes that tie does not depend on the time
+    uint64_t ties;          // since the node's last rest
+    sim_time_t tied_ps;     // time of the last tie
 };
 
 // The start of a window and its mailboxes, by node.
@@ -173,6 +181,12 @@ static inline uint64_t sim__tie_rank(uint64_t tie_key, sim_time_t time_ps, uint3
 {
     const uint64_t hash = sim_mix64((time_ps ^ tie_key) + port * UINT64_C(0x9e3779b97f4a7c15));
     return (hash & ~(uint64_t)((1u << SIM_PORT_BITS) - 1)) | port;
+}
+
+// Returns the rank of a wake of a port among those that tie at one instant.
+static inline uint64_t sim__wake_rank(const sim_node_t *node, sim_time_t time_ps, uint32_t port)
+{
+    return sim__tie_rank(node->tie_key, time_ps & node->tie_time_mask, port);
 }
 
 #ifdef SIM_DEAR_CHECKS
@@ -242,10 +256,10 @@ static inline void sim_wake(sim_node_t *node, sim_time_t time_ps, uint32_t port)
     }
     sim_wake_t *const wakes = node->wakes;
     uint32_t i = node->wake_end++;
-    while (i > node->wake_first && (wakes[i - 1].time_ps > time_ps ||
-                                    (wakes[i - 1].time_ps == time_ps &&
-                                     sim__tie_rank(node->tie_key, time_ps, wakes[i - 1].port) >
-                                         sim__tie_rank(node->tie_key, time_ps, port)))) {
+    while (i > node->wake_first &&
+           (wakes[i - 1].time_ps > time_ps ||
+            (wakes[i - 1].time_ps == time_ps && sim__wake_rank(node, time_ps, wakes[i - 1].port) >
+                                                    sim__wake_rank(node, time_ps, port)))) {
         wakes[i] = wakes[i - 1];
         i--;
     }

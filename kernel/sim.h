@@ -37,6 +37,7 @@ typedef struct sim_options {
     unsigned threads;    // 1..SIM_THREADS_MAX; never changes a result
     bool fifo_ties;      // ties go by insertion, as if events of all nodes ran one after the
                          // other: kernel/order/fifo.h
+    bool rotor_ties;     // ties go by the number of the tie: kernel/order/rotor.c
     sim_time_t until_ps; // the run ends before the first event at or after this time; at most
                          // SIM_TIME_END, which SIM_TIME_NEVER stands for
     // The run has stalled when work is outstanding and events bring no progress for this long. Of

@@ -32,6 +32,11 @@ static const sim_attr_t network_attrs[] = {
              .default_text = "10ms", .min_text = "0ps", .max_text = "10s",
              .help = "time from a link change to the new routes; until then only the ends of the "
                      "link avoid it"),
+    SIM_ATTR("network.draws", ENUM, net_config_t, draws,
+             .default_text = "stream", .choices = "stream|packet",
+             .help = "source of random marks and losses; stream: a random stream of the port; "
+                     "packet: a hash of port and packet, so that a collective that repeats after a "
+                     "rest of 10us sees the same ones (docs/models/fast-forward.md)"),
     SIM_ATTR("network.trim-dscp", COUNT, net_config_t, trim_dscp,
              .default_text = "48", .min_text = "0", .max_text = "63",
              .help = "DSCP TRIMMED, which a packet gets that is trimmed between switches; its class "

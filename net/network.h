@@ -34,6 +34,10 @@ typedef enum net_model {
     NET_MODEL_MESSAGE, // messages of HERD as units, and one queue a hop: net/message.h
 } net_model_t;
 
+// Where the draws of switches and links about a packet come from: a stream of the port, or a number
+// that the packet carries. net/draws.h
+typedef enum net_draws { NET_DRAWS_STREAM, NET_DRAWS_PACKET } net_draws_t;
+
 // Settings of the whole network.
 typedef struct net_config {
     net_model_t model;
@@ -47,6 +51,7 @@ typedef struct net_config {
     uint64_t trim_last_hop_dscp; // of packets trimmed before the receiving host
     uint64_t int_multiplier;     // factor of INT's units of bytes
     uint64_t int_reserved_hops;  // INT records for which packets have room from the start
+    net_draws_t draws;           // of marks, losses and telemetry
     sim_ratio_t pint_base;       // ratio of neighbouring values of PINT's digests
     sim_time_t pint_rtt_ps;      // T of PINT's utilization
     sim_name_t balance;          // load balancer, a row of net/models.h; "": ecmp

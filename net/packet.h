@@ -136,6 +136,7 @@ typedef struct net_packet_aside {
         uint32_t index; // the receiver's index of the packet; Ultra Ethernet: the sender's PDC
         uint8_t round;  // how often the packet, or the one it asks for, was sent before
     } selective;        // for transports that retransmit single packets
+    uint32_t draw;      // names the packet in random draws with network.draws: packet
     uint64_t overlay;   // header of the switches' load balancer, between leaves only
 } net_packet_aside_t;
 

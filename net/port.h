@@ -187,6 +187,10 @@ typedef struct net_port_rare {
     uint64_t degraded_bps; // rate during a `degraded` fault; 0: the link's own rate
     sim_random_t random;   // losses
     bool random_seeded;
+    // with network.draws: packet (net/draws.h)
+    sim_time_t int_phase_ps; // INT's clock at the port is behind by this much
+    uint64_t draw;           // of a host's port: from which the numbers of its next packets follow
+    sim_time_t draw_ps;      // when the host last sent, heard or posted something at this port
 } net_port_rare_t;
 
 // Which function sends on a port (net__port_transmit_special).
@@ -251,6 +255,7 @@ struct net_port {
     uint8_t strict;             // classes served before the others, highest number first
     uint8_t long_queues;        // classes whose ring this port frees by itself
     bool disturbed;             // rare->degraded_bps has been set, and may be read
+    bool by_packet;             // network.draws: packet
     // If a timing is set, ps_per_byte is 0 (net/models.h) unless the timing cuts to whole ns.
     const struct net_timing_ops *timing; // NULL: exact
     const net_link_config_t *config;     // the link's; net_port_own_config

@@ -30,7 +30,8 @@ typedef struct net_red {
     uint64_t slope; // probability per byte above kmin, in units of 2^-64
     sim_random_t random;
     double pmax;
-    char pad[SIM_CACHE_LINE - 4 * sizeof(uint64_t) - sizeof(sim_random_t)];
+    bool by_packet; // network.draws: packet
+    char pad[SIM_CACHE_LINE - 5 * sizeof(uint64_t) - sizeof(sim_random_t)];
 } net_red_t;
 
 struct net_switch {

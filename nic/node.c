@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nic/node.c - the host as a node: how it runs events, and its life.
+#include "net/draws.h"
 #include "nic/config/parts.h"
 #include "nic/host/contents.h"
 #include "nic/host/cores.h"
@@ -24,9 +25,12 @@
 // Receives a packet that does not go straight to the protocol.
 static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 {
+    if (SIM_UNLIKELY(nic->draws)) {
+        net_draws_hear(nic->port, packet);
+    }
     if (nic->loop != NULL) {
         nic->loop->arrived(nic, packet);
-    } else if (packet->kind == NET_PACKET_ROCE && nic->served) {
+    } else if (packet->kind == NET_PACKET_ROCE && nic->detailed && nic->device->arrive != NULL) {
         nic->device->arrive(nic, packet);
     } else if (packet->kind == NET_PACKET_ROCE) {
         if (SIM_UNLIKELY(nic->gated)) {
@@ -48,6 +52,9 @@ static SIM_NOINLINE void arrive_otherwise(nic_t *nic, net_packet_t *packet)
 static SIM_NOINLINE void arrive_in_plane(nic_t *nic, net_port_t *port, net_packet_t *packet)
 {
     net_port_count_rx(port, packet);
+    if (SIM_UNLIKELY(nic->draws)) {
+        net_draws_hear(port, packet);
+    }
     if (packet->kind == NET_PACKET_ROCE) {
         nic__planes_arrived(nic, packet, (uint32_t)(port - nic->planes->ports));
         if (nic->served) {
@@ -395,8 +402,10 @@ static void nic_init(nic_t *nic)
     if (nic->detailed) {
         sim_expect_timers(&host->node.sim);
     }
-    nic->plain = nic->loop == NULL && !nic->detailed; // not asked for by NICs with planes
-    nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL;
+    nic->draws = net_get_config(host->node.net)->draws == NET_DRAWS_PACKET;
+    // not asked for by NICs with planes
+    nic->plain = nic->loop == NULL && !nic->detailed && !nic->draws;
+    nic->served = nic->loop == NULL && nic->detailed && nic->device->arrive != NULL && !nic->draws;
     nic->odd_answers = nic->loop != NULL || net_answers_differ(host->node.net) ||
                        config->repath == NIC_REPATH_REPS || nic->cc_ops->hears_hosts;
     nic->transport = nic__config_transport(config);

@@ -304,7 +304,10 @@ typedef struct nic_send_wr {
         uint64_t compare_add; // compared with the word, or added to it
         uint64_t swap;
         uint32_t rkey;
-    } atomic;                       // sge: 8 bytes for the original value
+    } atomic; // sge: 8 bytes for the original value
+    // Names the message in random draws with network.draws: packet. Collectives give each message
+    // the label of its counterpart in the call before. 0: a number of its own.
+    uint64_t label;
     const struct nic_send_wr *next; // next of a list, see nic_post_send_list
 } nic_send_wr_t;
 

@@ -18,6 +18,7 @@ typedef struct results {
     sim_time_t sim_time_ps;
     sim_time_t traffic_from_ps; // first start of a flow; 0 where there are programs without flows
     uint64_t digest;
+    uint64_t outcome; // results/outcome.h
     uint64_t events;
     uint64_t packet_hops;
     net_tally_t packets;

@@ -21,7 +21,7 @@ SIM_C_BEGIN
 // of the version before would mean something else or be refused.
 #define WORLD_SCENARIO_FORMAT 1
 
-typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION } world_ties_t;
+typedef enum world_ties { WORLD_TIES_HASH, WORLD_TIES_INSERTION, WORLD_TIES_ROTOR } world_ties_t;
 
 // Top-level values.
 typedef struct world_run_config {

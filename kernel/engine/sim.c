@@ -28,7 +28,9 @@ sim_t *sim_create(const sim_options_t *options)
     sim->threads[0] = sim__thread_create(sim, 0);
     sim->thread_count = 1;
     sim->rank_count = 1;
-    sim->order = options->fifo_ties ? &sim__order_by_insertion : &sim__order_by_hash;
+    sim->order = options->fifo_ties    ? &sim__order_by_insertion
+                 : options->rotor_ties ? &sim__order_by_rotor
+                                       : &sim__order_by_hash;
     if (sim->order->create != NULL) {
         sim->order->create(sim);
     }
@@ -166,6 +168,7 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
         .sim = sim,
         .name = sim_strdup(name),
         .index = (uint32_t)sim->node_count,
+        .tie_time_mask = sim->options.rotor_ties ? 0 : UINT64_MAX,
     };
     node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
                               (sim->node_count + 1));

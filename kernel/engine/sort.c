@@ -145,12 +145,14 @@ static void merge_sort(sim_mail_t *mail, size_t count, sim_mail_t *scratch)
 }
 
 // Puts messages of one instant into the order of their tie ranks (sim__tie_rank).
-void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count)
+static SIM_ALWAYS_INLINE void sort_at(const sim_node_t *node,
+                                      sim_mail_t *mail,
+                                      size_t count,
+                                      uint64_t instant)
 {
     const uint64_t time_key = mail[0].key & ~(uint64_t)PORT_MASK;
-    const sim_time_t time_ps = node->window_start_ps + (time_key >> SIM_PORT_BITS);
     for (size_t i = 0; i < count; i++) {
-        mail[i].key = sim__tie_rank(node->tie_key, time_ps, (uint32_t)mail[i].key & PORT_MASK);
+        mail[i].key = sim__tie_rank(node->tie_key, instant, (uint32_t)mail[i].key & PORT_MASK);
     }
     if (count <= INSERTION_SORT_MAX) {
         (void)insertion_sort(mail, count);
@@ -164,10 +166,25 @@ void sim__sort_by_rank(const sim_node_t *node, sim_mail_t *mail, size_t count)
     }
 }
 
-// Puts all messages of a window that tie, which are sorted by (time, port), into their order.
-static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
+static inline sim_time_t time_of(const sim_node_t *node, const sim_mail_t *mail)
 {
-    void (*const sort_ties)(const sim_node_t *, sim_mail_t *, size_t) = node->sim->order->sort_ties;
+    return node->window_start_ps + (mail->key >> SIM_PORT_BITS);
+}
+
+void sim__sort_by_rank(sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    sort_at(node, mail, count, time_of(node, mail));
+}
+
+void sim__sort_by_rotor(sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    sort_at(node, mail, count, sim__rotor_turn(node, time_of(node, mail)));
+}
+
+// Puts all messages of a window that tie, which are sorted by (time, port), into their order.
+static void order_ties(sim_node_t *node, sim_mail_t *mail, size_t count)
+{
+    void (*const sort_ties)(sim_node_t *, sim_mail_t *, size_t) = node->sim->order->sort_ties;
     for (size_t i = 1; i < count; i++) {
         SIM_ASSERT(mail[i - 1].key <= mail[i].key);
         if ((mail[i].key ^ mail[i - 1].key) > PORT_MASK) {
@@ -182,7 +199,7 @@ static void order_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
 }
 
 void sim__sort_mail(sim_thread_t *thread,
-                    const sim_node_t *node,
+                    sim_node_t *node,
                     const sim_mail_t *from,
                     size_t count,
                     sim_mail_t *to)

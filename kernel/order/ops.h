@@ -24,7 +24,7 @@ typedef struct sim_ranked {
 
 // A slot whose comment does not say otherwise is set in every row.
 typedef struct sim_order_ops {
-    bool by_hash;  // ties go by sim__tie_rank; no event has a number
+    bool by_hash;  // ties go by sim__tie_rank, of times or of a counter; no event has a number
     bool one_list; // one thread runs all events from one list; nodes have no mail and no wakes
 
     // Makes sim->fifo, from sim_create. destroy frees it and what threads hold for it, before
@@ -54,7 +54,7 @@ typedef struct sim_order_ops {
     // Runs the events of one node before its run_end_ps. NULL: node->ops->run does.
     void (*run_node)(sim_node_t *node);
     // Puts a node's messages of one instant, sorted by port, into their order. NULL in one list.
-    void (*sort_ties)(const sim_node_t *node, sim_mail_t *mail, size_t count);
+    void (*sort_ties)(sim_node_t *node, sim_mail_t *mail, size_t count);
 
     // Called between windows on one thread, after samplers and streams were served and before the
     // next window is chosen. NULL: nothing to do.
@@ -73,6 +73,7 @@ typedef struct sim_order_ops {
 } sim_order_ops_t;
 
 extern const sim_order_ops_t sim__order_by_hash;      // hash.c
+extern const sim_order_ops_t sim__order_by_rotor;     // rotor.c
 extern const sim_order_ops_t sim__order_by_insertion; // windows.c
 extern const sim_order_ops_t sim__order_in_one_list;  // one_list.c
 

@@ -130,7 +130,7 @@ static inline uint64_t stamp_of(const sim_mail_t *mail)
 #define FEW_MAIL 16u
 
 // Sorts messages of one instant, all for the node, by number.
-static void sort_ties(const sim_node_t *node, sim_mail_t *mail, size_t count)
+static void sort_ties(sim_node_t *node, sim_mail_t *mail, size_t count)
 {
     const sim_t *const sim = node->sim;
     const sim_line_t *const line = sim__line_of(node);

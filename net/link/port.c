@@ -31,6 +31,7 @@ void net__port_init(net_port_t *port, net_node_t *node, uint32_t index)
         .timing = node->net->timing,
         .overhead_bytes = node->net->framing->overhead_bytes,
         .down_first = node->net->link_rules.down_first,
+        .by_packet = node->net->config.draws == NET_DRAWS_PACKET,
         .quantum_bytes = equal_quanta,
     };
 }
@@ -299,7 +300,7 @@ void net__port_update_special(net_port_t *port)
         sim_need_one_list(port->node->sim.sim);
     }
     const bool exact = port->ps_per_byte != 0;
-    if (unusual) {
+    if (unusual || (port->by_packet && port->node->kind == NET_NODE_HOST)) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (exact && port->timing != NULL) {
         const bool in_one_order = sim_ties_by_insertion(&port->node->sim);

@@ -2,6 +2,7 @@
 // net/link/transmit.c - sending on a port whose `special` is set: lossy, down, metered or listened
 // to, or at a rate or timing that net__port_send does not handle.
 #include "kernel/order/fifo.h"
+#include "net/draws.h"
 #include "net/loss/state.h"
 #include "net/network_internal.h"
 
@@ -45,17 +46,27 @@ static uint64_t chance_intact(sim_ratio_t bit_error_rate, uint64_t bits)
 
 static bool is_lost(net_port_t *port, const net_packet_t *packet)
 {
+    const net_link_config_t *const config = port->config;
+    sim_random_t own;
+    sim_random_t *random = NULL;
+    if (config->loss_rate.num > 0 || config->bit_error_rate.num > 0) {
+        random = random_of(port);
+        if (port->by_packet) {
+            own = net_draws_of(random, packet);
+            random = &own;
+        }
+    }
     if (SIM_UNLIKELY(port->loss != NULL)) {
         if (net__loss_decides(port->loss, packet)) {
             return true;
         }
-    } else if (port->config->loss_rate.num > 0 && port->is_lost_on_arrival == NULL &&
-               sim_random_chance(random_of(port), port->config->loss_rate)) {
+    } else if (config->loss_rate.num > 0 && port->is_lost_on_arrival == NULL &&
+               sim_random_chance(random, config->loss_rate)) {
         return true;
     }
-    if (port->config->bit_error_rate.num > 0) {
+    if (config->bit_error_rate.num > 0) {
         const uint64_t bits = UINT64_C(8) * (packet->frame_bytes + NET_FCS_BYTES);
-        return sim_random_u64(random_of(port)) >= chance_intact(port->config->bit_error_rate, bits);
+        return sim_random_u64(random) >= chance_intact(config->bit_error_rate, bits);
     }
     return false;
 }
@@ -83,6 +94,9 @@ static sim_time_t inexact_time(net_port_t *port, uint32_t bytes)
 static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *packet)
 {
     sim_node_t *const node = &port->node->sim;
+    if (SIM_UNLIKELY(port->by_packet)) {
+        net__draws_stamp(port, packet);
+    }
     if (port->metered) {
         net__port_meter(port, packet); // the frame may grow
     }

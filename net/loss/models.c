@@ -14,6 +14,7 @@
 // A reordered frame is held for link.reorder-delay and then follows the frame on the link. A
 // duplicate arrives right behind its original and takes no time on the link. Both stand for what
 // a network in place of this link does.
+#include "net/draws.h"
 #include "net/loss/state.h"
 
 #include <string.h>
@@ -252,8 +253,14 @@ static bool begin_event(struct net_loss *loss)
     return lost_within(loss);
 }
 
-static bool lost_by_model(struct net_loss *loss)
+static bool lost_by_model(struct net_loss *loss, const net_packet_t *packet)
 {
+    if (loss->port->by_packet && loss->model == NET_LOSS_INDEPENDENT) {
+        sim_random_t own = net_draws_of(&loss->random, packet);
+        const bool lost = loss->start.num > 0 && sim_random_chance(&own, loss->start);
+        loss->counters.events += lost;
+        return lost;
+    }
     if (loss->left > 0) {
         return lost_within(loss);
     }
@@ -282,7 +289,7 @@ bool net__loss_decides(struct net_loss *loss, const net_packet_t *packet)
     bool lost = false;
     if (data || loss->port->config->loss_packets == NET_LOSS_OF_ALL) {
         loss->counters.frames++;
-        lost = lost_by_model(loss);
+        lost = lost_by_model(loss, packet);
     }
     if (data && loss->trace != NULL && net__loss_traced(loss, packet)) {
         loss->counters.events += !lost;
@@ -345,6 +352,19 @@ static net_packet_t *double_of(net_port_t *port, const net_packet_t *packet)
     return twin;
 }
 
+// Draws for a packet: from the stream, or with network.draws: packet from the packet's own numbers.
+static bool chance(const struct net_loss *loss,
+                   sim_random_t *stream,
+                   const net_packet_t *packet,
+                   sim_ratio_t ratio)
+{
+    if (loss->port->by_packet) {
+        sim_random_t own = net_draws_of(stream, packet);
+        return sim_random_chance(&own, ratio);
+    }
+    return sim_random_chance(stream, ratio);
+}
+
 void net__loss_send(struct net_loss *loss, net_packet_t *packet, sim_time_t arrive_ps)
 {
     net_port_t *const port = loss->port;
@@ -352,13 +372,13 @@ void net__loss_send(struct net_loss *loss, net_packet_t *packet, sim_time_t arri
     const bool ours = packet->kind == NET_PACKET_ROCE &&
                       (packet->payload_bytes != 0 || port->config->loss_packets == NET_LOSS_OF_ALL);
     if (ours && port->config->reorder_rate.num > 0 &&
-        sim_random_chance(&loss->reorder, port->config->reorder_rate)) {
+        chance(loss, &loss->reorder, packet, port->config->reorder_rate)) {
         hold(loss, packet);
         return;
     }
     net_packet_t *twin = NULL;
     if (ours && port->config->duplicate_rate.num > 0 &&
-        sim_random_chance(&loss->duplicate, port->config->duplicate_rate)) {
+        chance(loss, &loss->duplicate, packet, port->config->duplicate_rate)) {
         twin = double_of(port, packet);
         loss->counters.duplicated++;
     }

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/switch/marking.c - the marking "red": sets CE by RED on the egress queue, as a packet leaves
 // or joins it. Page: docs/models/switch.md.
+#include "net/draws.h"
 #include "net/switch/switch_internal.h"
+
+uint64_t net__mark_draw(const net_red_t *red, const net_packet_t *packet)
+{
+    sim_random_t own = net_draws_of(&red->random, packet);
+    return sim_random_u64(&own);
+}
 
 // Decides on a switch's first packet that may be marked. Not inlined: the others need no frame.
 static SIM_NOINLINE void mark_first(net_switch_t *sw,
@@ -92,6 +99,7 @@ static void set_port(const net_switch_t *sw, const net_port_t *port, net_red_t *
             (uint64_t)((pmax.num >= pmax.den ? one - 1 : one / pmax.den * pmax.num) / range);
     }
     sim_random_init(&red->random, sim_options(sw->node.sim.sim)->seed, port->uid, "ecn-mark");
+    red->by_packet = port->by_packet;
 }
 
 net_red_t *net__switch_red_make(net_switch_t *sw)

@@ -100,17 +100,22 @@ static inline uint32_t net__route(net_switch_t *sw, const net_packet_t *packet)
 
 // -- marking "red"
 
+// Draws for a packet with network.draws: packet. It is not inlined, so that net__mark_by can be.
+uint64_t net__mark_draw(const net_red_t *red, const net_packet_t *packet);
+
 // Marks by RED for a queue of `queued` bytes, which is more than the port's kmin.
-static inline void net__mark_by(net_switch_t *sw,
-                                net_port_t *egress,
-                                net_packet_t *packet,
-                                uint8_t marks,
-                                uint32_t priority,
-                                uint64_t queued)
+static SIM_ALWAYS_INLINE void net__mark_by(net_switch_t *sw,
+                                           net_port_t *egress,
+                                           net_packet_t *packet,
+                                           uint8_t marks,
+                                           uint32_t priority,
+                                           uint64_t queued)
 {
     net_red_t *const red = net_switch_red(sw, egress);
     if (queued <= red->kmax_bytes &&
-        sim_random_u64(&red->random) >= (queued - red->kmin_bytes) * red->slope) {
+        (SIM_UNLIKELY(red->by_packet)
+             ? net__mark_draw(red, packet)
+             : sim_random_u64(&red->random)) >= (queued - red->kmin_bytes) * red->slope) {
         return;
     }
     net_switch_mark_known(egress, packet, marks, priority);

@@ -6,6 +6,7 @@
 // Source: Ultra Ethernet Specification 1.0, packet trimming: the DSCPs TRIMMABLE, TRIMMED and
 // TRIMMED_LASTHOP. Handley et al., "Re-architecting datacenter networks and stacks" (NDP), SIGCOMM
 // 2017: victims at random.
+#include "net/draws.h"
 #include "net/switch/switch_internal.h"
 
 static uint64_t scaled(const net_switch_config_t *config, const net_port_t *port, uint64_t bytes)
@@ -115,7 +116,9 @@ static bool no_room(net_switch_t *sw,
     }
     const net_trimming_t *const trimming = sw->buffer_state;
     sim_random_t *const random = &trimming->ports[egress->index].random;
-    if (sw->config.trim_victim == NET_TRIM_EITHER && (sim_random_u64(random) >> 63) != 0 &&
+    sim_random_t own = net_draws_of(random, packet);
+    if (sw->config.trim_victim == NET_TRIM_EITHER &&
+        (sim_random_u64(egress->by_packet ? &own : random) >> 63) != 0 &&
         trim_queued(sw, egress, packet->priority) && admit(sw, egress, packet, reason)) {
         return true;
     }

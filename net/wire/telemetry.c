@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/wire/telemetry.c - writes telemetry into packets when a switch port starts to send them.
 #include "net/telemetry.h"
+#include "net/draws.h"
 
 #include "net/frame.h"
 #include "net/network_internal.h"
@@ -81,8 +82,9 @@ static inline bool push_record(const net_port_t *port,
 {
     const uint32_t hop = packet->hop_count++;
     packet->path_id ^= meter->switch_id;
+    const sim_time_t phase_ps = SIM_UNLIKELY(port->by_packet) ? port->rare->int_phase_ps : 0;
     net_packet_telemetry(packet)[hop] = net_int_record(meter->rate_code,
-                                                       port->node->sim.now_ps,
+                                                       port->node->sim.now_ps - phase_ps,
                                                        meter->tx_bytes,
                                                        queue_bytes_of(port),
                                                        meter->multiplier);
@@ -167,7 +169,10 @@ static void take_into_pint(net_port_t *port, net_packet_t *packet)
     update_utilization(meter, now_ps, packet->frame_bytes + port->overhead_bytes, queue_bytes);
     // The digest is the largest of the hops: a smaller value cannot raise it.
     if (asks && meter->utilization > meter->pint->values[packet->digest]) {
-        packet->digest = net_pint_encode(meter->pint, meter->utilization, &meter->random);
+        sim_random_t own = net_draws_of(&meter->random, packet);
+        packet->digest = net_pint_encode(meter->pint,
+                                         meter->utilization,
+                                         port->by_packet ? &own : &meter->random);
     }
 }
 
@@ -193,10 +198,26 @@ static SIM_NOINLINE void meter_with_pint(net_port_t *port, net_packet_t *packet)
     count(port, port->meter, packet);
 }
 
+// Resets the phases of INT's counters if the port has rested: its clock and its bytes are at whole
+// units then. Else a collective that repeats would read records that are rounded in another way.
+// Times between records from before and after a rest do not depend on absolute time either.
+static SIM_NOINLINE void reset_phases(const net_port_t *port, net_meter_t *meter)
+{
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    if (now_ps >= port->busy_until_ps + SIM_REST_PS || meter->tx_bytes == 0) {
+        const uint64_t unit_bytes = (uint64_t)NET_INT_SENT_UNIT_BYTES * meter->multiplier;
+        port->rare->int_phase_ps += (now_ps - port->rare->int_phase_ps) % SIM_PS_PER_NS;
+        meter->tx_bytes = (meter->tx_bytes + unit_bytes - 1) / unit_bytes * unit_bytes;
+    }
+}
+
 // Writes telemetry. Every branch ends in a call, so most packets need no stack frame.
 void net__port_meter(net_port_t *port, net_packet_t *packet)
 {
     net_meter_t *const meter = port->meter;
+    if (SIM_UNLIKELY(port->by_packet)) {
+        reset_phases(port, meter);
+    }
     if (SIM_UNLIKELY(meter->pint != NULL)) {
         meter_with_pint(port, packet);
     } else if (wants_record(packet) && push_record(port, meter, packet)) {

@@ -12,6 +12,10 @@
 
 #include "nic/cc/hpcc_pint.h"
 
+#include "net/draws.h"
+#include "nic/objects/objects.h"
+#include "nic/objects/qp.h"
+
 #include "net/models.h"
 
 #define UTILIZATION_METRIC_ONE 1000000.0
@@ -26,12 +30,17 @@ static const nic_hpcc_pint_config_t *config_of(const nic_hpcc_pint_t *pint)
     return pint->cc.config;
 }
 
-static bool is_sampled(nic_hpcc_pint_t *pint)
+// Decides about an ACK; NULL: about one that will never arrive.
+static bool is_sampled(nic_hpcc_pint_t *pint, const nic_cc_ack_t *ack)
 {
     const sim_ratio_t probability = config_of(pint)->probability;
     if (SIM_UNLIKELY(pint->dice != NULL)) {
         const uint64_t threshold = 65536 * probability.num / probability.den;
         return pint->dice->roll(pint->dice->ctx) % 65536 < threshold;
+    }
+    if (SIM_UNLIKELY(pint->by_packet) && ack != NULL) {
+        sim_random_t own = net_draws_of(&pint->random, ack->packet);
+        return probability.num >= probability.den || sim_random_chance(&own, probability);
     }
     return probability.num >= probability.den || sim_random_chance(&pint->random, probability);
 }
@@ -44,7 +53,10 @@ static void hpcc_pint_init(nic_cc_t *cc)
     pint->controlled = nic__hpcc_law_init(&pint->law, &config_of(pint)->law, cc);
     pint->utilization = 1.0;
     pint->dice = cc->dice;
-    sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, cc->id, "pint-sample");
+    pint->by_packet = nic__cc_qp(cc)->nic->draws;
+    // Draws of packets do not tell queue pairs apart: one of the next call has another id.
+    const uint64_t id = pint->by_packet ? 0 : cc->id;
+    sim_random_init(&pint->random, sim_options(cc->node->sim)->seed, id, "pint-sample");
 }
 
 static void hpcc_pint_start(nic_cc_t *cc)
@@ -60,7 +72,7 @@ static void hpcc_pint_stop(nic_cc_t *cc)
     if (pint_of(cc)->dice != NULL) {
         // Draws for the last ACK of a flow, which never arrives here because its queue pair has
         // ended.
-        (void)is_sampled(pint_of(cc));
+        (void)is_sampled(pint_of(cc), NULL);
     }
     nic__hpcc_law_stop(&pint_of(cc)->law, cc);
 }
@@ -68,7 +80,7 @@ static void hpcc_pint_stop(nic_cc_t *cc)
 static void hpcc_pint_ack(nic_cc_t *cc, const nic_cc_ack_t *ack)
 {
     nic_hpcc_pint_t *const pint = pint_of(cc);
-    if (!pint->controlled || ack->telemetry != NET_TELEMETRY_PINT || !is_sampled(pint)) {
+    if (!pint->controlled || ack->telemetry != NET_TELEMETRY_PINT || !is_sampled(pint, ack)) {
         return;
     }
     const nic_hpcc_step_t step = nic__hpcc_law_ack(&pint->law, ack);

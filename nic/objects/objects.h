@@ -132,6 +132,8 @@ struct nic {
     struct nic_gate *gate;  // NULL: no transport can make its pipeline stand
     uint32_t checked_index; // queue pair checked last, in builds with dear checks
     bool exempt;            // from congestion control: nic_exempt
+    bool draws;             // network.draws: packet
+    uint64_t unlabelled;    // messages posted so far, with network.draws: packet
 };
 
 // The contents of a host's memory (nic/host/contents.c). Pages without an entry hold zeros.

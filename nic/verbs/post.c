@@ -2,12 +2,14 @@
 // nic/verbs/post.c - posting to a send queue: checks, the ring of work requests, the Doorbell.
 //
 // Source: IBA vol. 1, 10.8.2, 11.4.1 (post send request).
+#include "net/draws.h"
 #include "nic/cc/control.h"
 #include "nic/host/contents.h"
 #include "nic/host/listen.h"
 #include "nic/objects/objects.h"
 #include "nic/objects/qp.h"
 #include "nic/objects/wqe.h"
+#include "nic/schedule/planes.h"
 #include "nic/schedule/turn.h"
 #include "nic/transport/finish.h"
 
@@ -104,6 +106,17 @@ static void trace_post(const nic_qp_t *qp, const nic_send_wr_t *wr, uint64_t len
     nic__trace_tell(&trace);
 }
 
+// Tells the ports of the NIC of a message, by which they number packets after a rest.
+static SIM_NOINLINE void nic__draws_post(const nic_qp_t *qp, uint64_t label)
+{
+    nic_t *const nic = qp->nic;
+    const uint32_t planes = nic->planes == NULL ? 1 : nic->planes->count;
+    const uint64_t own = ++nic->unlabelled << 32 ^ qp->number;
+    for (uint32_t plane = 0; plane < planes; plane++) {
+        net_draws_post(&nic->port[plane], label != 0 ? label : own);
+    }
+}
+
 static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
 {
     uint64_t length_bytes = 0;
@@ -135,6 +148,9 @@ static SIM_ALWAYS_INLINE sim_err_t append(nic_qp_t *qp, const nic_send_wr_t *wr)
         nic__set_more(qp, qp->sq_posted, wr);
     }
     qp->sq_posted++;
+    if (SIM_UNLIKELY(qp->nic->draws)) {
+        nic__draws_post(qp, wr->label);
+    }
     if (nic__traced(qp->nic, NIC_TRACE_POST)) {
         trace_post(qp, wr, length_bytes);
     }

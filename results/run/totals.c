@@ -2,6 +2,8 @@
 // results/run/totals.c - gathers what flows, ports and NICs counted.
 #include "results/results.h"
 
+#include "results/outcome.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -320,6 +322,7 @@ void results_init(results_t *results, const world_t *world, sim_ended_t ended, r
     take_ports(results, world);
     take_paths(results, world);
     take_nics(results, world);
+    results->outcome = results_outcome(world, results->sim_time_ps);
     SIM_CHECK(results->flow_completed + results->flow_failed + results->flow_not_begun <=
               results->flow_count);
 }

@@ -50,6 +50,7 @@ static const results_summary_field_t fields[] = {
     SCENARIO_WHOLE("seed", "", "seed of all random draws in the run", run.seed),
     SCENARIO_WHOLE("tie_seed", "", "seed of the order of simultaneous events", run.tie_seed),
     MADE("digest", "", "hash over all that happened (arrivals, drops, marks, completions) and all final counters, 16 hexadecimal digits; runs with equal digests are equal", results_make_digest),
+    MADE("outcome_digest", "", "hash over flows, counters of ports and NICs, and drops, 16 hexadecimal digits; it does not depend on how the run was executed", results_make_outcome_digest),
     MADE("ended", "", "why the run ended; done: nothing was left to do; until: the time limit; interrupted: a signal; stalled: work was left and nothing moved", results_make_ended),
     COMPARED_RUN(HEAD, "sim_time_ps", "ps", "simulated time at which the run ended", sim_time_ps, .label = "simulated time", .swept = true),
     MADE("rates.from_ps", "ps", "begin of the time over which rates and utilisation are told: the first start of a transfer; 0 where an application has none", results_make_rates_from),

@@ -35,12 +35,22 @@ static void put_counters(const nic_counter_info_t *infos, const void *counters, 
 
 // -- the run
 
-json_t *results_make_digest(const results_view_t *view)
+static json_t *make_hash(uint64_t value)
 {
-    char *const text = sim_format("%016" PRIx64, view->results->digest);
+    char *const text = sim_format("%016" PRIx64, value);
     json_t *const string = json_string(text);
     sim_free(text);
     return string;
+}
+
+json_t *results_make_digest(const results_view_t *view)
+{
+    return make_hash(view->results->digest);
+}
+
+json_t *results_make_outcome_digest(const results_view_t *view)
+{
+    return make_hash(view->results->outcome);
 }
 
 json_t *results_make_ended(const results_view_t *view)

@@ -18,7 +18,7 @@
 #define WINDOW_PS ((sim_time_t)1 << 21)
 
 static sim_t by_hash = {.order = &sim__order_by_hash};
-static const sim_node_t node = {.sim = &by_hash,
+static sim_node_t node = {.sim = &by_hash,
                                 .window_start_ps = 12345678,
                                 .tie_key = 0x9d2c5680cafef00d};
 

@@ -25,12 +25,14 @@ static const sim_attr_t run_attrs[] = {
              .help = "number from which every random draw of the run derives"),
     SIM_ATTR("tie-seed", COUNT, world_run_config_t, tie_seed,
              .default_text = "0",
-             .help = "number that varies the order of events at the same picosecond (ties: hash)"),
+             .help = "number that varies the order of events at the same picosecond (ties: hash and "
+                     "ties: rotor)"),
     SIM_ATTR("ties", ENUM, world_run_config_t, ties,
-             .default_text = "hash", .choices = "hash|insertion",
+             .default_text = "hash", .choices = "hash|insertion|rotor",
              .help = "order of events at the same picosecond: hash, by a hash of node and time; "
                      "insertion, in the order in which they were scheduled, as sequential "
-                     "simulators do (slower)"),
+                     "simulators do (slower); rotor, by a hash of node and number of the tie since "
+                     "the node's last rest of 10us, so that it does not depend on the time"),
     SIM_ATTR("until", TIME, world_run_config_t, until_ps,
              .default_text = "never",
              .help = "simulated time at which the run ends at the latest; every run ends at "
@@ -592,6 +594,14 @@ sim_err_t world_scenario_for_session(world_scenario_t *scenario, world_error_t *
                           SIM_ERR_INVALID,
                           NULL,
                           "%s: a session cannot use ties: insertion, expected ties: hash",
+                          scenario->file_name);
+    }
+    if (scenario->run.ties == WORLD_TIES_ROTOR) {
+        // A step may end within a window; its mail is then sorted, and its ties counted, again.
+        return world_fail(error,
+                          SIM_ERR_INVALID,
+                          NULL,
+                          "%s: a session cannot use ties: rotor, expected ties: hash",
                           scenario->file_name);
     }
     scenario->steps = true;

@@ -171,6 +171,7 @@ app__conn_t *app__conn(app__member_t *member, uint32_t peer, uint32_t lane, bool
         .local = other->rank->node == member->rank->node,
         .waiter = APP__NO_BLOCK,
         .permitter = APP__NO_BLOCK,
+        .call = APP__NO_OP,
         .next = member->buckets[at],
     };
     sim_timer_init(&conn->timer, due);
@@ -345,6 +346,25 @@ static void write_arrived(nic_qp_t *qp, uint64_t address, uint32_t byte_len, voi
     arrived(conn, arriving(conn, nic_qp_num(qp)));
 }
 
+// Returns the place of a message among those of the member's call on the connection. Their numbers
+// rise.
+static uint32_t place_in_call(app__conn_t *conn, uint32_t number)
+{
+    const app__coll_run_t *const run = conn->member->run;
+    if (run != NULL && conn->call != run->op) {
+        conn->call = run->op;
+        conn->call_first = number;
+    }
+    return number - conn->call_first;
+}
+
+// Returns the label of a message (nic_send_wr_t.label): that of its counterpart in another call.
+static uint64_t label_of(const app__conn_t *conn, uint32_t place)
+{
+    return sim_mix64((uint64_t)conn->lane << 33 | (uint64_t)conn->peer << 1 | conn->incoming) ^
+           ((uint64_t)place + 1);
+}
+
 // Returns the UDP source port of a message's queue pair; 0: by its numbers.
 static uint16_t port_number(const app__conn_t *conn, const ends_t *ends, uint32_t message)
 {
@@ -500,6 +520,7 @@ static void post(app__conn_t *conn, app__coll_message_t *message)
         .imm_data = number,
         .rdma = {app__address_of_qp(ends.peer_number),
                  app__buffer_key(ends.peer->endpoint, ends.peer_number)},
+        .label = label_of(conn, message->place),
     };
     const sim_err_t error = nic_post_send(qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));
@@ -600,8 +621,10 @@ void app__conn_send(app__conn_t *conn, const app__coll_plan_t *plan, uint64_t by
     if (conn->filled - conn->acked.next == conn->message_capacity) {
         grow_messages(conn);
     }
-    *message_at(conn, conn->filled++) = (app__coll_message_t){
+    const uint32_t number = conn->filled++;
+    *message_at(conn, number) = (app__coll_message_t){
         .bytes = wire_bytes,
+        .place = place_in_call(conn, number),
         .local_bps = plan->local_bps,
         .what = what,
         .due_ps = now_of(conn) + conn->member->all->options.send_ps +
@@ -792,6 +815,7 @@ void app__conn_permit(app__conn_t *conn)
     }
     nic_qp_t *const qp = qp_of(conn, number);
     const ends_t ends = ends_of(conn, number);
+    const uint32_t place = place_in_call(conn, number);
     post_receive(conn, qp, number);
     const unsigned flags =
         nic_inline_max(ends.own->endpoint->nic) >= CTS_BYTES ? NIC_SEND_INLINE : 0;
@@ -804,6 +828,7 @@ void app__conn_permit(app__conn_t *conn)
                 app__buffer_key(ends.own->endpoint, ends.own_number)},
         .rdma = {app__address_of_qp(ends.peer_number),
                  app__buffer_key(ends.peer->endpoint, ends.peer_number)},
+        .label = label_of(conn, place),
     };
     const sim_err_t error = nic_post_send(qp, &wr);
     SIM_CHECKF(error == SIM_OK, "QP %u: %s", ends.own_number, sim_err_text(error));

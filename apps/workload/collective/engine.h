@@ -46,6 +46,7 @@ typedef struct app__coll_message {
     uint64_t local_bps;
     sim_time_t due_ps;
     uint32_t record; // in the rank's records, or APP__NO_RECORD
+    uint32_t place;  // among the connection's messages of its call
     uint8_t what;    // of its step: APP__STEP_FINAL, APP__STEP_COPIED
 } app__coll_message_t;
 
@@ -77,6 +78,8 @@ typedef struct app__conn {
     struct app__conn *next;  // of the same bucket
     struct app__conn *other; // local: the other end
     app__slot_t *slots;
+    uint32_t call;       // operation of the call that its latest messages are of
+    uint32_t call_first; // number of the first of them
     // outgoing: messages are filled by a block, allowed by the receiver, posted, acknowledged
     uint32_t filled;
     uint32_t posted;

@@ -61,6 +61,7 @@ static void tell(net_switch_t *sw,
         .ttl = CONTROL_TTL,
         .opcode = ROCE_CNP,
     };
+    net_packet_aside(packet)->draw = 0;
     net__conweave_put(packet, header);
     net_conweave_t *const state = sw->balance_state;
     state->planned = false;

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// net/link/draws.c - the numbers of packets that random draws belong to.
+#include "net/draws.h"
+
+// Begins the chain of a port anew if the port has rested.
+static void wake(net_port_t *port, uint64_t cause)
+{
+    net_port_rare_t *const rare = port->rare;
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    if (rare->draw == 0 || now_ps >= rare->draw_ps + SIM_REST_PS) {
+        rare->draw = sim_mix64(cause);
+    }
+    rare->draw_ps = now_ps;
+}
+
+void net_draws_hear(net_port_t *port, const net_packet_t *packet)
+{
+    if (packet->kind == NET_PACKET_ROCE) {
+        wake(port, net_packet_aside(packet)->draw);
+    }
+}
+
+void net_draws_post(net_port_t *port, uint64_t label)
+{
+    wake(port, label ^ (uint64_t)port->uid << 32);
+}
+
+#define PAUSES 1u // begins the chain of a switch's port, which numbers pauses alone
+
+void net__draws_stamp(net_port_t *port, const net_packet_t *packet)
+{
+    net_port_rare_t *const rare = port->rare;
+    if (port->node->kind != NET_NODE_HOST) {
+        if (packet->kind == NET_PACKET_ROCE) {
+            return;
+        }
+        net_draws_post(port, PAUSES);
+    }
+    rare->draw = sim_mix64(rare->draw + 1);
+    rare->draw_ps = port->node->sim.now_ps;
+    net_packet_aside(packet)->draw = (uint32_t)rare->draw;
+}
