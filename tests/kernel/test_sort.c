@@ -19,8 +19,8 @@
 
 static sim_t by_hash = {.order = &sim__order_by_hash};
 static sim_node_t node = {.sim = &by_hash,
-                                .window_start_ps = 12345678,
-                                .tie_key = 0x9d2c5680cafef00d};
+                          .window_start_ps = 12345678,
+                          .tie_key = 0x9d2c5680cafef00d};
 
 static sim_time_t time_of(sim_mail_t mail)
 {
