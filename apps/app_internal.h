@@ -26,6 +26,7 @@ extern const app_ops_t app_workload;
 extern const app_ops_t app_collective;
 extern const app_ops_t app_training;
 extern const app_ops_t app_kv_matrix;
+extern const app_ops_t app_serving;
 
 // -- flows/listed.c
 

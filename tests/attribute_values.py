@@ -50,6 +50,7 @@ TRAFFIC = {
     "training": "training: {model: gpt-7b, layers: 1, tp: 2, dp: 2, microbatches: 1, sequence: 64}",
     "kv-matrix": "kv-matrix: {requests: 1, node-gpus: 2, prefill-tp: 2, decode-tp: 2, input-mean: 1,"
                  " input-scale: 0, input-min: 1, model: llama-8b, tflops: 1000000}",
+    "serving": "serving: {requests: 3, rate: 1000, prompt-tokens: 20, output-tokens: 3, start: 1us}",
     "contexts": "contexts: {tokens: 300, operations: 1000, warm-up: 100}",
     "mooncake-bench": "mooncake-bench: {from: host0, to: host1, metadata: {host: host2}, threads: 2,"
                       " batch: 4, duration: 100us}",

@@ -98,6 +98,19 @@ static const row_t rows[] = {
           "  - mooncake-trace: {hosts: 'host[*]', trace: scenarios/mooncake/small.jsonl,"
           " requests: 20, arrival-interval: 20us, prefill: 3, decode: 2, kv-bytes-per-token: 16,"
           " kv-location: cpu:0, compute-percent: 1, client-ttl: never, log: on}\n"},
+    {"serving",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - serving: {prefill: 2, decode: 3, requests: 12, rate: 500, layers: 2, hidden: 64,"
+          " heads: 2, kv-heads: 1, prompt-tokens: uniform 20 200, output-tokens: uniform 1 8,"
+          " start: 0s, log: on, operations: on}\n"
+          "outputs: {operations-max: 1000}\n"},
+    {"serving by Mooncake's engine",
+     STAR "nic: {model: ideal}\n"
+          "traffic:\n"
+          "  - serving: {prefill: 2, decode: 3, requests: 6, rate: 500, layers: 2, hidden: 64,"
+          " heads: 2, kv-heads: 1, prompt-tokens: 100, output-tokens: 3, start: 2ms,"
+          " transport: mooncake, log: on}\n"},
     {"workload of a file",
      "topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, delay: 500ns}}\n"
      "traffic:\n  - workload: {file: scenarios/training/ring8.goal, start: 1us}\n"},

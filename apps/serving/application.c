@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/application.c - creates the application `serving`: its requests, hosts, nodes and
+// memory (docs/models/serving.md).
+#include "apps/serving/serving.h"
+
+#include <string.h>
+
+#define PAGE_BYTES UINT64_C(4096)
+
+// -- sizes
+
+// Checks that the GPUs of both kinds of nodes pair up, and sets the flows between them.
+static sim_err_t set_flows(app__serving_t *serving, sim_message_t *message)
+{
+    const uint64_t from = serving->nodes[0].gpus.count;
+    const uint64_t to = serving->nodes[serving->node_count - 1].gpus.count;
+    const uint64_t flows = from > to ? from : to;
+    if (flows % from != 0 || flows % to != 0) {
+        return sim_fail_about(message,
+                              SIM_ERR_RANGE,
+                              "decode-tp",
+                              " is %" PRIu64 " beside tp %" PRIu64
+                              ", expected that one is a multiple of the other",
+                              to,
+                              from);
+    }
+    // Each GPU of the decode node needs the heads that it computes with.
+    const uint64_t shares = app__served_kv_shares(&serving->served);
+    const uint64_t parts = (shares < to ? shares : to) * (flows / to);
+    const uint64_t bytes = serving->nodes[0].gpus.kv_token_bytes;
+    serving->flows = (uint32_t)flows;
+    serving->flow_unit_bytes = (bytes + parts - 1) / parts;
+    return SIM_OK;
+}
+
+static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
+{
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        app__serving_node_t *const node = &serving->nodes[n];
+        const uint64_t bytes =
+            app__serving_kv_memory(&serving->config, &serving->served, &node->gpus);
+        node->pages = bytes / (node->gpus.kv_token_bytes * serving->config.page_tokens);
+        if (node->pages == 0) {
+            return sim_fail_about(
+                message,
+                SIM_ERR_RANGE,
+                node->decodes ? "decode-tp" : "tp",
+                ": %" PRIu64 " GPUs have no room for KV data beside the weights of %s (%.1f GB), "
+                "expected more GPUs, or kv-memory",
+                node->gpus.count,
+                serving->served.sizes.name,
+                (double)app__served_weight_bytes(&serving->served, serving->config.value_bytes) /
+                    1e9);
+        }
+    }
+    return SIM_OK;
+}
+
+// Gives each request a place for its KV data in the memory of each flow.
+static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
+{
+    serving->stage_at = sim_alloc_array(serving->requests.count, sizeof(*serving->stage_at));
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        serving->stage_at[i] = serving->stage_bytes;
+        const uint64_t bytes = serving->requests.items[i].prompt_tokens * serving->flow_unit_bytes;
+        serving->stage_bytes += (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+        if (serving->stage_bytes > APP__SERVING_GPU_BYTES / 2) {
+            return sim_fail_about(message,
+                                  SIM_ERR_RANGE,
+                                  "requests",
+                                  ": the KV data of all prompts is above 512 TiB a GPU, expected "
+                                  "fewer or shorter requests");
+        }
+    }
+    return SIM_OK;
+}
+
+// -- nodes
+
+static char *matrix_of(const app__serving_node_t *node)
+{
+    char *text = sim_strdup("{");
+    for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
+        const uint32_t nic = app__serving_nic_of_gpu(node, gpu);
+        char *others = sim_strdup("");
+        for (uint32_t i = 0; i < node->nics; i++) {
+            if (i != nic) {
+                char *const more =
+                    sim_format("%s%s\"mlx5_%u\"", others, others[0] == '\0' ? "" : ", ", i);
+                sim_free(others);
+                others = more;
+            }
+        }
+        char *const longer = sim_format("%s%s\"cuda:%u\": [[\"mlx5_%u\"], [%s]]",
+                                        text,
+                                        gpu == 0 ? "" : ", ",
+                                        gpu,
+                                        nic,
+                                        others);
+        sim_free(others);
+        sim_free(text);
+        text = longer;
+    }
+    char *const whole = sim_format("%s}", text);
+    sim_free(text);
+    return whole;
+}
+
+static sim_err_t make_engine(app__serving_t *serving,
+                             app__serving_node_t *node,
+                             sim_message_t *message)
+{
+    char *const matrix = matrix_of(node);
+    app_mooncake_config_t settings = serving->config.engine;
+    if (settings.verify_stride_bytes == SIM_AUTO) {
+        settings.verify_stride_bytes = PAGE_BYTES;
+    }
+    sim_err_t error = app_mooncake_create(serving->cluster,
+                                          node->station->host,
+                                          node->station->host->sim.name,
+                                          matrix,
+                                          &settings,
+                                          &node->engine,
+                                          message);
+    sim_free(matrix);
+    for (uint32_t gpu = 0; gpu < node->gpus.count && error == SIM_OK; gpu++) {
+        char *const location = sim_format("cuda:%u", gpu);
+        error = app__mc_register_location(node->engine,
+                                          location,
+                                          0,
+                                          app__serving_address(node, gpu),
+                                          serving->stage_bytes,
+                                          message);
+        sim_free(location);
+    }
+    if (error == SIM_OK) {
+        node->engine->verify = false;
+    }
+    return error;
+}
+
+static void init_nodes(app__serving_t *serving)
+{
+    const app__serving_config_t *const config = &serving->config;
+    const uint64_t decode_tp = config->decode_tp == SIM_AUTO ? config->tp : config->decode_tp;
+    serving->nodes = sim_alloc_array(serving->node_count, sizeof(*serving->nodes));
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        app__serving_node_t *const node = &serving->nodes[n];
+        *node = (app__serving_node_t){.serving = serving, .index = n};
+        node->decodes = n >= serving->prefill_count;
+        app__serving_gpus(config,
+                          &serving->served,
+                          node->decodes ? decode_tp : config->tp,
+                          &node->gpus);
+    }
+}
+
+static sim_err_t find_hosts(const app__serving_t *serving,
+                            const app_context_t *context,
+                            const app__serving_config_t *config,
+                            net_node_t **hosts,
+                            sim_message_t *message)
+{
+    app__places_t places;
+    sim_err_t error = app__places_find(context, "hosts", config->hosts, &places, message);
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint64_t wanted = 1 + (uint64_t)serving->node_count;
+    if (places.host_count < wanted) {
+        error = sim_fail_about(message,
+                               SIM_ERR_RANGE,
+                               "hosts",
+                               " names %u hosts, expected at least %" PRIu64
+                               ": a router, %u prefill and %u decode nodes",
+                               places.host_count,
+                               wanted,
+                               serving->prefill_count,
+                               serving->node_count - serving->prefill_count);
+    }
+    size_t count = 0;
+    for (size_t i = 0; error == SIM_OK && i < places.list.count && count < wanted; i++) {
+        net_node_t *const host =
+            nic_node(nic_of_interface(context->net, places.list.interfaces[i]));
+        if (count == 0 || hosts[count - 1] != host) {
+            hosts[count++] = host;
+        }
+    }
+    app__places_fini(&places);
+    return error;
+}
+
+static sim_err_t build(app__serving_t *serving,
+                       const app_context_t *context,
+                       const app__serving_config_t *config,
+                       net_node_t *const *hosts,
+                       sim_message_t *message)
+{
+    const app_mooncake_plan_t plan = {
+        .net = context->net,
+        .runtime = context->runtime,
+        .index = context->index,
+        .hosts = hosts,
+        .host_count = 1 + (size_t)serving->node_count,
+        .metadata_host = hosts[0],
+        .codec = context->mooncake_codec,
+        .metadata = config->metadata,
+    };
+    sim_err_t error = app_mooncake_cluster_create(&plan, &serving->cluster, message);
+    if (error == SIM_OK) {
+        error = app__mc_import(context, config->records, serving->cluster, message);
+    }
+    for (uint32_t n = 0; n < serving->node_count && error == SIM_OK; n++) {
+        app__serving_node_t *const node = &serving->nodes[n];
+        node->station = &serving->cluster->stations[1 + n];
+        node->node = node->station->node;
+        app__serving_node_init(node);
+        if (config->transport == APP__SERVING_MOONCAKE && serving->node_count > 1) {
+            error = make_engine(serving, node, message);
+        }
+    }
+    if (error == SIM_OK && config->transport == APP__SERVING_WRITES) {
+        app__serving_wire_create(serving, context);
+    }
+    return error;
+}
+
+// -- the application
+
+static void serving_destroy(app_t *app)
+{
+    app__serving_t *const serving = (app__serving_t *)(void *)app;
+    for (uint32_t n = 0; n < serving->node_count && serving->nodes != NULL; n++) {
+        app__serving_node_fini(&serving->nodes[n]);
+    }
+    app_mooncake_cluster_destroy(serving->cluster);
+    app__serving_wire_destroy(serving->wire);
+    app__serving_router_fini(serving);
+    app__requests_fini(&serving->requests);
+    sim_free(serving->courses);
+    sim_free(serving->seats);
+    sim_free(serving->nodes);
+    sim_free(serving->stage_at);
+    sim_free(serving);
+}
+
+static sim_err_t prepare(app__serving_t *serving,
+                         const app_context_t *context,
+                         const app__serving_config_t *config,
+                         sim_message_t *message)
+{
+    sim_err_t error = app__serving_model(config, &serving->served, message);
+    if (error == SIM_OK) {
+        error = app__requests_create(context, &config->requests, &serving->requests, message);
+    }
+    if (error == SIM_OK) {
+        error = app__check_memory(context,
+                                  "requests",
+                                  serving->requests.count,
+                                  sizeof(app__serving_course_t) + sizeof(app__serving_seat_t) + 32,
+                                  "requests",
+                                  message);
+    }
+    if (error != SIM_OK) {
+        return error;
+    }
+    const uint64_t layers = serving->served.sizes.layers;
+    serving->layer_groups = config->layer_groups < layers ? config->layer_groups : layers;
+    app__serving_courses_init(serving);
+    init_nodes(serving);
+    error = set_flows(serving, message);
+    if (error == SIM_OK) {
+        error = set_memory(serving, message);
+    }
+    return error == SIM_OK ? set_places(serving, message) : error;
+}
+
+static sim_err_t serving_create(const app_context_t *context,
+                                const void *config_void,
+                                app_t **app,
+                                sim_message_t *message)
+{
+    const app__serving_config_t *const config = config_void;
+    if (context->mooncake_codec == NULL) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "hosts",
+                              ": this program has no codec for Mooncake's descriptions, expected "
+                              "one in app_context_t");
+    }
+    app__serving_t *const serving = sim_alloc(sizeof(*serving));
+    *serving = (app__serving_t){
+        .app = {&app_serving, context->net, context->index},
+        .config = *config,
+        .prefill_count = (uint32_t)config->prefill,
+        .node_count = (uint32_t)(config->prefill + config->decode),
+    };
+    app__random_init(&serving->random, context, 0, "serving");
+    sim_err_t error = prepare(serving, context, config, message);
+    if (error == SIM_OK) {
+        net_node_t **const hosts = sim_alloc_array(1 + (size_t)serving->node_count, sizeof(*hosts));
+        error = find_hosts(serving, context, config, hosts, message);
+        if (error == SIM_OK) {
+            error = build(serving, context, config, hosts, message);
+        }
+        sim_free(hosts);
+    }
+    if (error != SIM_OK) {
+        serving_destroy(&serving->app);
+        return error;
+    }
+    app__serving_router_begin(serving);
+    *app = &serving->app;
+    return SIM_OK;
+}
+
+static void serving_progress(const app_t *app, uint64_t *done, uint64_t *planned)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    *planned = serving->requests.count;
+    *done = serving->settled;
+}
+
+static void serving_places(const app_t *app, app_place_fn fn, void *ctx)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        fn(n, nic_interface(nic_at(serving->nodes[n].station->host, 0)), ctx);
+    }
+}
+
+const app_ops_t app_serving = {
+    .name = "serving",
+    .help = "serves requests to a language model: prefill and decode nodes, and their KV data",
+    .attrs = &app__serving_attrs,
+    .create = serving_create,
+    .destroy = serving_destroy,
+    .progress = serving_progress,
+    .operations = app__serving_operations,
+    .places = serving_places,
+    .carry = app__serving_carry,
+    .report = &app__serving_report,
+    .warn = app__serving_warn,
+};

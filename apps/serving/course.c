@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/course.c - the times of requests, the report, and what ranks carry to rank 0
+// (docs/models/serving.md).
+#include "apps/serving/report.h"
+
+#include <math.h>
+
+void app__serving_courses_init(app__serving_t *serving)
+{
+    const uint32_t count = serving->requests.count;
+    serving->courses = sim_alloc_array(count, sizeof(*serving->courses));
+    serving->seats = sim_alloc_array(count, sizeof(*serving->seats));
+    for (uint32_t i = 0; i < count; i++) {
+        serving->courses[i] = (app__serving_course_t){
+            .arrival_ps = SIM_TIME_NEVER,
+            .settled_ps = SIM_TIME_NEVER,
+            .queued_ps = SIM_TIME_NEVER,
+            .began_ps = SIM_TIME_NEVER,
+            .computed_ps = SIM_TIME_NEVER,
+            .granted_ps = SIM_TIME_NEVER,
+            .prefill_first_ps = SIM_TIME_NEVER,
+            .ready_ps = SIM_TIME_NEVER,
+            .joined_ps = SIM_TIME_NEVER,
+            .first_ps = SIM_TIME_NEVER,
+            .end_ps = SIM_TIME_NEVER,
+        };
+    }
+}
+
+// -- in ranks
+
+// Takes the members of a course that hosts of the carried rank wrote. All others are NEVER there.
+static void carry_course(app__serving_course_t *course, sim_carry_t *carry)
+{
+    app__serving_course_t theirs = *course;
+    SIM_CARRY(carry, theirs);
+    if (theirs.arrival_ps != SIM_TIME_NEVER) {
+        course->arrival_ps = theirs.arrival_ps;
+        course->settled_ps = theirs.settled_ps;
+        course->prefill = theirs.prefill;
+        course->decode = theirs.decode;
+        course->refused = theirs.refused;
+        course->failed = theirs.failed;
+    }
+    if (theirs.queued_ps != SIM_TIME_NEVER) {
+        course->queued_ps = theirs.queued_ps;
+        course->began_ps = theirs.began_ps;
+        course->computed_ps = theirs.computed_ps;
+        course->granted_ps = theirs.granted_ps;
+        course->prefill_first_ps = theirs.prefill_first_ps;
+    }
+    if (theirs.ready_ps != SIM_TIME_NEVER || theirs.first_ps != SIM_TIME_NEVER) {
+        course->ready_ps = theirs.ready_ps;
+        course->joined_ps = theirs.joined_ps;
+        course->first_ps = theirs.first_ps;
+        course->end_ps = theirs.end_ps;
+        course->tokens = theirs.tokens;
+        course->preempted = theirs.preempted;
+    }
+}
+
+void app__serving_carry(app_t *app, sim_carry_t *carry)
+{
+    app__serving_t *const serving = (app__serving_t *)(void *)app;
+    app__mc_server_carry(serving->cluster->server, carry);
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        carry_course(&serving->courses[i], carry);
+    }
+    if (sim_carry_has(carry, serving->router->node)) {
+        SIM_CARRY_FIELDS(carry, serving, arrived, refused);
+    }
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        app__serving_node_t *const node = &serving->nodes[n];
+        if (node->engine != NULL) {
+            (void)app__mc_carry_engine(node->engine, carry);
+        }
+        if (!sim_carry_has(carry, node->node)) {
+            continue;
+        }
+        SIM_CARRY(carry, node->counters);
+        sim_carry(carry, node->nic_sent, node->nics * sizeof(*node->nic_sent));
+        sim_carry(carry, node->nic_received, node->nics * sizeof(*node->nic_received));
+        SIM_CARRY_LIST(carry, node->operations, node->operation_count, node->operation_capacity);
+    }
+}
+
+// -- operations
+
+static void tell_operation(const app__serving_node_t *node,
+                           uint32_t number,
+                           const app__serving_operation_t *own,
+                           app_operation_fn fn,
+                           void *ctx)
+{
+    static const char *const names[] = {"prefill", "decode", "prefill and decode", "KV data"};
+    const bool sends = own->kind == APP__SERVING_DID_SEND;
+    const app_operation_t operation = {
+        .rank = node->index,
+        .number = number,
+        .interface = nic_interface(nic_at(node->station->host, 0)),
+        .kind = sends ? "send" : "calc",
+        .dimension = "none",
+        .name = names[own->kind],
+        .bytes = own->bytes,
+        .peer = own->peer,
+        .start_ps = own->start_ps,
+        .end_ps = own->end_ps,
+    };
+    fn(&operation, ctx);
+}
+
+uint64_t app__serving_operations(const app_t *app, uint64_t most, app_operation_fn fn, void *ctx)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    const uint64_t share = most / serving->node_count;
+    uint64_t started = 0;
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        const app__serving_node_t *const node = &serving->nodes[n];
+        started += node->operation_count;
+        for (size_t i = 0; fn != NULL && i < node->operation_count && i < share; i++) {
+            tell_operation(node, (uint32_t)i, &node->operations[i], fn, ctx);
+        }
+    }
+    return started;
+}
+
+// -- results
+
+typedef struct sums {
+    sim_sample_set_t ttft;
+    sim_sample_set_t tpot;
+    sim_sample_set_t e2e;
+    sim_sample_set_t kv;
+    double e2e_ps;
+    double network_ps;
+    uint64_t good;
+    sim_time_t last_ps;
+} sums_t;
+
+static sim_time_t first_of(const app__serving_t *serving, const app__serving_course_t *course)
+{
+    return serving->config.first == APP__SERVING_FIRST_PREFILL && course->ready_ps != SIM_TIME_NEVER
+               ? course->prefill_first_ps
+               : course->first_ps;
+}
+
+void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES])
+{
+    for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
+        stage_ps[s] = 0.0;
+    }
+    stage_ps[APP__SERVING_ROUTING] = (double)(course->queued_ps - course->arrival_ps);
+    stage_ps[APP__SERVING_PREFILL_QUEUE] = (double)(course->began_ps - course->queued_ps);
+    stage_ps[APP__SERVING_PREFILL] = (double)(course->computed_ps - course->began_ps);
+    sim_time_t from_ps = course->computed_ps;
+    if (course->ready_ps != SIM_TIME_NEVER) {
+        if (course->granted_ps > from_ps) {
+            stage_ps[APP__SERVING_MEMORY_WAIT] = (double)(course->granted_ps - from_ps);
+            from_ps = course->granted_ps;
+        }
+        stage_ps[APP__SERVING_KV] = (double)(course->ready_ps - from_ps);
+        from_ps = course->ready_ps;
+        if (course->joined_ps != SIM_TIME_NEVER) {
+            stage_ps[APP__SERVING_DECODE_QUEUE] = (double)(course->joined_ps - from_ps);
+            from_ps = course->joined_ps;
+        }
+    }
+    stage_ps[APP__SERVING_DECODE] = (double)(course->end_ps - from_ps);
+}
+
+static void add_served(const app__serving_t *serving,
+                       uint32_t number,
+                       app__serving_report_t *report,
+                       sums_t *sums)
+{
+    const app__serving_course_t *const course = &serving->courses[number];
+    const app__request_t *const request = &serving->requests.items[number];
+    const sim_time_t first_ps = first_of(serving, course);
+    const sim_time_t ttft_ps = first_ps - course->arrival_ps;
+    const sim_time_t e2e_ps = course->end_ps - course->arrival_ps;
+    SIM_CHECK(course->tokens == request->output_tokens);
+    report->requests++;
+    report->prompt_tokens += request->prompt_tokens;
+    report->output_tokens += course->tokens;
+    sim_sample_set_add(&sums->ttft, ttft_ps);
+    sim_sample_set_add(&sums->e2e, e2e_ps);
+    sim_time_t tpot_ps = 0;
+    if (request->output_tokens > 1) {
+        tpot_ps = (course->end_ps - first_ps) / (request->output_tokens - 1);
+        sim_sample_set_add(&sums->tpot, tpot_ps);
+    }
+    sums->good +=
+        ttft_ps <= serving->config.ttft_goal_ps && tpot_ps <= serving->config.tpot_goal_ps;
+    double stage_ps[APP__SERVING_STAGES];
+    app__serving_stages(course, stage_ps);
+    for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
+        report->stages.ms[s] += stage_ps[s];
+    }
+    if (course->ready_ps != SIM_TIME_NEVER) {
+        sim_sample_set_add(&sums->kv, (uint64_t)stage_ps[APP__SERVING_KV]);
+    }
+    sums->e2e_ps += (double)e2e_ps;
+    sums->network_ps += stage_ps[APP__SERVING_ROUTING] + stage_ps[APP__SERVING_KV];
+    sums->last_ps = course->end_ps > sums->last_ps ? course->end_ps : sums->last_ps;
+}
+
+static void tell_nics(const app__serving_t *serving, app__serving_report_t *report)
+{
+    uint64_t sum = 0;
+    uint64_t most = 0;
+    size_t count = 0;
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        count += serving->nodes[n].nics;
+    }
+    report->nics = sim_alloc_array(count, sizeof(*report->nics));
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        const app__serving_node_t *const node = &serving->nodes[n];
+        for (uint32_t i = 0; i < node->nics; i++) {
+            const uint64_t bytes = node->nic_sent[i] + node->nic_received[i];
+            report->nics[report->nic_count++] = (app__serving_nic_t){
+                .node = node->station->host->sim.name,
+                .nic = i,
+                .sent_bytes = node->nic_sent[i],
+                .received_bytes = node->nic_received[i],
+            };
+            sum += bytes;
+            most = bytes > most ? bytes : most;
+        }
+    }
+    report->nic_imbalance = sum == 0 ? (double)NAN : (double)most * (double)count / (double)sum;
+}
+
+static void tell_nodes(const app__serving_t *serving, app__serving_report_t *report, double all_ps)
+{
+    report->nodes = sim_alloc_array(serving->node_count, sizeof(*report->nodes));
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        const app__serving_node_t *const node = &serving->nodes[n];
+        const app__serving_counters_t *const counters = &node->counters;
+        const double steps = counters->steps == 0 ? (double)NAN : (double)counters->steps;
+        report->preemptions += counters->preemptions;
+        report->again_tokens += counters->again_tokens;
+        report->kv_bytes += counters->sent_bytes;
+        report->nodes[report->node_count++] = (app__serving_told_node_t){
+            .node = node->station->host->sim.name,
+            .role = serving->node_count == serving->prefill_count ? "both"
+                    : node->decodes                               ? "decode"
+                                                                  : "prefill",
+            .steps = counters->steps,
+            .prefill_tokens = counters->prefill_tokens,
+            .decode_tokens = counters->decode_tokens,
+            .preemptions = counters->preemptions,
+            .batch_mean = (double)counters->batch_sum / steps,
+            .busy_percent = all_ps > 0.0 ? 100.0 * (double)counters->busy_ps / all_ps : 0.0,
+            .memory_percent = 100.0 * (double)counters->pages_max / (double)node->pages,
+            .sent_bytes = counters->sent_bytes,
+            .received_bytes = counters->received_bytes,
+        };
+    }
+}
+
+// Returns the time of a token's KV data at the rates of the busiest NICs of both nodes: the formula
+// of simulators without a network.
+static double formula_ps(const app__serving_t *serving)
+{
+    const app__serving_node_t *const ends[2] = {&serving->nodes[0],
+                                                &serving->nodes[serving->node_count - 1]};
+    double most_ps = 0.0;
+    for (uint32_t e = 0; e < 2; e++) {
+        for (uint32_t i = 0; i < ends[e]->nics; i++) {
+            uint64_t flows = 0;
+            for (uint32_t f = 0; f < serving->flows; f++) {
+                flows += app__serving_nic_of(ends[e], f) == i;
+            }
+            const double rate = (double)nic_rate_bps(nic_at(ends[e]->station->host, i));
+            const double time_ps = (double)flows * (double)serving->flow_unit_bytes * 8e12 / rate;
+            most_ps = time_ps > most_ps ? time_ps : most_ps;
+        }
+    }
+    return most_ps;
+}
+
+static void tell_served(const app__serving_t *serving, app__serving_report_t *report)
+{
+    report->served = sim_alloc_array(serving->requests.count, sizeof(*report->served));
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        const app__serving_course_t *const course = &serving->courses[i];
+        if (course->end_ps == SIM_TIME_NEVER) {
+            continue;
+        }
+        double stage_ps[APP__SERVING_STAGES];
+        app__serving_stages(course, stage_ps);
+        const double ms = (double)SIM_PS_PER_MS;
+        app__serving_told_request_t *const told = &report->served[report->served_count++];
+        *told = (app__serving_told_request_t){
+            .request = i,
+            .prefill = serving->nodes[course->prefill].station->host->sim.name,
+            .decode = serving->nodes[course->decode].station->host->sim.name,
+            .prompt_tokens = serving->requests.items[i].prompt_tokens,
+            .output_tokens = course->tokens,
+            .arrival_ms = (double)course->arrival_ps / ms,
+            .ttft_ms = (double)(first_of(serving, course) - course->arrival_ps) / ms,
+            .e2e_ms = (double)(course->end_ps - course->arrival_ps) / ms,
+            .preempted = course->preempted,
+        };
+        for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
+            told->stages.ms[s] = stage_ps[s] / ms;
+        }
+    }
+}
+
+static void tell_sums(const app__serving_t *serving, app__serving_report_t *report, sums_t *sums)
+{
+    const sim_time_t end_ps = sim_end_time_ps(net_sim(serving->app.net));
+    const uint64_t ended = report->requests + report->refused + report->failed;
+    const sim_time_t until_ps = ended < serving->requests.count ? end_ps : sums->last_ps;
+    const sim_time_t start_ps = serving->config.start_ps;
+    const double seconds = until_ps > start_ps ? (double)(until_ps - start_ps) / 1e12 : (double)NAN;
+    report->seconds = until_ps > start_ps ? seconds : 0.0;
+    report->requests_per_s = (double)report->requests / seconds;
+    report->goodput_rps = (double)sums->good / seconds;
+    report->tokens_per_s = (double)report->output_tokens / seconds;
+    report->good_share =
+        report->requests == 0 ? (double)NAN : (double)sums->good / (double)report->requests;
+    report->network_share = sums->e2e_ps > 0.0 ? sums->network_ps / sums->e2e_ps : (double)NAN;
+    for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
+        report->stages.ms[s] =
+            report->requests == 0
+                ? (double)NAN
+                : report->stages.ms[s] / (double)report->requests / (double)SIM_PS_PER_MS;
+    }
+    report->ttft_ms = sim_percentiles(&sums->ttft, SIM_PS_PER_MS);
+    report->tpot_ms = sim_percentiles(&sums->tpot, SIM_PS_PER_MS);
+    report->e2e_ms = sim_percentiles(&sums->e2e, SIM_PS_PER_MS);
+    report->kv_ms = sim_percentiles(&sums->kv, SIM_PS_PER_MS);
+    if (serving->node_count > serving->prefill_count && report->requests > 0) {
+        report->kv_formula_ms = formula_ps(serving) * (double)report->prompt_tokens /
+                                (double)report->requests / (double)SIM_PS_PER_MS;
+    } else {
+        report->kv_formula_ms = (double)NAN;
+    }
+    tell_nodes(serving, report, seconds * 1e12);
+}
+
+static void serving_fill(const void *object, void *report_void)
+{
+    const app__serving_t *const serving = object;
+    app__serving_report_t *const report = report_void;
+    sums_t sums = {.good = 0};
+    sim_sample_set_init(&sums.ttft);
+    sim_sample_set_init(&sums.tpot);
+    sim_sample_set_init(&sums.e2e);
+    sim_sample_set_init(&sums.kv);
+    report->refused = serving->refused;
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        if (serving->courses[i].end_ps != SIM_TIME_NEVER) {
+            add_served(serving, i, report, &sums);
+        } else {
+            report->failed += serving->courses[i].failed;
+        }
+    }
+    report->unfinished =
+        serving->requests.count - report->requests - report->refused - report->failed;
+    tell_sums(serving, report, &sums);
+    tell_nics(serving, report);
+    if (serving->config.log) {
+        tell_served(serving, report);
+    }
+    sim_sample_set_fini(&sums.ttft);
+    sim_sample_set_fini(&sums.tpot);
+    sim_sample_set_fini(&sums.e2e);
+    sim_sample_set_fini(&sums.kv);
+}
+
+void app__serving_warn(const app_t *app, void (*write)(const char *text, void *ctx), void *ctx)
+{
+    const app__serving_t *const serving = (const app__serving_t *)(const void *)app;
+    uint64_t failed = 0;
+    for (uint32_t i = 0; i < serving->requests.count; i++) {
+        failed += serving->courses[i].failed;
+    }
+    if (serving->refused > 0) {
+        char *const text =
+            sim_format("warning: serving: %" PRIu64 " requests were refused, since their KV data "
+                       "does not fit into the memory of a node\n",
+                       serving->refused);
+        write(text, ctx);
+        sim_free(text);
+    }
+    if (failed > 0) {
+        char *const text =
+            sim_format("warning: serving: %" PRIu64 " requests failed, since their KV data could "
+                       "not be moved\n",
+                       failed);
+        write(text, ctx);
+        sim_free(text);
+    }
+}
+
+static void serving_fini(void *report_void)
+{
+    app__serving_report_t *const report = report_void;
+    sim_free(report->nodes);
+    sim_free(report->nics);
+    sim_free(report->served);
+}
+
+const sim_report_table_t app__serving_report = {
+    .rows = app__serving_report_rows,
+    .count = APP__SERVING_REPORT_ROWS,
+    .bytes = sizeof(app__serving_report_t),
+    .fill = serving_fill,
+    .fini = serving_fini,
+};

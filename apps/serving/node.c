@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/node.c - requests at their prefill and decode nodes, and the messages between nodes
+// (docs/models/serving.md).
+//
+// A prefill node asks for memory at the decode node when it begins with a prompt. It sends the KV
+// data that it has computed once the decode node has granted that memory, and then tells the decode
+// node, which lets the request join its steps.
+#include <string.h>
+
+#include "apps/serving/serving.h"
+
+#define MESSAGE_BYTES 24u
+
+static void answered(int32_t status, const char *body, size_t size, void *ctx)
+{
+    (void)status;
+    (void)body;
+    (void)size;
+    (void)ctx;
+}
+
+void app__serving_tell(const app__serving_t *serving,
+                       app__mc_station_t *from,
+                       uint32_t peer,
+                       app__serving_kind_t kind,
+                       uint32_t number,
+                       uint64_t word)
+{
+    char body[MESSAGE_BYTES];
+    app__mc_put64(body, kind);
+    app__mc_put64(body + 8, number);
+    app__mc_put64(body + 16, word);
+    const app__mc_message_t message = {APP__MC_PROGRAM, "serving", body, sizeof(body)};
+    app__mc_ask(from,
+                peer,
+                &message,
+                serving->config.engine.handshake_timeout_ps,
+                serving->config.engine.call_retries,
+                answered,
+                NULL,
+                false);
+}
+
+void app__serving_note_operation(app__serving_node_t *node,
+                                 app__serving_operation_kind_t kind,
+                                 sim_time_t start_ps,
+                                 uint32_t peer,
+                                 uint64_t bytes)
+{
+    if (!node->serving->config.operations) {
+        return;
+    }
+    SIM_GROW(node->operations, node->operation_count, &node->operation_capacity);
+    node->operations[node->operation_count++] = (app__serving_operation_t){
+        .start_ps = start_ps,
+        .end_ps = node->node->now_ps,
+        .bytes = bytes,
+        .peer = peer,
+        .kind = (uint8_t)kind,
+    };
+}
+
+// -- jobs
+
+static app__mc_chain_t *chain_of(app__serving_node_t *node, app__serving_phase_t phase)
+{
+    switch (phase) {
+    case APP__SERVING_QUEUED:
+        return &node->queued;
+    case APP__SERVING_RUNNING:
+        return &node->running;
+    case APP__SERVING_RESERVING:
+        return &node->reserving;
+    case APP__SERVING_SENDING:
+    case APP__SERVING_RECEIVING:
+        break;
+    }
+    return &node->others;
+}
+
+void app__serving_job_move(app__serving_job_t *job, app__serving_phase_t phase)
+{
+    app__serving_node_t *const node = job->node;
+    app__mc_chain_remove(chain_of(node, job->phase), &job->link);
+    node->running_count -= job->phase == APP__SERVING_RUNNING;
+    node->running_count += phase == APP__SERVING_RUNNING;
+    job->phase = phase;
+    app__mc_chain_add(chain_of(node, phase), &job->link);
+}
+
+static app__serving_job_t *job_create(app__serving_node_t *node,
+                                      uint32_t number,
+                                      app__serving_phase_t phase)
+{
+    app__serving_job_t *const job = sim_alloc(sizeof(*job));
+    *job = (app__serving_job_t){.node = node, .number = number, .phase = phase};
+    app__mc_chain_add(chain_of(node, phase), &job->link);
+    return job;
+}
+
+// Frees a job with its memory.
+static void job_free(app__serving_job_t *job)
+{
+    app__serving_node_t *const node = job->node;
+    app__mc_chain_remove(chain_of(node, job->phase), &job->link);
+    node->running_count -= job->phase == APP__SERVING_RUNNING;
+    node->pages_free += job->pages;
+    SIM_CHECK(node->pages_free <= node->pages);
+    sim_free(job);
+}
+
+static const app__request_t *request_of(const app__serving_job_t *job)
+{
+    return &job->node->serving->requests.items[job->number];
+}
+
+static app__serving_course_t *course_of(const app__serving_job_t *job)
+{
+    return &job->node->serving->courses[job->number];
+}
+
+// Ends a request at its decode node: all tokens are out, or its KV data never came.
+static void job_end(app__serving_job_t *job, bool failed)
+{
+    app__serving_node_t *const node = job->node;
+    app__serving_course_t *const course = course_of(job);
+    if (failed) {
+        node->counters.failed++;
+    } else {
+        SIM_CHECK(job->generated == request_of(job)->output_tokens);
+        course->end_ps = node->node->now_ps;
+        course->tokens = job->generated;
+        sim_happened(node->node, 's', node->node->now_ps, job->number);
+    }
+    node->serving->seats[job->number].decode = NULL;
+    app__serving_tell(node->serving,
+                      node->station,
+                      0,
+                      APP__SERVING_ENDED,
+                      job->number,
+                      failed ? 1 : 0);
+    job_free(job);
+}
+
+// Counts a token for the user; the request ends with its last one.
+static void job_token(app__serving_job_t *job)
+{
+    app__serving_course_t *const course = course_of(job);
+    job->generated++;
+    if (course->first_ps == SIM_TIME_NEVER) {
+        course->first_ps = job->node->node->now_ps;
+    }
+    if (job->generated == request_of(job)->output_tokens) {
+        job_end(job, false);
+        return;
+    }
+    job->target++;
+}
+
+// -- sending
+
+// Lets go of a prompt whose KV data is at the decode node, or will never be.
+static void leave_if_sent(app__serving_job_t *job)
+{
+    if (job->phase != APP__SERVING_SENDING || job->under_way > 0 ||
+        (job->sent < job->produced && !job->failed)) {
+        return;
+    }
+    app__serving_node_t *const node = job->node;
+    app__serving_t *const serving = node->serving;
+    app__serving_tell(serving,
+                      node->station,
+                      1 + job->peer,
+                      APP__SERVING_READY,
+                      job->number,
+                      job->failed ? 1 : 0);
+    serving->seats[job->number].prefill = NULL;
+    job_free(job);
+    app__serving_step(node);
+}
+
+static void moved(app__serving_job_t *job, bool good)
+{
+    job->under_way--;
+    job->failed = job->failed || !good;
+    leave_if_sent(job);
+}
+
+void app__serving_job_send(app__serving_job_t *job)
+{
+    if (!job->granted || job->sent == job->produced || job->failed) {
+        return;
+    }
+    const uint64_t from = job->sent;
+    job->sent = job->produced;
+    job->under_way++;
+    app__serving_move(job, from, job->produced, moved);
+}
+
+static void prompt_stepped(app__serving_job_t *job)
+{
+    app__serving_t *const serving = job->node->serving;
+    app__serving_node_t *const node = job->node;
+    const bool whole = job->computed == job->target;
+    if (whole || serving->config.kv != APP__SERVING_WHOLE) {
+        job->produced = job->computed * serving->served.sizes.layers;
+    }
+    if (whole) {
+        app__serving_course_t *const course = course_of(job);
+        course->computed_ps = node->node->now_ps;
+        if (serving->config.first == APP__SERVING_FIRST_PREFILL) {
+            course->prefill_first_ps = node->node->now_ps;
+        }
+        app__serving_job_move(job, APP__SERVING_SENDING);
+        app__serving_tell(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, 0);
+    }
+    app__serving_job_send(job);
+}
+
+void app__serving_job_stepped(app__serving_job_t *job)
+{
+    if (job->prefills) {
+        prompt_stepped(job);
+        return;
+    }
+    if (job->computed < job->target) {
+        return;
+    }
+    app__serving_course_t *const course = course_of(job);
+    if (!job->node->decodes && course->computed_ps == SIM_TIME_NEVER) {
+        course->computed_ps = job->node->node->now_ps;
+    }
+    job_token(job);
+}
+
+// -- messages
+
+static void on_job(app__serving_node_t *node, uint32_t number, uint32_t decode)
+{
+    app__serving_t *const serving = node->serving;
+    app__serving_job_t *const job = job_create(node, number, APP__SERVING_QUEUED);
+    job->peer = decode;
+    job->prefills = decode != node->index;
+    job->target = serving->requests.items[number].prompt_tokens;
+    serving->courses[number].queued_ps = node->node->now_ps;
+    if (job->prefills) {
+        serving->seats[number].prefill = job;
+    } else {
+        serving->seats[number].decode = job;
+    }
+    app__serving_step(node);
+}
+
+void app__serving_grant(app__serving_node_t *node)
+{
+    app__serving_t *const serving = node->serving;
+    app__mc_link_t *const first = node->queued.oldest;
+    if (first != NULL && SIM_CONTAINER_OF(first, app__serving_job_t, link)->pages == 0) {
+        return; // a request that gave its memory up comes first
+    }
+    while (node->reserving.oldest != NULL) {
+        app__serving_job_t *const job =
+            SIM_CONTAINER_OF(node->reserving.oldest, app__serving_job_t, link);
+        const uint64_t needed = app__serving_pages(serving, job->target);
+        if (needed > node->pages_free) {
+            return;
+        }
+        node->pages_free -= needed;
+        job->pages = needed;
+        app__serving_job_move(job, APP__SERVING_RECEIVING);
+        app__serving_tell(serving,
+                          node->station,
+                          1 + job->peer,
+                          APP__SERVING_GRANT,
+                          job->number,
+                          0);
+    }
+}
+
+static void on_reserve(app__serving_node_t *node, uint32_t number, uint32_t prefill)
+{
+    const app__serving_t *const serving = node->serving;
+    app__serving_job_t *const job = job_create(node, number, APP__SERVING_RESERVING);
+    const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+    job->peer = prefill;
+    // The first step computes the KV data of the first token, or once more that of the prompt's
+    // last one.
+    job->target = serving->config.first == APP__SERVING_FIRST_STEP ? prompt : prompt + 1;
+    node->serving->seats[number].decode = job;
+    app__serving_grant(node);
+}
+
+static void on_grant(app__serving_node_t *node, uint32_t number)
+{
+    app__serving_job_t *const job = node->serving->seats[number].prefill;
+    SIM_CHECK(job != NULL && job->prefills);
+    job->granted = true;
+    course_of(job)->granted_ps = node->node->now_ps;
+    app__serving_job_send(job);
+}
+
+static void on_ready(app__serving_node_t *node, uint32_t number, bool failed)
+{
+    app__serving_t *const serving = node->serving;
+    app__serving_job_t *const job = serving->seats[number].decode;
+    SIM_CHECK(job != NULL && (job->phase == APP__SERVING_RECEIVING || failed));
+    if (failed) {
+        job_end(job, true);
+        app__serving_grant(node);
+        app__serving_step(node);
+        return;
+    }
+    course_of(job)->ready_ps = node->node->now_ps;
+    job->computed = job->target - 1;
+    app__serving_count_received(node,
+                                (uint64_t)serving->requests.items[number].prompt_tokens *
+                                    serving->served.sizes.layers);
+    app__serving_job_move(job, APP__SERVING_QUEUED);
+    if (serving->config.first != APP__SERVING_FIRST_STEP) {
+        job->target--; // the first token needs no step
+        job_token(job);
+    }
+    app__serving_grant(node);
+    app__serving_step(node);
+}
+
+static void on_message(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    app__serving_node_t *const node = ctx;
+    app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
+    SIM_CHECK(incoming->size == MESSAGE_BYTES);
+    const uint64_t kind = app__mc_get64(incoming->body);
+    const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
+    const uint64_t word = app__mc_get64(incoming->body + 16);
+    SIM_CHECK(number < node->serving->requests.count);
+    app__serving_seat_t *const seat = &node->serving->seats[number];
+    const bool by_prefill = kind == APP__SERVING_JOB || kind == APP__SERVING_GRANT;
+    uint8_t *const seen = by_prefill ? &seat->seen_by_prefill : &seat->seen_by_decode;
+    if (*seen & 1u << kind) {
+        return; // a message that arrived twice
+    }
+    *seen |= (uint8_t)(1u << kind);
+    sim_progress(node->node);
+    switch (kind) {
+    case APP__SERVING_JOB:
+        on_job(node, number, (uint32_t)word);
+        break;
+    case APP__SERVING_RESERVE:
+        on_reserve(node, number, (uint32_t)word);
+        break;
+    case APP__SERVING_GRANT:
+        on_grant(node, number);
+        break;
+    case APP__SERVING_READY:
+        on_ready(node, number, word != 0);
+        break;
+    default:
+        SIM_CHECKF(false, "message %" PRIu64, kind);
+    }
+}
+
+void app__serving_node_init(app__serving_node_t *node)
+{
+    node->pages_free = node->pages;
+    node->nics = nic_count(node->station->host);
+    node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
+    node->nic_received = sim_alloc_array(node->nics, sizeof(*node->nic_received));
+    app__serving_batch_init(node);
+    app__mc_handle(node->station, APP__MC_PROGRAM, on_message, node);
+}
+
+static void free_jobs(app__mc_chain_t *chain)
+{
+    app__mc_link_t *link = chain->oldest;
+    while (link != NULL) {
+        app__mc_link_t *const next = link->newer;
+        sim_free(SIM_CONTAINER_OF(link, app__serving_job_t, link));
+        link = next;
+    }
+}
+
+void app__serving_node_fini(app__serving_node_t *node)
+{
+    free_jobs(&node->queued);
+    free_jobs(&node->running);
+    free_jobs(&node->reserving);
+    free_jobs(&node->others);
+    app__serving_moves_fini(node);
+    sim_free(node->nic_sent);
+    sim_free(node->nic_received);
+    sim_free(node->operations);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/report.h - the values that `serving` reports after a run.
+#ifndef APPS_SERVING_REPORT_H
+#define APPS_SERVING_REPORT_H
+
+#include "apps/serving/serving.h"
+
+// Parts of the time from the arrival of a request to its last token. They add up to it.
+typedef enum app__serving_stage {
+    APP__SERVING_ROUTING,
+    APP__SERVING_PREFILL_QUEUE,
+    APP__SERVING_PREFILL,
+    APP__SERVING_MEMORY_WAIT,
+    APP__SERVING_KV,
+    APP__SERVING_DECODE_QUEUE,
+    APP__SERVING_DECODE,
+    APP__SERVING_STAGES,
+} app__serving_stage_t;
+
+typedef struct app__serving_told_stages {
+    double ms[APP__SERVING_STAGES];
+} app__serving_told_stages_t;
+
+typedef struct app__serving_nic {
+    const char *node;
+    uint64_t nic;
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+} app__serving_nic_t;
+
+typedef struct app__serving_told_node {
+    const char *node;
+    const char *role;
+    uint64_t steps;
+    uint64_t prefill_tokens;
+    uint64_t decode_tokens;
+    uint64_t preemptions;
+    double batch_mean;
+    double busy_percent;
+    double memory_percent;
+    uint64_t sent_bytes;
+    uint64_t received_bytes;
+} app__serving_told_node_t;
+
+typedef struct app__serving_told_request {
+    uint64_t request;
+    const char *prefill;
+    const char *decode;
+    uint64_t prompt_tokens;
+    uint64_t output_tokens;
+    double arrival_ms;
+    double ttft_ms;
+    double e2e_ms;
+    uint64_t preempted;
+    app__serving_told_stages_t stages;
+} app__serving_told_request_t;
+
+typedef struct app__serving_report {
+    uint64_t requests;
+    uint64_t refused;
+    uint64_t failed;
+    uint64_t unfinished;
+    sim_percentiles_t ttft_ms;
+    sim_percentiles_t tpot_ms;
+    sim_percentiles_t e2e_ms;
+    double goodput_rps;
+    double good_share;
+    double requests_per_s;
+    double tokens_per_s;
+    double network_share;
+    double nic_imbalance;
+    sim_percentiles_t kv_ms;
+    double kv_formula_ms;
+    app__serving_told_stages_t stages;
+    double seconds;
+    uint64_t prompt_tokens;
+    uint64_t output_tokens;
+    uint64_t preemptions;
+    uint64_t again_tokens;
+    uint64_t kv_bytes;
+    app__serving_told_node_t *nodes;
+    size_t node_count;
+    app__serving_nic_t *nics;
+    size_t nic_count;
+    app__serving_told_request_t *served;
+    size_t served_count;
+} app__serving_report_t;
+
+#define APP__SERVING_REPORT_ROWS 25u
+extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
+
+// Computes the stages of a request that was served, in ps.
+void app__serving_stages(const app__serving_course_t *course, double stage_ps[APP__SERVING_STAGES]);
+
+#endif // APPS_SERVING_REPORT_H

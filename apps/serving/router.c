@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/router.c - gives each request its prefill and decode node when it arrives
+// (docs/models/serving.md).
+//
+// The router knows what it has given to nodes and what they have told it since. It does not know
+// how many tokens a request will generate.
+#include "apps/serving/serving.h"
+
+// -- closed-loop requests that are due, as a heap by time and number
+
+static bool is_before(const app__serving_t *serving, uint32_t a, uint32_t b)
+{
+    return serving->due_ps[a] < serving->due_ps[b] ||
+           (serving->due_ps[a] == serving->due_ps[b] && a < b);
+}
+
+static void push_due(app__serving_t *serving, uint32_t number)
+{
+    uint32_t *const heap = serving->due;
+    uint32_t at = serving->due_count++;
+    while (at > 0 && is_before(serving, number, heap[(at - 1) / 2])) {
+        heap[at] = heap[(at - 1) / 2];
+        at = (at - 1) / 2;
+    }
+    heap[at] = number;
+}
+
+static uint32_t pop_due(app__serving_t *serving)
+{
+    uint32_t *const heap = serving->due;
+    const uint32_t first = heap[0];
+    const uint32_t last = heap[--serving->due_count];
+    uint32_t at = 0;
+    while (2 * at + 1 < serving->due_count) {
+        uint32_t child = 2 * at + 1;
+        child += child + 1 < serving->due_count && is_before(serving, heap[child + 1], heap[child]);
+        if (!is_before(serving, heap[child], last)) {
+            break;
+        }
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return first;
+}
+
+// -- placing
+
+// Chooses one of the nodes [first, first + count).
+static uint32_t choose(app__serving_t *serving, uint32_t first, uint32_t count, uint64_t *turn)
+{
+    if (serving->config.route == APP__SERVING_ROUND_ROBIN) {
+        return first + (uint32_t)((*turn)++ % count);
+    }
+    if (serving->config.route == APP__SERVING_RANDOM) {
+        return first + (uint32_t)sim_random_below(&serving->random, count);
+    }
+    // Of equal nodes, the one that got its last request first.
+    uint32_t best = first;
+    for (uint32_t n = first + 1; n < first + count; n++) {
+        if (serving->load[n] < serving->load[best] ||
+            (serving->load[n] == serving->load[best] && serving->turns[n] < serving->turns[best])) {
+            best = n;
+        }
+    }
+    serving->turns[best] = serving->arrived;
+    return best;
+}
+
+static uint64_t weight_of(const app__serving_t *serving, uint32_t number)
+{
+    return serving->requests.items[number].prompt_tokens;
+}
+
+// Returns whether the KV data of a request fits into the memory of the nodes at all.
+static bool fits(const app__serving_t *serving, uint32_t number)
+{
+    const app__request_t *const request = &serving->requests.items[number];
+    const uint64_t all = (uint64_t)request->prompt_tokens + request->output_tokens;
+    return app__serving_pages(serving, request->prompt_tokens) <= serving->nodes[0].pages &&
+           app__serving_pages(serving, all) <= serving->nodes[serving->node_count - 1].pages;
+}
+
+static void settle(app__serving_t *serving, uint32_t number)
+{
+    const uint32_t next = serving->followers[number];
+    const sim_time_t now_ps = serving->router->node->now_ps;
+    serving->courses[number].settled_ps = now_ps;
+    serving->settled++;
+    if (next != APP__REQUEST_NONE) {
+        serving->due_ps[next] = now_ps + serving->requests.items[next].arrival_ps;
+        push_due(serving, next);
+    }
+}
+
+static void arrive(app__serving_t *serving, uint32_t number)
+{
+    app__serving_course_t *const course = &serving->courses[number];
+    sim_node_t *const node = serving->router->node;
+    course->arrival_ps = node->now_ps;
+    serving->arrived++;
+    if (!fits(serving, number)) {
+        course->refused = true;
+        serving->refused++;
+        settle(serving, number);
+        return;
+    }
+    const uint32_t decodes = serving->node_count - serving->prefill_count;
+    course->prefill = choose(serving, 0, serving->prefill_count, &serving->turn);
+    course->decode = decodes == 0
+                         ? course->prefill
+                         : choose(serving, serving->prefill_count, decodes, &serving->decode_turn);
+    serving->load[course->prefill] += weight_of(serving, number);
+    if (course->decode != course->prefill) {
+        serving->load[course->decode] += weight_of(serving, number);
+    }
+    sim_work_begin(node, 1);
+    app__serving_tell(serving,
+                      serving->router,
+                      1 + course->prefill,
+                      APP__SERVING_JOB,
+                      number,
+                      course->decode);
+}
+
+static sim_time_t next_ps(const app__serving_t *serving)
+{
+    sim_time_t first_ps = SIM_TIME_NEVER;
+    if (serving->next < serving->requests.count) {
+        first_ps = serving->config.start_ps + serving->requests.items[serving->next].arrival_ps;
+    }
+    if (serving->due_count > 0 && serving->due_ps[serving->due[0]] < first_ps) {
+        first_ps = serving->due_ps[serving->due[0]];
+    }
+    return first_ps;
+}
+
+static void skip_followers(app__serving_t *serving)
+{
+    const app__requests_t *const requests = &serving->requests;
+    while (serving->next < requests->count &&
+           requests->items[serving->next].after != APP__REQUEST_NONE) {
+        serving->next++;
+    }
+}
+
+static void serve_arrivals(app__serving_t *serving)
+{
+    sim_node_t *const node = serving->router->node;
+    while (next_ps(serving) <= node->now_ps) {
+        if (serving->due_count > 0 && serving->due_ps[serving->due[0]] <= node->now_ps) {
+            arrive(serving, pop_due(serving));
+        } else {
+            arrive(serving, serving->next++);
+            skip_followers(serving);
+        }
+    }
+    if (next_ps(serving) != SIM_TIME_NEVER) {
+        sim_timer_arm(node, &serving->timer, next_ps(serving));
+    }
+}
+
+static void fired(sim_node_t *node, sim_timer_t *timer)
+{
+    app__serving_t *const serving = SIM_CONTAINER_OF(timer, app__serving_t, timer);
+    sim_progress(node);
+    serve_arrivals(serving);
+}
+
+// -- messages
+
+static void on_computed(app__serving_t *serving, uint32_t number)
+{
+    serving->load[serving->courses[number].prefill] -= weight_of(serving, number);
+}
+
+static void on_ended(app__serving_t *serving, uint32_t number, bool failed)
+{
+    app__serving_course_t *const course = &serving->courses[number];
+    SIM_CHECK(course->settled_ps == SIM_TIME_NEVER);
+    course->failed = failed;
+    serving->load[course->decode] -= weight_of(serving, number);
+    sim_work_end(serving->router->node, 1);
+    settle(serving, number);
+    serve_arrivals(serving);
+}
+
+static void on_message(app__mc_station_t *station, const app__mc_incoming_t *incoming, void *ctx)
+{
+    app__serving_t *const serving = ctx;
+    app__mc_answer(station, incoming->peer, incoming->id, SIM_OK, "", 0);
+    const uint64_t kind = app__mc_get64(incoming->body);
+    const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
+    SIM_CHECK(number < serving->requests.count);
+    uint8_t *const seen = &serving->seats[number].seen_by_router;
+    if (*seen & 1u << kind) {
+        return; // a message that arrived twice
+    }
+    *seen |= (uint8_t)(1u << kind);
+    sim_progress(station->node);
+    if (kind == APP__SERVING_COMPUTED) {
+        on_computed(serving, number);
+    } else {
+        SIM_CHECK(kind == APP__SERVING_ENDED);
+        on_ended(serving, number, app__mc_get64(incoming->body + 16) != 0);
+    }
+}
+
+void app__serving_router_begin(app__serving_t *serving)
+{
+    const uint32_t count = serving->requests.count;
+    serving->router = &serving->cluster->stations[0];
+    serving->followers = sim_alloc_array(count, sizeof(*serving->followers));
+    serving->due = sim_alloc_array(count, sizeof(*serving->due));
+    serving->due_ps = sim_alloc_array(count, sizeof(*serving->due_ps));
+    serving->load = sim_alloc_array(serving->node_count, sizeof(*serving->load));
+    serving->turns = sim_alloc_array(serving->node_count, sizeof(*serving->turns));
+    for (uint32_t i = 0; i < count; i++) {
+        serving->followers[i] = APP__REQUEST_NONE;
+        if (serving->requests.items[i].after != APP__REQUEST_NONE) {
+            serving->followers[serving->requests.items[i].after] = i;
+        }
+    }
+    app__mc_handle(serving->router, APP__MC_PROGRAM, on_message, serving);
+    sim_timer_init(&serving->timer, fired);
+    skip_followers(serving);
+    if (next_ps(serving) != SIM_TIME_NEVER) {
+        sim_timer_arm(serving->router->node, &serving->timer, next_ps(serving));
+    }
+}
+
+void app__serving_router_fini(app__serving_t *serving)
+{
+    sim_free(serving->followers);
+    sim_free(serving->due);
+    sim_free(serving->due_ps);
+    sim_free(serving->load);
+    sim_free(serving->turns);
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/wire.c - RDMA WRITEs between the NICs of nodes, for `transport: write`
+// (docs/models/serving.md).
+//
+// Each pair of NICs has one reliable queue pair, whose numbers both know. A NIC makes its end when
+// it has something to send, or when the first packet of the peer arrives. A queue pair that fails
+// is not set up again: its WRITEs fail.
+#include "apps/serving/serving.h"
+
+#define POSTED_MAX 128u
+#define PIECE_BYTES (UINT64_C(1) << 30) // a message has less than 2 GiB
+#define POLL_MAX 16u
+
+typedef struct door door_t;
+typedef struct line line_t;
+
+// WRITEs that a caller waits for together.
+typedef struct call {
+    app__serving_wrote_fn fn;
+    void *ctx;
+    uint32_t left; // pieces
+    bool failed;
+} call_t;
+
+typedef struct piece {
+    app__mc_link_t link; // among the pieces of its line that have not ended
+    struct piece *next;  // that waits behind it
+    line_t *line;
+    call_t *call;
+    uint64_t address;
+    uint64_t peer_address;
+    uint64_t bytes;
+    uint32_t lkey;
+    uint32_t rkey;
+} piece_t;
+
+struct line {
+    nic_qp_t *qp;
+    piece_t *waiting;
+    piece_t *waiting_last;
+    uint32_t posted;
+    app__mc_chain_t pieces;
+};
+
+// A NIC of a node.
+struct door {
+    app__serving_wire_t *wire;
+    app__endpoint_t *endpoint;
+    nic_cq_t *cq;
+    uint64_t position; // of its QP number for NIC 0
+    uint32_t index;    // among the NICs of all nodes
+    line_t *lines;     // by NIC of all nodes
+};
+
+struct app__serving_wire {
+    door_t *doors;
+    uint32_t count;
+    uint32_t *first;    // by node: its first NIC
+    nic_mr_t **regions; // by node and GPU
+};
+
+static line_t *line_to(door_t *door, uint32_t peer)
+{
+    line_t *const line = &door->lines[peer];
+    if (line->qp != NULL) {
+        return line;
+    }
+    const door_t *const other = &door->wire->doors[peer];
+    const nic_qp_init_attr_t init = {
+        .qp_type = NIC_QPT_RC,
+        .send_cq = door->cq,
+        .recv_cq = door->cq,
+        .max_send_wr = POSTED_MAX,
+        .sq_sig_all = true,
+        .qp_num = app__qp_number(door->position + peer),
+    };
+    sim_err_t error = nic_qp_create(door->endpoint->pd, &init, &line->qp);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, sim_err_text(error));
+    nic_qp_attr_t attr;
+    nic_qp_attr_default(door->endpoint->nic, &attr);
+    attr.dest_interface = other->endpoint->interface;
+    attr.dest_qp_num = app__qp_number(other->position + door->index);
+    sim_message_t message = {.text = ""};
+    error = nic_qp_connect(line->qp, &attr, &message);
+    SIM_CHECKF(error == SIM_OK, "QP %u: %s", init.qp_num, message.text);
+    return line;
+}
+
+static void piece_end(piece_t *piece, bool good)
+{
+    call_t *const call = piece->call;
+    app__mc_chain_remove(&piece->line->pieces, &piece->link);
+    sim_free(piece);
+    call->failed = call->failed || !good;
+    if (--call->left > 0) {
+        return;
+    }
+    const call_t ended = *call;
+    sim_free(call);
+    ended.fn(ended.ctx, !ended.failed);
+}
+
+static void pump(line_t *line)
+{
+    while (line->waiting != NULL && line->posted < POSTED_MAX) {
+        piece_t *const piece = line->waiting;
+        line->waiting = piece->next;
+        line->waiting_last = line->waiting == NULL ? NULL : line->waiting_last;
+        const nic_send_wr_t wr = {
+            .wr_id = (uint64_t)(uintptr_t)piece,
+            .opcode = NIC_WR_RDMA_WRITE,
+            .send_flags = NIC_SEND_SIGNALED,
+            .sge = {piece->address, piece->bytes, piece->lkey},
+            .rdma = {piece->peer_address, piece->rkey},
+        };
+        const sim_err_t error = nic_post_send(line->qp, &wr);
+        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+        line->posted++;
+    }
+}
+
+static void sent(nic_cq_t *cq, void *ctx)
+{
+    (void)ctx;
+    nic_wc_t wc[POLL_MAX];
+    uint32_t count = 0;
+    while ((count = nic_poll_cq(cq, POLL_MAX, wc)) > 0) {
+        for (uint32_t i = 0; i < count; i++) {
+            piece_t *const piece = (piece_t *)(uintptr_t)wc[i].wr_id;
+            line_t *const line = piece->line;
+            line->posted--;
+            pump(line);
+            piece_end(piece, wc[i].status == NIC_WC_SUCCESS);
+        }
+    }
+}
+
+void app__serving_wire_write(app__serving_node_t *from,
+                             const app__serving_node_t *to,
+                             uint32_t flow,
+                             uint64_t offset,
+                             uint64_t bytes,
+                             app__serving_wrote_fn fn,
+                             void *ctx)
+{
+    app__serving_wire_t *const wire = from->serving->wire;
+    const uint32_t gpu = app__serving_gpu_of(from, flow);
+    const uint32_t peer_gpu = app__serving_gpu_of(to, flow);
+    door_t *const door = &wire->doors[wire->first[from->index] + app__serving_nic_of(from, flow)];
+    const uint32_t peer = wire->first[to->index] + app__serving_nic_of(to, flow);
+    line_t *const line = line_to(door, peer);
+    call_t *const call = sim_alloc(sizeof(*call));
+    *call = (call_t){.fn = fn, .ctx = ctx};
+    call->left = (uint32_t)((bytes + PIECE_BYTES - 1) / PIECE_BYTES);
+    for (uint64_t at = 0; at < bytes; at += PIECE_BYTES) {
+        piece_t *const piece = sim_alloc(sizeof(*piece));
+        *piece = (piece_t){
+            .line = line,
+            .call = call,
+            .address = app__serving_address(from, gpu) + offset + at,
+            .peer_address = app__serving_address(to, peer_gpu) + offset + at,
+            .bytes = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES,
+            .lkey = nic_mr_lkey(wire->regions[from->index * APP__SERVING_GPUS_MAX + gpu]),
+            .rkey = nic_mr_rkey(wire->regions[to->index * APP__SERVING_GPUS_MAX + peer_gpu]),
+        };
+        app__mc_chain_add(&line->pieces, &piece->link);
+        if (line->waiting_last != NULL) {
+            line->waiting_last->next = piece;
+        } else {
+            line->waiting = piece;
+        }
+        line->waiting_last = piece;
+    }
+    pump(line);
+}
+
+// -- queue pairs that a peer's packet creates
+
+static sim_time_t from_ps(const void *owner, uint32_t interface, uint64_t offset)
+{
+    (void)owner;
+    (void)interface;
+    (void)offset;
+    return 0;
+}
+
+static void accept(void *owner, app__endpoint_t *endpoint, uint64_t offset, app__passive_t *passive)
+{
+    (void)endpoint;
+    passive->qp = line_to(owner, (uint32_t)offset)->qp;
+}
+
+// Returns false: the queue pair may still send.
+static bool finished(void *owner, const app__passive_t *passive)
+{
+    (void)owner;
+    (void)passive;
+    return false;
+}
+
+static const app__range_ops_t range_ops = {
+    .passive_from_ps = from_ps,
+    .accept = accept,
+    .finished = finished,
+};
+
+// -- creation
+
+static void open_door(app__serving_t *serving,
+                      const app_context_t *context,
+                      const app__serving_node_t *node,
+                      uint32_t nic)
+{
+    app__serving_wire_t *const wire = serving->wire;
+    const uint32_t index = wire->first[node->index] + nic;
+    door_t *const door = &wire->doors[index];
+    const uint32_t interface = nic_interface(nic_at(node->station->host, nic));
+    *door = (door_t){
+        .wire = wire,
+        .endpoint = app__endpoint_of(context->runtime, interface),
+        .index = index,
+        .lines = sim_alloc_array(wire->count, sizeof(line_t)),
+    };
+    door->cq = nic_cq_create(door->endpoint->nic, 1u << 20, sent, door);
+    door->position = app__reserve_qps(door->endpoint, &range_ops, door, wire->count);
+    for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
+        if (app__serving_nic_of_gpu(node, gpu) != nic) {
+            continue;
+        }
+        const sim_err_t error =
+            nic_mr_register(door->endpoint->pd,
+                            app__serving_address(node, gpu),
+                            serving->stage_bytes,
+                            NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE,
+                            &wire->regions[node->index * APP__SERVING_GPUS_MAX + gpu]);
+        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    }
+}
+
+void app__serving_wire_create(app__serving_t *serving, const app_context_t *context)
+{
+    app__serving_wire_t *const wire = sim_alloc(sizeof(*wire));
+    serving->wire = wire;
+    wire->first = sim_alloc_array(serving->node_count, sizeof(*wire->first));
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        wire->first[n] = wire->count;
+        wire->count += serving->nodes[n].nics;
+    }
+    wire->doors = sim_alloc_array(wire->count, sizeof(*wire->doors));
+    wire->regions =
+        sim_alloc_array((size_t)serving->node_count * APP__SERVING_GPUS_MAX, sizeof(nic_mr_t *));
+    for (uint32_t n = 0; n < serving->node_count; n++) {
+        for (uint32_t i = 0; i < serving->nodes[n].nics; i++) {
+            open_door(serving, context, &serving->nodes[n], i);
+        }
+    }
+}
+
+// Frees what the end of the run has cut short.
+static void free_pieces(line_t *line)
+{
+    app__mc_link_t *link = line->pieces.oldest;
+    while (link != NULL) {
+        piece_t *const piece = SIM_CONTAINER_OF(link, piece_t, link);
+        link = link->newer;
+        if (--piece->call->left == 0) {
+            sim_free(piece->call);
+        }
+        sim_free(piece);
+    }
+}
+
+void app__serving_wire_destroy(app__serving_wire_t *wire)
+{
+    if (wire == NULL) {
+        return;
+    }
+    for (uint32_t d = 0; d < wire->count; d++) {
+        for (uint32_t i = 0; i < wire->count; i++) {
+            free_pieces(&wire->doors[d].lines[i]);
+        }
+        sim_free(wire->doors[d].lines);
+    }
+    sim_free(wire->doors);
+    sim_free(wire->regions);
+    sim_free(wire->first);
+    sim_free(wire);
+}

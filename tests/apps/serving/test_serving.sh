@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# tests/apps/serving/test_serving.sh - serving of a language model (docs/models/serving.md).
+#
+# Goal: on an idle network each stage of a request takes its closed-form time; no request is lost or
+# served twice, and tokens and bytes are conserved, also when memory runs out and requests are
+# computed again; KV data that is sent by layer hides behind the prefill; wrong values are refused.
+# Method: values are recomputed in Python from the attributes.
+# Does not pin: queueing, for which tests have a model of their own.
+set -u
+. tests/script.sh
+command -v python3 >/dev/null || { echo "skip: no python3"; exit 77; }
+cd "$work" || exit 1
+cat >serving.yaml <<'EOY'
+topology: {star: {hosts: 5, rate: 100Gbps, delay: 500ns}}
+nic: {congestion-control: none}
+traffic:
+  - serving: {prefill: 1, decode: 1, requests: 1, arrivals: constant, rate: 1, prompt-tokens: 1000,
+              output-tokens: 11, log: on}
+EOY
+run() {
+    local name=$1 set=()
+    shift
+    for one in "$@"; do set+=(--set "traffic[0].serving.$one"); done
+    "$ROCESIM" run serving.yaml -o "$name" --quiet "${set[@]}" >/dev/null 2>said ||
+        fail "$name: $(cat said)"
+}
+run whole kv=whole
+run layer
+run groups layer-groups=4
+run chunk kv=chunk token-budget=300
+run step first-token=step
+run early first-token=prefill kv=whole
+run mooncake kv=whole transport=mooncake
+run alone decode=0
+run wide kv=whole model=llama3-70b tp=4 decode-tp=2
+run latent kv=whole model=deepseek-v3 value-bytes=1 tp=16
+few='requests=30 rate=200 prompt-tokens=100'
+run tight $few output-tokens=300 kv-memory=120MB
+run lone $few output-tokens=300 kv-memory=120MB decode=0
+run split $few output-tokens=300 kv-memory=120MB decode=0 chunked-prefill=off
+run none $few kv-memory=12MB
+run clients clients=3 requests=12 think=5ms arrivals=clients prefill=2 decode=2
+for threads in 1 2 4; do
+    "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
+        --set traffic[0].serving.requests=20 --set traffic[0].serving.rate=50 \
+        --set traffic[0].serving.decode=3 >/dev/null 2>said || fail "$(cat said)"
+    grep '"digest"' t$threads/summary.json >digest$threads
+done
+cmp -s digest1 digest2 && cmp -s digest1 digest4 || fail "digests differ on 1, 2 and 4 threads"
+cat >check.py <<'EOY'
+import json, math
+def app(name):
+    whole = json.load(open(name + "/summary.json"))
+    a = whole["apps"][0]
+    assert whole["ended"] == "done", f"{name}: ended {whole['ended']}"
+    assert a["requests"] + a["refused"] + a["failed"] == a["transfers_planned"] and a["unfinished"] == 0, name
+    for r in a["served"]:
+        sum_ms = sum(r["stages"].values())
+        assert math.isclose(sum_ms, r["e2e_ms"], rel_tol=1e-9), f"{name}: stages of {r}"
+    assert len({r["request"] for r in a["served"]}) == a["requests"], f"{name}: a request was served twice"
+    assert sum(r["output_tokens"] for r in a["served"]) == a["output_tokens"], name
+    return a
+def near(value, expected, share, what):
+    assert abs(value - expected) <= share * expected + 1e-9, f"{what}: {value}, expected {expected}"
+MODELS = { # layers, hidden, kv heads, ffn, vocab
+    "8b": (32, 4096, 8, 14336, 128256, 32), "70b": (80, 8192, 8, 28672, 128256, 64)}
+def step(model, tokens, sequences, pairs, context, gpus=1):
+    layers, hidden, kv, ffn, vocab, heads = MODELS[model]
+    weights = layers * (2 * hidden**2 + 2 * hidden * kv * hidden // heads + 3 * hidden * ffn)
+    flops = 2 * tokens * weights + 2 * sequences * hidden * vocab + 4 * hidden * layers * pairs
+    kv_bytes = layers * 2 * kv * hidden // heads * 2
+    data = (weights + hidden * vocab) * 2 / gpus + context * kv_bytes / min(gpus, kv)
+    time = max(flops / (gpus * 989e12 * 0.5), data / (3.35e12 * 0.7)) + 2e-3
+    if gpus > 1:
+        time += 2 * layers * (2 * (gpus - 1) / gpus * tokens * hidden * 2 / 450e9 + 10e-6)
+    return time * 1e3
+def prefill(model, tokens, gpus=1):
+    return step(model, tokens, 1, tokens * (tokens + 1) // 2, tokens, gpus)
+WIRE = (4096 + 82) / 4096 # headers, preamble and gap of a full packet
+def kv(bytes_): return bytes_ * WIRE * 8 / 100e9 * 1e3
+TOKEN = 131072
+p = prefill("8b", 1000)
+d = sum(step("8b", 1, 1, 1000 + i, 1000 + i) for i in range(1, 11))
+w = app("whole")
+s = w["stages"]
+near(s["prefill_ms"], p, 1e-6, "prefill")
+near(s["kv_ms"], kv(1000 * TOKEN) + 0.003, 2e-3, "KV data")
+near(s["decode_ms"], d, 1e-6, "decode")
+near(w["ttft_ms"]["mean"], s["routing_ms"] + s["prefill_ms"] + s["kv_ms"], 1e-9, "TTFT")
+near(w["tpot_ms"]["mean"], d / 10, 1e-6, "TPOT")
+near(w["kv_formula_ms"], 1000 * TOKEN * 8 / 100e9 * 1e3, 1e-9, "formula")
+assert w["kv_bytes"] == 1000 * TOKEN and w["nodes"][1]["received_bytes"] == 1000 * TOKEN
+near(app("layer")["stages"]["kv_ms"], kv(1000 * TOKEN / 32) + 0.003, 1e-2, "last layer")
+near(app("groups")["stages"]["kv_ms"], kv(1000 * TOKEN / 4) + 0.003, 5e-3, "last group of layers")
+c = app("chunk")
+chunks = sum(step("8b", n, 1, n * b + n * (n + 1) // 2, n + b)
+             for n, b in ((300, 0), (300, 300), (300, 600), (100, 900)))
+near(c["stages"]["prefill_ms"], chunks, 1e-6, "prefill in four steps")
+near(c["stages"]["kv_ms"], kv(100 * TOKEN) + 0.003, 1e-2, "last chunk")
+t = app("step")
+first = step("8b", 1, 1, 1000, 1000)
+before = sum(v for k, v in t["stages"].items() if k != "decode_ms")
+near(t["ttft_ms"]["mean"], before + first, 1e-6, "TTFT with a step")
+assert t["nodes"][1]["decode_tokens"] + t["nodes"][1]["prefill_tokens"] == 11
+near(app("early")["ttft_ms"]["mean"], w["stages"]["routing_ms"] + p, 1e-6, "TTFT without KV data")
+near(app("mooncake")["stages"]["kv_ms"], s["kv_ms"], 0.02, "KV data by Mooncake's engine")
+a = app("alone")
+near(a["ttft_ms"]["mean"], a["stages"]["routing_ms"] + p, 1e-6, "TTFT of one node")
+near(a["e2e_ms"]["mean"], a["ttft_ms"]["mean"] + d, 1e-6, "end to end of one node")
+assert a["kv_bytes"] == 0
+x = app("wide")
+near(x["stages"]["prefill_ms"], prefill("70b", 1000, 4), 1e-6, "prefill on four GPUs")
+two = sum(step("70b", 1, 1, 1000 + i, 1000 + i, 2) for i in range(1, 11))
+near(x["stages"]["decode_ms"], two, 1e-6, "decode on two")
+near(x["stages"]["kv_ms"], kv(1000 * 327680) + 0.003, 2e-3, "KV data between four and two GPUs")
+assert app("latent")["kv_bytes"] == 1000 * 16 * 61 * 576 * 2, "each GPU has the latent values"
+for name in ("tight", "lone", "split"):
+    m = app(name)
+    assert m["requests"] == 30 and m["preemptions"] > 5 and m["output_tokens"] == 9000, name
+    computed = sum(n["prefill_tokens"] + n["decode_tokens"] for n in m["nodes"])
+    # The last token of a request is not computed further; a prompt's KV data is computed once and moved.
+    assert computed == 30 * (100 + 299) + m["again_tokens"], f"{name}: {computed} tokens computed"
+    assert max(n["memory_percent"] for n in m["nodes"]) <= 100
+n = app("none")
+assert n["refused"] == 30 and n["requests"] == 0
+k = app("clients")
+busy = sorted((r["arrival_ms"], r["arrival_ms"] + r["e2e_ms"]) for r in k["served"])
+assert max(sum(b <= at < e for b, e in busy) for at, _ in busy) <= 3, "more than three clients"
+EOY
+python3 check.py || fail "a value is wrong"
+for wrong in 'tp=3 decode-tp=2:decode-tp' 'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
+    set=()
+    for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
+    "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
+    grep -q -- "${wrong#*:}" said || fail "$wrong: $(cat said)"
+done
+exit 0
