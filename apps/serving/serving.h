@@ -8,8 +8,8 @@
 #define APPS_SERVING_SERVING_H
 
 #include "apps/mooncake/programs/programs.h"
-#include "apps/serving/served.h"
 #include "apps/serving/requests.h"
+#include "apps/serving/served.h"
 
 typedef struct app__serving app__serving_t;
 typedef struct app__serving_node app__serving_node_t;
