@@ -40,8 +40,8 @@ static size_t collect_port_kinds(const net_t *net, port_kind_t *kinds)
 {
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        if (node->kind != NET_NODE_SWITCH || !sim_node_is_here(&node->sim) ||
+        const net_node_t *const node = sim_is_here(net_sim(net), i) ? net_node_at(net, i) : NULL;
+        if (node == NULL || node->kind != NET_NODE_SWITCH ||
             !has_lossless_class(net_switch_config(node))) {
             continue;
         }
@@ -123,7 +123,7 @@ static void print_world(const world_t *world)
     const world_scenario_t *const scenario = world->scenario;
     size_t hosts = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+        hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
     }
     world_text_t until;
     printf("%s: ok\n", scenario->run.name);
@@ -164,7 +164,7 @@ static void print_parts(const world_t *world)
     size_t hosts = 0;
     const sim_ranks_t *const ranks = sim_ranks(world->sim);
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST && world->parts->rank_of[i] == 0;
+        hosts += net_kind_of(world->net, i) == NET_NODE_HOST && world->parts->rank_of[i] == 0;
     }
     world_text_t memory;
     printf("  ranks     %u; the first has %zu hosts and takes %s of memory when built\n",

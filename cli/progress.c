@@ -97,8 +97,9 @@ static cli_load_t look(const net_t *net, bool all)
 {
     cli_load_t load = {0};
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; (all || sim_node_is_here(&node->sim)) && p < node->port_count; p++) {
+        const bool counts = all || sim_is_here(net_sim(net), i);
+        const net_node_t *const node = counts ? net_node_look(net, i) : NULL;
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             add_port(&load, &node->ports[p]);
         }
     }
@@ -171,7 +172,7 @@ static size_t count_ports(const net_t *net)
 {
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        count += net_node_at(net, i)->port_count;
+        count += net_ports_of(net, i);
     }
     return count < CLI_PROGRESS_PORTS_MAX ? count : CLI_PROGRESS_PORTS_MAX;
 }
@@ -219,8 +220,8 @@ static void give_ports(const net_t *net, sim_buffer_t *bytes)
     sim_buffer_put(bytes, &load, sizeof(load));
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net) && count < CLI_PROGRESS_PORTS_MAX; i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        if (sim_node_is_here(&node->sim)) {
+        if (sim_is_here(net_sim(net), i)) {
+            const net_node_t *const node = net_node_at(net, i);
             const size_t most = CLI_PROGRESS_PORTS_MAX - count;
             char *const text = sim_alloc_array(node->port_count + 1, PORT_LINE_BYTES);
             const size_t size = put_node(text, node, most);
@@ -229,7 +230,7 @@ static void give_ports(const net_t *net, sim_buffer_t *bytes)
             sim_buffer_put(bytes, text, size);
             sim_free(text);
         }
-        count += node->port_count;
+        count += net_ports_of(net, i);
     }
 }
 

@@ -12,6 +12,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
+
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 const char *sim_err_text(sim_err_t error)
@@ -188,6 +192,13 @@ void sim_free_sparse(void *memory, size_t size_bytes)
     if (memory != NULL) {
         (void)munmap(memory, size_bytes);
     }
+}
+
+void sim_return_freed(void)
+{
+#ifdef __GLIBC__
+    (void)malloc_trim(0);
+#endif
 }
 
 char *sim_strdup(const char *text)

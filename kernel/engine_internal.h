@@ -178,7 +178,7 @@ typedef struct sim_window_observer {
 struct sim {
     sim_options_t options; // as they apply: until_ps is at most SIM_TIME_END
     sim_options_t asked;   // as they were given
-    sim_node_t **nodes;
+    sim_node_t **nodes;    // NULL where a node was vacated
     size_t node_count;
     size_t node_capacity;
     sim_channel_t **channel_blocks; // of SIM_CHANNEL_BLOCK channels each
@@ -236,6 +236,7 @@ struct sim {
     void *codec_ctx;
     struct sim__ranks *ranks; // NULL: one process
     bool seated;              // nodes have ranks
+    uint16_t *rank_of;        // by node, once they are seated
     sim_link_fn links;        // NULL: the channels are all there are
     const void *links_ctx;
     size_t link_count;
@@ -294,10 +295,10 @@ static inline sim_channel_ends_t *sim__ends(const sim_t *sim, const sim_channel_
     return &sim->channel_ends[channel->index];
 }
 
-// Returns whether this rank runs the node.
+// Returns whether this rank runs the node. NULL: it was vacated, since another rank runs it.
 static inline bool sim__is_here(const sim_t *sim, const sim_node_t *node)
 {
-    return !sim->seated || node->rank == sim->rank;
+    return !sim->seated || (node != NULL && node->rank == sim->rank);
 }
 
 // Marks that the unit has something to do in the window of this slot.

@@ -107,6 +107,22 @@ void sim_seat(sim_t *sim, const uint16_t *rank_of);
 // Returns whether sim_seat was called.
 bool sim_is_seated(const sim_t *sim);
 
+// Returns whether this rank runs the node of that number, which need not exist. After sim_seat or
+// in sim_run; always true in one process.
+bool sim_is_here(const sim_t *sim, size_t node);
+
+// Destroys a node that another rank runs, and leaves its number empty. No channel, timer or sampler
+// knows it. After sim_seat, before sim_run.
+void sim_node_vacate(sim_node_t *node);
+
+// Registers a node under a number that sim_node_vacate left empty. It may come while the simulation
+// runs, from any thread; calls must not overlap.
+void sim_node_return(sim_t *sim,
+                     sim_node_t *node,
+                     const sim_node_ops_t *ops,
+                     const char *name,
+                     size_t number);
+
 // Returns whether this rank runs the node. After sim_seat or in sim_run; always true in one
 // process.
 bool sim_node_is_here(const sim_node_t *node);

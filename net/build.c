@@ -69,8 +69,9 @@ static sim_err_t choose_models(net_t *net, sim_message_t *message)
     net->framing = rows[3];
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        const sim_err_t error =
-            node->kind == NET_NODE_SWITCH ? net__switch_check_names(node, message) : SIM_OK;
+        const sim_err_t error = node != NULL && node->kind == NET_NODE_SWITCH
+                                    ? net__switch_check_names(node, message)
+                                    : SIM_OK;
         if (error != SIM_OK) {
             return error;
         }
@@ -149,6 +150,7 @@ void net_destroy(net_t *net)
         sim_free(net->link_configs[i]);
     }
     sim_free(net->link_configs);
+    net__gone_free(net);
     sim_free(net->nodes);
     sim_free(net);
 }
@@ -157,7 +159,7 @@ void net_destroy(net_t *net)
 
 static void connect_port(const net_t *net, uint32_t link_index, net_port_t *port, net_port_t *peer)
 {
-    const net_link_config_t *const config = net->links[link_index].config;
+    const net_link_config_t *const config = net__link_config(net, link_index);
     port->peer = peer;
     port->link = link_index;
     port->config = config;
@@ -174,32 +176,33 @@ static void connect_ports(net_t *net)
 {
     net__parts_make_ports(net);
     for (size_t i = 0; i < net->link_count; i++) {
-        const net_link_t *const link = &net->links[i];
-        if (!sim_node_is_here(&link->a->sim) && !sim_node_is_here(&link->b->sim)) {
+        const net_link_ends_t link = net->links[i];
+        if (!sim_is_here(net->sim, link.a) && !sim_is_here(net->sim, link.b)) {
             continue;
         }
-        net_port_t *const a = &link->a->ports[link->a_port];
-        net_port_t *const b = &link->b->ports[link->b_port];
+        net_port_t *const a = net__port_of(net, link.a, link.a_port);
+        net_port_t *const b = net__port_of(net, link.b, link.b_port);
         connect_port(net, (uint32_t)i, a, b);
         connect_port(net, (uint32_t)i, b, a);
         net__loss_build(net, (uint32_t)i);
-        net__port_set_rate(a, link->config->rate_bps);
-        net__port_set_rate(b, link->config->rate_bps);
+        net__port_set_rate(a, net->link_configs[link.config]->rate_bps);
+        net__port_set_rate(b, net->link_configs[link.config]->rate_bps);
     }
 }
 
-static void give_address(net_t *net, const net_node_t *node, uint32_t index, uint32_t interface)
+static void give_address(net_t *net, uint32_t node, uint32_t index, uint32_t interface)
 {
-    net_port_t *const port = &node->ports[index];
-    const net_link_t *const link = &net->links[net_link_of(node, index)];
-    net_node_t *const leaf = link->a == node ? link->b : link->a;
-    net->attachments[interface] =
-        (net_attachment_t){NET_NO_LEAF, link->a == node ? link->b_port : link->a_port};
-    if (leaf->forward != NULL) {
-        uint32_t *const number = &net->leaf_of[leaf->sim.index];
+    net_port_t *const port = net__port_of(net, node, index);
+    const net_link_ends_t link =
+        net->links[net->partial ? net->port_links[port - net->ports] : port->link];
+    const bool is_a = link.a == node && link.a_port == index;
+    const uint32_t other = is_a ? link.b : link.a;
+    net->attachments[interface] = (net_attachment_t){NET_NO_LEAF, is_a ? link.b_port : link.a_port};
+    if (net->nodes[other] != NULL && net->nodes[other]->forward != NULL) {
+        uint32_t *const number = &net->leaf_of[other];
         if (*number == NET_NO_LEAF) {
             *number = net->leaf_count;
-            net->leaves[net->leaf_count++] = leaf;
+            net->leaves[net->leaf_count++] = net->nodes[other];
         }
         net->attachments[interface].leaf = *number;
     }
@@ -213,9 +216,7 @@ static void give_address(net_t *net, const net_node_t *node, uint32_t index, uin
 static void give_addresses(net_t *net)
 {
     for (size_t i = 0; i < net->node_count; i++) {
-        if (net->nodes[i]->kind == NET_NODE_HOST) {
-            net->interface_count += net->nodes[i]->port_count;
-        }
+        net->interface_count += net_kind_of(net, i) == NET_NODE_HOST ? net_ports_of(net, i) : 0;
     }
     net->interfaces = sim_alloc_array(net->interface_count + 1, sizeof(*net->interfaces));
     net->attachments = sim_alloc_array(net->interface_count + 1, sizeof(*net->attachments));
@@ -225,22 +226,22 @@ static void give_addresses(net_t *net)
     memset(net->leaf_of, 0xff, (net->node_count + 1) * sizeof(*net->leaf_of));
     uint32_t next = 0;
     bool more = false;
-    for (size_t i = 0; i < net->node_count; i++) {
-        net_node_t *const node = net->nodes[i];
-        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            if (net__plane_of(node, p) == 0) {
-                give_address(net, node, p, next++);
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        const uint32_t count = net_kind_of(net, i) == NET_NODE_HOST ? net_ports_of(net, i) : 0;
+        for (uint32_t p = 0; p < count; p++) {
+            if (net__plane_of(net_planes_of(net, i), count, p) == 0) {
+                give_address(net, i, p, next++);
             } else {
                 more = true;
             }
         }
     }
     net->plane0_count = next;
-    for (size_t i = 0; more && i < net->node_count; i++) {
-        net_node_t *const node = net->nodes[i];
-        for (uint32_t p = 0; node->kind == NET_NODE_HOST && p < node->port_count; p++) {
-            if (net__plane_of(node, p) != 0) {
-                give_address(net, node, p, next++);
+    for (uint32_t i = 0; more && i < net->node_count; i++) {
+        const uint32_t count = net_kind_of(net, i) == NET_NODE_HOST ? net_ports_of(net, i) : 0;
+        for (uint32_t p = 0; p < count; p++) {
+            if (net__plane_of(net_planes_of(net, i), count, p) != 0) {
+                give_address(net, i, p, next++);
             }
         }
     }
@@ -249,23 +250,42 @@ static void give_addresses(net_t *net)
 static sim_err_t check_nodes(const net_t *net, sim_message_t *message)
 {
     for (size_t i = 0; i < net->node_count; i++) {
-        if (net->nodes[i]->kind == NET_NODE_HOST && net->nodes[i]->port_count == 0) {
+        if (net_kind_of(net, i) == NET_NODE_HOST && net_ports_of(net, i) == 0) {
             return sim_fail(message,
                             SIM_ERR_INVALID,
                             "host %s has no link, expected hosts that are joined by links",
-                            net->nodes[i]->sim.name);
+                            net_node_name(net, i));
         }
-        SIM_CHECKF(net->nodes[i]->kind == NET_NODE_HOST || net->nodes[i]->forward != NULL,
+        SIM_CHECKF(net_kind_of(net, i) == NET_NODE_HOST || net->nodes[i]->forward != NULL,
                    "%s is no host and does not forward",
-                   net->nodes[i]->sim.name);
+                   net_node_name(net, i));
     }
-    for (size_t i = 0; i < net->link_count; i++) {
-        const sim_err_t odd = net_loss_check(net->links[i].config, message);
+    for (size_t i = 0; i < net->link_config_count; i++) {
+        const sim_err_t odd = net_loss_check(net->link_configs[i], message);
         if (odd != SIM_OK) {
             return odd;
         }
     }
     return SIM_OK;
+}
+
+// Gives back the room into which nodes and links could have grown.
+static void trim(net_t *net)
+{
+    net->nodes = sim_realloc_array(net->nodes, net->node_count, sizeof(net_node_t *));
+    net->node_capacity = net->node_count;
+    net->links = sim_realloc_array(net->links, net->link_count, sizeof(*net->links));
+    net->link_capacity = net->link_count;
+}
+
+// Numbers the nodes that forward, in their order.
+static void number_forwarders(net_t *net)
+{
+    for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i] != NULL && net->nodes[i]->forward != NULL) {
+            net->nodes[i]->forwarder = net->forwarder_count++;
+        }
+    }
 }
 
 sim_err_t net_build(net_t *net, sim_message_t *message)
@@ -282,6 +302,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     if (error != SIM_OK) {
         return error;
     }
+    trim(net);
     connect_ports(net);
     net__extensions_with_ports(net);
     net->port_names = sim_alloc_array(net->node_count + 1, sizeof(*net->port_names));
@@ -299,6 +320,7 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
                         net->interface_count,
                         NET_INTERFACES_MAX);
     }
+    number_forwarders(net);
     net__fixed_prepare(net);
     net__changes_route(net);
     const sim_err_t leads = net__fixed_check(net, message);
@@ -307,6 +329,9 @@ sim_err_t net_build(net_t *net, sim_message_t *message)
     }
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
+        if (node == NULL) {
+            continue;
+        }
         const bool is_here = sim_node_is_here(&node->sim);
         net__set_routes(net, node, 0);
         node->complete = is_here || node->forward != NULL;

@@ -99,7 +99,7 @@ static uint64_t loss_events_beyond(const net_t *net)
     uint64_t beyond = 0;
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
+        for (uint32_t p = 0; sim_is_here(net->sim, i) && p < node->port_count; p++) {
             net_loss_counters_t counters;
             if (net_loss_get_counters(&node->ports[p], &counters)) {
                 beyond += counters.events - node->ports[p].drops[NET_DROP_LINK_LOSS];
@@ -174,7 +174,7 @@ void net_carry_leave(const net_t *net, sim_buffer_t *bytes)
     sim_buffer_put_u64(bytes, loss_events_beyond(net));
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        if (!sim_node_is_here(&node->sim) || is_idle(node)) {
+        if (!sim_is_here(net->sim, i) || is_idle(node)) {
             continue;
         }
         sim_buffer_put_u32(bytes, node->sim.index);
@@ -193,8 +193,8 @@ void net_carry_take(net_t *net, sim_reader_t *bytes)
     net->loss_events_beyond += sim_reader_u64(bytes);
     for (uint32_t index = sim_reader_u32(bytes); index != UINT32_MAX;
          index = sim_reader_u32(bytes)) {
-        SIM_CHECK(index < net->node_count && !sim_node_is_here(&net->nodes[index]->sim));
-        net_node_t *const node = net->nodes[index];
+        SIM_CHECK(index < net->node_count && !sim_is_here(net->sim, index));
+        net_node_t *const node = net_node_at(net, index);
         node->sim.events = sim_reader_u64(bytes);
         sim_reader_get(bytes, &node->tally, sizeof(node->tally));
         for (uint32_t p = 0; p < node->port_count; p++) {

@@ -9,6 +9,14 @@
 // path MTU belongs to no packet and is allocated by itself.
 const uint32_t net__payload_sizes[NET_PAYLOAD_SIZES] = {256, 1024, 4096, 9216};
 
+void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node_built_fn built)
+{
+    node->kind = kind;
+    node->net = net;
+    node->packets = net->packets;
+    node->built = built;
+}
+
 void net_node_init(net_t *net,
                    net_node_t *node,
                    net_node_kind_t kind,
@@ -21,10 +29,7 @@ void net_node_init(net_t *net,
     SIM_CHECKF(node->sim.index == net->node_count,
                "%s: nodes of a network must be all nodes of its simulation",
                name);
-    node->kind = kind;
-    node->net = net;
-    node->packets = net->packets;
-    node->built = built;
+    net__node_fill(net, node, kind, built);
     SIM_GROW(net->nodes, net->node_count, &net->node_capacity);
     net->nodes[net->node_count++] = node;
 }
@@ -49,20 +54,18 @@ static bool same_config(const net_link_config_t *a, const net_link_config_t *b)
            sim_ratio_same(a->duplicate_rate, b->duplicate_rate);
 }
 
-// Returns a stored copy of config: the one of the link added before if it is equal, else a new one.
-static const net_link_config_t *take_config(net_t *net, const net_link_config_t *config)
+// Returns the number of a stored copy of config: that of the link added before if it is equal, else
+// a new one.
+static uint32_t take_config(net_t *net, const net_link_config_t *config)
 {
-    if (net->link_config_count > 0) {
-        const net_link_config_t *const before = net->link_configs[net->link_config_count - 1];
-        if (same_config(before, config)) {
-            return before;
-        }
+    const size_t count = net->link_config_count;
+    if (count == 0 || !same_config(net->link_configs[count - 1], config)) {
+        net_link_config_t *const own = sim_alloc(sizeof(*own));
+        *own = *config;
+        SIM_GROW(net->link_configs, net->link_config_count, &net->link_config_capacity);
+        net->link_configs[net->link_config_count++] = own;
     }
-    net_link_config_t *const own = sim_alloc(sizeof(*own));
-    *own = *config;
-    SIM_GROW(net->link_configs, net->link_config_count, &net->link_config_capacity);
-    net->link_configs[net->link_config_count++] = own;
-    return own;
+    return (uint32_t)net->link_config_count - 1;
 }
 
 uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_config_t *config)
@@ -72,8 +75,11 @@ uint32_t net_link_add(net_t *net, net_node_t *a, net_node_t *b, const net_link_c
     SIM_CHECK(config->rate_bps > 0 && config->delay_ps >= 1);
     SIM_CHECK(a->port_count < SIM_PORTS_PER_NODE_MAX && b->port_count < SIM_PORTS_PER_NODE_MAX);
     SIM_GROW(net->links, net->link_count, &net->link_capacity);
-    net->links[net->link_count] =
-        (net_link_t){a, b, a->port_count++, b->port_count++, take_config(net, config)};
+    net->links[net->link_count] = (net_link_ends_t){.a = a->sim.index,
+                                                    .b = b->sim.index,
+                                                    .a_port = (uint16_t)a->port_count++,
+                                                    .b_port = (uint16_t)b->port_count++,
+                                                    .config = take_config(net, config)};
     return (uint32_t)net->link_count++;
 }
 
@@ -94,17 +100,11 @@ size_t net_node_count(const net_t *net)
     return net->node_count;
 }
 
-net_node_t *net_node_at(const net_t *net, size_t index)
-{
-    SIM_CHECK(index < net->node_count);
-    return net->nodes[index];
-}
-
 net_node_t *net_node_find(const net_t *net, const char *name)
 {
     for (size_t i = 0; i < net->node_count; i++) {
-        if (strcmp(net->nodes[i]->sim.name, name) == 0) {
-            return net->nodes[i];
+        if (strcmp(net_node_name(net, i), name) == 0) {
+            return net_node_at(net, i);
         }
     }
     return NULL;
@@ -115,17 +115,34 @@ size_t net_link_count(const net_t *net)
     return net->link_count;
 }
 
-const net_link_t *net_link_at(const net_t *net, size_t index)
+net_link_ends_t net_link_ends(const net_t *net, size_t index)
 {
     SIM_CHECK(index < net->link_count);
-    return &net->links[index];
+    return net->links[index];
+}
+
+const net_link_config_t *net_link_config(const net_t *net, size_t index)
+{
+    return net->link_configs[net_link_ends(net, index).config];
+}
+
+net_link_t net_link_at(const net_t *net, size_t index)
+{
+    const net_link_ends_t ends = net_link_ends(net, index);
+    return (net_link_t){.a = net_node_at(net, ends.a),
+                        .b = net_node_at(net, ends.b),
+                        .a_port = ends.a_port,
+                        .b_port = ends.b_port,
+                        .config = net->link_configs[ends.config]};
 }
 
 uint32_t net_interface_in_plane(const net_t *net, uint32_t interface, uint32_t plane)
 {
     const net_port_t *const port = net_interface_port(net, interface);
-    const int64_t index = (int64_t)port->index + plane - net__plane_of(port->node, port->index);
-    return net_port_at(port->node, (uint32_t)index)->interface;
+    const net_node_t *const node = port->node;
+    const uint32_t own = net__plane_of(node->planes, node->port_count, port->index);
+    const int64_t index = (int64_t)port->index + plane - own;
+    return net_port_at(node, (uint32_t)index)->interface;
 }
 
 uint32_t net_interface_of_nic(const net_t *net, uint32_t interface)
@@ -154,6 +171,9 @@ void net_conservation(const net_t *net, net_tally_t *sums, uint64_t *in_flight)
 {
     *sums = (net_tally_t){0};
     for (size_t i = 0; i < net->node_count; i++) {
+        if (net->nodes[i] == NULL) {
+            continue;
+        }
         const net_tally_t *const tally = &net->nodes[i]->tally;
         sums->created += tally->created;
         sums->delivered += tally->delivered;
@@ -251,7 +271,7 @@ bool net_conservation_ok(const net_t *net, sim_message_t *message)
     }
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (net_port_exists(node, p) && node->ports[p].lossless_guaranteed &&
                 !node->ports[p].peer->odd_class && node->ports[p].counted &&
                 node->ports[p].drops[NET_DROP_HEADROOM_FULL] > 0) {

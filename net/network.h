@@ -162,7 +162,8 @@ struct net_node {
     net_tally_t tally;
 
     net_node_kind_t kind;
-    uint32_t planes; // of a host: consecutive ports that are one NIC's; 0, 1: each port is a NIC
+    uint32_t planes;    // of a host: consecutive ports that are one NIC's; 0, 1: each port is a NIC
+    uint32_t forwarder; // of a node that forwards: its place among them, after net_build
     net_t *net;
     net_node_built_fn built;
     const net_forward_ops_t *forward; // NULL: a host
@@ -213,6 +214,23 @@ void net_want_telemetry(net_t *net, net_telemetry_t kind);
 // net_config_t.convergence_ps later. Before net_build.
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
+// A way to make nodes of one kind again from others like them. One table per kind, immutable.
+typedef struct net_again_ops {
+    const sim_node_ops_t *ops; // of these nodes, which are hosts
+    net_node_built_fn built;
+    // Returns whether b can be made from a, but for its name, links and planes.
+    bool (*alike)(const net_node_t *a, const net_node_t *b);
+    // Returns a node that is made like another, not registered yet.
+    net_node_t *(*make)(const net_node_t *like);
+} net_again_ops_t;
+// Lets net_let_go give up nodes of that kind. ops is borrowed; later calls name the same.
+void net_set_again(net_t *net, const net_again_ops_t *ops);
+
+// Destroys hosts that other ranks run (kernel/ranks.h) and that can be made again, so that they
+// take no memory. Pointers to them become invalid. Asking for such a host makes it again. After
+// sim_seat, before net_build.
+void net_let_go(net_t *net);
+
 // Lays out ports, assigns addresses, computes routes. Fails with SIM_ERR_INVALID and a message if a
 // host has no link, if there is no host, if INT has no code for a link's rate, or if fixed routes
 // do not lead to their host; with SIM_ERR_RANGE if there are more than NET_INTERFACES_MAX
@@ -233,13 +251,35 @@ sim_t *net_sim(const net_t *net);
 const net_config_t *net_get_config(const net_t *net);
 size_t net_node_count(const net_t *net);
 net_node_t *net_node_at(const net_t *net, size_t index);
+// Answer for a node without making it, if it was let go (net_let_go). net_node_look returns NULL
+// then: the node has done and counted nothing.
+net_node_t *net_node_look(const net_t *net, size_t index);
+const char *net_node_name(const net_t *net, size_t index);
+net_node_kind_t net_kind_of(const net_t *net, size_t index);
+uint32_t net_ports_of(const net_t *net, size_t index);
+uint32_t net_planes_of(const net_t *net, size_t index);
+// Returns the node, or if it was let go one that is configured like it.
+const net_node_t *net_node_like(const net_t *net, size_t index);
 net_node_t *net_node_find(const net_t *net, const char *name); // NULL: no node has this name
+// The ends of a link by their numbers.
+typedef struct net_link_ends {
+    uint32_t a;
+    uint32_t b;
+    uint16_t a_port;
+    uint16_t b_port;
+    uint32_t config; // number of its configuration: net_link_config
+} net_link_ends_t;
+
 size_t net_link_count(const net_t *net);
-const net_link_t *net_link_at(const net_t *net, size_t index);
+net_link_t net_link_at(const net_t *net, size_t index);
+// Return a link's ends, or its configuration, without making nodes.
+net_link_ends_t net_link_ends(const net_t *net, size_t index);
+const net_link_config_t *net_link_config(const net_t *net, size_t index);
 size_t net_interface_count(const net_t *net);
 net_port_t *net_interface_port(const net_t *net, uint32_t interface);
 // Returns the host of an interface, without making its port (net_port_at).
 net_node_t *net_interface_node(const net_t *net, uint32_t interface);
+uint32_t net_interface_node_number(const net_t *net, uint32_t interface); // makes no host
 // Writes the interface's address: the first four bytes, or all 16 if network.ipv6 is on.
 void net_interface_ip(const net_t *net, uint32_t interface, uint8_t ip[16]);
 // Writes the MAC address that the port has in frames.
@@ -263,11 +303,13 @@ net_port_t *net_port_peer(const net_port_t *port);
 bool net_port_exists(const net_node_t *node, uint32_t index);
 // Returns the number of a port's link, and the node at its other end, without making the port.
 uint32_t net_link_of(const net_node_t *node, uint32_t index);
+uint32_t net_interface_link(const net_t *net, uint32_t interface); // of its port, without making it
 // Returns the number of a port in its network: net_port_t.uid.
 uint32_t net_port_uid(const net_node_t *node, uint32_t index);
 // Returns a port if it exists; if not, fills in `idle` as the port would be and returns that.
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle);
 net_node_t *net_neighbour(const net_node_t *node, uint32_t index);
+uint32_t net_neighbour_number(const net_node_t *node, uint32_t index); // makes no host
 // Calls net_node_built_fn for a host that another rank runs, unless somebody has. Any thread may
 // call it.
 void net_node_complete(net_node_t *node);

@@ -79,6 +79,14 @@ typedef struct net_loss_list {
     struct net_loss_trace *trace;
 } net_loss_list_t;
 
+// The facts about a host that was let go. like 0: the node was never let go.
+typedef struct net_gone {
+    uint32_t like; // 1 + number of a host that it is made like
+    uint32_t name; // place in net->gone_names
+    uint16_t port_count;
+    uint8_t planes;
+} net_gone_t;
+
 struct net {
     sim_t *sim;
     net_config_t config;
@@ -86,9 +94,10 @@ struct net {
     sim_pool_t *packets;
     sim_pool_t *payloads[NET_PAYLOAD_SIZES]; // by rising size
     sim_pool_t *rings[NET_RING_SIZES];       // for queues; sizes grow by NET_RING_GROWTH
-    net_node_t **nodes;
+    net_node_t **nodes;                      // NULL where a host was let go
     size_t node_count;
     size_t node_capacity;
+    uint32_t forwarder_count;
     net_port_t *ports; // of all nodes, in node order
     uint32_t port_count;
     net_class_t (*classes)[NET_PRIORITIES][NET_CLASS_PORTS]; // by uid / NET_CLASS_PORTS
@@ -96,7 +105,7 @@ struct net {
     net_port_rare_t *rare;
     net_meter_t *meters; // by port; only switches' ports use them
     char ***port_names;  // by node index, then by port; NULL: not asked for yet (port_names.c)
-    net_link_t *links;
+    net_link_ends_t *links;
     size_t link_count;
     size_t link_capacity;
     net_link_config_t **link_configs; // consecutive links with equal settings share one
@@ -148,10 +157,15 @@ struct net {
     bool built;
     // In ranks (kernel/ranks.h): ports and NICs of other ranks are made when they are asked for.
     bool partial;
-    uint32_t *port_links; // by uid: number of the port's link
-    size_t plane0_count;  // interfaces of plane 0, which come first
+    uint32_t *port_links;  // by uid: number of the port's link
+    uint32_t *first_ports; // by node: uid of its first port
+    const net_again_ops_t *again;
+    net_gone_t *gone; // by node: hosts that were let go; NULL: none was
+    char *gone_names;
+    size_t plane0_count; // interfaces of plane 0, which come first
     pthread_mutex_t making_ports;
     pthread_mutex_t making_nodes;
+    pthread_mutex_t making_hosts; // is taken while making_ports is held, too
     uint64_t loss_events_beyond;  // of links of other ranks, less their lost frames; after the run
     uint64_t in_flight_elsewhere; // packets of other ranks, after the run (net/carry.h)
 };
@@ -170,11 +184,14 @@ static inline size_t net__class_blocks(const net_t *net)
 }
 
 // Returns the plane of a host's port; ports that are left over behind the planes' are in plane 0.
-static inline uint32_t net__plane_of(const net_node_t *node, uint32_t port)
+static inline uint32_t net__plane_of(uint32_t planes, uint32_t port_count, uint32_t port)
 {
-    return node->planes <= 1 || port >= node->port_count / node->planes * node->planes
-               ? 0
-               : port % node->planes;
+    return planes <= 1 || port >= port_count / planes * planes ? 0 : port % planes;
+}
+
+static inline const net_link_config_t *net__link_config(const net_t *net, uint32_t link)
+{
+    return net->link_configs[net->links[link].config];
 }
 
 // net/models.c: registration and look-up of models
@@ -231,6 +248,11 @@ void net__port_names_free(const net_t *net, const net_node_t *node);
 // net/switch/check.c: SIM_CHECKs the invariants of a port between two events.
 void net__port_check(const net_port_t *port);
 
+// net/gone.c: frees what is known of hosts that were let go.
+void net__gone_free(net_t *net);
+// net/network.c: sets the fields of a registered node that all kinds share.
+void net__node_fill(net_t *net, net_node_t *node, net_node_kind_t kind, net_node_built_fn built);
+
 // net/parts.c: makes the ports of this rank's nodes and those linked to them; frees what only ranks
 // need. In one process all ports are made.
 void net__parts_make_ports(net_t *net);
@@ -242,6 +264,8 @@ static inline bool net__port_made(const net_port_t *port)
 }
 // Makes the port, if nobody has, without a channel, and returns it.
 net_port_t *net__port_make(net_t *net, net_port_t *port);
+// Returns the address of a port, which need not have been made. After net__parts_make_ports.
+net_port_t *net__port_of(const net_t *net, uint32_t node, uint32_t index);
 
 // net/link/port.c
 void net__port_init(net_port_t *port, net_node_t *node, uint32_t index);

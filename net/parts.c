@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // net/parts.c - a network of which several ranks run a part each (kernel/ranks.h).
 //
-// Every rank knows all nodes and links. It makes the ports of its own nodes and those that they are
-// linked to. Ports of other nodes have addresses but no contents: the pages that they would lie in
+// Every rank knows all nodes and links, but hosts of others only as far as net/gone.c keeps them. It
+// makes the ports of its own nodes and those that they are linked to. Ports of other nodes have addresses but no contents: the pages that they would lie in
 // take no memory until somebody asks for a port. Such ports have no channel and never send.
 #include <string.h>
 #include <sys/mman.h>
@@ -14,11 +14,6 @@
 static size_t ports_bytes(const net_t *net)
 {
     return sizeof(*net->ports) * (net->port_count + 1);
-}
-
-static bool is_here(const net_node_t *node)
-{
-    return sim_node_is_here(&node->sim);
 }
 
 // -- laying out
@@ -40,19 +35,34 @@ static void place_nodes(net_t *net)
     net_port_t *next = net->ports;
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
-        node->ports = next;
-        next += node->port_count;
-        if (!is_here(node)) {
-            allow_huge_pages(own, node->ports);
+        net_port_t *const first = next;
+        if (node != NULL) {
+            node->ports = first;
+        }
+        if (net->partial) {
+            net->first_ports[i] = (uint32_t)(first - net->ports);
+        }
+        next += net_ports_of(net, i);
+        if (!sim_is_here(net->sim, i)) {
+            allow_huge_pages(own, first);
             own = next;
         }
     }
     allow_huge_pages(own, next);
 }
 
-static void init_port(net_t *net, net_port_t *port, net_node_t *node, uint32_t index)
+net_port_t *net__port_of(const net_t *net, uint32_t node, uint32_t index)
 {
-    net__port_init(port, node, index);
+    net_port_t *const first =
+        net->partial ? net->ports + net->first_ports[node] : net->nodes[node]->ports;
+    return first + index;
+}
+
+// Makes a port of a node, which is made if it was let go.
+static void init_port(net_t *net, uint32_t node, uint32_t index)
+{
+    net_port_t *const port = net__port_of(net, node, index);
+    net__port_init(port, net_node_at(net, node), index);
     net__port_place(port, (uint32_t)(port - net->ports));
 }
 
@@ -70,24 +80,22 @@ void net__parts_make_ports(net_t *net)
         (void)pthread_mutex_init(&net->making_ports, NULL);
         (void)pthread_mutex_init(&net->making_nodes, NULL);
         net->port_links = sim_alloc_array(net->port_count + 1, sizeof(*net->port_links));
+        net->first_ports = sim_alloc_array(net->node_count + 1, sizeof(*net->first_ports));
     }
     place_nodes(net);
-    for (size_t i = 0; i < net->node_count; i++) {
-        net_node_t *const node = net->nodes[i];
-        for (uint32_t p = 0; is_here(node) && p < node->port_count; p++) {
-            init_port(net, &node->ports[p], node, p);
+    for (uint32_t i = 0; i < net->node_count; i++) {
+        for (uint32_t p = 0; sim_is_here(net->sim, i) && p < net->nodes[i]->port_count; p++) {
+            init_port(net, i, p);
         }
     }
     for (size_t i = 0; net->partial && i < net->link_count; i++) {
-        const net_link_t *const link = &net->links[i];
-        net_port_t *const a = &link->a->ports[link->a_port];
-        net_port_t *const b = &link->b->ports[link->b_port];
-        net->port_links[a - net->ports] = (uint32_t)i;
-        net->port_links[b - net->ports] = (uint32_t)i;
-        if (is_here(link->a) && !is_here(link->b)) {
-            init_port(net, b, link->b, link->b_port);
-        } else if (is_here(link->b) && !is_here(link->a)) {
-            init_port(net, a, link->a, link->a_port);
+        const net_link_ends_t link = net->links[i];
+        net->port_links[net__port_of(net, link.a, link.a_port) - net->ports] = (uint32_t)i;
+        net->port_links[net__port_of(net, link.b, link.b_port) - net->ports] = (uint32_t)i;
+        if (sim_is_here(net->sim, link.a) && !sim_is_here(net->sim, link.b)) {
+            init_port(net, link.b, link.b_port);
+        } else if (sim_is_here(net->sim, link.b) && !sim_is_here(net->sim, link.a)) {
+            init_port(net, link.a, link.a_port);
         }
     }
 }
@@ -100,6 +108,7 @@ void net__parts_free(net_t *net)
     }
     sim_free_sparse(net->ports, ports_bytes(net));
     sim_free(net->port_links);
+    sim_free(net->first_ports);
     (void)pthread_mutex_destroy(&net->making_ports);
     (void)pthread_mutex_destroy(&net->making_nodes);
 }
@@ -129,29 +138,31 @@ static uint32_t find_interface(const net_t *net, const net_port_t *port)
     return NET_INTERFACES_MAX;
 }
 
-// Returns the node of a port that need not have been made.
-static net_node_t *node_of(const net_t *net, const net_port_t *port)
+// Returns whether a port that need not have been made is at the end `a` of its link.
+static bool is_end_a(const net_t *net, const net_port_t *port)
 {
-    const net_link_t *const link = &net->links[net->port_links[port - net->ports]];
-    return &link->a->ports[link->a_port] == port ? link->a : link->b;
+    const net_link_ends_t link = net->links[net->port_links[port - net->ports]];
+    return net__port_of(net, link.a, link.a_port) == port;
 }
 
 // Fills in `made` as the port is while it never sends.
 static void fill_idle(const net_t *net, const net_port_t *port, net_port_t *made)
 {
     const uint32_t number = net->port_links[port - net->ports];
-    const net_link_t *const link = &net->links[number];
-    net_node_t *const node = node_of(net, port);
-    const bool is_a = node == link->a;
-    net__port_init(made, node, is_a ? link->a_port : link->b_port);
+    const net_link_ends_t link = net->links[number];
+    const net_link_config_t *const config = net->link_configs[link.config];
+    const bool is_a = is_end_a(net, port);
+    net_node_t *const node = net_node_at(net, is_a ? link.a : link.b);
+    net__port_init(made, node, is_a ? link.a_port : link.b_port);
     net__port_place(made, (uint32_t)(port - net->ports));
-    made->peer = is_a ? &link->b->ports[link->b_port] : &link->a->ports[link->a_port];
+    made->peer =
+        is_a ? net__port_of(net, link.b, link.b_port) : net__port_of(net, link.a, link.a_port);
     made->link = number;
-    made->config = link->config;
-    made->delay_ps = link->config->delay_ps;
+    made->config = config;
+    made->delay_ps = config->delay_ps;
     made->interface =
         node->kind == NET_NODE_HOST ? find_interface(net, port) : (uint32_t)NET_INTERFACES_MAX;
-    net__port_set_rate(made, link->config->rate_bps);
+    net__port_set_rate(made, config->rate_bps);
 }
 
 const net_port_t *net_port_look(const net_node_t *node, uint32_t index, net_port_t *idle)
@@ -170,7 +181,7 @@ static void make_idle(const net_t *net, net_port_t *port)
     net_port_t made;
     fill_idle(net, port, &made);
     net_node_t *const node = made.node;
-    net__loss_direct(&made, node == net->links[made.link].a);
+    net__loss_direct(&made, is_end_a(net, port));
     made.node = NULL;
     *port = made;
     __atomic_store_n(&port->node, node, __ATOMIC_RELEASE);
@@ -217,17 +228,38 @@ uint32_t net_link_of(const net_node_t *node, uint32_t index)
     return net->partial ? net->port_links[port - net->ports] : port->link;
 }
 
+uint32_t net_neighbour_number(const net_node_t *node, uint32_t index)
+{
+    const net_link_ends_t link = node->net->links[net_link_of(node, index)];
+    return link.a == node->sim.index ? link.b : link.a;
+}
+
 net_node_t *net_neighbour(const net_node_t *node, uint32_t index)
 {
-    const net_link_t *const link = &node->net->links[net_link_of(node, index)];
-    return link->a == node ? link->b : link->a;
+    return net_node_at(node->net, net_neighbour_number(node, index));
+}
+
+uint32_t net_interface_link(const net_t *net, uint32_t interface)
+{
+    SIM_CHECK(interface < net->interface_count);
+    const net_port_t *const port = net->interfaces[interface];
+    return net->partial ? net->port_links[port - net->ports] : port->link;
+}
+
+uint32_t net_interface_node_number(const net_t *net, uint32_t interface)
+{
+    SIM_CHECK(interface < net->interface_count);
+    const net_port_t *const port = net->interfaces[interface];
+    if (!net->partial) {
+        return port->node->sim.index;
+    }
+    const net_link_ends_t link = net->links[net_interface_link(net, interface)];
+    return is_end_a(net, port) ? link.a : link.b;
 }
 
 net_node_t *net_interface_node(const net_t *net, uint32_t interface)
 {
-    SIM_CHECK(interface < net->interface_count);
-    const net_port_t *const port = net->interfaces[interface];
-    return net->partial ? node_of(net, port) : port->node;
+    return net_node_at(net, net_interface_node_number(net, interface));
 }
 
 void net_node_complete(net_node_t *node)

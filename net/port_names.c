@@ -6,9 +6,9 @@
 
 #include "net/network_internal.h"
 
-// A port and the node that it leads to.
+// A port and the number of the node that it leads to.
 typedef struct end {
-    const net_node_t *peer;
+    uint32_t peer;
     uint32_t port;
 } end_t;
 
@@ -16,16 +16,16 @@ static int compare_peers(const void *a, const void *b)
 {
     const end_t *const x = a;
     const end_t *const y = b;
-    if (x->peer->sim.index != y->peer->sim.index) {
-        return x->peer->sim.index < y->peer->sim.index ? -1 : 1;
+    if (x->peer != y->peer) {
+        return x->peer < y->peer ? -1 : 1;
     }
     return (x->port > y->port) - (x->port < y->port);
 }
 
-static char *name_of(const net_node_t *node, const net_node_t *peer, uint32_t repeat)
+static char *name_of(const net_node_t *node, uint32_t peer, uint32_t repeat)
 {
     const char *const from = node->sim.name;
-    const char *const to = peer->sim.name;
+    const char *const to = net_node_name(node->net, peer);
     return repeat == 1 ? sim_format("%s->%s", from, to) : sim_format("%s->%s#%u", from, to, repeat);
 }
 
@@ -35,7 +35,7 @@ static char **make_names(const net_node_t *node)
     char **const names = sim_alloc_array(node->port_count, sizeof(*names));
     end_t *const sorted = sim_alloc_array(node->port_count, sizeof(*sorted));
     for (uint32_t p = 0; p < node->port_count; p++) {
-        sorted[p] = (end_t){net_neighbour(node, p), p};
+        sorted[p] = (end_t){net_neighbour_number(node, p), p};
     }
     qsort(sorted, node->port_count, sizeof(*sorted), compare_peers);
     uint32_t repeat = 1;

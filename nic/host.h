@@ -189,6 +189,7 @@ void nic_host_set_planes(net_node_t *host, uint32_t planes);
 
 // Returns the number of a host's NICs, after net_build. NICs are in order of the host's links.
 uint32_t nic_count(const net_node_t *host);
+uint32_t nic_count_at(const net_t *net, size_t host); // by the node's number; makes no host
 nic_t *nic_at(const net_node_t *host, uint32_t index);
 // Returns whether the host's NICs exist. Those of hosts that other ranks run (kernel/ranks.h) are
 // made by nic_at and nic_of_interface, and have counted nothing before.

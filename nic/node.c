@@ -560,11 +560,39 @@ static const nic_config_t *take_config(const net_t *net, const nic_config_t *con
 }
 
 // Takes the reference to the config.
-static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
+static nic_host_t *make(const nic_config_t *config)
 {
     nic_host_t *const host = sim_alloc_lines(sizeof(*host));
     host->config = config;
     host->warm_class = config->priority & (NET_PRIORITIES - 1);
+    return host;
+}
+
+// -- a host that was let go, and is made again
+
+static bool alike(const net_node_t *a, const net_node_t *b)
+{
+    return ((const nic_host_t *)(const void *)a)->config ==
+           ((const nic_host_t *)(const void *)b)->config;
+}
+
+static net_node_t *make_like(const net_node_t *like)
+{
+    return &make(share(((const nic_host_t *)(const void *)like)->config))->node;
+}
+
+static const net_again_ops_t host_again = {
+    .ops = &host_ops,
+    .built = host_built,
+    .alike = alike,
+    .make = make_like,
+};
+
+// Takes the reference to the config.
+static net_node_t *create(net_t *net, const char *name, const nic_config_t *config)
+{
+    nic_host_t *const host = make(config);
+    net_set_again(net, &host_again);
     const void *cc_config;
     const nic_cc_ops_t *const ops = nic__config_cc(config, &cc_config);
     if (ops != NULL && ops->telemetry != NET_TELEMETRY_NONE) {

@@ -9,7 +9,7 @@
 // colours.
 static void add_odd_cycle(const world_t *world)
 {
-    net_node_t *const hub = net_link_at(world->net, 0)->a;
+    net_node_t *const hub = net_link_at(world->net, 0).a;
     net_node_t *neighbours[2] = {NULL, NULL};
     uint32_t found = 0;
     for (uint32_t p = 0; p < hub->port_count && found < 2; p++) {

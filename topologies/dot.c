@@ -194,22 +194,21 @@ static int compare_edges(const void *left, const void *right)
     return order != 0 ? order : compare_u64(a->delay_ps, b->delay_ps);
 }
 
-static edge_t edge_of(const drawing_t *drawing, const net_link_t *link)
+static edge_t edge_of(const drawing_t *drawing, net_link_t link)
 {
-    const uint32_t tier_a = drawing->tiers[link->a->sim.index];
-    const uint32_t tier_b = drawing->tiers[link->b->sim.index];
-    const bool a_above =
-        tier_a != tier_b ? tier_a > tier_b : link->a->sim.index < link->b->sim.index;
-    const net_node_t *const upper = a_above ? link->a : link->b;
-    const net_node_t *const lower = a_above ? link->b : link->a;
+    const uint32_t tier_a = drawing->tiers[link.a->sim.index];
+    const uint32_t tier_b = drawing->tiers[link.b->sim.index];
+    const bool a_above = tier_a != tier_b ? tier_a > tier_b : link.a->sim.index < link.b->sim.index;
+    const net_node_t *const upper = a_above ? link.a : link.b;
+    const net_node_t *const lower = a_above ? link.b : link.a;
     // The links of a host that another one represents are counted at that one.
     const uint64_t size_upper = drawing->group_sizes[upper->sim.index];
     const uint64_t size_lower = drawing->group_sizes[lower->sim.index];
     const uint64_t size = size_upper > size_lower ? size_upper : size_lower;
     return (edge_t){upper,
                     lower,
-                    link->config->rate_bps,
-                    link->config->delay_ps,
+                    link.config->rate_bps,
+                    link.config->delay_ps,
                     size_upper == 0 || size_lower == 0 ? 0 : size};
 }
 

@@ -58,9 +58,8 @@ static void lint_unconnected(const lint_t *lint)
 {
     examples_t examples = {"", 0};
     for (size_t i = 0; i < net_node_count(lint->net); i++) {
-        const net_node_t *const node = net_node_at(lint->net, i);
-        if (node->port_count == 0) {
-            examples_add(&examples, node->sim.name);
+        if (net_ports_of(lint->net, i) == 0) {
+            examples_add(&examples, net_node_name(lint->net, i));
         }
     }
     if (examples.count > 0) {
@@ -94,15 +93,15 @@ static int compare_ends(const void *left, const void *right)
 
 static void report_parallel(const lint_t *lint, const ends_t *first, const ends_t *other)
 {
-    const net_link_t *const link = net_link_at(lint->net, first->link);
+    const net_link_t link = net_link_at(lint->net, first->link);
     char *const rate = topo__rate_text(first->rate_bps);
     char *const rate_other = topo__rate_text(other->rate_bps);
     report(lint,
            TOPO_WARNING,
            "parallel links of different rates between %s and %s: %s and %s; ECMP gives both the "
            "same share",
-           link->a->sim.name,
-           link->b->sim.name,
+           link.a->sim.name,
+           link.b->sim.name,
            rate,
            rate_other);
     sim_free(rate);
@@ -116,10 +115,10 @@ static void lint_parallel_of(const lint_t *lint, const net_node_t *node, ends_t 
     for (uint32_t p = 0; p < node->port_count; p++) {
         const net_port_t *const port = net_port_at(node, p);
         if (net_neighbour(port->node, port->index)->sim.index > node->sim.index) {
-            const net_link_t *const link = net_link_at(lint->net, port->link);
+            const net_link_t link = net_link_at(lint->net, port->link);
             all[count++] = (ends_t){net_neighbour(port->node, port->index)->sim.index,
                                     port->link,
-                                    link->config->rate_bps};
+                                    link.config->rate_bps};
         }
     }
     qsort(all, count, sizeof(*all), compare_ends);
@@ -189,10 +188,11 @@ static component_t *make_components(const net_t *net)
         components[i].parent = (uint32_t)i;
     }
     for (size_t i = 0; i < net_link_count(net); i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        if (link->a->kind != NET_NODE_HOST && link->b->kind != NET_NODE_HOST) {
-            const uint32_t a = find_root(components, link->a->sim.index);
-            const uint32_t b = find_root(components, link->b->sim.index);
+        const net_link_ends_t link = net_link_ends(net, i);
+        if (net_kind_of(net, link.a) != NET_NODE_HOST &&
+            net_kind_of(net, link.b) != NET_NODE_HOST) {
+            const uint32_t a = find_root(components, link.a);
+            const uint32_t b = find_root(components, link.b);
             components[a < b ? b : a].parent = a < b ? a : b;
         }
     }
@@ -297,7 +297,7 @@ static void lint_reachability(const lint_t *lint)
     component_t *const components = make_components(net);
     uint32_t planes = 1;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        planes = net_node_at(net, i)->planes > planes ? net_node_at(net, i)->planes : planes;
+        planes = net_planes_of(net, i) > planes ? net_planes_of(net, i) : planes;
     }
     uint64_t pairs = 0;
     uint64_t lost = 0;
@@ -332,10 +332,10 @@ static void lint_buffers(const lint_t *lint)
     examples_t examples = {"", 0};
     sim_message_t first = {.text = ""};
     for (size_t i = 0; i < net_node_count(lint->net); i++) {
-        const net_node_t *const node = net_node_at(lint->net, i);
+        const net_node_t *const node = net_node_look(lint->net, i);
         sim_message_t message = {.text = ""};
-        if (node->kind == NET_NODE_SWITCH && node->port_count > 0 && sim_node_is_here(&node->sim) &&
-            net_switch_check(node, &message) != SIM_OK) {
+        if (node != NULL && node->kind == NET_NODE_SWITCH && node->port_count > 0 &&
+            sim_node_is_here(&node->sim) && net_switch_check(node, &message) != SIM_OK) {
             if (examples.count == 0) {
                 first = message;
             }
@@ -398,10 +398,10 @@ static void lint_tier(const lint_t *lint, const uint32_t *tiers, uint32_t tier)
     const net_node_t *worst = NULL;
     capacity_t worst_capacity = {0, 0};
     for (size_t i = 0; i < net_node_count(lint->net); i++) {
-        const net_node_t *const node = net_node_at(lint->net, i);
-        if (tiers[node->sim.index] != tier) {
+        if (tiers[i] != tier) {
             continue;
         }
+        const net_node_t *const node = net_node_at(lint->net, i);
         switches++;
         const capacity_t capacity = capacity_of(node, tiers);
         if (!oversubscribed(capacity)) {

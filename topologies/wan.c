@@ -270,7 +270,7 @@ static uint64_t count_hosts(const net_t *net)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        count += net_node_at(net, i)->kind == NET_NODE_HOST;
+        count += net_kind_of(net, i) == NET_NODE_HOST;
     }
     return count;
 }

@@ -14,15 +14,10 @@ SIM_C_BEGIN
 
 // A NIC and its name in results: that of its host, with "/nic1" where the host has several.
 typedef struct world_nic {
-    const net_node_t *host;
     const char *name; // the host's if it has one NIC
+    uint32_t host;    // number of the node
     uint32_t index;   // among the host's
 } world_nic_t;
-
-static inline nic_t *world_nic_of(const world_nic_t *nic)
-{
-    return nic_at(nic->host, nic->index);
-}
 
 typedef struct world {
     const world_scenario_t *scenario;
@@ -47,6 +42,22 @@ typedef struct world {
     struct world_stuck *stuck;   // what other ranks told of a stall (world/explain.h); else NULL
 } world_t;
 typedef struct world_survey world_survey_t;
+
+// Return a NIC, or its host, which are made if another rank runs them.
+static inline nic_t *world_nic_of(const world_t *world, const world_nic_t *nic)
+{
+    return nic_at(net_node_at(world->net, nic->host), nic->index);
+}
+static inline net_node_t *world_host_of(const world_t *world, const world_nic_t *nic)
+{
+    return net_node_at(world->net, nic->host);
+}
+// Returns whether a NIC exists; one that does not has counted nothing.
+static inline bool world_nic_exists(const world_t *world, const world_nic_t *nic)
+{
+    const net_node_t *const host = net_node_look(world->net, nic->host);
+    return host != NULL && nic_exists(host);
+}
 
 typedef enum world_build {
     WORLD_BUILD_NETWORK, // for `rocesim topo`: no applications

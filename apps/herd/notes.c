@@ -11,7 +11,7 @@
 static bool loses_frames(const net_t *net)
 {
     for (size_t i = 0; i < net_link_count(net); i++) {
-        if (net_link_at(net, i)->config->loss_rate.num > 0) {
+        if (net_link_config(net, i)->loss_rate.num > 0) {
             return true;
         }
     }

@@ -63,10 +63,11 @@ static const net_node_t **find_trunks(const net_t *net, size_t *count)
     const net_node_t **const nodes = sim_alloc_array(2 * links + 1, sizeof(*nodes));
     *count = 0;
     for (size_t i = 0; i < links; i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        if (link->a->kind != NET_NODE_HOST && link->b->kind != NET_NODE_HOST) {
-            nodes[(*count)++] = link->a;
-            nodes[(*count)++] = link->b;
+        const net_link_ends_t link = net_link_ends(net, i);
+        if (net_kind_of(net, link.a) != NET_NODE_HOST &&
+            net_kind_of(net, link.b) != NET_NODE_HOST) {
+            nodes[(*count)++] = net_node_at(net, link.a);
+            nodes[(*count)++] = net_node_at(net, link.b);
         }
     }
     qsort((void *)nodes, *count, sizeof(*nodes), compare_nodes);
@@ -81,11 +82,11 @@ app__domains_t *app__domains_create(const net_t *net)
     const net_node_t **const trunks = find_trunks(net, &trunk_count);
     domains->ways = sim_alloc_array(2 * links + 1, sizeof(*domains->ways));
     for (size_t i = 0; i < links; i++) {
-        const net_link_t *const link = net_link_at(net, i);
+        const net_link_t link = net_link_at(net, i);
         for (int end = 0; end < 2; end++) {
-            const way_t way = {.host = end == 0 ? link->a : link->b,
-                               .to = end == 0 ? link->b : link->a,
-                               .port = end == 0 ? link->a_port : link->b_port};
+            const way_t way = {.host = end == 0 ? link.a : link.b,
+                               .to = end == 0 ? link.b : link.a,
+                               .port = end == 0 ? link.a_port : link.b_port};
             if (way.host->kind == NET_NODE_HOST && way.to->kind != NET_NODE_HOST &&
                 app__fastest_nic(way.host) == way.port &&
                 bsearch(&way.to, (void *)trunks, trunk_count, sizeof(way.to), compare_nodes) ==

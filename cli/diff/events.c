@@ -198,7 +198,7 @@ static void name_nodes(search_t *search)
     search->series = sim_alloc_array(search->nodes + 1, sizeof(*search->series));
     for (size_t i = 0; i < search->nodes; i++) {
         search->series[i] = (series_t){
-            sim_format("node[%s].arrivals_hash", net_node_at(search->world->net, i)->sim.name),
+            sim_format("node[%s].arrivals_hash", net_node_name(search->world->net, i)),
             i,
         };
     }

@@ -138,7 +138,8 @@ static victim_t *victims_of(const explain_t *explain,
     *count = 0;
     for (uint32_t f = 0; f < explain->flow_count && finding->root_count > 0; f++) {
         const explain_flow_t *const flow = &explain->flows[f];
-        const net_node_t *const end = explain->world->nics[flow->destination].host;
+        const net_node_t *const end =
+            world_host_of(explain->world, &explain->world->nics[flow->destination]);
         bool stopped = false;
         bool causes =
             finding->port != EXPLAIN_NONE && cli__explain_passes(explain, flow, finding->port);

@@ -204,7 +204,8 @@ static uint32_t find_flow(const monitor_t *monitor, const nic_qp_t *qp)
     if (interface >= outputs->world->nic_count) {
         return 0;
     }
-    const uint32_t destination = cli_hpcc_node_number(outputs->world->nics[interface].host);
+    const uint32_t destination =
+        cli_hpcc_node_number(world_host_of(outputs->world, &outputs->world->nics[interface]));
     for (size_t i = 0; i < flows->count; i++) {
         const app_flow_row_t *const row = &flows->rows[i];
         if (row->source == source && row->destination == destination && row->source_port == port) {
@@ -409,8 +410,8 @@ void cli__hpcc_monitor(cli_hpcc_outputs_t *outputs, cli__hpcc_monitor_t which, r
         monitor_t *const monitor = add(outputs->monitors,
                                        kind,
                                        stream,
-                                       world->nics[i].host,
-                                       world_nic_of(&world->nics[i]));
+                                       world_host_of(world, &world->nics[i]),
+                                       world_nic_of(world, &world->nics[i]));
         if (which == CLI__HPCC_CNPS) {
             listen(world->net, (uint32_t)i, monitor);
         }

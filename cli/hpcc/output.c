@@ -52,7 +52,7 @@ typedef struct flows {
 
 static uint32_t number_of(const world_t *world, uint32_t interface)
 {
-    return cli_hpcc_node_number(world->nics[interface].host);
+    return cli_hpcc_node_number(world_host_of(world, &world->nics[interface]));
 }
 
 static void take_flow(const app_flow_result_t *flow, void *ctx)

@@ -178,9 +178,9 @@ static const known_flow_t *find_flow(const cli__hpcc_trace_t *trace,
 
 static uint32_t address_of(const world_t *world, uint32_t interface)
 {
-    return interface < world->nic_count
-               ? cli_hpcc_address(cli_hpcc_node_number(world->nics[interface].host))
-               : 0;
+    return interface < world->nic_count ? cli_hpcc_address(cli_hpcc_node_number(
+                                              world_host_of(world, &world->nics[interface])))
+                                        : 0;
 }
 
 // Returns the flow's bytes before the packet with that PSN.

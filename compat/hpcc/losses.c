@@ -29,16 +29,16 @@ static bool is_lost(const net_port_t *port)
 static void set_up_link(compat_hpcc_t *rules, size_t index)
 {
     compat_losses_t *const losses = rules->losses;
-    const net_link_t *const link = net_link_at(rules->net, index);
-    const sim_ratio_t rate = link->config->loss_rate;
-    turns_t *const turns = &losses->turns[link->config->loss_own ? index + 1 : 0];
+    const net_link_t link = net_link_at(rules->net, index);
+    const sim_ratio_t rate = link.config->loss_rate;
+    turns_t *const turns = &losses->turns[link.config->loss_own ? index + 1 : 0];
     if (turns->stream == NULL) {
         const uint64_t run = sim_options(net_sim(rules->net))->seed;
         turns->stream = compat_draws_stream_create(run, LOSS_STREAM);
         turns->chance = (double)rate.num / (double)rate.den;
     }
-    net_port_t *const ends[2] = {net_port_at(link->a, link->a_port),
-                                 net_port_at(link->b, link->b_port)};
+    net_port_t *const ends[2] = {net_port_at(link.a, link.a_port),
+                                 net_port_at(link.b, link.b_port)};
     for (int e = 0; e < 2; e++) {
         ends[e]->is_lost_on_arrival = is_lost;
         ends[e]->arrival_loss_ctx = turns;
@@ -61,7 +61,7 @@ void compat__losses_prepare(compat_hpcc_t *rules)
         return;
     }
     for (size_t i = 0; i < net_link_count(rules->net); i++) {
-        if (net_link_at(rules->net, i)->config->loss_rate.num == 0) {
+        if (net_link_config(rules->net, i)->loss_rate.num == 0) {
             continue;
         }
         if (rules->losses == NULL) {

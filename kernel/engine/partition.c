@@ -134,7 +134,7 @@ static void make_units(sim_t *sim, uint32_t *parent)
     for (uint32_t i = 0; i < sim->node_count; i++) {
         const uint32_t number = number_of[find_root(parent, i)];
         const bool here = sim__is_here(sim, sim->nodes[i]);
-        SIM_CHECKF(here == (number != UINT32_MAX), "%s: its unit is apart", sim->nodes[i]->name);
+        SIM_CHECKF(here == (number != UINT32_MAX), "node %u: its unit is apart", i);
         if (here) {
             sim->units[number].count++;
         }
@@ -241,7 +241,7 @@ static bool colour_units(sim_t *sim)
 static bool any_background(const sim_t *sim)
 {
     for (size_t i = 0; i < sim->node_count; i++) {
-        if (sim->nodes[i]->armed[SIM_TIMER_BACKGROUND] > 0) {
+        if (sim->nodes[i] != NULL && sim->nodes[i]->armed[SIM_TIMER_BACKGROUND] > 0) {
             return true;
         }
     }
@@ -257,7 +257,9 @@ static void find_single_sources(sim_t *sim)
         *of_node = *of_node == 0 ? 1 : 2;
     }
     for (size_t i = 0; i < sim->node_count; i++) {
-        sim->nodes[i]->one_source = sources[i] < 2;
+        if (sim->nodes[i] != NULL) {
+            sim->nodes[i]->one_source = sources[i] < 2;
+        }
     }
     sim_free(sources);
 }

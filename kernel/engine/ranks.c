@@ -88,6 +88,12 @@ bool sim_is_seated(const sim_t *sim)
     return sim->seated;
 }
 
+bool sim_is_here(const sim_t *sim, size_t node)
+{
+    SIM_ASSERT(node < sim->node_count);
+    return !sim->seated || sim->rank_of[node] == sim->rank;
+}
+
 bool sim_node_is_here(const sim_node_t *node)
 {
     return sim__is_here(node->sim, node);
@@ -196,12 +202,15 @@ void sim_set_links(sim_t *sim, size_t count, sim_link_fn fn, const void *ctx)
 
 void sim_seat(sim_t *sim, const uint16_t *rank_of)
 {
-    SIM_CHECK(!sim->ran && sim->ranks != NULL);
+    SIM_CHECK(!sim->ran && sim->ranks != NULL && !sim->seated);
     sim->seated = true;
+    sim->rank_of = sim_alloc_array(sim->node_count + 1, sizeof(*sim->rank_of));
     for (size_t i = 0; i < sim->node_count; i++) {
         SIM_CHECK(rank_of[i] < sim->rank_count);
-        sim->nodes[i]->rank = rank_of[i];
+        sim->nodes[i]->rank = sim->rank_of[i] = rank_of[i];
     }
+    sim->nodes = sim_realloc_array(sim->nodes, sim->node_count, sizeof(sim_node_t *));
+    sim->node_capacity = sim->node_count; // no more nodes come
 }
 
 void sim__ranks_seat(sim_t *sim, const uint32_t *unit_of)
@@ -478,7 +487,7 @@ static void take_message(sim_t *sim, sim_reader_t *reader)
     sim_reader_get(reader, &head, sizeof(head));
     SIM_CHECK(head.node < sim->node_count);
     sim_node_t *const to = sim->nodes[head.node];
-    SIM_CHECK(sim__is_here(sim, to));
+    SIM_CHECK(sim__is_here(sim, to)); // not NULL, since nodes have ranks
     if ((head.ahead & FAR) != 0) {
         sim_channel_t *const channel = find_channel(sim, head.node, head.ahead - FAR);
         sim__parcel_send(thread, channel, head.key, sim->codec->arrive(sim->codec_ctx, to, reader));

@@ -62,7 +62,7 @@ static bool is_only_kept_up(sim_t *sim, uint64_t next_window)
     sim->upkeep_seen = upkeep;
     uint64_t events = 0;
     for (size_t i = 0; i < sim->node_count; i++) {
-        events += sim->nodes[i]->events;
+        events += sim->nodes[i] == NULL ? 0 : sim->nodes[i]->events;
     }
     const uint64_t others = sim__agree_sum(sim, events) - upkeep;
     if (others != sim->others_seen || sim__agree_any(sim, anything_useful_due(sim))) {

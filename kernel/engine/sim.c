@@ -133,7 +133,9 @@ void sim_destroy(sim_t *sim)
         sim__thread_destroy(sim->threads[i]);
     }
     for (size_t i = 0; i < sim->node_count; i++) {
-        node_destroy(sim->nodes[i]);
+        if (sim->nodes[i] != NULL) {
+            node_destroy(sim->nodes[i]);
+        }
     }
     for (size_t i = 0; i < sim->sampler_count; i++) {
         sim_free(sim->samplers[i]);
@@ -148,17 +150,19 @@ void sim_destroy(sim_t *sim)
     sim_free(sim->channel_blocks);
     sim_free(sim->channel_ends);
     sim_free(sim->nodes);
+    sim_free(sim->rank_of);
     sim_free(sim->samplers);
     sim_free(sim->streams);
     sim_free(sim->observers);
     sim_free(sim);
 }
 
-void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name)
+static void init_node(sim_t *sim,
+                      sim_node_t *node,
+                      const sim_node_ops_t *ops,
+                      const char *name,
+                      size_t number)
 {
-    SIM_CHECK(!sim->ran);
-    SIM_CHECK(sim->node_count < UINT32_MAX / SIM_SLOTS);
-    SIM_GROW(sim->nodes, sim->node_count, &sim->node_capacity);
     *node = (sim_node_t){
         .mail = sim__no_mail,
         .wake_ps = SIM_TIME_NEVER,
@@ -167,12 +171,41 @@ void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, 
         .ops = ops,
         .sim = sim,
         .name = sim_strdup(name),
-        .index = (uint32_t)sim->node_count,
+        .index = (uint32_t)number,
         .tie_time_mask = sim->options.rotor_ties ? 0 : UINT64_MAX,
     };
-    node->tie_key = sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^
-                              (sim->node_count + 1));
+    node->tie_key =
+        sim_mix64(sim_mix64(sim->options.seed ^ (sim->options.tie_seed << 32)) ^ (number + 1));
+}
+
+void sim_node_register(sim_t *sim, sim_node_t *node, const sim_node_ops_t *ops, const char *name)
+{
+    SIM_CHECK(!sim->ran && !sim->seated);
+    SIM_CHECK(sim->node_count < UINT32_MAX / SIM_SLOTS);
+    SIM_GROW(sim->nodes, sim->node_count, &sim->node_capacity);
+    init_node(sim, node, ops, name, sim->node_count);
     sim->nodes[sim->node_count++] = node;
+}
+
+void sim_node_vacate(sim_node_t *node)
+{
+    sim_t *const sim = node->sim;
+    SIM_CHECK(sim->seated && !sim->ran && !sim__is_here(sim, node));
+    SIM_CHECK(node->samplers == NULL && sim__timers_armed(node) == 0);
+    sim->nodes[node->index] = NULL;
+    node_destroy(node);
+}
+
+void sim_node_return(sim_t *sim,
+                     sim_node_t *node,
+                     const sim_node_ops_t *ops,
+                     const char *name,
+                     size_t number)
+{
+    SIM_CHECK(sim->seated && number < sim->node_count && sim->nodes[number] == NULL);
+    init_node(sim, node, ops, name, number);
+    node->rank = sim->rank_of[number];
+    sim->nodes[number] = node;
 }
 
 sim_channel_t *sim_channel_create(sim_t *sim,
@@ -273,7 +306,7 @@ uint64_t sim_events(const sim_t *sim)
 {
     uint64_t events = 0;
     for (size_t i = 0; i < sim->node_count; i++) {
-        events += sim->nodes[i]->events;
+        events += sim->nodes[i] == NULL ? 0 : sim->nodes[i]->events;
     }
     return events;
 }

@@ -26,7 +26,7 @@ void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up)
 void net__set_routes(const net_t *net, net_node_t *node, size_t state)
 {
     if (node->forward != NULL && net->routes[state] != NULL) {
-        node->forward->set_routes(node, &net->routes[state][node->sim.index]);
+        node->forward->set_routes(node, &net->routes[state][node->forwarder]);
     }
 }
 
@@ -113,7 +113,7 @@ bool net_leads_to(const net_t *net, const net_port_t *port, uint32_t to, sim_tim
         return true; // planes are not tried for hosts that never had a path
     }
     const uint32_t *ports;
-    return net_routes_ports(leaf, &net->routes[state][leaf->sim.index], to, &ports) > 0;
+    return net_routes_ports(leaf, &net->routes[state][leaf->forwarder], to, &ports) > 0;
 }
 
 // Takes the port down or up. next_down_ps: when the link next goes down after this, or
@@ -144,12 +144,11 @@ static void ports_change(sim_node_t *sim_node, sim_timer_t *timer)
 {
     net_change_timer_t *const change = SIM_CONTAINER_OF(timer, net_change_timer_t, timer);
     const net_link_change_t *const what = &change->net->changes[change->next++];
-    const net_link_t *const link = &change->net->links[what->link];
-    (void)sim_node;
-    if (link->a == change->node || link->b == change->node) {
-        const bool is_a = link->a == change->node;
-        net_port_t *const port =
-            is_a ? &link->a->ports[link->a_port] : &link->b->ports[link->b_port];
+    const net_link_ends_t ends = change->net->links[what->link];
+    const uint32_t number = sim_node->index;
+    if (ends.a == number || ends.b == number) {
+        const uint32_t index = ends.a == number ? ends.a_port : ends.b_port;
+        net_port_t *const port = &change->node->ports[index];
         set_down(port, !what->up, next_down(change->net, what->link, change->next));
     }
     arm_next(change, false);
@@ -169,9 +168,10 @@ void net__changes_schedule(net_t *net)
         return;
     }
     for (size_t i = 0; i < net->change_count; i++) {
-        const net_link_t *const link = &net->links[net->changes[i].link];
+        const net_link_ends_t link = net->links[net->changes[i].link];
         const sim_time_t down_ps = next_down(net, net->changes[i].link, 0);
-        net_port_t *const ends[2] = {&link->a->ports[link->a_port], &link->b->ports[link->b_port]};
+        net_port_t *const ends[2] = {net__port_of(net, link.a, link.a_port),
+                                     net__port_of(net, link.b, link.b_port)};
         for (int e = 0; e < 2; e++) {
             if (!net__port_made(ends[e])) {
                 continue;
@@ -187,7 +187,7 @@ void net__changes_schedule(net_t *net)
         change->net = net;
         change->node = net->nodes[i / 2];
         sim_timer_init_background(&change->timer, routes ? routes_change : ports_change);
-        if (sim_node_is_here(&change->node->sim)) {
+        if (sim_is_here(net->sim, i / 2)) {
             arm_next(change, routes);
         }
     }

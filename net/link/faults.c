@@ -196,14 +196,14 @@ void net__faults_schedule(net_t *net)
     }
     for (size_t i = 0; i < net->fault_count; i++) {
         const net_fault_t *const fault = &net->faults[i];
-        const net_link_t *const link = &net->links[fault->link];
+        const net_link_t link = net_link_at(net, fault->link);
         const bool of_node =
             fault->kind == NET_FAULT_SLOW_RECEIVER || fault->kind == NET_FAULT_PAUSE_STORM;
-        if (!of_node || fault->node == link->a) {
-            schedule_at(net, fault, &link->a->ports[link->a_port]);
+        if (!of_node || fault->node == link.a) {
+            schedule_at(net, fault, &link.a->ports[link.a_port]);
         }
-        if (!of_node || fault->node == link->b) {
-            schedule_at(net, fault, &link->b->ports[link->b_port]);
+        if (!of_node || fault->node == link.b) {
+            schedule_at(net, fault, &link.b->ports[link.b_port]);
         }
     }
 }

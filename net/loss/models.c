@@ -186,9 +186,9 @@ static const net_loss_trace_t *list_of(const net_t *net, uint32_t link, bool for
 
 void net__loss_build(net_t *net, uint32_t link)
 {
-    const net_link_t *const made = &net->links[link];
-    prepare(&made->a->ports[made->a_port], true, list_of(net, link, true));
-    prepare(&made->b->ports[made->b_port], false, list_of(net, link, false));
+    const net_link_ends_t made = net->links[link];
+    prepare(net__port_of(net, made.a, made.a_port), true, list_of(net, link, true));
+    prepare(net__port_of(net, made.b, made.b_port), false, list_of(net, link, false));
 }
 
 void net__loss_lists_free(net_t *net)

@@ -5,7 +5,7 @@
 
 void net_routes_choices(const net_t *net, const net_node_t *node, bool *choices)
 {
-    const net_routes_t *const routes = &net->routes[0][node->sim.index];
+    const net_routes_t *const routes = &net->routes[0][node->forwarder];
     const net_hop_page_t *before = NULL;
     for (uint32_t leaf = 0; leaf < net->leaf_count; leaf += NET_HOPS_OF_A_PAGE) {
         const net_hop_page_t *const page = routes->pages[leaf / NET_HOPS_OF_A_PAGE];
@@ -28,13 +28,16 @@ bool net_may_reorder(const net_t *net)
     }
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
+        if (node == NULL) {
+            continue; // there is a host of as many planes
+        }
         if (node->kind == NET_NODE_FORWARDER || node->planes > 1 ||
             (node->kind == NET_NODE_SWITCH && net_switch_of(node)->balance->spreads_flows)) {
             return true;
         }
     }
     for (size_t i = 0; i < net->link_count; i++) {
-        if (net->links[i].config->reorder_rate.num > 0) {
+        if (net__link_config(net, (uint32_t)i)->reorder_rate.num > 0) {
             return true;
         }
     }

@@ -71,7 +71,7 @@ void net_routes_set(net_routes_t *routes,
                     const uint32_t *ports,
                     uint32_t count)
 {
-    net_routes_t *const own = &routes[node->sim.index];
+    net_routes_t *const own = &routes[node->forwarder];
     net__routes_put(own, leaf, net__routes_intern(own, ports, count));
 }
 
@@ -82,14 +82,12 @@ static uint32_t page_count(const net_t *net)
 
 net_routes_t *net__routes_create(const net_t *net)
 {
-    net_routes_t *const routes = sim_alloc_array(net->node_count + 1, sizeof(*routes));
-    for (size_t i = 0; i < net->node_count; i++) {
-        if (net->nodes[i]->forward != NULL) {
-            routes[i].pages = sim_alloc_array(page_count(net), sizeof(net_hop_page_t *));
-            for (uint32_t page = 0; page < page_count(net); page++) {
-                routes[i].pages[page] = net->unreached;
-                net->unreached->users++;
-            }
+    net_routes_t *const routes = sim_alloc_array(net->forwarder_count + 1, sizeof(*routes));
+    for (uint32_t i = 0; i < net->forwarder_count; i++) {
+        routes[i].pages = sim_alloc_array(page_count(net), sizeof(net_hop_page_t *));
+        for (uint32_t page = 0; page < page_count(net); page++) {
+            routes[i].pages[page] = net->unreached;
+            net->unreached->users++;
         }
     }
     return routes;
@@ -97,16 +95,21 @@ net_routes_t *net__routes_create(const net_t *net)
 
 void net__routes_finish(const net_t *net, net_routes_t *routes)
 {
-    for (size_t i = 0; i < net->node_count; i++) {
+    for (uint32_t i = 0; i < net->forwarder_count; i++) {
         sim_free(routes[i].sets);
         routes[i].sets = NULL;
+        if (routes[i].port_capacity > routes[i].port_count) {
+            routes[i].ports =
+                sim_realloc_array(routes[i].ports, routes[i].port_count, sizeof(*routes[i].ports));
+            routes[i].port_capacity = routes[i].port_count;
+        }
     }
 }
 
 void net__routes_free(const net_t *net, net_routes_t *routes)
 {
-    for (size_t i = 0; routes != NULL && i < net->node_count; i++) {
-        for (uint32_t page = 0; routes[i].pages != NULL && page < page_count(net); page++) {
+    for (uint32_t i = 0; routes != NULL && i < net->forwarder_count; i++) {
+        for (uint32_t page = 0; page < page_count(net); page++) {
             net__hop_page_release(routes[i].pages[page]);
         }
         sim_free(routes[i].pages);

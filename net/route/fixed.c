@@ -67,12 +67,12 @@ void net__fixed_apply(const net_t *net, const bool *link_up, net_routes_t *route
     for (size_t i = 0; i < net->fixed_count; i++) {
         const net_fixed_route_t *const fixed = &net->fixed[i];
         const net_attachment_t *const at = attachment_of(net, fixed->host);
-        net_routes_t *const last = &routes[net_neighbour(fixed->host, 0)->sim.index];
+        net_routes_t *const last = &routes[net_neighbour(fixed->host, 0)->forwarder];
         if (net__hop(last->pages, at->leaf).count == 0) {
             net__routes_put(last, at->leaf, net__routes_intern(last, &at->port, 1));
         }
         if (all_up) {
-            net_routes_t *const mine = &routes[fixed->node->sim.index];
+            net_routes_t *const mine = &routes[fixed->node->forwarder];
             const net_hop_t hop = net__routes_intern(mine, fixed->ports, fixed->count);
             net__routes_put(mine, at->leaf, hop);
         }
@@ -87,13 +87,13 @@ static const net_node_t *next_node(const net_t *net,
                                    uint32_t leaf,
                                    size_t i)
 {
-    const net_routes_t *const routes = &net->routes[0][node->sim.index];
+    const net_routes_t *const routes = &net->routes[0][node->forwarder];
     return net_neighbour(node, routes->ports[net__hop(routes->pages, leaf).first + i]);
 }
 
 static uint32_t hop_count(const net_t *net, const net_node_t *node, uint32_t leaf)
 {
-    return node->forward == NULL ? 0 : net__hop(net->routes[0][node->sim.index].pages, leaf).count;
+    return node->forward == NULL ? 0 : net__hop(net->routes[0][node->forwarder].pages, leaf).count;
 }
 
 // Marks the nodes from which every choice leads to the host, nearest first.
@@ -105,7 +105,7 @@ static void mark_good(const net_t *net, const net_node_t *host, uint32_t leaf, b
         more = false;
         for (size_t n = 0; n < net->node_count; n++) {
             const net_node_t *const node = net->nodes[n];
-            const uint32_t count = hop_count(net, node, leaf);
+            const uint32_t count = node == NULL ? 0 : hop_count(net, node, leaf);
             uint32_t i = 0;
             while (i < count && good[next_node(net, node, leaf, i)->sim.index]) {
                 i++;
@@ -186,7 +186,7 @@ sim_err_t net__fixed_check(const net_t *net, sim_message_t *message)
         const uint32_t leaf = attachment_of(net, host)->leaf;
         mark_good(net, host, leaf, good);
         for (size_t n = 0; n < net->node_count && error == SIM_OK; n++) {
-            if (!good[n] && hop_count(net, net->nodes[n], leaf) > 0) {
+            if (net->nodes[n] != NULL && !good[n] && hop_count(net, net->nodes[n], leaf) > 0) {
                 error = fail_at(net, net->nodes[n], host, good, message);
             }
         }

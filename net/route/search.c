@@ -48,7 +48,7 @@ static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
     for (size_t i = 0; i < net->node_count; i++) {
         net_node_t *const node = net->nodes[i];
         graph->number_of[i] = UINT32_MAX;
-        if (node->forward != NULL) {
+        if (node != NULL && node->forward != NULL) {
             graph->number_of[i] = graph->node_count;
             graph->nodes[graph->node_count++] = node;
             port_count += node->port_count;
@@ -62,7 +62,7 @@ static void graph_init(graph_t *graph, const net_t *net, const bool *link_up)
         const net_node_t *const node = graph->nodes[n];
         graph->first[n] = edge;
         for (uint32_t p = 0; p < node->port_count; p++) {
-            const uint32_t peer = graph->number_of[net_neighbour(node, p)->sim.index];
+            const uint32_t peer = graph->number_of[net_neighbour_number(node, p)];
             if (peer != UINT32_MAX && link_up[net_link_of(node, p)]) {
                 graph->neighbor[edge] = peer;
                 graph->port[edge++] = p;
@@ -228,7 +228,7 @@ static void search_batch(search_t *search,
     search_run(search, net, first, left < BATCH ? left : BATCH);
     memset(pages->slots, 0, pages->slot_count * sizeof(net_hop_page_t *));
     for (uint32_t n = 0; n < graph->node_count; n++) {
-        net_routes_t *const own = &routes[graph->nodes[n]->sim.index];
+        net_routes_t *const own = &routes[graph->nodes[n]->forwarder];
         net_hop_t hops[BATCH];
         memcpy(hops, net->unreached->hops, sizeof(hops));
         if (find_hops(search, n, search->ports, own, hops)) {

@@ -29,7 +29,7 @@ uint32_t net_ports_towards(const net_t *net,
                            const uint32_t **ports)
 {
     SIM_CHECK(node->forward != NULL && leaf < net->leaf_count);
-    const net_routes_t *const routes = &net->routes[0][node->sim.index];
+    const net_routes_t *const routes = &net->routes[0][node->forwarder];
     const net_hop_t hop = net__hop(routes->pages, leaf);
     *ports = routes->ports + hop.first;
     return hop.count;
@@ -53,7 +53,7 @@ bool net_path_of(const net_t *net, uint32_t from, uint32_t to, uint32_t flow_has
             return true;
         }
         const net_node_t *const node = arrived->node;
-        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        const net_routes_t *const routes = &net->routes[0][node->forwarder];
         port =
             node->forward != NULL ? node->forward->route(node, routes, from, to, flow_hash) : NULL;
     }
@@ -69,7 +69,7 @@ uint64_t net_source_route(const net_t *net, uint32_t from, uint32_t to, uint32_t
         if (!node->follows_routes) {
             break;
         }
-        const net_routes_t *const routes = &net->routes[0][node->sim.index];
+        const net_routes_t *const routes = &net->routes[0][node->forwarder];
         const net_port_t *const port = node->forward->route(node, routes, from, to, flow_hash);
         if (port == NULL || port->index + 1 > UINT8_MAX) {
             break;

@@ -258,14 +258,16 @@ static around_t *look_around(const net_t *net)
 {
     around_t *const around = sim_alloc_array(net->node_count + 1, sizeof(*around));
     for (size_t i = 0; i < net->link_count; i++) {
-        const net_link_t *const link = &net->links[i];
-        const bool trunk = link->a->kind != NET_NODE_HOST && link->b->kind != NET_NODE_HOST;
-        const net_node_t *const ends[] = {link->a, link->b};
+        const net_link_ends_t link = net->links[i];
+        const uint64_t rate_bps = net__link_config(net, (uint32_t)i)->rate_bps;
+        const bool trunk =
+            net_kind_of(net, link.a) != NET_NODE_HOST && net_kind_of(net, link.b) != NET_NODE_HOST;
+        const uint32_t ends[] = {link.a, link.b};
         for (size_t end = 0; end < SIM_COUNT_OF(ends); end++) {
-            around_t *const at = &around[ends[end]->sim.index];
+            around_t *const at = &around[ends[end]];
             at->trunks += trunk;
-            if (at->slowest_bps == 0 || link->config->rate_bps < at->slowest_bps) {
-                at->slowest_bps = link->config->rate_bps;
+            if (at->slowest_bps == 0 || rate_bps < at->slowest_bps) {
+                at->slowest_bps = rate_bps;
             }
         }
     }
@@ -274,30 +276,33 @@ static around_t *look_around(const net_t *net)
 
 // Returns whether a link joins a GPU to an NVSwitch: the switch joins hosts only, and the host has
 // a slower link to the network. NICs there have no congestion control (nic_exempt).
-static bool is_nvlink(const net_link_t *link, const around_t *around)
+static bool is_nvlink(const net_t *net, uint32_t link, const around_t *around)
 {
-    const bool first = link->a->kind == NET_NODE_HOST;
-    const net_node_t *const host = first ? link->a : link->b;
-    const net_node_t *const other = first ? link->b : link->a;
-    return host->kind == NET_NODE_HOST && around[other->sim.index].trunks == 0 &&
-           around[host->sim.index].slowest_bps < link->config->rate_bps;
+    const net_link_ends_t ends = net->links[link];
+    const bool first = net_kind_of(net, ends.a) == NET_NODE_HOST;
+    const uint32_t host = first ? ends.a : ends.b;
+    const uint32_t other = first ? ends.b : ends.a;
+    return net_kind_of(net, host) == NET_NODE_HOST && around[other].trunks == 0 &&
+           around[host].slowest_bps < net__link_config(net, link)->rate_bps;
 }
 
 static sim_err_t check_rates(const net_t *net, const around_t *around, sim_message_t *message)
 {
-    for (size_t i = 0; i < net->link_count; i++) {
-        const net_link_t *const link = &net->links[i];
-        const bool written = link->a->kind == NET_NODE_SWITCH || link->b->kind == NET_NODE_SWITCH;
-        if (written && net_int_rate_code(link->config->rate_bps) == 0 && !is_nvlink(link, around)) {
+    for (uint32_t i = 0; i < net->link_count; i++) {
+        const net_link_ends_t link = net->links[i];
+        const uint64_t rate_bps = net__link_config(net, i)->rate_bps;
+        const bool written = net_kind_of(net, link.a) == NET_NODE_SWITCH ||
+                             net_kind_of(net, link.b) == NET_NODE_SWITCH;
+        if (written && net_int_rate_code(rate_bps) == 0 && !is_nvlink(net, i, around)) {
             return sim_fail(
                 message,
                 SIM_ERR_RANGE,
                 "link of %s and %s: INT has no code for a rate of %" PRIu64
                 " bit/s, expected 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200, 400, 800, "
                 "1600 or 3200 Gbps where a NIC's congestion control reads INT",
-                link->a->sim.name,
-                link->b->sim.name,
-                link->config->rate_bps);
+                net_node_name(net, link.a),
+                net_node_name(net, link.b),
+                rate_bps);
         }
     }
     return SIM_OK;

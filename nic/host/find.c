@@ -31,6 +31,12 @@ uint32_t nic_count(const net_node_t *host)
     return nic__index_of_port(nics, host->port_count - 1) + 1;
 }
 
+uint32_t nic_count_at(const net_t *net, size_t host)
+{
+    const uint32_t ports = net_ports_of(net, host);
+    return nic__index_in(net_planes_of(net, host), ports, ports - 1) + 1;
+}
+
 nic_t *nic_at(const net_node_t *host, uint32_t index)
 {
     SIM_CHECK(index < nic_count(host));
@@ -48,7 +54,7 @@ bool nic_exists(const net_node_t *host)
 
 const nic_config_t *nic_config_of_interface(const net_t *net, uint32_t interface)
 {
-    return nic__host_of(net_interface_node(net, interface))->config;
+    return nic__host_of(net_node_like(net, net_interface_node_number(net, interface)))->config;
 }
 
 nic_t *nic_of_interface(const net_t *net, uint32_t interface)

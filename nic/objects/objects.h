@@ -181,15 +181,18 @@ struct nic_host {
     const nic_config_t *config; // shared with hosts that have an equal one
 };
 
-// Returns the index in nics of the NIC that a port of the host belongs to.
-static inline uint32_t nic__index_of_port(const nic_host_t *host, uint32_t port)
+// Returns the index in a host's NICs of the one that a port belongs to.
+static inline uint32_t nic__index_in(uint32_t planes, uint32_t port_count, uint32_t port)
 {
-    const uint32_t planes = host->node.planes;
     if (planes <= 1) {
         return port;
     }
-    const uint32_t whole = host->node.port_count / planes;
+    const uint32_t whole = port_count / planes;
     return port < whole * planes ? port / planes : port - whole * planes + whole;
+}
+static inline uint32_t nic__index_of_port(const nic_host_t *host, uint32_t port)
+{
+    return nic__index_in(host->node.planes, host->node.port_count, port);
 }
 
 static inline sim_node_t *nic__node(const nic_t *nic)

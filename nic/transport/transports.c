@@ -286,8 +286,8 @@ void nic_link_losses(const net_t *net, uint64_t *lost, uint64_t *events)
     *lost = 0;
     *events = net_carried_loss_events(net);
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_node_t *const node = net_node_look(net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (!net_port_exists(node, p)) {
                 continue;
             }

@@ -224,8 +224,8 @@ static sim_err_t attach_events(results_observers_t *observers,
     observers->event_stream = sim_stream_create(observers->world->sim, write_event, observers);
     sim_stream_carry(observers->event_stream, pack, unpack);
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        for (uint32_t p = 0; sim_node_is_here(&node->sim) && p < node->port_count; p++) {
+        const net_node_t *const node = sim_is_here(net_sim(net), i) ? net_node_at(net, i) : NULL;
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             net_port_listen(net_port_at(node, p),
                             NET_TRACE_XOFF | NET_TRACE_XON,
                             on_word,
@@ -242,7 +242,7 @@ static sim_err_t attach_events(results_observers_t *observers,
     }
     const bool caches = folder != NULL && observers->world->scenario->outputs.cache_events;
     for (size_t i = 0; caches && i < observers->world->nic_count; i++) {
-        nic_listen(world_nic_of(&observers->world->nics[i]),
+        nic_listen(world_nic_of(observers->world, &observers->world->nics[i]),
                    NIC_TRACE_CACHE | NIC_TRACE_TIER,
                    on_cache,
                    observers);

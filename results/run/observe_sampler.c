@@ -58,13 +58,15 @@ static uint64_t read_value(const results__sampler_t *sampler, sim_time_t time_ps
                                     time_ps);
     case WORLD_SERIES_NIC:
         if (series->cache_metric != NULL) {
-            return nic_cache_metric_read(world_nic_of(sampler->nic), series->cache_metric);
+            return nic_cache_metric_read(world_nic_of(sampler->writer->world, sampler->nic),
+                                         series->cache_metric);
         }
         if (series->transport_metric != NULL) {
-            return nic_transport_metric_read(world_nic_of(sampler->nic), series->transport_metric);
+            return nic_transport_metric_read(world_nic_of(sampler->writer->world, sampler->nic),
+                                             series->transport_metric);
         }
         memcpy(&value,
-               (const char *)nic_get_counters(world_nic_of(sampler->nic)) +
+               (const char *)nic_get_counters(world_nic_of(sampler->writer->world, sampler->nic)) +
                    nic_counter_infos[series->metric].offset,
                sizeof(value));
         return value;
@@ -140,7 +142,7 @@ static bool matches(const results__sampler_t *sampler, const nic_qp_t *qp)
     const uint32_t peer = nic_qp_destination(qp);
     return peer < world->nic_count &&
            (world_pattern_match(series->peers, world->nics[peer].name) ||
-            world_pattern_match(series->peers, world->nics[peer].host->sim.name));
+            world_pattern_match(series->peers, net_node_name(world->net, world->nics[peer].host)));
 }
 
 static bool is_wanted(results__sampler_t *sampler, const nic_qp_t *qp)
@@ -300,7 +302,7 @@ static void take_sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
     const world_series_t *const series = sampler->series;
     if (series->kind == WORLD_SERIES_QP) {
         qp_visit_t visit = {sampler, time_ps};
-        nic_for_each_qp(world_nic_of(sampler->nic), sample_qp, &visit);
+        nic_for_each_qp(world_nic_of(sampler->writer->world, sampler->nic), sample_qp, &visit);
     } else if (sampler->on_change) {
         put_change(&sampler->track, time_ps, read_value(sampler, time_ps));
     } else if (series->kind == WORLD_SERIES_PORT && net_port_metrics[series->metric].is_load) {
@@ -372,19 +374,20 @@ static void listen(results__sampler_t *sampler, net_node_t *node)
         break;
     case WORLD_SERIES_NIC:
         // Whatever a NIC counts, it counts when it sends, receives, waits too long, or makes a QP.
-        net_port_listen(net_interface_port(sampler->writer->world->net,
-                                           nic_interface(world_nic_of(sampler->nic))),
-                        NET_TRACE_TX,
-                        on_port,
-                        sampler);
-        nic_listen(world_nic_of(sampler->nic),
+        net_port_listen(
+            net_interface_port(sampler->writer->world->net,
+                               nic_interface(world_nic_of(sampler->writer->world, sampler->nic))),
+            NET_TRACE_TX,
+            on_port,
+            sampler);
+        nic_listen(world_nic_of(sampler->writer->world, sampler->nic),
                    NIC_TRACE_RECEIVE | NIC_TRACE_TIMEOUT | NIC_TRACE_LIFE |
                        (series->cache_metric != NULL ? NIC_TRACE_CACHE | NIC_TRACE_TIER : 0u),
                    on_nic,
                    sampler);
         break;
     case WORLD_SERIES_QP:
-        nic_listen(world_nic_of(sampler->nic),
+        nic_listen(world_nic_of(sampler->writer->world, sampler->nic),
                    NIC_TRACE_LIFE | NIC_TRACE_STATE | points_of(series) |
                        (is_told(series) || of_all(series) ? 0 : FIRST_SENT),
                    on_qp,

@@ -182,10 +182,10 @@ static void attach_nics(results_series_writer_t *writer, const world_series_t *s
     for (size_t i = 0; i < world->nic_count; i++) {
         const world_nic_t *const nic = &world->nics[i];
         if (world_pattern_match(series->nodes, nic->name) ||
-            world_pattern_match(series->nodes, nic->host->sim.name)) {
+            world_pattern_match(series->nodes, net_node_name(world->net, nic->host))) {
             results__sampler_add(writer,
                                  series,
-                                 nic_node(world_nic_of(nic)),
+                                 nic_node(world_nic_of(world, nic)),
                                  (results__sampler_t){.nic = nic, .path = nic_path(series, nic)});
         }
     }

@@ -33,7 +33,7 @@ results_pause_bins_t *results_pause_bins_create(const net_t *net)
     made->first_port = sim_alloc_array(net_node_count(net) + 1, sizeof(*made->first_port));
     for (size_t i = 0; i < net_node_count(net); i++) {
         made->first_port[i] = made->port_count;
-        made->port_count += net_node_at(net, i)->port_count;
+        made->port_count += net_ports_of(net, i);
     }
     made->classes = sim_alloc_array(made->port_count * NET_PRIORITIES + 1, sizeof(*made->classes));
     return made;

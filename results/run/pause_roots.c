@@ -277,8 +277,8 @@ static int compare_roots(const void *a, const void *b)
 void results_pause_roots_end(results_pause_roots_t *roots, sim_time_t end_ps)
 {
     for (size_t n = 0; n < net_node_count(roots->net); n++) {
-        const net_node_t *const node = net_node_at(roots->net, n);
-        for (uint32_t i = 0; i < node->port_count; i++) {
+        const net_node_t *const node = net_node_look(roots->net, n);
+        for (uint32_t i = 0; node != NULL && i < node->port_count; i++) {
             if (!net_port_exists(node, i)) {
                 continue;
             }

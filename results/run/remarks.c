@@ -19,8 +19,8 @@ static void remark_ports(const world_t *world, results_t *results)
     double most = 0;
     uint64_t count = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_node_t *const node = net_node_look(world->net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (!net_port_exists(node, p)) {
                 continue;
             }
@@ -70,10 +70,10 @@ static uint64_t cache_number(const nic_t *nic, const char *name)
 static void remark_caches(const world_t *world, results_t *results)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        if (!nic_exists(world->nics[i].host)) {
+        if (!world_nic_exists(world, &world->nics[i])) {
             continue;
         }
-        const nic_t *const nic = world_nic_of(&world->nics[i]);
+        const nic_t *const nic = world_nic_of(world, &world->nics[i]);
         const nic_cache_config_t *const config = &nic_get_config(nic)->cache;
         const uint64_t accesses = cache_number(nic, "cache.accesses");
         if (accesses < ACCESSES_MANY) {

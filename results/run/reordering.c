@@ -225,10 +225,12 @@ results_reordering_t *results_reordering_create(const net_t *net)
     made->count = net_node_count(net);
     made->places = sim_alloc_array(made->count + 1, sizeof(*made->places));
     for (size_t n = 0; n < made->count; n++) {
-        const net_node_t *const node = net_node_at(net, n);
-        const bool listens = node->kind == NET_NODE_HOST && sim_node_is_here(&node->sim);
-        for (uint32_t p = 0; listens && p < node->port_count; p++) {
-            net_port_listen(net_port_at(node, p), NET_TRACE_RX, arrived, &made->places[n]);
+        const bool listens = net_kind_of(net, n) == NET_NODE_HOST && sim_is_here(net_sim(net), n);
+        for (uint32_t p = 0; listens && p < net_ports_of(net, n); p++) {
+            net_port_listen(net_port_at(net_node_at(net, n), p),
+                            NET_TRACE_RX,
+                            arrived,
+                            &made->places[n]);
         }
     }
     return made;
@@ -304,7 +306,7 @@ void results__reordering_leave(const results_reordering_t *reordering,
 {
     for (uint32_t i = 0; i < reordering->count; i++) {
         const place_t *const place = &reordering->places[i];
-        if (place->count > 0 && sim_node_is_here(&net_node_at(net, i)->sim)) {
+        if (place->count > 0 && sim_is_here(net_sim(net), i)) {
             sim_buffer_put_u32(bytes, i);
             sim_buffer_put_u32(bytes, place->count);
             sim_buffer_put(bytes, place->connections, place->count * sizeof(*place->connections));

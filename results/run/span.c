@@ -9,7 +9,6 @@
 
 typedef struct span_node {
     results_span_t *span;
-    net_node_t *node;
     size_t first_port; // in busy_ps
     size_t nics_end;   // one past the last of its NICs, in the world's; 0: it has none
     bool read;
@@ -81,20 +80,23 @@ static void find_span(results_span_t *span)
 static void read_node(span_node_t *of, sim_time_t time_ps)
 {
     results_span_t *const span = of->span;
-    for (uint32_t p = 0; p < of->node->port_count; p++) {
-        if (!net_port_exists(of->node, p)) {
-            continue;
+    const net_node_t *const node = net_node_look(span->world->net, (size_t)(of - span->nodes));
+    of->read = true;
+    if (node == NULL) {
+        return;
+    }
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        if (net_port_exists(node, p)) {
+            span->busy_ps[of->first_port + p] =
+                net_port_busy_ps(net_port_at(node, p), UINT8_MAX, time_ps);
         }
-        span->busy_ps[of->first_port + p] =
-            net_port_busy_ps(net_port_at(of->node, p), UINT8_MAX, time_ps);
     }
     const world_nic_t *const nics = span->world->nics;
-    for (size_t i = of->nics_end; i > 0 && nics[i - 1].host == of->node; i--) {
-        const nic_t *const nic = nic_exists(of->node) ? world_nic_of(&nics[i - 1]) : NULL;
+    for (size_t i = of->nics_end; i > 0 && nics[i - 1].host == node->sim.index; i--) {
+        const nic_t *const nic = nic_exists(node) ? world_nic_of(span->world, &nics[i - 1]) : NULL;
         span->payload_bytes[of - span->nodes] +=
             nic == NULL ? 0 : nic_get_counters(nic)->rx_data_bytes;
     }
-    of->read = true;
 }
 
 static void sample(const sim_node_t *node, sim_time_t time_ps, void *ctx)
@@ -116,12 +118,11 @@ results_span_t *results_span_create(const world_t *world)
     span->payload_bytes = sim_alloc_array(span->node_count + 1, sizeof(*span->payload_bytes));
     size_t ports = 0;
     for (size_t i = 0; i < span->node_count; i++) {
-        net_node_t *const node = net_node_at(world->net, i);
-        span->nodes[i] = (span_node_t){.span = span, .node = node, .first_port = ports};
-        ports += node->port_count;
-        if (span->to_ps != SIM_TIME_NEVER && sim_node_is_here(&node->sim)) {
+        span->nodes[i] = (span_node_t){.span = span, .first_port = ports};
+        ports += net_ports_of(world->net, i);
+        if (span->to_ps != SIM_TIME_NEVER && sim_is_here(world->sim, i)) {
             sim_sample(world->sim,
-                       &node->sim,
+                       &net_node_at(world->net, i)->sim,
                        span->to_ps,
                        SIM_TIME_NEVER - span->to_ps,
                        sample,
@@ -129,7 +130,7 @@ results_span_t *results_span_create(const world_t *world)
         }
     }
     for (size_t i = 0; i < world->nic_count; i++) {
-        span->nodes[world->nics[i].host->sim.index].nics_end = i + 1;
+        span->nodes[world->nics[i].host].nics_end = i + 1;
     }
     span->busy_ps = sim_alloc_array(ports + 1, sizeof(*span->busy_ps));
     return span;
@@ -149,12 +150,12 @@ void results__span_leave(const results_span_t *span, sim_buffer_t *bytes)
 {
     for (uint32_t i = 0; i < span->node_count; i++) {
         const span_node_t *const of = &span->nodes[i];
-        if (of->read && sim_node_is_here(&of->node->sim)) {
+        if (of->read && sim_is_here(span->world->sim, i)) {
             sim_buffer_put_u32(bytes, i);
             sim_buffer_put_u64(bytes, span->payload_bytes[i]);
             sim_buffer_put(bytes,
                            &span->busy_ps[of->first_port],
-                           of->node->port_count * sizeof(*span->busy_ps));
+                           net_ports_of(span->world->net, i) * sizeof(*span->busy_ps));
         }
     }
     sim_buffer_put_u32(bytes, UINT32_MAX);
@@ -169,7 +170,7 @@ void results__span_take(results_span_t *span, sim_reader_t *bytes)
         span->payload_bytes[i] = sim_reader_u64(bytes);
         sim_reader_get(bytes,
                        &span->busy_ps[of->first_port],
-                       of->node->port_count * sizeof(*span->busy_ps));
+                       net_ports_of(span->world->net, i) * sizeof(*span->busy_ps));
     }
 }
 

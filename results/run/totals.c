@@ -191,8 +191,10 @@ static void take_ports(results_t *results, const world_t *world)
 {
     hottest_t hottest = {.wanted = (size_t)world->scenario->outputs.hottest_ports};
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        // A host that was let go has ports that do not exist.
+        const net_node_t *const node =
+            hottest.cut ? net_node_look(world->net, i) : net_node_at(world->net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             // A port that does not exist is as hot as the coolest, and later.
             if (!net_port_exists(node, p) && hottest.cut) {
                 continue;
@@ -274,8 +276,8 @@ static void take_paths(results_t *results, const world_t *world)
     double bytes = 0;
     double imbalance = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        if (node->kind != NET_NODE_SWITCH || node->sim.events == 0) {
+        const net_node_t *const node = net_node_look(world->net, i);
+        if (node == NULL || node->kind != NET_NODE_SWITCH || node->sim.events == 0) {
             continue;
         }
         bool *const choices = sim_alloc_array(node->port_count, sizeof(*choices));
@@ -289,14 +291,14 @@ static void take_paths(results_t *results, const world_t *world)
 static void take_nics(results_t *results, const world_t *world)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
-        if (!nic_exists(world->nics[i].host)) {
+        if (!world_nic_exists(world, &world->nics[i])) {
             continue; // nothing to tell
         }
         add_counters(&results->nics,
-                     nic_get_counters(world_nic_of(&world->nics[i])),
+                     nic_get_counters(world_nic_of(world, &world->nics[i])),
                      nic_counter_infos);
-        take_rnic(results, world_nic_of(&world->nics[i]));
-        if (results->conservation_ok && !nic_conserved(world_nic_of(&world->nics[i]))) {
+        take_rnic(results, world_nic_of(world, &world->nics[i]));
+        if (results->conservation_ok && !nic_conserved(world_nic_of(world, &world->nics[i]))) {
             results->conservation_ok = false;
             (void)sim_fail(&results->conservation_message,
                            SIM_ERR_INVALID,

@@ -69,7 +69,7 @@ static results_reordered_t reordered(const results_flow_row_t *flow)
 {
     const world_nic_t *const nic = &flow->world->nics[flow->flow->destination];
     return results_reordering_of(flow->reordering,
-                                 nic->host,
+                                 world_host_of(flow->world, nic),
                                  flow->flow->source,
                                  flow->flow->destination,
                                  flow->flow->udp_source_port);

@@ -67,7 +67,7 @@ json_t *results_make_hosts(const results_view_t *view)
 {
     uint64_t count = 0;
     for (size_t i = 0; i < net_node_count(view->world->net); i++) {
-        count += net_node_at(view->world->net, i)->kind == NET_NODE_HOST;
+        count += net_kind_of(view->world->net, i) == NET_NODE_HOST;
     }
     return results_json_whole(count);
 }
@@ -404,8 +404,8 @@ json_t *results_make_trimmed(const results_view_t *view)
     uint64_t sum = 0;
     bool any = false;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        if (node->kind != NET_NODE_SWITCH ||
+        const net_node_t *const node = net_node_look(net, i);
+        if (node == NULL || node->kind != NET_NODE_SWITCH ||
             strcmp(net_switch_config(node)->mmu.text, "trimming") != 0) {
             continue;
         }
@@ -435,8 +435,8 @@ json_t *results_make_transport(const results_view_t *view)
 {
     json_t *const sums = json_object();
     for (size_t i = 0; i < view->world->nic_count; i++) {
-        if (nic_exists(view->world->nics[i].host)) {
-            (void)nic_transport_each_counter(world_nic_of(&view->world->nics[i]),
+        if (world_nic_exists(view->world, &view->world->nics[i])) {
+            (void)nic_transport_each_counter(world_nic_of(view->world, &view->world->nics[i]),
                                              add_transport_counter,
                                              sums);
         }
@@ -454,16 +454,18 @@ json_t *results_make_nics(const results_view_t *view)
     for (size_t i = 0; i < view->world->nic_count; i++) {
         nic_rnic_counters_t counters;
         size_t report_count;
-        if (!nic_exists(view->world->nics[i].host)) {
+        if (!world_nic_exists(view->world, &view->world->nics[i])) {
             continue;
         }
         const nic_report_t *const reports =
-            nic_reports(world_nic_of(&view->world->nics[i]), &report_count);
-        const bool detailed = nic_get_rnic_counters(world_nic_of(&view->world->nics[i]), &counters);
+            nic_reports(world_nic_of(view->world, &view->world->nics[i]), &report_count);
+        const bool detailed =
+            nic_get_rnic_counters(world_nic_of(view->world, &view->world->nics[i]), &counters);
         json_t *const transports = json_object();
-        const bool counts = nic_transport_each_counter(world_nic_of(&view->world->nics[i]),
-                                                       take_transport_counter,
-                                                       transports);
+        const bool counts =
+            nic_transport_each_counter(world_nic_of(view->world, &view->world->nics[i]),
+                                       take_transport_counter,
+                                       transports);
         if (!detailed && report_count == 0 && !counts) {
             json_decref(transports);
             continue;

@@ -82,7 +82,7 @@ static void print_head(const world_t *world, const results_t *results, FILE *out
     }
     size_t hosts = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+        hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
     }
     const size_t switches = net_node_count(world->net) - hosts;
     fprintf(out,
@@ -414,9 +414,10 @@ static size_t find_parts(const world_t *world,
     size_t found = 0;
     for (size_t i = first; i < world->nic_count; i++) {
         size_t count = 0;
-        const nic_report_t *const reports = nic_exists(world->nics[i].host)
-                                                ? nic_reports(world_nic_of(&world->nics[i]), &count)
-                                                : NULL;
+        const nic_report_t *const reports =
+            world_nic_exists(world, &world->nics[i])
+                ? nic_reports(world_nic_of(world, &world->nics[i]), &count)
+                : NULL;
         for (size_t r = 0; r < count; r++) {
             if (strcmp(reports[r].name, name) == 0) {
                 parts[found++] = reports[r].part;
@@ -434,9 +435,10 @@ static void print_nic_parts(const world_t *world, FILE *out)
     sim_report_part_t *const parts = sim_alloc_array(world->nic_count + 1, sizeof(*parts));
     for (size_t i = 0; i < world->nic_count; i++) {
         size_t count = 0;
-        const nic_report_t *const reports = nic_exists(world->nics[i].host)
-                                                ? nic_reports(world_nic_of(&world->nics[i]), &count)
-                                                : NULL;
+        const nic_report_t *const reports =
+            world_nic_exists(world, &world->nics[i])
+                ? nic_reports(world_nic_of(world, &world->nics[i]), &count)
+                : NULL;
         for (size_t r = 0; r < count; r++) {
             const char *const name = reports[r].name;
             size_t known = 0;

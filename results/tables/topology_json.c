@@ -61,16 +61,16 @@ static void put_node(results_file_t *file, const net_node_t *node)
     results_file_put(file, "\n  }");
 }
 
-static void put_link(results_file_t *file, const net_link_t *link)
+static void put_link(results_file_t *file, net_link_t link)
 {
-    put_member(file, "{\n   \"a\": ", link->a->sim.name);
-    put_member(file, ",\n   \"b\": ", link->b->sim.name);
-    put_member(file, ",\n   \"a_port\": ", net_port_name_at(link->a, link->a_port));
-    put_member(file, ",\n   \"b_port\": ", net_port_name_at(link->b, link->b_port));
+    put_member(file, "{\n   \"a\": ", link.a->sim.name);
+    put_member(file, ",\n   \"b\": ", link.b->sim.name);
+    put_member(file, ",\n   \"a_port\": ", net_port_name_at(link.a, link.a_port));
+    put_member(file, ",\n   \"b_port\": ", net_port_name_at(link.b, link.b_port));
     results_file_put(file, ",\n   \"rate_bps\": ");
-    results_file_put_u64(file, link->config->rate_bps);
+    results_file_put_u64(file, link.config->rate_bps);
     results_file_put(file, ",\n   \"delay_ps\": ");
-    results_file_put_u64(file, link->config->delay_ps);
+    results_file_put_u64(file, link.config->delay_ps);
     results_file_put(file, "\n  }");
 }
 

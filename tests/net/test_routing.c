@@ -239,7 +239,7 @@ START_TEST(sets_of_ports_are_complete)
     many_distances(nodes);
     uint64_t sets = 0;
     for (uint32_t a = 0; a < MANY; a++) {
-        const net_routes_t *const routes = &tree.fixture.net->routes[0][nodes[a]->sim.index];
+        const net_routes_t *const routes = &tree.fixture.net->routes[0][nodes[a]->forwarder];
         for (uint32_t host = 0; host < hosts; host++) {
             const uint32_t b = leaf_of_host[host];
             const uint32_t *ports = NULL;

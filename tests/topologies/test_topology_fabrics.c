@@ -220,7 +220,7 @@ static bool augment(flow_t *flow, size_t hosts)
         for (uint32_t p = 0; p < node->port_count; p++) {
             const net_port_t *const port = &node->ports[p];
             const net_node_t *next = port->peer->node;
-            const int8_t way = net_link_at(net, port->link)->a == node ? 1 : -1;
+            const int8_t way = net_link_at(net, port->link).a == node ? 1 : -1;
             if (flow->came[next->sim.index] != 0 || flow->used[port->link] == way) {
                 continue;
             }
@@ -231,9 +231,9 @@ static bool augment(flow_t *flow, size_t hosts)
             }
             while (flow->came[next->sim.index] != 1) { // hosts of the first half were reached first
                 const uint32_t link = flow->came[next->sim.index] - 2;
-                const bool forward = net_link_at(net, link)->b == next;
+                const bool forward = net_link_at(net, link).b == next;
                 flow->used[link] = (int8_t)(flow->used[link] + (forward ? 1 : -1));
-                next = forward ? net_link_at(net, link)->a : net_link_at(net, link)->b;
+                next = forward ? net_link_at(net, link).a : net_link_at(net, link).b;
             }
             return true;
         }

@@ -97,11 +97,11 @@ START_TEST(spectrum_x_is_rail_optimised)
     for (size_t i = 0; i < file->link_count; i++) {
         const topo_file_link_t *const link = &file->links[i];
         theirs[i] = line_of(link->a, link->b, link->rate_bps, link->delay_ps);
-        const net_link_t *const own = net_link_at(world.net, i);
-        ours[i] = line_of(number_of(own->a->sim.name, row->servers),
-                          number_of(own->b->sim.name, row->servers),
-                          own->config->rate_bps,
-                          own->config->delay_ps);
+        const net_link_t own = net_link_at(world.net, i);
+        ours[i] = line_of(number_of(own.a->sim.name, row->servers),
+                          number_of(own.b->sim.name, row->servers),
+                          own.config->rate_bps,
+                          own.config->delay_ps);
     }
     qsort(theirs, file->link_count, sizeof(*theirs), compare_lines);
     qsort(ours, file->link_count, sizeof(*ours), compare_lines);

@@ -45,12 +45,12 @@ static bool check_leaves(const part_t *part)
     const uint16_t *const rank_of = part->world->parts->rank_of;
     bool pods = true;
     for (size_t i = 0; i < net_link_count(net); i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        const bool same = rank_of[link->a->sim.index] == rank_of[link->b->sim.index];
-        const bool host = link->a->kind == NET_NODE_HOST || link->b->kind == NET_NODE_HOST;
-        ck_assert_msg(same || !host, "%s, %s", link->a->sim.name, link->b->sim.name);
-        const bool core = strncmp(link->a->sim.name, "core", 4) == 0 ||
-                          strncmp(link->b->sim.name, "core", 4) == 0;
+        const net_link_t link = net_link_at(net, i);
+        const bool same = rank_of[link.a->sim.index] == rank_of[link.b->sim.index];
+        const bool host = link.a->kind == NET_NODE_HOST || link.b->kind == NET_NODE_HOST;
+        ck_assert_msg(same || !host, "%s, %s", link.a->sim.name, link.b->sim.name);
+        const bool core =
+            strncmp(link.a->sim.name, "core", 4) == 0 || strncmp(link.b->sim.name, "core", 4) == 0;
         pods = pods && (same || core);
     }
     return pods;
@@ -167,8 +167,53 @@ START_TEST(a_rank_builds_its_own_part)
 }
 END_TEST
 
+static size_t count_nodes(const net_t *net)
+{
+    size_t nodes = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        nodes += net_node_look(net, i) != NULL;
+    }
+    return nodes;
+}
+
+// Hosts have two configurations, so one host of each remains for others to be made like it.
+START_TEST(hosts_of_others_exist_when_they_are_asked_for)
+{
+    part_t part;
+    build(&part,
+          "topology: {fat-tree: {k: 16}}\n"
+          "nodes: {\"host102?\": {nic: {mtu: 1024}}}\ntraffic: []\n",
+          0,
+          4);
+    const net_t *const net = part.world->net;
+    // Its own 256 hosts, 320 switches, and a host of others of each configuration.
+    ck_assert_uint_eq(count_nodes(net), 256 + 320 + 2);
+    const uint32_t interface = 1023;
+    const uint32_t number = net_interface_node_number(net, interface);
+    ck_assert(net_node_look(net, number) == NULL);
+    ck_assert_str_eq(net_node_name(net, number), "host1023");
+    ck_assert_int_eq(net_kind_of(net, number), NET_NODE_HOST);
+    ck_assert_uint_eq(net_ports_of(net, number), 1);
+    ck_assert_uint_eq(nic_count_at(net, number), 1);
+    ck_assert_uint_eq(nic_config_of_interface(net, interface)->mtu_bytes, 1024);
+    ck_assert_uint_eq(nic_config_of_interface(net, 1019)->mtu_bytes, 4096);
+    ck_assert_uint_eq(count_nodes(net), 256 + 320 + 2);
+    // It is made once, and is what it was.
+    const net_node_t *const host = net_node_find(net, "host1023");
+    ck_assert_ptr_eq(host, net_node_at(net, number));
+    ck_assert_ptr_eq(host, net_interface_port(net, interface)->node);
+    ck_assert_uint_eq(host->sim.index, number);
+    ck_assert_str_eq(host->sim.name, "host1023");
+    ck_assert(!sim_node_is_here(&host->sim));
+    ck_assert_uint_eq(nic_get_config(nic_at(host, 0))->mtu_bytes, 1024);
+    ck_assert_uint_eq(count_nodes(net), 256 + 320 + 3);
+    destroy(&part);
+}
+END_TEST
+
 CHECK_MAIN(CHECK_TEST(pods_stay_whole_where_they_are_even_shares),
            CHECK_TEST(leaves_stay_with_their_hosts),
            CHECK_TEST(a_star_is_divided_by_hosts),
            CHECK_TEST(graphs_are_divided_at_their_narrow_place),
-           CHECK_TEST(a_rank_builds_its_own_part))
+           CHECK_TEST(a_rank_builds_its_own_part),
+           CHECK_TEST(hosts_of_others_exist_when_they_are_asked_for))

@@ -42,12 +42,13 @@ static sim_time_t round_trip_bound(const net_t *net)
     sim_time_t slowest_ps = 0;
     const net_link_config_t *before = NULL;
     for (size_t i = 0; i < net_link_count(net); i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        if (link->config == before) {
+        const net_link_config_t *const config = net_link_config(net, i);
+        if (config == before) {
             continue;
         }
-        before = link->config;
-        const net_port_t *const port = net_port_at(link->a, link->a_port);
+        before = config;
+        const net_link_t link = net_link_at(net, i);
+        const net_port_t *const port = net_port_at(link.a, link.a_port);
         const sim_time_t hop_ps =
             port->delay_ps + net_port_frame_time_ps(port, NET_FRAME_BYTES_QUANTUM);
         slowest_ps = hop_ps > slowest_ps ? hop_ps : slowest_ps;
@@ -228,16 +229,16 @@ static uint64_t increases_of(const nic_t *nic, world_text_t *path, uint64_t *ste
 // Returns whether a NIC has the configuration and the link of the one before.
 static bool is_like_before(const world_t *world, size_t i)
 {
-    if (i == 0 || world->nics[i].host->planes > 1 || world->nics[i - 1].host->planes > 1) {
+    if (i == 0 || net_planes_of(world->net, world->nics[i].host) > 1 ||
+        net_planes_of(world->net, world->nics[i - 1].host) > 1) {
         return false;
     }
-    const world_nic_t *const nic = &world->nics[i];
     const net_t *const net = world->net;
-    const uint32_t own = net_link_of(nic->host, nic->index);
-    const uint32_t before = net_link_of(nic[-1].host, nic[-1].index);
+    const uint32_t own = net_interface_link(net, (uint32_t)i);
+    const uint32_t before = net_interface_link(net, (uint32_t)i - 1);
     return nic_config_of_interface(net, (uint32_t)i) ==
                nic_config_of_interface(net, (uint32_t)i - 1) &&
-           net_link_at(net, own)->config == net_link_at(net, before)->config;
+           net_link_config(net, own) == net_link_config(net, before);
 }
 
 // Warns of the first NIC for which these constants are too small; others are set alike.
@@ -247,7 +248,7 @@ static void advise_increase(const world_t *world, world_warnings_t *out)
         if (is_like_before(world, i)) {
             continue;
         }
-        const nic_t *const nic = world_nic_of(&world->nics[i]);
+        const nic_t *const nic = world_nic_of(world, &world->nics[i]);
         world_text_t path;
         uint64_t step_bps = 0;
         const uint64_t increases = increases_of(nic, &path, &step_bps);

@@ -15,11 +15,11 @@ sim_err_t world__check_node_overlays(const world_t *world, world_error_t *error)
         bool hosts = false;
         bool own = false;
         for (size_t n = 0; n < net_node_count(world->net); n++) {
-            const net_node_t *const node = net_node_at(world->net, n);
-            if (world_pattern_match(overlay->pattern, node->sim.name)) {
-                switches = switches || node->kind == NET_NODE_SWITCH;
-                hosts = hosts || node->kind == NET_NODE_HOST;
-                own = own || node->kind == NET_NODE_FORWARDER;
+            if (world_pattern_match(overlay->pattern, net_node_name(world->net, n))) {
+                const net_node_kind_t kind = net_kind_of(world->net, n);
+                switches = switches || kind == NET_NODE_SWITCH;
+                hosts = hosts || kind == NET_NODE_HOST;
+                own = own || kind == NET_NODE_FORWARDER;
             }
         }
         const bool any = switches || hosts || own;
@@ -63,11 +63,11 @@ sim_err_t world__check_links(const world_t *world, world_error_t *error)
                        world_show(&shown, overlay->pattern));
             world_add_nearest_node(error, world->net, overlay->names.left, -1);
             if (net_link_count(world->net) > 0) {
-                const net_link_t *const first = net_link_at(world->net, 0);
+                const net_link_t first = net_link_at(world->net, 0);
                 world_error_add(error,
                                 "; a link is its two ends, as in %s--%s",
-                                first->a->sim.name,
-                                first->b->sim.name);
+                                first.a->sim.name,
+                                first.b->sim.name);
             }
             return SIM_ERR_UNKNOWN;
         }
@@ -140,10 +140,11 @@ static sim_err_t check_channels(const world_t *world, world_error_t *error)
 static sim_err_t check_balancers(const world_t *world, const char *host, world_error_t *error)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
+        const net_node_t *const node = net_node_look(world->net, i);
         bool spreads = false;
-        const char *const name =
-            node->kind == NET_NODE_SWITCH ? net_switch_balancer(node, &spreads) : "";
+        const char *const name = node != NULL && node->kind == NET_NODE_SWITCH
+                                     ? net_switch_balancer(node, &spreads)
+                                     : "";
         if (spreads) {
             const world_place_t place = world_locate(world->scenario->root, "", "nic.repath");
             return world_fail(
@@ -168,10 +169,10 @@ sim_err_t world__check_repath(const world_t *world, world_error_t *error)
     const char *with = NULL;
     const char *without = NULL;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        if (node->kind == NET_NODE_HOST) {
-            const nic_config_t *const config = world__variants_nic(world->variants, node->sim.name);
-            *(config->repath == NIC_REPATH_REPS ? &with : &without) = node->sim.name;
+        if (net_kind_of(world->net, i) == NET_NODE_HOST) {
+            const char *const name = net_node_name(world->net, i);
+            const nic_config_t *const config = world__variants_nic(world->variants, name);
+            *(config->repath == NIC_REPATH_REPS ? &with : &without) = name;
         }
     }
     if (with == NULL) {
@@ -260,8 +261,8 @@ static sim_err_t check_series_nodes(const world_t *world,
                                     world_error_t *error)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        if (node->kind == kind && world_pattern_match(pattern, node->sim.name)) {
+        if (net_kind_of(world->net, i) == kind &&
+            world_pattern_match(pattern, net_node_name(world->net, i))) {
             return SIM_OK;
         }
     }
@@ -286,7 +287,7 @@ static sim_err_t check_any_node(const world_t *world,
                                 world_error_t *error)
 {
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        if (world_pattern_match(series->nodes, net_node_at(world->net, i)->sim.name)) {
+        if (world_pattern_match(series->nodes, net_node_name(world->net, i))) {
             return SIM_OK;
         }
     }

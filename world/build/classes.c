@@ -69,8 +69,8 @@ static treatment_t treat(const world_t *world, uint8_t priority, uint8_t dscp)
 {
     treatment_t treatment = {0};
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        if (node->kind != NET_NODE_SWITCH) {
+        const net_node_t *const node = net_node_look(world->net, i);
+        if (node == NULL || node->kind != NET_NODE_SWITCH) {
             continue;
         }
         const net_switch_config_t *const config = net_switch_config(node);

@@ -106,8 +106,8 @@ static struct world_stuck find_stuck(const world_t *world)
 {
     qp_report_t report = {.world = world};
     for (; report.nic < world->nic_count; report.nic++) {
-        if (sim_node_is_here(&world->nics[report.nic].host->sim)) {
-            nic_for_each_qp(world_nic_of(&world->nics[report.nic]), report_qp, &report);
+        if (sim_is_here(world->sim, world->nics[report.nic].host)) {
+            nic_for_each_qp(world_nic_of(world, &world->nics[report.nic]), report_qp, &report);
         }
     }
     return report.stuck;
@@ -220,7 +220,7 @@ static void find_stopped(const net_t *net, stopped_t *stopped)
 {
     size_t uids = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        uids += net_node_at(net, i)->port_count;
+        uids += net_ports_of(net, i);
     }
     stopped->by_uid = sim_alloc_array(uids + 1, sizeof(*stopped->by_uid));
     for (size_t i = 0; i < net_node_count(net); i++) {

@@ -61,7 +61,7 @@ static void groups_init(groups_t *groups, const net_t *net)
     groups->of = sim_alloc(nodes + 1);
     for (size_t i = 0; i < nodes; i++) {
         char name[GROUP_BYTES];
-        name_group(net_node_at(net, i)->sim.name, name);
+        name_group(net_node_name(net, i), name);
         size_t g = 0;
         while (g < groups->count && strcmp(groups->names[g], name) != 0) {
             g++;
@@ -124,8 +124,8 @@ static void fill(table_t *table,
     table->count = 0;
     table->left_out = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_node_t *const node = net_node_look(world->net, i); // NULL: no path was asked for
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (kind->classes[net_port_uid(node, p)] == 0) {
                 continue;
             }
@@ -136,7 +136,7 @@ static void fill(table_t *table,
                 }
                 hop_row_t row = row_of(port, class);
                 row.from = groups->of[i];
-                row.to = groups->of[net_neighbour(port->node, port->index)->sim.index];
+                row.to = groups->of[net_neighbour_number(port->node, port->index)];
                 row.hop = kind->hops[port->uid];
                 SIM_CHECK(row.from < groups->count && row.to < groups->count && row.hop > 0);
                 add_port(table, &row);

@@ -18,8 +18,8 @@ static uint32_t links_between(const net_t *net,
 {
     uint32_t count = 0;
     for (size_t i = 0; i < before; i++) {
-        const net_link_t *const link = net_link_at(net, i);
-        count += (link->a == a && link->b == b) || (link->a == b && link->b == a);
+        const net_link_t link = net_link_at(net, i);
+        count += (link.a == a && link.b == b) || (link.a == b && link.b == a);
     }
     return count;
 }
@@ -51,8 +51,8 @@ static bool are_meant(const net_t *net,
 
 bool world__link_meant(const world_t *world, const world_pair_t *names, size_t l)
 {
-    const net_link_t *const link = net_link_at(world->net, l);
-    const ends_t ends = {link->a, link->b, link->a_port, link->b_port};
+    const net_link_t link = net_link_at(world->net, l);
+    const ends_t ends = {link.a, link.b, link.a_port, link.b_port};
     return are_meant(world->net, names, &ends, l);
 }
 

@@ -29,7 +29,7 @@ static sim_err_t check_links(const world_t *world, world_error_t *error)
     const world_scenario_t *const scenario = world->scenario;
     const char *what = NULL;
     for (size_t i = 0; i < net_link_count(world->net); i++) {
-        const net_link_config_t *const link = net_link_at(world->net, i)->config;
+        const net_link_config_t *const link = net_link_config(world->net, i);
         what = link->loss_rate.num > 0        ? "loss-rate"
                : link->bit_error_rate.num > 0 ? "bit-error-rate"
                : link->reorder_rate.num > 0   ? "reorder-rate"
@@ -75,7 +75,7 @@ sim_err_t world__check_messages(const world_t *world, world_error_t *error)
                           "capture could show, " INSTEAD);
     }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const char *const name = net_node_at(world->net, i)->sim.name;
+        const char *const name = net_node_name(world->net, i);
         const world_node_kind_t *const kind = world__own_node_kind(scenario, name);
         if (kind != NULL) {
             return world_fail(error,

@@ -14,13 +14,12 @@ static size_t collect_stems(const net_t *net, int kind, char **stems, size_t ste
 {
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net) && count < stems_max; i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        const char *const name = node->sim.name;
+        const char *const name = net_node_name(net, i);
         size_t size = strlen(name);
         while (size > 0 && name[size - 1] >= '0' && name[size - 1] <= '9') {
             size--;
         }
-        if ((kind >= 0 && (int)node->kind != kind) || size == strlen(name)) {
+        if ((kind >= 0 && (int)net_kind_of(net, i) != kind) || size == strlen(name)) {
             continue;
         }
         size_t s = 0;
@@ -42,9 +41,8 @@ void world_add_nearest_node(world_error_t *error, const net_t *net, const char *
     const char **const names = sim_alloc_array(count + stem_count + 1, sizeof(*names));
     size_t used = 0;
     for (size_t i = 0; i < count; i++) {
-        const net_node_t *const node = net_node_at(net, i);
-        if (kind < 0 || (int)node->kind == kind) {
-            names[used++] = node->sim.name;
+        if (kind < 0 || (int)net_kind_of(net, i) == kind) {
+            names[used++] = net_node_name(net, i);
         }
     }
     const size_t node_count = used;
@@ -82,22 +80,21 @@ void world__name_nics(world_t *world)
 {
     world->nic_count = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        world->nic_count += node->kind == NET_NODE_HOST ? nic_count(node) : 0;
+        world->nic_count +=
+            net_kind_of(world->net, i) == NET_NODE_HOST ? nic_count_at(world->net, i) : 0;
     }
     world->nics = sim_alloc_array(world->nic_count + 1, sizeof(*world->nics));
     uint32_t interface = 0; // NICs have the first numbers, in the order of hosts
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const host = net_node_at(world->net, i);
-        if (host->kind != NET_NODE_HOST) {
+        if (net_kind_of(world->net, i) != NET_NODE_HOST) {
             continue;
         }
-        const uint32_t count = nic_count(host);
+        const uint32_t count = nic_count_at(world->net, i);
+        const char *const host = net_node_name(world->net, i);
         for (uint32_t n = 0; n < count; n++) {
-            const char *const name =
-                count == 1 ? host->sim.name : sim_format("%s/nic%u", host->sim.name, n);
-            SIM_CHECK(net_interface_node(world->net, interface) == host);
-            world->nics[interface++] = (world_nic_t){host, name, n};
+            const char *const name = count == 1 ? host : sim_format("%s/nic%u", host, n);
+            SIM_CHECK(net_interface_node_number(world->net, interface) == i);
+            world->nics[interface++] = (world_nic_t){name, (uint32_t)i, n};
         }
     }
 }
@@ -166,7 +163,7 @@ sim_err_t world_find_ports(const world_t *world,
     }
     bool right_found = false;
     for (size_t i = 0; i < net_node_count(world->net) && !right_found; i++) {
-        right_found = world_pattern_match(pair->right, net_node_at(world->net, i)->sim.name);
+        right_found = world_pattern_match(pair->right, net_node_name(world->net, i));
     }
     if (right_found) {
         world_error_add(error, ": there is no link between them, expected neighbours");
@@ -183,7 +180,7 @@ static void add_interfaces(const world_t *world, const char *pattern, bool *chos
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const world_nic_t *const nic = &world->nics[i];
-        if (world_pattern_match(pattern, nic->host->sim.name) ||
+        if (world_pattern_match(pattern, net_node_name(world->net, nic->host)) ||
             world_pattern_match(pattern, nic->name)) {
             chosen[i] = true;
         }

@@ -265,8 +265,8 @@ static sim_err_t check_size(world_t *world, world_error_t *error)
 
 static void get_link(const void *ctx, size_t i, sim_link_t *at)
 {
-    const net_link_t *const link = net_link_at(ctx, i);
-    *at = (sim_link_t){link->a->sim.index, link->b->sim.index, link->config->delay_ps};
+    const net_link_ends_t link = net_link_ends(ctx, i);
+    *at = (sim_link_t){link.a, link.b, net_link_config(ctx, i)->delay_ps};
 }
 
 // Divides the network among the ranks, when it has all nodes and links.
@@ -281,6 +281,7 @@ static void seat(world_t *world)
     world->parts =
         world_parts_create(world->net, ranks->count, topology == NULL || topology == &topo_file);
     sim_seat(world->sim, world->parts->rank_of);
+    net_let_go(world->net);
 }
 
 static sim_err_t build_network(world_t *world, world_error_t *error)
@@ -490,7 +491,7 @@ void world_destroy(world_t *world)
         app_runtime_destroy(world->runtime);
     }
     for (size_t i = 0; i < world->nic_count; i++) {
-        if (world->nics[i].name != world->nics[i].host->sim.name) {
+        if (world->nics[i].name != net_node_name(world->net, world->nics[i].host)) {
             sim_free((char *)(uintptr_t)world->nics[i].name);
         }
     }

@@ -50,15 +50,16 @@ static double metrics_of(const world_t *world, const world_series_t *series)
     double count = 0;
     if (series->kind == WORLD_SERIES_NIC || series->kind == WORLD_SERIES_QP) {
         for (size_t i = 0; i < world->nic_count; i++) {
-            count += world_pattern_match(series->nodes, world->nics[i].name) ||
-                     world_pattern_match(series->nodes, world->nics[i].host->sim.name);
+            count +=
+                world_pattern_match(series->nodes, world->nics[i].name) ||
+                world_pattern_match(series->nodes, net_node_name(world->net, world->nics[i].host));
         }
         return count;
     }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        count += (series->kind == WORLD_SERIES_NODE || node->kind == NET_NODE_SWITCH) &&
-                 world_pattern_match(series->nodes, node->sim.name);
+        count +=
+            (series->kind == WORLD_SERIES_NODE || net_kind_of(world->net, i) == NET_NODE_SWITCH) &&
+            world_pattern_match(series->nodes, net_node_name(world->net, i));
     }
     return count;
 }
@@ -102,7 +103,7 @@ static void add_capture(const world_t *world, const world_capture_t *capture, wo
     sum->memory_bytes += ways * rate_bps * window_s / 8 / (mtu + 100) * FRAME_BYTES;
     double all = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        all += net_node_at(world->net, i)->port_count;
+        all += net_ports_of(world->net, i);
     }
     // Half of the packets of a transfer are its ACKs at most.
     const double frames = all > 0 ? world->survey->packet_hops * ways * ports / all : 0;

@@ -32,10 +32,10 @@ sim_err_t world_ranks_check_built(const world_t *world, world_error_t *error)
 {
     for (size_t i = 0; i < world->nic_count; i++) {
         const char *why = NULL;
-        if (!sim_node_is_here(&world->nics[i].host->sim)) {
+        if (!sim_is_here(world->sim, world->nics[i].host)) {
             continue; // that rank asks
         }
-        if (!nic_can_carry(world_nic_of(&world->nics[i]), &why)) {
+        if (!nic_can_carry(world_nic_of(world, &world->nics[i]), &why)) {
             return world_fail(error,
                               SIM_ERR_INVALID,
                               NULL,

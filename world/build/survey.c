@@ -39,7 +39,7 @@ static size_t count_uids(const net_t *net)
 {
     size_t count = 0;
     for (size_t i = 0; i < net_node_count(net); i++) {
-        count += net_node_at(net, i)->port_count;
+        count += net_ports_of(net, i);
     }
     return count;
 }
@@ -273,7 +273,8 @@ static double share_in_time(const pass_t *pass, uint32_t interface)
     const double left_s =
         until_ps > sender->first_ps ? (double)(until_ps - sender->first_ps) / 1e12 : 0;
     const double needed_s =
-        sender->bytes * 8 / (double)nic_rate_bps(world_nic_of(&pass->world->nics[interface]));
+        sender->bytes * 8 /
+        (double)nic_rate_bps(world_nic_of(pass->world, &pass->world->nics[interface]));
     return needed_s > left_s ? left_s / needed_s : 1;
 }
 

@@ -47,7 +47,7 @@ static void join(uint32_t *group_of, uint32_t a, uint32_t b)
 
 static bool is_host(const parts_t *parts, uint32_t node)
 {
-    return net_node_at(parts->net, node)->kind == NET_NODE_HOST;
+    return net_kind_of(parts->net, node) == NET_NODE_HOST;
 }
 
 void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier)
@@ -59,9 +59,9 @@ void parts__make_groups(parts_t *parts, bool leaves, uint32_t tier)
         join(parts->group_of, i, parts->unit_of[i]);
     }
     for (size_t i = 0; leaves && i < net_link_count(parts->net); i++) {
-        const net_link_t *const link = net_link_at(parts->net, i);
-        const uint32_t a = link->a->sim.index;
-        const uint32_t b = link->b->sim.index;
+        const net_link_ends_t link = net_link_ends(parts->net, i);
+        const uint32_t a = link.a;
+        const uint32_t b = link.b;
         const bool of_host = is_host(parts, a) != is_host(parts, b);
         const bool below = parts->tier[a] < tier && parts->tier[b] < tier;
         if (of_host || below) {
@@ -79,17 +79,17 @@ static void list_neighbours(parts_t *parts)
     parts->first = sim_alloc_array(parts->node_count + 2, sizeof(*parts->first));
     parts->others = sim_alloc_array(2 * links + 1, sizeof(*parts->others));
     for (size_t i = 0; i < links; i++) {
-        const net_link_t *const link = net_link_at(parts->net, i);
-        parts->first[link->a->sim.index + 2]++;
-        parts->first[link->b->sim.index + 2]++;
+        const net_link_ends_t link = net_link_ends(parts->net, i);
+        parts->first[link.a + 2]++;
+        parts->first[link.b + 2]++;
     }
     for (uint32_t i = 2; i < parts->node_count + 2; i++) {
         parts->first[i] += parts->first[i - 1];
     }
     for (size_t i = 0; i < links; i++) {
-        const net_link_t *const link = net_link_at(parts->net, i);
-        parts->others[parts->first[link->a->sim.index + 1]++] = link->b->sim.index;
-        parts->others[parts->first[link->b->sim.index + 1]++] = link->a->sim.index;
+        const net_link_ends_t link = net_link_ends(parts->net, i);
+        parts->others[parts->first[link.a + 1]++] = link.b;
+        parts->others[parts->first[link.b + 1]++] = link.a;
     }
 }
 
@@ -271,8 +271,8 @@ static uint64_t count_cut(const parts_t *parts)
 {
     uint64_t cut = 0;
     for (size_t i = 0; i < net_link_count(parts->net); i++) {
-        const net_link_t *const link = net_link_at(parts->net, i);
-        cut += parts->rank_of[link->a->sim.index] != parts->rank_of[link->b->sim.index];
+        const net_link_ends_t link = net_link_ends(parts->net, i);
+        cut += parts->rank_of[link.a] != parts->rank_of[link.b];
     }
     return cut;
 }
@@ -281,7 +281,7 @@ static uint64_t count_cut(const parts_t *parts)
 static void expect_evenly(parts_t *parts)
 {
     for (uint32_t i = 0; i < parts->node_count; i++) {
-        parts->work[i] = 1 + net_node_at(parts->net, i)->port_count;
+        parts->work[i] = 1 + net_ports_of(parts->net, i);
     }
 }
 

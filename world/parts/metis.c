@@ -72,9 +72,9 @@ static void list_links(graph_t *graph, const parts_t *parts, const uint64_t *tra
     graph->traffic = sim_alloc_array(2 * links + 1, sizeof(*graph->traffic));
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < links; i++) {
-            const net_link_t *const link = net_link_at(parts->net, i);
-            const idx_t a = graph->number_of[link->a->sim.index];
-            const idx_t b = graph->number_of[link->b->sim.index];
+            const net_link_ends_t link = net_link_ends(parts->net, i);
+            const idx_t a = graph->number_of[link.a];
+            const idx_t b = graph->number_of[link.b];
             if (a == b) {
                 continue;
             }

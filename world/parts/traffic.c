@@ -36,7 +36,7 @@ static uint32_t search_from(search_t *search, uint32_t source)
         const uint32_t node = search->order[taken];
         for (uint32_t n = parts->first[node]; n < parts->first[node + 1]; n++) {
             const uint32_t other = parts->others[n];
-            if (net_node_at(parts->net, other)->kind == NET_NODE_HOST) {
+            if (net_kind_of(parts->net, other) == NET_NODE_HOST) {
                 continue; // hosts do not forward
             }
             if (search->distance[other] == UINT32_MAX) {
@@ -73,8 +73,8 @@ static void expect_links(const search_t *search, uint32_t found, double weight, 
     const net_t *const net = search->parts->net;
     (void)found;
     for (size_t i = 0; i < net_link_count(net); i++) {
-        const uint32_t a = net_link_at(net, i)->a->sim.index;
-        const uint32_t b = net_link_at(net, i)->b->sim.index;
+        const uint32_t a = net_link_ends(net, i).a;
+        const uint32_t b = net_link_ends(net, i).b;
         const uint32_t far = search->distance[a] > search->distance[b] ? a : b;
         const uint32_t near = far == a ? b : a;
         if (search->distance[far] != UINT32_MAX &&
@@ -134,11 +134,11 @@ void parts__expect_traffic(parts_t *parts, uint64_t *traffic)
     };
     double *const carried = sim_alloc_array(links + 1, sizeof(*carried));
     for (size_t i = 0; i < links; i++) {
-        const net_link_t *const link = net_link_at(parts->net, i);
-        const bool a = link->a->kind == NET_NODE_HOST;
-        const bool b = link->b->kind == NET_NODE_HOST;
-        search.hosts[link->b->sim.index] += a && !b;
-        search.hosts[link->a->sim.index] += b && !a;
+        const net_link_ends_t link = net_link_ends(parts->net, i);
+        const bool a = net_kind_of(parts->net, link.a) == NET_NODE_HOST;
+        const bool b = net_kind_of(parts->net, link.b) == NET_NODE_HOST;
+        search.hosts[link.b] += a && !b;
+        search.hosts[link.a] += b && !a;
     }
     run_searches(&search, carried);
     scale(search.work, parts->work, count, SCALE);

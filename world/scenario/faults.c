@@ -192,14 +192,14 @@ static void take_down(const world_t *world, uint32_t link, span_list_t *list)
 
 // Returns the host's end of a link, which slow receivers and storms need; of two hosts the one
 // named first; NULL if there is none.
-static const net_node_t *host_end(const net_link_t *link, const world_pair_t *names)
+static const net_node_t *host_end(net_link_t link, const world_pair_t *names)
 {
-    const bool a = link->a->kind == NET_NODE_HOST;
-    const bool b = link->b->kind == NET_NODE_HOST;
+    const bool a = link.a->kind == NET_NODE_HOST;
+    const bool b = link.b->kind == NET_NODE_HOST;
     if (a && b) {
-        return world__end_meant(names, link->a, link->a_port) ? link->a : link->b;
+        return world__end_meant(names, link.a, link.a_port) ? link.a : link.b;
     }
-    return a ? link->a : b ? link->b : NULL;
+    return a ? link.a : b ? link.b : NULL;
 }
 
 static void add_fault(const world_t *world,

@@ -64,7 +64,7 @@ static uint32_t count_paths(const net_t *net,
     if (node == net->leaves[leaf] || node->forward == NULL) {
         return 1;
     }
-    const net_routes_t *const mine = &routes[node->sim.index];
+    const net_routes_t *const mine = &routes[node->forwarder];
     const net_hop_t hop = net__hop(mine->pages, leaf);
     uint32_t sum = 0;
     for (uint32_t i = 0; i < hop.count && sum < PATHS_MAX; i++) {

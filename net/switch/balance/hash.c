@@ -89,7 +89,7 @@ const net_routes_t *net__routes_now(const net_switch_t *sw)
 {
     const net_t *const net = sw->node.net;
     for (size_t s = 0; s < net->state_count; s++) {
-        if ((net_hop_page_t *const *)net->routes[s][sw->node.sim.index].pages == sw->hop_pages) {
+        if ((net_hop_page_t *const *)net->routes[s][sw->node.forwarder].pages == sw->hop_pages) {
             return net->routes[s];
         }
     }
@@ -107,12 +107,12 @@ static uint64_t capacity_of(const net_t *net,
     if (node == net->leaves[leaf] || node->forward == NULL) {
         return UINT64_MAX;
     }
-    const net_routes_t *const mine = &routes[node->sim.index];
+    const net_routes_t *const mine = &routes[node->forwarder];
     const net_hop_t hop = net__hop(mine->pages, leaf);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < hop.count; i++) {
         const uint32_t port = mine->ports[hop.first + i];
-        const uint64_t rate = net->links[net_link_of(node, port)].config->rate_bps;
+        const uint64_t rate = net__link_config(net, net_link_of(node, port))->rate_bps;
         const uint64_t behind = capacity_of(net, routes, net_neighbour(node, port), leaf);
         sum += rate < behind ? rate : behind;
     }
@@ -138,7 +138,7 @@ static const uint64_t *weights_of(net_switch_t *sw,
         for (uint32_t i = 0; i < count; i++) {
             const net_node_t *const next = net_neighbour(&sw->node, ports[i]);
             const uint32_t link = net_link_of(&sw->node, ports[i]);
-            const uint64_t rate = net->links[link].config->rate_bps;
+            const uint64_t rate = net__link_config(net, link)->rate_bps;
             const uint64_t behind = capacity_of(net, routes, next, leaf);
             state->weights[leaf][i] = rate < behind ? rate : behind;
         }

@@ -82,7 +82,7 @@ static sim_err_t check_header(const net_switch_t *sw,
     }
     for (size_t i = 0; i < net->node_count; i++) {
         const net_node_t *const node = net->nodes[i];
-        const bool same = node->kind == NET_NODE_HOST ||
+        const bool same = node == NULL || node->kind == NET_NODE_HOST ||
                           (node->kind == NET_NODE_SWITCH &&
                            net__switch_balance(net, &net_switch_config(node)->balance) == ops &&
                            net_switch_config(node)->balance.conga_header_bytes ==

@@ -102,7 +102,7 @@ static json_t *estimate_json(const world_t *world, uint64_t used_bytes, json_t *
     const world_survey_t *const survey = world->survey;
     size_t hosts = 0;
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        hosts += net_node_at(world->net, i)->kind == NET_NODE_HOST;
+        hosts += net_kind_of(world->net, i) == NET_NODE_HOST;
     }
     if (survey->late > 0) {
         char *const text = sim_format("%" PRIu64 " of %" PRIu64 " transfers start after the end of "

@@ -56,8 +56,8 @@ static void begin(run_t *run,
     const topo_plan_t plan = world_plan(world);
     ck_assert_int_eq(topo_multi_plane.build(&plan, &config, &message), SIM_OK);
     for (uint32_t i = 0; a != NULL && i < net_link_count(world->net); i++) {
-        const net_link_t *const link = net_link_at(world->net, i);
-        if (strcmp(link->a->sim.name, a) == 0 && strcmp(link->b->sim.name, b) == 0) {
+        const net_link_t link = net_link_at(world->net, i);
+        if (strcmp(link.a->sim.name, a) == 0 && strcmp(link.b->sim.name, b) == 0) {
             net_link_change_at(world->net, i, down_ps, false);
         }
     }
