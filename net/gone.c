@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-void net_set_again(net_t *net, const net_again_ops_t *ops)
+void net_set_again(net_t *net, const net_again_t *ops)
 {
     SIM_CHECK(net->again == NULL || net->again == ops);
     net->again = ops;

@@ -215,16 +215,16 @@ void net_want_telemetry(net_t *net, net_telemetry_t kind);
 void net_link_change_at(net_t *net, uint32_t link, sim_time_t time_ps, bool up);
 
 // A way to make nodes of one kind again from others like them. One table per kind, immutable.
-typedef struct net_again_ops {
+typedef struct net_again {
     const sim_node_ops_t *ops; // of these nodes, which are hosts
     net_node_built_fn built;
     // Returns whether b can be made from a, but for its name, links and planes.
     bool (*alike)(const net_node_t *a, const net_node_t *b);
     // Returns a node that is made like another, not registered yet.
     net_node_t *(*make)(const net_node_t *like);
-} net_again_ops_t;
+} net_again_t;
 // Lets net_let_go give up nodes of that kind. ops is borrowed; later calls name the same.
-void net_set_again(net_t *net, const net_again_ops_t *ops);
+void net_set_again(net_t *net, const net_again_t *ops);
 
 // Destroys hosts that other ranks run (kernel/ranks.h) and that can be made again, so that they
 // take no memory. Pointers to them become invalid. Asking for such a host makes it again. After

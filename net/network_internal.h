@@ -159,7 +159,7 @@ struct net {
     bool partial;
     uint32_t *port_links;  // by uid: number of the port's link
     uint32_t *first_ports; // by node: uid of its first port
-    const net_again_ops_t *again;
+    const net_again_t *again;
     net_gone_t *gone; // by node: hosts that were let go; NULL: none was
     char *gone_names;
     size_t plane0_count; // interfaces of plane 0, which come first

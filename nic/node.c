@@ -581,7 +581,7 @@ static net_node_t *make_like(const net_node_t *like)
     return &make(share(((const nic_host_t *)(const void *)like)->config))->node;
 }
 
-static const net_again_ops_t host_again = {
+static const net_again_t host_again = {
     .ops = &host_ops,
     .built = host_built,
     .alike = alike,
