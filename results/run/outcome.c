@@ -49,12 +49,13 @@ static void add_port(sim_digest_t *digest, const net_port_t *port, sim_time_t en
     }
 }
 
-static void add_nic(sim_digest_t *digest, const world_nic_t *nic)
+// Adds the counters of a NIC. One that does not exist has zeros, as it has in one process.
+static void add_nic(sim_digest_t *digest, const world_t *world, const world_nic_t *nic)
 {
-    if (!nic_exists(nic->host)) {
-        return;
-    }
-    const char *const counters = (const char *)nic_get_counters(world_nic_of(nic));
+    static const nic_counters_t zeros;
+    const char *const counters =
+        (const char *)(world_nic_exists(world, nic) ? nic_get_counters(world_nic_of(world, nic))
+                                                    : &zeros);
     for (const nic_counter_info_t *info = nic_counter_infos; info->name != NULL; info++) {
         uint64_t value;
         memcpy(&value, counters + info->offset, sizeof(value));
@@ -73,15 +74,15 @@ uint64_t results_outcome(const world_t *world, sim_time_t end_ps)
         }
     }
     for (size_t i = 0; i < net_node_count(world->net); i++) {
-        const net_node_t *const node = net_node_at(world->net, i);
-        for (uint32_t p = 0; p < node->port_count; p++) {
+        const net_node_t *const node = net_node_look(world->net, i);
+        for (uint32_t p = 0; node != NULL && p < node->port_count; p++) {
             if (net_port_exists(node, p)) {
                 add_port(&digest, net_port_at(node, p), end_ps);
             }
         }
     }
     for (size_t i = 0; i < world->nic_count; i++) {
-        add_nic(&digest, &world->nics[i]);
+        add_nic(&digest, world, &world->nics[i]);
     }
     return digest.value;
 }
