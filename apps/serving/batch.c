@@ -104,15 +104,20 @@ static void serve_running(app__serving_node_t *node, uint64_t *budget, app__step
     }
 }
 
-// Admits requests of the queue while there are room, memory and budget.
+// Admits requests of the queue while there are room, memory and budget. One that lacks memory holds
+// up those behind it, but for those that have theirs: else it could wait for memory that they hold.
 static void serve_queue(app__serving_node_t *node, uint64_t *budget, app__step_load_t *load)
 {
     const app__serving_config_t *const config = &node->serving->config;
-    while (node->queued.oldest != NULL && *budget > 0 && node->running_count < config->batch) {
-        app__serving_job_t *const job = job_of(node->queued.oldest);
+    app__mc_link_t *link = node->queued.oldest;
+    bool lacks_memory = false;
+    while (link != NULL && *budget > 0 && node->running_count < config->batch) {
+        app__serving_job_t *const job = job_of(link);
         const uint64_t needed = app__serving_pages(node->serving, job->target);
-        if (needed > job->pages + node->pages_free) {
-            return;
+        link = job->link.newer;
+        lacks_memory = lacks_memory || needed > job->pages + node->pages_free;
+        if (lacks_memory && needed > job->pages) {
+            continue;
         }
         uint64_t tokens = left_of(job);
         if (tokens > *budget && !config->chunked && load->tokens > 0) {

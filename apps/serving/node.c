@@ -188,7 +188,11 @@ static void moved(app__serving_job_t *job, bool good)
 
 void app__serving_job_send(app__serving_job_t *job)
 {
-    if (!job->granted || job->sent == job->produced || job->failed) {
+    if (job->failed) {
+        leave_if_sent(job); // a part failed while later ones were computed
+        return;
+    }
+    if (!job->granted || job->sent == job->produced) {
         return;
     }
     const uint64_t from = job->sent;
