@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A queue model of the application `serving`, from the rules of docs/models/serving.md.
+
+It knows no packets: KV data takes bytes / bandwidth on the NIC of its prefill node, one transfer after
+the other, and messages take no time. So it holds where the network is idle. Times are in seconds.
+"""
+import collections
+import heapq
+import math
+
+# layers, width, heads, KV heads, inner width, vocabulary
+MODELS = {"llama3-8b": (32, 4096, 32, 8, 14336, 128256), "llama3-70b": (80, 8192, 64, 8, 28672, 128256)}
+GPU_FLOPS = 989e12 * 0.5
+GPU_BYTES_PER_S = 3.35e12 * 0.7
+GPU_MEMORY = 80e9 * 0.9
+STEP_S = 2e-3
+SCALE_UP_BYTES_PER_S = 450e9
+SCALE_UP_S = 10e-6
+PAGE = 16
+FRAME = (4096 + 82) / 4096  # a full packet with its headers, preamble and gap
+
+
+class Model:
+    def __init__(self, name, gpus):
+        self.layers, self.width, heads, self.kv_heads, ffn, vocab = MODELS[name]
+        self.gpus = gpus
+        head = self.width // heads
+        self.weights = self.layers * (2 * self.width**2 + 2 * self.kv_heads * head * self.width + 3 * self.width * ffn)
+        self.head = self.width * vocab
+        self.kv = self.layers * 2 * self.kv_heads * head * 2
+
+    def memory(self):
+        """Bytes of KV data that fit beside the weights."""
+        free = self.gpus * GPU_MEMORY - 2 * (self.weights + 2 * self.head)
+        return free / max(1, self.gpus / self.kv_heads)
+
+    def step(self, tokens, sequences, pairs, context):
+        flops = 2 * tokens * self.weights + 2 * sequences * self.head + 4 * self.width * self.layers * pairs
+        data = (self.weights + self.head) * 2 / self.gpus + context * self.kv / min(self.gpus, self.kv_heads)
+        time = max(flops / (self.gpus * GPU_FLOPS), data / GPU_BYTES_PER_S) + STEP_S
+        if self.gpus > 1:
+            sent = 2 * (self.gpus - 1) / self.gpus * tokens * self.width * 2
+            time += 2 * self.layers * (sent / SCALE_UP_BYTES_PER_S + SCALE_UP_S)
+        return time
+
+
+class Job:
+    """A request at one node."""
+
+    def __init__(self, request, prefills):
+        self.request, self.prefills = request, prefills
+        self.target, self.computed, self.pages, self.part = request.prompt, 0, 0, 0
+
+
+class Request:
+    def __init__(self, number, arrival, prompt, output):
+        self.number, self.arrival, self.prompt, self.output = number, arrival, prompt, output
+        self.generated, self.first, self.end, self.began = 0, None, None, None
+        self.granted, self.computed, self.sent_at, self.preempted = False, False, None, 0
+
+
+class Node:
+    def __init__(self, system, decodes, memory):
+        self.system, self.decodes = system, decodes
+        self.free = int(memory // (system.model.kv * PAGE))
+        self.queue, self.running, self.asking = collections.deque(), [], collections.deque()
+        self.stepping, self.nic_free = False, 0.0
+
+    def pages(self, tokens):
+        return math.ceil(tokens / PAGE)
+
+    def take(self, job, pages):
+        self.free -= pages - job.pages
+        job.pages = pages
+
+    def release(self, job):
+        self.free += job.pages
+        job.pages = 0
+
+    def serve_running(self, budget):
+        load, at = [], 0
+        while at < len(self.running) and budget > 0:
+            job = self.running[at]
+            wanted = self.pages(job.target)
+            while wanted > job.pages + self.free:  # the request that was admitted last gives up
+                victim = self.running.pop()
+                self.release(victim)
+                victim.computed, victim.request.preempted = 0, victim.request.preempted + 1
+                self.queue.appendleft(victim)
+                if victim is job:
+                    return load, budget
+            self.take(job, max(wanted, job.pages))
+            job.part = min(job.target - job.computed, budget)
+            load.append(job)
+            budget -= job.part
+            at += 1
+        return load, budget
+
+    def serve_queue(self, load, budget):
+        rules, short = self.system.rules, False
+        for job in list(self.queue):
+            if budget <= 0 or len(self.running) >= rules["batch"]:
+                break
+            wanted, tokens = self.pages(job.target), job.target - job.computed
+            # One that lacks memory holds up those behind it, but for those that have theirs already.
+            short = short or wanted > job.pages + self.free
+            if short and wanted > job.pages:
+                continue
+            if tokens > budget and not rules["chunked"] and load:
+                break
+            job.part = min(tokens, budget) if rules["chunked"] else tokens
+            self.queue.remove(job)
+            self.take(job, max(wanted, job.pages))
+            self.running.append(job)
+            load.append(job)
+            budget -= min(job.part, budget)
+
+    def step(self):
+        if self.stepping:
+            return
+        system, load = self.system, []
+        if not system.rules["chunked"]:
+            self.serve_queue(load, system.rules["token_budget"])
+        if not load:
+            load, budget = self.serve_running(system.rules["token_budget"])
+            self.serve_queue(load, budget)
+        if not load:
+            return
+        for job in load:
+            if job.prefills and job.request.began is None:
+                job.request.began = system.now
+                job.request.decode_node.asking.append(job)
+                job.request.decode_node.grant()
+        time = system.model.step(
+            sum(job.part for job in load), len(load),
+            sum(job.part * job.computed + job.part * (job.part + 1) / 2 for job in load),
+            sum(job.computed + job.part for job in load))
+        self.stepping = True
+        if system.rules["kv"] == "layer" and any(job.prefills for job in load):
+            layers = system.model.layers
+            for layer in range(1, layers):
+                done = [(job, job.computed + job.part * layer / layers) for job in load if job.prefills]
+                system.at(system.now + time * layer / layers, lambda done=done: [self.send(*one) for one in done])
+        system.at(system.now + time, lambda: self.stepped(load))
+
+    def stepped(self, load):
+        for job in load:
+            job.computed, job.part = job.computed + job.part, 0
+            if job.computed == job.target:
+                self.progressed(job)
+        self.stepping = False
+        self.grant()
+        self.step()
+
+    def progressed(self, job):
+        """The KV data of all tokens so far is there: the next token comes out."""
+        request, system = job.request, self.system
+        if job.prefills:
+            self.running.remove(job)
+            request.computed = True
+            self.send(job, job.target)
+            return
+        request.generated += 1
+        if request.first is None:
+            request.first = system.now
+        job.target = request.prompt + request.generated
+        if request.generated == request.output:
+            request.end = system.now
+            self.running.remove(job)
+            self.release(job)
+
+    def send(self, job, tokens):
+        """Sends the KV data up to so many tokens of all layers, which may be a fraction."""
+        request, system = job.request, self.system
+        job.produced = tokens
+        if not request.granted or (system.rules["kv"] == "whole" and not request.computed):
+            return
+        count = tokens - getattr(job, "sent", 0)
+        job.sent = tokens
+        self.nic_free = max(self.nic_free, system.now) + count * system.model.kv * FRAME / system.rules["nic"]
+        if request.computed:
+            system.at(self.nic_free + system.rules["path"], lambda: self.arrived(job))
+
+    def arrived(self, job):
+        request, system = job.request, self.system
+        self.release(job)
+        self.step()
+        node, there = request.decode_node, request.seat
+        there.computed = request.prompt
+        request.first, request.generated = system.now, 1
+        there.target = request.prompt + 1
+        if request.output == 1:
+            request.end = system.now
+            node.release(there)
+            node.grant()
+        else:
+            node.queue.append(there)
+        node.step()
+
+    def grant(self):
+        if self.queue and self.queue[0].pages == 0:
+            return  # a request that gave up its memory comes first
+        while self.asking and self.pages(self.asking[0].request.prompt + 1) <= self.free:
+            job = self.asking.popleft()
+            job.request.granted, job.request.seat = True, Job(job.request, False)
+            self.take(job.request.seat, self.pages(job.request.prompt + 1))
+            sender = job.request.prefill_node
+            if getattr(job, "produced", 0) > 0:
+                sender.send(job, job.produced)
+
+
+class System:
+    """`rules` has model, tp, prefill, decode, batch, token_budget, chunked, kv, kv_memory (None: what the weights
+    leave), nic (bytes per second of a node) and path (seconds of a packet and its acknowledgement)."""
+
+    def __init__(self, rules):
+        self.rules, self.now, self.events, self.count = rules, 0.0, [], 0
+        self.model = Model(rules["model"], rules["tp"])
+        memory = rules["kv_memory"] or self.model.memory()
+        self.prefill = [Node(self, rules["decode"] == 0, memory) for _ in range(rules["prefill"])]
+        self.decode = [Node(self, True, memory) for _ in range(rules["decode"])]
+
+    def at(self, time, action):
+        self.count += 1
+        heapq.heappush(self.events, (time, self.count, action))
+
+    def arrive(self, request):
+        """Nodes take turns (route: round-robin)."""
+        request.prefill_node = self.prefill[request.number % len(self.prefill)]
+        apart = len(self.decode) > 0
+        request.decode_node = self.decode[request.number % len(self.decode)] if apart else request.prefill_node
+        request.prefill_node.queue.append(Job(request, apart))
+        request.prefill_node.step()
+
+    def run(self, requests):
+        for request in requests:
+            self.at(request.arrival, lambda request=request: self.arrive(request))
+        while self.events:
+            self.now, _, action = heapq.heappop(self.events)
+            action()
+        return requests
