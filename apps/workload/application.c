@@ -18,6 +18,7 @@ typedef struct workload_config {
     char *file;
     uint64_t ranks; // 0: as many as there are places
     uint64_t iterations;
+    uint64_t own_operations;
     aicb_semantics_t aicb;
     app__workload_options_t options;
 } workload_config_t;
@@ -35,6 +36,10 @@ static const sim_attr_t attrs[] = {
              .default_text = "1", .min_text = "1", .max_text = "10000",
              .help = "iterations of training: passes over the layers of an AICB file, whose results "
                      "are then means of an iteration"),
+    SIM_ATTR(PREFIX ".own-operations", COUNT, workload_config_t, own_operations,
+             .default_text = "16777216", .min_text = "0", .max_text = "268435456",
+             .help = "operations and calls of an AICB file above which ranks that do the same share "
+                     "them; results do not depend on it, memory does"),
     SIM_ATTR(PREFIX ".aicb-semantics", ENUM, workload_config_t, aicb,
              .default_text = "stated", .choices = "stated|simai",
              .help = "meaning of an AICB file: all that it states, or what SimAI does with it, "
@@ -86,6 +91,7 @@ static sim_err_t read_schedule(const app_context_t *context,
             .size_bytes = size_bytes,
             .ranks = ranks_to_make(context, config),
             .iterations = (uint32_t)config->iterations,
+            .own_operations_max = config->own_operations,
             .aicb_simai = config->aicb == AICB_SIMAI,
             .read_file = context->read_file,
             .ctx = context->ctx,

@@ -278,7 +278,7 @@ static void send_to(app__rank_t *rank, uint32_t peer, uint8_t nic, uint32_t word
 void app__links_send(app__rank_t *rank, uint32_t op, uint32_t kind)
 {
     const app__op_t *const at = &rank->ops->ops[op];
-    send_to(rank, at->peer, at->nic, kind | op);
+    send_to(rank, app__peer_of(rank->ops, at), at->nic, kind | op);
 }
 
 void app__links_answer(app__rank_t *rank, uint32_t source, uint32_t op)
@@ -388,7 +388,8 @@ static uint64_t *pairs_of(const app__workload_t *workload, size_t *count)
             const app__op_t *const op = &schedule->ranks[r].ops[i];
             if (op->type == APP__OP_SEND) {
                 const app__rank_t *const own = &workload->ranks[r];
-                const app__rank_t *const other = &workload->ranks[op->peer];
+                const uint32_t number = app__peer_of(&schedule->ranks[r], op);
+                const app__rank_t *const other = &workload->ranks[number];
                 const uint64_t source = app__port_to(own, other, op->nic);
                 const uint64_t peer = app__port_to(other, own, op->nic);
                 pairs[all++] = source << 32 | peer;

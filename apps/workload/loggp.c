@@ -245,14 +245,15 @@ static void run_send(engine_t *engine, const event_t *event, const app__op_t *op
     note_start(engine, event->rank, event->op, now_ps);
     occupy(rank, op->cpu, now_ps, end_ps);
     rank->send_ps[op->nic] = now_ps + loggp->gap_ps + byte_gaps_ps(engine, op);
-    if (op->peer >= engine->schedule->rank_count) {
+    const uint32_t peer = app__peer_of(rank->ops, op);
+    if (peer >= engine->schedule->rank_count) {
         return; // nobody receives it: it never finishes
     }
     const sim_time_t arrival_ps = loggp->semantics == APP__SEMANTICS_SPCL
                                       ? now_ps + loggp->send_ps + loggp->latency_ps
                                       : end_ps + loggp->latency_ps + byte_gaps_ps(engine, op);
     rank->result->ops[event->op].arrival_ps = arrival_ps;
-    put(engine, (event_t){arrival_ps, engine->order++, op->peer, event->rank, event->op});
+    put(engine, (event_t){arrival_ps, engine->order++, peer, event->rank, event->op});
     if (op->size <= loggp->eager_max_bytes) {
         note_end(engine, event->rank, event->op, end_ps);
     }
@@ -284,7 +285,8 @@ static void run_receive(engine_t *engine, const event_t *event, const app__op_t 
     note_start(engine, event->rank, event->op, now_ps);
     size_t at = 0;
     while (at < rank->unexpected_count &&
-           !app__op_allows(op,
+           !app__op_allows(rank->ops,
+                           op,
                            rank->unexpected[at].source,
                            engine->schedule->ranks[rank->unexpected[at].source]
                                .ops[rank->unexpected[at].op]
@@ -319,7 +321,7 @@ static size_t find_posted(const rank_state_t *rank, uint32_t source, uint32_t ta
 {
     size_t at = 0;
     while (at < rank->posted_count &&
-           !app__op_allows(&rank->ops->ops[rank->posted[at]], source, tag)) {
+           !app__op_allows(rank->ops, &rank->ops->ops[rank->posted[at]], source, tag)) {
         at++;
     }
     return at;

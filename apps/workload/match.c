@@ -39,7 +39,7 @@ static bool take_unexpected(app__rank_t *rank, const app__op_t *receive, app__un
     for (uint32_t at = rank->unexpected_head; at != APP__NO_OP; at = rank->unexpected[at].next) {
         app__unexpected_t *const message = &rank->unexpected[at];
         const uint32_t tag = message_of(rank, message->source, message->op)->tag;
-        if (!app__op_allows(receive, message->source, tag)) {
+        if (!app__op_allows(rank->ops, receive, message->source, tag)) {
             previous = at;
             continue;
         }
@@ -96,7 +96,7 @@ uint32_t app__match_arrive(app__rank_t *rank, uint32_t source, uint32_t op)
     const uint32_t tag = message_of(rank, source, op)->tag;
     uint32_t previous = APP__NO_OP;
     for (uint32_t at = rank->posted.head; at != APP__NO_OP; at = rank->states[at].next) {
-        if (!app__op_allows(&rank->ops->ops[at], source, tag)) {
+        if (!app__op_allows(rank->ops, &rank->ops->ops[at], source, tag)) {
             previous = at;
             continue;
         }

@@ -36,14 +36,14 @@ static app_flow_result_t flow_of(const sent_t *sent)
     const app__workload_t *const workload = rank->workload;
     const app__op_t *const op = &rank->ops->ops[sent->op];
     const app__op_state_t *const state = &rank->states[sent->op];
-    const app__rank_t *const peer = &workload->ranks[op->peer];
+    const app__rank_t *const peer = &workload->ranks[app__peer_of(rank->ops, op)];
     const app__port_t *const from = &workload->ports[app__port_to(rank, peer, op->nic)];
     const app__port_t *const to = &workload->ports[app__port_to(peer, rank, op->nic)];
     nic_qp_attr_t attr;
     nic_qp_attr_default(from->endpoint->nic, &attr);
     const bool failed = state->status != NIC_WC_SUCCESS;
     // No path through the network to compare with.
-    const bool local = rank->ideal != NULL || workload->ranks[op->peer].node == rank->node;
+    const bool local = rank->ideal != NULL || peer->node == rank->node;
     const nic_ideal_t ideal = {
         .net = workload->app.net,
         .requester = from->endpoint->interface,
@@ -107,7 +107,8 @@ static app_operation_t operation_of(const app__rank_t *rank, uint32_t number)
     const app__schedule_t *const schedule = rank->workload->schedule;
     const app__op_t *const op = &rank->ops->ops[number];
     const bool message = op->type == APP__OP_SEND || op->type == APP__OP_RECV;
-    const app__call_t *const call = op->type == APP__OP_COLL ? &schedule->calls[op->peer] : NULL;
+    const uint32_t peer = app__peer_of(rank->ops, op);
+    const app__call_t *const call = op->type == APP__OP_COLL ? &schedule->calls[peer] : NULL;
     const char *kind = op->type == APP__OP_SEND ? "send" : message ? "recv" : "calc";
     if (call != NULL) {
         kind = app__coll_kind_name((app__coll_kind_t)call->kind);
@@ -123,7 +124,7 @@ static app_operation_t operation_of(const app__rank_t *rank, uint32_t number)
         .bytes = call != NULL ? call->bytes
                  : message    ? op->size
                               : 0,
-        .peer = message ? op->peer : UINT32_MAX,
+        .peer = message ? peer : UINT32_MAX,
         .start_ps = rank->states[number].start_ps,
         .end_ps = rank->states[number].end_ps,
     };
@@ -178,7 +179,8 @@ static uint32_t missing_rank(const app__workload_t *workload, uint32_t call)
         const app__rank_t *const rank = &workload->ranks[group->ranks[i]];
         bool called = false;
         for (uint32_t op = 0; op < rank->ops->count && !called; op++) {
-            called = rank->ops->ops[op].type == APP__OP_COLL && rank->ops->ops[op].peer == call &&
+            called = rank->ops->ops[op].type == APP__OP_COLL &&
+                     app__peer_of(rank->ops, &rank->ops->ops[op]) == call &&
                      rank->states[op].start_ps != SIM_TIME_NEVER;
         }
         if (!called) {
@@ -195,7 +197,7 @@ static void tell_collective(const app__rank_t *rank,
                             void *ctx)
 {
     const app__workload_t *const workload = rank->workload;
-    const uint32_t number = rank->ops->ops[at].peer;
+    const uint32_t number = app__peer_of(rank->ops, &rank->ops->ops[at]);
     const app__call_t *const call = &workload->schedule->calls[number];
     const uint32_t missing = missing_rank(workload, number);
     char *const whom = missing < workload->schedule->rank_count
@@ -230,8 +232,8 @@ static void tell_blocked(const app__rank_t *rank,
         return;
     }
     const bool receives = op->type == APP__OP_RECV && !rank->states[at].arrived;
-    char *const from =
-        op->peer == APP__ANY ? sim_strdup("any rank") : sim_format("rank %u", op->peer);
+    const uint32_t peer = app__peer_of(rank->ops, op);
+    char *const from = peer == APP__ANY ? sim_strdup("any rank") : sim_format("rank %u", peer);
     char *const tag = op->tag == APP__ANY ? sim_strdup("any") : sim_format("%u", op->tag);
     char *const text =
         receives ? sim_format("warning: traffic[%u].%s: rank %u did not finish: its "

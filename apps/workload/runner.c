@@ -105,7 +105,11 @@ static void tell_unmatched(const app_context_t *context, const app__workload_t *
     context->note(text, context->ctx);
     sim_free(text);
     told_t told = {context, workload->app.ops->name};
-    app__schedule_tell(workload->schedule, TOLD_MAX, tell_operation, &told);
+    const app__schedule_t *const typical = workload->schedule->typical;
+    app__schedule_tell(typical != NULL ? typical : workload->schedule,
+                       TOLD_MAX,
+                       tell_operation,
+                       &told);
 }
 
 // Refuses what cannot run.

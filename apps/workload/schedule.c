@@ -20,8 +20,11 @@ void app__schedule_destroy(app__schedule_t *schedule)
         return;
     }
     for (uint32_t i = 0; i < schedule->rank_count; i++) {
-        sim_free(schedule->ranks[i].ops);
-        sim_free(schedule->ranks[i].next);
+        if (schedule->ranks[i].peers == NULL) {
+            sim_free(schedule->ranks[i].ops);
+            sim_free(schedule->ranks[i].next);
+        }
+        sim_free(schedule->ranks[i].peers);
     }
     for (size_t i = 0; i < schedule->group_count; i++) {
         sim_free(schedule->groups[i].ranks);
@@ -40,6 +43,8 @@ void app__schedule_destroy(app__schedule_t *schedule)
         sim_free(schedule->facts[i].text);
     }
     sim_free(schedule->facts);
+    app__schedule_destroy(schedule->typical);
+    sim_free(schedule->typical_of);
     sim_free(schedule->refusal);
     sim_free(schedule->ranks);
     sim_free(schedule->absent_rank);
@@ -55,6 +60,14 @@ uint32_t app__schedule_add(app__schedule_t *schedule, uint32_t rank, const app__
     ops->capacity = (uint32_t)capacity;
     ops->ops[ops->count] = *op;
     return ops->count++;
+}
+
+void app__schedule_share(app__schedule_t *schedule, uint32_t rank, uint32_t owner, uint32_t *peers)
+{
+    app__rank_ops_t *const ops = &schedule->ranks[rank];
+    SIM_CHECK(ops->ops == NULL && peers != NULL && schedule->ranks[owner].peers == NULL);
+    *ops = schedule->ranks[owner];
+    ops->peers = peers;
 }
 
 uint32_t app__schedule_group(app__schedule_t *schedule, const uint32_t *ranks, uint32_t count)
@@ -354,9 +367,11 @@ static void match_all(graph_t *graph, app__schedule_counts_t *counts)
             const app__op_t *const op = &schedule->ranks[r].ops[i];
             const uint64_t number = graph->base[r] + i;
             if (op->type == APP__OP_SEND) {
-                halves[count++] = (half_t){r, op->peer, op->tag, true, number};
+                const uint32_t peer = app__peer_of(&schedule->ranks[r], op);
+                halves[count++] = (half_t){r, peer, op->tag, true, number};
             } else if (op->type == APP__OP_RECV) {
-                halves[count++] = (half_t){op->peer, r, op->tag, false, number};
+                const uint32_t peer = app__peer_of(&schedule->ranks[r], op);
+                halves[count++] = (half_t){peer, r, op->tag, false, number};
             }
         }
     }
@@ -412,7 +427,7 @@ static sim_time_t finish_of(const graph_t *graph, const app__op_t *op, sim_time_
     case APP__OP_SEND:
         return start_ps + loggp->send_ps;
     case APP__OP_COLL:
-        return start_ps + graph->call_ps[op->peer];
+        return start_ps + graph->call_ps[op->peer]; // typical ranks have peers of their own
     default:
         return start_ps; // a message has cost its receiver already, also if no receive was there
     }
@@ -548,10 +563,37 @@ static void graph_fini(graph_t *graph)
     sim_free(graph->caller);
 }
 
+// Fills the counts from those of the typical ranks.
+static void finish_alike(app__schedule_t *schedule)
+{
+    app__schedule_finish(schedule->typical);
+    schedule->counts = schedule->typical->counts;
+    app__schedule_counts_t *const counts = &schedule->counts;
+    uint64_t *const sums[] = {&counts->sends,
+                              &counts->recvs,
+                              &counts->calcs,
+                              &counts->colls,
+                              &counts->bytes,
+                              &counts->calc_ns,
+                              &counts->requires,
+                              &counts->irequires,
+                              &counts->unmatched_sends,
+                              &counts->unmatched_recvs,
+                              &counts->size_mismatches,
+                              &counts->stuck};
+    for (size_t i = 0; i < SIM_COUNT_OF(sums); i++) {
+        *sums[i] *= schedule->alike;
+    }
+}
+
 void app__schedule_finish(app__schedule_t *schedule)
 {
     app__schedule_counts_t *const counts = &schedule->counts;
     graph_t graph;
+    if (schedule->typical != NULL) {
+        finish_alike(schedule);
+        return;
+    }
     *counts = (app__schedule_counts_t){.sends = 0};
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
@@ -572,6 +614,7 @@ sim_time_t app__schedule_path_ps(const app__schedule_t *schedule,
     graph_t graph;
     app__schedule_counts_t counts = schedule->counts;
     uint32_t depth = 0;
+    SIM_CHECK(schedule->typical == NULL);
     graph_init(&graph, schedule);
     graph.loggp = loggp;
     graph.call_ps = call_ps;
@@ -644,6 +687,7 @@ void app__schedule_tell(const app__schedule_t *schedule,
     app__schedule_counts_t counts = schedule->counts;
     uint32_t depth = 0;
     uint32_t told = 0;
+    SIM_CHECK(schedule->typical == NULL);
     graph_init(&graph, schedule);
     match_all(&graph, &counts);
     (void)walk_all(&graph, &depth);

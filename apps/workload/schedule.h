@@ -88,7 +88,16 @@ typedef struct app__rank_ops {
     uint32_t capacity;
     uint32_t *next; // indices of operations
     uint32_t next_count;
+    // Ranks that do the same have one list of operations, which differ in their peers only. peers:
+    // per operation, instead of app__op_t.peer; NULL: the operations are the rank's own.
+    uint32_t *peers;
 } app__rank_ops_t;
+
+// Returns the peer of an operation of a rank.
+static inline uint32_t app__peer_of(const app__rank_ops_t *ops, const app__op_t *op)
+{
+    return ops->peers == NULL ? op->peer : ops->peers[op - ops->ops];
+}
 
 // Counts of a schedule.
 typedef struct app__schedule_counts {
@@ -134,6 +143,11 @@ typedef struct app__schedule {
     app__fact_t *facts;
     size_t fact_count;
     size_t fact_capacity;
+    // A schedule with a rank for each kind of ranks that do the same: counts and paths of all follow
+    // from it. NULL: all ranks are looked at.
+    struct app__schedule *typical;
+    uint32_t *typical_of; // per call: the call of `typical` that stands for it
+    uint32_t alike;       // ranks for which each of the typical ones stands
     char *refusal; // why no run can hold the schedule, which then has counts only; NULL: one can
     app__schedule_counts_t counts;
     // Where the file first names a rank that it does not have, as a message; NULL: nowhere. Such a
@@ -168,6 +182,9 @@ void app__schedule_refuse(app__schedule_t *schedule, char *text);
 // Returns the name of a dimension, "tp", or of a kind of collective, "all-reduce".
 const char *app__dimension_name(app__dimension_t dimension);
 const char *app__coll_kind_name(app__coll_kind_t kind);
+// Gives a rank the operations and the order of another one, and other peers: of sim_alloc, owned by
+// the schedule from now on.
+void app__schedule_share(app__schedule_t *schedule, uint32_t rank, uint32_t owner, uint32_t *peers);
 // Sets the order of a rank's operations, in the order of the list. Called once for each rank.
 void app__schedule_order(app__schedule_t *schedule,
                          uint32_t rank,
@@ -183,10 +200,14 @@ void app__schedule_tell(const app__schedule_t *schedule,
                         void (*tell)(const char *text, void *ctx),
                         void *ctx);
 
-// Returns whether a receive takes a message of this source and tag.
-static inline bool app__op_allows(const app__op_t *receive, uint32_t source, uint32_t tag)
+// Returns whether a rank's receive takes a message of this source and tag.
+static inline bool app__op_allows(const app__rank_ops_t *ops,
+                                  const app__op_t *receive,
+                                  uint32_t source,
+                                  uint32_t tag)
 {
-    return (receive->peer == APP__ANY || receive->peer == source) &&
+    const uint32_t peer = app__peer_of(ops, receive);
+    return (peer == APP__ANY || peer == source) &&
            (receive->tag == APP__ANY || receive->tag == tag);
 }
 

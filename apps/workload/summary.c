@@ -187,6 +187,27 @@ static void run_ideal(const app__schedule_t *schedule,
     app__loggp_fini(&result);
 }
 
+// Returns the least costs of the calls for which each typical one stands. The caller frees them.
+static app__call_cost_t *typical_costs(const app__schedule_t *schedule,
+                                       const app__call_cost_t *costs)
+{
+    const app__schedule_t *const typical = schedule->typical;
+    app__call_cost_t *const least = sim_alloc_array(typical->call_count + 1, sizeof(*least));
+    bool *const known = sim_alloc_array(typical->call_count + 1, sizeof(*known));
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        const uint32_t at = schedule->typical_of[i];
+        if (!known[at] || costs[i].least_ps < least[at].least_ps) {
+            least[at].least_ps = costs[i].least_ps;
+        }
+        if (!known[at] || costs[i].likely_ps < least[at].likely_ps) {
+            least[at].likely_ps = costs[i].likely_ps;
+        }
+        known[at] = true;
+    }
+    sim_free(known);
+    return least;
+}
+
 void app__workload_summarise(const app__schedule_t *schedule,
                              const app__loggp_t *loggp,
                              const app__call_cost_t *costs,
@@ -200,10 +221,16 @@ void app__workload_summarise(const app__schedule_t *schedule,
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         summary->operations += schedule->ranks[r].count;
     }
-    sum_sizes(schedule, summary);
+    const app__schedule_t *const typical = schedule->typical;
+    const app__schedule_t *const body = typical != NULL ? typical : schedule;
+    app__call_cost_t *const least =
+        typical != NULL ? typical_costs(schedule, costs == NULL ? own : costs) : NULL;
+    const app__call_cost_t *const used = least != NULL ? least : costs == NULL ? own : costs;
+    sum_sizes(body, summary);
     sum_calls(schedule, summary);
-    bound_resources(schedule, loggp, costs == NULL ? own : NULL, summary);
-    find_paths(schedule, loggp, costs == NULL ? own : costs, summary);
+    bound_resources(body, loggp, costs == NULL ? used : NULL, summary);
+    find_paths(body, loggp, used, summary);
+    sim_free(least);
     const sim_time_t bounds_ps[] = {summary->path_ps,
                                     summary->cpu_ps,
                                     summary->nic_send_ps,

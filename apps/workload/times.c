@@ -30,7 +30,7 @@ static span_t *spans_of(const app__workload_t *workload)
             if (rank->ops->ops[i].type != APP__OP_COLL || !state->finished) {
                 continue;
             }
-            span_t *const span = &spans[rank->ops->ops[i].peer];
+            span_t *const span = &spans[app__peer_of(rank->ops, &rank->ops->ops[i])];
             span->start_ps = state->start_ps > span->start_ps ? state->start_ps : span->start_ps;
             span->end_ps = state->end_ps > span->end_ps ? state->end_ps : span->end_ps;
             span->left--;

@@ -157,19 +157,22 @@ static void print_bounds(const app__workload_summary_t *summary)
     }
 }
 
+#define OWN_OPERATIONS_MAX (UINT64_C(1) << 24)
+
 static void print_calls(const app__schedule_t *schedule)
 {
+    uint64_t counts[APP__COLL_COUNT][APP__DIM_COUNT] = {{0}};
+    uint64_t all_bytes[APP__COLL_COUNT][APP__DIM_COUNT] = {{0}};
+    for (size_t i = 0; i < schedule->call_count; i++) {
+        const app__call_t *const call = &schedule->calls[i];
+        counts[call->kind][call->dimension]++;
+        all_bytes[call->kind][call->dimension] += call->bytes;
+    }
     for (uint32_t kind = 0; kind < APP__COLL_COUNT; kind++) {
         for (uint32_t dimension = 0; dimension < APP__DIM_COUNT; dimension++) {
-            uint64_t count = 0;
-            uint64_t bytes = 0;
+            const uint64_t count = counts[kind][dimension];
+            const uint64_t bytes = all_bytes[kind][dimension];
             world_text_t text;
-            for (size_t i = 0; i < schedule->call_count; i++) {
-                const app__call_t *const call = &schedule->calls[i];
-                const bool same = call->kind == kind && call->dimension == dimension;
-                count += same;
-                bytes += same ? call->bytes : 0;
-            }
             if (count > 0) {
                 printf("  collective  %" PRIu64 " x %s, %s: %s\n",
                        count,
@@ -380,6 +383,7 @@ static int check_file(const cli_args_t *args, const app__workload_file_t *file)
     }
     app__workload_file_t complete = *file;
     complete.ranks = (uint32_t)config.ranks;
+    complete.own_operations_max = OWN_OPERATIONS_MAX;
     if (app__format_read(&complete, &schedule, &message) != SIM_OK) {
         fprintf(stderr, "%s\n", message.text);
     } else {

@@ -124,8 +124,12 @@ static double op_bytes(const app__schedule_t *schedule)
 {
     const app__schedule_counts_t *const counts = &schedule->counts;
     const double ops = (double)(counts->sends + counts->recvs + counts->calcs + counts->colls);
-    return ops * (sizeof(app__op_t) + sizeof(app__op_state_t)) +
-           (double)(counts->requires + counts->irequires) * sizeof(uint32_t) +
+    const double each = schedule->typical != NULL
+                            ? sizeof(uint32_t) + (double)sizeof(app__op_t) / schedule->alike
+                            : sizeof(app__op_t);
+    const double orders = (double)(counts->requires + counts->irequires) * sizeof(uint32_t);
+    return ops * (each + sizeof(app__op_state_t)) +
+           (schedule->typical != NULL ? orders / schedule->alike : orders) +
            (double)schedule->call_count * sizeof(app__call_t);
 }
 

@@ -242,7 +242,9 @@ static void begin(sim_node_t *node, sim_timer_t *timer)
 static app__coll_run_t *make_run(app__member_t *member, uint32_t op)
 {
     const app__collectives_t *const all = member->all;
-    const app__coll_plan_t *const plan = &all->plans[all->plan_of[member->rank->ops->ops[op].peer]];
+    const app__rank_ops_t *const ops = member->rank->ops;
+    const app__coll_plan_t *const plan =
+        &all->plans[all->plan_of[app__peer_of(ops, &ops->ops[op])]];
     const app__program_t *const program = &plan->program;
     app__coll_run_t *const run = sim_alloc(sizeof(*run));
     run->plan = plan;
@@ -345,7 +347,8 @@ void app__coll_work_all(app__coll_host_t *host)
 void app__coll_begin(app__rank_t *rank, uint32_t op)
 {
     app__collectives_t *const all = rank->workload->collectives;
-    const app__call_t *const call = &rank->workload->schedule->calls[rank->ops->ops[op].peer];
+    const app__call_t *const call =
+        &rank->workload->schedule->calls[app__peer_of(rank->ops, &rank->ops->ops[op])];
     const app__coll_rank_t *const at = &all->ranks[rank->number];
     for (uint32_t i = 0; i < at->member_count; i++) {
         if (at->members[i]->group == call->group) {

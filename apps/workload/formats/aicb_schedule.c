@@ -2,11 +2,12 @@
 // apps/workload/formats/aicb_schedule.c - makes a schedule of a workload text of AICB or SimAI.
 //
 // All ranks of a pipeline stage do the same, so a program is made once for each stage
-// (aicb_program.c) and copied to its ranks; only the groups of their collectives differ.
+// (aicb_program.c) and copied to its ranks; only the groups of their collectives differ. In a large
+// schedule the ranks of a stage share it.
 #include "apps/workload/formats/aicb.h"
 #include "apps/workload/formats/aicb_program.h"
 
-#define OPS_TOTAL_MAX (UINT64_C(1) << 24) // operations and calls of a schedule that can run
+#define OPS_TOTAL_MAX (UINT64_C(1) << 28) // operations and calls of a schedule that can run
 
 // -- the groups of ranks
 
@@ -99,25 +100,106 @@ static void add_calls(app__schedule_t *schedule,
 
 // -- the ranks
 
+// The groups of a rank, and its place.
+typedef struct seat {
+    uint32_t groups[APP__AICB_SETS];
+    place_t place;
+} seat_t;
+
+static seat_t seat_of(const app__aicb_job_t *job, uint32_t rank)
+{
+    seat_t seat = {.place = place_of(job, rank)};
+    for (int set = 0; set < APP__AICB_SETS; set++) {
+        uint32_t member = 0;
+        seat.groups[set] = group_of(job, (app__aicb_set_t)set, rank, &member);
+    }
+    return seat;
+}
+
+// Returns the peer of a rank's operation: a call, a rank, or 0.
+static uint32_t peer_of(const app__aicb_job_t *job,
+                        const app__aicb_program_t *program,
+                        const seat_t *seat,
+                        const app__op_t *op)
+{
+    if (op->type == APP__OP_COLL) {
+        const app__aicb_call_t *const call = &program->calls[op->peer];
+        return call->first + seat->groups[call->set];
+    }
+    if (op->type == APP__OP_CALC) {
+        return 0;
+    }
+    place_t at = seat->place;
+    at.pp = op->peer;
+    return rank_at(job, at);
+}
+
 static void add_rank(app__schedule_t *schedule,
                      const app__aicb_job_t *job,
                      const app__aicb_program_t *program,
                      uint32_t rank)
 {
+    const seat_t seat = seat_of(job, rank);
     for (uint32_t i = 0; i < program->op_count; i++) {
         app__op_t op = program->ops[i];
-        if (op.type == APP__OP_COLL) {
-            const app__aicb_call_t *const call = &program->calls[op.peer];
-            uint32_t member = 0;
-            op.peer = call->first + group_of(job, call->set, rank, &member);
-        } else if (op.type != APP__OP_CALC) {
-            place_t at = place_of(job, rank);
-            at.pp = op.peer;
-            op.peer = rank_at(job, at);
-        }
+        op.peer = peer_of(job, program, &seat, &program->ops[i]);
         (void)app__schedule_add(schedule, rank, &op);
     }
     app__schedule_order(schedule, rank, program->list, program->list_count);
+}
+
+// Gives a rank the operations of the first rank of its stage.
+static void share_rank(app__schedule_t *schedule,
+                       const app__aicb_job_t *job,
+                       const app__aicb_program_t *program,
+                       uint32_t rank,
+                       uint32_t owner)
+{
+    uint32_t *const peers = sim_alloc_array((size_t)program->op_count + 1, sizeof(*peers));
+    const seat_t seat = seat_of(job, rank);
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        peers[i] = peer_of(job, program, &seat, &program->ops[i]);
+    }
+    app__schedule_share(schedule, rank, owner, peers);
+}
+
+// -- the typical ranks: one of each stage, alone in its groups
+
+// Makes their calls, and says for which of them each call of the schedule stands.
+static void add_typical_calls(app__schedule_t *schedule,
+                              const app__aicb_job_t *job,
+                              const app__aicb_program_t *program)
+{
+    app__schedule_t *const typical = schedule->typical;
+    for (uint32_t stage = 0; stage < job->pp; stage++) {
+        (void)app__schedule_group(typical, &stage, 1);
+    }
+    for (size_t i = 0; i < program->call_count; i++) {
+        const app__aicb_call_t *const call = &program->calls[i];
+        const uint32_t groups = job->ranks / app__aicb_members(job, call->set);
+        for (uint32_t stage = 0; stage < job->pp; stage++) {
+            app__call_t made = call->call;
+            made.group = stage;
+            (void)app__schedule_call(typical, &made);
+        }
+        for (uint32_t g = 0; g < groups; g++) {
+            const uint32_t rank = schedule->groups[schedule->calls[call->first + g].group].ranks[0];
+            schedule->typical_of[call->first + g] = (uint32_t)i * job->pp + place_of(job, rank).pp;
+        }
+    }
+}
+
+static void add_typical_rank(app__schedule_t *schedule,
+                             const app__aicb_job_t *job,
+                             const app__aicb_program_t *program,
+                             uint32_t stage)
+{
+    for (uint32_t i = 0; i < program->op_count; i++) {
+        app__op_t op = program->ops[i];
+        op.peer = op.type == APP__OP_COLL ? op.peer * job->pp + stage : op.peer;
+        (void)app__schedule_add(schedule->typical, stage, &op);
+    }
+    app__schedule_order(schedule->typical, stage, program->list, program->list_count);
 }
 
 // Counts a schedule that is too large to be made. Every rank has the same program.
@@ -148,24 +230,46 @@ static void count_only(app__schedule_t *schedule,
     sim_free(depth);
 }
 
-static bool is_too_large(const app__aicb_job_t *job, const app__aicb_program_t *program)
+// Returns the operations of all ranks, and the calls.
+static uint64_t size_of(const app__aicb_job_t *job, const app__aicb_program_t *program)
 {
     uint64_t most = (uint64_t)program->op_count * job->ranks;
     for (size_t i = 0; i < program->call_count; i++) {
         most += job->ranks / app__aicb_members(job, program->calls[i].set);
     }
-    return most > OPS_TOTAL_MAX;
+    return most;
+}
+
+// Adds the ranks of a stage.
+static void add_stage(app__schedule_t *schedule,
+                      const app__aicb_job_t *job,
+                      const app__aicb_program_t *program,
+                      uint32_t stage)
+{
+    uint32_t owner = job->ranks; // the first rank of the stage; none yet
+    for (uint32_t r = 0; r < job->ranks; r++) {
+        if (place_of(job, r).pp == stage && schedule->typical != NULL && owner < job->ranks) {
+            share_rank(schedule, job, program, r, owner);
+        } else if (place_of(job, r).pp == stage) {
+            owner = r;
+            add_rank(schedule, job, program, r);
+        }
+    }
+    if (schedule->typical != NULL) {
+        add_typical_rank(schedule, job, program, stage);
+    }
 }
 
 // Fills the schedule; each stage has its own program, whose calls are the same.
 static sim_err_t fill(const app__aicb_t *aicb,
                       const app__aicb_job_t *job,
+                      uint64_t own_max,
                       app__schedule_t *schedule,
                       sim_message_t *message)
 {
     app__aicb_program_t first; // of the first stage: its calls are those of all
     sim_err_t error = app__aicb_program_make(aicb, job, 0, &first, message);
-    if (error == SIM_OK && is_too_large(job, &first)) {
+    if (error == SIM_OK && size_of(job, &first) > OPS_TOTAL_MAX) {
         count_only(schedule, job, &first);
         app__schedule_refuse(
             schedule,
@@ -180,6 +284,13 @@ static sim_err_t fill(const app__aicb_t *aicb,
     if (error == SIM_OK) {
         add_calls(schedule, job, &first);
     }
+    if (error == SIM_OK && size_of(job, &first) > own_max) {
+        schedule->typical = app__schedule_create(job->pp);
+        schedule->typical_of =
+            sim_alloc_array(schedule->call_count + 1, sizeof(*schedule->typical_of));
+        schedule->alike = job->ranks / job->pp;
+        add_typical_calls(schedule, job, &first);
+    }
     for (uint32_t stage = 0; stage < job->pp && error == SIM_OK; stage++) {
         app__aicb_program_t program;
         error = app__aicb_program_make(aicb, job, stage, &program, message);
@@ -187,10 +298,8 @@ static sim_err_t fill(const app__aicb_t *aicb,
             SIM_CHECK(program.call_count == first.call_count);
             program.calls[i].first = first.calls[i].first;
         }
-        for (uint32_t r = 0; r < job->ranks && error == SIM_OK; r++) {
-            if (place_of(job, r).pp == stage) {
-                add_rank(schedule, job, &program, r);
-            }
+        if (error == SIM_OK) {
+            add_stage(schedule, job, &program, stage);
         }
         app__aicb_program_fini(&program);
     }
@@ -282,7 +391,7 @@ static sim_err_t read_aicb(const app__workload_file_t *file,
             app__schedule_note(schedule,
                                sim_format("the header does not say all_gpus: %u ranks", job.ranks));
         }
-        error = fill(&aicb, &job, schedule, message);
+        error = fill(&aicb, &job, file->own_operations_max, schedule, message);
     }
     app__aicb_fini(&aicb);
     if (error != SIM_OK) {

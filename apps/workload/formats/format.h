@@ -13,6 +13,9 @@ typedef struct app__workload_file {
     uint32_t ranks;      // ranks to make where the file does not say; 0: as few as make sense
     uint32_t iterations; // AICB: passes over the layers; 0: one
     bool aicb_simai;     // AICB: SimAI's meanings, also where they leave out what the file says
+    // AICB: ranks that do the same share their operations in a schedule of more operations and
+    // calls than this. Others have their own.
+    uint64_t own_operations_max;
     // Reads another file beside this one, such as that of the next rank. The caller frees *text
     // with sim_free. NULL: there are no other files.
     sim_err_t (

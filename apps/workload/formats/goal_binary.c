@@ -268,7 +268,7 @@ static uint8_t *put_rank(uint8_t *at, const app__rank_ops_t *ops)
         const app__op_t *const op = &ops->ops[i];
         at = put32(at, op->needs);
         *at++ = op->type;
-        at = put64(put32(at, op->peer), op->size);
+        at = put64(put32(at, app__peer_of(ops, op)), op->size);
         at = put32(at, op->tag);
         *at++ = op->cpu;
         *at++ = op->nic;

@@ -18,8 +18,10 @@ static void write_number(FILE *out, const char *word, uint32_t number)
     }
 }
 
-static void write_op(FILE *out, uint32_t number, const app__op_t *op)
+static void write_op(FILE *out, uint32_t number, const app__rank_ops_t *ops)
 {
+    const app__op_t *const op = &ops->ops[number];
+    const uint32_t peer = app__peer_of(ops, op);
     (void)fprintf(out, "l%" PRIu32 ": ", number + 1);
     if (op->type == APP__OP_CALC) {
         (void)fprintf(out, "calc %" PRIu64, op->size);
@@ -31,7 +33,7 @@ static void write_op(FILE *out, uint32_t number, const app__op_t *op)
                       sends ? "send" : "recv",
                       op->size,
                       sends ? "to" : "from");
-        (void)(op->peer == APP__ANY ? fputs("-1", out) : fprintf(out, "%" PRIu32, op->peer));
+        (void)(peer == APP__ANY ? fputs("-1", out) : fprintf(out, "%" PRIu32, peer));
         write_number(out, "tag", op->tag);
         write_number(out, "cpu", op->cpu);
         write_number(out, "nic", op->nic);
@@ -64,7 +66,7 @@ void app__goal_write_text(const app__schedule_t *schedule, char **text, size_t *
     for (uint32_t r = 0; r < schedule->rank_count; r++) {
         (void)fprintf(out, "\nrank %" PRIu32 " {\n", r);
         for (uint32_t i = 0; i < schedule->ranks[r].count; i++) {
-            write_op(out, i, &schedule->ranks[r].ops[i]);
+            write_op(out, i, &schedule->ranks[r]);
         }
         write_orders(out, &schedule->ranks[r]);
         (void)fputs("}\n", out);

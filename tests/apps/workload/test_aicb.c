@@ -7,12 +7,15 @@
 #include "tests/check_main.h"
 
 #include "apps/workload/formats/format.h"
+#include "apps/workload/summary.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define FOLDER "../shared/data/ai"
 #define TRANSFORMER "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: "
+
+static uint64_t own_max = UINT64_MAX; // operations above which ranks share theirs
 
 static sim_err_t read_as(const char *text,
                          size_t size_bytes,
@@ -26,6 +29,7 @@ static sim_err_t read_as(const char *text,
         .text = text,
         .size_bytes = size_bytes,
         .ranks = ranks,
+        .own_operations_max = own_max,
         .aicb_simai = simai,
     };
     return app__format_read(&file, schedule, message);
@@ -369,7 +373,54 @@ START_TEST(ranks_are_what_the_header_leaves_open)
 }
 END_TEST
 
-// A file of 9216 ranks and many layers is counted and not made.
+// Goal: ranks that share their operations have the peers, counts and bounds of those with their own.
+START_TEST(shared_operations_are_equal)
+{
+    static const char *const headers[] = {"2 ep: 2 pp: 3 vpp: 2 ga: 2 all_gpus: 24 pp_comm: 9",
+                                          "4 all_gpus: 8"};
+    const app__loggp_t loggp = {.byte_gap_ps = 40, .latency_ps = 3000, .calc_scale = {1, 1}};
+    for (size_t h = 0; h < 2 * SIM_COUNT_OF(headers); h++) {
+        char *const text = sim_format(
+            TRANSFORMER "%s\n4\nembedding -1 3 ALLREDUCE 5000 4 NONE 0 5 ALLREDUCE 7 3\n"
+                        "a -1 30 ALLTOALL_EP 6000 4 ALLREDUCE 70 5 ALLGATHER_DP_EP 800 0\n"
+                        "embedding -1 3 ALLREDUCE 5000 4 NONE 0 5 ALLREDUCE 7 3\n"
+                        "a -1 30 ALLTOALL_EP 6000 4 ALLREDUCE 70 5 ALLGATHER 800 0\n",
+            headers[h / 2]);
+        app__schedule_t *both[2] = {NULL, NULL};
+        app__workload_summary_t sums[2];
+        for (size_t i = 0; i < 2; i++) {
+            sim_message_t message = {.text = ""};
+            own_max = i == 0 ? UINT64_MAX : 0;
+            ck_assert_msg(read_as(text, strlen(text), 0, h % 2 == 1, &both[i], &message) == SIM_OK,
+                          "%s",
+                          message.text);
+            app__workload_summarise(both[i], &loggp, NULL, &sums[i]);
+        }
+        own_max = UINT64_MAX;
+        ck_assert_ptr_null(both[0]->typical);
+        ck_assert_ptr_nonnull(both[1]->typical);
+        ck_assert_mem_eq(&both[0]->counts, &both[1]->counts, sizeof(both[0]->counts));
+        ck_assert_mem_eq(&sums[0], &sums[1], sizeof(sums[0]));
+        for (uint32_t r = 0; r < both[0]->rank_count; r++) {
+            const app__rank_ops_t *const own = &both[0]->ranks[r];
+            const app__rank_ops_t *const shared = &both[1]->ranks[r];
+            ck_assert_uint_eq(own->count, shared->count);
+            for (uint32_t i = 0; i < own->count; i++) {
+                const app__op_t *const op = &shared->ops[i];
+                ck_assert_uint_eq(own->ops[i].type, op->type);
+                ck_assert_uint_eq(own->ops[i].size, op->size);
+                ck_assert_uint_eq(own->ops[i].needs, op->needs);
+                ck_assert_uint_eq(app__peer_of(own, &own->ops[i]), app__peer_of(shared, op));
+            }
+        }
+        app__schedule_destroy(both[0]);
+        app__schedule_destroy(both[1]);
+        sim_free(text);
+    }
+}
+END_TEST
+
+// A file of 92,160 ranks and many layers is counted and not made.
 START_TEST(large_files_are_counted)
 {
     static const char layer[] = "embedding -1 3 ALLREDUCE 5000 4 ALLREDUCE 5000 5 ALLREDUCE 7 0\n";
@@ -377,7 +428,7 @@ START_TEST(large_files_are_counted)
     char *const file = sim_alloc(layers * sizeof(layer) + 200);
     size_t at = (size_t)snprintf(file,
                                  200,
-                                 TRANSFORMER "2 pp: 12 ga: 1200 all_gpus: 9216 "
+                                 TRANSFORMER "2 pp: 12 ga: 1200 all_gpus: 92160 "
                                              "pp_comm: 9\n%u\n",
                                  layers);
     for (unsigned i = 0; i < layers; i++, at += sizeof(layer) - 1) {
@@ -385,10 +436,10 @@ START_TEST(large_files_are_counted)
     }
     app__schedule_t *const schedule = read_good(file, false);
     const app__schedule_counts_t *const counts = &schedule->counts;
-    ck_assert_uint_eq(schedule->rank_count, 9216);
+    ck_assert_uint_eq(schedule->rank_count, 92160);
     ck_assert_ptr_nonnull(schedule->refusal);
-    ck_assert_uint_eq(counts->calcs, UINT64_C(9216) * layers * 3);
-    ck_assert_uint_eq(counts->colls, UINT64_C(9216) * layers * 3);
+    ck_assert_uint_eq(counts->calcs, UINT64_C(92160) * layers * 3);
+    ck_assert_uint_eq(counts->colls, UINT64_C(92160) * layers * 3);
     ck_assert_uint_eq(schedule->ranks[0].count, 0);
     app__schedule_destroy(schedule);
     sim_free(file);
@@ -607,6 +658,7 @@ CHECK_MAIN(CHECK_TEST(transformer_waits_for_tp_only),
            CHECK_TEST(errors_have_places),
            CHECK_TEST(strange_files_are_read),
            CHECK_TEST(ranks_are_what_the_header_leaves_open),
+           CHECK_TEST(shared_operations_are_equal),
            CHECK_TEST(large_files_are_counted),
            CHECK_TEST(mutations_are_survived),
            CHECK_TEST(public_counts_are_equal),

@@ -320,12 +320,21 @@ text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE 0 0 SHUFFLE 7 
 text "$transformer 2 all_gpus: 4" 1 "a -1 0 ALLREDUCE 4096 0 NONE"
 [ "$status" = 2 ] && grep -q "x.txt:4:1: the file ends here: '', expected the bytes" "$work/said" ||
     fail "half a layer: $(cat "$work/said")"
-text "$transformer 2 all_gpus: 1000000" 20 "$(yes 'a -1 9 NONE 0 9 NONE 0 9 NONE 0 0' | head -n 20)"
-[ "$status" = 2 ] && grep -q "cannot run: the file has 60 operations for each of 1000000 ranks" \
+text "$transformer 2 all_gpus: 1000000" 200 "$(yes 'a -1 9 NONE 0 9 NONE 0 9 NONE 0 0' | head -n 200)"
+[ "$status" = 2 ] && grep -q "cannot run: the file has 600 operations for each of 1000000 ranks" \
     "$work/said" || fail "a file that is too large: $(cat "$work/said")"
 "$ROCESIM" run scenarios/training/workload.yaml --quiet --set file=two_layers.txt -o "$work/two" \
     >"$work/said" 2>&1 || fail "the file of scenarios/training: $(cat "$work/said")"
 grep -q '"ranks_finished": 8' "$work/two/summary.json" || fail "two_layers.txt does not finish"
+# Goal: whether equal ranks share their operations changes nothing: messages of a pipeline, collectives.
+text "$transformer 1 pp: 2 ga: 1 all_gpus: 4 pp_comm: 40960" 2 \
+    "embedding -1 9 NONE 0 9 NONE 0 9 ALLREDUCE 8192 1" "a -1 9 NONE 0 9 NONE 0 9 ALLREDUCE 8192 1"
+cp "$work/out/flows.csv" "$work/own.csv"
+"$ROCESIM" run "$work/star.yaml" --quiet --set "traffic[0].workload.file=$work/x.txt" \
+    --set "traffic[0].workload.own-operations=0" -o "$work/out" >"$work/said" 2>&1 ||
+    fail "shared operations: $(cat "$work/said")"
+[ "$(wc -l <"$work/own.csv")" -gt 4 ] && cmp -s "$work/own.csv" "$work/out/flows.csv" ||
+    fail "shared operations have other flows"
 
 # -- an ideal network: no packets, LogGP's times from the start of the ranks
 
