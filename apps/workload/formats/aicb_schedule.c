@@ -288,6 +288,7 @@ static sim_err_t fill(const app__aicb_t *aicb,
         schedule->typical = app__schedule_create(job->pp);
         schedule->typical_of =
             sim_alloc_array(schedule->call_count + 1, sizeof(*schedule->typical_of));
+        SIM_CHECK(job->pp > 0);
         schedule->alike = job->ranks / job->pp;
         add_typical_calls(schedule, job, &first);
     }
