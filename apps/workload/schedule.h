@@ -143,7 +143,7 @@ typedef struct app__schedule {
     app__fact_t *facts;
     size_t fact_count;
     size_t fact_capacity;
-    // A schedule with a rank for each kind of ranks that do the same: counts and paths of all follow
+    // A schedule with one rank for each kind of ranks that do the same: all counts and paths follow
     // from it. NULL: all ranks are looked at.
     struct app__schedule *typical;
     uint32_t *typical_of; // per call: the call of `typical` that stands for it

@@ -373,7 +373,7 @@ START_TEST(ranks_are_what_the_header_leaves_open)
 }
 END_TEST
 
-// Goal: ranks that share their operations have the peers, counts and bounds of those with their own.
+// Goal: ranks that share operations have the peers, counts and bounds of those with their own.
 START_TEST(shared_operations_are_equal)
 {
     static const char *const headers[] = {"2 ep: 2 pp: 3 vpp: 2 ga: 2 all_gpus: 24 pp_comm: 9",
