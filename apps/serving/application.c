@@ -56,20 +56,48 @@ static sim_err_t set_memory(app__serving_t *serving, sim_message_t *message)
     return SIM_OK;
 }
 
-// Gives each request a place for its KV data in the memory of each flow.
+// Gives each request a place for its KV data in the memory of each flow, and of each host.
 static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
 {
+    const uint64_t token_bytes = serving->nodes[0].gpus.kv_token_bytes;
+    serving->host_scale = token_bytes / serving->flow_unit_bytes + 1;
     serving->stage_at = sim_alloc_array(serving->requests.count, sizeof(*serving->stage_at));
     for (uint32_t i = 0; i < serving->requests.count; i++) {
         serving->stage_at[i] = serving->stage_bytes;
         const uint64_t bytes = serving->requests.items[i].prompt_tokens * serving->flow_unit_bytes;
         serving->stage_bytes += (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-        if (serving->stage_bytes > APP__SERVING_GPU_BYTES / 2) {
+        if (serving->stage_bytes * serving->host_scale > APP__SERVING_PLACE_BYTES / 2) {
             return sim_fail_about(message,
                                   SIM_ERR_RANGE,
                                   "requests",
-                                  ": the KV data of all prompts is above 512 TiB a GPU, expected "
-                                  "fewer or shorter requests");
+                                  ": the KV data of all prompts is above 256 TiB, expected fewer "
+                                  "or shorter requests");
+        }
+    }
+    return SIM_OK;
+}
+
+// Numbers the NICs of all nodes, once their hosts are known.
+static sim_err_t set_nics(app__serving_t *serving, sim_message_t *message)
+{
+    const uint64_t storage = serving->config.storage_nics;
+    for (uint32_t n = 0; n < serving->node_count + serving->storage_count; n++) {
+        app__serving_node_t *const node = &serving->nodes[n];
+        node->nics = nic_count(node->station->host);
+        node->first_nic = serving->nic_count;
+        serving->nic_count += node->nics;
+        if (n < serving->node_count && storage > 0) {
+            if (storage >= node->nics) {
+                return sim_fail_about(message,
+                                      SIM_ERR_RANGE,
+                                      "storage-nics",
+                                      " is %" PRIu64 ", and host %s has %u NICs; expected that "
+                                      "some remain for the GPUs",
+                                      storage,
+                                      node->station->host->sim.name,
+                                      node->nics);
+            }
+            node->storage_nics = (uint32_t)storage;
         }
     }
     return SIM_OK;
@@ -77,33 +105,72 @@ static sim_err_t set_places(app__serving_t *serving, sim_message_t *message)
 
 // -- nodes
 
+// Appends a location to a priority matrix: one NIC, or several from `nic` on; others are available.
+static char *add_location(char *text,
+                          const app__serving_node_t *node,
+                          uint32_t place,
+                          uint32_t nic,
+                          uint32_t nics)
+{
+    char *lists[2] = {sim_strdup(""), sim_strdup("")};
+    for (uint32_t i = 0; i < node->nics; i++) {
+        char **const list = &lists[i >= nic && i < nic + nics ? 0 : 1];
+        char *const more = sim_format("%s%s\"mlx5_%u\"", *list, (*list)[0] == '\0' ? "" : ", ", i);
+        sim_free(*list);
+        *list = more;
+    }
+    char *const location =
+        place == APP__SERVING_HOST ? sim_strdup("cpu:0") : sim_format("cuda:%u", place);
+    char *const longer = sim_format("%s%s\"%s\": [[%s], [%s]]",
+                                    text,
+                                    text[1] == '\0' ? "" : ", ",
+                                    location,
+                                    lists[0],
+                                    lists[1]);
+    sim_free(location);
+    sim_free(lists[0]);
+    sim_free(lists[1]);
+    sim_free(text);
+    return longer;
+}
+
 static char *matrix_of(const app__serving_node_t *node)
 {
     char *text = sim_strdup("{");
     for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
-        const uint32_t nic = app__serving_nic_of_gpu(node, gpu);
-        char *others = sim_strdup("");
-        for (uint32_t i = 0; i < node->nics; i++) {
-            if (i != nic) {
-                char *const more =
-                    sim_format("%s%s\"mlx5_%u\"", others, others[0] == '\0' ? "" : ", ", i);
-                sim_free(others);
-                others = more;
-            }
-        }
-        char *const longer = sim_format("%s%s\"cuda:%u\": [[\"mlx5_%u\"], [%s]]",
-                                        text,
-                                        gpu == 0 ? "" : ", ",
-                                        gpu,
-                                        nic,
-                                        others);
-        sim_free(others);
-        sim_free(text);
-        text = longer;
+        text = add_location(text, node, gpu, app__serving_nic_of_gpu(node, gpu), 1);
     }
+    const uint32_t nics = node->storage_nics > 0 ? node->storage_nics : node->nics;
+    text = add_location(text, node, APP__SERVING_HOST, node->nics - nics, nics);
     char *const whole = sim_format("%s}", text);
     sim_free(text);
     return whole;
+}
+
+static sim_err_t add_memory(const app__serving_t *serving,
+                            const app__serving_node_t *node,
+                            sim_message_t *message)
+{
+    sim_err_t error = SIM_OK;
+    for (uint32_t gpu = 0; gpu < node->gpus.count && error == SIM_OK; gpu++) {
+        char *const location = sim_format("cuda:%u", gpu);
+        error = app__mc_register_location(node->engine,
+                                          location,
+                                          0,
+                                          app__serving_address(node, gpu),
+                                          serving->stage_bytes,
+                                          message);
+        sim_free(location);
+    }
+    if (error == SIM_OK && serving->storage_count > 0) {
+        error = app__mc_register_location(node->engine,
+                                          "cpu:0",
+                                          0,
+                                          app__serving_address(node, APP__SERVING_HOST),
+                                          serving->stage_bytes * serving->host_scale,
+                                          message);
+    }
+    return error;
 }
 
 static sim_err_t make_engine(app__serving_t *serving,
@@ -123,15 +190,8 @@ static sim_err_t make_engine(app__serving_t *serving,
                                           &node->engine,
                                           message);
     sim_free(matrix);
-    for (uint32_t gpu = 0; gpu < node->gpus.count && error == SIM_OK; gpu++) {
-        char *const location = sim_format("cuda:%u", gpu);
-        error = app__mc_register_location(node->engine,
-                                          location,
-                                          0,
-                                          app__serving_address(node, gpu),
-                                          serving->stage_bytes,
-                                          message);
-        sim_free(location);
+    if (error == SIM_OK) {
+        error = add_memory(serving, node, message);
     }
     if (error == SIM_OK) {
         node->engine->verify = false;
@@ -143,10 +203,14 @@ static void init_nodes(app__serving_t *serving)
 {
     const app__serving_config_t *const config = &serving->config;
     const uint64_t decode_tp = config->decode_tp == SIM_AUTO ? config->tp : config->decode_tp;
-    serving->nodes = sim_alloc_array(serving->node_count, sizeof(*serving->nodes));
-    for (uint32_t n = 0; n < serving->node_count; n++) {
+    const uint32_t all = serving->node_count + serving->storage_count;
+    serving->nodes = sim_alloc_array(all, sizeof(*serving->nodes));
+    for (uint32_t n = 0; n < all; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
         *node = (app__serving_node_t){.serving = serving, .index = n};
+        if (n >= serving->node_count) {
+            continue; // it has no GPUs
+        }
         node->decodes = n >= serving->prefill_count;
         app__serving_gpus(config,
                           &serving->served,
@@ -166,17 +230,18 @@ static sim_err_t find_hosts(const app__serving_t *serving,
     if (error != SIM_OK) {
         return error;
     }
-    const uint64_t wanted = 1 + (uint64_t)serving->node_count;
+    const uint64_t wanted = 1 + (uint64_t)serving->node_count + serving->storage_count;
     if (places.host_count < wanted) {
         error = sim_fail_about(message,
                                SIM_ERR_RANGE,
                                "hosts",
                                " names %u hosts, expected at least %" PRIu64
-                               ": a router, %u prefill and %u decode nodes",
+                               ": a router, %u prefill, %u decode and %u storage nodes",
                                places.host_count,
                                wanted,
                                serving->prefill_count,
-                               serving->node_count - serving->prefill_count);
+                               serving->node_count - serving->prefill_count,
+                               serving->storage_count);
     }
     size_t count = 0;
     for (size_t i = 0; error == SIM_OK && i < places.list.count && count < wanted; i++) {
@@ -196,12 +261,13 @@ static sim_err_t build(app__serving_t *serving,
                        net_node_t *const *hosts,
                        sim_message_t *message)
 {
+    const uint32_t all = serving->node_count + serving->storage_count;
     const app_mooncake_plan_t plan = {
         .net = context->net,
         .runtime = context->runtime,
         .index = context->index,
         .hosts = hosts,
-        .host_count = 1 + (size_t)serving->node_count,
+        .host_count = 1 + (size_t)all,
         .metadata_host = hosts[0],
         .codec = context->mooncake_codec,
         .metadata = config->metadata,
@@ -210,13 +276,17 @@ static sim_err_t build(app__serving_t *serving,
     if (error == SIM_OK) {
         error = app__mc_import(context, config->records, serving->cluster, message);
     }
-    for (uint32_t n = 0; n < serving->node_count && error == SIM_OK; n++) {
-        app__serving_node_t *const node = &serving->nodes[n];
-        node->station = &serving->cluster->stations[1 + n];
-        node->node = node->station->node;
-        app__serving_node_init(node);
-        if (config->transport == APP__SERVING_MOONCAKE && serving->node_count > 1) {
-            error = make_engine(serving, node, message);
+    for (uint32_t n = 0; n < all && error == SIM_OK; n++) {
+        serving->nodes[n].station = &serving->cluster->stations[1 + n];
+        serving->nodes[n].node = serving->nodes[n].station->node;
+    }
+    if (error == SIM_OK) {
+        error = set_nics(serving, message);
+    }
+    for (uint32_t n = 0; n < all && error == SIM_OK; n++) {
+        app__serving_node_init(&serving->nodes[n]);
+        if (config->transport == APP__SERVING_MOONCAKE) {
+            error = make_engine(serving, &serving->nodes[n], message);
         }
     }
     if (error == SIM_OK && config->transport == APP__SERVING_WRITES) {
@@ -230,12 +300,14 @@ static sim_err_t build(app__serving_t *serving,
 static void serving_destroy(app_t *app)
 {
     app__serving_t *const serving = (app__serving_t *)(void *)app;
-    for (uint32_t n = 0; n < serving->node_count && serving->nodes != NULL; n++) {
+    const uint32_t all = serving->node_count + serving->storage_count;
+    for (uint32_t n = 0; n < all && serving->nodes != NULL; n++) {
         app__serving_node_fini(&serving->nodes[n]);
     }
     app_mooncake_cluster_destroy(serving->cluster);
     app__serving_wire_destroy(serving->wire);
     app__serving_router_fini(serving);
+    app__serving_cache_fini(serving);
     app__requests_fini(&serving->requests);
     sim_free(serving->courses);
     sim_free(serving->seats);
@@ -249,6 +321,12 @@ static sim_err_t prepare(app__serving_t *serving,
                          const app__serving_config_t *config,
                          sim_message_t *message)
 {
+    if ((config->cache == APP__SERVING_STORE) != (config->storage > 0)) {
+        return sim_fail_about(message,
+                              SIM_ERR_INVALID,
+                              "cache",
+                              ": `cache: store` and storage nodes (`storage`) need each other");
+    }
     sim_err_t error = app__serving_model(config, &serving->served, message);
     if (error == SIM_OK) {
         error = app__requests_create(context, &config->requests, &serving->requests, message);
@@ -294,11 +372,14 @@ static sim_err_t serving_create(const app_context_t *context,
         .config = *config,
         .prefill_count = (uint32_t)config->prefill,
         .node_count = (uint32_t)(config->prefill + config->decode),
+        .storage_count = (uint32_t)config->storage,
     };
     app__random_init(&serving->random, context, 0, "serving");
     sim_err_t error = prepare(serving, context, config, message);
     if (error == SIM_OK) {
-        net_node_t **const hosts = sim_alloc_array(1 + (size_t)serving->node_count, sizeof(*hosts));
+        net_node_t **const hosts =
+            sim_alloc_array(1 + (size_t)serving->node_count + serving->storage_count,
+                            sizeof(*hosts));
         error = find_hosts(serving, context, config, hosts, message);
         if (error == SIM_OK) {
             error = build(serving, context, config, hosts, message);
@@ -309,6 +390,7 @@ static sim_err_t serving_create(const app_context_t *context,
         serving_destroy(&serving->app);
         return error;
     }
+    app__serving_cache_init(serving);
     app__serving_router_begin(serving);
     *app = &serving->app;
     return SIM_OK;

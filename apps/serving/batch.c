@@ -68,12 +68,16 @@ static void mark_begin(app__serving_job_t *job)
     } else if (course->began_ps == SIM_TIME_NEVER) {
         course->began_ps = now_ps;
         if (job->prefills) {
+            const uint64_t words[3] = {job->node->index, 0, 0};
             app__serving_tell(serving,
                               job->node->station,
                               1 + job->peer,
                               APP__SERVING_RESERVE,
                               job->number,
-                              job->node->index);
+                              words);
+            if (serving->config.kv != APP__SERVING_WHOLE) {
+                job->produced = job->computed * serving->served.sizes.layers; // from a cache
+            }
         }
     }
 }

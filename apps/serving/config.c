@@ -15,8 +15,8 @@
 static const sim_attr_t attrs[] = {
     SIM_ATTR(PREFIX ".hosts", STRING, TYPE, hosts,
              .default_text = "*",
-             .help = "hosts, in this order: the router, prefill nodes, decode nodes; further hosts "
-                     "are not used"),
+             .help = "hosts, in this order: the router, prefill nodes, decode nodes, storage nodes; "
+                     "further hosts are not used"),
     SIM_ATTR(PREFIX ".prefill", COUNT, TYPE, prefill,
              .default_text = "1", .min_text = "1", .max_text = "4096",
              .help = "number of prefill nodes, which compute prompts"),
@@ -25,9 +25,38 @@ static const sim_attr_t attrs[] = {
              .help = "number of decode nodes, which generate tokens; 0: the prefill nodes generate "
                      "them, too, and no KV data moves"),
     SIM_ATTR(PREFIX ".route", ENUM, TYPE, route,
-             .default_text = "least-loaded", .choices = "least-loaded|round-robin|random",
+             .default_text = "least-loaded",
+             .choices = "least-loaded|round-robin|random|cache-aware",
              .help = "choice of a request's nodes; least-loaded: the nodes whose unfinished "
-                     "requests have the fewest prompt tokens"),
+                     "requests have the fewest prompt tokens; cache-aware: the prefill node with "
+                     "the fewest tokens to compute, those of the request included"),
+    SIM_ATTR(PREFIX ".cache", ENUM, TYPE, cache,
+             .default_text = "local", .choices = "none|local|peers|store",
+             .help = "KV data of earlier prompts that a prompt with the same beginning uses; local: "
+                     "that of its prefill node; peers: of any prefill node; store: of its prefill "
+                     "node and of the storage nodes"),
+    SIM_ATTR(PREFIX ".cache-policy", ENUM, TYPE, cache_policy,
+             .default_text = "lru", .choices = "lru|lfu|length-aware",
+             .help = "block that a full cache evicts: the least recently used, the least "
+                     "frequently used, or of the latter the one furthest back in its prompt"),
+    SIM_ATTR(PREFIX ".cache-memory", BYTES, TYPE, cache_bytes,
+             .default_text = "auto", .min_text = "0", .max_text = "1000TB", .auto_ok = true,
+             .help = "KV data of earlier prompts that a prefill node keeps, beside kv-memory; auto: "
+                     "no limit"),
+    SIM_ATTR(PREFIX ".storage", COUNT, TYPE, storage,
+             .default_text = "0", .min_text = "0", .max_text = "4096",
+             .help = "number of storage nodes of cache: store"),
+    SIM_ATTR(PREFIX ".storage-memory", BYTES, TYPE, store_bytes,
+             .default_text = "auto", .min_text = "0", .max_text = "1000000TB", .auto_ok = true,
+             .help = "KV data that all storage nodes keep together; auto: no limit"),
+    SIM_ATTR(PREFIX ".storage-nics", COUNT, TYPE, storage_nics,
+             .default_text = "0", .min_text = "0", .max_text = "64",
+             .help = "NICs of a prefill or decode node, its last ones, that are for storage alone; "
+                     "0: all NICs are for everything"),
+    SIM_ATTR(PREFIX ".storage-path", ENUM, TYPE, storage_path,
+             .default_text = "direct", .choices = "direct|dual",
+             .help = "way of stored KV data to a prefill node; dual: also by its decode node, if "
+                     "that has less to fetch (DualPath)"),
     SIM_ATTR(PREFIX ".kv", ENUM, TYPE, kv,
              .default_text = "layer", .choices = "whole|chunk|layer",
              .help = "when a prefill node sends KV data; whole: after the prompt; chunk: after each "

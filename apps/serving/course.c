@@ -4,6 +4,7 @@
 #include "apps/serving/report.h"
 
 #include <math.h>
+#include <string.h>
 
 void app__serving_courses_init(app__serving_t *serving)
 {
@@ -15,6 +16,7 @@ void app__serving_courses_init(app__serving_t *serving)
             .arrival_ps = SIM_TIME_NEVER,
             .settled_ps = SIM_TIME_NEVER,
             .queued_ps = SIM_TIME_NEVER,
+            .fetched_ps = SIM_TIME_NEVER,
             .began_ps = SIM_TIME_NEVER,
             .computed_ps = SIM_TIME_NEVER,
             .granted_ps = SIM_TIME_NEVER,
@@ -40,10 +42,13 @@ static void carry_course(app__serving_course_t *course, sim_carry_t *carry)
         course->prefill = theirs.prefill;
         course->decode = theirs.decode;
         course->refused = theirs.refused;
+        course->through_decode = theirs.through_decode;
         course->failed = theirs.failed;
     }
     if (theirs.queued_ps != SIM_TIME_NEVER) {
         course->queued_ps = theirs.queued_ps;
+        course->fetched_ps = theirs.fetched_ps;
+        course->reused_in_fact = theirs.reused_in_fact;
         course->began_ps = theirs.began_ps;
         course->computed_ps = theirs.computed_ps;
         course->granted_ps = theirs.granted_ps;
@@ -69,7 +74,7 @@ void app__serving_carry(app_t *app, sim_carry_t *carry)
     if (sim_carry_has(carry, serving->router->node)) {
         SIM_CARRY_FIELDS(carry, serving, arrived, refused);
     }
-    for (uint32_t n = 0; n < serving->node_count; n++) {
+    for (uint32_t n = 0; n < serving->node_count + serving->storage_count; n++) {
         app__serving_node_t *const node = &serving->nodes[n];
         if (node->engine != NULL) {
             (void)app__mc_carry_engine(node->engine, carry);
@@ -80,6 +85,8 @@ void app__serving_carry(app_t *app, sim_carry_t *carry)
         SIM_CARRY(carry, node->counters);
         sim_carry(carry, node->nic_sent, node->nics * sizeof(*node->nic_sent));
         sim_carry(carry, node->nic_received, node->nics * sizeof(*node->nic_received));
+        sim_carry(carry, node->written_to, serving->nic_count * sizeof(*node->written_to));
+        sim_carry(carry, node->read_from, serving->nic_count * sizeof(*node->read_from));
         SIM_CARRY_LIST(carry, node->operations, node->operation_count, node->operation_capacity);
     }
 }
@@ -92,13 +99,18 @@ static void tell_operation(const app__serving_node_t *node,
                            app_operation_fn fn,
                            void *ctx)
 {
-    static const char *const names[] = {"prefill", "decode", "prefill and decode", "KV data"};
-    const bool sends = own->kind == APP__SERVING_DID_SEND;
+    static const char *const names[] = {"prefill",
+                                        "decode",
+                                        "prefill and decode",
+                                        "KV data",
+                                        "cached KV data"};
     const app_operation_t operation = {
         .rank = node->index,
         .number = number,
         .interface = nic_interface(nic_at(node->station->host, 0)),
-        .kind = sends ? "send" : "calc",
+        .kind = own->kind == APP__SERVING_DID_SEND   ? "send"
+                : own->kind == APP__SERVING_DID_READ ? "recv"
+                                                     : "calc",
         .dimension = "none",
         .name = names[own->kind],
         .bytes = own->bytes,
@@ -134,6 +146,7 @@ typedef struct sums {
     double e2e_ps;
     double network_ps;
     uint64_t good;
+    uint64_t reused;
     sim_time_t last_ps;
 } sums_t;
 
@@ -150,7 +163,8 @@ void app__serving_stages(const app__serving_course_t *course, double stage_ps[AP
         stage_ps[s] = 0.0;
     }
     stage_ps[APP__SERVING_ROUTING] = (double)(course->queued_ps - course->arrival_ps);
-    stage_ps[APP__SERVING_PREFILL_QUEUE] = (double)(course->began_ps - course->queued_ps);
+    stage_ps[APP__SERVING_FETCH_WAIT] = (double)(course->fetched_ps - course->queued_ps);
+    stage_ps[APP__SERVING_PREFILL_QUEUE] = (double)(course->began_ps - course->fetched_ps);
     stage_ps[APP__SERVING_PREFILL] = (double)(course->computed_ps - course->began_ps);
     sim_time_t from_ps = course->computed_ps;
     if (course->ready_ps != SIM_TIME_NEVER) {
@@ -200,34 +214,56 @@ static void add_served(const app__serving_t *serving,
         sim_sample_set_add(&sums->kv, (uint64_t)stage_ps[APP__SERVING_KV]);
     }
     sums->e2e_ps += (double)e2e_ps;
-    sums->network_ps += stage_ps[APP__SERVING_ROUTING] + stage_ps[APP__SERVING_KV];
+    sums->network_ps += stage_ps[APP__SERVING_ROUTING] + stage_ps[APP__SERVING_FETCH_WAIT] +
+                        stage_ps[APP__SERVING_KV];
+    sums->reused += course->reused_in_fact;
     sums->last_ps = course->end_ps > sums->last_ps ? course->end_ps : sums->last_ps;
+}
+
+// Returns the largest sum of bytes of a NIC divided by the mean; NaN: nothing moved.
+static double imbalance(const app__serving_report_t *report, bool storage)
+{
+    double sum = 0.0;
+    double most = 0.0;
+    double count = 0.0;
+    for (size_t i = 0; i < report->nic_count; i++) {
+        const app__serving_nic_t *const nic = &report->nics[i];
+        if (strcmp(nic->use, storage ? "storage" : "compute") == 0) {
+            const double bytes = (double)nic->sent_bytes + (double)nic->received_bytes;
+            sum += bytes;
+            most = bytes > most ? bytes : most;
+            count += 1.0;
+        }
+    }
+    return sum > 0.0 ? most * count / sum : (double)NAN;
 }
 
 static void tell_nics(const app__serving_t *serving, app__serving_report_t *report)
 {
-    uint64_t sum = 0;
-    uint64_t most = 0;
-    size_t count = 0;
-    for (uint32_t n = 0; n < serving->node_count; n++) {
-        count += serving->nodes[n].nics;
-    }
-    report->nics = sim_alloc_array(count, sizeof(*report->nics));
-    for (uint32_t n = 0; n < serving->node_count; n++) {
+    const uint32_t all = serving->node_count + serving->storage_count;
+    report->nics = sim_alloc_array(serving->nic_count, sizeof(*report->nics));
+    for (uint32_t n = 0; n < all; n++) {
         const app__serving_node_t *const node = &serving->nodes[n];
         for (uint32_t i = 0; i < node->nics; i++) {
-            const uint64_t bytes = node->nic_sent[i] + node->nic_received[i];
-            report->nics[report->nic_count++] = (app__serving_nic_t){
+            app__serving_nic_t *const nic = &report->nics[report->nic_count++];
+            *nic = (app__serving_nic_t){
                 .node = node->station->host->sim.name,
                 .nic = i,
+                .use = n >= serving->node_count               ? "store"
+                       : i + node->storage_nics >= node->nics ? "storage"
+                                                              : "compute",
                 .sent_bytes = node->nic_sent[i],
                 .received_bytes = node->nic_received[i],
             };
-            sum += bytes;
-            most = bytes > most ? bytes : most;
+            // Transfers that other nodes posted.
+            for (uint32_t m = 0; m < all; m++) {
+                nic->sent_bytes += serving->nodes[m].read_from[node->first_nic + i];
+                nic->received_bytes += serving->nodes[m].written_to[node->first_nic + i];
+            }
         }
     }
-    report->nic_imbalance = sum == 0 ? (double)NAN : (double)most * (double)count / (double)sum;
+    report->nic_imbalance = imbalance(report, false);
+    report->storage_nic_imbalance = imbalance(report, true);
 }
 
 static void tell_nodes(const app__serving_t *serving, app__serving_report_t *report, double all_ps)
@@ -240,6 +276,9 @@ static void tell_nodes(const app__serving_t *serving, app__serving_report_t *rep
         report->preemptions += counters->preemptions;
         report->again_tokens += counters->again_tokens;
         report->kv_bytes += counters->sent_bytes;
+        report->fetched_bytes += counters->fetched_bytes;
+        report->stored_bytes += counters->stored_bytes;
+        report->fetches_failed += counters->fetches_failed;
         report->nodes[report->node_count++] = (app__serving_told_node_t){
             .node = node->station->host->sim.name,
             .role = serving->node_count == serving->prefill_count ? "both"
@@ -262,14 +301,15 @@ static void tell_nodes(const app__serving_t *serving, app__serving_report_t *rep
 // of simulators without a network.
 static double formula_ps(const app__serving_t *serving)
 {
-    const app__serving_node_t *const ends[2] = {&serving->nodes[0],
-                                                &serving->nodes[serving->node_count - 1]};
+    app__serving_node_t *const first = &serving->nodes[0];
+    const app__serving_node_t *const ends[2] = {first, &serving->nodes[serving->node_count - 1]};
+    const app__serving_transfer_t transfer = {.node = first, .peer = ends[1]->index};
     double most_ps = 0.0;
     for (uint32_t e = 0; e < 2; e++) {
         for (uint32_t i = 0; i < ends[e]->nics; i++) {
             uint64_t flows = 0;
             for (uint32_t f = 0; f < serving->flows; f++) {
-                flows += app__serving_nic_of(ends[e], f) == i;
+                flows += app__serving_end(&transfer, ends[e], f, serving->flows).nic == i;
             }
             const double rate = (double)nic_rate_bps(nic_at(ends[e]->station->host, i));
             const double time_ps = (double)flows * (double)serving->flow_unit_bytes * 8e12 / rate;
@@ -301,6 +341,7 @@ static void tell_served(const app__serving_t *serving, app__serving_report_t *re
             .ttft_ms = (double)(first_of(serving, course) - course->arrival_ps) / ms,
             .e2e_ms = (double)(course->end_ps - course->arrival_ps) / ms,
             .preempted = course->preempted,
+            .cached_tokens = course->reused_in_fact,
         };
         for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
             told->stages.ms[s] = stage_ps[s] / ms;
@@ -321,6 +362,9 @@ static void tell_sums(const app__serving_t *serving, app__serving_report_t *repo
     report->tokens_per_s = (double)report->output_tokens / seconds;
     report->good_share =
         report->requests == 0 ? (double)NAN : (double)sums->good / (double)report->requests;
+    report->kv_hit_rate = report->prompt_tokens == 0
+                              ? (double)NAN
+                              : (double)sums->reused / (double)report->prompt_tokens;
     report->network_share = sums->e2e_ps > 0.0 ? sums->network_ps / sums->e2e_ps : (double)NAN;
     for (uint32_t s = 0; s < APP__SERVING_STAGES; s++) {
         report->stages.ms[s] =

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/move.c - KV data of a request from its prefill node to its decode node
-// (docs/models/serving.md).
+// apps/serving/move.c - transfers of KV data between nodes (docs/models/serving.md).
 //
-// Flow f goes from GPU f x tp / flows of the prefill node to GPU f x tp / flows of the decode node;
-// there are as many flows as the larger node has GPUs. The GPUs of a node share its NICs in order.
+// A transfer between GPUs has as many flows as the larger node has GPUs: flow f uses GPU
+// f x GPUs / flows at each end. A transfer of host memory, to or from storage nodes, has a flow for
+// each NIC that its node has for storage. GPUs share the other NICs of their node in order.
 #include "apps/serving/serving.h"
 
 typedef struct move {
     app__mc_link_t link; // among the moves of its node that have not ended
-    app__serving_job_t *job;
-    app__serving_moved_fn fn;
-    uint64_t from; // units
-    uint64_t to;
+    app__serving_transfer_t transfer;
+    uint32_t flows;
     uint32_t left; // flows that have not ended
     bool failed;
     sim_time_t began_ps;
@@ -19,67 +17,87 @@ typedef struct move {
 
 #define KV_AREA (UINT64_C(1) << 60)
 
-uint32_t app__serving_gpu_of(const app__serving_node_t *node, uint32_t flow)
-{
-    return (uint32_t)(flow * node->gpus.count / node->serving->flows);
-}
-
-uint64_t app__serving_address(const app__serving_node_t *node, uint32_t gpu)
+uint64_t app__serving_address(const app__serving_node_t *node, uint32_t place)
 {
     const uint64_t app = node->serving->app.index % 16u;
-    return KV_AREA + (app * APP__SERVING_GPUS_MAX + gpu) * APP__SERVING_GPU_BYTES;
-}
-
-uint32_t app__serving_nic_of(const app__serving_node_t *node, uint32_t flow)
-{
-    return app__serving_nic_of_gpu(node, app__serving_gpu_of(node, flow));
+    return KV_AREA + (app * (APP__SERVING_HOST + 1u) + place) * APP__SERVING_PLACE_BYTES;
 }
 
 uint32_t app__serving_nic_of_gpu(const app__serving_node_t *node, uint32_t gpu)
 {
-    return (uint32_t)((uint64_t)gpu * node->nics / node->gpus.count);
+    const uint64_t nics = node->nics - node->storage_nics;
+    return (uint32_t)(gpu * nics / node->gpus.count);
 }
 
-// Returns the bytes of the units before `units`, in one flow.
-static uint64_t bytes_of(const app__serving_t *serving, uint64_t units)
+uint32_t app__serving_flows(const app__serving_transfer_t *transfer)
 {
-    return (uint64_t)((sim_wide_t)units * serving->flow_unit_bytes / serving->served.sizes.layers);
+    const app__serving_node_t *const node = transfer->node;
+    if (transfer->host) {
+        return node->storage_nics > 0 ? node->storage_nics : node->nics;
+    }
+    const uint64_t peer = node->serving->nodes[transfer->peer].gpus.count;
+    return (uint32_t)(node->gpus.count > peer ? node->gpus.count : peer);
+}
+
+app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
+                                    const app__serving_node_t *node,
+                                    uint32_t flow,
+                                    uint32_t flows)
+{
+    if (transfer->host) {
+        const uint32_t nics = node->storage_nics > 0 ? node->storage_nics : node->nics;
+        return (app__serving_end_t){
+            .node = node,
+            .nic = node->nics - nics + (uint32_t)((uint64_t)flow * nics / flows),
+            .place = APP__SERVING_HOST,
+        };
+    }
+    const uint32_t gpu = (uint32_t)(flow * node->gpus.count / flows);
+    return (app__serving_end_t){
+        .node = node,
+        .nic = app__serving_nic_of_gpu(node, gpu),
+        .place = gpu,
+    };
+}
+
+static void count_bytes(const move_t *move)
+{
+    const app__serving_transfer_t *const transfer = &move->transfer;
+    app__serving_node_t *const node = transfer->node;
+    const app__serving_node_t *const peer = &node->serving->nodes[transfer->peer];
+    for (uint32_t f = 0; f < move->flows; f++) {
+        const uint32_t nic = app__serving_end(transfer, node, f, move->flows).nic;
+        const uint32_t peer_nic =
+            peer->first_nic + app__serving_end(transfer, peer, f, move->flows).nic;
+        if (transfer->reads) {
+            node->nic_received[nic] += transfer->bytes;
+            node->read_from[peer_nic] += transfer->bytes;
+        } else {
+            node->nic_sent[nic] += transfer->bytes;
+            node->written_to[peer_nic] += transfer->bytes;
+        }
+    }
+    app__serving_note_operation(node,
+                                transfer->reads ? APP__SERVING_DID_READ : APP__SERVING_DID_SEND,
+                                move->began_ps,
+                                transfer->peer,
+                                transfer->bytes * move->flows);
 }
 
 static void end_move(move_t *move)
 {
-    app__serving_job_t *const job = move->job;
-    app__serving_node_t *const node = job->node;
-    const app__serving_t *const serving = node->serving;
+    const app__serving_transfer_t transfer = move->transfer;
     const bool good = !move->failed;
     if (good) {
-        const uint64_t bytes = bytes_of(serving, move->to) - bytes_of(serving, move->from);
-        node->counters.sent_bytes += bytes * serving->flows;
-        for (uint32_t f = 0; f < serving->flows; f++) {
-            node->nic_sent[app__serving_nic_of(node, f)] += bytes;
-        }
-        app__serving_note_operation(node,
-                                    APP__SERVING_DID_SEND,
-                                    move->began_ps,
-                                    job->peer,
-                                    bytes * serving->flows);
+        count_bytes(move);
     }
-    const app__serving_moved_fn fn = move->fn;
-    app__mc_chain_remove(&node->moves, &move->link);
+    app__mc_chain_remove(&transfer.node->moves, &move->link);
+    const uint64_t moved_bytes = transfer.bytes * move->flows;
     sim_free(move);
-    fn(job, good);
+    transfer.fn(transfer.ctx, good ? moved_bytes : 0, good);
 }
 
-void app__serving_count_received(app__serving_node_t *node, uint64_t units)
-{
-    const uint64_t bytes = bytes_of(node->serving, units);
-    node->counters.received_bytes += bytes * node->serving->flows;
-    for (uint32_t f = 0; f < node->serving->flows; f++) {
-        node->nic_received[app__serving_nic_of(node, f)] += bytes;
-    }
-}
-
-// -- by WRITEs
+// -- by verbs
 
 static void flow_done(void *ctx, bool good)
 {
@@ -90,16 +108,16 @@ static void flow_done(void *ctx, bool good)
     }
 }
 
-static void move_by_writes(move_t *move)
+static void move_by_verbs(move_t *move)
 {
-    app__serving_node_t *const node = move->job->node;
-    const app__serving_t *const serving = node->serving;
-    const app__serving_node_t *const peer = &serving->nodes[move->job->peer];
-    const uint64_t from = serving->stage_at[move->job->number] + bytes_of(serving, move->from);
-    const uint64_t bytes = bytes_of(serving, move->to) - bytes_of(serving, move->from);
-    move->left = serving->flows;
-    for (uint32_t f = 0; f < serving->flows; f++) {
-        app__serving_wire_write(node, peer, f, from, bytes, flow_done, move);
+    const app__serving_transfer_t *const transfer = &move->transfer;
+    const app__serving_node_t *const peer = &transfer->node->serving->nodes[transfer->peer];
+    const uint32_t flows = move->flows;
+    move->left = flows;
+    for (uint32_t f = 0; f < flows; f++) {
+        const app__serving_end_t from = app__serving_end(transfer, transfer->node, f, flows);
+        const app__serving_end_t to = app__serving_end(transfer, peer, f, flows);
+        app__serving_wire_post(&from, &to, transfer, flow_done, move);
     }
 }
 
@@ -108,7 +126,7 @@ static void move_by_writes(move_t *move)
 static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
 {
     move_t *const move = ctx;
-    app_mooncake_t *const engine = move->job->node->engine;
+    app_mooncake_t *const engine = move->transfer.node->engine;
     const app__mc_batch_t *const batch = engine->batches[(uint64_t)batch_id & UINT32_MAX];
     for (uint64_t i = 0; i < batch->count; i++) {
         move->failed = move->failed || batch->tasks[i]->status != APP_MOONCAKE_COMPLETED;
@@ -121,25 +139,24 @@ static void batch_done(app_mooncake_batch_id_t batch_id, void *ctx)
 static void segment_found(app_mooncake_segment_id_t id, void *ctx)
 {
     move_t *const move = ctx;
-    const app__serving_job_t *const job = move->job;
-    const app__serving_t *const serving = job->node->serving;
-    const app__serving_node_t *const peer = &serving->nodes[job->peer];
-    const uint64_t at = serving->stage_at[job->number];
-    const uint64_t from = at + bytes_of(serving, move->from);
-    const uint64_t bytes = at + bytes_of(serving, move->to) - from;
+    const app__serving_transfer_t *const transfer = &move->transfer;
+    app__serving_node_t *const node = transfer->node;
+    const app__serving_node_t *const peer = &node->serving->nodes[transfer->peer];
     app_mooncake_batch_id_t batch_id = -1;
     if (id >= 0) {
-        app_mooncake_request_t *const requests = sim_alloc_array(serving->flows, sizeof(*requests));
-        for (uint32_t f = 0; f < serving->flows; f++) {
+        app_mooncake_request_t *const requests = sim_alloc_array(move->flows, sizeof(*requests));
+        for (uint32_t f = 0; f < move->flows; f++) {
+            const app__serving_end_t from = app__serving_end(transfer, node, f, move->flows);
+            const app__serving_end_t to = app__serving_end(transfer, peer, f, move->flows);
             requests[f] = (app_mooncake_request_t){
-                .opcode = APP_MOONCAKE_WRITE,
-                .source = app__serving_address(job->node, app__serving_gpu_of(job->node, f)) + from,
+                .opcode = transfer->reads ? APP_MOONCAKE_READ : APP_MOONCAKE_WRITE,
+                .source = app__serving_address(node, from.place) + transfer->offset,
                 .target_id = id,
-                .target_offset = app__serving_address(peer, app__serving_gpu_of(peer, f)) + from,
-                .length = bytes,
+                .target_offset = app__serving_address(peer, to.place) + transfer->offset,
+                .length = transfer->bytes,
             };
         }
-        batch_id = app_mooncake_submit(job->node->engine, requests, serving->flows);
+        batch_id = app_mooncake_submit(node->engine, requests, move->flows);
         sim_free(requests);
     }
     if (batch_id < 0) {
@@ -147,34 +164,26 @@ static void segment_found(app_mooncake_segment_id_t id, void *ctx)
         end_move(move);
         return;
     }
-    (void)app_mooncake_on_transfers(job->node->engine, batch_id, batch_done, move);
+    (void)app_mooncake_on_transfers(node->engine, batch_id, batch_done, move);
 }
 
-void app__serving_move(app__serving_job_t *job,
-                       uint64_t from,
-                       uint64_t to,
-                       app__serving_moved_fn fn)
+void app__serving_move(const app__serving_transfer_t *transfer)
 {
-    const app__serving_t *const serving = job->node->serving;
+    app__serving_node_t *const node = transfer->node;
     move_t *const move = sim_alloc(sizeof(*move));
     *move = (move_t){
-        .job = job,
-        .fn = fn,
-        .from = from,
-        .to = to,
-        .began_ps = job->node->node->now_ps,
+        .transfer = *transfer,
+        .flows = app__serving_flows(transfer),
+        .began_ps = node->node->now_ps,
     };
-    app__mc_chain_add(&job->node->moves, &move->link);
-    if (bytes_of(serving, from) == bytes_of(serving, to)) {
+    app__mc_chain_add(&node->moves, &move->link);
+    if (transfer->bytes == 0) {
         end_move(move);
-    } else if (serving->wire != NULL) {
-        move_by_writes(move);
+    } else if (node->serving->wire != NULL) {
+        move_by_verbs(move);
     } else {
-        const app_mooncake_t *const peer = serving->nodes[job->peer].engine;
-        app_mooncake_get_segment_id(job->node->engine,
-                                    app_mooncake_name(peer),
-                                    segment_found,
-                                    move);
+        const app_mooncake_t *const peer = node->serving->nodes[transfer->peer].engine;
+        app_mooncake_get_segment_id(node->engine, app_mooncake_name(peer), segment_found, move);
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include "apps/serving/serving.h"
 
-#define MESSAGE_BYTES 24u
+#define MESSAGE_BYTES 40u
 
 static void answered(int32_t status, const char *body, size_t size, void *ctx)
 {
@@ -24,12 +24,14 @@ void app__serving_tell(const app__serving_t *serving,
                        uint32_t peer,
                        app__serving_kind_t kind,
                        uint32_t number,
-                       uint64_t word)
+                       const uint64_t words[3])
 {
     char body[MESSAGE_BYTES];
     app__mc_put64(body, kind);
     app__mc_put64(body + 8, number);
-    app__mc_put64(body + 16, word);
+    for (uint32_t w = 0; w < 3; w++) {
+        app__mc_put64(body + 16 + 8u * w, words == NULL ? 0 : words[w]);
+    }
     const app__mc_message_t message = {APP__MC_PROGRAM, "serving", body, sizeof(body)};
     app__mc_ask(from,
                 peer,
@@ -71,6 +73,7 @@ static app__mc_chain_t *chain_of(app__serving_node_t *node, app__serving_phase_t
         return &node->running;
     case APP__SERVING_RESERVING:
         return &node->reserving;
+    case APP__SERVING_FETCHING:
     case APP__SERVING_SENDING:
     case APP__SERVING_RECEIVING:
         break;
@@ -133,12 +136,8 @@ static void job_end(app__serving_job_t *job, bool failed)
         sim_happened(node->node, 's', node->node->now_ps, job->number);
     }
     node->serving->seats[job->number].decode = NULL;
-    app__serving_tell(node->serving,
-                      node->station,
-                      0,
-                      APP__SERVING_ENDED,
-                      job->number,
-                      failed ? 1 : 0);
+    const uint64_t words[3] = {failed ? 1 : 0, 0, 0};
+    app__serving_tell(node->serving, node->station, 0, APP__SERVING_ENDED, job->number, words);
     job_free(job);
 }
 
@@ -168,19 +167,24 @@ static void leave_if_sent(app__serving_job_t *job)
     }
     app__serving_node_t *const node = job->node;
     app__serving_t *const serving = node->serving;
+    const uint64_t words[3] = {job->failed ? 1 : 0,
+                               (job->produced - job->first_sent) / serving->served.sizes.layers,
+                               0};
     app__serving_tell(serving,
                       node->station,
                       1 + job->peer,
                       APP__SERVING_READY,
                       job->number,
-                      job->failed ? 1 : 0);
+                      words);
     serving->seats[job->number].prefill = NULL;
     job_free(job);
     app__serving_step(node);
 }
 
-static void moved(app__serving_job_t *job, bool good)
+static void moved(void *ctx, uint64_t bytes, bool good)
 {
+    app__serving_job_t *const job = ctx;
+    job->node->counters.sent_bytes += bytes;
     job->under_way--;
     job->failed = job->failed || !good;
     leave_if_sent(job);
@@ -195,10 +199,19 @@ void app__serving_job_send(app__serving_job_t *job)
     if (!job->granted || job->sent == job->produced) {
         return;
     }
-    const uint64_t from = job->sent;
+    const app__serving_t *const serving = job->node->serving;
+    const uint64_t from = app__serving_unit_bytes(serving, job->sent);
+    const app__serving_transfer_t transfer = {
+        .node = job->node,
+        .peer = job->peer,
+        .offset = serving->stage_at[job->number] + from,
+        .bytes = app__serving_unit_bytes(serving, job->produced) - from,
+        .fn = moved,
+        .ctx = job,
+    };
     job->sent = job->produced;
     job->under_way++;
-    app__serving_move(job, from, job->produced, moved);
+    app__serving_move(&transfer);
 }
 
 static void prompt_stepped(app__serving_job_t *job)
@@ -216,7 +229,8 @@ static void prompt_stepped(app__serving_job_t *job)
             course->prefill_first_ps = node->node->now_ps;
         }
         app__serving_job_move(job, APP__SERVING_SENDING);
-        app__serving_tell(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, 0);
+        app__serving_tell(serving, node->station, 0, APP__SERVING_COMPUTED, job->number, NULL);
+        app__serving_store(job);
     }
     app__serving_job_send(job);
 }
@@ -233,18 +247,47 @@ void app__serving_job_stepped(app__serving_job_t *job)
     app__serving_course_t *const course = course_of(job);
     if (!job->node->decodes && course->computed_ps == SIM_TIME_NEVER) {
         course->computed_ps = job->node->node->now_ps;
+        app__serving_tell(job->node->serving,
+                          job->node->station,
+                          0,
+                          APP__SERVING_COMPUTED,
+                          job->number,
+                          NULL);
+        app__serving_store(job);
     }
     job_token(job);
 }
 
 // -- messages
 
-static void on_job(app__serving_node_t *node, uint32_t number, uint32_t decode)
+void app__serving_fetched(app__serving_job_t *job, bool good)
+{
+    app__serving_node_t *const node = job->node;
+    const app__serving_t *const serving = node->serving;
+    node->counters.fetches_failed += !good;
+    job->reused = good ? job->own + job->to_fetch : job->own;
+    job->computed = job->reused;
+    if (good && job->through_decode) {
+        job->sent = job->reused * serving->served.sizes.layers; // its decode node has that
+        job->produced = job->sent;
+        job->first_sent = job->sent;
+    }
+    serving->courses[job->number].fetched_ps = node->node->now_ps;
+    serving->courses[job->number].reused_in_fact = job->reused;
+    app__serving_job_move(job, APP__SERVING_QUEUED);
+    app__serving_step(node);
+}
+
+static void on_job(app__serving_node_t *node, uint32_t number, const uint64_t words[3])
 {
     app__serving_t *const serving = node->serving;
-    app__serving_job_t *const job = job_create(node, number, APP__SERVING_QUEUED);
-    job->peer = decode;
-    job->prefills = decode != node->index;
+    app__serving_job_t *const job = job_create(node, number, APP__SERVING_FETCHING);
+    job->peer = (uint32_t)words[0];
+    job->through_decode = (words[0] & APP__SERVING_THROUGH_DECODE) != 0;
+    job->own = words[1] & UINT32_MAX;
+    job->to_fetch = words[1] >> 32;
+    job->source = (uint32_t)words[2];
+    job->prefills = job->peer != node->index;
     job->target = serving->requests.items[number].prompt_tokens;
     serving->courses[number].queued_ps = node->node->now_ps;
     if (job->prefills) {
@@ -252,7 +295,11 @@ static void on_job(app__serving_node_t *node, uint32_t number, uint32_t decode)
     } else {
         serving->seats[number].decode = job;
     }
-    app__serving_step(node);
+    if (job->to_fetch > 0) {
+        app__serving_fetch(job);
+    } else {
+        app__serving_fetched(job, true);
+    }
 }
 
 void app__serving_grant(app__serving_node_t *node)
@@ -277,7 +324,7 @@ void app__serving_grant(app__serving_node_t *node)
                           1 + job->peer,
                           APP__SERVING_GRANT,
                           job->number,
-                          0);
+                          NULL);
     }
 }
 
@@ -303,7 +350,8 @@ static void on_grant(app__serving_node_t *node, uint32_t number)
     app__serving_job_send(job);
 }
 
-static void on_ready(app__serving_node_t *node, uint32_t number, bool failed)
+// Takes a request whose KV data is there, `tokens` of them from its prefill node.
+static void on_ready(app__serving_node_t *node, uint32_t number, bool failed, uint64_t tokens)
 {
     app__serving_t *const serving = node->serving;
     app__serving_job_t *const job = serving->seats[number].decode;
@@ -316,9 +364,8 @@ static void on_ready(app__serving_node_t *node, uint32_t number, bool failed)
     }
     course_of(job)->ready_ps = node->node->now_ps;
     job->computed = job->target - 1;
-    app__serving_count_received(node,
-                                (uint64_t)serving->requests.items[number].prompt_tokens *
-                                    serving->served.sizes.layers);
+    node->counters.received_bytes +=
+        app__serving_unit_bytes(serving, tokens * serving->served.sizes.layers) * serving->flows;
     app__serving_job_move(job, APP__SERVING_QUEUED);
     if (serving->config.first != APP__SERVING_FIRST_STEP) {
         job->target--; // the first token needs no step
@@ -335,10 +382,13 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     SIM_CHECK(incoming->size == MESSAGE_BYTES);
     const uint64_t kind = app__mc_get64(incoming->body);
     const uint32_t number = (uint32_t)app__mc_get64(incoming->body + 8);
-    const uint64_t word = app__mc_get64(incoming->body + 16);
+    const uint64_t words[3] = {app__mc_get64(incoming->body + 16),
+                               app__mc_get64(incoming->body + 24),
+                               app__mc_get64(incoming->body + 32)};
     SIM_CHECK(number < node->serving->requests.count);
     app__serving_seat_t *const seat = &node->serving->seats[number];
-    const bool by_prefill = kind == APP__SERVING_JOB || kind == APP__SERVING_GRANT;
+    const bool by_prefill =
+        kind == APP__SERVING_JOB || kind == APP__SERVING_GRANT || kind == APP__SERVING_FETCHED;
     uint8_t *const seen = by_prefill ? &seat->seen_by_prefill : &seat->seen_by_decode;
     if (*seen & 1u << kind) {
         return; // a message that arrived twice
@@ -347,16 +397,22 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
     sim_progress(node->node);
     switch (kind) {
     case APP__SERVING_JOB:
-        on_job(node, number, (uint32_t)word);
+        on_job(node, number, words);
         break;
     case APP__SERVING_RESERVE:
-        on_reserve(node, number, (uint32_t)word);
+        on_reserve(node, number, (uint32_t)words[0]);
         break;
     case APP__SERVING_GRANT:
         on_grant(node, number);
         break;
     case APP__SERVING_READY:
-        on_ready(node, number, word != 0);
+        on_ready(node, number, words[0] != 0, words[1]);
+        break;
+    case APP__SERVING_FETCH:
+        app__serving_on_fetch(node, number, words[0], (uint32_t)words[1]);
+        break;
+    case APP__SERVING_FETCHED:
+        app__serving_fetch_from_decode(seat->prefill, words[0] == 0);
         break;
     default:
         SIM_CHECKF(false, "message %" PRIu64, kind);
@@ -366,7 +422,8 @@ static void on_message(app__mc_station_t *station, const app__mc_incoming_t *inc
 void app__serving_node_init(app__serving_node_t *node)
 {
     node->pages_free = node->pages;
-    node->nics = nic_count(node->station->host);
+    node->written_to = sim_alloc_array(node->serving->nic_count, sizeof(*node->written_to));
+    node->read_from = sim_alloc_array(node->serving->nic_count, sizeof(*node->read_from));
     node->nic_sent = sim_alloc_array(node->nics, sizeof(*node->nic_sent));
     node->nic_received = sim_alloc_array(node->nics, sizeof(*node->nic_received));
     app__serving_batch_init(node);
@@ -390,6 +447,9 @@ void app__serving_node_fini(app__serving_node_t *node)
     free_jobs(&node->reserving);
     free_jobs(&node->others);
     app__serving_moves_fini(node);
+    app__serving_errands_fini(node);
+    sim_free(node->written_to);
+    sim_free(node->read_from);
     sim_free(node->nic_sent);
     sim_free(node->nic_received);
     sim_free(node->operations);

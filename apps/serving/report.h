@@ -8,6 +8,7 @@
 // Parts of the time from the arrival of a request to its last token. They add up to it.
 typedef enum app__serving_stage {
     APP__SERVING_ROUTING,
+    APP__SERVING_FETCH_WAIT,
     APP__SERVING_PREFILL_QUEUE,
     APP__SERVING_PREFILL,
     APP__SERVING_MEMORY_WAIT,
@@ -24,6 +25,7 @@ typedef struct app__serving_told_stages {
 typedef struct app__serving_nic {
     const char *node;
     uint64_t nic;
+    const char *use;
     uint64_t sent_bytes;
     uint64_t received_bytes;
 } app__serving_nic_t;
@@ -52,6 +54,7 @@ typedef struct app__serving_told_request {
     double ttft_ms;
     double e2e_ms;
     uint64_t preempted;
+    uint64_t cached_tokens;
     app__serving_told_stages_t stages;
 } app__serving_told_request_t;
 
@@ -67,8 +70,10 @@ typedef struct app__serving_report {
     double good_share;
     double requests_per_s;
     double tokens_per_s;
+    double kv_hit_rate;
     double network_share;
     double nic_imbalance;
+    double storage_nic_imbalance;
     sim_percentiles_t kv_ms;
     double kv_formula_ms;
     app__serving_told_stages_t stages;
@@ -78,6 +83,9 @@ typedef struct app__serving_report {
     uint64_t preemptions;
     uint64_t again_tokens;
     uint64_t kv_bytes;
+    uint64_t fetched_bytes;
+    uint64_t stored_bytes;
+    uint64_t fetches_failed;
     app__serving_told_node_t *nodes;
     size_t node_count;
     app__serving_nic_t *nics;
@@ -86,7 +94,7 @@ typedef struct app__serving_report {
     size_t served_count;
 } app__serving_report_t;
 
-#define APP__SERVING_REPORT_ROWS 25u
+#define APP__SERVING_REPORT_ROWS 30u
 extern const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS];
 
 // Computes the stages of a request that was served, in ps.

@@ -47,7 +47,11 @@ static uint32_t pop_due(app__serving_t *serving)
 // -- placing
 
 // Chooses one of the nodes [first, first + count).
-static uint32_t choose(app__serving_t *serving, uint32_t first, uint32_t count, uint64_t *turn)
+static uint32_t choose(app__serving_t *serving,
+                       uint32_t number,
+                       uint32_t first,
+                       uint32_t count,
+                       uint64_t *turn)
 {
     if (serving->config.route == APP__SERVING_ROUND_ROBIN) {
         return first + (uint32_t)((*turn)++ % count);
@@ -56,20 +60,20 @@ static uint32_t choose(app__serving_t *serving, uint32_t first, uint32_t count, 
         return first + (uint32_t)sim_random_below(&serving->random, count);
     }
     // Of equal nodes, the one that got its last request first.
+    const bool aware = serving->config.route == APP__SERVING_CACHE_AWARE && first == 0;
     uint32_t best = first;
-    for (uint32_t n = first + 1; n < first + count; n++) {
-        if (serving->load[n] < serving->load[best] ||
-            (serving->load[n] == serving->load[best] && serving->turns[n] < serving->turns[best])) {
+    uint64_t least = UINT64_MAX;
+    for (uint32_t n = first; n < first + count; n++) {
+        const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+        const uint64_t cost =
+            serving->load[n] + (aware ? prompt - app__serving_cached(serving, n, number) : 0);
+        if (cost < least || (cost == least && serving->turns[n] < serving->turns[best])) {
             best = n;
+            least = cost;
         }
     }
     serving->turns[best] = serving->arrived;
     return best;
-}
-
-static uint64_t weight_of(const app__serving_t *serving, uint32_t number)
-{
-    return serving->requests.items[number].prompt_tokens;
 }
 
 // Returns whether the KV data of a request fits into the memory of the nodes at all.
@@ -93,6 +97,46 @@ static void settle(app__serving_t *serving, uint32_t number)
     }
 }
 
+// Returns the node whose NICs fetch from the store for a request.
+static uint32_t fetcher_of(const app__serving_course_t *course)
+{
+    return course->through_decode ? course->decode : course->prefill;
+}
+
+// Adds a request to the load of its nodes, and tells its prefill node where cached KV data is.
+static void place(app__serving_t *serving, uint32_t number)
+{
+    app__serving_course_t *const course = &serving->courses[number];
+    const uint64_t prompt = serving->requests.items[number].prompt_tokens;
+    app__serving_cached_t cached;
+    app__serving_find_cached(serving, number, &cached);
+    course->reused = cached.own + cached.fetched;
+    course->weight = prompt - course->reused;
+    serving->load[course->prefill] += course->weight;
+    serving->load[course->decode] += prompt;
+    if (cached.fetched > 0 && cached.source == serving->node_count) {
+        // Of both ways from the store, the one whose NICs have less to fetch.
+        course->through_decode =
+            serving->config.storage_path == APP__SERVING_DUAL &&
+            course->decode != course->prefill && cached.own == 0 &&
+            serving->fetches[course->decode] < serving->fetches[course->prefill];
+        course->fetched = cached.fetched;
+        serving->fetches[fetcher_of(course)] += cached.fetched;
+    }
+    const uint64_t words[3] = {
+        course->decode | (course->through_decode ? APP__SERVING_THROUGH_DECODE : 0),
+        cached.own | cached.fetched << 32,
+        cached.source,
+    };
+    sim_work_begin(serving->router->node, 1);
+    app__serving_tell(serving,
+                      serving->router,
+                      1 + course->prefill,
+                      APP__SERVING_JOB,
+                      number,
+                      words);
+}
+
 static void arrive(app__serving_t *serving, uint32_t number)
 {
     app__serving_course_t *const course = &serving->courses[number];
@@ -106,21 +150,12 @@ static void arrive(app__serving_t *serving, uint32_t number)
         return;
     }
     const uint32_t decodes = serving->node_count - serving->prefill_count;
-    course->prefill = choose(serving, 0, serving->prefill_count, &serving->turn);
-    course->decode = decodes == 0
-                         ? course->prefill
-                         : choose(serving, serving->prefill_count, decodes, &serving->decode_turn);
-    serving->load[course->prefill] += weight_of(serving, number);
-    if (course->decode != course->prefill) {
-        serving->load[course->decode] += weight_of(serving, number);
-    }
-    sim_work_begin(node, 1);
-    app__serving_tell(serving,
-                      serving->router,
-                      1 + course->prefill,
-                      APP__SERVING_JOB,
-                      number,
-                      course->decode);
+    course->prefill = choose(serving, number, 0, serving->prefill_count, &serving->turn);
+    course->decode =
+        decodes == 0
+            ? course->prefill
+            : choose(serving, number, serving->prefill_count, decodes, &serving->decode_turn);
+    place(serving, number);
 }
 
 static sim_time_t next_ps(const app__serving_t *serving)
@@ -171,7 +206,10 @@ static void fired(sim_node_t *node, sim_timer_t *timer)
 
 static void on_computed(app__serving_t *serving, uint32_t number)
 {
-    serving->load[serving->courses[number].prefill] -= weight_of(serving, number);
+    const app__serving_course_t *const course = &serving->courses[number];
+    serving->load[course->prefill] -= course->weight;
+    serving->fetches[fetcher_of(course)] -= course->fetched;
+    app__serving_keep(serving, number);
 }
 
 static void on_ended(app__serving_t *serving, uint32_t number, bool failed)
@@ -179,7 +217,7 @@ static void on_ended(app__serving_t *serving, uint32_t number, bool failed)
     app__serving_course_t *const course = &serving->courses[number];
     SIM_CHECK(course->settled_ps == SIM_TIME_NEVER);
     course->failed = failed;
-    serving->load[course->decode] -= weight_of(serving, number);
+    serving->load[course->decode] -= serving->requests.items[number].prompt_tokens;
     sim_work_end(serving->router->node, 1);
     settle(serving, number);
     serve_arrivals(serving);
@@ -214,6 +252,7 @@ void app__serving_router_begin(app__serving_t *serving)
     serving->due = sim_alloc_array(count, sizeof(*serving->due));
     serving->due_ps = sim_alloc_array(count, sizeof(*serving->due_ps));
     serving->load = sim_alloc_array(serving->node_count, sizeof(*serving->load));
+    serving->fetches = sim_alloc_array(serving->node_count, sizeof(*serving->fetches));
     serving->turns = sim_alloc_array(serving->node_count, sizeof(*serving->turns));
     for (uint32_t i = 0; i < count; i++) {
         serving->followers[i] = APP__REQUEST_NONE;
@@ -236,4 +275,5 @@ void app__serving_router_fini(app__serving_t *serving)
     sim_free(serving->due_ps);
     sim_free(serving->load);
     sim_free(serving->turns);
+    sim_free(serving->fetches);
 }

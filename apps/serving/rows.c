@@ -7,6 +7,7 @@
     {name_, SIM_REPORT_REAL, "ms", help_, .offset = index_ * sizeof(double)}
 static const sim_report_row_t stage_rows[] = {
     STAGE("routing_ms", APP__SERVING_ROUTING, "from the arrival at the router to the prefill node"),
+    STAGE("fetch_ms", APP__SERVING_FETCH_WAIT, "wait at the prefill node for KV data of earlier prompts"),
     STAGE("prefill_queue_ms", APP__SERVING_PREFILL_QUEUE, "wait at the prefill node until a step takes the request"),
     STAGE("prefill_ms", APP__SERVING_PREFILL, "from that step to the end of the one that completes the prompt"),
     STAGE("memory_wait_ms", APP__SERVING_MEMORY_WAIT, "further wait for memory at the decode node"),
@@ -40,6 +41,7 @@ static const sim_report_table_t node_table = {
 static const sim_report_row_t nic_rows[] = {
     NIC(node, STRING, "", "host of the NIC"),
     NIC(nic, U64, "", "number of the NIC in its host"),
+    NIC(use, STRING, "", "compute, storage (storage-nics), or store (of a storage node)"),
     NIC(sent_bytes, U64, "bytes", "KV data that the NIC sent"),
     NIC(received_bytes, U64, "bytes", "KV data that the NIC received"),
 };
@@ -58,6 +60,7 @@ static const sim_report_row_t served_rows[] = {
     SERVED(ttft_ms, REAL, "ms", "time from the arrival to the first token"),
     SERVED(e2e_ms, REAL, "ms", "time from the arrival to the last token"),
     SERVED(preempted, U64, "", "how often the request gave up its memory at its decode node"),
+    SERVED(cached_tokens, U64, "", "tokens of the prompt that were not computed, since their KV data was in a cache"),
     {"stages", SIM_REPORT_OBJECT, "ms", "parts of e2e_ms, which add up to it",
      .offset = offsetof(app__serving_told_request_t, stages), .table = &stage_table},
 };
@@ -106,8 +109,10 @@ const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS] = {
     ROW(good_share, REAL, "", true, "share of served requests within both goals"),
     ROW(requests_per_s, REAL, "1/s", true, "served requests per second"),
     ROW(tokens_per_s, REAL, "1/s", true, "generated tokens per second"),
-    ROW(network_share, REAL, "", true, "share of all requests' time in which they waited for the network: routing_ms and kv_ms of stages"),
-    ROW(nic_imbalance, REAL, "", true, "largest KV traffic of a NIC divided by the mean over the NICs of all nodes"),
+    ROW(kv_hit_rate, REAL, "", true, "share of prompt tokens that were not computed, since their KV data was in a cache"),
+    ROW(network_share, REAL, "", true, "share of all requests' time in which they waited for the network: routing_ms, fetch_ms and kv_ms of stages"),
+    ROW(nic_imbalance, REAL, "", true, "largest KV traffic of a NIC divided by the mean, over the NICs of prefill and decode nodes, without storage-nics"),
+    ROW(storage_nic_imbalance, REAL, "", false, "largest traffic of a NIC for storage divided by the mean, over the storage-nics of prefill and decode nodes"),
     TIMES(kv_ms, true, "time from a computed prompt, with memory at its decode node, until all its KV data is there"),
     ROW(kv_formula_ms, REAL, "ms", true, "mean KV data of a request divided by the rate of a node's NICs: the formula without a network"),
     {"stages", SIM_REPORT_OBJECT, "ms", "mean parts of e2e_ms, which add up to it",
@@ -118,6 +123,9 @@ const sim_report_row_t app__serving_report_rows[APP__SERVING_REPORT_ROWS] = {
     ROW(preemptions, U64, "", false, "how often a request gave up its memory for others"),
     ROW(again_tokens, U64, "", false, "tokens whose KV data was given up by preemptions"),
     ROW(kv_bytes, U64, "bytes", false, "KV data that prefill nodes sent"),
+    ROW(fetched_bytes, U64, "bytes", false, "KV data of earlier prompts that nodes read from others"),
+    ROW(stored_bytes, U64, "bytes", false, "KV data that prefill nodes wrote to storage nodes"),
+    ROW(fetches_failed, U64, "", false, "prompts that were computed further, since KV data of earlier ones could not be read"),
     LIST(nodes, node_count, node_table, "each prefill and decode node"),
     LIST(nics, nic_count, nic_table, "each NIC of these nodes"),
     LIST(served, served_count, served_table, "each served request, with log"),

@@ -39,12 +39,33 @@ typedef enum app__serving_route {
     APP__SERVING_LEAST_LOADED,
     APP__SERVING_ROUND_ROBIN,
     APP__SERVING_RANDOM,
+    APP__SERVING_CACHE_AWARE,
 } app__serving_route_t;
+
+// The KV data of earlier prompts that a prefill node may use.
+typedef enum app__serving_cache {
+    APP__SERVING_NO_CACHE,
+    APP__SERVING_LOCAL, // the node's own
+    APP__SERVING_PEERS, // that of other prefill nodes, too
+    APP__SERVING_STORE, // that of storage nodes, too
+} app__serving_cache_t;
+
+typedef enum app__serving_path {
+    APP__SERVING_DIRECT, // storage nodes to the prefill node
+    APP__SERVING_DUAL,   // or to the decode node first, if its NICs have less to fetch
+} app__serving_path_t;
 
 typedef struct app__serving_config {
     char *hosts;
     uint64_t prefill;
     uint64_t decode; // 0: the prefill nodes decode, too
+    uint64_t storage;
+    uint32_t cache;
+    uint32_t cache_policy;
+    uint64_t cache_bytes; // of a prefill node; SIM_AUTO: no limit
+    uint64_t store_bytes; // of all storage nodes; SIM_AUTO: no limit
+    uint64_t storage_nics;
+    uint32_t storage_path;
     uint32_t route;
     uint32_t kv;
     uint32_t transport;
@@ -103,8 +124,9 @@ uint64_t app__serving_kv_memory(const app__serving_config_t *config,
                                 const app__gpus_t *gpus);
 
 #define APP__SERVING_GPUS_MAX 64u
-// The memory of each GPU has this place in the addresses of its host.
-#define APP__SERVING_GPU_BYTES (UINT64_C(1) << 50)
+// Places of memory in the addresses of a host: one for each GPU, and one for the host itself.
+#define APP__SERVING_HOST APP__SERVING_GPUS_MAX
+#define APP__SERVING_PLACE_BYTES (UINT64_C(1) << 49)
 
 // -- courses
 
@@ -114,15 +136,21 @@ typedef struct app__serving_course {
     sim_time_t arrival_ps;
     sim_time_t settled_ps; // when the router knew that it had ended
     uint32_t prefill;
-    uint32_t decode; // index among all nodes
+    uint32_t decode;     // index among all nodes
+    uint64_t weight;     // tokens that count as its prefill node's load
+    uint64_t reused;     // tokens whose KV data was in a cache
+    uint64_t fetched;    // tokens that were in the store only
+    bool through_decode; // the decode node fetched them
     bool refused;
     bool failed;
     // written by the prefill node
-    sim_time_t queued_ps; // when the prefill node received it
+    sim_time_t queued_ps;  // when the prefill node received it
+    sim_time_t fetched_ps; // when it had the KV data of earlier prompts
     sim_time_t began_ps;
     sim_time_t computed_ps;
     sim_time_t granted_ps; // when the prefill node knew of room at the decode node
     sim_time_t prefill_first_ps;
+    uint64_t reused_in_fact; // tokens that were not computed
     // written by the decode node
     sim_time_t ready_ps;  // when it knew that all KV data is there
     sim_time_t joined_ps; // begin of its first step
@@ -144,6 +172,7 @@ typedef struct app__serving_seat {
 // -- nodes
 
 typedef enum app__serving_phase {
+    APP__SERVING_FETCHING,  // waits for KV data of earlier prompts
     APP__SERVING_QUEUED,    // waits for a step
     APP__SERVING_RUNNING,   // in the batch
     APP__SERVING_SENDING,   // computed; its KV data is still here
@@ -164,11 +193,19 @@ struct app__serving_job {
     uint64_t generated; // tokens for the user so far
     uint64_t pages;
     uint64_t in_step; // tokens of the step under way; 0: none
+    // KV data of earlier prompts
+    uint64_t own;        // tokens that its node has
+    uint64_t to_fetch;   // further ones that other nodes have
+    uint64_t reused;     // tokens that need not be computed
+    uint32_t source;     // node to fetch from; node_count: the storage nodes
+    bool through_decode; // its decode node fetches for it, and keeps a copy
+    bool fetch_failed;
     // of the KV data that is sent, in units of a token in a layer
     bool granted;
     uint64_t produced;
     uint64_t sent;
-    uint32_t under_way; // transfers
+    uint64_t first_sent; // before it, the decode node has everything already
+    uint32_t under_way;  // transfers
     bool failed;
 };
 
@@ -185,6 +222,7 @@ typedef enum app__serving_operation_kind {
     APP__SERVING_DID_DECODE,
     APP__SERVING_DID_BOTH,
     APP__SERVING_DID_SEND,
+    APP__SERVING_DID_READ,
 } app__serving_operation_kind_t;
 
 // Counters of a node, carried to rank 0.
@@ -199,6 +237,9 @@ typedef struct app__serving_counters {
     uint64_t pages_max;
     uint64_t sent_bytes; // KV data
     uint64_t received_bytes;
+    uint64_t fetched_bytes;
+    uint64_t stored_bytes;
+    uint64_t fetches_failed;
     uint64_t failed;
     sim_time_t busy_ps;
 } app__serving_counters_t;
@@ -218,6 +259,7 @@ struct app__serving_node {
     app__mc_chain_t reserving; // in order of arrival
     app__mc_chain_t others;    // jobs that send or receive
     app__mc_chain_t moves;     // transfers under way (move.c)
+    app__mc_chain_t errands;   // fetches for prefill nodes (cache.c)
     uint64_t running_count;
     // the step under way
     bool stepping;
@@ -228,9 +270,13 @@ struct app__serving_node {
     uint64_t groups; // of the step
     app__serving_operation_kind_t step_kind;
     app__serving_counters_t counters;
-    uint64_t *nic_sent; // KV bytes by NIC
+    uint64_t *nic_sent; // bytes of the node's own transfers, by NIC
     uint64_t *nic_received;
+    uint64_t *written_to; // the same bytes by NIC of all nodes
+    uint64_t *read_from;
     uint32_t nics;
+    uint32_t storage_nics; // the last ones, for transfers of host memory; 0: all NICs for all
+    uint32_t first_nic;    // number of its first NIC among those of all nodes
     app__serving_operation_t *operations;
     size_t operation_count;
     size_t operation_capacity;
@@ -247,8 +293,11 @@ struct app__serving {
     app__serving_seat_t *seats;
     app__serving_node_t *nodes;
     uint32_t prefill_count;
-    uint32_t node_count;
+    uint32_t node_count; // prefill and decode nodes; storage nodes follow them
+    uint32_t storage_count;
+    uint32_t nic_count; // of all nodes
     uint64_t layer_groups;
+    uint64_t host_scale;      // memory of a host divided by that of a flow
     uint32_t flows;           // transfers between GPUs that move KV data
     uint64_t flow_unit_bytes; // KV data of a token in all layers, in one flow
     uint64_t *stage_at;       // by request: where its KV data begins in the memory of a flow
@@ -269,18 +318,26 @@ struct app__serving {
     uint64_t arrived;
     uint64_t settled;
     uint64_t refused;
+    app__mooncake_prefix_t **caches; // by prefill node; NULL: none
+    app__mooncake_prefix_t *store;   // NULL: none
+    uint64_t *fetches;               // by node: tokens that it fetches from the store
 };
 
 // -- messages: words of eight bytes, the first of which is the kind
 
 typedef enum app__serving_kind {
-    APP__SERVING_JOB,      // router to prefill node: request, decode node
+    // router to prefill node: request, decode node (and a high bit: it fetches), tokens of its own
+    // and to fetch, source
+    APP__SERVING_JOB,
     APP__SERVING_RESERVE,  // prefill to decode node: request, prefill node
     APP__SERVING_GRANT,    // decode to prefill node: request
     APP__SERVING_READY,    // prefill to decode node: request; all its KV data is there
     APP__SERVING_COMPUTED, // prefill node to router: request
     APP__SERVING_ENDED,    // decode node to router: request, whether it failed
+    APP__SERVING_FETCH,    // prefill to decode node: request, tokens, prefill node
+    APP__SERVING_FETCHED,  // decode to prefill node: request, whether it failed
 } app__serving_kind_t;
+#define APP__SERVING_THROUGH_DECODE (UINT64_C(1) << 32)
 
 // -- router.c
 
@@ -291,24 +348,31 @@ void app__serving_router_fini(app__serving_t *serving);
 
 void app__serving_node_init(app__serving_node_t *node);
 void app__serving_node_fini(app__serving_node_t *node);
-// Sends a message of a kind about a request, with another word, from a station to that of a peer.
+// Sends a message of a kind about a request, with three more words, from a station to a peer's.
 void app__serving_tell(const app__serving_t *serving,
                        app__mc_station_t *from,
                        uint32_t peer,
                        app__serving_kind_t kind,
                        uint32_t number,
-                       uint64_t word);
+                       const uint64_t words[3]);
 // Takes what a step has done for a job: its part of the prompt, or a token.
 void app__serving_job_stepped(app__serving_job_t *job);
 // Sends what a job has produced and not sent, if its decode node has room.
 void app__serving_job_send(app__serving_job_t *job);
 // Moves a job between chains.
 void app__serving_job_move(app__serving_job_t *job, app__serving_phase_t phase);
+// Returns the bytes of the units before `units` in one flow to a decode node.
+static inline uint64_t app__serving_unit_bytes(const app__serving_t *serving, uint64_t units)
+{
+    return (uint64_t)((sim_wide_t)units * serving->flow_unit_bytes / serving->served.sizes.layers);
+}
 // Returns the pages that `tokens` tokens need.
 static inline uint64_t app__serving_pages(const app__serving_t *serving, uint64_t tokens)
 {
     return (tokens + serving->config.page_tokens - 1) / serving->config.page_tokens;
 }
+// Lets a job that has its cached KV data, or does not get it, wait for a step.
+void app__serving_fetched(app__serving_job_t *job, bool good);
 // Grants memory to jobs that wait for it, in their order.
 void app__serving_grant(app__serving_node_t *node);
 void app__serving_note_operation(app__serving_node_t *node,
@@ -325,38 +389,83 @@ void app__serving_step(app__serving_node_t *node);
 
 // -- move.c, wire.c: transfers of KV data
 
-typedef void (*app__serving_moved_fn)(app__serving_job_t *job, bool moved);
-// Writes units [from, to) of a job's KV data to its decode node; calls fn once, later.
-void app__serving_move(app__serving_job_t *job,
-                       uint64_t from,
-                       uint64_t to,
-                       app__serving_moved_fn fn);
-// Returns the GPU of a node that flow `flow` uses, and where the KV data of that GPU begins in the
-// memory of the node's host.
-uint32_t app__serving_gpu_of(const app__serving_node_t *node, uint32_t flow);
-uint64_t app__serving_address(const app__serving_node_t *node, uint32_t gpu);
+// Called once when a transfer has ended, with the bytes that all its flows have moved.
+typedef void (*app__serving_moved_fn)(void *ctx, uint64_t bytes, bool good);
+
+typedef struct app__serving_transfer {
+    app__serving_node_t *node; // whose NICs are posted to
+    uint32_t peer;             // node
+    bool reads;                // from the peer; else it writes
+    bool host;                 // memory of hosts, over the NICs for storage; else of GPUs
+    uint64_t offset;           // in the places of memory of both ends
+    uint64_t bytes;            // of each flow
+    app__serving_moved_fn fn;
+    void *ctx;
+} app__serving_transfer_t;
+
+// An end of a flow.
+typedef struct app__serving_end {
+    const app__serving_node_t *node;
+    uint32_t nic;
+    uint32_t place; // GPU, or APP__SERVING_HOST
+} app__serving_end_t;
+
+// Begins a transfer, which it copies. It may end before this function returns.
+void app__serving_move(const app__serving_transfer_t *transfer);
+// Returns the number of flows of a transfer, and one end of a flow.
+uint32_t app__serving_flows(const app__serving_transfer_t *transfer);
+app__serving_end_t app__serving_end(const app__serving_transfer_t *transfer,
+                                    const app__serving_node_t *node,
+                                    uint32_t flow,
+                                    uint32_t flows);
+// Returns where a place of memory begins in the addresses of a node's host.
+uint64_t app__serving_address(const app__serving_node_t *node, uint32_t place);
 // Returns the NIC that a GPU of a node uses.
 uint32_t app__serving_nic_of_gpu(const app__serving_node_t *node, uint32_t gpu);
-// Returns the NIC of a node that flow `flow` uses, at its prefill or its decode node.
-uint32_t app__serving_nic_of(const app__serving_node_t *node, uint32_t flow);
-// Adds the bytes of a finished request to the NICs of its decode node.
-void app__serving_count_received(app__serving_node_t *node, uint64_t units);
-
 // Frees transfers that the end of the run has cut short.
 void app__serving_moves_fini(app__serving_node_t *node);
 
 void app__serving_wire_create(app__serving_t *serving, const app_context_t *context);
 void app__serving_wire_destroy(app__serving_wire_t *wire);
-typedef void (*app__serving_wrote_fn)(void *ctx, bool done);
-// Posts WRITEs of `bytes` from an offset in the memory of a flow, from a node to its peer. Calls fn
-// once, in a later event.
-void app__serving_wire_write(app__serving_node_t *from,
-                             const app__serving_node_t *to,
-                             uint32_t flow,
-                             uint64_t offset,
-                             uint64_t bytes,
-                             app__serving_wrote_fn fn,
-                             void *ctx);
+typedef void (*app__serving_flow_fn)(void *ctx, bool good);
+// Posts the work requests of a flow between two ends. Calls fn once, in a later event.
+void app__serving_wire_post(const app__serving_end_t *from,
+                            const app__serving_end_t *to,
+                            const app__serving_transfer_t *transfer,
+                            app__serving_flow_fn fn,
+                            void *ctx);
+
+// -- cache.c: KV data of earlier prompts
+
+// Where the KV data of a prompt's first tokens is.
+typedef struct app__serving_cached {
+    uint64_t own;     // tokens at its prefill node
+    uint64_t fetched; // further tokens at the source
+    uint32_t source;  // prefill node; node_count: the storage nodes
+} app__serving_cached_t;
+
+void app__serving_cache_init(app__serving_t *serving);
+void app__serving_cache_fini(app__serving_t *serving);
+// Returns the tokens of a request's prompt that a prefill node has.
+uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint32_t number);
+// Finds the cached tokens of a request whose prefill node is chosen.
+void app__serving_find_cached(const app__serving_t *serving,
+                              uint32_t number,
+                              app__serving_cached_t *cached);
+// Notes that the prefill node of a request, and the store, have the blocks of its prompt now.
+void app__serving_keep(app__serving_t *serving, uint32_t number);
+// Fetches the cached tokens of a job that are elsewhere, then calls app__serving_fetched.
+void app__serving_fetch(app__serving_job_t *job);
+// Goes on when the job's decode node has fetched them.
+void app__serving_fetch_from_decode(app__serving_job_t *job, bool good);
+// Fetches tokens from the store to a decode node, for a prefill node.
+void app__serving_on_fetch(app__serving_node_t *node,
+                           uint32_t number,
+                           uint64_t tokens,
+                           uint32_t prefill);
+// Writes the blocks of a computed prompt to the storage nodes, except those that came from a cache.
+void app__serving_store(app__serving_job_t *job);
+void app__serving_errands_fini(app__serving_node_t *node);
 
 // -- course.c
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// apps/serving/wire.c - RDMA WRITEs between the NICs of nodes, for `transport: write`
+// apps/serving/wire.c - RDMA WRITEs and READs between the NICs of nodes, for `transport: write`
 // (docs/models/serving.md).
 //
 // Each pair of NICs has one reliable queue pair, whose numbers both know. A NIC makes its end when
 // it has something to send, or when the first packet of the peer arrives. A queue pair that fails
-// is not set up again: its WRITEs fail.
+// is not set up again: what is posted to it fails.
 #include "apps/serving/serving.h"
 
 #define POSTED_MAX 128u
@@ -14,9 +14,9 @@
 typedef struct door door_t;
 typedef struct line line_t;
 
-// WRITEs that a caller waits for together.
+// Work requests that a caller waits for together.
 typedef struct call {
-    app__serving_wrote_fn fn;
+    app__serving_flow_fn fn;
     void *ctx;
     uint32_t left; // pieces
     bool failed;
@@ -30,6 +30,7 @@ typedef struct piece {
     uint64_t address;
     uint64_t peer_address;
     uint64_t bytes;
+    bool reads;
     uint32_t lkey;
     uint32_t rkey;
 } piece_t;
@@ -49,13 +50,13 @@ struct door {
     nic_cq_t *cq;
     uint64_t position; // of its QP number for NIC 0
     uint32_t index;    // among the NICs of all nodes
+    nic_mr_t *host;    // memory of the host
     line_t *lines;     // by NIC of all nodes
 };
 
 struct app__serving_wire {
     door_t *doors;
     uint32_t count;
-    uint32_t *first;    // by node: its first NIC
     nic_mr_t **regions; // by node and GPU
 };
 
@@ -108,7 +109,7 @@ static void pump(line_t *line)
         line->waiting_last = line->waiting == NULL ? NULL : line->waiting_last;
         const nic_send_wr_t wr = {
             .wr_id = (uint64_t)(uintptr_t)piece,
-            .opcode = NIC_WR_RDMA_WRITE,
+            .opcode = piece->reads ? NIC_WR_RDMA_READ : NIC_WR_RDMA_WRITE,
             .send_flags = NIC_SEND_SIGNALED,
             .sge = {piece->address, piece->bytes, piece->lkey},
             .rdma = {piece->peer_address, piece->rkey},
@@ -135,20 +136,23 @@ static void sent(nic_cq_t *cq, void *ctx)
     }
 }
 
-void app__serving_wire_write(app__serving_node_t *from,
-                             const app__serving_node_t *to,
-                             uint32_t flow,
-                             uint64_t offset,
-                             uint64_t bytes,
-                             app__serving_wrote_fn fn,
-                             void *ctx)
+static nic_mr_t *region_of(const app__serving_wire_t *wire, const app__serving_end_t *end)
 {
-    app__serving_wire_t *const wire = from->serving->wire;
-    const uint32_t gpu = app__serving_gpu_of(from, flow);
-    const uint32_t peer_gpu = app__serving_gpu_of(to, flow);
-    door_t *const door = &wire->doors[wire->first[from->index] + app__serving_nic_of(from, flow)];
-    const uint32_t peer = wire->first[to->index] + app__serving_nic_of(to, flow);
-    line_t *const line = line_to(door, peer);
+    return end->place == APP__SERVING_HOST
+               ? wire->doors[end->node->first_nic + end->nic].host
+               : wire->regions[end->node->index * APP__SERVING_GPUS_MAX + end->place];
+}
+
+void app__serving_wire_post(const app__serving_end_t *from,
+                            const app__serving_end_t *to,
+                            const app__serving_transfer_t *transfer,
+                            app__serving_flow_fn fn,
+                            void *ctx)
+{
+    const app__serving_wire_t *const wire = from->node->serving->wire;
+    line_t *const line =
+        line_to(&wire->doors[from->node->first_nic + from->nic], to->node->first_nic + to->nic);
+    const uint64_t bytes = transfer->bytes;
     call_t *const call = sim_alloc(sizeof(*call));
     *call = (call_t){.fn = fn, .ctx = ctx};
     call->left = (uint32_t)((bytes + PIECE_BYTES - 1) / PIECE_BYTES);
@@ -157,11 +161,12 @@ void app__serving_wire_write(app__serving_node_t *from,
         *piece = (piece_t){
             .line = line,
             .call = call,
-            .address = app__serving_address(from, gpu) + offset + at,
-            .peer_address = app__serving_address(to, peer_gpu) + offset + at,
+            .address = app__serving_address(from->node, from->place) + transfer->offset + at,
+            .peer_address = app__serving_address(to->node, to->place) + transfer->offset + at,
             .bytes = bytes - at < PIECE_BYTES ? bytes - at : PIECE_BYTES,
-            .lkey = nic_mr_lkey(wire->regions[from->index * APP__SERVING_GPUS_MAX + gpu]),
-            .rkey = nic_mr_rkey(wire->regions[to->index * APP__SERVING_GPUS_MAX + peer_gpu]),
+            .reads = transfer->reads,
+            .lkey = nic_mr_lkey(region_of(wire, from)),
+            .rkey = nic_mr_rkey(region_of(wire, to)),
         };
         app__mc_chain_add(&line->pieces, &piece->link);
         if (line->waiting_last != NULL) {
@@ -206,13 +211,26 @@ static const app__range_ops_t range_ops = {
 
 // -- creation
 
+static nic_mr_t *expose(const door_t *door, uint64_t address, uint64_t bytes)
+{
+    nic_mr_t *region = NULL;
+    const sim_err_t error =
+        nic_mr_register(door->endpoint->pd,
+                        address,
+                        bytes,
+                        NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE | NIC_ACCESS_REMOTE_READ,
+                        &region);
+    SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    return region;
+}
+
 static void open_door(app__serving_t *serving,
                       const app_context_t *context,
                       const app__serving_node_t *node,
                       uint32_t nic)
 {
     app__serving_wire_t *const wire = serving->wire;
-    const uint32_t index = wire->first[node->index] + nic;
+    const uint32_t index = node->first_nic + nic;
     door_t *const door = &wire->doors[index];
     const uint32_t interface = nic_interface(nic_at(node->station->host, nic));
     *door = (door_t){
@@ -224,16 +242,15 @@ static void open_door(app__serving_t *serving,
     door->cq = nic_cq_create(door->endpoint->nic, 1u << 20, sent, door);
     door->position = app__reserve_qps(door->endpoint, &range_ops, door, wire->count);
     for (uint32_t gpu = 0; gpu < node->gpus.count; gpu++) {
-        if (app__serving_nic_of_gpu(node, gpu) != nic) {
-            continue;
+        if (app__serving_nic_of_gpu(node, gpu) == nic) {
+            wire->regions[node->index * APP__SERVING_GPUS_MAX + gpu] =
+                expose(door, app__serving_address(node, gpu), serving->stage_bytes);
         }
-        const sim_err_t error =
-            nic_mr_register(door->endpoint->pd,
-                            app__serving_address(node, gpu),
-                            serving->stage_bytes,
-                            NIC_ACCESS_LOCAL_WRITE | NIC_ACCESS_REMOTE_WRITE,
-                            &wire->regions[node->index * APP__SERVING_GPUS_MAX + gpu]);
-        SIM_CHECKF(error == SIM_OK, "%s", sim_err_text(error));
+    }
+    if (serving->storage_count > 0) {
+        door->host = expose(door,
+                            app__serving_address(node, APP__SERVING_HOST),
+                            serving->stage_bytes * serving->host_scale);
     }
 }
 
@@ -241,15 +258,11 @@ void app__serving_wire_create(app__serving_t *serving, const app_context_t *cont
 {
     app__serving_wire_t *const wire = sim_alloc(sizeof(*wire));
     serving->wire = wire;
-    wire->first = sim_alloc_array(serving->node_count, sizeof(*wire->first));
-    for (uint32_t n = 0; n < serving->node_count; n++) {
-        wire->first[n] = wire->count;
-        wire->count += serving->nodes[n].nics;
-    }
+    const uint32_t nodes = serving->node_count + serving->storage_count;
+    wire->count = serving->nic_count;
     wire->doors = sim_alloc_array(wire->count, sizeof(*wire->doors));
-    wire->regions =
-        sim_alloc_array((size_t)serving->node_count * APP__SERVING_GPUS_MAX, sizeof(nic_mr_t *));
-    for (uint32_t n = 0; n < serving->node_count; n++) {
+    wire->regions = sim_alloc_array((size_t)nodes * APP__SERVING_GPUS_MAX, sizeof(nic_mr_t *));
+    for (uint32_t n = 0; n < nodes; n++) {
         for (uint32_t i = 0; i < serving->nodes[n].nics; i++) {
             open_door(serving, context, &serving->nodes[n], i);
         }
@@ -283,6 +296,5 @@ void app__serving_wire_destroy(app__serving_wire_t *wire)
     }
     sim_free(wire->doors);
     sim_free(wire->regions);
-    sim_free(wire->first);
     sim_free(wire);
 }

@@ -41,6 +41,26 @@ run lone $few output-tokens=300 kv-memory=120MB decode=0
 run split $few output-tokens=300 kv-memory=120MB decode=0 chunked-prefill=off
 run none $few kv-memory=12MB
 run clients clients=3 requests=12 think=5ms arrivals=clients prefill=2 decode=2
+cat >shared.jsonl <<'EOY'
+{"timestamp": 0, "input_length": 1536, "output_length": 2, "hash_ids": [1, 2, 3]}
+{"timestamp": 1000, "input_length": 1500, "output_length": 2, "hash_ids": [1, 2, 4]}
+{"timestamp": 2000, "input_length": 1024, "output_length": 2, "hash_ids": [1, 2]}
+EOY
+two='trace=shared.jsonl requests=3 arrivals=trace prefill=2 route=round-robin'
+run cache-none $two cache=none
+run cache-own $two prefill=1
+run cache-apart $two
+run cache-aware $two route=cache-aware
+run cache-peers $two cache=peers
+run cache-store $two cache=store storage=1 kv=whole
+run cache-little $two prefill=1 cache-memory=140MB
+cat >>serving.yaml <<'EOY'
+name: serving
+EOY
+sed -i 's/hosts: 5, /hosts: 6, nics-per-host: 2, /' serving.yaml
+run storage-nics $two cache=store storage=1 storage-nics=1 kv=whole
+run storage-dual $two cache=store storage=1 storage-nics=1 kv=whole storage-path=dual decode=2 \
+    cache-memory=0
 for threads in 1 2 4; do
     "$ROCESIM" run serving.yaml -o t$threads --threads $threads --quiet \
         --set traffic[0].serving.requests=20 --set traffic[0].serving.rate=50 \
@@ -127,9 +147,33 @@ assert n["refused"] == 30 and n["requests"] == 0
 k = app("clients")
 busy = sorted((r["arrival_ms"], r["arrival_ms"] + r["e2e_ms"]) for r in k["served"])
 assert max(sum(b <= at < e for b, e in busy) for at, _ in busy) <= 3, "more than three clients"
+# The second prompt shares two blocks of 512 tokens; the third one does, but one token is computed.
+for name, hits in (("none", (0, 0, 0)), ("own", (0, 1024, 1023)), ("apart", (0, 0, 1023)),
+                   ("aware", (0, 1024, 1023)), ("peers", (0, 1024, 1023)), ("store", (0, 1024, 1023)),
+                   ("little", (0, 0, 0))):
+    c = app("cache-" + name)
+    assert tuple(r["cached_tokens"] for r in c["served"]) == hits, f"{name}: {c['served']}"
+    near(c["kv_hit_rate"], sum(hits) / 4060, 1e-9, "hit rate")
+    for r in c["served"]:
+        n, h = r["prompt_tokens"] - r["cached_tokens"], r["cached_tokens"]
+        near(r["stages"]["prefill_ms"], step("8b", n, 1, n * h + n * (n + 1) // 2, n + h), 1e-6, name)
+bytes_ = 1024 * TOKEN
+for name in ("cache-peers", "cache-store", "storage-nics"):
+    c = app(name)
+    near(c["served"][1]["stages"]["fetch_ms"], kv(bytes_) + 0.003, 3e-3, f"{name}: fetch")
+    assert c["fetched_bytes"] == bytes_ and c["kv_bytes"] == 4060 * TOKEN, name
+    assert c["served"][2]["stages"]["fetch_ms"] == 0, "the first node has the blocks itself"
+assert app("cache-store")["stored_bytes"] == (1536 + 1500 - 1024 + 1) * TOKEN, "only new blocks are stored"
+uses = {}
+for nic in app("storage-nics")["nics"]:
+    uses[nic["use"]] = uses.get(nic["use"], 0) + nic["sent_bytes"] + nic["received_bytes"]
+assert uses == {"compute": 2 * 4060 * TOKEN, "storage": uses["store"], "store": (2013 + 1024) * TOKEN}, uses
+d2 = app("storage-dual")
+# The second prompt comes through its prefill node, which has as little to fetch as its decode node.
+assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
 EOY
 python3 check.py || fail "a value is wrong"
-for wrong in 'tp=3 decode-tp=2:decode-tp' 'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
+for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' 'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
     "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+// apps/serving/cache.c - KV data of earlier prompts: the router's directory, and how prefill nodes
+// get it (docs/models/serving.md).
+//
+// The router knows the blocks that each prefill node and the store have. A node keeps the blocks of
+// a prompt once it has computed it. Blocks come from the node itself, from the node that has most
+// of them, or from the store, whose nodes hold equal parts of each block.
+#include "apps/serving/serving.h"
+
+// -- the router's directory
+
+void app__serving_cache_init(app__serving_t *serving)
+{
+    const app__serving_config_t *const config = &serving->config;
+    if (config->cache == APP__SERVING_NO_CACHE || serving->requests.block_total == 0) {
+        return;
+    }
+    const uint64_t block_bytes =
+        serving->requests.block_tokens * serving->nodes[0].gpus.kv_token_bytes;
+    const uint64_t own = config->cache_bytes == SIM_AUTO ? APP__MOONCAKE_UNLIMITED
+                                                         : config->cache_bytes / block_bytes;
+    const uint64_t shared = config->store_bytes == SIM_AUTO ? APP__MOONCAKE_UNLIMITED
+                                                            : config->store_bytes / block_bytes;
+    serving->caches = sim_alloc_array(serving->prefill_count, sizeof(app__mooncake_prefix_t *));
+    for (uint32_t n = 0; n < serving->prefill_count; n++) {
+        serving->caches[n] = app__mooncake_prefix_create(config->cache_policy, own, 1);
+    }
+    if (serving->storage_count > 0) {
+        serving->store = app__mooncake_prefix_create(config->cache_policy, shared, 1);
+    }
+}
+
+void app__serving_cache_fini(app__serving_t *serving)
+{
+    for (uint32_t n = 0; serving->caches != NULL && n < serving->prefill_count; n++) {
+        app__mooncake_prefix_destroy(serving->caches[n]);
+    }
+    app__mooncake_prefix_destroy(serving->store);
+    sim_free(serving->caches);
+}
+
+// Returns the tokens of a prompt whose KV data a cache has. One token is always computed.
+static uint64_t tokens_in(const app__serving_t *serving,
+                          const app__mooncake_prefix_t *cache,
+                          uint32_t number)
+{
+    const app__request_t *const request = &serving->requests.items[number];
+    if (cache == NULL || request->block_count == 0) {
+        return 0;
+    }
+    const uint64_t *const ids = &serving->requests.blocks[request->first_block];
+    const uint64_t tokens = app__mooncake_prefix_match(cache, ids, request->block_count) *
+                            serving->requests.block_tokens;
+    return tokens < request->prompt_tokens ? tokens : request->prompt_tokens - 1u;
+}
+
+uint64_t app__serving_cached(const app__serving_t *serving, uint32_t node, uint32_t number)
+{
+    return serving->caches == NULL ? 0 : tokens_in(serving, serving->caches[node], number);
+}
+
+void app__serving_find_cached(const app__serving_t *serving,
+                              uint32_t number,
+                              app__serving_cached_t *cached)
+{
+    const uint32_t prefill = serving->courses[number].prefill;
+    uint64_t most = app__serving_cached(serving, prefill, number);
+    *cached = (app__serving_cached_t){.own = most, .source = prefill};
+    if (serving->caches == NULL) {
+        return;
+    }
+    if (serving->config.cache == APP__SERVING_PEERS) {
+        for (uint32_t n = 0; n < serving->prefill_count; n++) {
+            const uint64_t tokens = app__serving_cached(serving, n, number);
+            if (tokens > most) {
+                most = tokens;
+                cached->source = n;
+            }
+        }
+    }
+    const uint64_t stored = tokens_in(serving, serving->store, number);
+    if (stored > most) {
+        most = stored;
+        cached->source = serving->node_count;
+    }
+    cached->fetched = most - cached->own;
+}
+
+void app__serving_keep(app__serving_t *serving, uint32_t number)
+{
+    const app__request_t *const request = &serving->requests.items[number];
+    if (serving->caches == NULL || request->block_count == 0) {
+        return;
+    }
+    const uint64_t *const ids = &serving->requests.blocks[request->first_block];
+    const uint32_t node = serving->courses[number].prefill;
+    app__mooncake_prefix_insert(serving->caches[node], ids, request->block_count, 0);
+    if (serving->store != NULL) {
+        app__mooncake_prefix_insert(serving->store, ids, request->block_count, 0);
+    }
+}
+
+// -- transfers of a prefill node
+
+// Returns the bytes that each flow of a transfer of so many tokens has.
+static uint64_t flow_bytes(const app__serving_transfer_t *transfer, uint64_t tokens, uint64_t parts)
+{
+    const app__serving_t *const serving = transfer->node->serving;
+    const app__gpus_t *const gpus = &transfer->node->gpus;
+    uint64_t flows = app__serving_flows(transfer) * parts;
+    if (!transfer->host) {
+        // GPUs that compute with the same heads need the same data.
+        const uint64_t shares = app__served_kv_shares(&serving->served);
+        flows = (shares < gpus->count ? shares : gpus->count) * (flows / gpus->count);
+    }
+    return (tokens * gpus->kv_token_bytes + flows - 1) / flows;
+}
+
+// Moves tokens between a node and all storage nodes, which hold equal parts.
+static uint32_t move_stored(app__serving_node_t *node,
+                            uint32_t number,
+                            uint64_t tokens,
+                            bool reads,
+                            app__serving_moved_fn fn,
+                            void *ctx)
+{
+    const app__serving_t *const serving = node->serving;
+    for (uint32_t s = 0; s < serving->storage_count; s++) {
+        app__serving_transfer_t transfer = {
+            .node = node,
+            .peer = serving->node_count + s,
+            .reads = reads,
+            .host = true,
+            .offset = serving->stage_at[number] * serving->host_scale,
+            .fn = fn,
+            .ctx = ctx,
+        };
+        transfer.bytes = flow_bytes(&transfer, tokens, serving->storage_count);
+        app__serving_move(&transfer);
+    }
+    return serving->storage_count;
+}
+
+static void read_from(app__serving_job_t *job, uint32_t peer, app__serving_moved_fn fn)
+{
+    app__serving_transfer_t transfer = {
+        .node = job->node,
+        .peer = peer,
+        .reads = true,
+        .offset = job->node->serving->stage_at[job->number],
+        .fn = fn,
+        .ctx = job,
+    };
+    transfer.bytes = flow_bytes(&transfer, job->to_fetch, 1);
+    app__serving_move(&transfer);
+}
+
+static void fetched(void *ctx, uint64_t bytes, bool good)
+{
+    app__serving_job_t *const job = ctx;
+    job->node->counters.fetched_bytes += bytes;
+    job->fetch_failed = job->fetch_failed || !good;
+    if (--job->under_way == 0) {
+        app__serving_fetched(job, !job->fetch_failed);
+    }
+}
+
+void app__serving_fetch(app__serving_job_t *job)
+{
+    app__serving_node_t *const node = job->node;
+    const app__serving_t *const serving = node->serving;
+    if (job->through_decode) {
+        const uint64_t words[3] = {job->to_fetch, node->index, 0};
+        app__serving_tell(serving,
+                          node->station,
+                          1 + job->peer,
+                          APP__SERVING_FETCH,
+                          job->number,
+                          words);
+        return;
+    }
+    if (job->source < serving->node_count) {
+        job->under_way = 1;
+        read_from(job, job->source, fetched);
+        return;
+    }
+    job->under_way = serving->storage_count;
+    (void)move_stored(node, job->number, job->to_fetch, true, fetched, job);
+}
+
+void app__serving_fetch_from_decode(app__serving_job_t *job, bool good)
+{
+    if (!good) {
+        app__serving_fetched(job, false);
+        return;
+    }
+    job->under_way = 1;
+    read_from(job, job->peer, fetched);
+}
+
+// -- a decode node that fetches for a prefill node
+
+typedef struct errand {
+    app__mc_link_t link;
+    app__serving_node_t *node;
+    uint32_t number;
+    uint32_t prefill;
+    uint32_t left;
+    bool failed;
+} errand_t;
+
+static void errand_done(void *ctx, uint64_t bytes, bool good)
+{
+    errand_t *const errand = ctx;
+    app__serving_node_t *const node = errand->node;
+    node->counters.fetched_bytes += bytes;
+    errand->failed = errand->failed || !good;
+    if (--errand->left > 0) {
+        return;
+    }
+    const uint64_t words[3] = {errand->failed ? 1 : 0, 0, 0};
+    app__serving_tell(node->serving,
+                      node->station,
+                      1 + errand->prefill,
+                      APP__SERVING_FETCHED,
+                      errand->number,
+                      words);
+    app__mc_chain_remove(&node->errands, &errand->link);
+    sim_free(errand);
+}
+
+void app__serving_on_fetch(app__serving_node_t *node,
+                           uint32_t number,
+                           uint64_t tokens,
+                           uint32_t prefill)
+{
+    errand_t *const errand = sim_alloc(sizeof(*errand));
+    *errand = (errand_t){
+        .node = node,
+        .number = number,
+        .prefill = prefill,
+        .left = node->serving->storage_count,
+    };
+    app__mc_chain_add(&node->errands, &errand->link);
+    (void)move_stored(node, number, tokens, true, errand_done, errand);
+}
+
+void app__serving_errands_fini(app__serving_node_t *node)
+{
+    app__mc_link_t *link = node->errands.oldest;
+    while (link != NULL) {
+        errand_t *const errand = SIM_CONTAINER_OF(link, errand_t, link);
+        link = link->newer;
+        sim_free(errand);
+    }
+}
+
+// -- writing to the store
+
+static void stored(void *ctx, uint64_t bytes, bool good)
+{
+    app__serving_node_t *const node = ctx;
+    (void)good;
+    node->counters.stored_bytes += bytes;
+}
+
+void app__serving_store(app__serving_job_t *job)
+{
+    const app__serving_t *const serving = job->node->serving;
+    const app__request_t *const request = &serving->requests.items[job->number];
+    const uint64_t blocks = (uint64_t)request->block_count * serving->requests.block_tokens;
+    const uint64_t tokens = blocks < request->prompt_tokens ? blocks : request->prompt_tokens;
+    if (serving->storage_count == 0 || serving->config.cache != APP__SERVING_STORE ||
+        tokens <= job->reused) {
+        return;
+    }
+    (void)move_stored(job->node, job->number, tokens - job->reused, false, stored, job->node);
+}
