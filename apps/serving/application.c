@@ -14,6 +14,7 @@ static sim_err_t set_flows(app__serving_t *serving, sim_message_t *message)
 {
     const uint64_t from = serving->nodes[0].gpus.count;
     const uint64_t to = serving->nodes[serving->node_count - 1].gpus.count;
+    SIM_CHECK(from > 0 && to > 0);
     const uint64_t flows = from > to ? from : to;
     if (flows % from != 0 || flows % to != 0) {
         return sim_fail_about(message,

@@ -173,7 +173,8 @@ d2 = app("storage-dual")
 assert sum(r["cached_tokens"] for r in d2["served"]) == 2047 and d2["fetched_bytes"] == 2047 * TOKEN
 EOY
 python3 check.py || fail "a value is wrong"
-for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' 'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
+for wrong in 'cache=store:storage nodes' 'tp=3 decode-tp=2:decode-tp' \
+    'model=llama3-405b:no room for KV data' 'prefill=9:hosts'; do
     set=()
     for one in ${wrong%%:*}; do set+=(--set "traffic[0].serving.$one"); done
     "$ROCESIM" run serving.yaml -o wrong --quiet "${set[@]}" >/dev/null 2>said && fail "$wrong was taken"
