@@ -108,6 +108,64 @@ void topo_file_destroy(topo_file_t *file)
     sim_free(file);
 }
 
+// -- the longest path
+
+// Of a node, seen from the first host.
+typedef struct reach {
+    uint32_t links;
+    sim_time_t delay_ps;
+    bool reached;
+} reach_t;
+
+// Reaches the neighbours of the nodes that are `links` away. Returns whether there are any.
+static bool reach_on(const topo_file_t *file, reach_t *reach, uint32_t links)
+{
+    bool any = false;
+    for (size_t i = 0; i < file->link_count; i++) {
+        const topo_file_link_t *const link = &file->links[i];
+        const uint32_t ends[] = {link->a, link->b};
+        for (uint32_t e = 0; e < 2; e++) {
+            const reach_t *const from = &reach[ends[e]];
+            reach_t *const to = &reach[ends[1 - e]];
+            if (from->reached && from->links == links && !to->reached) {
+                *to = (reach_t){links + 1, from->delay_ps + link->delay_ps, true};
+                any = true;
+            }
+        }
+    }
+    return any;
+}
+
+topo_file_path_t topo_file_longest_path(const topo_file_t *file)
+{
+    topo_file_path_t path = {0};
+    size_t first = 0;
+    while (first < file->node_count && file->nodes[first].kind != NET_NODE_HOST) {
+        first++;
+    }
+    if (first == file->node_count) {
+        return path;
+    }
+    for (size_t i = file->link_count; i-- > 0;) {
+        if (file->links[i].a == first || file->links[i].b == first) {
+            path.host_bps = file->links[i].rate_bps;
+        }
+    }
+    reach_t *const reach = sim_alloc_array(file->node_count, sizeof(*reach));
+    reach[first].reached = true;
+    for (uint32_t links = 0; reach_on(file, reach, links);) {
+        links++;
+    }
+    for (size_t i = 0; i < file->node_count; i++) {
+        if (file->nodes[i].kind == NET_NODE_HOST && reach[i].links > path.links) {
+            path.links = reach[i].links;
+            path.delay_ps = reach[i].delay_ps;
+        }
+    }
+    sim_free(reach);
+    return path.links > 0 ? path : (topo_file_path_t){0};
+}
+
 // -- building
 
 // Builds the file's nodes and links. Nodes are made in the order of the file, so a node's index in

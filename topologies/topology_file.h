@@ -53,6 +53,16 @@ SIM_MUST_CHECK sim_err_t topo_file_parse(topo_file_format_t format,
                                          sim_message_t *message);
 void topo_file_destroy(topo_file_t *file);
 
+// The path from the file's first host to the host that is most links away.
+typedef struct topo_file_path {
+    uint32_t links;
+    sim_time_t delay_ps; // one way
+    uint64_t host_bps;   // rate of the first host's first link
+} topo_file_path_t;
+
+// Returns all zeros if the file has no two hosts that are joined.
+topo_file_path_t topo_file_longest_path(const topo_file_t *file);
+
 // "topology.file."
 typedef struct topo_file_config {
     char *path;

@@ -74,6 +74,8 @@ static const struct {
     {"ceil(1, 2)", "wrong number of values"},
     {"sqrt(4)", "unknown function 'sqrt'"},
     {"gpu", "unknown name gpu"},
+    {"2 * path_links(file)", "unknown name path_links(file)"},
+    {"host_rate(64)", "'64)' is not understood"},
     {"", "the expression ends too early"},
     {"1 +", "the expression ends too early"},
     {"(1", "the expression ends too early"},

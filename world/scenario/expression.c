@@ -6,6 +6,7 @@
 #include "world/expression.h"
 
 #include "kernel/attribute.h"
+#include "world/file_number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -285,8 +286,8 @@ typedef enum function {
 } function_t;
 static const char *const function_names[] = {"min", "max", "ceil", "floor", "root"};
 
-// Asks for the ranks of the workload that a parameter names: "ranks(NAME)".
-static sim_err_t call_ranks(parser_t *parser, world_number_t *number)
+// Asks for a number about the file that a parameter names: "ranks(NAME)".
+static sim_err_t call_about_file(parser_t *parser, const char *function, world_number_t *number)
 {
     char name[NAME_BYTES_MAX + 1];
     size_t size = 0;
@@ -300,7 +301,7 @@ static sim_err_t call_ranks(parser_t *parser, world_number_t *number)
     if (!take(parser, ')')) {
         return fail_at(parser, "the name of a parameter, and ')'");
     }
-    char *const asked = sim_format(WORLD_RANKS_PREFIX "%s)", name);
+    char *const asked = sim_format("%s(%s)", function, name);
     const sim_err_t result =
         parser->value_of(asked, parser->place, number, parser->error, parser->ctx);
     sim_free(asked);
@@ -309,8 +310,8 @@ static sim_err_t call_ranks(parser_t *parser, world_number_t *number)
 
 static sim_err_t call(parser_t *parser, const char *name, world_number_t *number)
 {
-    if (strcmp(name, "ranks") == 0) {
-        return call_ranks(parser, number);
+    if (world_is_file_function(name)) {
+        return call_about_file(parser, name, number);
     }
     size_t f = 0;
     while (f < SIM_COUNT_OF(function_names) && strcmp(function_names[f], name) != 0) {
@@ -319,7 +320,10 @@ static sim_err_t call(parser_t *parser, const char *name, world_number_t *number
     if (f == SIM_COUNT_OF(function_names)) {
         char *const problem = sim_format("unknown function '%s'", name);
         const sim_err_t result =
-            fail(parser, SIM_ERR_UNKNOWN, problem, "one of min, max, ceil, floor, root, ranks");
+            fail(parser,
+                 SIM_ERR_UNKNOWN,
+                 problem,
+                 "one of min, max, ceil, floor, root, " WORLD_FILE_FUNCTIONS);
         sim_free(problem);
         return result;
     }

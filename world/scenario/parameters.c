@@ -5,9 +5,9 @@
 // the tree of the scenario before any section is read, so that the sections know no parameters.
 #include "world/parameters.h"
 
-#include "apps/workload/formats/format.h"
 #include "world/bind.h"
 #include "world/expression.h"
+#include "world/file_number.h"
 #include "world/scenario.h"
 #include "world/world.h"
 
@@ -15,7 +15,6 @@
 
 #define PAGE "docs/formats/scenario.md"
 #define TEXT_BYTES_MAX 4096u
-#define WORKLOAD_BYTES_MAX ((size_t)1 << 32)
 #define CHAIN_MAX 16u // parameters that are computed from one another, which bounds the stack
 
 static const char *const keys[] = {"default", "path", "choose", "help"};
@@ -298,64 +297,15 @@ static sim_err_t find_value(parameters_t *parameters,
     return result;
 }
 
-// Reads a file by its name in the scenario. ctx is the root of the scenario.
-static sim_err_t read_input(const char *name,
-                            char **text,
-                            size_t *size,
-                            sim_message_t *message,
-                            void *ctx)
+// Finds a number about the file that a parameter names: name is "FUNCTION(PARAMETER)".
+static sim_err_t number_about(parameters_t *parameters,
+                              const char *name,
+                              const world_place_t *place,
+                              world_number_t *number,
+                              world_error_t *error)
 {
-    const world_tree_t *const root = ctx;
-    const world_tree_t *const folder = world_tree_value(root, "folder");
-    char *const path = world_input_path(root->place.origin,
-                                        folder != NULL && folder->text != NULL ? folder->text : "",
-                                        name);
-    world_error_t error;
-    const sim_err_t result = world_read_file(path, WORKLOAD_BYTES_MAX, text, size, &error);
-    sim_free(path);
-    return result == SIM_OK ? SIM_OK : sim_fail(message, result, "%s", error.text);
-}
-
-// Reads the workload in a file, from the scenario's folder, and returns how many ranks it has.
-static sim_err_t ranks_in(const world_tree_t *root,
-                          const char *name,
-                          const world_place_t *place,
-                          world_number_t *number,
-                          world_error_t *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    sim_message_t message = {.text = ""};
-    void *const ctx = (void *)(uintptr_t)root;
-    sim_err_t result = read_input(name, &text, &size, &message, ctx);
-    if (result != SIM_OK) {
-        return world_fail(error, result, NULL, "%s", message.text);
-    }
-    const app__workload_file_t file = {
-        .name = name,
-        .text = text,
-        .size_bytes = size,
-        .read_file = read_input,
-        .ctx = ctx,
-    };
-    uint32_t ranks = 0;
-    result = app__format_ranks(&file, &ranks, &message);
-    sim_free(text);
-    if (result != SIM_OK) {
-        return world_fail(error, result, place, "%s", message.text);
-    }
-    *number = (world_number_t){WORLD_UNIT_NONE, ranks, 1};
-    return SIM_OK;
-}
-
-// Finds the ranks of the workload that a parameter names: name is "ranks(PARAMETER)".
-static sim_err_t ranks_of(parameters_t *parameters,
-                          const char *name,
-                          const world_place_t *place,
-                          world_number_t *number,
-                          world_error_t *error)
-{
-    const size_t prefix = strlen(WORLD_RANKS_PREFIX);
+    const size_t prefix = strcspn(name, "(") + 1;
+    char *const function = sim_format("%.*s", (int)prefix - 1, name);
     char *const parameter = sim_format("%.*s", (int)(strlen(name) - prefix - 1), name + prefix);
     const world_tree_t *value = NULL;
     sim_err_t result = find_value(parameters, parameter, place, &value, error);
@@ -364,12 +314,14 @@ static sim_err_t ranks_of(parameters_t *parameters,
         result = world_fail(error,
                             SIM_ERR_INVALID,
                             place,
-                            "parameter '%s' is %s, expected the name of a workload's file",
+                            "parameter '%s' is %s, expected the name of a file",
                             parameter,
                             world_tree_kind_text(value));
     } else if (result == SIM_OK) {
-        result = ranks_in(parameters->root, value->text, place, number, error);
+        result =
+            world_file_number(parameters->root, function, value->text, place, number, error);
     }
+    sim_free(function);
     sim_free(parameter);
     return result;
 }
@@ -381,8 +333,8 @@ static sim_err_t number_of(const char *name,
                            void *ctx)
 {
     const world_tree_t *value = NULL;
-    if (strncmp(name, WORLD_RANKS_PREFIX, strlen(WORLD_RANKS_PREFIX)) == 0) {
-        return ranks_of(ctx, name, place, number, error);
+    if (strchr(name, '(') != NULL) {
+        return number_about(ctx, name, place, number, error);
     }
     const sim_err_t result = find_value(ctx, name, place, &value, error);
     if (result != SIM_OK) {

@@ -224,12 +224,17 @@ static void look_for_holes(nic_uec_t *uec, const news_t *news)
     if (!uec->config->sleek || uec->rod || news->ahead_packets < packets) {
         return;
     }
+    if (qp->una_psn >= uec->recovery_psn) {
+        uec->recovery_psn = qp->next_psn;
+        uec->recovery_ps = nic_transport_node(qp)->now_ps;
+    }
     uint64_t end_psn = 0;
     const sim_time_t newest_ps = newest_arrival_ps(uec, news, &end_psn);
     for (uint64_t psn = qp->una_psn; psn < end_psn; psn++) {
         const nic_flight_sent_t *const sent = nic__flight_of(&uec->flight, psn);
         if ((*nic__resend_of(&uec->held.resend, psn) & NIC_SENT_HELD) == 0 &&
-            sent->sent_ps < newest_ps && nic__flight_take_out(&uec->flight, qp, psn)) {
+            sent->sent_ps < newest_ps && sent->sent_ps <= uec->recovery_ps &&
+            nic__flight_take_out(&uec->flight, qp, psn)) {
             nic__resend_add(&uec->held.resend, qp, psn, 1, 0, 0);
             nic__uec_paths_heard(&uec->paths,
                                  sent->entropy,

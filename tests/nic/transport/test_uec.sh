@@ -49,20 +49,45 @@ near incast retransmissions "$(value incast retransmitted)" 405 10
 [ "$(value incast dropped)" = 0 ] || fail "incast: packets were dropped"
 
 # The receiver's credit alone: senders get equal shares, and nothing waits for a time-out.
-run credit --set k=4 --set pattern=incast --set bytes=1MB --set cc=rccc --set last_hop=false
+run credit --set k=4 --set pattern=incast --set bytes=1MB --set cc=rccc
 near credit "mean FCT in us" "$(value credit mean)" 659 3
 near credit "largest FCT in us" "$(value credit max)" 665.3 0.5
 near credit retransmissions "$(value credit retransmitted)" 302 7
 [ "$(value credit lost)" = 0 ] || fail "credit: packets were lost"
 
 # Without trimming, arrivals ahead show losses: a time-out of 401 us would end the incast at 950 us.
-run drop --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --set sleek=true \
-    --set queue=5 --set target=1 --set rto=401us
+run drop --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --set queue=5
 near drop "largest FCT in us" "$(value drop max)" 700 8
 [ "$(value drop dropped)" -gt 100 ] && [ "$(value drop trimmed)" = 0 ] || fail "drop: nothing was dropped"
 
+# A matrix of connections on a fabric in a file, whose round trip sets windows and queues; a switch's balancer.
+cat >"$work/four.topo" <<'END'
+Nodes 16
+Tiers 2
+Podsize 16
+Tier 0
+Downlink_speed_Gbps 400
+Radix_Down 4
+Radix_Up 4
+Downlink_Latency_ns 1000
+Tier 1
+Downlink_speed_Gbps 400
+Radix_Down 4
+Downlink_Latency_ns 1000
+END
+printf 'Nodes 16\nConnections 2\n0->13 start 0 size 2000000\n1->13 start 0 size 2000000\n' >"$work/two.cm"
+run file --set "topology=$work/four.topo" --set "matrix=$work/two.cm" --set balance=adaptive
+run generator --set topology=leaf-spine --set leaves=4 --set per_leaf=4 --set spines=4 --set rate=400Gbps \
+    --set pattern=list --set 'list=[host0 host13 2000000 0us,host1 host13 2000000 0us]' --set balance=adaptive
+for setting in base-rtt rto queue kmin kmax full; do
+    [ "$(grep -w "$setting:" "$work/file/scenario.yaml")" = "$(grep -w "$setting:" "$work/generator/scenario.yaml")" ] ||
+        fail "$setting of a fabric in a file is $(grep -w "$setting:" "$work/file/scenario.yaml")"
+done
+grep -q 'base-rtt: 8337120ps' "$work/file/scenario.yaml" || fail "the round trip of a fabric in a file"
+near file "largest FCT in us" "$(value file max)" "$(value generator max)" 2
+
 # One path for all packets of a flow: collisions make it slower.
-run onepath $leaf --set spray=one
+run onepath $leaf --set balance=one
 awk -v a="$(value onepath mean)" -v b="$(value shift mean)" 'BEGIN { exit !(a > 1.2 * b) }' ||
     fail "one path is as fast as 64"
 
