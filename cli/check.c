@@ -4,6 +4,7 @@
 #include "cli/ranks/ranks.h"
 #include "cli/workload/workload.h"
 #include "kernel/ranks.h"
+#include "nic/extra.h"
 #include "world/advice.h"
 #include "world/format.h"
 #include "world/parameters.h"
@@ -135,7 +136,7 @@ static void print_world(const world_t *world)
     printf("  until     %s; seed %" PRIu64 "; congestion control %s\n",
            world_format_time(&until, scenario->run.until_ps),
            scenario->run.seed,
-           scenario->nic_config.congestion_control);
+           nic_config_control(&scenario->nic_config));
     world_parameters_print(scenario->root, stdout);
     print_headroom(world->net);
     world_print_classes(world, stdout);

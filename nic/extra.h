@@ -55,6 +55,10 @@ const void *nic_config_find(const nic_config_t *config,
                             const char *name,
                             const void **part);
 
+// Returns the name of the congestion control that a NIC of this configuration uses: that of its
+// transport, if that has one of its own, else nic.congestion-control.
+const char *nic_config_control(const nic_config_t *config);
+
 SIM_C_END
 
 #endif // NIC_EXTRA_H

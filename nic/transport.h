@@ -133,6 +133,8 @@ struct nic_transport_ops {
     bool own_timeouts;
     // True: it has a congestion control of its own, and nic.congestion-control must be none.
     bool own_control;
+    // Returns the name of that control for people. NULL: the transport's own name.
+    const char *(*control)(const nic_config_t *config);
     // Added to the opcodes of packets on their way, which the receiving NIC takes off: ROCE_UET or
     // ROCE_MRC. 0: they are RoCE packets.
     uint8_t wire;

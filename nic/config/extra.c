@@ -250,6 +250,15 @@ const nic_transport_ops_t *nic__config_transport(const nic_config_t *config)
                   &part);
 }
 
+const char *nic_config_control(const nic_config_t *config)
+{
+    const nic_transport_ops_t *const transport = nic__config_transport(config);
+    if (transport == NULL || !transport->own_control) {
+        return config->congestion_control;
+    }
+    return transport->control != NULL ? transport->control(config) : transport->name;
+}
+
 // -- rules
 
 // Returns all names of a kind, with one more name before them. Free with sim_free.

@@ -61,7 +61,7 @@ static const results_summary_field_t fields[] = {
     MADE("network.nodes", "", "number of hosts and switches", results_make_nodes),
     MADE("network.hosts", "", "number of hosts in the network", results_make_hosts),
     MADE("network.links", "", "number of links in the network", results_make_links),
-    SCENARIO_TEXT("congestion_control", "", "nic.congestion-control of the scenario (patterns may differ)", nic_config.congestion_control),
+    MADE("congestion_control", "", "congestion control of the scenario: nic.congestion-control, or that of a transport with one of its own (patterns may differ)", results_make_control),
     RUN("events", "", "number of events that the engine ran", events),
     COMPARED_RUN(NETWORK, "packet_hops", "packets", "frames sent over links, PFC frames included", packet_hops, .label = NULL),
     RUN("packets.created", "packets", "frames that were made, PFC frames included", packets.created),

@@ -5,6 +5,7 @@
 #include "results/summary_parts.h"
 
 #include "net/switch.h"
+#include "nic/extra.h"
 #include "nic/reports.h"
 #include "nic/transport.h"
 #include "results/part.h"
@@ -51,6 +52,11 @@ json_t *results_make_digest(const results_view_t *view)
 json_t *results_make_outcome_digest(const results_view_t *view)
 {
     return make_hash(view->results->outcome);
+}
+
+json_t *results_make_control(const results_view_t *view)
+{
+    return json_string(nic_config_control(&view->world->scenario->nic_config));
 }
 
 json_t *results_make_ended(const results_view_t *view)

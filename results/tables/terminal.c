@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // results/tables/terminal.c - the summary of a run that a person reads.
+#include "nic/extra.h"
 #include "nic/reports.h"
 #include "results/part.h"
 #include "results/summary.h"
@@ -97,7 +98,7 @@ static void print_head(const world_t *world, const results_t *results, FILE *out
             switches == 1 ? "" : "es",
             net_link_count(world->net),
             net_link_count(world->net) == 1 ? "" : "s",
-            scenario->nic_config.congestion_control);
+            nic_config_control(&scenario->nic_config));
 }
 
 static void print_bin(const char *name, results_size_bin_t *bin, FILE *out)

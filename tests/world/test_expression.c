@@ -75,7 +75,7 @@ static const struct {
     {"sqrt(4)", "unknown function 'sqrt'"},
     {"gpu", "unknown name gpu"},
     {"2 * path_links(file)", "unknown name path_links(file)"},
-    {"host_rate(64)", "'64)' is not understood"},
+    {"host_rate(2 + 3)", "the name of a parameter"},
     {"", "the expression ends too early"},
     {"1 +", "the expression ends too early"},
     {"(1", "the expression ends too early"},

@@ -6,6 +6,8 @@
 // in.
 #include <string.h>
 
+#include "nic/extra.h"
+#include "nic/transport.h"
 #include "world/advice.h"
 #include "world/format.h"
 
@@ -17,6 +19,7 @@ typedef struct kind {
     uint8_t dscp;
     uint8_t cnp_priority;
     uint8_t cnp_dscp;
+    bool trimmable; // its packets are trimmed instead of dropped, so they need no lossless class
     size_t count;
     const char *first; // name of a NIC
 } kind_t;
@@ -25,7 +28,11 @@ static kind_t kind_of(const nic_config_t *config)
 {
     const uint64_t dscp = config->dscp == SIM_AUTO ? config->priority * 8 : config->dscp;
     const uint64_t cnp = config->cnp_dscp == SIM_AUTO ? config->cnp_priority * 8 : config->cnp_dscp;
+    const void *part;
+    const nic_transport_ops_t *const transport =
+        nic_config_find(config, NIC_EXTRA_TRANSPORT, config->transport, &part);
     return (kind_t){
+        .trimmable = transport != NULL && transport->wire != 0,
         .priority = (uint8_t)config->priority,
         .dscp = (uint8_t)dscp,
         .cnp_priority = (uint8_t)config->cnp_priority,
@@ -62,7 +69,7 @@ typedef struct treatment {
     size_t lossless;
     size_t marked;
     size_t elsewhere;                 // go by the DSCP, which says another class
-    const net_switch_config_t *lossy; // one of those with PFC, for other classes only
+    const net_switch_config_t *lossy; // one of those with PFC for other classes only
 } treatment_t;
 
 static treatment_t treat(const world_t *world, uint8_t priority, uint8_t dscp)
@@ -124,6 +131,13 @@ void world_print_classes(const world_t *world, FILE *out)
     }
 }
 
+// Returns whether a switch trims a class, which therefore is to be lossy.
+static bool trims(const net_switch_config_t *config, uint32_t class)
+{
+    return strcmp(config->mmu.text, "trimming") == 0 &&
+           (config->trim_priorities >> class & 1u) != 0;
+}
+
 void world__advise_classes(const world_t *world, world_warnings_t *out)
 {
     kind_t kinds[KINDS_MAX];
@@ -146,7 +160,7 @@ void world__advise_classes(const world_t *world, world_warnings_t *out)
                 kind->dscp >> 3,
                 kind->priority * 8u,
                 kind->dscp >> 3);
-        } else if (at.lossy != NULL) {
+        } else if (at.lossy != NULL && !(kind->trimmable && trims(at.lossy, kind->priority))) {
             world_warn(
                 out,
                 "class-lossy",

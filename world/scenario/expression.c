@@ -319,11 +319,10 @@ static sim_err_t call(parser_t *parser, const char *name, world_number_t *number
     }
     if (f == SIM_COUNT_OF(function_names)) {
         char *const problem = sim_format("unknown function '%s'", name);
-        const sim_err_t result =
-            fail(parser,
-                 SIM_ERR_UNKNOWN,
-                 problem,
-                 "one of min, max, ceil, floor, root, " WORLD_FILE_FUNCTIONS);
+        const sim_err_t result = fail(parser,
+                                      SIM_ERR_UNKNOWN,
+                                      problem,
+                                      "one of min, max, ceil, floor, root, " WORLD_FILE_FUNCTIONS);
         sim_free(problem);
         return result;
     }

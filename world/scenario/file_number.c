@@ -78,8 +78,7 @@ static sim_err_t path_in(const char *function,
     if (path.links == 0) {
         return sim_fail(message, SIM_ERR_INVALID, "%s: no two hosts are joined", name);
     }
-    *number = strcmp(function, "path_links") == 0
-                  ? (world_number_t){WORLD_UNIT_NONE, path.links, 1}
+    *number = strcmp(function, "path_links") == 0 ? (world_number_t){WORLD_UNIT_NONE, path.links, 1}
               : strcmp(function, "path_delay") == 0
                   ? (world_number_t){WORLD_UNIT_TIME, (int64_t)path.delay_ps, 1}
                   : (world_number_t){WORLD_UNIT_RATE, (int64_t)path.host_bps, 1};
@@ -101,9 +100,8 @@ sim_err_t world_file_number(const world_tree_t *root,
     if (result != SIM_OK) {
         return world_fail(error, result, NULL, "%s", message.text);
     }
-    result = strcmp(function, "ranks") == 0
-                 ? ranks_in(ctx, name, text, size, number, &message)
-                 : path_in(function, name, text, size, number, &message);
+    result = strcmp(function, "ranks") == 0 ? ranks_in(ctx, name, text, size, number, &message)
+                                            : path_in(function, name, text, size, number, &message);
     sim_free(text);
     return result == SIM_OK ? SIM_OK : world_fail(error, result, place, "%s", message.text);
 }

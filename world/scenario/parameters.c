@@ -318,8 +318,7 @@ static sim_err_t number_about(parameters_t *parameters,
                             parameter,
                             world_tree_kind_text(value));
     } else if (result == SIM_OK) {
-        result =
-            world_file_number(parameters->root, function, value->text, place, number, error);
+        result = world_file_number(parameters->root, function, value->text, place, number, error);
     }
     sim_free(function);
     sim_free(parameter);

@@ -142,11 +142,21 @@ static void dress(nic_qp_t *qp, net_packet_t *answer)
     nic__uec_dress(qp, answer, (uint32_t)qp->path.udp_source_port - ROCE_SOURCE_PORT_MIN);
 }
 
+static const char *control(const nic_config_t *config)
+{
+    static const char *const names[] = {[NIC_UEC_NSCC] = "nscc",
+                                        [NIC_UEC_RCCC] = "rccc",
+                                        [NIC_UEC_BOTH] = "nscc and rccc",
+                                        [NIC_UEC_UNLIMITED] = "none"};
+    const nic_uec_config_t *const uec = nic_config_part(config, &nic__uec_attrs);
+    return names[uec->control];
+}
+
 #define UEC_OPS(name_)                                                                            \
     .name = name_, .state_bytes = sizeof(nic_uec_t), .nic_state_bytes = sizeof(nic_uec_shared_t), \
     .nic_create = nic__uec_pacer_init, .own_timeouts = true, .own_control = true,                 \
-    .wire = ROCE_UET, .counters = counters, .open = uec_open, .close = uec_close,                 \
-    .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,                                 \
+    .control = control, .wire = ROCE_UET, .counters = counters, .open = uec_open,                 \
+    .close = uec_close, .ready = nic__uec_ready, .next_packet = nic__uec_next_packet,             \
     .acknowledged = nic__uec_acknowledged, .responded = nic__uec_responded,                       \
     .timeout = nic__uec_timed_out, .request = nic__uec_request, .totals = totals,                 \
     .gauges = nic__held_gauges, .dress = dress
