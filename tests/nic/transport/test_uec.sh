@@ -60,7 +60,7 @@ run drop --set k=4 --set pattern=incast --set bytes=1MB --set trimming=false --s
 near drop "largest FCT in us" "$(value drop max)" 700 8
 [ "$(value drop dropped)" -gt 100 ] && [ "$(value drop trimmed)" = 0 ] || fail "drop: nothing was dropped"
 
-# A matrix of connections on a fabric in a file, whose round trip sets windows and queues; a switch's balancer.
+# A matrix of connections on a fabric in a file, whose round trip sets windows and queues.
 cat >"$work/four.topo" <<'END'
 Nodes 16
 Tiers 2
@@ -80,7 +80,8 @@ run file --set "topology=$work/four.topo" --set "matrix=$work/two.cm" --set bala
 run generator --set topology=leaf-spine --set leaves=4 --set per_leaf=4 --set spines=4 --set rate=400Gbps \
     --set pattern=list --set 'list=[host0 host13 2000000 0us,host1 host13 2000000 0us]' --set balance=adaptive
 for setting in base-rtt rto queue kmin kmax full; do
-    [ "$(grep -w "$setting:" "$work/file/scenario.yaml")" = "$(grep -w "$setting:" "$work/generator/scenario.yaml")" ] ||
+    [ "$(grep -w "$setting:" "$work/file/scenario.yaml")" = \
+        "$(grep -w "$setting:" "$work/generator/scenario.yaml")" ] ||
         fail "$setting of a fabric in a file is $(grep -w "$setting:" "$work/file/scenario.yaml")"
 done
 grep -q 'base-rtt: 8337120ps' "$work/file/scenario.yaml" || fail "the round trip of a fabric in a file"
