@@ -19,6 +19,7 @@ SIM_C_BEGIN
 typedef struct net net_t;
 typedef struct net_node net_node_t;
 typedef struct net_port net_port_t;
+typedef struct net_log net_log_t; // net/log.h
 typedef struct net_frame net_frame_t;
 
 #define NET_NO_PORT UINT16_MAX // no port has this number or a higher one
@@ -160,6 +161,7 @@ struct net_node {
     uint8_t route_mask;  // ANDed with a byte of net_packet_t.route; 0 after a link or route changed
     bool complete;       // net_node_built_fn was called
     net_tally_t tally;
+    net_log_t *log; // net/log.h; NULL: the node notes nothing
 
     net_node_kind_t kind;
     uint32_t planes;    // of a host: consecutive ports that are one NIC's; 0, 1: each port is a NIC

@@ -200,6 +200,8 @@ void net__extensions_before_build(net_t *net);
 void net__extensions_with_ports(net_t *net);
 // net/switch/setup.c: fails if a switch's config names a model that is not registered.
 SIM_MUST_CHECK sim_err_t net__switch_check_names(const net_node_t *node, sim_message_t *message);
+// net/switch/setup.c: selects the loop of a node that got a log.
+void net__switch_logged(net_node_t *node);
 extern const net_routes_ops_t net__routes_shortest; // net/route/search.c
 extern const net_buffer_ops_t net__buffer_standard; // net/switch/buffer.c
 extern const net_buffer_ops_t net__buffer_channels; // net/switch/channels.c

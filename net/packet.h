@@ -10,6 +10,9 @@
 #ifndef NET_PACKET_H
 #define NET_PACKET_H
 
+#include <stddef.h>
+#include <string.h>
+
 #include "kernel/pool.h"
 #include "net/wire/roce.h"
 #include "net/wire/trailer.h"
@@ -83,6 +86,20 @@ typedef struct net_packet {
 static_assert(NET_INT_HOPS_MAX < 16, "hop_count has 4 bits");
 static_assert(sizeof(net_pfc_t) <= 20, "pfc does not overlap the flag `contents`");
 static_assert(sizeof(net_packet_t) <= SIM_CACHE_LINE, "the hot part of a packet is one cache line");
+
+// Returns the four bytes of a packet that switches change: class, DSCP, marks and TTL.
+static inline uint32_t net_packet_wire(const net_packet_t *packet)
+{
+    uint32_t wire;
+    memcpy(&wire, &packet->priority, sizeof(wire));
+    return wire;
+}
+static inline void net_packet_set_wire(net_packet_t *packet, uint32_t wire)
+{
+    memcpy(&packet->priority, &wire, sizeof(wire));
+}
+static_assert(offsetof(net_packet_t, ttl) - offsetof(net_packet_t, priority) == 3,
+              "read as one word");
 
 static inline uint32_t net_marks_ecn(uint8_t marks)
 {

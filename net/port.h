@@ -74,6 +74,10 @@ typedef void (*net_trace_fn)(const net_trace_t *trace, void *ctx);
 // last until the net is destroyed. With ties by insertion, call it before the run only, like
 // everything that observes packets (sim_need_one_list).
 void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
+// Registers a listener that does not need events in their turn: it hears of departures of its node
+// late (net/switch/late.c), with their own time. Points: drops, marks, pauses, changes; not TX, RX
+// (net/log.h), ENQUEUE or RELEASE.
+void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx);
 
 // How a port is served when the frame on its link ends.
 typedef enum net_wake {
@@ -201,6 +205,8 @@ typedef enum net_special {
     NET_SPECIAL_CUT,         // timing cuts to whole ns; ties by insertion
     NET_SPECIAL_CUT_METERED, // like NET_SPECIAL_CUT, with telemetry
     NET_SPECIAL_CUT_BY_HASH, // timing cuts to whole ns; ties by hash; with or without telemetry
+    NET_SPECIAL_LOGGED,      // like NOT, and the node notes the frame (net/log.h)
+    NET_SPECIAL_LOGGED_ODD,  // like RATE or BARE, and the node notes the frame
     NET_SPECIAL_OTHERWISE,   // the general way: lossy, down, metered or listened to
 } net_special_t;
 
@@ -228,6 +234,7 @@ struct net_port {
     bool odd_class : 1;           // of a host that also sends in classes other than its DSCPs'
     bool down_first : 1;          // net_link_rules_t.down_first
     bool owns_config : 1;         // config is this port's own copy
+    bool prompt : 1;              // a listener needs each event in its turn
     uint8_t turn;                 // class whose DWRR turn it is
 
     net_packet_t *control; // list of PFC frames that are sent before all other packets

@@ -1,88 +1,170 @@
 // SPDX-License-Identifier: Apache-2.0
-// pcap-out/ring.c - queues of frames by node, and the time before which they are forgotten.
+// pcap-out/ring.c - the logs of nodes, and the time before which they are forgotten.
 #include "pcap-out/ring.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#define COMMENTS_MAX 8u // of a frame, as in pcap-out/ng_file.h
-#define TICK_FRAMES 64u // frames of a node between two words to the stream
+#include "pcap-out/ring_internal.h"
 
-// What one node's thread writes.
-typedef struct node_ring {
-    alignas(SIM_CACHE_LINE) pcap_out_held_t held;
-    pcap_out_item_t *pending; // the frame that was begun last; NULL: none
-    uint64_t noted;
-    uint64_t tick_bytes;
-    uint32_t tick_frames;
-    sim_time_t tick_from_ps;
-} node_ring_t;
+#define CHUNK_BYTES ((size_t)2048 - sizeof(ring_chunk_t))
+#define LEAST_BYTES 40u // in the file, of an entry on average, comments and contents included
 
-// Says that a node noted `bytes` from from_ps on.
-typedef struct tick {
-    uint64_t bytes;
-    sim_time_t from_ps;
-} tick_t;
+// -- between windows
 
-struct pcap_out_ring {
-    node_ring_t *nodes;
-    size_t node_count;
-    uint64_t bytes;
-    sim_time_t cutoff_ps; // written between windows; frames before it are not among the last
-    sim_stream_t *stream;
-    tick_t *ticks; // those that still count, from `first` on
-    size_t first;
-    size_t count;
-    size_t capacity;
-    uint64_t tick_bytes; // sum of those that count
-};
-
-// Moves the cutoff: frames before the earliest of ticks that fill the ring are not needed.
-static void take_tick(sim_time_t time_ps,
-                      uint32_t node_index,
-                      const void *record,
-                      size_t record_bytes,
-                      void *ctx)
+// Counts what nodes noted in the meantime, and moves the cutoff: frames before it are not needed,
+// as later ones fill the ring. A pass over all nodes is worth it only after some full blocks.
+static void on_window(sim_time_t window_end_ps, void *ctx)
 {
-    (void)time_ps;
-    (void)node_index;
-    (void)record_bytes;
     pcap_out_ring_t *const ring = ctx;
-    const tick_t *const tick = record;
-    if (tick->from_ps < ring->cutoff_ps) {
+    const uint64_t blocks = atomic_load_explicit(&ring->blocks, memory_order_relaxed);
+    if (blocks <= ring->node_count / 8) {
         return;
     }
-    if (ring->first > 4096 && 2 * ring->first > ring->count) {
+    atomic_store_explicit(&ring->blocks, 0, memory_order_relaxed);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < ring->node_count; i++) {
+        bytes += ring->nodes[i].log.bytes;
+        ring->nodes[i].log.bytes = 0;
+    }
+    if (ring->snaplen_bytes != 0) {
+        bytes = blocks * RING_ENTRIES * LEAST_BYTES;
+    }
+    SIM_GROW(ring->spans, ring->count, &ring->capacity);
+    ring->spans[ring->count++] = (ring_span_t){ring->span_from_ps, bytes};
+    ring->span_from_ps = window_end_ps;
+    ring->span_bytes += bytes;
+    while (ring->span_bytes - ring->spans[ring->first].bytes > ring->bytes) {
+        ring->span_bytes -= ring->spans[ring->first++].bytes;
+    }
+    ring->cutoff_ps = ring->spans[ring->first].from_ps;
+    if (ring->first > 64 && 2 * ring->first > ring->count) {
         ring->count -= ring->first;
-        memmove(ring->ticks, ring->ticks + ring->first, ring->count * sizeof(tick_t));
+        memmove(ring->spans, ring->spans + ring->first, ring->count * sizeof(ring_span_t));
         ring->first = 0;
     }
-    SIM_GROW(ring->ticks, ring->count, &ring->capacity);
-    ring->ticks[ring->count++] = *tick;
-    ring->tick_bytes += tick->bytes;
-    bool moved = false;
-    while (ring->tick_bytes - ring->ticks[ring->first].bytes > ring->bytes) {
-        ring->tick_bytes -= ring->ticks[ring->first++].bytes;
-        moved = true;
-    }
-    if (!moved) {
-        return;
-    }
-    sim_time_t cutoff_ps = SIM_TIME_NEVER;
-    for (size_t i = ring->first; i < ring->count; i++) {
-        cutoff_ps = ring->ticks[i].from_ps < cutoff_ps ? ring->ticks[i].from_ps : cutoff_ps;
-    }
-    ring->cutoff_ps = cutoff_ps > ring->cutoff_ps ? cutoff_ps : ring->cutoff_ps;
 }
 
-pcap_out_ring_t *pcap_out_ring_create(sim_t *sim, size_t node_count, uint64_t bytes)
+// -- memory
+
+static void release_chunks(ring_node_t *node, ring_block_t *block)
+{
+    while (block->chunks != NULL) {
+        ring_chunk_t *const chunk = block->chunks;
+        block->chunks = chunk->next;
+        if (chunk->capacity == CHUNK_BYTES) {
+            chunk->next = node->spare_chunks;
+            node->spare_chunks = chunk;
+        } else {
+            sim_free(chunk);
+        }
+    }
+}
+
+static void free_chunks(ring_chunk_t *chunk)
+{
+    while (chunk != NULL) {
+        ring_chunk_t *const next = chunk->next;
+        sim_free(chunk);
+        chunk = next;
+    }
+}
+
+static void free_blocks(ring_block_t *block)
+{
+    while (block != NULL) {
+        ring_block_t *const next = block->next;
+        free_chunks(block->chunks);
+        sim_free(block);
+        block = next;
+    }
+}
+
+static void forget(ring_node_t *node, sim_time_t cutoff_ps)
+{
+    while (node->first != node->last && node->first->end_ps <= cutoff_ps) {
+        ring_block_t *const block = node->first;
+        node->first = block->next;
+        node->first->previous = NULL;
+        __builtin_prefetch(node->first);
+        release_chunks(node, block);
+        block->next = node->spare;
+        node->spare = block;
+    }
+}
+
+static void add_block(ring_node_t *node)
+{
+    ring_block_t *block = node->spare;
+    if (block != NULL) {
+        node->spare = block->next;
+    } else {
+        block = sim_alloc(sizeof(*block));
+    }
+    block->next = NULL;
+    block->previous = node->last;
+    block->chunks = NULL;
+    for (size_t at = 0; at < sizeof(block->entries); at += SIM_CACHE_LINE) {
+        __builtin_prefetch((char *)block->entries + at, 1);
+    }
+    *(node->last != NULL ? &node->last->next : &node->first) = block;
+    node->last = block;
+    node->memory = node->memory_end = NULL;
+    node->log.next = block->entries;
+    node->log.end = block->entries + RING_ENTRIES;
+}
+
+// Begins a chunk that has room for `bytes`.
+static SIM_NOINLINE void add_chunk(ring_node_t *node, size_t bytes)
+{
+    ring_chunk_t *chunk = node->spare_chunks;
+    if (bytes <= CHUNK_BYTES && chunk != NULL) {
+        node->spare_chunks = chunk->next;
+    } else {
+        const size_t capacity = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        chunk = sim_alloc_lines(sizeof(*chunk) + capacity);
+        chunk->capacity = capacity;
+    }
+    chunk->next = node->last->chunks;
+    node->last->chunks = chunk;
+    node->memory = chunk->bytes;
+    node->memory_end = chunk->bytes + chunk->capacity;
+}
+
+static inline void *take_memory(ring_node_t *node, size_t bytes)
+{
+    bytes = (bytes + 15) & ~(size_t)15;
+    if (SIM_UNLIKELY((size_t)(node->memory_end - node->memory) < bytes)) {
+        add_chunk(node, bytes);
+    }
+    void *const memory = node->memory;
+    node->memory += bytes;
+    return memory;
+}
+
+void *pcap_out__ring_memory(ring_node_t *node, size_t bytes)
+{
+    return take_memory(node, bytes);
+}
+
+pcap_out_ring_t *pcap_out_ring_create(sim_t *sim,
+                                      size_t node_count,
+                                      uint64_t bytes,
+                                      uint32_t snaplen_bytes)
 {
     pcap_out_ring_t *const ring = sim_alloc(sizeof(*ring));
-    const size_t size = (node_count + 1) * sizeof(node_ring_t);
-    *ring =
-        (pcap_out_ring_t){.node_count = node_count, .bytes = bytes, .nodes = sim_alloc_lines(size)};
+    const size_t size = (node_count + 1) * sizeof(ring_node_t);
+    *ring = (pcap_out_ring_t){.node_count = node_count,
+                              .bytes = bytes,
+                              .snaplen_bytes = snaplen_bytes,
+                              .nodes = sim_alloc_lines(size)};
     memset(ring->nodes, 0, size);
-    ring->stream = sim_stream_create(sim, take_tick, ring);
+    for (size_t i = 0; i < node_count; i++) {
+        ring->nodes[i].ring = ring;
+    }
+    for (uint32_t opcode = 0; opcode <= UINT8_MAX; opcode++) {
+        ring->is_hot[opcode] = pcap_out_note_is_hot((uint8_t)opcode);
+    }
+    sim_on_window(sim, on_window, ring);
     return ring;
 }
 
@@ -92,134 +174,164 @@ void pcap_out_ring_destroy(pcap_out_ring_t *ring)
         return;
     }
     for (size_t i = 0; i < ring->node_count; i++) {
-        pcap_out_held_fini(&ring->nodes[i].held);
+        ring_node_t *const node = &ring->nodes[i];
+        free_blocks(node->first);
+        free_blocks(node->spare);
+        free_chunks(node->spare_chunks);
     }
     sim_free(ring->nodes);
-    sim_free(ring->ticks);
+    sim_free(ring->spans);
     sim_free(ring);
 }
 
 // -- in the node's thread
 
-// Lets the frame that was begun last join its queue: no further comment comes.
-static void end_pending(const pcap_out_ring_t *ring, node_ring_t *node)
+// Ends the node's block, which is full, and begins another.
+static void turn(net_log_t *log, const sim_node_t *sim_node)
 {
-    if (node->pending != NULL) {
-        pcap_out_held_end(&node->held, node->pending);
-        node->pending = NULL;
-        pcap_out_held_forget(&node->held, ring->cutoff_ps);
+    ring_node_t *const node = (ring_node_t *)(void *)log;
+    pcap_out_ring_t *const ring = node->ring;
+    ring_block_t *const block = node->last;
+    if (block != NULL) {
+        block->end_ps = sim_node->run_end_ps;
+        atomic_fetch_add_explicit(&ring->blocks, 1, memory_order_relaxed);
+        forget(node, ring->cutoff_ps);
+    }
+    add_block(node);
+}
+
+static ring_node_t *node_of(pcap_out_ring_t *ring, const sim_node_t *node)
+{
+    ring_node_t *const own = &ring->nodes[node->index];
+    own->log.turn = turn;
+    return own;
+}
+
+// Notes a packet that arrived: a switch sends it on, so it costs no copy; of most others the hot
+// part says everything.
+static void received(net_log_t *log, const net_port_t *port, const net_packet_t *packet)
+{
+    ring_node_t *const node = (ring_node_t *)(void *)log;
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    if (packet->kind != NET_PACKET_ROCE || !net_log_takes(packet->marks)) {
+        node->received(log, port, packet);
+    } else if (port->node->kind == NET_NODE_SWITCH) {
+        net_log_received(log, port, now_ps, packet);
+    } else if (node->ring->is_hot[packet->opcode] && !packet->addressed && !packet->contents) {
+        if (log->next == log->end) {
+            turn(log, &port->node->sim);
+        }
+        net_packet_t *const copy = take_memory(node, sizeof(*copy));
+        *copy = *packet;
+        copy->next = (net_packet_t *)(uintptr_t)packet;
+        log->bytes += packet->frame_bytes + NET_LOG_FRAME_BYTES;
+        net_log_put(log, port, now_ps, copy, 0, RING_COPIED, 0);
+    } else {
+        node->received(log, port, packet);
     }
 }
 
-void *pcap_out_ring_frame(pcap_out_ring_t *ring,
-                          const sim_node_t *node,
-                          uint32_t note_bytes,
-                          uint32_t file_bytes)
+void pcap_out_ring_attach(pcap_out_ring_t *ring,
+                          net_node_t *node,
+                          pcap_out_ring_note_fn received_fn,
+                          pcap_out_ring_note_fn sent,
+                          pcap_out_ring_note_fn again,
+                          void *ctx)
 {
-    node_ring_t *const own = &ring->nodes[node->index];
-    end_pending(ring, own);
-    if (own->tick_frames == TICK_FRAMES) {
-        tick_t *const tick = sim_stream_put(ring->stream, node, node->now_ps, sizeof(*tick));
-        *tick = (tick_t){own->tick_bytes, own->tick_from_ps};
-        own->tick_frames = 0;
-        own->tick_bytes = 0;
+    ring_node_t *const own = node_of(ring, &node->sim);
+    own->log.received = received;
+    own->log.sent = sent;
+    own->log.again = node->kind == NET_NODE_HOST ? again : NULL;
+    own->received = received_fn;
+    own->ctx = ctx;
+    net_log_attach(node, &own->log);
+}
+
+void *pcap_out_ring_ctx(const net_log_t *log)
+{
+    return ((const ring_node_t *)(const void *)log)->ctx;
+}
+
+// Notes something in memory that lives as long as its entry. Returns the memory.
+static void *put(pcap_out_ring_t *ring, const net_port_t *port, ring_kind_t kind, size_t bytes)
+{
+    const sim_node_t *const node = &port->node->sim;
+    ring_node_t *const own = node_of(ring, node);
+    if (own->log.next == own->log.end) {
+        turn(&own->log, node);
     }
-    if (own->tick_frames++ == 0) {
-        own->tick_from_ps = node->now_ps;
+    void *const memory = take_memory(own, bytes);
+    net_log_put(&own->log, port, node->now_ps, memory, 0, kind, 0);
+    return memory;
+}
+
+static pcap_out_note_t *put_note(pcap_out_ring_t *ring,
+                                 const net_port_t *port,
+                                 const net_packet_t *packet,
+                                 ring_kind_t kind,
+                                 size_t note_bytes)
+{
+    ring_note_t *const noted =
+        put(ring, port, kind, sizeof(*noted) - sizeof(noted->note) + note_bytes);
+    noted->packet = packet;
+    return &noted->note;
+}
+
+pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
+                                     const net_port_t *port,
+                                     const net_packet_t *packet,
+                                     pcap_out_place_t place,
+                                     size_t note_bytes)
+{
+    const ring_kind_t kind = place == PCAP_OUT_SENT       ? RING_NOTED_SENT
+                             : place == PCAP_OUT_RECEIVED ? RING_NOTED_RECEIVED
+                                                          : RING_NOTED_LOST;
+    pcap_out_note_t *const note = put_note(ring, port, packet, kind, note_bytes);
+    ring->nodes[port->node->sim.index].log.bytes += packet->frame_bytes + NET_LOG_FRAME_BYTES;
+    return note;
+}
+
+pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const sim_node_t *node)
+{
+    const ring_node_t *const own = &ring->nodes[node->index];
+    const net_log_entry_t *at = own->log.next;
+    for (const ring_block_t *block = own->last; block != NULL; block = block->previous) {
+        while (at > block->entries) {
+            at--;
+            const uint32_t kind = net_log_kind(at);
+            if (kind < RING_CONTENTS && !net_log_is_late(at)) {
+                return (pcap_out_last_t){
+                    .entry = at,
+                    .packet = ring_packet(at),
+                    .time_ps = at->time_ps,
+                    .port = net_log_port(at),
+                    .place = kind == NET_LOG_SENT || kind == RING_NOTED_SENT ? PCAP_OUT_SENT
+                             : kind == RING_NOTED_LOST                       ? PCAP_OUT_LOST
+                                                                             : PCAP_OUT_RECEIVED,
+                };
+            }
+        }
+        at = block->previous != NULL ? block->previous->entries + RING_ENTRIES : NULL;
     }
-    own->tick_bytes += file_bytes;
-    own->noted++;
-    const size_t size = sizeof(pcap_out_item_t) + note_bytes;
-    own->pending =
-        pcap_out_held_begin(&own->held, size + COMMENTS_MAX * sizeof(pcap_out_note_t) + 16);
-    *own->pending = (pcap_out_item_t){.time_ps = node->now_ps,
-                                      .file_bytes = file_bytes,
-                                      .note_bytes = note_bytes};
-    return own->pending + 1;
+    return (pcap_out_last_t){0};
 }
 
 void pcap_out_ring_comment(pcap_out_ring_t *ring,
-                           const sim_node_t *node,
+                           const net_port_t *port,
+                           const net_packet_t *packet,
                            const pcap_out_note_t *comment,
-                           uint32_t file_bytes)
+                           const net_log_entry_t *on)
 {
-    node_ring_t *const own = &ring->nodes[node->index];
-    pcap_out_item_t *const item = own->pending;
-    SIM_CHECK(item != NULL);
-    if (item->comment_count == COMMENTS_MAX) {
-        return; // the file has room for so many
-    }
-    pcap_out_note_t *const comments = (pcap_out_note_t *)(uintptr_t)pcap_out_item_comments(item);
-    comments[item->comment_count++] = *comment;
-    item->file_bytes += file_bytes;
-    own->tick_bytes += file_bytes;
+    ring_comment_t *const noted = put(ring, port, RING_COMMENT, sizeof(*noted));
+    *noted = (ring_comment_t){.note = *comment, .packet = packet, .on = on};
 }
 
-// -- after the run
-
-// The first frame that a node still has, in a heap by (time, node).
-typedef struct head {
-    sim_time_t time_ps;
-    uint32_t node;
-} head_t;
-
-static bool is_earlier(const head_t *a, const head_t *b)
+void pcap_out_ring_contents(pcap_out_ring_t *ring,
+                            const net_port_t *port,
+                            const net_packet_t *packet)
 {
-    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->node < b->node);
-}
-
-static void sift(head_t *heap, size_t count, size_t at)
-{
-    for (;;) {
-        size_t least = at;
-        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
-            least = is_earlier(&heap[child], &heap[least]) ? child : least;
-        }
-        if (least == at) {
-            return;
-        }
-        const head_t other = heap[at];
-        heap[at] = heap[least];
-        heap[least] = other;
-        at = least;
-    }
-}
-
-uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, pcap_out_ring_fn fn, void *ctx)
-{
-    head_t *const heap = sim_alloc_array(ring->node_count + 1, sizeof(*heap));
-    size_t count = 0;
-    uint64_t left_bytes = 0;
-    uint64_t skipped = 0;
-    for (uint32_t i = 0; i < ring->node_count; i++) {
-        node_ring_t *const node = &ring->nodes[i];
-        end_pending(ring, node);
-        left_bytes += node->held.file_bytes;
-        skipped += node->noted;
-        if (node->held.count > 0) {
-            heap[count++] = (head_t){pcap_out_held_first(&node->held)->time_ps, i};
-        }
-    }
-    for (size_t i = count; i-- > 0;) {
-        sift(heap, count, i);
-    }
-    while (count > 0) {
-        pcap_out_held_t *const held = &ring->nodes[heap[0].node].held;
-        const pcap_out_item_t *const item = pcap_out_held_first(held);
-        const uint64_t item_bytes = item->file_bytes;
-        if (left_bytes <= ring->bytes) {
-            fn(item, ctx);
-            skipped--;
-        }
-        left_bytes -= item_bytes;
-        pcap_out_held_pop(held);
-        if (held->count > 0) {
-            heap[0].time_ps = pcap_out_held_first(held)->time_ps;
-        } else {
-            heap[0] = heap[--count];
-        }
-        sift(heap, count, 0);
-    }
-    sim_free(heap);
-    return skipped;
+    const size_t bytes = sizeof(pcap_out_note_t) + pcap_out_note_packet_bytes(port, packet);
+    pcap_out_note_t *const note = put_note(ring, port, packet, RING_CONTENTS, bytes);
+    *note = (pcap_out_note_t){.port = port->uid};
+    pcap_out_note_put_packet(note, port, packet);
 }

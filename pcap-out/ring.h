@@ -1,41 +1,98 @@
 // SPDX-License-Identifier: Apache-2.0
 // pcap-out/ring.h - the last frames of many nodes, kept by each node's own thread.
 //
-// A frame costs a copy into its node's queue. Every so many frames a node tells a stream how many
-// bytes it noted; between windows that gives a time before which no frame can be among the last
-// ones any more, and nodes forget such frames when they note the next. The frames that are taken at
-// the end are equal on any number of threads.
+// Each node has a log (net/log.h) in blocks of memory. Between windows the ring sums up what nodes
+// noted. That gives a time before which no frame can be among the last ones any more, and nodes
+// forget such blocks when they have filled another. The frames that are taken at the end are equal
+// on any number of threads.
 #ifndef PCAP_OUT_RING_H
 #define PCAP_OUT_RING_H
 
-#include "kernel/record.h"
-#include "pcap-out/held.h"
+#include "net/log.h"
+#include "pcap-out/note.h"
 
 SIM_C_BEGIN
+
+#define PCAP_OUT_RING_COMMENTS_MAX 8u // of a frame, as in pcap-out/ng_file.h
 
 typedef struct pcap_out_ring pcap_out_ring_t;
 
 // Creates a ring of the last frames of `bytes` in the file, for nodes with indexes below
-// node_count. The caller frees it with pcap_out_ring_destroy.
-pcap_out_ring_t *pcap_out_ring_create(sim_t *sim, size_t node_count, uint64_t bytes);
+// node_count. The caller frees it with pcap_out_ring_destroy, after the last event.
+pcap_out_ring_t *pcap_out_ring_create(sim_t *sim,
+                                      size_t node_count,
+                                      uint64_t bytes,
+                                      uint32_t snaplen_bytes);
 void pcap_out_ring_destroy(pcap_out_ring_t *ring);
 
-// Begins a frame of note_bytes, a multiple of 16, which takes file_bytes in the file; returns room
-// for its note, valid until the next call for this node. Called in the node's thread.
-void *pcap_out_ring_frame(pcap_out_ring_t *ring,
-                          const sim_node_t *node,
-                          uint32_t note_bytes,
-                          uint32_t file_bytes);
-// Adds a comment, which takes file_bytes, to the frame that was begun last.
-void pcap_out_ring_comment(pcap_out_ring_t *ring,
-                           const sim_node_t *node,
-                           const pcap_out_note_t *comment,
-                           uint32_t file_bytes);
+// Attaches the node's log, so that it notes frames by itself. The functions get ctx back from
+// pcap_out_ring_ctx; `received` is called only for packets that need a note.
+typedef void (*pcap_out_ring_note_fn)(net_log_t *log,
+                                      const net_port_t *port,
+                                      const net_packet_t *packet);
+void pcap_out_ring_attach(pcap_out_ring_t *ring,
+                          net_node_t *node,
+                          pcap_out_ring_note_fn received,
+                          pcap_out_ring_note_fn sent,
+                          pcap_out_ring_note_fn again,
+                          void *ctx);
+void *pcap_out_ring_ctx(const net_log_t *log);
 
-// Calls fn for the last frames, in the order of time and node, and forgets them. Returns how many
-// frames were noted and are not among them. After the run.
-typedef void (*pcap_out_ring_fn)(const pcap_out_item_t *item, void *ctx);
-uint64_t pcap_out_ring_take(pcap_out_ring_t *ring, pcap_out_ring_fn fn, void *ctx);
+// -- in the node's thread
+
+// Notes a frame with what it says, note_bytes behind the note's head. Returns room for the note.
+pcap_out_note_t *pcap_out_ring_frame(pcap_out_ring_t *ring,
+                                     const net_port_t *port,
+                                     const net_packet_t *packet,
+                                     pcap_out_place_t place,
+                                     size_t note_bytes);
+
+// The frame that a node noted last, apart from late departures.
+typedef struct pcap_out_last {
+    const net_log_entry_t *entry; // NULL: there is none
+    const net_packet_t *packet;
+    sim_time_t time_ps;
+    uint32_t port; // index in the node
+    pcap_out_place_t place;
+} pcap_out_last_t;
+pcap_out_last_t pcap_out_ring_last(const pcap_out_ring_t *ring, const sim_node_t *node);
+
+// Adds a comment to a frame that the node noted. `on` NULL: to the frame of this packet that the
+// node notes next, at this moment.
+void pcap_out_ring_comment(pcap_out_ring_t *ring,
+                           const net_port_t *port,
+                           const net_packet_t *packet,
+                           const pcap_out_note_t *comment,
+                           const net_log_entry_t *on);
+// Copies what a packet says that the node frees, because it drops it.
+void pcap_out_ring_contents(pcap_out_ring_t *ring,
+                            const net_port_t *port,
+                            const net_packet_t *packet);
+
+// -- after the run (pcap-out/ring_end.c)
+
+// A frame that the ring kept.
+typedef struct pcap_out_kept {
+    sim_time_t time_ps;
+    const net_port_t *port;
+    pcap_out_place_t place;
+    const pcap_out_note_t *note; // whose place and port are another frame's of this packet
+    bool has_wire;
+    uint32_t wire; // net_packet_wire of this frame, if the note's is another
+    uint32_t comment_count;
+    const pcap_out_note_t *comments[PCAP_OUT_RING_COMMENTS_MAX];
+} pcap_out_kept_t;
+
+// Calls fn for the last frames, in the order of time and node. Returns how many there were. Packets
+// that wait or travel must still be there.
+typedef void (*pcap_out_ring_fn)(const pcap_out_kept_t *kept, void *ctx);
+// Returns the bytes that a frame takes in the file.
+typedef uint64_t (*pcap_out_ring_bytes_fn)(const pcap_out_kept_t *kept, void *ctx);
+uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
+                            const net_t *net,
+                            pcap_out_ring_bytes_fn bytes_of,
+                            pcap_out_ring_fn fn,
+                            void *ctx);
 
 SIM_C_END
 

@@ -3,6 +3,7 @@
 #include "net/port.h"
 
 #include "kernel/order/fifo.h"
+#include "net/log.h"
 #include "net/network_internal.h"
 
 typedef struct net_listener {
@@ -136,7 +137,7 @@ const char *net_drop_reason_name(net_drop_reason_t reason)
 
 // -- listeners
 
-void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
+static void listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
 {
     net_listener_t *const listener = sim_alloc(sizeof(*listener));
     *listener = (net_listener_t){points, fn, ctx, NULL};
@@ -149,11 +150,42 @@ void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *c
     net__port_update_special(port);
 }
 
+void net_port_listen(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
+{
+    const uint32_t every_event =
+        NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
+    port->prompt |= (points & every_event) != 0;
+    listen(port, points, fn, ctx);
+}
+
+void net_port_listen_late(net_port_t *port, uint32_t points, net_trace_fn fn, void *ctx)
+{
+    SIM_CHECK((points & (NET_TRACE_TX | NET_TRACE_RX)) == 0);
+    listen(port, points, fn, ctx);
+}
+
+void net_log_attach(net_node_t *node, net_log_t *log)
+{
+    SIM_CHECK(node->log == NULL);
+    node->log = log;
+    net__switch_logged(node);
+    for (uint32_t p = 0; p < node->port_count; p++) {
+        node->ports[p].trace_points |= NET_TRACE_RX;
+        net__port_update_special(&node->ports[p]);
+    }
+}
+
 void net__port_trace(const net_port_t *port,
                      net_trace_point_t point,
                      const net_packet_t *packet,
                      uint32_t detail)
 {
+    if (point == NET_TRACE_RX && port->node->log != NULL) {
+        port->node->log->received(port->node->log, port, packet);
+        if (!port->prompt) {
+            return;
+        }
+    }
     const net_trace_t trace = {point, port->node->sim.now_ps, port, packet, detail};
     for (const net_listener_t *l = port->listeners; l != NULL; l = l->next) {
         if (l->points & point) {
@@ -285,22 +317,21 @@ void net__port_set_rate(net_port_t *port, uint64_t rate_bps)
 
 void net__port_update_special(net_port_t *port)
 {
-    const uint32_t every_event =
-        NET_TRACE_TX | NET_TRACE_RX | NET_TRACE_ENQUEUE | NET_TRACE_MARK | NET_TRACE_RELEASE;
     // An untouched port's `rare` has no memory yet and must not be read: a page that is read before
     // its first write is copied then, for which the system stops all threads.
     const bool disturbed = port->disturbed && port->rare->degraded_bps != 0;
     const bool unusual = port->down || disturbed || port->next_down_ps != SIM_TIME_NEVER ||
                          port->config->loss_rate.num > 0 || port->config->bit_error_rate.num > 0 ||
                          port->loss != NULL || (port->trace_points & NET_TRACE_TX) != 0;
-    port->node->one_by_one |= unusual || (port->trace_points & every_event) != 0;
+    port->node->one_by_one |= unusual || port->prompt;
     if (port->node->one_by_one) {
         // A packet that is marked in its turn (sim_take_turn) may already have been shown to a
         // listener, or dropped.
         sim_need_one_list(port->node->sim.sim);
     }
     const bool exact = port->ps_per_byte != 0;
-    if (unusual || (port->by_packet && port->node->kind == NET_NODE_HOST)) {
+    if (unusual || (port->by_packet && port->node->kind == NET_NODE_HOST) ||
+        (port->timing != NULL && port->node->log != NULL)) {
         port->special = NET_SPECIAL_OTHERWISE;
     } else if (exact && port->timing != NULL) {
         const bool in_one_order = sim_ties_by_insertion(&port->node->sim);
@@ -309,6 +340,10 @@ void net__port_update_special(net_port_t *port)
                                         : NET_SPECIAL_CUT;
     } else if (port->metered || port->timing != NULL) {
         port->special = NET_SPECIAL_OTHERWISE;
+    } else if (port->node->log != NULL) {
+        port->special = exact && port->overhead_bytes == NET_LINK_OVERHEAD_BYTES
+                            ? NET_SPECIAL_LOGGED
+                            : NET_SPECIAL_LOGGED_ODD;
     } else {
         port->special = !exact                      ? NET_SPECIAL_RATE
                         : port->overhead_bytes == 0 ? NET_SPECIAL_BARE

@@ -3,6 +3,7 @@
 // to, or at a rate or timing that net__port_send does not handle.
 #include "kernel/order/fifo.h"
 #include "net/draws.h"
+#include "net/log.h"
 #include "net/loss/state.h"
 #include "net/network_internal.h"
 
@@ -114,6 +115,9 @@ static SIM_NOINLINE void transmit_otherwise(net_port_t *port, net_packet_t *pack
     class->tx_packets++;
     class->tx_bytes += packet->frame_bytes;
     net_port_trace(port, NET_TRACE_TX, packet, 0);
+    if (port->node->log != NULL) {
+        port->node->log->sent(port->node->log, port, packet);
+    }
     const sim_time_t arrive_ps = port->busy_until_ps + port->delay_less_gap_ps;
     if (arrive_ps + port->down_first > port->next_down_ps) {
         net_port_drop(port, packet, NET_DROP_LINK_DOWN);
@@ -188,6 +192,23 @@ static SIM_NOINLINE void transmit_cut_apart(net_port_t *port, net_packet_t *pack
     sim_send(&port->node->sim, port->channel, arrive_ps, packet);
 }
 
+// Sends on a port that is usual otherwise, and notes the frame.
+static SIM_NOINLINE void transmit_logged(net_port_t *port, net_packet_t *packet)
+{
+    net_log_t *const log = port->node->log;
+    const sim_time_t now_ps = port->node->sim.now_ps;
+    const bool takes = packet->kind == NET_PACKET_ROCE && net_log_takes(packet->marks);
+    net_log_sent(log, port, now_ps, packet, packet->frame_bytes, takes, 0);
+    if (SIM_UNLIKELY(log->again != NULL) && takes && packet->retransmission) {
+        log->again(log, port, packet);
+    }
+    const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
+    const sim_time_t ps =
+        port->ps_per_byte != 0 ? (sim_time_t)bytes * port->ps_per_byte : divided_time(port, bytes);
+    const sim_time_t arrive_ps = occupy(port, packet, ps);
+    sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+}
+
 // Sends as port->special says. Every branch ends in a call, so the compiler makes no stack frame
 // for bare frames, inexact rates and times in whole ns, all that links of, say, 112 Gbps need.
 void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
@@ -200,6 +221,8 @@ void net__port_transmit_special(net_port_t *port, net_packet_t *packet)
         const uint32_t bytes = packet->frame_bytes + port->overhead_bytes;
         const sim_time_t arrive_ps = occupy(port, packet, divided_time(port, bytes));
         sim_send(&port->node->sim, port->channel, arrive_ps, packet);
+    } else if (special == NET_SPECIAL_LOGGED || special == NET_SPECIAL_LOGGED_ODD) {
+        transmit_logged(port, packet);
     } else if (special == NET_SPECIAL_CUT) {
         transmit_cut(port, packet);
     } else if (special == NET_SPECIAL_CUT_METERED) {

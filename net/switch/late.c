@@ -15,6 +15,7 @@
 //
 // At one instant an arrival precedes a departure, and a departure precedes a timer. So a port
 // catches up with departures before now, and including now only before a timer fires.
+#include "net/log.h"
 #include "net/switch/switch_internal.h"
 
 static inline void be_late(net_switch_t *sw, net_port_t *port)
@@ -41,8 +42,55 @@ static uint32_t choose(net_port_t *egress, uint8_t candidates)
     return net_port_choose(egress, candidates, head_bytes);
 }
 
+// Lets the log know whether what follows is replayed late.
+static inline void note_late(net_switch_t *sw, bool late)
+{
+    if (sw->node.log != NULL) {
+        sw->node.log->stamp = (sw->node.log->stamp & ~NET_LOG_LATE) | (late ? NET_LOG_LATE : 0);
+    }
+}
+
+// Sends a packet of RoCE on a port that is usual but for its log. late: NET_LOG_LATE or 0.
+static SIM_ALWAYS_INLINE void send_logged(net_switch_t *sw,
+                                          net_port_t *egress,
+                                          net_class_t *queue,
+                                          net_packet_t *packet,
+                                          uint32_t frame_bytes,
+                                          uint8_t marks,
+                                          uint32_t late)
+{
+    sim_node_t *const node = &sw->node.sim;
+    const sim_time_t now_ps = node->now_ps;
+    net_log_sent(sw->node.log, egress, now_ps, packet, frame_bytes, net_log_takes(marks), late);
+    net__port_send(egress, node, now_ps, queue, packet, frame_bytes);
+}
+
+// Tells the log that all departures before this moment are noted.
+static inline void note_part(net_switch_t *sw)
+{
+    if (sw->node.log != NULL) {
+        sw->node.log->stamp += NET_LOG_PART;
+    }
+}
+
+// Sends on a port whose `special` is set. The log, if there is one, learns that it is late.
+static void send_late(net_switch_t *sw, net_port_t *egress, net_packet_t *packet, const bool logged)
+{
+    if (logged) {
+        note_late(sw, true);
+    }
+    net_port_transmit(egress, packet);
+    if (logged) {
+        note_late(sw, false);
+    }
+}
+
 // Starts the port's next frame now, if it may send one. Returns whether it has another to send.
-static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_time_t now_ps)
+// `logged`, here and below, is whether the node has a log: known where these are compiled.
+static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw,
+                                    net_port_t *egress,
+                                    sim_time_t now_ps,
+                                    const bool logged)
 {
     const bool usual = net__port_is_usual(egress);
     const uint8_t stopped = SIM_LIKELY(usual) ? 0 : egress->paused;
@@ -50,7 +98,7 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_ti
     if (SIM_UNLIKELY(!usual && egress->controlled)) {
         net_packet_t *const control = egress->control;
         net_port_set_control(egress, NULL);
-        net_port_transmit(egress, control);
+        send_late(sw, egress, control, logged);
         return candidates != 0;
     }
     if (SIM_UNLIKELY(candidates == 0)) {
@@ -63,7 +111,16 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_ti
     net_class_t *const queue = egress->classes[priority];
     const net_queued_t queued = net__queue_take(egress, queue, priority);
     net__mark(sw, egress, queue, queued.packet, queued.marks, priority);
-    if (SIM_UNLIKELY(!usual && egress->special)) {
+    if (logged && egress->special == NET_SPECIAL_LOGGED) {
+        // The packet's own line is not read: it has likely left the cache.
+        send_logged(sw,
+                    egress,
+                    queue,
+                    queued.packet,
+                    queued.frame_bytes,
+                    queued.marks,
+                    NET_LOG_LATE);
+    } else if (SIM_UNLIKELY(!usual && egress->special)) {
         if (egress->special == NET_SPECIAL_BARE) { // without a look at the packet
             net__port_send_bytes(egress,
                                  &sw->node.sim,
@@ -73,7 +130,7 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_ti
                                  queued.frame_bytes,
                                  queued.frame_bytes);
         } else {
-            net__port_transmit_special(egress, queued.packet);
+            send_late(sw, egress, queued.packet, logged);
         }
     } else {
         net__port_send(egress, &sw->node.sim, now_ps, queue, queued.packet, queued.frame_bytes);
@@ -84,12 +141,12 @@ static SIM_ALWAYS_INLINE bool serve(net_switch_t *sw, net_port_t *egress, sim_ti
 }
 
 // Replays the next departure of a late port. Returns false if it was the last one for now.
-static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
+static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port, const bool logged)
 {
     const sim_time_t now_ps = port->busy_until_ps;
     sw->node.sim.now_ps = now_ps;
     sw->node.sim.events++;
-    if (!serve(sw, port, now_ps)) {
+    if (!serve(sw, port, now_ps, logged)) {
         be_on_time(sw, port);
         return false;
     }
@@ -99,13 +156,22 @@ static SIM_ALWAYS_INLINE bool depart(net_switch_t *sw, net_port_t *port)
 // Replays a late port's departures before end_ps.
 static void catch_up(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
 {
-    while (port->busy_until_ps < end_ps && depart(sw, port)) {
+    while (port->busy_until_ps < end_ps && depart(sw, port, false)) {
     }
 }
+
+static void catch_up_logged(net_switch_t *sw, net_port_t *port, sim_time_t end_ps)
+{
+    while (port->busy_until_ps < end_ps && depart(sw, port, true)) {
+    }
+}
+
 // Replays the departures of all ports before end_ps and returns when the next one is due. now_ps
 // becomes the time of the latest departure if that is later. Each round replays one departure per
 // port, so that the next packet of each is prefetched meanwhile.
-static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
+static SIM_ALWAYS_INLINE sim_time_t catch_up_all_as(net_switch_t *sw,
+                                                    sim_time_t end_ps,
+                                                    const bool logged)
 {
     sim_node_t *const node = &sw->node.sim;
     sim_time_t now_ps = node->now_ps;
@@ -117,7 +183,7 @@ static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
                 net_port_t *const port = &sw->node.ports[p + net__late_first(late)];
                 if (port->busy_until_ps < end_ps) {
                     now_ps = port->busy_until_ps > now_ps ? port->busy_until_ps : now_ps;
-                    if (!depart(sw, port)) {
+                    if (!depart(sw, port, logged)) {
                         continue;
                     }
                 }
@@ -127,6 +193,17 @@ static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
     }
     node->now_ps = now_ps;
     return next_ps;
+}
+
+static SIM_NOINLINE sim_time_t catch_up_all_logged(net_switch_t *sw, sim_time_t end_ps)
+{
+    return catch_up_all_as(sw, end_ps, true);
+}
+
+static sim_time_t catch_up_all(net_switch_t *sw, sim_time_t end_ps)
+{
+    return SIM_UNLIKELY(sw->node.log != NULL) ? catch_up_all_logged(sw, end_ps)
+                                              : catch_up_all_as(sw, end_ps, false);
 }
 
 // Turns late ports into wakes, before events are handled one by one.
@@ -238,7 +315,7 @@ static void pause_arrives(net_switch_t *sw, net_port_t *ingress, net_packet_t *p
     const sim_time_t now_ps = sw->node.sim.now_ps;
     show_all(sw, ingress, NET_TRACE_PAUSED | NET_TRACE_RESUMED | NET_TRACE_PFC);
     if (ingress->wake_pending == NET_WAKE_LATE) {
-        catch_up(sw, ingress, now_ps);
+        (sw->node.log != NULL ? catch_up_logged : catch_up)(sw, ingress, now_ps);
         sw->node.sim.now_ps = now_ps;
     }
     net__switch_pause_arrived(sw, ingress, packet);
@@ -268,11 +345,15 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
                                      bool others_now,
                                      bool routed,
                                      bool trust_dscp,
-                                     bool trims)
+                                     bool trims,
+                                     const bool logged)
 {
     net_port_t *const ingress = &sw->node.ports[port_index];
     const sim_time_t now_ps = sw->node.sim.now_ps;
     net_port_count_rx_only(ingress, packet);
+    if (logged) {
+        net_log_received(sw->node.log, ingress, now_ps, packet);
+    }
     uint32_t out;
     const net_entry_t entry = net_switch_classify(sw, packet, net__route, routed, trust_dscp, &out);
     if (SIM_UNLIKELY(entry != NET_ENTERS)) {
@@ -280,7 +361,7 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
     }
     net_port_t *const egress = &sw->node.ports[out];
     if (egress->wake_pending == NET_WAKE_LATE && egress->busy_until_ps < now_ps) {
-        catch_up(sw, egress, now_ps);
+        (logged ? catch_up_logged : catch_up)(sw, egress, now_ps);
         sw->node.sim.now_ps = now_ps;
     }
     const uint32_t priority = packet->priority;
@@ -291,7 +372,11 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
     if (idle && SIM_LIKELY(net__port_is_usual(egress))) {
         net__port_send(egress, &sw->node.sim, now_ps, queue, packet, packet->frame_bytes);
     } else if (idle && !(egress->paused & (1u << priority))) {
-        net_port_transmit(egress, packet);
+        if (logged && egress->special == NET_SPECIAL_LOGGED) {
+            send_logged(sw, egress, queue, packet, packet->frame_bytes, packet->marks, 0);
+        } else {
+            net_port_transmit(egress, packet);
+        }
     } else if (SIM_UNLIKELY(!enqueue(sw, ingress, egress, queue, packet, priority, trims))) {
         (trims ? enqueue_trimming : enqueue_crowded)(sw, egress, packet);
         return false;
@@ -300,8 +385,13 @@ static SIM_ALWAYS_INLINE bool arrive(net_switch_t *sw,
 }
 
 // Handles arrivals up to the next wake or timer, or up to one that may change it. `routed`,
-// `trust_dscp` and `trims` are arguments so that they are tested once for all packets.
-static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust_dscp, bool trims)
+// `trust_dscp` and `trims` are arguments so that they are tested once for all packets; likewise
+// `logged`.
+static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw,
+                                       bool routed,
+                                       bool trust_dscp,
+                                       bool trims,
+                                       const bool logged)
 {
     sim_node_t *const node = &sw->node.sim;
     const sim_time_t start_ps = node->window_start_ps;
@@ -321,7 +411,7 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
         node->now_ps = now_ps;
         digest = sim__digest_key(digest, start_ps, key);
         const bool others_now = (mail->key ^ key) >> SIM_PORT_BITS == 0;
-        goes_on = arrive(sw, port, packet, others_now, routed, trust_dscp, trims);
+        goes_on = arrive(sw, port, packet, others_now, routed, trust_dscp, trims, logged);
 #ifdef SIM_DEAR_CHECKS
         net__switch_check(sw, port);
 #endif
@@ -333,22 +423,34 @@ static SIM_ALWAYS_INLINE void take_all(net_switch_t *sw, bool routed, bool trust
 
 static SIM_NOINLINE void take_usual(net_switch_t *sw)
 {
-    take_all(sw, true, true, false);
+    take_all(sw, true, true, false, false);
 }
 
 static SIM_NOINLINE void take_trimming(net_switch_t *sw)
 {
-    take_all(sw, sw->routed, sw->trust_dscp, true);
+    take_all(sw, sw->routed, sw->trust_dscp, true, false);
+}
+
+// A switch with a log does not trim (net_node_keeps_packets).
+static SIM_NOINLINE void take_logged(net_switch_t *sw)
+{
+    if (sw->routed && sw->trust_dscp) {
+        take_all(sw, true, true, false, true);
+    } else {
+        take_all(sw, sw->routed, sw->trust_dscp, false, true);
+    }
 }
 
 static SIM_NOINLINE void take_arrivals(net_switch_t *sw)
 {
     if (SIM_LIKELY(sw->routed_by_dscp)) {
         take_usual(sw);
+    } else if (sw->node.log != NULL) {
+        take_logged(sw);
     } else if (sw->limited_classes != 0) {
         take_trimming(sw);
     } else {
-        take_all(sw, sw->routed, sw->trust_dscp, false);
+        take_all(sw, sw->routed, sw->trust_dscp, false, false);
     }
 }
 
@@ -362,13 +464,16 @@ static SIM_NOINLINE void take_other(net_switch_t *sw)
     }
     SIM_CHECK(sim_node_next(node, &event) && event.kind != SIM_EVENT_ARRIVAL);
     if (event.kind == SIM_EVENT_TIMER) {
+        note_part(sw);
         event.timer->fn(node, event.timer);
         net_switch_event_over(sw, event.port);
         return;
     }
     net_port_t *const port = &sw->node.ports[event.port];
     port->wake_pending = NET_WAKE_NONE;
-    if (serve(sw, port, node->now_ps)) {
+    const bool goes_on = sw->node.log != NULL ? serve(sw, port, node->now_ps, true)
+                                              : serve(sw, port, node->now_ps, false);
+    if (goes_on) {
         be_late(sw, port);
     }
 }
@@ -385,6 +490,7 @@ void net__switch_run_late(sim_node_t *node)
     for (;;) {
         if (SIM_UNLIKELY(net__switch_must_be_exact(sw))) {
             wake_all(sw);
+            note_part(sw);
             if (!net__switch_run_exactly(sw)) {
                 return;
             }

@@ -3,6 +3,7 @@
 // docs/models/switch.md.
 #include <string.h>
 
+#include "net/log.h"
 #include "net/switch/switch_internal.h"
 
 static const net_switch_t *const_switch_of(const net_node_t *node)
@@ -258,6 +259,23 @@ net_node_t *net_switch_create(net_t *net, const char *name, const net_switch_con
     sw->trust_dscp = config->trust == NET_TRUST_DSCP;
     sw->reserved_bytes = config->pfc_reserved_bytes;
     return &sw->node;
+}
+
+void net__switch_logged(net_node_t *node)
+{
+    if (node->kind == NET_NODE_SWITCH) {
+        net_switch_of(node)->routed_by_dscp = false; // a test that every packet makes anyway
+    }
+}
+
+bool net_node_keeps_packets(net_node_t *node)
+{
+    if (node->kind != NET_NODE_SWITCH) {
+        return node->kind == NET_NODE_HOST;
+    }
+    const net_switch_t *const sw = net_switch_of(node);
+    return sw->buffer == &net__buffer_standard && sw->balance->enters == NULL &&
+           sw->header_bytes == 0 && sw->limited_classes == 0;
 }
 
 const net_switch_config_t *net_switch_config(const net_node_t *node)

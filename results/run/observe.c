@@ -259,10 +259,20 @@ static pcap_out_direction_t direction_of(const world_capture_config_t *config)
                                                      : PCAP_OUT_BOTH;
 }
 
+static size_t count_ports(const net_t *net)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < net_node_count(net); i++) {
+        count += net_node_at(net, i)->port_count;
+    }
+    return count;
+}
+
 // Opens a file in pcapng format, whose section tells of the scenario.
 static sim_err_t open_fabric(const world_t *world,
                              const world_capture_config_t *capture,
                              const pcap_out_config_t *config,
+                             size_t port_count,
                              pcap_out_fabric_t **fabric,
                              sim_message_t *message)
 {
@@ -286,6 +296,7 @@ static sim_err_t open_fabric(const world_t *world,
         .before_ps = capture->before_ps,
         .after_ps = capture->after_ps,
         .triggers_max = capture->at_most,
+        .every_port = port_count == count_ports(world->net),
         .ring_bytes = capture->ring_bytes,
     };
     const sim_err_t result = pcap_out_fabric_open(world->net, &fabric_config, fabric, message);
@@ -315,7 +326,12 @@ static sim_err_t open_capture(results_observers_t *observers,
     sim_message_t message;
     const sim_err_t result =
         capture->config.fabric[0] != '\0'
-            ? open_fabric(world, &capture->config, &config, &opened.fabric, &message)
+            ? open_fabric(world,
+                          &capture->config,
+                          &config,
+                          file->port_count,
+                          &opened.fabric,
+                          &message)
             : pcap_out_capture_open(world->sim, &config, &opened.file, &message);
     sim_free(path);
     if (result != SIM_OK) {

@@ -42,6 +42,25 @@ traffic: [incast: {to: host0, from: "host[1-3]", bytes: 200KB}]
 captures: [{fabric: all.pcapng}, {fabric: trims.pcapng, around: trim, before: 0s, after: 0s, at-most: 3}]
 observe: [{series: "port[*->*].trimmed", every: 1us}]
 END
+# A ring alone lets switches note frames in their own loops; a file of all frames does not.
+cat >"$work/waits.yaml" <<END
+seed: 4
+until: 60us
+topology: {leaf-spine: {leaves: 2, spines: 2, hosts-per-leaf: 4, host-rate: 100Gbps, fabric-rate: 56Gbps}}
+switch: {buffer: 600KB, pfc: {priorities: [3], alpha: 1/16}, ecn: {kmin: 5KB, kmax: 50KB}}
+nic: {congestion-control: dcqcn}
+faults: [{part: "leaf1--spine1", at: 30us, until: 40us}]
+traffic:
+  - incast: {to: host0, from: "host[1-7]", bytes: 40KB}
+  - permutation: {hosts: "*", bytes: 80KB}
+  - permutation: {hosts: "*", bytes: 20KB, verb: read, priority: 2}
+END
+for threads in 1 2; do
+    "$ROCESIM" run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng, ring: 900KB}]' \
+        --threads $threads -o "$work/waits$threads" --quiet >/dev/null || fail "run with a ring"
+done
+"$ROCESIM" run "$work/waits.yaml" --set 'captures=[{fabric: all.pcapng}]' -o "$work/waits" --quiet >/dev/null
+cmp "$work/waits1/captures/all.pcapng" "$work/waits2/captures/all.pcapng" || fail "a ring's threads"
 "$ROCESIM" run "$work/trims.yaml" -o "$work/trims" --quiet >/dev/null || fail "run with trimming"
 "$ROCESIM" run "$work/lossy.yaml" -o "$work/lossy" --quiet >/dev/null || fail "run"
 "$ROCESIM" run "$work/pauses.yaml" -o "$work/pauses" --quiet >/dev/null || fail "run with pauses"
@@ -153,6 +172,16 @@ last = frames[-len(ring):]
 assert [(f.ps, f.bytes) for f in ring] == [(f.ps, f.bytes) for f in last], "the ring has other frames"
 size = os.path.getsize(work + "/lossy/captures/ring.pcapng")
 assert 80000 < size < 120000, size
+
+section, interfaces, frames, statistics = read(work + "/waits/captures/all.pcapng")
+other = read(work + "/waits1/captures/all.pcapng")
+assert section == other[0] and statistics == other[3], "a ring counts other frames"
+def whole(f): return f.ps, f.name, f.way, f.bytes, f.comments, f.drops
+assert 200 < len(other[2]) < len(frames) / 3, (len(other[2]), len(frames))
+for a, b in zip(frames[-len(other[2]):], other[2]):
+    assert whole(a) == whole(b), (whole(a), whole(b))
+for word in "marked: ", "paused for: ", "dropped: ", "sent again: ":
+    assert count(word, frames) > 0, word
 
 trimmed = {}
 for row in csv.DictReader(open(work + "/trims/series.csv")):

@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+// pcap-out/ring_end.c - after the run: what the entries of all logs say, and their order.
+//
+// An entry of a packet in transit names the packet alone. It says what the packet's next entry
+// says: for a received one that of the same node, for a sent one that of the peer, and so on up to
+// a copy (the host's, or that of a drop), or to the packet itself, which still waits or travels.
+#include <stdlib.h>
+#include <string.h>
+
+#include "pcap-out/ring.h"
+#include "pcap-out/ring_internal.h"
+
+#define NOTHING UINT32_MAX
+
+typedef struct frame {
+    const net_log_entry_t *entry;
+    const pcap_out_note_t *note; // what it says; NULL: not known yet
+    uint64_t rank;               // of its port, if it is late
+    uint32_t file_bytes;
+    uint32_t wire; // with has_wire
+    bool has_wire; // the note is another frame's of this packet
+    uint32_t node;
+    uint32_t order;   // in the node's log
+    uint32_t next;    // frame of this packet that says the same; NOTHING: the packet itself
+    uint32_t comment; // its first one, in comments_t; NOTHING
+} frame_t;
+
+typedef struct comment {
+    const ring_comment_t *comment;
+    uint32_t next; // of the same frame
+} comment_t;
+
+typedef struct all {
+    pcap_out_ring_t *ring;
+    const net_t *net;
+    frame_t *frames; // by node, in the order of its log; contents of drops are among them
+    size_t count;
+    size_t capacity;
+    comment_t *comments;
+    size_t comment_count;
+    size_t comment_capacity;
+    size_t *nodes; // index of each node's first frame; one more behind the last
+} all_t;
+
+static bool is_noted(const frame_t *frame)
+{
+    return net_log_kind(frame->entry) >= NET_LOG_OTHER;
+}
+
+static bool is_frame(const frame_t *frame)
+{
+    return net_log_kind(frame->entry) != RING_CONTENTS;
+}
+
+static bool is_sent(const frame_t *frame)
+{
+    return net_log_kind(frame->entry) == NET_LOG_SENT ||
+           net_log_kind(frame->entry) == RING_NOTED_SENT;
+}
+
+static bool is_received(const frame_t *frame)
+{
+    const uint32_t kind = net_log_kind(frame->entry);
+    return kind == NET_LOG_RECEIVED || kind == RING_COPIED || kind == RING_NOTED_RECEIVED;
+}
+
+static const net_packet_t *packet_of(const frame_t *frame)
+{
+    return ring_packet(frame->entry);
+}
+
+static const net_port_t *port_of(const all_t *all, const frame_t *frame)
+{
+    return &net_node_at(all->net, frame->node)->ports[net_log_port(frame->entry)];
+}
+
+// -- gathering
+
+static void add_frame(all_t *all, uint32_t node, const net_log_entry_t *entry)
+{
+    const sim_node_t *const sim = &net_node_at(all->net, node)->sim;
+    const ring_note_t *const note = entry->what;
+    SIM_GROW(all->frames, all->count, &all->capacity);
+    all->frames[all->count] =
+        (frame_t){.entry = entry,
+                  .note = net_log_kind(entry) > RING_COPIED ? &note->note : NULL,
+                  .rank = net_log_is_late(entry)
+                              ? sim__tie_rank(sim->tie_key, entry->time_ps, net_log_port(entry))
+                              : 0,
+                  .node = node,
+                  .order = (uint32_t)(all->count - all->nodes[node]),
+                  .next = NOTHING,
+                  .comment = NOTHING};
+    all->count++;
+}
+
+// Adds a comment behind those that the frame has.
+static void attach(all_t *all, size_t frame, const ring_comment_t *comment)
+{
+    uint32_t *link = &all->frames[frame].comment;
+    while (*link != NOTHING) {
+        link = &all->comments[*link].next;
+    }
+    *link = (uint32_t)all->comment_count;
+    SIM_GROW(all->comments, all->comment_count, &all->comment_capacity);
+    all->comments[all->comment_count++] = (comment_t){comment, NOTHING};
+}
+
+// Attaches a comment to a frame that was noted before it. The frame may be forgotten already.
+static void attach_behind(all_t *all, uint32_t node, const ring_comment_t *comment)
+{
+    for (size_t i = all->count; i-- > all->nodes[node];) {
+        if (all->frames[i].entry == comment->on) {
+            attach(all, i, comment);
+            return;
+        }
+    }
+}
+
+// Attaches comments that wait for the packet's next frame, of which this is one.
+static void attach_waiting(all_t *all, const net_log_entry_t **waiting, size_t *count)
+{
+    const size_t frame = all->count - 1;
+    size_t kept = 0;
+    for (size_t i = 0; i < *count; i++) {
+        const ring_comment_t *const comment = waiting[i]->what;
+        if (comment->packet == packet_of(&all->frames[frame]) &&
+            waiting[i]->time_ps == all->frames[frame].entry->time_ps) {
+            attach(all, frame, comment);
+        } else {
+            waiting[kept++] = waiting[i];
+        }
+    }
+    // The frame follows at once, or never: it may not pass the filter.
+    *count = kept > 8 ? 0 : kept;
+}
+
+static void gather_node(all_t *all, uint32_t index)
+{
+    const ring_node_t *const node = &all->ring->nodes[index];
+    const net_log_entry_t *waiting[16];
+    size_t waiting_count = 0;
+    all->nodes[index] = all->count;
+    for (const ring_block_t *block = node->first; block != NULL; block = block->next) {
+        const size_t count =
+            block == node->last ? (size_t)(node->log.next - block->entries) : RING_ENTRIES;
+        for (size_t i = 0; i < count; i++) {
+            const net_log_entry_t *const entry = &block->entries[i];
+            const ring_comment_t *const comment = entry->what;
+            if (entry->time_ps < all->ring->cutoff_ps) {
+                continue; // what follows it may be forgotten already
+            }
+            if (net_log_kind(entry) != RING_COMMENT) {
+                add_frame(all, index, entry);
+                attach_waiting(all, waiting, &waiting_count);
+            } else if (comment->on != NULL) {
+                attach_behind(all, index, comment);
+            } else {
+                waiting[waiting_count++] = entry;
+            }
+        }
+    }
+}
+
+// -- what they say
+
+// The packets of one node and their next frames there, in a hash table.
+typedef struct slot {
+    const net_packet_t *packet;
+    uint32_t node;
+    uint32_t frame;
+} slot_t;
+
+static slot_t *slot_of(slot_t *slots, size_t mask, uint32_t node, const net_packet_t *packet)
+{
+    size_t at = (size_t)sim_mix64((uint64_t)(uintptr_t)packet + node) & mask;
+    while (slots[at].packet != NULL && (slots[at].packet != packet || slots[at].node != node)) {
+        at = (at + 1) & mask;
+    }
+    return &slots[at];
+}
+
+// Links each packet's arrival at a node with its next frame there.
+static void link_in_nodes(all_t *all)
+{
+    size_t mask = 1023;
+    while (mask < 2 * all->count) {
+        mask = 2 * mask + 1;
+    }
+    slot_t *const slots = sim_alloc_array(mask + 1, sizeof(*slots));
+    memset(slots, 0, (mask + 1) * sizeof(*slots));
+    for (size_t i = all->count; i-- > 0;) {
+        frame_t *const frame = &all->frames[i];
+        const bool arrives = net_log_kind(frame->entry) == NET_LOG_RECEIVED;
+        if (!arrives && is_received(frame)) {
+            continue;
+        }
+        slot_t *const slot = slot_of(slots, mask, frame->node, packet_of(frame));
+        if (arrives) {
+            frame->next = slot->packet != NULL ? slot->frame : NOTHING;
+        }
+        // An earlier arrival is another packet's.
+        *slot = (slot_t){packet_of(frame), frame->node, arrives ? NOTHING : (uint32_t)i};
+    }
+    sim_free(slots);
+}
+
+// The frames that each port sent and received, as lists of indexes: by (uid, received).
+typedef struct lists {
+    size_t *begins;
+    uint32_t *frames;
+} lists_t;
+
+static size_t list_of(const all_t *all, const frame_t *frame)
+{
+    return (size_t)port_of(all, frame)->uid * 2 + is_received(frame);
+}
+
+static lists_t list_ports(const all_t *all, size_t port_count)
+{
+    lists_t lists = {.begins = sim_alloc_array(2 * port_count + 2, sizeof(size_t)),
+                     .frames = sim_alloc_array(all->count + 1, sizeof(uint32_t))};
+    memset(lists.begins, 0, (2 * port_count + 2) * sizeof(size_t));
+    for (size_t i = 0; i < all->count; i++) {
+        if (is_sent(&all->frames[i]) || is_received(&all->frames[i])) {
+            lists.begins[list_of(all, &all->frames[i]) + 2]++;
+        }
+    }
+    for (size_t l = 2; l < 2 * port_count + 2; l++) {
+        lists.begins[l] += lists.begins[l - 1];
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        if (is_sent(&all->frames[i]) || is_received(&all->frames[i])) {
+            lists.frames[lists.begins[list_of(all, &all->frames[i]) + 1]++] = (uint32_t)i;
+        }
+    }
+    return lists;
+}
+
+// Links each frame that a port sent with its arrival at the peer: the first one that is later by
+// more than the link's delay, for frames follow each other by more than no time.
+static void link_over_links(all_t *all, size_t port_count)
+{
+    const lists_t lists = list_ports(all, port_count);
+    for (size_t i = 0; i < all->count; i++) {
+        const frame_t *const first = &all->frames[i];
+        if (!is_sent(first)) {
+            continue;
+        }
+        const net_port_t *const port = port_of(all, first);
+        const size_t sent = (size_t)port->uid * 2;
+        if (lists.frames[lists.begins[sent]] != i) {
+            continue; // done with the port's first frame
+        }
+        size_t at = lists.begins[(size_t)port->peer->uid * 2 + 1];
+        const size_t end = lists.begins[(size_t)port->peer->uid * 2 + 2];
+        for (size_t s = lists.begins[sent]; s < lists.begins[sent + 1]; s++) {
+            frame_t *const frame = &all->frames[lists.frames[s]];
+            const sim_time_t from_ps = frame->entry->time_ps + port->delay_ps;
+            while (at < end && all->frames[lists.frames[at]].entry->time_ps <= from_ps) {
+                at++;
+            }
+            if (at < end && !is_noted(frame)) {
+                SIM_CHECK(packet_of(&all->frames[lists.frames[at]]) == packet_of(frame));
+                frame->next = lists.frames[at];
+            }
+        }
+    }
+    sim_free(lists.begins);
+    sim_free(lists.frames);
+}
+
+// Makes a note of a copy, or of a packet that still waits or travels.
+static const pcap_out_note_t *note_now(all_t *all, const frame_t *frame)
+{
+    const net_port_t *const port = port_of(all, frame);
+    const net_packet_t *const packet = frame->entry->what;
+    const net_port_t *const sender = is_received(frame) ? port->peer : port;
+    const size_t bytes = sizeof(pcap_out_note_t) + pcap_out_note_packet_bytes(sender, packet);
+    pcap_out_note_t *const note = pcap_out__ring_memory(&all->ring->nodes[frame->node], bytes);
+    *note = (pcap_out_note_t){.port = port->uid};
+    pcap_out_note_put_packet(note, sender, packet);
+    return note;
+}
+
+static void find_notes(all_t *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        frame_t *const frame = &all->frames[i];
+        const frame_t *const arrival = net_log_kind(frame->entry) == NET_LOG_RECEIVED ? frame
+                                       : frame->next == NOTHING                       ? NULL
+                                                                : &all->frames[frame->next];
+        if (arrival != NULL && !is_noted(frame) &&
+            net_log_kind(arrival->entry) == NET_LOG_RECEIVED) {
+            frame->has_wire = true;
+            frame->wire = arrival->entry->wire;
+        }
+        frame_t *last = &all->frames[i];
+        while (last->note == NULL && last->next != NOTHING) {
+            last = &all->frames[last->next];
+        }
+        if (last->note == NULL) {
+            last->note = note_now(all, last);
+        }
+        all->frames[i].note = last->note;
+    }
+}
+
+// -- their order
+
+static int by_order(const void *left, const void *right)
+{
+    const frame_t *const a = left;
+    const frame_t *const b = right;
+    if (a->entry->time_ps != b->entry->time_ps) {
+        return a->entry->time_ps < b->entry->time_ps ? -1 : 1;
+    }
+    if (net_log_part(a->entry) == net_log_part(b->entry) &&
+        net_log_is_late(a->entry) != net_log_is_late(b->entry)) {
+        return net_log_is_late(a->entry) ? 1 : -1;
+    }
+    if (net_log_part(a->entry) == net_log_part(b->entry) && a->rank != b->rank) {
+        return a->rank < b->rank ? -1 : 1;
+    }
+    return a->order < b->order ? -1 : a->order > b->order;
+}
+
+// The first frame that a node still has, in a heap by (time, node).
+typedef struct head {
+    sim_time_t time_ps;
+    uint32_t node;
+} head_t;
+
+static bool is_earlier(const head_t *a, const head_t *b)
+{
+    return a->time_ps < b->time_ps || (a->time_ps == b->time_ps && a->node < b->node);
+}
+
+static void sift(head_t *heap, size_t count, size_t at)
+{
+    for (;;) {
+        size_t least = at;
+        for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < count; child++) {
+            least = is_earlier(&heap[child], &heap[least]) ? child : least;
+        }
+        if (least == at) {
+            return;
+        }
+        const head_t other = heap[at];
+        heap[at] = heap[least];
+        heap[least] = other;
+        at = least;
+    }
+}
+
+static pcap_out_kept_t kept_of(const all_t *all, const frame_t *frame)
+{
+    pcap_out_kept_t kept = {
+        .time_ps = frame->entry->time_ps,
+        .port = port_of(all, frame),
+        .place = is_sent(frame)       ? PCAP_OUT_SENT
+                 : is_received(frame) ? PCAP_OUT_RECEIVED
+                                      : PCAP_OUT_LOST,
+        .note = frame->note,
+        .has_wire = frame->has_wire,
+        .wire = frame->wire,
+    };
+    for (uint32_t c = frame->comment; c != NOTHING; c = all->comments[c].next) {
+        if (kept.comment_count < PCAP_OUT_RING_COMMENTS_MAX) {
+            kept.comments[kept.comment_count++] = &all->comments[c].comment->note;
+        }
+    }
+    return kept;
+}
+
+// Returns the bytes that all frames take in the file, and notes them at each.
+static uint64_t measure(const all_t *all, pcap_out_ring_bytes_fn bytes_of, void *ctx)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        frame_t *const frame = &all->frames[i];
+        if (is_frame(frame)) {
+            const pcap_out_kept_t kept = kept_of(all, frame);
+            frame->file_bytes = (uint32_t)bytes_of(&kept, ctx);
+            bytes += frame->file_bytes;
+        }
+    }
+    return bytes;
+}
+
+// Sorts each node's frames; hands on the last ones in the order of all. Returns how many.
+static uint64_t hand_on(all_t *all, uint64_t left_bytes, pcap_out_ring_fn fn, void *ctx)
+{
+    const size_t node_count = all->ring->node_count;
+    size_t *const at = sim_alloc_array(node_count + 1, sizeof(*at));
+    head_t *const heap = sim_alloc_array(node_count + 1, sizeof(*heap));
+    size_t count = 0;
+    uint64_t handed = 0;
+    for (uint32_t n = 0; n < node_count; n++) {
+        at[n] = all->nodes[n];
+        if (at[n] < all->nodes[n + 1] && all->frames != NULL) {
+            qsort(all->frames + at[n], all->nodes[n + 1] - at[n], sizeof(frame_t), by_order);
+            heap[count++] = (head_t){all->frames[at[n]].entry->time_ps, n};
+        }
+    }
+    for (size_t i = count; i-- > 0;) {
+        sift(heap, count, i);
+    }
+    while (count > 0) {
+        const uint32_t n = heap[0].node;
+        const frame_t *const frame = &all->frames[at[n]++];
+        if (is_frame(frame) && left_bytes <= all->ring->bytes) {
+            const pcap_out_kept_t kept = kept_of(all, frame);
+            fn(&kept, ctx);
+            handed++;
+        }
+        left_bytes -= frame->file_bytes;
+        if (at[n] < all->nodes[n + 1]) {
+            heap[0].time_ps = all->frames[at[n]].entry->time_ps;
+        } else {
+            heap[0] = heap[--count];
+        }
+        sift(heap, count, 0);
+    }
+    sim_free(heap);
+    sim_free(at);
+    return handed;
+}
+
+uint64_t pcap_out_ring_take(pcap_out_ring_t *ring,
+                            const net_t *net,
+                            pcap_out_ring_bytes_fn bytes_of,
+                            pcap_out_ring_fn fn,
+                            void *ctx)
+{
+    all_t all = {
+        .ring = ring,
+        .net = net,
+        .nodes = sim_alloc_array(ring->node_count + 1, sizeof(size_t)),
+    };
+    size_t port_count = 0;
+    for (uint32_t n = 0; n < ring->node_count; n++) {
+        gather_node(&all, n);
+        const net_node_t *const node = net_node_at(net, n);
+        for (uint32_t p = 0; p < node->port_count; p++) {
+            const size_t end = (size_t)node->ports[p].uid + 1;
+            port_count = end > port_count ? end : port_count;
+        }
+    }
+    all.nodes[ring->node_count] = all.count;
+    SIM_CHECK(all.count < NOTHING);
+    link_in_nodes(&all);
+    link_over_links(&all, port_count);
+    find_notes(&all);
+    const uint64_t handed = hand_on(&all, measure(&all, bytes_of, ctx), fn, ctx);
+    sim_free(all.frames);
+    sim_free(all.comments);
+    sim_free(all.nodes);
+    return handed;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// pcap-out/ring_internal.h - the memory of a ring: blocks of entries, and chunks for what they say.
+#ifndef PCAP_OUT_RING_INTERNAL_H
+#define PCAP_OUT_RING_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "pcap-out/ring.h"
+
+#define RING_ENTRIES 64u
+
+// Kinds of entries, besides those of net_log_kind_t.
+typedef enum ring_kind {
+    RING_COPIED = NET_LOG_OTHER, // what: the hot part, whose `next` is the packet; received
+    RING_NOTED_SENT,             // what: ring_note_t
+    RING_NOTED_RECEIVED,         // likewise
+    RING_NOTED_LOST,             // likewise
+    RING_CONTENTS,               // likewise; no frame
+    RING_COMMENT,                // what: ring_comment_t
+} ring_kind_t;
+
+typedef struct ring_note {
+    const net_packet_t *packet; // that it was made of
+    uint64_t unused;
+    alignas(16) pcap_out_note_t note; // with the packet behind it
+} ring_note_t;
+
+typedef struct ring_comment {
+    pcap_out_note_t note;
+    const net_packet_t *packet;
+    const net_log_entry_t *on; // NULL: the packet's next frame
+} ring_comment_t;
+
+typedef struct ring_chunk {
+    struct ring_chunk *next;
+    size_t capacity;
+    alignas(SIM_CACHE_LINE) char bytes[];
+} ring_chunk_t;
+
+typedef struct ring_block {
+    struct ring_block *next;
+    struct ring_block *previous;
+    ring_chunk_t *chunks;
+    sim_time_t end_ps; // entries are before this time; known when the block is full
+    net_log_entry_t entries[RING_ENTRIES];
+} ring_block_t;
+
+// What one node's thread writes.
+typedef struct ring_node {
+    alignas(SIM_CACHE_LINE) net_log_t log; // first
+    struct pcap_out_ring *ring;
+    pcap_out_ring_note_fn received;
+    void *ctx;
+    char *memory; // free memory in the last block's first chunk
+    char *memory_end;
+    ring_block_t *first;
+    ring_block_t *last;
+    ring_block_t *spare;
+    ring_chunk_t *spare_chunks;
+} ring_node_t;
+
+// Says that the nodes noted `bytes` from from_ps on, up to the next span.
+typedef struct ring_span {
+    sim_time_t from_ps;
+    uint64_t bytes;
+} ring_span_t;
+
+struct pcap_out_ring {
+    ring_node_t *nodes;
+    size_t node_count;
+    uint64_t bytes;
+    uint32_t snaplen_bytes;
+    bool is_hot[UINT8_MAX + 1];  // by opcode: pcap_out_note_is_hot
+    atomic_uint_fast64_t blocks; // that nodes filled since the last span
+    // written between windows
+    sim_time_t cutoff_ps; // frames before it are not among the last
+    sim_time_t span_from_ps;
+    ring_span_t *spans; // those that still count, from `first` on
+    size_t first;
+    size_t count;
+    size_t capacity;
+    uint64_t span_bytes; // sum of those that count
+};
+
+// Returns the packet of an entry that is no comment.
+static inline const net_packet_t *ring_packet(const net_log_entry_t *entry)
+{
+    const net_packet_t *const copy = entry->what;
+    const ring_note_t *const note = entry->what;
+    return net_log_kind(entry) < NET_LOG_OTHER  ? entry->what
+           : net_log_kind(entry) == RING_COPIED ? copy->next
+                                                : note->packet;
+}
+
+// pcap-out/ring.c: returns memory that lives as long as the node's newest block.
+void *pcap_out__ring_memory(ring_node_t *node, size_t bytes);
+
+#endif // PCAP_OUT_RING_INTERNAL_H
